@@ -1,0 +1,1 @@
+//! Seeded inputs for the criterion benches.

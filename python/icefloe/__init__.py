@@ -1,0 +1,1 @@
+"""Apache Iceberg tables for PySpark and Python without a JVM jar."""

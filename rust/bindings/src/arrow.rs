@@ -1,0 +1,1 @@
+//! Arrow across the boundary, by the PyCapsule protocols.

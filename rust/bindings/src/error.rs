@@ -1,0 +1,1 @@
+//! Every error variant, mapped to its class in `icefloe.exceptions`.

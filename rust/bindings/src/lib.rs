@@ -1,0 +1,34 @@
+//! The extension module `icefloe._core`: convert, release the GIL, call, convert. No logic.
+
+use pyo3::prelude::*;
+
+mod arrow;
+mod error;
+mod io;
+mod manifest;
+mod predicate;
+mod scan;
+mod transform;
+mod write;
+
+// Half of a scan's time is the system allocator returning pages; see the decision log.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// How this module was built: `release`, `fast` or `debug`.
+#[pyfunction]
+fn build_profile() -> &'static str {
+    env!("ICEFLOE_BUILD_PROFILE")
+}
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(build_profile, module)?)?;
+    io::register(module)?;
+    manifest::register(module)?;
+    predicate::register(module)?;
+    scan::register(module)?;
+    transform::register(module)?;
+    write::register(module)
+}

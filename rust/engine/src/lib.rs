@@ -1,0 +1,11 @@
+//! What touches storage and threads: planning, scanning and writing Iceberg tables.
+
+pub mod error;
+pub mod manifest_io;
+pub mod plan;
+pub mod runtime;
+pub mod scan;
+pub mod store;
+pub mod write;
+
+pub use error::{Error, Result};

@@ -1,0 +1,1 @@
+//! Manifests and manifest lists, read from and written to storage.

@@ -1,0 +1,1 @@
+//! From a manifest list to scan tasks.

@@ -1,0 +1,1 @@
+//! The thread pool, one per process id.

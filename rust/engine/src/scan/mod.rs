@@ -1,0 +1,1 @@
+//! Scan tasks to Arrow batches.

@@ -1,0 +1,1 @@
+//! Arrow batches to data files and delete files.

@@ -1,0 +1,1 @@
+//! Avro object containers, decoded by block.

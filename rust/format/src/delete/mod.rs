@@ -1,0 +1,1 @@
+//! Deletes: positions, equality keys, which files they apply to.

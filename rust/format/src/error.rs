@@ -1,0 +1,73 @@
+//! What can go wrong in the format, as facts; prose is made only in `Display`.
+
+/// A failure, by what the caller can do about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// An argument is outside what the operation takes.
+    #[error("{argument}: {reason}")]
+    InvalidArgument {
+        /// The argument, as the caller knows it.
+        argument: String,
+        /// What is wrong with it and what would be right.
+        reason: String,
+    },
+    /// Bytes are not what the spec says they must be.
+    #[error("{what} is corrupt{}: {reason}", offset.map(|at| format!(" at byte {at}")).unwrap_or_default())]
+    Corrupt {
+        /// The thing that was being decoded.
+        what: String,
+        /// Position in the decoded bytes, where known.
+        offset: Option<u64>,
+        /// What was found and what was expected.
+        reason: String,
+    },
+    /// A valid feature that is not implemented or may not be read.
+    #[error("{feature} is not supported")]
+    Unsupported {
+        /// The feature, as the spec names it.
+        feature: String,
+    },
+    /// Data does not fit a table's schema.
+    #[error("column {column}: found {found}, expected {expected}")]
+    Mismatch {
+        /// The column's full name.
+        column: String,
+        /// What the data has.
+        found: String,
+        /// What the table needs.
+        expected: String,
+    },
+    /// A name that no column has.
+    #[error("no column named {name}; the columns are {}", known.join(", "))]
+    UnknownColumn {
+        /// The name that was asked for.
+        name: String,
+        /// Full names that exist.
+        known: Vec<String>,
+    },
+}
+
+/// The result of an operation of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// An [`Error::InvalidArgument`].
+    pub fn invalid(argument: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::InvalidArgument { argument: argument.into(), reason: reason.into() }
+    }
+
+    /// An [`Error::Corrupt`] without a known position.
+    pub fn corrupt(what: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Corrupt { what: what.into(), offset: None, reason: reason.into() }
+    }
+
+    /// An [`Error::Corrupt`] at a byte position.
+    pub fn corrupt_at(what: impl Into<String>, offset: u64, reason: impl Into<String>) -> Self {
+        Self::Corrupt { what: what.into(), offset: Some(offset), reason: reason.into() }
+    }
+
+    /// An [`Error::Unsupported`].
+    pub fn unsupported(feature: impl Into<String>) -> Self {
+        Self::Unsupported { feature: feature.into() }
+    }
+}

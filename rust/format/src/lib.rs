@@ -1,0 +1,16 @@
+//! The Apache Iceberg table format, pure: bytes and Arrow in, bytes and Arrow out.
+//!
+//! Nothing here does I/O, reads a clock, starts a thread or knows Python. Modules depend leftwards:
+//! `error <- spec <- transform <- predicate <- manifest`, `spec <- avro <- manifest`,
+//! `spec <- delete`, `spec <- metrics`.
+
+pub mod avro;
+pub mod delete;
+pub mod error;
+pub mod manifest;
+pub mod metrics;
+pub mod predicate;
+pub mod spec;
+pub mod transform;
+
+pub use error::{Error, Result};

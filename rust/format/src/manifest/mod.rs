@@ -1,0 +1,1 @@
+//! Manifests and manifest lists: columns in, columns out.

@@ -1,0 +1,1 @@
+//! Column metrics: modes and bound truncation.

@@ -1,0 +1,1 @@
+//! The spec's nouns: types, schemas, partition specs, values.

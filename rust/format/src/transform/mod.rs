@@ -1,0 +1,1 @@
+//! Partition transforms: one scalar rule, one kernel over an Arrow array.
