@@ -1,1 +1,3 @@
 //! Manifests and manifest lists: columns in, columns out.
+
+pub mod columns;
