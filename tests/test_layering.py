@@ -1,0 +1,145 @@
+"""The shape of the code, checked from its own imports: layers, file sizes, names."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "python" / "icefloe"
+RUST = ROOT / "rust"
+MAX_LINES = 400
+FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "base", "manager", "misc"}
+
+# A module may import from its own layer and from those before it.
+LAYERS = [
+    {"exceptions"},
+    {"_core"},
+    {"typedef"},
+    {"types"},
+    {"schema", "conversions"},
+    {"transforms"},
+    {"partitioning"},
+    {"expressions"},
+    {"manifest", "io"},
+    {"table"},
+    {"catalog"},
+    {"spark", "cli"},
+]
+TABLE_LAYERS = [
+    {"metadata", "metadata_json", "snapshots", "refs", "sorting", "name_mapping", "statistics", "properties", "locations"},
+    {"update"},
+    {"commit"},
+    {"scan", "write"},
+    {"maintenance", "inspect"},
+    {"table"},
+]
+
+
+def rank(layers: list[set[str]], name: str) -> int:
+    for position, layer in enumerate(layers):
+        if name in layer:
+            return position
+    raise AssertionError(f"{name} belongs to no layer: add it to the table in ARCHITECTURE.md and here")
+
+
+def python_files() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def rust_files() -> list[Path]:
+    return sorted(path for path in RUST.rglob("*.rs") if "target" not in path.parts)
+
+
+def dotted(path: Path) -> list[str]:
+    parts = list(path.relative_to(PACKAGE).with_suffix("").parts)
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def run_time_imports(path: Path) -> Iterator[str]:
+    """Full names of what a module imports when it runs; imports for type checkers alone do not count."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    skipped: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            for statement in node.body:
+                skipped.update(ast.walk(statement))
+    for node in ast.walk(tree):
+        if node in skipped:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            module = node.module or ""
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_module_imports_only_from_layers_before_it(path: Path) -> None:
+    mine = dotted(path)
+    if not mine:
+        return
+    for imported in run_time_imports(path):
+        parts = imported.split(".")
+        if parts[0] != "icefloe" or len(parts) < 2 or parts[1] == "__version__":
+            continue
+        assert rank(LAYERS, parts[1]) <= rank(LAYERS, mine[0]), f"{'.'.join(mine)} imports {imported}"
+        if mine[0] == "table" == parts[1] and len(mine) > 1 and len(parts) > 2 and parts[2].islower():
+            assert rank(TABLE_LAYERS, parts[2]) <= rank(TABLE_LAYERS, mine[1]), f"{'.'.join(mine)} imports {imported}"
+
+
+@pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_spark_imports_pyspark(path: Path) -> None:
+    if dotted(path)[:1] != ["spark"]:
+        assert not [name for name in run_time_imports(path) if name.split(".")[0] == "pyspark"]
+
+
+@pytest.mark.parametrize("path", [*python_files(), *rust_files()], ids=lambda path: str(path.relative_to(ROOT)))
+def test_file_is_one_noun_with_a_name(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES, "split the file by meaning"
+    assert path.stem not in FORBIDDEN_NAMES, "name the file after what it holds"
+
+
+@pytest.mark.parametrize("path", sorted(RUST.glob("format/src/**/*.rs")), ids=lambda path: str(path.relative_to(RUST)))
+def test_format_crate_is_pure(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for impure in ("std::fs", "std::net", "std::thread", "std::time::Instant", "SystemTime", "tokio", "pyo3", "object_store"):
+        assert impure not in text, f"icefloe-format may not use {impure}"
+
+
+def test_only_bindings_name_pyo3() -> None:
+    for crate in ("format", "engine"):
+        assert "pyo3" not in (RUST / crate / "Cargo.toml").read_text(encoding="utf-8")
+
+
+def in_fresh_interpreter(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_importing_icefloe_loads_no_heavy_library() -> None:
+    loaded = in_fresh_interpreter(
+        "import sys, icefloe; print([m for m in ('pyarrow', 'pydantic', 'pyspark', 'pandas', 'sqlalchemy') if m in sys.modules])"
+    )
+    assert loaded == "[]"
+
+
+def test_importing_icefloe_starts_no_thread_and_reads_no_environment() -> None:
+    code = """
+import os, sys
+reads = []
+real = os._Environ.__getitem__
+os._Environ.__getitem__ = lambda self, key: (reads.append(key), real(self, key))[1]
+import icefloe, icefloe._core, icefloe.catalog, icefloe.table
+print(len(os.listdir('/proc/self/task')) if sys.platform == 'linux' else 1)
+print([key for key in reads if 'ICEBERG' in key or 'ICEFLOE' in key])
+"""
+    threads, keys = in_fresh_interpreter(code).splitlines()
+    import_only = int(in_fresh_interpreter("import os, pyarrow, pydantic; print(len(os.listdir('/proc/self/task')))"))
+    assert int(threads) <= import_only
+    assert keys == "[]"
