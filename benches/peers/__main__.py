@@ -1,0 +1,63 @@
+"""Run the comparison: `python -m peers [--case NAME] [--rounds N]`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from icefloe import _core
+from peers import report
+from peers.cases import CASES
+from peers.measure import measure
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="peers", description=__doc__)
+    parser.add_argument("--case", action="append", choices=sorted(CASES), help="only this case; may be repeated")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds per case, interleaved (default 5)")
+    parser.add_argument("--data", type=Path, default=Path(".bench/data"), help="where generated data is kept")
+    parser.add_argument("--json", type=Path, default=Path(".bench/results.json"), help="where the figures go")
+    parser.add_argument("--list", action="store_true", help="list the cases and stop")
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = arguments()
+    console = Console()
+    if options.list:
+        for case in CASES.values():
+            console.print(f"[bold]{case.name:24}[/] {case.what}")
+        return 0
+    if _core.build_profile() != "release":
+        console.print(
+            f"[red]This is a {_core.build_profile()} build of icefloe; its figures would mean nothing.[/] "
+            "`make bench-peers` builds and installs the release wheel."
+        )
+        return 2
+    failures, documents = [], []
+    for name in options.case or list(CASES):
+        case = CASES[name]
+        with console.status(f"{name}: preparing data") as status:
+            case.prepare(options.data.absolute())
+            log = options.json.parent / f"{name}.log"
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.unlink(missing_ok=True)
+            results = measure(case, options.data.absolute(), options.rounds, log, status.update)
+        report.show(console, case, results)
+        documents.append(report.as_json(case, results))
+        report.write(options.json, documents)
+        if results[0].failed is not None:
+            failures.append(f"{name}: icefloe failed: {results[0].failed} (see {log})")
+        if (wrong := report.disagreement(case, results)) is not None:
+            failures.append(wrong)
+    console.print(f"figures: {options.json}")
+    for failure in failures:
+        console.print(f"[red]{failure}[/]")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

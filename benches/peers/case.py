@@ -1,0 +1,33 @@
+"""What a case is: one piece of work, the data it needs, and everyone who can do it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+# Sets a contender up (imports, catalogs, sessions) and returns the work itself; the work returns how many rows it handled.
+Work = Callable[[], int]
+Setup = Callable[[Path], Work]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row of the comparison, before it is measured.
+
+    Attributes:
+        name: What `CASE=` selects.
+        what: One line for the reader of the table.
+        prepare: Makes the data below a directory, once; later runs find it there.
+        contenders: Who does the work, icefloe's first.
+        floors: Contenders that bound the work from below (a raw inflate, a plain copy) and do not count as peers.
+        rounds: At most this many rounds, for work that takes long.
+    """
+
+    name: str
+    what: str
+    prepare: Callable[[Path], None]
+    contenders: dict[str, Setup]
+    floors: frozenset[str] = frozenset()
+    rounds: int = 100
+    same_rows: bool = True

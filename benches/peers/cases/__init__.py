@@ -1,0 +1,12 @@
+"""Every case by its name, in the order of the report."""
+
+from __future__ import annotations
+
+from peers.case import Case
+from peers.cases import append, manifest, planning, scan, spark_merge, spark_scan, spark_write
+
+CASES: dict[str, Case] = {
+    case.name: case
+    for module in (manifest, planning, scan, append, spark_scan, spark_write, spark_merge)
+    for case in module.CASES
+}

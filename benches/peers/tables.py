@@ -1,0 +1,71 @@
+"""The tables that cases share: TPC-H lineitem, and a table that is all metadata."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+NAMESPACE = "bench"
+
+
+def once(marker: Path) -> bool:
+    """Whether a preparation has still to be done; `done` marks its end."""
+    marker.parent.mkdir(parents=True, exist_ok=True)
+    return not marker.exists()
+
+
+def raw_lineitem(data: Path) -> Path:
+    """TPC-H lineitem at scale factor 1 as Parquet, generated."""
+    folder = data / "tpch-sf1"
+    if once(folder / ".done"):
+        tool = Path(sys.executable).with_name("tpchgen-cli")
+        subprocess.run(
+            [tool, "--scale-factor", "1", "--tables", "lineitem", "--format=parquet", f"--output-dir={folder}"], check=True
+        )
+        (folder / ".done").touch()
+    return folder / "lineitem.parquet"
+
+
+def catalog(data: Path) -> Any:
+    from icefloe.catalog import load_catalog
+
+    found = load_catalog("bench", type="hadoop", warehouse=str(data / "warehouse"))
+    found.create_namespace_if_not_exists(NAMESPACE)
+    return found
+
+
+def plain(schema: pa.Schema) -> pa.Schema:
+    """The schema that every peer can write: strings as plain strings, no dictionaries or views."""
+    types = {pa.string_view(): pa.string(), pa.large_string(): pa.string()}
+    return pa.schema([pa.field(f.name, types.get(f.type, f.type)) for f in schema])
+
+
+def lineitem_table(data: Path) -> Path:
+    """An unpartitioned Iceberg table of lineitem; returns its directory."""
+    folder = data / "warehouse" / NAMESPACE / "lineitem"
+    if once(folder / ".done"):
+        source = pq.ParquetFile(raw_lineitem(data))
+        schema = plain(source.schema_arrow)
+        tables = catalog(data)
+        if tables.table_exists((NAMESPACE, "lineitem")):
+            tables.drop_table((NAMESPACE, "lineitem"))
+        table = tables.create_table((NAMESPACE, "lineitem"), schema=schema)
+        batches = (batch.cast(schema) for batch in source.iter_batches(batch_size=65536))
+        table.append(pa.RecordBatchReader.from_batches(schema, batches))
+        (folder / ".done").touch()
+    return folder
+
+
+def metadata_file(table: Path) -> str:
+    """The newest metadata file of a table directory."""
+    version = (table / "metadata" / "version-hint.text").read_text().strip()
+    return str(table / "metadata" / f"v{version}.metadata.json")
+
+
+def data_files(table: Path) -> list[str]:
+    return sorted(str(path) for path in (table / "data").rglob("*.parquet"))

@@ -1,0 +1,43 @@
+"""Every Python block of the documents runs, in order, as a reader would type it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+
+
+def sections(document: Path) -> list[tuple[str, str]]:
+    """The code of each second-level section, its blocks joined."""
+    parts = re.split(r"^## (.*)$", document.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    titled = [("", parts[0]), *zip(parts[1::2], parts[2::2], strict=True)]
+    return [(title, "\n".join(BLOCK.findall(text))) for title, text in titled if BLOCK.search(text)]
+
+
+CASES = [
+    pytest.param(code, id=f"{document.relative_to(ROOT)}-{title}")
+    for document in DOCUMENTS
+    for title, code in sections(document)
+]
+
+
+def test_there_are_documents_with_code() -> None:
+    assert len(CASES) >= 3
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_code_blocks_run(code: str, tmp_path: Path) -> None:
+    script = tmp_path / "blocks.py"
+    script.write_text(code, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=240, env={**os.environ, "TZ": "UTC"}
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
