@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-# Sets a contender up (imports, catalogs, sessions) and returns the work itself; the work returns how many rows it handled.
+# The work itself; returns how many rows it handled. Where it has a `reset`, that restores the start, untimed.
 Work = Callable[[], int]
+# Sets a contender up (imports, catalogs, sessions) and returns its work.
 Setup = Callable[[Path], Work]
 
 

@@ -71,7 +71,9 @@ def main() -> int:
 
     try:
         work = case.contenders[contender](data)
+        reset = getattr(work, "reset", lambda: 0)
         work()
+        reset()
     except Exception as error:  # noqa: BLE001  whatever a peer raises belongs into the report
         traceback.print_exc()
         answer(failed=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
@@ -82,6 +84,7 @@ def main() -> int:
         cpu, start = cpu_seconds(), time.perf_counter()
         rows = work()
         answer(seconds=time.perf_counter() - start, cpu_seconds=cpu_seconds() - cpu, rows=rows)
+        reset()
     answer(peak_rss_mb=round(memory.stop() / 1e6))
     return 0
 
