@@ -1,0 +1,167 @@
+//! The object container: header, then blocks that end in a synchronisation marker.
+
+use std::collections::BTreeMap;
+
+use super::codec::{Codec, Decompressor};
+use super::cursor::{Cursor, Malformed};
+use super::schema::AvroType;
+use crate::{Error, Result};
+
+/// The first four bytes of every container.
+pub const MAGIC: [u8; 4] = *b"Obj\x01";
+/// Length of a synchronisation marker.
+pub const SYNC_BYTES: usize = 16;
+
+/// An object container over a byte slice: its header is read, its blocks are not.
+#[derive(Debug)]
+pub struct Container<'a> {
+    bytes: &'a [u8],
+    metadata: BTreeMap<String, &'a [u8]>,
+    schema: AvroType,
+    codec: Codec,
+    sync: [u8; SYNC_BYTES],
+    first_block: usize,
+}
+
+impl<'a> Container<'a> {
+    /// Read the header.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if `bytes` are no container or their schema is none;
+    /// [`Error::Unsupported`] for a codec that is not implemented.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        let mut cursor = Cursor::new(bytes);
+        if cursor.take_array::<4>() != Ok(MAGIC) {
+            return Err(Error::corrupt_at("Avro header", 0, "the magic bytes are missing"));
+        }
+        let header = read_header(&mut cursor);
+        let first_block = bytes.len() - cursor.remaining();
+        let (metadata, sync) = header.map_err(|error| {
+            Error::corrupt_at("Avro header", position(first_block), error.to_string())
+        })?;
+        let codec = match metadata.get("avro.codec") {
+            None => Codec::Null,
+            Some(name) => Codec::from_avro_name(text("avro.codec", name)?)?,
+        };
+        let schema = metadata
+            .get("avro.schema")
+            .ok_or_else(|| Error::corrupt("Avro header", "it has no avro.schema"))?;
+        let schema = AvroType::parse(text("avro.schema", schema)?)?;
+        Ok(Self { bytes, metadata, schema, codec, sync, first_block })
+    }
+
+    /// The schema that the writer used.
+    pub fn schema(&self) -> &AvroType {
+        &self.schema
+    }
+
+    /// The codec of the blocks.
+    pub fn codec(&self) -> Codec {
+        self.codec
+    }
+
+    /// A value of the header's metadata as text; `None` if the key is absent.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the value is not UTF-8.
+    pub fn metadata(&self, key: &str) -> Result<Option<&'a str>> {
+        self.metadata.get(key).map(|value| text(key, value)).transpose()
+    }
+
+    /// The blocks, from the first on.
+    pub fn blocks(&self) -> Blocks<'a> {
+        Blocks {
+            total: self.bytes.len(),
+            cursor: Cursor::new(self.bytes.get(self.first_block..).unwrap_or_default()),
+            sync: self.sync,
+            decompressor: Decompressor::new(self.codec),
+        }
+    }
+}
+
+/// The blocks of a container, decompressed one at a time into one buffer.
+pub struct Blocks<'a> {
+    total: usize,
+    cursor: Cursor<'a>,
+    sync: [u8; SYNC_BYTES],
+    decompressor: Decompressor,
+}
+
+/// One decompressed block.
+#[derive(Debug, Clone, Copy)]
+pub struct Block<'b> {
+    /// Number of records that `bytes` claim to hold; not checked.
+    pub count: usize,
+    /// The records' encoding.
+    pub bytes: &'b [u8],
+    /// Position of the block in the container.
+    pub offset: u64,
+}
+
+impl Block<'_> {
+    /// The error for a malformed record of this block; `remaining` is what its cursor had left.
+    pub fn malformed(&self, what: &str, error: Malformed, remaining: usize) -> Error {
+        let within = self.bytes.len().saturating_sub(remaining);
+        let reason = format!("{error} (byte {within} of the decompressed block)");
+        Error::corrupt_at(what, self.offset, reason)
+    }
+}
+
+impl Blocks<'_> {
+    /// The next block; `None` at the end of the container.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] with the block's position.
+    pub fn next_block(&mut self) -> Result<Option<Block<'_>>> {
+        if self.cursor.remaining() == 0 {
+            return Ok(None);
+        }
+        let offset = position(self.total - self.cursor.remaining());
+        let at = |reason: String| Error::corrupt_at("Avro block", offset, reason);
+        let (count, block) =
+            read_block(&mut self.cursor, self.sync).map_err(|error| at(error.to_string()))?;
+        let block = block.ok_or_else(|| at("the synchronisation marker does not match".into()))?;
+        let bytes = self.decompressor.decompress(block).map_err(|error| match error {
+            Error::Corrupt { what, reason, .. } => Error::corrupt_at(what, offset, reason),
+            other => other,
+        })?;
+        Ok(Some(Block { count, bytes, offset }))
+    }
+}
+
+type Metadata<'a> = BTreeMap<String, &'a [u8]>;
+
+fn read_header<'a>(cursor: &mut Cursor<'a>) -> Result<(Metadata<'a>, [u8; SYNC_BYTES]), Malformed> {
+    let mut metadata = BTreeMap::new();
+    loop {
+        let count = cursor.bounded_count()?;
+        if count == 0 {
+            break;
+        }
+        for _ in 0..count {
+            let key = String::from_utf8_lossy(cursor.bytes()?).into_owned();
+            metadata.insert(key, cursor.bytes()?);
+        }
+    }
+    Ok((metadata, cursor.take_array()?))
+}
+
+/// The record count and the compressed bytes, or `None` for them if the marker is wrong.
+fn read_block<'a>(
+    cursor: &mut Cursor<'a>,
+    sync: [u8; SYNC_BYTES],
+) -> Result<(usize, Option<&'a [u8]>), Malformed> {
+    let count = usize::try_from(cursor.long()?).map_err(|_| Malformed::Length)?;
+    let block = cursor.bytes()?;
+    let marker = cursor.take_array::<SYNC_BYTES>()?;
+    Ok((count, (marker == sync).then_some(block)))
+}
+
+fn text<'a>(key: &str, value: &'a [u8]) -> Result<&'a str> {
+    std::str::from_utf8(value)
+        .map_err(|_| Error::corrupt("Avro header", format!("{key} is not UTF-8")))
+}
+
+fn position(offset: usize) -> u64 {
+    u64::try_from(offset).unwrap_or(u64::MAX)
+}
