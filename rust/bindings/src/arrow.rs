@@ -1,1 +1,160 @@
 //! Arrow across the boundary, by the PyCapsule protocols.
+
+use std::sync::Arc;
+
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, make_array};
+use arrow_pyarrow::{FromPyArrow, ToPyArrow};
+use arrow_schema::ffi::FFI_ArrowSchema;
+use arrow_schema::{ArrowError, SchemaRef};
+use icefloe_format::Error as FormatError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::error::{raise, raise_format};
+
+/// Batches pulled one by one; reading may block, so pull them with the GIL released.
+pub(crate) type BatchReader = Box<dyn RecordBatchReader + Send>;
+
+/// An array argument: any object with `__arrow_c_array__`.
+pub(crate) struct ArrayIn(pub(crate) ArrayRef);
+
+impl<'py> FromPyObject<'_, 'py> for ArrayIn {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let data = arrow_data_from(&value)?;
+        Ok(Self(make_array(data)))
+    }
+}
+
+fn arrow_data_from(value: &Bound<'_, PyAny>) -> PyResult<arrow_data::ArrayData> {
+    if value.hasattr(intern!(value.py(), "__arrow_c_array__"))? {
+        return arrow_data::ArrayData::from_pyarrow_bound(value);
+    }
+    // A pyarrow.ChunkedArray is a stream of arrays; pyarrow joins the chunks.
+    if value.hasattr(intern!(value.py(), "combine_chunks"))? {
+        let joined = value.call_method0(intern!(value.py(), "combine_chunks"))?;
+        return arrow_data::ArrayData::from_pyarrow_bound(&joined);
+    }
+    Err(not_arrow(value, "an Arrow array", "__arrow_c_array__"))
+}
+
+/// A batch argument: any object with `__arrow_c_array__` (a struct array) or, gathered into one
+/// batch, with `__arrow_c_stream__`.
+pub(crate) struct BatchIn(pub(crate) RecordBatch);
+
+impl<'py> FromPyObject<'_, 'py> for BatchIn {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if value.hasattr(intern!(value.py(), "__arrow_c_array__"))? {
+            return Ok(Self(RecordBatch::from_pyarrow_bound(&value)?));
+        }
+        let StreamIn(reader) = value.extract()?;
+        let schema = reader.schema();
+        let batches = value.py().detach(|| reader.collect::<Result<Vec<_>, _>>());
+        let batches = batches.map_err(raise_arrow)?;
+        arrow_select::concat::concat_batches(&schema, &batches).map(Self).map_err(raise_arrow)
+    }
+}
+
+/// A stream argument: any object with `__arrow_c_stream__`, or a single batch.
+pub(crate) struct StreamIn(pub(crate) BatchReader);
+
+impl<'py> FromPyObject<'_, 'py> for StreamIn {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if value.hasattr(intern!(value.py(), "__arrow_c_stream__"))? {
+            let reader =
+                arrow_array::ffi_stream::RecordBatchStreamReader::from_pyarrow_bound(&value)?;
+            return Ok(Self(Box::new(reader)));
+        }
+        if value.hasattr(intern!(value.py(), "__arrow_c_array__"))? {
+            let batch = RecordBatch::from_pyarrow_bound(&value)?;
+            let schema = batch.schema();
+            let one = arrow_array::RecordBatchIterator::new([Ok(batch)], schema);
+            return Ok(Self(Box::new(one)));
+        }
+        Err(not_arrow(&value, "Arrow data", "__arrow_c_stream__ or __arrow_c_array__"))
+    }
+}
+
+/// An array result: a `pyarrow.Array`.
+pub(crate) fn array_out<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, PyAny>> {
+    array.to_data().to_pyarrow(py)
+}
+
+/// A batch result: a `pyarrow.RecordBatch`.
+pub(crate) fn batch_out<'py>(py: Python<'py>, batch: &RecordBatch) -> PyResult<Bound<'py, PyAny>> {
+    batch.to_pyarrow(py)
+}
+
+/// Opens a stream; called once per consumer.
+pub(crate) type StreamFactory =
+    Arc<dyn Fn() -> icefloe_engine::Result<BatchReader> + Send + Sync + 'static>;
+
+/// A stream result that any Arrow consumer reads, each from the beginning.
+#[pyclass(frozen, module = "icefloe._core")]
+pub(crate) struct ArrowStream {
+    schema: SchemaRef,
+    open: StreamFactory,
+}
+
+impl ArrowStream {
+    pub(crate) fn new(schema: SchemaRef, open: StreamFactory) -> Self {
+        Self { schema, open }
+    }
+}
+
+#[pymethods]
+impl ArrowStream {
+    /// Export a stream that starts at the first batch.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The protocol lets a producer ignore a request that it cannot serve.
+        drop(requested_schema);
+        stream_capsule(py, &self.open)
+    }
+
+    /// Export the schema without opening a stream.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &self.schema)
+    }
+}
+
+/// A capsule named `arrow_array_stream` over a newly opened stream.
+pub(crate) fn stream_capsule<'py>(
+    py: Python<'py>,
+    open: &StreamFactory,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let reader = py.detach(|| open()).map_err(raise)?;
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
+}
+
+/// A capsule named `arrow_schema`.
+pub(crate) fn schema_capsule<'py>(
+    py: Python<'py>,
+    schema: &SchemaRef,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let exported = FFI_ArrowSchema::try_from(schema.as_ref()).map_err(raise_arrow)?;
+    PyCapsule::new_with_value(py, exported, c"arrow_schema")
+}
+
+/// The Python exception for a failure that Arrow reports about data.
+pub(crate) fn raise_arrow(error: ArrowError) -> PyErr {
+    raise_format(FormatError::invalid("Arrow data", error.to_string()))
+}
+
+fn not_arrow(value: &Bound<'_, PyAny>, wanted: &str, method: &str) -> PyErr {
+    let found = value.get_type().fully_qualified_name().map(|name| name.to_string());
+    let found = found.unwrap_or_else(|_| "an object".into());
+    let reason = format!("expected {wanted} (an object with {method}), got {found}");
+    raise_format(FormatError::invalid("data", reason))
+}

@@ -1,7 +1,110 @@
 //! The FileIo handle.
 
-use pyo3::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-pub(crate) fn register(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use icefloe_engine::runtime::block_on;
+use icefloe_engine::store::{FileIo, Listed};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+
+use crate::arrow::{batch_out, raise_arrow};
+use crate::error::raise;
+
+/// Access to storage.
+#[pyclass(name = "FileIo", frozen, module = "icefloe._core", from_py_object)]
+#[derive(Clone)]
+pub(crate) struct PyFileIo {
+    pub(crate) inner: FileIo,
+}
+
+#[pymethods]
+impl PyFileIo {
+    #[new]
+    #[pyo3(signature = (properties = BTreeMap::new()))]
+    fn new(properties: BTreeMap<String, String>) -> Self {
+        Self { inner: FileIo::new(properties) }
+    }
+
+    #[getter]
+    fn properties(&self) -> BTreeMap<String, String> {
+        self.inner.properties().clone()
+    }
+
+    fn read<'py>(&self, py: Python<'py>, location: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let data = py.detach(|| block_on(self.inner.read(location))).map_err(raise)?;
+        Ok(PyBytes::new(py, &data))
+    }
+
+    #[pyo3(signature = (location, data, *, overwrite))]
+    fn write(
+        &self,
+        py: Python<'_>,
+        location: &str,
+        data: PyBackedBytes,
+        overwrite: bool,
+    ) -> PyResult<()> {
+        let data = bytes::Bytes::from_owner(data);
+        py.detach(|| block_on(self.inner.write(location, data, overwrite))).map_err(raise)
+    }
+
+    fn exists(&self, py: Python<'_>, location: &str) -> PyResult<bool> {
+        py.detach(|| block_on(self.inner.exists(location))).map_err(raise)
+    }
+
+    fn size(&self, py: Python<'_>, location: &str) -> PyResult<u64> {
+        py.detach(|| block_on(self.inner.size(location))).map_err(raise)
+    }
+
+    fn delete(&self, py: Python<'_>, location: &str) -> PyResult<()> {
+        py.detach(|| block_on(self.inner.delete(location))).map_err(raise)
+    }
+
+    fn delete_many(
+        &self,
+        py: Python<'_>,
+        locations: Vec<String>,
+    ) -> PyResult<Vec<(String, String)>> {
+        let failures = py
+            .detach(|| block_on(async { Ok(self.inner.delete_many(&locations).await) }))
+            .map_err(raise)?;
+        Ok(failures.into_iter().map(|(location, error)| (location, error.to_string())).collect())
+    }
+
+    fn list<'py>(&self, py: Python<'py>, prefix: &str) -> PyResult<Bound<'py, PyAny>> {
+        let found = py.detach(|| block_on(self.inner.list(prefix))).map_err(raise)?;
+        batch_out(py, &listing(&found)?)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyAny>, (BTreeMap<String, String>,)) {
+        (slf.get_type().into_any(), (slf.get().properties(),))
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.inner.properties() == other.inner.properties()
+    }
+
+    /// The names of the properties; their values may be secrets.
+    fn __repr__(&self) -> String {
+        let names: Vec<_> = self.inner.properties().keys().map(String::as_str).collect();
+        format!("FileIo({})", names.join(", "))
+    }
+}
+
+fn listing(found: &[Listed]) -> PyResult<RecordBatch> {
+    let locations = StringArray::from_iter_values(found.iter().map(|one| one.location.as_str()));
+    let sizes = found.iter().map(|one| i64::try_from(one.size).unwrap_or(i64::MAX));
+    let modified = found.iter().map(|one| one.last_modified_ms);
+    let columns: [(&str, ArrayRef); 3] = [
+        ("location", Arc::new(locations)),
+        ("size", Arc::new(Int64Array::from_iter_values(sizes))),
+        ("last_modified_ms", Arc::new(Int64Array::from_iter_values(modified))),
+    ];
+    RecordBatch::try_from_iter(columns).map_err(raise_arrow)
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyFileIo>()
 }

@@ -3,7 +3,7 @@
 use icefloe_format::Error as FormatError;
 
 /// A failure of the engine.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// The format refused something that belongs to no file.
     #[error(transparent)]
@@ -36,6 +36,14 @@ pub enum Error {
         /// What storage said.
         reason: String,
     },
+    /// A defect of this library or an exhausted machine: a task that panicked, no thread to start.
+    #[error("cannot {task}: {reason}")]
+    Internal {
+        /// What was being done.
+        task: String,
+        /// What was observed.
+        reason: String,
+    },
 }
 
 /// The result of an operation of this crate.
@@ -45,5 +53,20 @@ impl Error {
     /// Attach a file to what the format said about its contents.
     pub fn in_file(location: impl Into<String>, source: FormatError) -> Self {
         Self::InFile { location: location.into(), source }
+    }
+
+    /// An [`Error::Internal`].
+    pub fn internal(task: impl Into<String>, reason: impl ToString) -> Self {
+        Self::Internal { task: task.into(), reason: reason.to_string() }
+    }
+
+    /// A file whose bytes are not what they should be.
+    pub fn corrupt_file(location: impl Into<String>, what: &str, reason: impl ToString) -> Self {
+        Self::in_file(location, FormatError::corrupt(what, reason.to_string()))
+    }
+
+    /// A feature that a file needs and that is not supported.
+    pub fn unsupported_in(location: impl Into<String>, feature: impl Into<String>) -> Self {
+        Self::in_file(location, FormatError::unsupported(feature))
     }
 }
