@@ -1,1 +1,141 @@
 //! Partition transforms: one scalar rule, one kernel over an Arrow array.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+use crate::spec::PrimitiveType;
+
+/// How a partition or sort value is made from a column's value. `Display` and `FromStr` are its name
+/// in metadata JSON; names are read in any case.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Transform {
+    /// The value itself.
+    Identity,
+    /// The hash of the value, modulo a number of buckets.
+    Bucket(NonZeroU32),
+    /// The value rounded down to a multiple of a width, or its first characters or bytes.
+    Truncate(NonZeroU32),
+    /// Whole years since 1970.
+    Year,
+    /// Whole months since 1970-01.
+    Month,
+    /// Whole days since 1970-01-01, as a date.
+    Day,
+    /// Whole hours since 1970-01-01T00.
+    Hour,
+    /// Always null.
+    Void,
+    /// A transform that this version does not know, kept as it was written.
+    Unknown(String),
+}
+
+/// The greatest number of buckets or width: the spec's parameters are 32-bit signed integers.
+const MAX_PARAMETER: u32 = i32::MAX.unsigned_abs();
+
+impl Transform {
+    /// The type of the transform's results for a source type.
+    ///
+    /// # Errors
+    /// `InvalidArgument` where the transform cannot take the source type.
+    pub fn result_type(&self, source: &PrimitiveType) -> Result<PrimitiveType> {
+        if !self.can_transform(source) {
+            return Err(self.cannot_take(source));
+        }
+        Ok(match self {
+            Self::Identity | Self::Truncate(_) | Self::Void => *source,
+            Self::Unknown(_) => PrimitiveType::String,
+            Self::Bucket(_) | Self::Year | Self::Month | Self::Hour => PrimitiveType::Int,
+            Self::Day => PrimitiveType::Date,
+        })
+    }
+
+    /// The result type where it is the same for every source type.
+    pub fn fixed_result_type(&self) -> Option<PrimitiveType> {
+        match self {
+            Self::Bucket(_) | Self::Year | Self::Month | Self::Hour => Some(PrimitiveType::Int),
+            Self::Day => Some(PrimitiveType::Date),
+            Self::Identity | Self::Truncate(_) | Self::Void | Self::Unknown(_) => None,
+        }
+    }
+
+    /// Whether the transform can take a source type. Identity, void and unknown take every type.
+    pub fn can_transform(&self, source: &PrimitiveType) -> bool {
+        use PrimitiveType as P;
+        let timestamp =
+            matches!(source, P::Timestamp | P::Timestamptz | P::TimestampNs | P::TimestamptzNs);
+        match self {
+            Self::Identity | Self::Void | Self::Unknown(_) => true,
+            Self::Bucket(_) => !matches!(source, P::Boolean | P::Float | P::Double | P::Unknown),
+            Self::Truncate(_) => {
+                matches!(source, P::Int | P::Long | P::Decimal { .. } | P::String | P::Binary)
+            }
+            Self::Year | Self::Month | Self::Day => timestamp || matches!(source, P::Date),
+            Self::Hour => timestamp,
+        }
+    }
+
+    /// Whether a greater source value never gives a smaller result.
+    pub fn preserves_order(&self) -> bool {
+        matches!(
+            self,
+            Self::Identity | Self::Truncate(_) | Self::Year | Self::Month | Self::Day | Self::Hour
+        )
+    }
+
+    pub(crate) fn cannot_take(&self, source: &PrimitiveType) -> Error {
+        Error::invalid(
+            "transform",
+            format!("{self} cannot be applied to a column of type {source}"),
+        )
+    }
+}
+
+impl fmt::Display for Transform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Identity => f.write_str("identity"),
+            Self::Bucket(buckets) => write!(f, "bucket[{buckets}]"),
+            Self::Truncate(width) => write!(f, "truncate[{width}]"),
+            Self::Year => f.write_str("year"),
+            Self::Month => f.write_str("month"),
+            Self::Day => f.write_str("day"),
+            Self::Hour => f.write_str("hour"),
+            Self::Void => f.write_str("void"),
+            Self::Unknown(text) => f.write_str(text),
+        }
+    }
+}
+
+impl FromStr for Transform {
+    type Err = Error;
+
+    /// Never fails on a name that it does not know: that is [`Transform::Unknown`].
+    fn from_str(text: &str) -> Result<Self> {
+        let name = text.to_ascii_lowercase();
+        Ok(match name.as_str() {
+            "identity" => Self::Identity,
+            "year" => Self::Year,
+            "month" => Self::Month,
+            "day" => Self::Day,
+            "hour" => Self::Hour,
+            "void" => Self::Void,
+            _ => match name.strip_suffix(']').and_then(|open| open.split_once('[')) {
+                Some(("bucket", buckets)) => Self::Bucket(parse_parameter(text, buckets)?),
+                Some(("truncate", width)) => Self::Truncate(parse_parameter(text, width)?),
+                _ => Self::Unknown(text.to_owned()),
+            },
+        })
+    }
+}
+
+fn parse_parameter(transform: &str, text: &str) -> Result<NonZeroU32> {
+    match text.trim().parse::<NonZeroU32>() {
+        Ok(parameter) if parameter.get() <= MAX_PARAMETER => Ok(parameter),
+        _ => Err(Error::invalid(
+            "transform",
+            format!("{transform:?} needs a whole number from 1 to {MAX_PARAMETER} in its brackets"),
+        )),
+    }
+}

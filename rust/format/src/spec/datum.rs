@@ -1,0 +1,184 @@
+//! One typed value and its order.
+
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
+
+use super::types::PrimitiveType;
+
+/// A value that is not null, with its type.
+///
+/// Equality and hashing are those of partition tuples: NaN equals NaN, -0.0 differs from 0.0.
+#[derive(Clone, Debug)]
+pub enum Datum {
+    /// A boolean.
+    Boolean(bool),
+    /// A 32-bit integer.
+    Int(i32),
+    /// A 64-bit integer.
+    Long(i64),
+    /// A binary32 float.
+    Float(f32),
+    /// A binary64 float.
+    Double(f64),
+    /// A fixed-point number: `unscaled` times ten to the power of minus `scale`.
+    Decimal {
+        /// The number without its point.
+        unscaled: i128,
+        /// Digits in total.
+        precision: u8,
+        /// Digits after the point.
+        scale: u8,
+    },
+    /// Days since 1970-01-01.
+    Date(i32),
+    /// Microseconds since midnight.
+    Time(i64),
+    /// Microseconds since 1970-01-01T00:00:00.
+    Timestamp(i64),
+    /// Microseconds since 1970-01-01T00:00:00 UTC.
+    Timestamptz(i64),
+    /// Nanoseconds since 1970-01-01T00:00:00.
+    TimestampNs(i64),
+    /// Nanoseconds since 1970-01-01T00:00:00 UTC.
+    TimestamptzNs(i64),
+    /// Text.
+    String(String),
+    /// A UUID, big-endian.
+    Uuid([u8; 16]),
+    /// Bytes of the length that the type gives.
+    Fixed(Vec<u8>),
+    /// Bytes.
+    Binary(Vec<u8>),
+}
+
+impl Datum {
+    /// The value's type.
+    pub fn primitive_type(&self) -> PrimitiveType {
+        match self {
+            Self::Boolean(_) => PrimitiveType::Boolean,
+            Self::Int(_) => PrimitiveType::Int,
+            Self::Long(_) => PrimitiveType::Long,
+            Self::Float(_) => PrimitiveType::Float,
+            Self::Double(_) => PrimitiveType::Double,
+            Self::Decimal { precision, scale, .. } => {
+                PrimitiveType::Decimal { precision: *precision, scale: *scale }
+            }
+            Self::Date(_) => PrimitiveType::Date,
+            Self::Time(_) => PrimitiveType::Time,
+            Self::Timestamp(_) => PrimitiveType::Timestamp,
+            Self::Timestamptz(_) => PrimitiveType::Timestamptz,
+            Self::TimestampNs(_) => PrimitiveType::TimestampNs,
+            Self::TimestamptzNs(_) => PrimitiveType::TimestamptzNs,
+            Self::String(_) => PrimitiveType::String,
+            Self::Uuid(_) => PrimitiveType::Uuid,
+            Self::Fixed(bytes) => {
+                PrimitiveType::Fixed(u32::try_from(bytes.len()).unwrap_or(u32::MAX))
+            }
+            Self::Binary(_) => PrimitiveType::Binary,
+        }
+    }
+
+    /// Iceberg's sort order; `None` where the types have no common one. int and long, float and double
+    /// compare with each other, decimals of any precision where the scale is the same.
+    ///
+    /// Floats: -NaN < -Infinity < .. < -0.0 < 0.0 < .. < Infinity < NaN. Strings are in the order of
+    /// their code points, bytes are unsigned.
+    pub fn compare(&self, other: &Self) -> Option<Ordering> {
+        use Datum as D;
+        Some(match (self, other) {
+            (D::Boolean(a), D::Boolean(b)) => a.cmp(b),
+            (D::Int(_) | D::Long(_), D::Int(_) | D::Long(_)) => {
+                self.as_long()?.cmp(&other.as_long()?)
+            }
+            (D::Float(a), D::Float(b)) => a.total_cmp(b),
+            (D::Float(_) | D::Double(_), D::Float(_) | D::Double(_)) => {
+                self.as_double()?.total_cmp(&other.as_double()?)
+            }
+            (
+                D::Decimal { unscaled: a, scale: a_scale, .. },
+                D::Decimal { unscaled: b, scale: b_scale, .. },
+            ) if a_scale == b_scale => a.cmp(b),
+            (D::Date(a), D::Date(b)) => a.cmp(b),
+            (D::Time(a), D::Time(b))
+            | (D::Timestamp(a), D::Timestamp(b))
+            | (D::Timestamptz(a), D::Timestamptz(b))
+            | (D::TimestampNs(a), D::TimestampNs(b))
+            | (D::TimestamptzNs(a), D::TimestamptzNs(b)) => a.cmp(b),
+            (D::String(a), D::String(b)) => a.cmp(b),
+            (D::Uuid(a), D::Uuid(b)) => a.cmp(b),
+            (D::Fixed(a), D::Fixed(b)) | (D::Binary(a), D::Binary(b)) => a.cmp(b),
+            _ => return None,
+        })
+    }
+
+    /// Whether the value is a float that is not a number.
+    pub fn is_nan(&self) -> bool {
+        match self {
+            Self::Float(value) => value.is_nan(),
+            Self::Double(value) => value.is_nan(),
+            _ => false,
+        }
+    }
+
+    /// The integer of an int or a long.
+    pub fn as_long(&self) -> Option<i64> {
+        match self {
+            Self::Int(value) => Some(i64::from(*value)),
+            Self::Long(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    fn as_double(&self) -> Option<f64> {
+        match self {
+            Self::Float(value) => Some(f64::from(*value)),
+            Self::Double(value) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+impl PartialEq for Datum {
+    fn eq(&self, other: &Self) -> bool {
+        if self.primitive_type() != other.primitive_type() {
+            return false;
+        }
+        match (self, other) {
+            (Self::Float(a), Self::Float(b)) => float_identity(*a) == float_identity(*b),
+            (Self::Double(a), Self::Double(b)) => double_identity(*a) == double_identity(*b),
+            _ => self.compare(other) == Some(Ordering::Equal),
+        }
+    }
+}
+
+impl Eq for Datum {}
+
+impl Hash for Datum {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(self).hash(state);
+        match self {
+            Self::Boolean(value) => value.hash(state),
+            Self::Int(value) | Self::Date(value) => value.hash(state),
+            Self::Float(value) => float_identity(*value).hash(state),
+            Self::Double(value) => double_identity(*value).hash(state),
+            Self::Decimal { unscaled, .. } => unscaled.hash(state),
+            Self::Long(value)
+            | Self::Time(value)
+            | Self::Timestamp(value)
+            | Self::Timestamptz(value)
+            | Self::TimestampNs(value)
+            | Self::TimestamptzNs(value) => value.hash(state),
+            Self::String(value) => value.hash(state),
+            Self::Uuid(bytes) => bytes.hash(state),
+            Self::Fixed(bytes) | Self::Binary(bytes) => bytes.hash(state),
+        }
+    }
+}
+
+fn float_identity(value: f32) -> u32 {
+    if value.is_nan() { f32::NAN.to_bits() } else { value.to_bits() }
+}
+
+fn double_identity(value: f64) -> u64 {
+    if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() }
+}

@@ -1,0 +1,139 @@
+//! How a table's rows are divided into partitions.
+
+use serde_json::{Value, json};
+
+use super::json::{self, JsonObject};
+use super::schema::Schema;
+use super::types::{NestedField, PrimitiveType, StructType};
+use crate::error::{Error, Result};
+use crate::transform::Transform;
+
+/// The first id that partition fields have.
+pub const FIRST_PARTITION_FIELD_ID: i32 = 1000;
+
+/// One value of a partition tuple and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PartitionField {
+    /// Id of the column that the value is made from.
+    pub source_id: i32,
+    /// Id of the partition field itself, unique over all specs of a v2 table.
+    pub field_id: i32,
+    /// Name of the value in partition tuples and paths.
+    pub name: String,
+    /// How the value is made.
+    pub transform: Transform,
+}
+
+/// A way of partitioning; a table keeps every one it ever had.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct PartitionSpec {
+    /// Identifies the spec within its table.
+    pub spec_id: i32,
+    /// The values of a partition tuple in order.
+    pub fields: Vec<PartitionField>,
+}
+
+impl PartitionSpec {
+    /// Parses a spec object `{"spec-id":..,"fields":[..]}`.
+    pub fn from_json(text: &str) -> Result<Self> {
+        Self::from_value(&json::parse("partition spec", text)?)
+    }
+
+    /// Parses a spec object.
+    pub fn from_value(value: &Value) -> Result<Self> {
+        let object = JsonObject::new("partition spec", value)?;
+        Ok(Self {
+            spec_id: object.optional_int("spec-id")?.unwrap_or(0),
+            fields: parse_fields(object.array("fields")?)?,
+        })
+    }
+
+    /// Parses the bare array of fields of a manifest header or of v1 metadata; the spec id is 0. Some
+    /// old writers put the whole object there, which is read too.
+    pub fn from_fields_json(text: &str) -> Result<Self> {
+        match json::parse("partition spec", text)? {
+            Value::Array(fields) => Ok(Self { spec_id: 0, fields: parse_fields(&fields)? }),
+            other => Self::from_value(&other),
+        }
+    }
+
+    /// The spec object of metadata JSON, compact.
+    pub fn to_json(&self) -> String {
+        self.to_value().to_string()
+    }
+
+    /// The spec object of metadata JSON.
+    pub fn to_value(&self) -> Value {
+        json!({"spec-id": self.spec_id, "fields": self.fields_to_value()})
+    }
+
+    /// The bare array of fields, compact, as manifests carry it.
+    pub fn fields_to_json(&self) -> String {
+        self.fields_to_value().to_string()
+    }
+
+    fn fields_to_value(&self) -> Value {
+        let field_to_value = |field: &PartitionField| {
+            json!({
+                "name": field.name,
+                "transform": field.transform.to_string(),
+                "source-id": field.source_id,
+                "field-id": field.field_id,
+            })
+        };
+        self.fields.iter().map(field_to_value).collect()
+    }
+
+    /// Whether all rows are in one partition: no fields, or only void ones.
+    pub fn is_unpartitioned(&self) -> bool {
+        self.fields.iter().all(|field| field.transform == Transform::Void)
+    }
+
+    /// The type of partition tuples: one optional field per spec field, with its id and name.
+    ///
+    /// A field whose source column the schema no longer has is of the transform's fixed result type,
+    /// or unknown where it has none.
+    pub fn partition_type(&self, schema: &Schema) -> StructType {
+        let value_type = |field: &PartitionField| {
+            schema
+                .primitive_type(field.source_id)
+                .and_then(|source| field.transform.result_type(&source).ok())
+                .or_else(|| field.transform.fixed_result_type())
+                .unwrap_or(PrimitiveType::Unknown)
+        };
+        let fields = self.fields.iter().map(|field| {
+            NestedField::optional(field.field_id, field.name.as_str(), value_type(field))
+        });
+        StructType { fields: fields.collect() }
+    }
+}
+
+fn parse_fields(values: &[Value]) -> Result<Vec<PartitionField>> {
+    let mut next_id = FIRST_PARTITION_FIELD_ID;
+    let fields = values.iter().map(|value| {
+        let object = JsonObject::new("partition field", value)?;
+        let field = PartitionField {
+            source_id: object.source_id()?,
+            field_id: object.optional_int("field-id")?.unwrap_or(next_id),
+            name: object.str("name")?.to_owned(),
+            transform: object.str("transform")?.parse()?,
+        };
+        next_id += 1;
+        Ok(field)
+    });
+    let fields: Vec<PartitionField> = fields.collect::<Result<_>>()?;
+    check_unique_ids(&fields)?;
+    Ok(fields)
+}
+
+fn check_unique_ids(fields: &[PartitionField]) -> Result<()> {
+    for (index, field) in fields.iter().enumerate() {
+        if fields.iter().take(index).any(|other| other.field_id == field.field_id) {
+            return Err(Error::invalid(
+                "partition spec",
+                format!("the field id {} occurs twice, again at {}", field.field_id, field.name),
+            ));
+        }
+    }
+    Ok(())
+}
