@@ -1,0 +1,118 @@
+"""Every exception that icefloe raises, one tree.
+
+```
+IcebergError
+├── ValidationError (ValueError)               bad values, arguments, schemas, predicates
+│   ├── SchemaMismatchError                    data does not fit the table
+│   └── ResolveError                           a column that does not exist
+├── CorruptFileError                           bytes that are not what the format says
+├── FeatureUnsupportedError (NotImplementedError)
+├── StorageError (OSError)
+│   ├── MissingFileError (FileNotFoundError)
+│   └── FileAlreadyExistsError (FileExistsError)
+├── CommitFailedException                      definite: nothing was committed, safe to retry
+├── CommitStateUnknownException                the outcome is unknown, nothing was cleaned up
+├── ValidationException                        a concurrent commit conflicts with this one
+├── NamespaceAlreadyExistsError
+├── NamespaceNotEmptyError
+├── NoSuchNamespaceError
+├── NoSuchPropertyException
+├── NoSuchTableError
+└── TableAlreadyExistsError
+```
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CommitFailedException",
+    "CommitStateUnknownException",
+    "CorruptFileError",
+    "FeatureUnsupportedError",
+    "FileAlreadyExistsError",
+    "IcebergError",
+    "MissingFileError",
+    "NamespaceAlreadyExistsError",
+    "NamespaceNotEmptyError",
+    "NoSuchNamespaceError",
+    "NoSuchPropertyException",
+    "NoSuchTableError",
+    "ResolveError",
+    "SchemaMismatchError",
+    "StorageError",
+    "TableAlreadyExistsError",
+    "ValidationError",
+    "ValidationException",
+]
+
+
+class IcebergError(Exception):
+    """Root of every exception raised on purpose by icefloe."""
+
+
+class ValidationError(IcebergError, ValueError):
+    """A value, an argument, a schema or a predicate is not valid."""
+
+
+class SchemaMismatchError(ValidationError):
+    """Data does not fit the schema of the table that it is written to."""
+
+
+class ResolveError(ValidationError):
+    """A name or an id resolves to no column of the schema."""
+
+
+class CorruptFileError(IcebergError):
+    """A file is cut off, damaged, or not what the format says."""
+
+
+class FeatureUnsupportedError(IcebergError, NotImplementedError):
+    """The table needs a feature that icefloe does not have; nothing was read or written in part."""
+
+
+class StorageError(IcebergError, OSError):
+    """Storage refused or failed an operation."""
+
+
+class MissingFileError(StorageError, FileNotFoundError):
+    """Nothing is stored at a location."""
+
+
+class FileAlreadyExistsError(StorageError, FileExistsError):
+    """Something is already stored at a location that must be new."""
+
+
+class CommitFailedException(IcebergError):  # noqa: N818 - the name is shared with PyIceberg
+    """The commit definitely did not happen, because the table changed underneath; safe to retry."""
+
+
+class CommitStateUnknownException(IcebergError):  # noqa: N818 - the name is shared with PyIceberg
+    """The commit may or may not have happened; no file was cleaned up. Refresh the table to find out."""
+
+
+class ValidationException(IcebergError):  # noqa: N818 - the name is shared with PyIceberg
+    """A commit made since this one began conflicts with it."""
+
+
+class NamespaceAlreadyExistsError(IcebergError):
+    """The namespace to create exists."""
+
+
+class NamespaceNotEmptyError(IcebergError):
+    """The namespace to drop still holds tables or namespaces."""
+
+
+class NoSuchNamespaceError(IcebergError):
+    """The namespace does not exist."""
+
+
+class NoSuchPropertyException(IcebergError):  # noqa: N818 - the name is shared with PyIceberg
+    """A property that must be set is not."""
+
+
+class NoSuchTableError(IcebergError):
+    """The table does not exist."""
+
+
+class TableAlreadyExistsError(IcebergError):
+    """The table to create exists."""
