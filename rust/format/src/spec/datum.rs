@@ -129,7 +129,8 @@ impl Datum {
         }
     }
 
-    fn as_double(&self) -> Option<f64> {
+    /// The number of a float or a double.
+    pub fn as_double(&self) -> Option<f64> {
         match self {
             Self::Float(value) => Some(f64::from(*value)),
             Self::Double(value) => Some(*value),

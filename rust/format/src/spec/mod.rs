@@ -1,14 +1,32 @@
-//! The spec's nouns: types, schemas, partition specs, values.
+//! The spec's nouns: types, schemas, partition specs, sort orders, values.
 
+pub mod arrow_schema;
+pub mod arrow_values;
+pub mod civil;
 pub mod datum;
+mod datum_text;
+pub mod decimal;
 mod json;
+pub mod names;
+pub mod partition_json;
 pub mod partition_spec;
 pub mod schema;
+pub mod single_value;
 pub mod sort_order;
 pub mod type_json;
 pub mod types;
 
+pub use arrow_schema::{
+    ArrowOptions, field_to_arrow, primitive_to_arrow, schema_to_arrow, struct_to_arrow,
+    type_to_arrow,
+};
+pub use arrow_values::{canonical_array, datums_to_array};
 pub use datum::Datum;
+pub use names::sanitize_name;
+pub use partition_json::{
+    Partition, partition_from_json, partition_from_struct, partition_path, partition_to_json,
+    partitions_to_struct,
+};
 pub use partition_spec::{PartitionField, PartitionSpec};
 pub use schema::Schema;
 pub use sort_order::{NullOrder, SortDirection, SortField, SortOrder};

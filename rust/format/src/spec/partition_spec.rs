@@ -92,11 +92,18 @@ impl PartitionSpec {
     /// The type of partition tuples: one optional field per spec field, with its id and name.
     ///
     /// A field whose source column the schema no longer has is of the transform's fixed result type,
-    /// or unknown where it has none.
+    /// or unknown where it has none; see [`PartitionSpec::partition_type_among`].
     pub fn partition_type(&self, schema: &Schema) -> StructType {
+        self.partition_type_among(std::slice::from_ref(schema))
+    }
+
+    /// The type of partition tuples, where a dropped source column is looked up in a table's other
+    /// schemas: the first one that has the column decides.
+    pub fn partition_type_among(&self, schemas: &[Schema]) -> StructType {
         let value_type = |field: &PartitionField| {
-            schema
-                .primitive_type(field.source_id)
+            schemas
+                .iter()
+                .find_map(|schema| schema.primitive_type(field.source_id))
                 .and_then(|source| field.transform.result_type(&source).ok())
                 .or_else(|| field.transform.fixed_result_type())
                 .unwrap_or(PrimitiveType::Unknown)

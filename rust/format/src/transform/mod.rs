@@ -1,5 +1,7 @@
 //! Partition transforms: one scalar rule, one kernel over an Arrow array.
 
+mod human;
+
 use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;

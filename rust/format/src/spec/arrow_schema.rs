@@ -1,0 +1,114 @@
+//! Iceberg types as Arrow types.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, FieldRef, Fields, TimeUnit};
+
+use super::schema::Schema;
+use super::types::{NestedField, PrimitiveType, StructType, Type};
+
+/// Key of the field id in an Arrow field's metadata; the Parquet writer puts it into the file.
+pub const FIELD_ID_KEY: &str = "PARQUET:field_id";
+/// Time zone of timestamps that have one.
+pub const UTC: &str = "UTC";
+
+/// How a schema is made into an Arrow schema.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ArrowOptions {
+    /// Strings and binaries as views.
+    pub string_views: bool,
+    /// Field ids in the metadata of fields, under [`FIELD_ID_KEY`].
+    pub field_ids: bool,
+}
+
+/// The Arrow schema of a table's columns.
+pub fn schema_to_arrow(schema: &Schema, options: ArrowOptions) -> arrow_schema::Schema {
+    arrow_schema::Schema::new(fields_to_arrow(&schema.fields, options))
+}
+
+/// The Arrow fields of a struct.
+pub fn struct_to_arrow(fields: &StructType, options: ArrowOptions) -> Fields {
+    fields_to_arrow(&fields.fields, options)
+}
+
+/// The Arrow field of a field.
+pub fn field_to_arrow(field: &NestedField, options: ArrowOptions) -> Field {
+    let data_type = type_to_arrow(&field.field_type, options);
+    arrow_field(&field.name, data_type, field.required, field.id, options)
+}
+
+fn fields_to_arrow(fields: &[NestedField], options: ArrowOptions) -> Fields {
+    fields.iter().map(|field| field_to_arrow(field, options)).collect()
+}
+
+/// The Arrow type of a type.
+pub fn type_to_arrow(value_type: &Type, options: ArrowOptions) -> DataType {
+    match value_type {
+        Type::Primitive(PrimitiveType::String) if options.string_views => DataType::Utf8View,
+        Type::Primitive(PrimitiveType::Binary) if options.string_views => DataType::BinaryView,
+        Type::Primitive(primitive) => primitive_to_arrow(primitive),
+        Type::Struct(fields) => DataType::Struct(struct_to_arrow(fields, options)),
+        Type::List(list) => DataType::List(Arc::new(arrow_field(
+            "element",
+            type_to_arrow(&list.element, options),
+            list.element_required,
+            list.element_id,
+            options,
+        ))),
+        Type::Map(map) => {
+            let key = type_to_arrow(&map.key, options);
+            let value = type_to_arrow(&map.value, options);
+            let entries: [FieldRef; 2] = [
+                Arc::new(arrow_field("key", key, true, map.key_id, options)),
+                Arc::new(arrow_field("value", value, map.value_required, map.value_id, options)),
+            ];
+            let entries = DataType::Struct(Fields::from_iter(entries));
+            DataType::Map(Arc::new(Field::new("key_value", entries, false)), false)
+        }
+    }
+}
+
+fn arrow_field(
+    name: &str,
+    data_type: DataType,
+    required: bool,
+    id: i32,
+    options: ArrowOptions,
+) -> Field {
+    let field = Field::new(name, data_type, !required);
+    if options.field_ids {
+        field.with_metadata(HashMap::from([(FIELD_ID_KEY.to_owned(), id.to_string())]))
+    } else {
+        field
+    }
+}
+
+/// The Arrow type that values of a primitive type have, without views. A fixed length beyond what Arrow
+/// can say is binary.
+pub fn primitive_to_arrow(primitive: &PrimitiveType) -> DataType {
+    let utc = || Some(Arc::from(UTC));
+    match primitive {
+        PrimitiveType::Boolean => DataType::Boolean,
+        PrimitiveType::Int => DataType::Int32,
+        PrimitiveType::Long => DataType::Int64,
+        PrimitiveType::Float => DataType::Float32,
+        PrimitiveType::Double => DataType::Float64,
+        PrimitiveType::Decimal { precision, scale } => {
+            DataType::Decimal128(*precision, scale.cast_signed())
+        }
+        PrimitiveType::Date => DataType::Date32,
+        PrimitiveType::Time => DataType::Time64(TimeUnit::Microsecond),
+        PrimitiveType::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
+        PrimitiveType::Timestamptz => DataType::Timestamp(TimeUnit::Microsecond, utc()),
+        PrimitiveType::TimestampNs => DataType::Timestamp(TimeUnit::Nanosecond, None),
+        PrimitiveType::TimestamptzNs => DataType::Timestamp(TimeUnit::Nanosecond, utc()),
+        PrimitiveType::String => DataType::Utf8,
+        PrimitiveType::Uuid => DataType::FixedSizeBinary(16),
+        PrimitiveType::Fixed(length) => {
+            i32::try_from(*length).map_or(DataType::Binary, DataType::FixedSizeBinary)
+        }
+        PrimitiveType::Binary => DataType::Binary,
+        PrimitiveType::Unknown => DataType::Null,
+    }
+}

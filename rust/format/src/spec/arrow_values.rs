@@ -1,0 +1,298 @@
+//! Values in Arrow arrays: reading one, making an array of many, and the one layout per type that
+//! kernels work on.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{
+    BinaryBuilder, BooleanBuilder, FixedSizeBinaryBuilder, PrimitiveBuilder, StringBuilder,
+};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type,
+    Time64MicrosecondType, TimestampMicrosecondType, TimestampNanosecondType,
+};
+use arrow_array::{Array, ArrayRef, new_null_array};
+use arrow_schema::{ArrowError, DataType, TimeUnit};
+
+use super::arrow_schema::primitive_to_arrow;
+use super::datum::Datum;
+use super::types::PrimitiveType;
+use crate::error::{Error, Result};
+
+/// An array of the type's own Arrow layout ([`primitive_to_arrow`]) with the same values; a cheap clone
+/// where it already has it. Dictionaries, run ends, views, large offsets, narrower numbers and coarser
+/// timestamps are read; nothing that could change a value is.
+///
+/// # Errors
+/// `InvalidArgument` where the array cannot hold values of the type.
+pub fn canonical_array(array: &dyn Array, value_type: &PrimitiveType) -> Result<ArrayRef> {
+    let canonical = primitive_to_arrow(value_type);
+    if *array.data_type() == canonical {
+        return Ok(array.slice(0, array.len()));
+    }
+    if !can_hold(array.data_type(), value_type) {
+        return Err(cannot_hold(array, value_type));
+    }
+    arrow_cast::cast(array, &canonical).map_err(|error| arrow_failure(&error))
+}
+
+/// Whether every value of an Arrow type is a value of a primitive type, or null.
+pub fn can_hold(data_type: &DataType, value_type: &PrimitiveType) -> bool {
+    use DataType as D;
+    use PrimitiveType as P;
+    match data_type {
+        D::Null => return true,
+        D::Dictionary(_, values) => return can_hold(values, value_type),
+        D::RunEndEncoded(_, values) => return can_hold(values.data_type(), value_type),
+        _ => {}
+    }
+    match value_type {
+        P::Boolean => matches!(data_type, D::Boolean),
+        P::Int => is_int(data_type),
+        P::Long => is_int(data_type) || matches!(data_type, D::UInt32 | D::Int64),
+        P::Float => matches!(data_type, D::Float16 | D::Float32),
+        P::Double => matches!(data_type, D::Float16 | D::Float32 | D::Float64),
+        P::Decimal { precision, scale } => match data_type {
+            D::Decimal32(p, s) | D::Decimal64(p, s) | D::Decimal128(p, s) | D::Decimal256(p, s) => {
+                p <= precision && *s == scale.cast_signed()
+            }
+            _ => false,
+        },
+        P::Date => matches!(data_type, D::Date32),
+        P::Time => matches!(data_type, D::Time32(_) | D::Time64(TimeUnit::Microsecond)),
+        P::Timestamp => is_timestamp(data_type, false) && !is_nanos(data_type),
+        P::Timestamptz => is_timestamp(data_type, true) && !is_nanos(data_type),
+        P::TimestampNs => is_timestamp(data_type, false),
+        P::TimestamptzNs => is_timestamp(data_type, true),
+        P::String => matches!(data_type, D::Utf8 | D::LargeUtf8 | D::Utf8View),
+        P::Binary => {
+            matches!(data_type, D::Binary | D::LargeBinary | D::BinaryView | D::FixedSizeBinary(_))
+        }
+        P::Uuid => matches!(data_type, D::FixedSizeBinary(16)),
+        P::Fixed(length) => match data_type {
+            D::FixedSizeBinary(width) => i64::from(*width) == i64::from(*length),
+            _ => false,
+        },
+        P::Unknown => false,
+    }
+}
+
+fn is_int(data_type: &DataType) -> bool {
+    use DataType as D;
+    matches!(data_type, D::Int8 | D::Int16 | D::Int32 | D::UInt8 | D::UInt16)
+}
+
+fn is_timestamp(data_type: &DataType, zoned: bool) -> bool {
+    matches!(data_type, DataType::Timestamp(_, zone) if zone.is_some() == zoned)
+}
+
+fn is_nanos(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Timestamp(TimeUnit::Nanosecond, _))
+}
+
+pub(crate) fn cannot_hold(array: &dyn Array, value_type: &PrimitiveType) -> Error {
+    let reason = format!("an array of {} does not hold values of {value_type}", array.data_type());
+    Error::invalid("array", reason)
+}
+
+pub(crate) fn arrow_failure(error: &ArrowError) -> Error {
+    Error::invalid("array", error.to_string())
+}
+
+impl Datum {
+    /// The value at an index; `None` where it is null.
+    ///
+    /// # Errors
+    /// `InvalidArgument` where the index is outside the array or the array cannot hold the type.
+    pub fn from_array(
+        array: &dyn Array,
+        index: usize,
+        value_type: &PrimitiveType,
+    ) -> Result<Option<Self>> {
+        if index >= array.len() {
+            let reason = format!("{index} is outside an array of length {}", array.len());
+            return Err(Error::invalid("index", reason));
+        }
+        if !can_hold(array.data_type(), value_type) {
+            return Err(cannot_hold(array, value_type));
+        }
+        if *array.data_type() == primitive_to_arrow(value_type) {
+            return Ok(read_canonical(array, index, value_type));
+        }
+        let one = canonical_array(&array.slice(index, 1), value_type)?;
+        Ok(read_canonical(&one, 0, value_type))
+    }
+
+    /// An array of length 1 that holds the value.
+    pub fn to_array(&self) -> Result<ArrayRef> {
+        datums_to_array(&self.primitive_type(), &[Some(self.clone())])
+    }
+}
+
+/// The value at an index of an array in the type's own layout.
+fn read_canonical(array: &dyn Array, index: usize, value_type: &PrimitiveType) -> Option<Datum> {
+    use PrimitiveType as P;
+    if array.is_null(index) {
+        return None;
+    }
+    Some(match value_type {
+        P::Boolean => Datum::Boolean(array.as_boolean_opt()?.value(index)),
+        P::Int => Datum::Int(number::<Int32Type>(array, index)?),
+        P::Long => Datum::Long(number::<Int64Type>(array, index)?),
+        P::Float => Datum::Float(number::<Float32Type>(array, index)?),
+        P::Double => Datum::Double(number::<Float64Type>(array, index)?),
+        P::Decimal { precision, scale } => Datum::Decimal {
+            unscaled: number::<Decimal128Type>(array, index)?,
+            precision: *precision,
+            scale: *scale,
+        },
+        P::Date => Datum::Date(number::<Date32Type>(array, index)?),
+        P::Time => Datum::Time(number::<Time64MicrosecondType>(array, index)?),
+        P::Timestamp => Datum::Timestamp(number::<TimestampMicrosecondType>(array, index)?),
+        P::Timestamptz => Datum::Timestamptz(number::<TimestampMicrosecondType>(array, index)?),
+        P::TimestampNs => Datum::TimestampNs(number::<TimestampNanosecondType>(array, index)?),
+        P::TimestamptzNs => Datum::TimestamptzNs(number::<TimestampNanosecondType>(array, index)?),
+        P::String => Datum::String(array.as_string_opt::<i32>()?.value(index).to_owned()),
+        P::Binary => Datum::Binary(array.as_binary_opt::<i32>()?.value(index).to_vec()),
+        P::Uuid => Datum::Uuid(array.as_fixed_size_binary_opt()?.value(index).try_into().ok()?),
+        P::Fixed(_) => Datum::Fixed(array.as_fixed_size_binary_opt()?.value(index).to_vec()),
+        P::Unknown => return None,
+    })
+}
+
+fn number<T: ArrowPrimitiveType>(array: &dyn Array, index: usize) -> Option<T::Native> {
+    array.as_primitive_opt::<T>().map(|values| values.value(index))
+}
+
+/// An array of the type's own layout of values, with nulls for `None`. An int counts as a long, a float as
+/// a double, a decimal of fewer digits as one of more.
+///
+/// # Errors
+/// `InvalidArgument` where a value is of another type.
+pub fn datums_to_array(value_type: &PrimitiveType, values: &[Option<Datum>]) -> Result<ArrayRef> {
+    use Datum as D;
+    use PrimitiveType as P;
+    let made = match value_type {
+        P::Boolean => booleans(values),
+        P::Int => numbers::<Int32Type>(value_type, values, |v| match v {
+            D::Int(v) => Some(*v),
+            _ => None,
+        }),
+        P::Date => numbers::<Date32Type>(value_type, values, |v| match v {
+            D::Date(v) => Some(*v),
+            _ => None,
+        }),
+        P::Long => numbers::<Int64Type>(value_type, values, Datum::as_long),
+        P::Float => numbers::<Float32Type>(value_type, values, |v| match v {
+            D::Float(v) => Some(*v),
+            _ => None,
+        }),
+        P::Double => numbers::<Float64Type>(value_type, values, Datum::as_double),
+        P::Decimal { precision, scale } => {
+            numbers::<Decimal128Type>(value_type, values, |v| match v {
+                D::Decimal { unscaled, precision: p, scale: s } if s == scale && p <= precision => {
+                    Some(*unscaled)
+                }
+                _ => None,
+            })
+        }
+        P::Time => numbers::<Time64MicrosecondType>(value_type, values, |v| match v {
+            D::Time(v) => Some(*v),
+            _ => None,
+        }),
+        P::Timestamp | P::Timestamptz => {
+            numbers::<TimestampMicrosecondType>(value_type, values, |v| match v {
+                D::Timestamp(v) if *value_type == P::Timestamp => Some(*v),
+                D::Timestamptz(v) if *value_type == P::Timestamptz => Some(*v),
+                _ => None,
+            })
+        }
+        P::TimestampNs | P::TimestamptzNs => {
+            numbers::<TimestampNanosecondType>(value_type, values, |v| match v {
+                D::TimestampNs(v) if *value_type == P::TimestampNs => Some(*v),
+                D::TimestamptzNs(v) if *value_type == P::TimestamptzNs => Some(*v),
+                _ => None,
+            })
+        }
+        P::String => strings(values),
+        P::Binary => binaries(values),
+        P::Uuid => fixed_binaries(16, values),
+        P::Fixed(length) => fixed_binaries(*length, values),
+        P::Unknown => values
+            .iter()
+            .all(Option::is_none)
+            .then(|| new_null_array(&DataType::Null, values.len())),
+    };
+    made.ok_or_else(|| {
+        let stranger = values.iter().flatten().find(|value| value.primitive_type() != *value_type);
+        let found = stranger.map_or_else(|| *value_type, Datum::primitive_type);
+        Error::invalid("values", format!("an array of {value_type} cannot hold a value of {found}"))
+    })
+}
+
+/// Collects what `extract` takes out of each value; `None` where it takes nothing out of one.
+fn numbers<T: ArrowPrimitiveType>(
+    value_type: &PrimitiveType,
+    values: &[Option<Datum>],
+    extract: impl Fn(&Datum) -> Option<T::Native>,
+) -> Option<ArrayRef> {
+    let mut builder = PrimitiveBuilder::<T>::with_capacity(values.len())
+        .with_data_type(primitive_to_arrow(value_type));
+    for value in values {
+        match value {
+            Some(value) => builder.append_value(extract(value)?),
+            None => builder.append_null(),
+        }
+    }
+    Some(Arc::new(builder.finish()))
+}
+
+fn booleans(values: &[Option<Datum>]) -> Option<ArrayRef> {
+    let mut builder = BooleanBuilder::with_capacity(values.len());
+    for value in values {
+        match value {
+            Some(Datum::Boolean(value)) => builder.append_value(*value),
+            Some(_) => return None,
+            None => builder.append_null(),
+        }
+    }
+    Some(Arc::new(builder.finish()))
+}
+
+fn strings(values: &[Option<Datum>]) -> Option<ArrayRef> {
+    let mut builder = StringBuilder::new();
+    for value in values {
+        match value {
+            Some(Datum::String(text)) => builder.append_value(text),
+            Some(_) => return None,
+            None => builder.append_null(),
+        }
+    }
+    Some(Arc::new(builder.finish()))
+}
+
+fn binaries(values: &[Option<Datum>]) -> Option<ArrayRef> {
+    let mut builder = BinaryBuilder::new();
+    for value in values {
+        match value {
+            Some(Datum::Binary(bytes)) => builder.append_value(bytes),
+            Some(_) => return None,
+            None => builder.append_null(),
+        }
+    }
+    Some(Arc::new(builder.finish()))
+}
+
+fn fixed_binaries(length: u32, values: &[Option<Datum>]) -> Option<ArrayRef> {
+    let mut builder =
+        FixedSizeBinaryBuilder::with_capacity(values.len(), i32::try_from(length).ok()?);
+    for value in values {
+        match value {
+            Some(Datum::Uuid(bytes)) => builder.append_value(bytes).ok()?,
+            Some(Datum::Fixed(bytes)) => builder.append_value(bytes).ok()?,
+            Some(_) => return None,
+            None => builder.append_null(),
+        }
+    }
+    Some(Arc::new(builder.finish()))
+}

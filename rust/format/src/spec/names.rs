@@ -1,0 +1,50 @@
+//! Field names that Avro and Parquet can carry.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// A name as Avro and Parquet files carry it: letters, digits and `_`, not starting with a digit. A
+/// leading digit gets `_` before it, any other character is `_x` and its UTF-16 units in hexadecimal.
+/// The original belongs in the property `iceberg-field-name`.
+///
+/// ```
+/// use icefloe_format::spec::sanitize_name;
+/// assert_eq!(sanitize_name("incompatible-name"), "incompatible_x2Dname");
+/// assert_eq!(sanitize_name("9x"), "_9x");
+/// assert_eq!(sanitize_name("plain"), "plain");
+/// ```
+pub fn sanitize_name(name: &str) -> Cow<'_, str> {
+    let is_legal = |(index, c): (usize, char)| is_letter(c) || (index > 0 && c.is_ascii_digit());
+    if name.char_indices().all(is_legal) {
+        return Cow::Borrowed(name);
+    }
+    let mut sanitized = String::with_capacity(name.len() + 8);
+    for (index, c) in name.char_indices() {
+        if is_legal((index, c)) {
+            sanitized.push(c);
+        } else if c.is_ascii_digit() {
+            sanitized.push('_');
+            sanitized.push(c);
+        } else {
+            escape(c, &mut sanitized);
+        }
+    }
+    Cow::Owned(sanitized)
+}
+
+/// Whether a name is left as it is by [`sanitize_name`].
+pub fn is_legal_name(name: &str) -> bool {
+    matches!(sanitize_name(name), Cow::Borrowed(_))
+}
+
+/// The reference decides per UTF-16 unit, so a letter outside the basic plane is none.
+fn is_letter(c: char) -> bool {
+    c == '_' || (c.len_utf16() == 1 && c.is_alphabetic())
+}
+
+fn escape(c: char, sanitized: &mut String) {
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        // Writing to a String cannot fail.
+        let _ = write!(sanitized, "_x{unit:X}");
+    }
+}

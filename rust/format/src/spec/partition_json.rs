@@ -1,0 +1,159 @@
+//! Partition tuples: as JSON text, as rows of a struct array, as directory names.
+
+use arrow_array::{Array, ArrayRef, StructArray};
+use serde_json::Value;
+
+use super::arrow_schema::{ArrowOptions, struct_to_arrow};
+use super::arrow_values::{arrow_failure, datums_to_array};
+use super::datum::Datum;
+use super::json;
+use super::partition_spec::PartitionSpec;
+use super::schema::Schema;
+use super::single_value;
+use super::types::{NestedField, PrimitiveType, StructType};
+use crate::error::{Error, Result};
+
+/// A partition tuple: one value per field of its spec, `None` for null.
+pub type Partition = Vec<Option<Datum>>;
+
+/// A tuple as a JSON array of Appendix D's JSON single values, such as `[47,null,"a"]`.
+pub fn partition_to_json(partition: &[Option<Datum>]) -> String {
+    let values =
+        partition.iter().map(|value| value.as_ref().map_or(Value::Null, single_value::to_json));
+    Value::Array(values.collect()).to_string()
+}
+
+/// Reads [`partition_to_json`]'s form.
+///
+/// # Errors
+/// `InvalidArgument` where the text is not an array of the partition type's values.
+pub fn partition_from_json(partition_type: &StructType, text: &str) -> Result<Partition> {
+    let values = match json::parse("partition", text)? {
+        Value::Array(values) if values.len() == partition_type.fields.len() => values,
+        Value::Array(values) => {
+            let expected = partition_type.fields.len();
+            let reason = format!("{} values for the {expected} fields of the spec", values.len());
+            return Err(Error::invalid("partition", reason));
+        }
+        _ => return Err(Error::invalid("partition", "must be a JSON array")),
+    };
+    values
+        .iter()
+        .zip(&partition_type.fields)
+        .map(|(value, field)| read_value(field, value))
+        .collect()
+}
+
+fn read_value(field: &NestedField, value: &Value) -> Result<Option<Datum>> {
+    match (value, primitive(field)?) {
+        (Value::Null, _) => Ok(None),
+        (value, PrimitiveType::Unknown) => untyped(field, value).map(Some),
+        (value, value_type) => {
+            single_value::from_json(&value_type, value).map(Some).map_err(|error| {
+                Error::invalid(format!("partition value {}", field.name), error.to_string())
+            })
+        }
+    }
+}
+
+/// A value whose source column is gone: its type is lost, but tuples must still tell equal from unequal.
+fn untyped(field: &NestedField, value: &Value) -> Result<Datum> {
+    match value {
+        Value::Bool(value) => Ok(Datum::Boolean(*value)),
+        Value::String(text) => Ok(Datum::String(text.clone())),
+        Value::Number(number) => number
+            .as_i64()
+            .map(Datum::Long)
+            .or_else(|| number.as_f64().map(Datum::Double))
+            .ok_or_else(|| not_primitive(field)),
+        _ => Err(not_primitive(field)),
+    }
+}
+
+fn primitive(field: &NestedField) -> Result<PrimitiveType> {
+    field.field_type.as_primitive().ok_or_else(|| not_primitive(field))
+}
+
+fn not_primitive(field: &NestedField) -> Error {
+    Error::invalid("partition", format!("the value of {} is not a single value", field.name))
+}
+
+/// The tuple in a row of a struct array whose children are the partition fields in order.
+pub fn partition_from_struct(
+    partition_type: &StructType,
+    tuples: &StructArray,
+    row: usize,
+) -> Result<Partition> {
+    let columns = tuples.columns();
+    if columns.len() != partition_type.fields.len() {
+        let expected = partition_type.fields.len();
+        let reason = format!("{} columns for the {expected} fields of the spec", columns.len());
+        return Err(Error::invalid("partition", reason));
+    }
+    let pairs = columns.iter().zip(&partition_type.fields);
+    let read = pairs.map(|(column, field)| {
+        if tuples.is_valid(row) {
+            Datum::from_array(column, row, &primitive(field)?)
+        } else {
+            Ok(None)
+        }
+    });
+    read.collect()
+}
+
+/// Tuples as a struct array with one child per partition field.
+pub fn partitions_to_struct(
+    partition_type: &StructType,
+    partitions: &[Partition],
+) -> Result<StructArray> {
+    let column = |(position, field): (usize, &NestedField)| -> Result<ArrayRef> {
+        let values: Vec<Option<Datum>> =
+            partitions.iter().map(|tuple| tuple.get(position).cloned().flatten()).collect();
+        datums_to_array(&primitive(field)?, &values)
+    };
+    let columns = partition_type.fields.iter().enumerate().map(column).collect::<Result<_>>()?;
+    let fields = struct_to_arrow(partition_type, ArrowOptions::default());
+    StructArray::try_new_with_length(fields, columns, None, partitions.len())
+        .map_err(|error| arrow_failure(&error))
+}
+
+/// The directories of a tuple, `name=value/name=value`, form-encoded, null as `null`; empty where the
+/// spec is unpartitioned. Paths are for people: a tuple is never read back from one.
+///
+/// ```
+/// use icefloe_format::spec::{Datum, PartitionSpec, Schema, partition_path};
+/// let schema = Schema::from_json(
+///     r#"{"type":"struct","fields":[{"id":1,"name":"at","required":false,"type":"date"}]}"#,
+/// )?;
+/// let spec = PartitionSpec::from_json(
+///     r#"{"spec-id":0,"fields":[{"name":"at_year","transform":"year","source-id":1,"field-id":1000}]}"#,
+/// )?;
+/// assert_eq!(partition_path(&spec, &schema, &vec![Some(Datum::Int(47))]), "at_year=2017");
+/// # Ok::<(), icefloe_format::Error>(())
+/// ```
+pub fn partition_path(spec: &PartitionSpec, schema: &Schema, partition: &Partition) -> String {
+    if spec.is_unpartitioned() {
+        return String::new();
+    }
+    let directory = |(field, value): (&super::partition_spec::PartitionField, &Option<Datum>)| {
+        let source = schema.primitive_type(field.source_id).unwrap_or(PrimitiveType::Unknown);
+        let text = field.transform.human_string(&source, value.as_ref());
+        format!("{}={}", form_encode(&field.name), form_encode(&text))
+    };
+    spec.fields.iter().zip(partition).map(directory).collect::<Vec<_>>().join("/")
+}
+
+/// `application/x-www-form-urlencoded`, as the reference encodes names and values of directories.
+pub fn form_encode(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'*' | b'_' => {
+                encoded.push(char::from(byte));
+            }
+            b' ' => encoded.push('+'),
+            _ => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}
