@@ -1,19 +1,29 @@
 //! Avro object containers, decoded by block.
 //!
 //! A container is read from a byte slice: [`Container::parse`] reads its header, [`Blocks`] hands
-//! out one decompressed block at a time, and [`Cursor`] reads values out of a block. Nothing is
-//! materialised in between: who decodes knows the writer's [`AvroType`] and appends to columns.
+//! out one decompressed block at a time, and a [`StructColumn`], compiled from the writer's
+//! [`AvroType`] and the fields that a reader wants, appends a block's records to Arrow buffers.
+//! Nothing is materialised in between. [`ContainerWriter`] is the way back.
 
+mod bytes_column;
 pub mod codec;
+mod column;
 pub mod container;
 pub mod cursor;
 pub mod encode;
+pub mod iceberg_schema;
+mod list_column;
+mod map_column;
+pub mod row_encoder;
 pub mod schema;
 pub mod skip;
+pub mod struct_column;
 pub mod writer;
 
 pub use codec::Codec;
 pub use container::{Block, Blocks, Container};
 pub use cursor::{Cursor, Malformed};
+pub use row_encoder::RowEncoder;
 pub use schema::{AvroType, Kind, Logical, Record, RecordField};
+pub use struct_column::{Selection, StructColumn};
 pub use writer::ContainerWriter;

@@ -1,0 +1,315 @@
+//! Columns that grow by one Avro value at a time.
+//!
+//! What to do with the writer's encoding of a field is decided once, when a column is compiled;
+//! reading a value then moves bytes from the block straight into the Arrow buffers.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, BooleanArray, make_array};
+use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, NullBufferBuilder};
+use arrow_data::ArrayData;
+use arrow_schema::DataType;
+
+use super::bytes_column::{BytesColumn, DecimalColumn, FixedColumn};
+use super::cursor::{Cursor, Malformed};
+use super::list_column::ListColumn;
+use super::map_column::MapColumn;
+use super::schema::{AvroType, Kind, Logical};
+use super::struct_column::{Selection, StructColumn};
+use crate::spec::types::{PrimitiveType, Type};
+use crate::{Error, Result};
+
+/// A field's values so far.
+#[derive(Debug)]
+pub(super) struct Column {
+    presence: Presence,
+    values: Values,
+}
+
+/// Where the writer says whether a value is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Presence {
+    Always,
+    Never,
+    /// A union; the indices of its two branches.
+    Branch {
+        null: i64,
+        value: i64,
+    },
+}
+
+#[derive(Debug)]
+enum Values {
+    Boolean(BooleanBufferBuilder, NullBufferBuilder),
+    Int(Words<i32>),
+    Long(Words<i64>),
+    Float(Words<f32>),
+    Double(Words<f64>),
+    /// A double column of which the writer stored floats.
+    FloatAsDouble(Words<f64>),
+    Decimal(DecimalColumn),
+    Bytes(BytesColumn),
+    Fixed(FixedColumn),
+    List(ListColumn),
+    Map(MapColumn),
+    Struct(StructColumn),
+}
+
+/// Values of one machine type and the Arrow type that they are handed out as.
+#[derive(Debug)]
+struct Words<T> {
+    data_type: DataType,
+    values: Vec<T>,
+    nulls: NullBufferBuilder,
+}
+
+impl Column {
+    /// A column of `wanted` for what `written` encodes; `None` if the writer has no such field.
+    pub(super) fn compile(
+        wanted: &Type,
+        written: Option<&AvroType>,
+        selection: &Selection,
+    ) -> Result<Self> {
+        let (presence, value) = match written {
+            None => (Presence::Never, None),
+            Some(written) => Presence::of(written)?,
+        };
+        let values = match wanted {
+            Type::Primitive(primitive) => Values::compile(*primitive, value)?,
+            Type::List(list) => Values::List(ListColumn::compile(list, value, selection)?),
+            Type::Map(map) => Values::Map(MapColumn::compile(map, value, selection)?),
+            Type::Struct(fields) => {
+                Values::Struct(StructColumn::compile(fields, value, selection)?)
+            }
+        };
+        Ok(Self { presence, values })
+    }
+
+    #[inline]
+    pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
+        if self.presence.read(cursor)? {
+            return self.values.read(cursor);
+        }
+        self.push_null();
+        Ok(())
+    }
+
+    pub(super) fn push_null(&mut self) {
+        match &mut self.values {
+            Values::Boolean(values, nulls) => {
+                values.append(false);
+                nulls.append_null();
+            }
+            Values::Int(words) => words.push_null(),
+            Values::Long(words) => words.push_null(),
+            Values::Float(words) => words.push_null(),
+            Values::Double(words) | Values::FloatAsDouble(words) => words.push_null(),
+            Values::Decimal(column) => column.push_null(),
+            Values::Bytes(column) => column.push_null(),
+            Values::Fixed(column) => column.push_null(),
+            Values::List(column) => column.push_null(),
+            Values::Map(column) => column.push_null(),
+            Values::Struct(column) => column.push_null(),
+        }
+    }
+
+    /// The values so far; the column is empty afterwards and can be read into again.
+    pub(super) fn finish(&mut self) -> Result<ArrayRef> {
+        match &mut self.values {
+            Values::Boolean(values, nulls) => {
+                Ok(Arc::new(BooleanArray::new(values.finish(), nulls.finish())))
+            }
+            Values::Int(words) => words.finish(),
+            Values::Long(words) => words.finish(),
+            Values::Float(words) => words.finish(),
+            Values::Double(words) | Values::FloatAsDouble(words) => words.finish(),
+            Values::Decimal(column) => column.finish(),
+            Values::Bytes(column) => column.finish(),
+            Values::Fixed(column) => column.finish(),
+            Values::List(column) => column.finish(),
+            Values::Map(column) => column.finish(),
+            Values::Struct(column) => Ok(Arc::new(column.finish()?)),
+        }
+    }
+}
+
+impl Presence {
+    /// How presence is encoded, and the type of what is there if it is.
+    pub(super) fn of(written: &AvroType) -> Result<(Self, Option<&AvroType>)> {
+        let Kind::Union(branches) = &written.kind else {
+            let null = written.kind == Kind::Null;
+            return Ok(if null { (Self::Never, None) } else { (Self::Always, Some(written)) });
+        };
+        match &**branches {
+            [first, second] if first.kind == Kind::Null => {
+                Ok((Self::Branch { null: 0, value: 1 }, Some(second)))
+            }
+            [first, second] if second.kind == Kind::Null => {
+                Ok((Self::Branch { null: 1, value: 0 }, Some(first)))
+            }
+            _ => Err(Error::unsupported("an Avro union other than of null and one type")),
+        }
+    }
+
+    /// Whether a value follows.
+    #[inline]
+    pub(super) fn read(self, cursor: &mut Cursor<'_>) -> Result<bool, Malformed> {
+        match self {
+            Self::Always => Ok(true),
+            Self::Never => Ok(false),
+            Self::Branch { null, value } => match cursor.long()? {
+                branch if branch == value => Ok(true),
+                branch if branch == null => Ok(false),
+                _ => Err(Malformed::UnionBranch),
+            },
+        }
+    }
+}
+
+impl Values {
+    fn compile(wanted: PrimitiveType, written: Option<&AvroType>) -> Result<Self> {
+        let wanted = match (wanted, written) {
+            // The table no longer knows the type, the file does.
+            (PrimitiveType::Unknown, Some(written)) => written.primitive_type()?,
+            (wanted, _) => wanted,
+        };
+        let data_type = primitive_to_arrow(&wanted);
+        let kind = written.map(|written| &written.kind);
+        let unit = written.and_then(|written| written.logical.as_ref());
+        if let Some(Logical::Other(name)) = unit {
+            return Err(Error::unsupported(format!("Avro logical type {name}")));
+        }
+        let refused = || {
+            let found = kind.map_or_else(String::new, |kind| format!("{kind:?}"));
+            Error::corrupt("Avro schema", format!("a field of type {wanted} is written as {found}"))
+        };
+        let integral = matches!(kind, None | Some(Kind::Int | Kind::Long));
+        Ok(match wanted {
+            PrimitiveType::Boolean if matches!(kind, None | Some(Kind::Boolean)) => {
+                Self::Boolean(BooleanBufferBuilder::new(0), NullBufferBuilder::new(0))
+            }
+            PrimitiveType::Int | PrimitiveType::Date if integral => {
+                Self::Int(Words::new(data_type))
+            }
+            PrimitiveType::Long
+            | PrimitiveType::Time
+            | PrimitiveType::Timestamp
+            | PrimitiveType::Timestamptz
+            | PrimitiveType::TimestampNs
+            | PrimitiveType::TimestamptzNs
+                if integral =>
+            {
+                Self::Long(Words::new(data_type))
+            }
+            PrimitiveType::Float if matches!(kind, None | Some(Kind::Float)) => {
+                Self::Float(Words::new(data_type))
+            }
+            PrimitiveType::Double if matches!(kind, None | Some(Kind::Double)) => {
+                Self::Double(Words::new(data_type))
+            }
+            PrimitiveType::Double if matches!(kind, Some(Kind::Float)) => {
+                Self::FloatAsDouble(Words::new(data_type))
+            }
+            PrimitiveType::Decimal { .. } => {
+                Self::Decimal(DecimalColumn::compile(data_type, kind).ok_or_else(refused)?)
+            }
+            PrimitiveType::String | PrimitiveType::Binary => {
+                Self::Bytes(BytesColumn::compile(data_type, kind).ok_or_else(refused)?)
+            }
+            PrimitiveType::Uuid => Self::Fixed(FixedColumn::compile(16, kind).ok_or_else(refused)?),
+            PrimitiveType::Fixed(length) => {
+                Self::Fixed(FixedColumn::compile(length, kind).ok_or_else(refused)?)
+            }
+            // Nothing is known on either side, so every value is null.
+            PrimitiveType::Unknown => {
+                Self::Bytes(BytesColumn::compile(DataType::Utf8, None).ok_or_else(refused)?)
+            }
+            _ => return Err(refused()),
+        })
+    }
+
+    #[inline]
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
+        match self {
+            Self::Boolean(values, nulls) => {
+                values.append(cursor.boolean()?);
+                nulls.append_non_null();
+            }
+            Self::Int(words) => words.push(cursor.int()?),
+            Self::Long(words) => words.push(cursor.long()?),
+            Self::Float(words) => words.push(cursor.float()?),
+            Self::Double(words) => words.push(cursor.double()?),
+            Self::FloatAsDouble(words) => words.push(f64::from(cursor.float()?)),
+            Self::Decimal(column) => return column.read(cursor),
+            Self::Bytes(column) => return column.read(cursor),
+            Self::Fixed(column) => return column.read(cursor),
+            Self::List(column) => return column.read(cursor),
+            Self::Map(column) => return column.read(cursor),
+            Self::Struct(column) => return column.read(cursor),
+        }
+        Ok(())
+    }
+}
+
+impl<T: Default> Words<T> {
+    fn new(data_type: DataType) -> Self {
+        Self { data_type, values: Vec::new(), nulls: NullBufferBuilder::new(0) }
+    }
+
+    #[inline]
+    fn push(&mut self, value: T) {
+        self.values.push(value);
+        self.nulls.append_non_null();
+    }
+
+    fn push_null(&mut self) {
+        self.values.push(T::default());
+        self.nulls.append_null();
+    }
+}
+
+impl<T: arrow_buffer::ArrowNativeType> Words<T> {
+    fn finish(&mut self) -> Result<ArrayRef> {
+        let values = std::mem::take(&mut self.values);
+        let (length, nulls) = (values.len(), self.nulls.finish());
+        flat_array(self.data_type.clone(), length, Buffer::from_vec(values), nulls)
+    }
+}
+
+fn primitive_to_arrow(primitive: &PrimitiveType) -> DataType {
+    use arrow_schema::TimeUnit::{Microsecond, Nanosecond};
+    match primitive {
+        PrimitiveType::Boolean => DataType::Boolean,
+        PrimitiveType::Int => DataType::Int32,
+        PrimitiveType::Long => DataType::Int64,
+        PrimitiveType::Float => DataType::Float32,
+        PrimitiveType::Double => DataType::Float64,
+        PrimitiveType::Date => DataType::Date32,
+        PrimitiveType::Time => DataType::Time64(Microsecond),
+        PrimitiveType::Timestamp => DataType::Timestamp(Microsecond, None),
+        PrimitiveType::Timestamptz => DataType::Timestamp(Microsecond, Some("UTC".into())),
+        PrimitiveType::TimestampNs => DataType::Timestamp(Nanosecond, None),
+        PrimitiveType::TimestamptzNs => DataType::Timestamp(Nanosecond, Some("UTC".into())),
+        PrimitiveType::Decimal { precision, scale } => {
+            DataType::Decimal128(*precision, *scale as i8)
+        }
+        PrimitiveType::Binary => DataType::Binary,
+        _ => DataType::Utf8,
+    }
+}
+
+/// An array of one buffer of fixed-width values.
+pub(super) fn flat_array(
+    data_type: DataType,
+    length: usize,
+    values: Buffer,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef> {
+    let data = ArrayData::builder(data_type).len(length).add_buffer(values).nulls(nulls);
+    Ok(make_array(data.build().map_err(|error| invalid_column(&error))?))
+}
+
+/// The error for values that form no valid array, such as text that is not UTF-8.
+pub(super) fn invalid_column(error: &arrow_schema::ArrowError) -> Error {
+    Error::corrupt("Avro column", error.to_string())
+}

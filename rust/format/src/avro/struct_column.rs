@@ -1,0 +1,179 @@
+//! Growing struct columns: a writer's record compiled against the fields that a reader wants.
+//!
+//! Fields are matched by id alone. What the reader does not want is skipped, what the writer does
+//! not have is null.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, StructArray};
+use arrow_buffer::NullBufferBuilder;
+use arrow_schema::{Field, Fields};
+
+use super::column::{Column, invalid_column};
+use super::cursor::{Cursor, Malformed};
+use super::schema::{AvroType, Kind, Record};
+use super::skip::skip;
+use crate::spec::types::{NestedField, StructType};
+use crate::{Error, Result};
+
+/// What to leave out of what a reader wants.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Ids of fields to skip; their columns are all null.
+    pub skipped_fields: Vec<i32>,
+    /// Keys to keep in maps by int, in ascending order; all of them if `None`.
+    pub map_keys: Option<Arc<[i32]>>,
+}
+
+/// Records of one writer, read into the columns that a reader wants.
+#[derive(Debug)]
+pub struct StructColumn {
+    // In the writer's order, so that reading a record is one pass.
+    steps: Vec<Step>,
+    // In the reader's order.
+    columns: Vec<(Arc<str>, bool, Column)>,
+    rows: usize,
+    nulls: NullBufferBuilder,
+}
+
+#[derive(Debug)]
+enum Step {
+    Skip(AvroType),
+    Read(usize),
+}
+
+impl StructColumn {
+    /// Compile `wanted` against a writer's record; `None` if every row is null.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the writer lacks a required field, has one twice, or has it with a
+    /// type that does not fit; [`Error::Unsupported`] for unions other than of null and one type.
+    pub fn compile(
+        wanted: &StructType,
+        written: Option<&AvroType>,
+        selection: &Selection,
+    ) -> Result<Self> {
+        let record = match written.map(|written| &written.kind) {
+            None => None,
+            Some(Kind::Record(record)) => Some(&**record),
+            Some(_) => return Err(Error::corrupt("Avro schema", "a struct is not a record")),
+        };
+        let mut steps = Vec::new();
+        for field in record.map_or(&[][..], |record| &record.fields) {
+            steps.push(match position(wanted, field.field_id, selection) {
+                Some(index) => Step::Read(index),
+                None => Step::Skip(field.field_type.clone()),
+            });
+        }
+        let mut columns = Vec::with_capacity(wanted.fields.len());
+        for (index, field) in wanted.fields.iter().enumerate() {
+            let reads = steps.iter().filter(|step| step.reads(index)).count();
+            let source = source(field, record, reads)?;
+            if reads == 0 {
+                steps.push(Step::Read(index));
+            }
+            let column = Column::compile(&field.field_type, source, selection)
+                .map_err(|error| named(error, field))?;
+            columns.push((Arc::from(field.name.as_str()), field.required, column));
+        }
+        Ok(Self { steps, columns, rows: 0, nulls: NullBufferBuilder::new(0) })
+    }
+
+    /// Rows read since the last [`Self::finish`].
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Read one record. After an error the columns are unusable.
+    ///
+    /// # Errors
+    /// [`Malformed`] if the bytes do not hold such a record.
+    pub fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
+        for step in &self.steps {
+            match step {
+                Step::Skip(skipped) => skip(cursor, skipped)?,
+                Step::Read(index) => {
+                    if let Some((_, _, column)) = self.columns.get_mut(*index) {
+                        column.read(cursor)?;
+                    }
+                }
+            }
+        }
+        self.rows += 1;
+        self.nulls.append_non_null();
+        Ok(())
+    }
+
+    /// The records so far, fields in the reader's order; the columns are empty afterwards.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if a required field is null or text is not UTF-8.
+    pub fn finish(&mut self) -> Result<StructArray> {
+        let rows = std::mem::take(&mut self.rows);
+        let nulls = self.nulls.finish();
+        let mut fields = Vec::with_capacity(self.columns.len());
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
+        for (name, required, column) in &mut self.columns {
+            let array = column.finish()?;
+            // Where the struct itself is null its fields are too, and rightly so.
+            if *required && nulls.is_none() && array.null_count() > 0 {
+                return Err(Error::corrupt("Avro record", format!("{name} is null")));
+            }
+            fields.push(Field::new(&**name, array.data_type().clone(), true));
+            arrays.push(array);
+        }
+        StructArray::try_new_with_length(Fields::from(fields), arrays, nulls, rows)
+            .map_err(|error| invalid_column(&error))
+    }
+
+    pub(super) fn push_null(&mut self) {
+        for (_, _, column) in &mut self.columns {
+            column.push_null();
+        }
+        self.rows += 1;
+        self.nulls.append_null();
+    }
+}
+
+impl Step {
+    fn reads(&self, column: usize) -> bool {
+        matches!(self, Self::Read(index) if *index == column)
+    }
+}
+
+fn position(wanted: &StructType, id: Option<i32>, selection: &Selection) -> Option<usize> {
+    let id = id.filter(|id| !selection.skipped_fields.contains(id))?;
+    wanted.fields.iter().position(|field| field.id == id)
+}
+
+fn source<'r>(
+    field: &NestedField,
+    record: Option<&'r Record>,
+    reads: usize,
+) -> Result<Option<&'r AvroType>> {
+    let Some(record) = record else { return Ok(None) };
+    match reads {
+        0 if field.required => {
+            let reason = format!("{} has no field {} ({})", record.name, field.name, field.id);
+            Err(Error::corrupt("Avro schema", reason))
+        }
+        0 => Ok(None),
+        1 => {
+            let source = record.fields.iter().find(|written| written.field_id == Some(field.id));
+            Ok(source.map(|written| &written.field_type))
+        }
+        _ => {
+            let reason = format!("{} has the field id {} twice", record.name, field.id);
+            Err(Error::corrupt("Avro schema", reason))
+        }
+    }
+}
+
+fn named(error: Error, field: &NestedField) -> Error {
+    match error {
+        Error::Corrupt { what, offset, reason } => {
+            Error::Corrupt { what, offset, reason: format!("{}: {reason}", field.name) }
+        }
+        other => other,
+    }
+}
