@@ -10,6 +10,7 @@ use super::column::{flat_array, invalid_column};
 use super::cursor::{Cursor, Malformed};
 use super::schema::Kind;
 use crate::Result;
+use crate::spec::decimal::from_bytes;
 
 /// Bytes of any length, one after another, and where each ends.
 #[derive(Debug)]
@@ -174,7 +175,7 @@ impl DecimalColumn {
             None => cursor.bytes()?,
             Some(length) => cursor.take(length)?,
         };
-        self.values.push(unscaled(value).ok_or(Malformed::LogicalValue)?);
+        self.values.push(from_bytes(value).ok_or(Malformed::LogicalValue)?);
         self.nulls.append_non_null();
         Ok(())
     }
@@ -189,19 +190,4 @@ impl DecimalColumn {
         let (length, nulls) = (values.len(), self.nulls.finish());
         flat_array(self.data_type.clone(), length, Buffer::from_vec(values), nulls)
     }
-}
-
-/// The integer that `bytes` are; `None` for no bytes, or more than 128 bits.
-fn unscaled(bytes: &[u8]) -> Option<i128> {
-    let negative = bytes.first()? & 0x80 != 0;
-    let fill = if negative { 0xff } else { 0 };
-    let significant = bytes.len().min(16);
-    let (extension, value) = bytes.split_at_checked(bytes.len() - significant)?;
-    if extension.iter().any(|byte| *byte != fill) {
-        return None;
-    }
-    let mut padded = [fill; 16];
-    padded.get_mut(16 - significant..)?.copy_from_slice(value);
-    let unscaled = i128::from_be_bytes(padded);
-    (unscaled.is_negative() == negative).then_some(unscaled)
 }

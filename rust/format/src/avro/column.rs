@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, BooleanArray, make_array};
+use arrow_array::{ArrayRef, BooleanArray, NullArray, make_array};
 use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, NullBufferBuilder};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
@@ -16,6 +16,7 @@ use super::list_column::ListColumn;
 use super::map_column::MapColumn;
 use super::schema::{AvroType, Kind, Logical};
 use super::struct_column::{Selection, StructColumn};
+use crate::spec::arrow_schema::primitive_to_arrow;
 use crate::spec::types::{PrimitiveType, Type};
 use crate::{Error, Result};
 
@@ -53,6 +54,8 @@ enum Values {
     List(ListColumn),
     Map(MapColumn),
     Struct(StructColumn),
+    /// A type that neither side knows: so many nulls.
+    Nulls(usize),
 }
 
 /// Values of one machine type and the Arrow type that they are handed out as.
@@ -110,6 +113,7 @@ impl Column {
             Values::List(column) => column.push_null(),
             Values::Map(column) => column.push_null(),
             Values::Struct(column) => column.push_null(),
+            Values::Nulls(count) => *count += 1,
         }
     }
 
@@ -129,6 +133,7 @@ impl Column {
             Values::List(column) => column.finish(),
             Values::Map(column) => column.finish(),
             Values::Struct(column) => Ok(Arc::new(column.finish()?)),
+            Values::Nulls(count) => Ok(Arc::new(NullArray::new(std::mem::take(count)))),
         }
     }
 }
@@ -220,10 +225,7 @@ impl Values {
             PrimitiveType::Fixed(length) => {
                 Self::Fixed(FixedColumn::compile(length, kind).ok_or_else(refused)?)
             }
-            // Nothing is known on either side, so every value is null.
-            PrimitiveType::Unknown => {
-                Self::Bytes(BytesColumn::compile(DataType::Utf8, None).ok_or_else(refused)?)
-            }
+            PrimitiveType::Unknown => Self::Nulls(0),
             _ => return Err(refused()),
         })
     }
@@ -246,6 +248,7 @@ impl Values {
             Self::List(column) => return column.read(cursor),
             Self::Map(column) => return column.read(cursor),
             Self::Struct(column) => return column.read(cursor),
+            Self::Nulls(count) => *count += 1,
         }
         Ok(())
     }
@@ -273,28 +276,6 @@ impl<T: arrow_buffer::ArrowNativeType> Words<T> {
         let values = std::mem::take(&mut self.values);
         let (length, nulls) = (values.len(), self.nulls.finish());
         flat_array(self.data_type.clone(), length, Buffer::from_vec(values), nulls)
-    }
-}
-
-fn primitive_to_arrow(primitive: &PrimitiveType) -> DataType {
-    use arrow_schema::TimeUnit::{Microsecond, Nanosecond};
-    match primitive {
-        PrimitiveType::Boolean => DataType::Boolean,
-        PrimitiveType::Int => DataType::Int32,
-        PrimitiveType::Long => DataType::Int64,
-        PrimitiveType::Float => DataType::Float32,
-        PrimitiveType::Double => DataType::Float64,
-        PrimitiveType::Date => DataType::Date32,
-        PrimitiveType::Time => DataType::Time64(Microsecond),
-        PrimitiveType::Timestamp => DataType::Timestamp(Microsecond, None),
-        PrimitiveType::Timestamptz => DataType::Timestamp(Microsecond, Some("UTC".into())),
-        PrimitiveType::TimestampNs => DataType::Timestamp(Nanosecond, None),
-        PrimitiveType::TimestamptzNs => DataType::Timestamp(Nanosecond, Some("UTC".into())),
-        PrimitiveType::Decimal { precision, scale } => {
-            DataType::Decimal128(*precision, *scale as i8)
-        }
-        PrimitiveType::Binary => DataType::Binary,
-        _ => DataType::Utf8,
     }
 }
 

@@ -9,42 +9,14 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::schema::{AvroType, Kind, Logical};
+use crate::spec::decimal::storage_bytes;
+use crate::spec::names::sanitize_name;
 use crate::spec::types::{ListType, MapType, NestedField, PrimitiveType, StructType, Type};
 use crate::{Error, Result};
 
 /// The Avro schema of `fields` as a record named `name`.
 pub fn record_schema(name: &str, fields: &StructType) -> Value {
     Writer { defined: HashSet::new() }.record(name, fields)
-}
-
-/// Bytes that the fixed form of a decimal occupies: the fewest that hold `precision` digits.
-pub fn decimal_bytes(precision: u8) -> usize {
-    let largest = 10_i128.checked_pow(u32::from(precision)).map_or(i128::MAX, |limit| limit - 1);
-    // One more bit for the sign.
-    let bits = 129 - largest.leading_zeros();
-    usize::try_from(bits.div_ceil(8)).unwrap_or(16)
-}
-
-/// The name as Avro allows it: letters, digits and `_`, not starting with a digit.
-///
-/// A leading digit is prefixed with `_`; any other character becomes `_x` and the hexadecimal of
-/// each of its UTF-16 units.
-pub fn sanitised(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for (index, character) in name.chars().enumerate() {
-        let legal = character.is_ascii_alphabetic() || character == '_';
-        if legal || (index > 0 && character.is_ascii_digit()) {
-            out.push(character);
-        } else if character.is_ascii_digit() {
-            out.push('_');
-            out.push(character);
-        } else {
-            for unit in character.encode_utf16(&mut [0; 2]) {
-                out.push_str(&format!("_x{unit:X}"));
-            }
-        }
-    }
-    out
 }
 
 impl AvroType {
@@ -103,7 +75,7 @@ impl Writer {
     }
 
     fn field(&mut self, field: &NestedField) -> Value {
-        let name = sanitised(&field.name);
+        let name = sanitize_name(&field.name);
         let inner = self.any(&field.field_type, field.id);
         let mut out = json!({ "name": name, "type": optional(inner, field.required) });
         if let Some(doc) = &field.doc {
@@ -189,7 +161,7 @@ impl Writer {
                     ("scale", json!(scale)),
                 ];
                 let name = format!("decimal_{precision}_{scale}");
-                self.fixed(name, decimal_bytes(precision), &logical)
+                self.fixed(name, storage_bytes(precision), &logical)
             }
             PrimitiveType::Unknown => json!("null"),
         }

@@ -14,7 +14,7 @@ use arrow_cast::cast;
 use arrow_schema::DataType;
 
 use super::encode::{put_boolean, put_branch, put_bytes, put_length, put_long};
-use super::iceberg_schema::decimal_bytes;
+use crate::spec::decimal::storage_bytes;
 use crate::spec::types::{MapType, NestedField, PrimitiveType, StructType, Type};
 use crate::{Error, Result};
 
@@ -138,7 +138,7 @@ impl Values {
             }
             PrimitiveType::Decimal { precision, .. } => {
                 let values = array.as_primitive_opt::<Decimal128Type>().ok_or_else(misfit)?;
-                Self::Decimal(values.clone(), decimal_bytes(precision))
+                Self::Decimal(values.clone(), storage_bytes(precision))
             }
             PrimitiveType::String => {
                 Self::Text(array.as_string_opt::<i32>().ok_or_else(misfit)?.clone())
@@ -227,7 +227,10 @@ fn put_decimal(out: &mut Vec<u8>, unscaled: i128, length: usize) -> Result<()> {
     let negative = value.first().is_some_and(|byte| byte & 0x80 != 0);
     let fill = if negative { 0xff } else { 0 };
     if (unscaled < 0) != negative || extension.iter().any(|byte| *byte != fill) {
-        return Err(Error::invalid("decimal", format!("{unscaled} needs more than {length} bytes")));
+        return Err(Error::invalid(
+            "decimal",
+            format!("{unscaled} needs more than {length} bytes"),
+        ));
     }
     out.extend_from_slice(value);
     Ok(())
