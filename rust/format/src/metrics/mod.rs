@@ -1,1 +1,7 @@
 //! Column metrics: modes and bound truncation.
+
+mod truncate;
+
+pub use truncate::{
+    lower_bytes, lower_text, truncate_lower, truncate_upper, upper_bytes, upper_text,
+};

@@ -139,6 +139,12 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
+    /// Nanoseconds since 1970 in UTC.
+    pub(crate) fn nanos(self) -> i128 {
+        let seconds = self.days * SECONDS_PER_DAY - self.offset_seconds.unwrap_or(0);
+        i128::from(seconds) * i128::from(NANOS_PER_SECOND) + i128::from(self.nanos_of_day)
+    }
+
     /// Units since 1970 in UTC; `None` where they overflow or the moment is finer than the unit.
     pub(crate) fn to_units(self, units_per_second: i64) -> Option<i64> {
         let nanos_per_unit = NANOS_PER_SECOND / units_per_second;

@@ -1,0 +1,160 @@
+//! Deleted row positions: one compact set per data file.
+
+use std::collections::HashSet;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_cast::cast;
+use arrow_schema::DataType;
+use hashbrown::HashMap;
+use roaring::RoaringTreemap;
+
+use crate::error::{Error, Result};
+
+const WHAT: &str = "position delete file";
+
+/// Deleted positions by data file path. Paths are compared as exact strings; positions count the
+/// file's physical rows from 0.
+#[derive(Debug, Clone, Default)]
+pub struct PositionDeletes {
+    by_path: HashMap<String, RoaringTreemap>,
+}
+
+/// Consecutive rows of a data file that are all kept or all deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowRun {
+    /// Whether the rows are deleted.
+    pub deleted: bool,
+    /// How many rows.
+    pub row_count: u64,
+}
+
+impl PositionDeletes {
+    /// Add the rows of a position delete file: columns `file_path` (string) and `pos` (int64).
+    /// With `wanted`, rows of other data files are passed over.
+    ///
+    /// Linear in the rows: a path is looked up once per run of equal paths.
+    ///
+    /// # Errors
+    /// `Corrupt` where a column is absent or of another type, or holds a null or a negative.
+    pub fn insert_batch(
+        &mut self,
+        batch: &RecordBatch,
+        wanted: Option<&HashSet<String>>,
+    ) -> Result<()> {
+        let paths = string_column(batch, "file_path")?;
+        let positions = position_column(batch, "pos")?;
+        let mut start = 0;
+        while start < paths.len() {
+            let path = paths.value(start);
+            let same = |row: &usize| paths.value(*row) == path;
+            let end = start + (start..paths.len()).take_while(same).count();
+            if wanted.is_none_or(|wanted| wanted.contains(path)) {
+                self.insert_slice(path, &positions.values()[start..end])?;
+            }
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Add positions of one data file, in any order.
+    ///
+    /// # Errors
+    /// `Corrupt` where a position is negative.
+    pub fn insert_slice(&mut self, path: &str, positions: &[i64]) -> Result<()> {
+        let set = self.by_path.entry_ref(path).or_default();
+        let mut unsigned = Vec::with_capacity(positions.len());
+        for position in positions {
+            unsigned.push(u64::try_from(*position).map_err(|_| {
+                Error::corrupt(WHAT, format!("position {position} of {path} is negative"))
+            })?);
+        }
+        // Writers sort by (path, pos): appending skips the search for the container.
+        if set.append(unsigned.iter().copied()).is_err() {
+            set.extend(unsigned);
+        }
+        Ok(())
+    }
+
+    /// Add all positions of `other`.
+    pub fn merge(&mut self, other: Self) {
+        for (path, positions) in other.by_path {
+            *self.by_path.entry(path).or_default() |= positions;
+        }
+    }
+
+    /// The deleted positions of one data file; `None` where nothing of it is deleted.
+    pub fn positions(&self, path: &str) -> Option<&RoaringTreemap> {
+        self.by_path.get(path)
+    }
+
+    /// How many rows of one data file are deleted.
+    pub fn count(&self, path: &str) -> u64 {
+        self.positions(path).map_or(0, RoaringTreemap::len)
+    }
+
+    /// The data files that lose rows, in no particular order.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.by_path.keys().map(String::as_str)
+    }
+
+    /// Whether nothing is deleted.
+    pub fn is_empty(&self) -> bool {
+        self.by_path.values().all(RoaringTreemap::is_empty)
+    }
+}
+
+/// Cut rows `start..start + row_count` of a data file into kept and deleted runs, in order. The
+/// runs alternate, none is empty, and together they have `row_count` rows. Deleted positions
+/// outside the rows are passed over.
+pub fn row_runs(deleted: &RoaringTreemap, start: u64, row_count: u64) -> Vec<RowRun> {
+    let end = start.saturating_add(row_count);
+    let mut runs = Vec::new();
+    let mut next = start;
+    let mut positions = deleted.iter();
+    positions.advance_to(start);
+    for position in positions.take_while(|position| *position < end) {
+        push_run(&mut runs, false, position - next);
+        push_run(&mut runs, true, 1);
+        next = position + 1;
+    }
+    push_run(&mut runs, false, end - next);
+    runs
+}
+
+fn push_run(runs: &mut Vec<RowRun>, deleted: bool, row_count: u64) {
+    match runs.last_mut() {
+        _ if row_count == 0 => {}
+        Some(last) if last.deleted == deleted => last.row_count += row_count,
+        _ => runs.push(RowRun { deleted, row_count }),
+    }
+}
+
+fn string_column(batch: &RecordBatch, name: &str) -> Result<StringArray> {
+    let array = complete_column(batch, name)?;
+    let strings = cast(array, &DataType::Utf8).map_err(|_| wrong_type(name, array, "string"))?;
+    Ok(strings.as_string::<i32>().clone())
+}
+
+fn position_column(batch: &RecordBatch, name: &str) -> Result<Int64Array> {
+    let array = complete_column(batch, name)?;
+    match array.as_primitive_opt::<Int64Type>() {
+        Some(positions) => Ok(positions.clone()),
+        None => Err(wrong_type(name, array, "long")),
+    }
+}
+
+fn complete_column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
+    let array = batch
+        .column_by_name(name)
+        .ok_or_else(|| Error::corrupt(WHAT, format!("it has no column {name}")))?;
+    if array.null_count() > 0 {
+        return Err(Error::corrupt(WHAT, format!("column {name} holds a null")));
+    }
+    Ok(array)
+}
+
+fn wrong_type(name: &str, array: &ArrayRef, expected: &str) -> Error {
+    Error::corrupt(WHAT, format!("column {name} is {}, expected {expected}", array.data_type()))
+}

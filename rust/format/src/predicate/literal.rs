@@ -1,0 +1,291 @@
+//! JSON literals become values of a column's type, or a place between, above or below them.
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::spec::civil::{parse_date, parse_moment, parse_time};
+use crate::spec::single_value::from_hex;
+use crate::spec::{Datum, PrimitiveType};
+
+const NANOS_PER_MICRO: i128 = 1_000;
+const NANOS_PER_DAY: i128 = 86_400_000_000_000;
+
+/// Where a literal lies among the values of a type.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Converted {
+    /// It is this value.
+    Exact(Datum),
+    /// It lies between this value and the next one up.
+    JustAbove(Datum),
+    /// It is greater than every value of the type.
+    AboveAll,
+    /// It is less than every value of the type.
+    BelowAll,
+}
+
+/// Convert a literal for a column.
+///
+/// # Errors
+/// `InvalidArgument` naming the column, the literal and the type where the literal is NaN or has
+/// no meaning in the type.
+pub(super) fn convert(column: &str, kind: &PrimitiveType, literal: &Value) -> Result<Converted> {
+    let refuse = |hint: &str| {
+        Err(Error::invalid(
+            format!("filter on {column}"),
+            format!("{literal} is not a literal of type {kind}{hint}"),
+        ))
+    };
+    if is_nan(kind, literal) {
+        return refuse("; use is-nan or not-nan");
+    }
+    match convert_value(kind, literal) {
+        Some(converted) => Ok(converted),
+        None => refuse(expected_form(kind)),
+    }
+}
+
+fn is_nan(kind: &PrimitiveType, literal: &Value) -> bool {
+    matches!(kind, PrimitiveType::Float | PrimitiveType::Double)
+        && literal.as_str().is_some_and(|text| text.trim().eq_ignore_ascii_case("nan"))
+}
+
+fn expected_form(kind: &PrimitiveType) -> &'static str {
+    match kind {
+        PrimitiveType::Date => "; write a date as 2026-01-31",
+        PrimitiveType::Time => "; write a time as 22:31:08.000001",
+        PrimitiveType::Timestamp | PrimitiveType::TimestampNs => {
+            "; write a timestamp without a zone, as 2026-01-31T22:31:08"
+        }
+        PrimitiveType::Timestamptz | PrimitiveType::TimestamptzNs => {
+            "; write a timestamp with its zone, as 2026-01-31T22:31:08+00:00"
+        }
+        PrimitiveType::Binary | PrimitiveType::Fixed(_) => "; write bytes in hexadecimal",
+        _ => "",
+    }
+}
+
+fn convert_value(kind: &PrimitiveType, literal: &Value) -> Option<Converted> {
+    match kind {
+        PrimitiveType::Boolean => boolean(literal),
+        PrimitiveType::Float => float(literal),
+        PrimitiveType::Double => Some(Converted::Exact(Datum::Double(number(literal)? + 0.0))),
+        PrimitiveType::String => {
+            Some(Converted::Exact(Datum::String(literal.as_str()?.to_owned())))
+        }
+        PrimitiveType::Uuid => {
+            let uuid = uuid::Uuid::parse_str(literal.as_str()?).ok()?;
+            Some(Converted::Exact(Datum::Uuid(uuid.into_bytes())))
+        }
+        PrimitiveType::Binary => {
+            Some(Converted::Exact(Datum::Binary(from_hex(literal.as_str()?)?)))
+        }
+        PrimitiveType::Fixed(length) => {
+            let bytes = from_hex(literal.as_str()?)?;
+            let fits = u32::try_from(bytes.len()).is_ok_and(|found| found == *length);
+            fits.then_some(Converted::Exact(Datum::Fixed(bytes)))
+        }
+        PrimitiveType::Unknown => None,
+        PrimitiveType::Int | PrimitiveType::Long => place(kind, numeric(literal, 0)?),
+        PrimitiveType::Decimal { scale, .. } => place(kind, numeric(literal, *scale)?),
+        _ => match literal.as_str() {
+            Some(text) => place(kind, temporal(kind, text)?),
+            None => place(kind, numeric(literal, 0)?),
+        },
+    }
+}
+
+fn boolean(literal: &Value) -> Option<Converted> {
+    let value = match literal {
+        Value::Bool(value) => *value,
+        Value::String(text) if text.eq_ignore_ascii_case("true") => true,
+        Value::String(text) if text.eq_ignore_ascii_case("false") => false,
+        _ => return None,
+    };
+    Some(Converted::Exact(Datum::Boolean(value)))
+}
+
+/// The nearest float, as the literal is usually meant; beyond the finite floats its exact place.
+fn float(literal: &Value) -> Option<Converted> {
+    let wide = number(literal)?;
+    #[expect(clippy::cast_possible_truncation, reason = "rounding to nearest is what is wanted")]
+    let narrow = wide as f32;
+    if narrow.is_finite() || wide.is_infinite() {
+        return Some(Converted::Exact(Datum::Float(narrow + 0.0)));
+    }
+    let below = if wide > 0.0 { f32::MAX } else { f32::NEG_INFINITY };
+    Some(Converted::JustAbove(Datum::Float(below)))
+}
+
+fn number(literal: &Value) -> Option<f64> {
+    match literal {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok().filter(|value: &f64| !value.is_nan()),
+        _ => None,
+    }
+}
+
+/// An integer, or the greatest integer below a number that is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scaled {
+    Exact(i128),
+    JustAbove(i128),
+    AboveAll,
+    BelowAll,
+}
+
+fn place(kind: &PrimitiveType, scaled: Scaled) -> Option<Converted> {
+    let (value, exact) = match scaled {
+        Scaled::Exact(value) => (value, true),
+        Scaled::JustAbove(value) => (value, false),
+        Scaled::AboveAll => return Some(Converted::AboveAll),
+        Scaled::BelowAll => return Some(Converted::BelowAll),
+    };
+    let (least, greatest) = range(kind);
+    if value > greatest {
+        return Some(Converted::AboveAll);
+    }
+    if value < least {
+        return Some(Converted::BelowAll);
+    }
+    let datum = ordinal_datum(kind, value)?;
+    Some(if exact { Converted::Exact(datum) } else { Converted::JustAbove(datum) })
+}
+
+/// The least and greatest ordinal of a type whose values are integers.
+fn range(kind: &PrimitiveType) -> (i128, i128) {
+    match kind {
+        PrimitiveType::Int | PrimitiveType::Date => (i128::from(i32::MIN), i128::from(i32::MAX)),
+        PrimitiveType::Decimal { precision, .. } => {
+            let limit = 10_i128.checked_pow(u32::from(*precision)).unwrap_or(i128::MAX) - 1;
+            (-limit, limit)
+        }
+        _ => (i128::from(i64::MIN), i128::from(i64::MAX)),
+    }
+}
+
+/// The value of an integer-like type with this ordinal (unscaled value, days, microseconds,
+/// nanoseconds); `None` where it is out of range or the type is another.
+pub(super) fn ordinal_datum(kind: &PrimitiveType, ordinal: i128) -> Option<Datum> {
+    let (least, greatest) = range(kind);
+    if ordinal < least || ordinal > greatest {
+        return None;
+    }
+    let short = || i32::try_from(ordinal).ok();
+    let long = || i64::try_from(ordinal).ok();
+    Some(match kind {
+        PrimitiveType::Int => Datum::Int(short()?),
+        PrimitiveType::Date => Datum::Date(short()?),
+        PrimitiveType::Long => Datum::Long(long()?),
+        PrimitiveType::Time => Datum::Time(long()?),
+        PrimitiveType::Timestamp => Datum::Timestamp(long()?),
+        PrimitiveType::Timestamptz => Datum::Timestamptz(long()?),
+        PrimitiveType::TimestampNs => Datum::TimestampNs(long()?),
+        PrimitiveType::TimestamptzNs => Datum::TimestamptzNs(long()?),
+        PrimitiveType::Decimal { precision, scale } => {
+            Datum::Decimal { unscaled: ordinal, precision: *precision, scale: *scale }
+        }
+        _ => return None,
+    })
+}
+
+/// The ordinal of a value of an integer-like type; `None` for other types.
+pub(super) fn ordinal(datum: &Datum) -> Option<i128> {
+    Some(match datum {
+        Datum::Int(value) | Datum::Date(value) => i128::from(*value),
+        Datum::Long(value)
+        | Datum::Time(value)
+        | Datum::Timestamp(value)
+        | Datum::Timestamptz(value)
+        | Datum::TimestampNs(value)
+        | Datum::TimestamptzNs(value) => i128::from(*value),
+        Datum::Decimal { unscaled, .. } => *unscaled,
+        _ => return None,
+    })
+}
+
+fn temporal(kind: &PrimitiveType, text: &str) -> Option<Scaled> {
+    let instant = |zoned: bool, unit: i128| {
+        let moment = parse_moment(text).filter(|it| it.offset_seconds.is_some() == zoned)?;
+        Some(floor_div(moment.nanos(), unit))
+    };
+    match kind {
+        PrimitiveType::Date => match parse_date(text) {
+            Some(days) => Some(Scaled::Exact(i128::from(days))),
+            None => instant(false, NANOS_PER_DAY),
+        },
+        PrimitiveType::Time => Some(floor_div(i128::from(parse_time(text)?), NANOS_PER_MICRO)),
+        PrimitiveType::Timestamp => instant(false, NANOS_PER_MICRO),
+        PrimitiveType::Timestamptz => instant(true, NANOS_PER_MICRO),
+        PrimitiveType::TimestampNs => instant(false, 1),
+        PrimitiveType::TimestamptzNs => instant(true, 1),
+        _ => None,
+    }
+}
+
+fn floor_div(value: i128, unit: i128) -> Scaled {
+    let floor = value.div_euclid(unit);
+    if value.rem_euclid(unit) == 0 { Scaled::Exact(floor) } else { Scaled::JustAbove(floor) }
+}
+
+/// A number times ten to the `scale`.
+fn numeric(literal: &Value, scale: u8) -> Option<Scaled> {
+    match literal {
+        Value::Number(number) => match number.as_f64() {
+            Some(wide) if !number.is_i64() && !number.is_u64() => {
+                scaled_text(&wide.to_string(), scale)
+            }
+            _ => scaled_text(&number.to_string(), scale),
+        },
+        Value::String(text) => scaled_text(text.trim(), scale),
+        _ => None,
+    }
+}
+
+/// `[+-]digits[.digits][e[+-]digits]` times ten to the `scale`.
+fn scaled_text(text: &str, scale: u8) -> Option<Scaled> {
+    let (negative, unsigned) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+        None => (unsigned, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let point = i64::try_from(whole.len()).ok()? + i64::from(exponent) + i64::from(scale);
+    Some(signed(negative, magnitude(&digits, point)))
+}
+
+/// The digits before `point`, zero-extended, and whether something other than zero follows;
+/// `None` for the number where it is beyond 128 bits.
+fn magnitude(digits: &[u8], point: i64) -> (Option<i128>, bool) {
+    let kept = usize::try_from(point.max(0)).unwrap_or(usize::MAX);
+    let inexact = digits.iter().skip(kept).any(|digit| *digit != b'0');
+    let mut value: i128 = 0;
+    for position in 0..kept {
+        if value == 0 && position >= digits.len() {
+            break;
+        }
+        let digit = digits.get(position).map_or(0, |digit| i128::from(digit - b'0'));
+        match value.checked_mul(10).and_then(|tens| tens.checked_add(digit)) {
+            Some(next) => value = next,
+            None => return (None, inexact),
+        }
+    }
+    (Some(value), inexact)
+}
+
+fn signed(negative: bool, (value, inexact): (Option<i128>, bool)) -> Scaled {
+    match (value, negative, inexact) {
+        (None, false, _) => Scaled::AboveAll,
+        (None, true, _) => Scaled::BelowAll,
+        (Some(value), false, true) => Scaled::JustAbove(value),
+        (Some(value), true, true) => Scaled::JustAbove(-value - 1),
+        (Some(value), false, false) => Scaled::Exact(value),
+        (Some(value), true, false) => Scaled::Exact(-value),
+    }
+}

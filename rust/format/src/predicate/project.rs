@@ -1,0 +1,193 @@
+//! Projection: a question about a column becomes one about its partition values.
+//!
+//! The inclusive projection holds for the partition of every row that satisfies the predicate.
+//! The strict projection holds only for partitions whose every row satisfies it.
+
+use super::literal::{ordinal, ordinal_datum};
+use super::project_text::project_prefix;
+use super::bind::set_leaf;
+use super::tree::{BoundLeaf, BoundPredicate, Operator, Predicate};
+use crate::error::Result;
+use crate::spec::{Datum, PartitionField, PartitionSpec, PrimitiveType, Schema};
+use crate::transform::Transform;
+
+/// Which rows a projection must keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    Inclusive,
+    Strict,
+}
+
+/// What may hold for a partition in which some row satisfies `predicate`. Leaves ask about
+/// partition field ids.
+///
+/// # Errors
+/// `InvalidArgument` where a transform cannot take its source column.
+pub fn project_inclusive(
+    predicate: &BoundPredicate,
+    schema: &Schema,
+    spec: &PartitionSpec,
+) -> Result<BoundPredicate> {
+    let project = |leaf: &BoundLeaf| project_leaf(leaf, schema, spec, Direction::Inclusive);
+    predicate.push_not_down().try_map(&mut { project })
+}
+
+/// What holds only for a partition in which every row satisfies `predicate`. Leaves ask about
+/// partition field ids.
+///
+/// # Errors
+/// `InvalidArgument` where a transform cannot take its source column.
+pub fn project_strict(
+    predicate: &BoundPredicate,
+    schema: &Schema,
+    spec: &PartitionSpec,
+) -> Result<BoundPredicate> {
+    let project = |leaf: &BoundLeaf| project_leaf(leaf, schema, spec, Direction::Strict);
+    predicate.push_not_down().try_map(&mut { project })
+}
+
+/// Several partition fields of one column: each inclusive projection must hold, one strict
+/// projection is enough.
+pub(super) fn project_leaf(
+    leaf: &BoundLeaf,
+    schema: &Schema,
+    spec: &PartitionSpec,
+    direction: Direction,
+) -> Result<BoundPredicate> {
+    let mut projected = match direction {
+        Direction::Inclusive => Predicate::AlwaysTrue,
+        Direction::Strict => Predicate::AlwaysFalse,
+    };
+    for field in spec.fields.iter().filter(|field| field.source_id == leaf.field_id) {
+        let Some(source) = schema.primitive_type(field.source_id) else { continue };
+        let target = Target { field, source, direction };
+        if let Some(one) = target.project(leaf)? {
+            projected = match direction {
+                Direction::Inclusive => projected.and(one),
+                Direction::Strict => projected.or(one),
+            };
+        }
+    }
+    Ok(projected)
+}
+
+/// One partition field to project on.
+pub(super) struct Target<'a> {
+    field: &'a PartitionField,
+    source: PrimitiveType,
+    pub(super) direction: Direction,
+}
+
+impl Target<'_> {
+    /// `None` where nothing can be said.
+    fn project(&self, leaf: &BoundLeaf) -> Result<Option<BoundPredicate>> {
+        use Operator::{IsNan, IsNull, NotNan, NotNull};
+        match (&self.field.transform, leaf.op) {
+            (Transform::Void | Transform::Unknown(_), _) => Ok(None),
+            (Transform::Identity, op) => self.leaf(op, leaf.literals.clone()).map(Some),
+            // Every other transform gives null for null and nothing else.
+            (_, IsNull | NotNull) => self.leaf(leaf.op, Vec::new()).map(Some),
+            (_, IsNan | NotNan) => Ok(None),
+            (Transform::Bucket(_), _) => self.equality(leaf),
+            (Transform::Truncate(width), _) if self.is_byte_string() => {
+                project_prefix(self, leaf, *width)
+            }
+            _ => self.ordered(leaf),
+        }
+    }
+
+    fn is_byte_string(&self) -> bool {
+        matches!(self.source, PrimitiveType::String | PrimitiveType::Binary)
+    }
+
+    /// A leaf about the partition field.
+    pub(super) fn leaf(&self, op: Operator, literals: Vec<Datum>) -> Result<BoundPredicate> {
+        Ok(Predicate::Leaf(BoundLeaf {
+            op,
+            field_id: self.field.field_id,
+            field_type: self.field.transform.result_type(&self.source)?,
+            name: self.field.name.clone(),
+            nested: false,
+            literals,
+        }))
+    }
+
+    /// A leaf about the transformed first literal.
+    pub(super) fn transformed(&self, op: Operator, leaf: &BoundLeaf) -> Result<Option<BoundPredicate>> {
+        match leaf.literals.first().map(|datum| self.apply(datum)).transpose()?.flatten() {
+            Some(datum) => self.leaf(op, vec![datum]).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Equal values have equal results, so `=` and IN project inclusively, their negations
+    /// strictly.
+    pub(super) fn equality(&self, leaf: &BoundLeaf) -> Result<Option<BoundPredicate>> {
+        use Operator::{Eq, In, NotEq, NotIn};
+        let set_op = match (self.direction, leaf.op) {
+            (Direction::Inclusive, Eq | In) => In,
+            (Direction::Strict, NotEq | NotIn) => NotIn,
+            _ => return Ok(None),
+        };
+        let mut results = Vec::with_capacity(leaf.literals.len());
+        for datum in &leaf.literals {
+            let Some(result) = self.apply(datum)? else { return Ok(None) };
+            results.extend(self.misplaced(&result).filter(|_| ordinal(&result).is_some_and(|n| n < 0)));
+            results.push(result);
+        }
+        match set_leaf(set_op, results) {
+            Some((op, literals)) => self.leaf(op, literals).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Transforms of integers that keep their order: numeric truncate and time.
+    fn ordered(&self, leaf: &BoundLeaf) -> Result<Option<BoundPredicate>> {
+        use Direction::{Inclusive, Strict};
+        use Operator::{Gt, GtEq, Lt, LtEq};
+        let (op, step) = match (self.direction, leaf.op) {
+            (Inclusive, Lt) => (LtEq, -1),
+            (Inclusive, LtEq) => (LtEq, 0),
+            (Inclusive, Gt) => (GtEq, 1),
+            (Inclusive, GtEq) => (GtEq, 0),
+            (Strict, Lt) => (Lt, 0),
+            (Strict, LtEq) => (Lt, 1),
+            (Strict, Gt) => (Gt, 0),
+            (Strict, GtEq) => (Gt, -1),
+            _ => return self.equality(leaf),
+        };
+        // A literal at the end of its type has no neighbour: nothing is said of it.
+        let moved = leaf.literals.first().and_then(|datum| moved(datum, step));
+        let Some(result) = moved.map(|datum| self.apply(&datum)).transpose()?.flatten() else {
+            return Ok(None);
+        };
+        let negative_limit = if self.direction == Inclusive { -1 } else { 0 };
+        let widened = matches!((self.direction, op), (Inclusive, LtEq) | (Strict, Gt))
+            && ordinal(&result).is_some_and(|n| n <= negative_limit);
+        let result = match self.misplaced(&result) {
+            Some(next) if widened => next,
+            _ => result,
+        };
+        self.leaf(op, vec![result]).map(Some)
+    }
+
+    /// Old writers rounded times before 1970 towards zero, one too high. Where that was so, the
+    /// partition value they gave to rows of this one.
+    fn misplaced(&self, result: &Datum) -> Option<Datum> {
+        let affected = match self.field.transform {
+            Transform::Year | Transform::Month => true,
+            Transform::Day | Transform::Hour => self.source != PrimitiveType::Date,
+            _ => false,
+        };
+        if affected { moved(result, 1) } else { None }
+    }
+
+    fn apply(&self, datum: &Datum) -> Result<Option<Datum>> {
+        self.field.transform.apply(datum)
+    }
+}
+
+/// The value `step` units away; `None` at the end of the type.
+fn moved(datum: &Datum, step: i128) -> Option<Datum> {
+    ordinal_datum(&datum.primitive_type(), ordinal(datum)?.checked_add(step)?)
+}

@@ -1,0 +1,181 @@
+//! What is known of a column in each of N entries: files, manifests, row groups, partition tuples.
+//!
+//! Every fact is one-sided. A flag that is off proves that the entry has no such value; a flag
+//! that is on, a null bound or an absent array proves nothing. So a source that knows nothing is
+//! [`ColumnFacts::unknown`], which might match everything and must match nothing.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Float64Type};
+use arrow_array::{Array, ArrayRef, BinaryArray, Float32Array, Float64Array, Int64Array};
+use arrow_buffer::BooleanBuffer;
+use arrow_cast::cast;
+use arrow_schema::DataType;
+
+use super::bounds::bound_type;
+use super::tree::BoundLeaf;
+use crate::error::{Error, Result};
+use crate::spec::PrimitiveType;
+
+/// A source of facts about N entries.
+pub trait ColumnStats {
+    /// How many entries there are.
+    fn entries(&self) -> usize;
+
+    /// The facts of the leaf's field, one per entry. Asked once per field and evaluation.
+    ///
+    /// # Errors
+    /// `Corrupt` where stored statistics cannot be decoded.
+    fn facts(&self, leaf: &BoundLeaf) -> Result<ColumnFacts>;
+}
+
+/// Facts about one column, one per entry.
+#[derive(Debug, Clone)]
+pub struct ColumnFacts {
+    /// Off: the entry has no null.
+    pub may_be_null: BooleanBuffer,
+    /// Off: the entry has no NaN.
+    pub may_be_nan: BooleanBuffer,
+    /// Off: the entry has nothing but nulls and NaN, or no rows.
+    pub may_have_values: BooleanBuffer,
+    /// A bound at or below every value that is neither null nor NaN; null is unknown.
+    pub(super) lower: Option<ArrayRef>,
+    /// A bound at or above every value that is neither null nor NaN; null is unknown.
+    pub(super) upper: Option<ArrayRef>,
+}
+
+/// Counts per entry; a null, a negative or an absent array is unknown.
+#[derive(Debug, Clone, Default)]
+pub struct ColumnCounts {
+    /// Rows.
+    pub records: Option<Int64Array>,
+    /// Values, with nulls and NaN.
+    pub values: Option<Int64Array>,
+    /// Nulls.
+    pub nulls: Option<Int64Array>,
+    /// NaN.
+    pub nans: Option<Int64Array>,
+}
+
+impl ColumnFacts {
+    /// Nothing is known of any of N entries.
+    pub fn unknown(field_type: &PrimitiveType, entries: usize) -> Self {
+        let set = BooleanBuffer::new_set(entries);
+        let nan =
+            if is_floating(field_type) { set.clone() } else { BooleanBuffer::new_unset(entries) };
+        Self {
+            may_be_null: set.clone(),
+            may_be_nan: nan,
+            may_have_values: set,
+            lower: None,
+            upper: None,
+        }
+    }
+
+    /// Facts from counts and bounds. Bounds are of the field's Arrow type (strings may also be
+    /// binary), one per entry; NaN is taken as unknown.
+    ///
+    /// # Errors
+    /// `Mismatch` where a bound array is of another type.
+    pub fn from_counts(
+        field_type: &PrimitiveType,
+        entries: usize,
+        counts: &ColumnCounts,
+        lower: Option<ArrayRef>,
+        upper: Option<ArrayRef>,
+    ) -> Result<Self> {
+        let kinds: Vec<Kinds> = (0..entries).map(|entry| counts.kinds(field_type, entry)).collect();
+        let flag = |test: fn(&Kinds) -> bool| {
+            BooleanBuffer::collect_bool(entries, |entry| kinds.get(entry).is_none_or(test))
+        };
+        let facts = Self {
+            may_be_null: flag(|kinds| kinds.null),
+            may_be_nan: flag(|kinds| kinds.nan),
+            may_have_values: flag(|kinds| kinds.value),
+            lower: None,
+            upper: None,
+        };
+        facts.with_bounds(field_type, lower, upper)
+    }
+
+    /// The same facts with these bounds; see [`ColumnFacts::from_counts`].
+    ///
+    /// # Errors
+    /// `Mismatch` where a bound array is of a type that has no bounds.
+    pub fn with_bounds(
+        mut self,
+        field_type: &PrimitiveType,
+        lower: Option<ArrayRef>,
+        upper: Option<ArrayRef>,
+    ) -> Result<Self> {
+        self.lower = lower.map(|bounds| comparable(field_type, &bounds)).transpose()?;
+        self.upper = upper.map(|bounds| comparable(field_type, &bounds)).transpose()?;
+        Ok(self)
+    }
+}
+
+struct Kinds {
+    null: bool,
+    nan: bool,
+    value: bool,
+}
+
+impl ColumnCounts {
+    fn kinds(&self, field_type: &PrimitiveType, entry: usize) -> Kinds {
+        if known(self.records.as_ref(), entry) == Some(0) {
+            return Kinds { null: false, nan: false, value: false };
+        }
+        let floating = is_floating(field_type);
+        let nulls = known(self.nulls.as_ref(), entry);
+        let nans = if floating { known(self.nans.as_ref(), entry) } else { Some(0) };
+        let present = known(self.values.as_ref(), entry)
+            .zip(nulls)
+            .and_then(|(values, nulls)| values.checked_sub(nulls));
+        Kinds {
+            null: nulls != Some(0),
+            nan: floating && nans != Some(0) && present != Some(0),
+            value: present != Some(0) && (present.is_none() || present != nans),
+        }
+    }
+}
+
+fn known(counts: Option<&Int64Array>, entry: usize) -> Option<i64> {
+    let counts = counts.filter(|counts| entry < counts.len() && counts.is_valid(entry))?;
+    Some(counts.value(entry)).filter(|count| *count >= 0)
+}
+
+/// Whether the type has NaN.
+pub(super) fn is_floating(field_type: &PrimitiveType) -> bool {
+    matches!(field_type, PrimitiveType::Float | PrimitiveType::Double)
+}
+
+/// Bounds in the form that kernels compare: byte strings as binary, no NaN, no -0.0.
+fn comparable(field_type: &PrimitiveType, bounds: &ArrayRef) -> Result<ArrayRef> {
+    use DataType as D;
+    let expected = bound_type(field_type);
+    let bounds = match bounds.data_type() {
+        found if *found == expected => Arc::clone(bounds),
+        D::FixedSizeBinary(_) if expected == D::Binary => {
+            Arc::new(bounds.as_fixed_size_binary().iter().collect::<BinaryArray>())
+        }
+        found => cast(bounds, &expected).map_err(|_| Error::Mismatch {
+            column: "of bounds".to_owned(),
+            found: found.to_string(),
+            expected: expected.to_string(),
+        })?,
+    };
+    Ok(match expected {
+        D::Float32 => {
+            let values = bounds.as_primitive::<Float32Type>().iter();
+            let values = values.map(|value| value.filter(|v| !v.is_nan()).map(|v| v + 0.0));
+            Arc::new(values.collect::<Float32Array>())
+        }
+        D::Float64 => {
+            let values = bounds.as_primitive::<Float64Type>().iter();
+            let values = values.map(|value| value.filter(|v| !v.is_nan()).map(|v| v + 0.0));
+            Arc::new(values.collect::<Float64Array>())
+        }
+        _ => bounds,
+    })
+}

@@ -1,0 +1,271 @@
+//! The predicate tree: constants, AND, OR, NOT and leaves, before and after binding.
+//!
+//! A predicate is two-valued on every row. Null and NaN satisfy no comparison, no `in` and no
+//! `starts-with`; they do satisfy `not-eq`, `not-in` and (null) `not-starts-with`. NOT means the
+//! operator's counterpart ([`Operator::negated`]), so `not (x < 5)` is `x >= 5`: false on null.
+
+use serde_json::Value;
+
+use crate::spec::{Datum, PrimitiveType};
+
+/// What a leaf asks of its column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operator {
+    /// The value is null.
+    IsNull,
+    /// The value is not null.
+    NotNull,
+    /// The value is NaN.
+    IsNan,
+    /// The value is not NaN; true on null.
+    NotNan,
+    /// Less than the literal.
+    Lt,
+    /// Less than or equal to the literal.
+    LtEq,
+    /// Greater than the literal.
+    Gt,
+    /// Greater than or equal to the literal.
+    GtEq,
+    /// Equal to the literal; -0.0 equals 0.0.
+    Eq,
+    /// Not equal to the literal; true on null and NaN.
+    NotEq,
+    /// Equal to one of the literals.
+    In,
+    /// Equal to none of the literals; true on null and NaN.
+    NotIn,
+    /// A string that starts with the literal.
+    StartsWith,
+    /// A string that does not start with the literal; true on null.
+    NotStartsWith,
+}
+
+impl Operator {
+    /// The operator that NOT turns this one into.
+    pub fn negated(self) -> Self {
+        match self {
+            Self::IsNull => Self::NotNull,
+            Self::NotNull => Self::IsNull,
+            Self::IsNan => Self::NotNan,
+            Self::NotNan => Self::IsNan,
+            Self::Lt => Self::GtEq,
+            Self::LtEq => Self::Gt,
+            Self::Gt => Self::LtEq,
+            Self::GtEq => Self::Lt,
+            Self::Eq => Self::NotEq,
+            Self::NotEq => Self::Eq,
+            Self::In => Self::NotIn,
+            Self::NotIn => Self::In,
+            Self::StartsWith => Self::NotStartsWith,
+            Self::NotStartsWith => Self::StartsWith,
+        }
+    }
+
+    /// Whether the operator takes no literal.
+    pub fn is_unary(self) -> bool {
+        matches!(self, Self::IsNull | Self::NotNull | Self::IsNan | Self::NotNan)
+    }
+
+    /// Whether the operator takes a set of literals.
+    pub fn is_set(self) -> bool {
+        matches!(self, Self::In | Self::NotIn)
+    }
+
+    /// Whether a null value satisfies the operator.
+    pub fn accepts_null(self) -> bool {
+        use Operator::{IsNull, NotEq, NotIn, NotNan, NotStartsWith};
+        matches!(self, IsNull | NotNan | NotEq | NotIn | NotStartsWith)
+    }
+
+    /// Whether NaN satisfies the operator.
+    pub fn accepts_nan(self) -> bool {
+        matches!(self, Self::NotNull | Self::IsNan | Self::NotEq | Self::NotIn)
+    }
+}
+
+/// A boolean expression over leaves of type `T`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Predicate<T> {
+    /// Every row.
+    AlwaysTrue,
+    /// No row.
+    AlwaysFalse,
+    /// Both sides hold.
+    And(Box<Self>, Box<Self>),
+    /// One side holds.
+    Or(Box<Self>, Box<Self>),
+    /// The counterpart holds.
+    Not(Box<Self>),
+    /// A question about one column.
+    Leaf(T),
+}
+
+/// The column that an unbound leaf names.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Term {
+    /// A column by its full dotted name.
+    Reference(String),
+    /// A transform of a column, such as `bucket[16]` of `id`.
+    Transform {
+        /// The transform's text.
+        transform: String,
+        /// The column's full dotted name.
+        column: String,
+    },
+}
+
+/// A leaf as it was written: a name and JSON literals.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnboundLeaf {
+    /// What is asked.
+    pub op: Operator,
+    /// Of what.
+    pub term: Term,
+    /// JSON number, string or boolean; none, one, or many for a set operator.
+    pub literals: Vec<Value>,
+}
+
+/// A leaf tied to a field, its literals of the field's type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BoundLeaf {
+    /// What is asked.
+    pub op: Operator,
+    /// The field (of the table, or of a partition tuple after projection).
+    pub field_id: i32,
+    /// The field's type, and that of the literals.
+    pub field_type: PrimitiveType,
+    /// The field's full dotted name.
+    pub name: String,
+    /// Whether the field lies inside a struct, where a null parent makes it null.
+    pub nested: bool,
+    /// None, one, or for a set operator many: sorted, without duplicates, never NaN or -0.0.
+    pub literals: Vec<Datum>,
+}
+
+/// A predicate as it was written.
+pub type UnboundPredicate = Predicate<UnboundLeaf>;
+
+/// A predicate over fields.
+pub type BoundPredicate = Predicate<BoundLeaf>;
+
+/// A leaf whose counterpart under NOT is a leaf.
+pub trait Negate {
+    /// The leaf that holds where this one does not (see [`Operator::negated`]).
+    #[must_use]
+    fn negated(&self) -> Self;
+}
+
+impl Negate for UnboundLeaf {
+    fn negated(&self) -> Self {
+        Self { op: self.op.negated(), ..self.clone() }
+    }
+}
+
+impl Negate for BoundLeaf {
+    fn negated(&self) -> Self {
+        Self { op: self.op.negated(), ..self.clone() }
+    }
+}
+
+impl<T> Predicate<T> {
+    /// Both; constants fold.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::AlwaysFalse, _) | (_, Self::AlwaysFalse) => Self::AlwaysFalse,
+            (Self::AlwaysTrue, kept) | (kept, Self::AlwaysTrue) => kept,
+            (left, right) => Self::And(Box::new(left), Box::new(right)),
+        }
+    }
+
+    /// Either; constants fold.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::AlwaysTrue, _) | (_, Self::AlwaysTrue) => Self::AlwaysTrue,
+            (Self::AlwaysFalse, kept) | (kept, Self::AlwaysFalse) => kept,
+            (left, right) => Self::Or(Box::new(left), Box::new(right)),
+        }
+    }
+
+    /// The counterpart; constants and double negation fold.
+    #[must_use]
+    pub fn negate(self) -> Self {
+        match self {
+            Self::AlwaysTrue => Self::AlwaysFalse,
+            Self::AlwaysFalse => Self::AlwaysTrue,
+            Self::Not(child) => *child,
+            kept => Self::Not(Box::new(kept)),
+        }
+    }
+
+    /// The leaves from left to right.
+    pub fn leaves(&self) -> Vec<&T> {
+        let mut found = Vec::new();
+        self.collect_leaves(&mut found);
+        found
+    }
+
+    /// The same tree with each leaf replaced by a predicate; constants fold.
+    ///
+    /// # Errors
+    /// Those of `replace`, at the first leaf that fails.
+    pub fn try_map<U, E>(
+        &self,
+        replace: &mut impl FnMut(&T) -> Result<Predicate<U>, E>,
+    ) -> Result<Predicate<U>, E> {
+        Ok(match self {
+            Self::AlwaysTrue => Predicate::AlwaysTrue,
+            Self::AlwaysFalse => Predicate::AlwaysFalse,
+            Self::And(left, right) => left.try_map(replace)?.and(right.try_map(replace)?),
+            Self::Or(left, right) => left.try_map(replace)?.or(right.try_map(replace)?),
+            Self::Not(child) => child.try_map(replace)?.negate(),
+            Self::Leaf(leaf) => replace(leaf)?,
+        })
+    }
+
+    fn collect_leaves<'a>(&'a self, found: &mut Vec<&'a T>) {
+        match self {
+            Self::AlwaysTrue | Self::AlwaysFalse => {}
+            Self::And(left, right) | Self::Or(left, right) => {
+                left.collect_leaves(found);
+                right.collect_leaves(found);
+            }
+            Self::Not(child) => child.collect_leaves(found),
+            Self::Leaf(leaf) => found.push(leaf),
+        }
+    }
+}
+
+impl<T: Negate + Clone> Predicate<T> {
+    /// The same predicate without NOT: each one moved down onto the leaves' operators.
+    #[must_use]
+    pub fn push_not_down(&self) -> Self {
+        self.pushed(false)
+    }
+
+    fn pushed(&self, negated: bool) -> Self {
+        match (self, negated) {
+            (Self::AlwaysTrue, false) | (Self::AlwaysFalse, true) => Self::AlwaysTrue,
+            (Self::AlwaysFalse, false) | (Self::AlwaysTrue, true) => Self::AlwaysFalse,
+            (Self::And(left, right), false) | (Self::Or(left, right), true) => {
+                left.pushed(negated).and(right.pushed(negated))
+            }
+            (Self::Or(left, right), false) | (Self::And(left, right), true) => {
+                left.pushed(negated).or(right.pushed(negated))
+            }
+            (Self::Not(child), _) => child.pushed(!negated),
+            (Self::Leaf(leaf), false) => Self::Leaf(leaf.clone()),
+            (Self::Leaf(leaf), true) => Self::Leaf(leaf.negated()),
+        }
+    }
+}
+
+/// The ids of the fields that a predicate asks about, ascending, each once.
+pub fn references(predicate: &BoundPredicate) -> Vec<i32> {
+    let mut ids: Vec<i32> = predicate.leaves().iter().map(|leaf| leaf.field_id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
