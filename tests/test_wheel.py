@@ -1,0 +1,36 @@
+"""What pip installs: complete, small, and nothing that does not belong."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+LIMIT_BYTES = 25_000_000
+
+
+def installed_files() -> list[Path]:
+    files = metadata.files("icefloe") or []
+    if not any(file.name.startswith("_core") and file.suffix == ".so" for file in files):
+        pytest.skip("an editable install lists no package files; `make test` installs the wheel")
+    return [Path(str(file.locate())) for file in files if file.locate() is not None]
+
+
+def test_wheel_holds_extension_stub_and_type_marker() -> None:
+    names = {path.name for path in installed_files()}
+    assert {"_core.abi3.so", "_core.pyi", "py.typed", "METADATA", "RECORD"} <= names
+
+
+def test_wheel_is_under_25_megabytes() -> None:
+    assert sum(path.stat().st_size for path in installed_files()) < LIMIT_BYTES
+
+
+def test_wheel_holds_the_package_alone() -> None:
+    site = Path(str(metadata.distribution("icefloe").locate_file("")))
+    tops = {path.relative_to(site).parts[0] for path in installed_files() if path.is_relative_to(site)}
+    assert {top for top in tops if not top.startswith("icefloe")} == set()
+
+
+def test_wheel_is_for_every_python_from_3_10() -> None:
+    assert "cp310-abi3-" in (metadata.distribution("icefloe").read_text("WHEEL") or "")
