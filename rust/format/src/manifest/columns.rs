@@ -26,6 +26,13 @@ pub fn entry_schema() -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
+/// [`entry_schema`] without `partition`, for where tuples travel as typed columns beside.
+pub fn typed_entry_schema() -> SchemaRef {
+    let schema = entry_schema();
+    let fields = schema.fields().iter().filter(|field| field.name() != "partition").cloned();
+    Arc::new(Schema::new(fields.collect::<Fields>()))
+}
+
 /// Columns of one manifest, as a manifest list stores them.
 ///
 /// A null `sequence_number` or `min_sequence_number` belongs to a manifest of the commit under

@@ -1,0 +1,237 @@
+//! Manifests, from bytes to columns.
+//!
+//! The file's own schema is compiled once against what is wanted; then each block is decompressed
+//! into one buffer and its records go straight into the columns.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch, StringArray, StructArray};
+
+use super::columns::typed_entry_schema;
+use super::entries::{ADDED, DELETED, EXISTING, ManifestColumns, invalid};
+use super::fields::{STATISTICS_IDS, read_entry};
+use crate::avro::{Blocks, Container, Cursor, Selection, StructColumn};
+use crate::spec::types::StructType;
+use crate::{Error, Result};
+
+const WHAT: &str = "manifest";
+
+/// Which statistics by column to decode.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Stats {
+    /// None; the six columns are null.
+    Skip,
+    /// All.
+    #[default]
+    All,
+    /// Those of the columns with these field ids.
+    Columns(Vec<i32>),
+}
+
+/// What to decode of a manifest.
+#[derive(Debug, Clone)]
+pub struct DecodeOptions<'a> {
+    /// The spec that the manifest list says the manifest is of.
+    pub spec_id: i32,
+    /// Type of the tuples; see [`partition_type`](super::partition::partition_type).
+    pub partition_type: &'a StructType,
+    /// The statistics.
+    pub stats: Stats,
+}
+
+/// What a manifest says about itself. All of it is optional, as writers differ.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ManifestHeader {
+    /// JSON of the table's schema when the manifest was written.
+    pub schema: Option<String>,
+    /// JSON of the spec's fields, or of the whole spec.
+    pub partition_spec: Option<String>,
+    /// Id of the spec.
+    pub partition_spec_id: Option<i32>,
+    /// Format version.
+    pub format_version: Option<i32>,
+    /// 0 for data files, 1 for delete files.
+    pub content: Option<i32>,
+}
+
+/// A manifest that is decoded some blocks at a time.
+pub struct ManifestDecoder<'a> {
+    blocks: Blocks<'a>,
+    columns: StructColumn,
+    spec_id: i32,
+    header: ManifestHeader,
+}
+
+impl<'a> ManifestDecoder<'a> {
+    /// Read the header and prepare to decode; `bytes` are the whole file.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if `bytes` are no manifest; [`Error::Unsupported`] for a codec or a type
+    /// that is not implemented.
+    pub fn new(bytes: &'a [u8], options: &DecodeOptions<'_>) -> Result<Self> {
+        let container = Container::parse(bytes)?;
+        let selection = match &options.stats {
+            Stats::All => Selection::default(),
+            Stats::Skip => {
+                Selection { skipped_fields: STATISTICS_IDS.to_vec(), ..Selection::default() }
+            }
+            Stats::Columns(ids) => {
+                let mut ids = ids.clone();
+                ids.sort_unstable();
+                Selection { map_keys: Some(ids.into()), ..Selection::default() }
+            }
+        };
+        let wanted = read_entry(options.partition_type);
+        let columns = StructColumn::compile(&wanted, Some(container.schema()), &selection)?;
+        let (blocks, header) = (container.blocks(), header(&container)?);
+        Ok(Self { blocks, columns, spec_id: options.spec_id, header })
+    }
+
+    /// What the manifest says about itself.
+    pub fn header(&self) -> &ManifestHeader {
+        &self.header
+    }
+
+    /// Whole blocks until at least `rows` entries are decoded; `None` at the end of the manifest.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] with the position of the block; the decoder is then unusable.
+    pub fn next_batch(&mut self, rows: usize) -> Result<Option<ManifestColumns>> {
+        while self.columns.rows() < rows {
+            let Some(block) = self.blocks.next_block()? else { break };
+            let mut cursor = Cursor::new(block.bytes);
+            // Every entry has a status, so each takes at least a byte.
+            if block.count > block.bytes.len() {
+                let reason = format!("{} entries in {} bytes", block.count, block.bytes.len());
+                return Err(Error::corrupt_at(WHAT, block.offset, reason));
+            }
+            for _ in 0..block.count {
+                self.columns
+                    .read(&mut cursor)
+                    .map_err(|error| block.malformed(WHAT, error, cursor.remaining()))?;
+            }
+            if cursor.remaining() > 0 {
+                let reason = format!("{} bytes after the last entry", cursor.remaining());
+                return Err(Error::corrupt_at(WHAT, block.offset, reason));
+            }
+        }
+        if self.columns.rows() == 0 {
+            return Ok(None);
+        }
+        let records = self.columns.finish()?;
+        assemble(&records, self.spec_id).map(Some)
+    }
+}
+
+/// All entries of a manifest as it stores them: nothing is inherited yet.
+///
+/// # Errors
+/// As for [`ManifestDecoder`].
+pub fn decode_manifest(bytes: &[u8], options: &DecodeOptions<'_>) -> Result<ManifestColumns> {
+    let mut decoder = ManifestDecoder::new(bytes, options)?;
+    match decoder.next_batch(usize::MAX)? {
+        Some(columns) => Ok(columns),
+        None => assemble(&decoder.columns.finish()?, options.spec_id),
+    }
+}
+
+/// Counts of the entries of a manifest by status, and of their rows: existing, added, deleted.
+///
+/// # Errors
+/// As for [`ManifestDecoder`].
+pub fn count_entries(bytes: &[u8]) -> Result<[(i32, i64); 3]> {
+    let partition_type = &StructType::default();
+    let options = DecodeOptions { spec_id: 0, partition_type, stats: Stats::Skip };
+    let columns = decode_manifest(bytes, &options)?;
+    let mut counts = [(0_i32, 0_i64); 3];
+    for (status, rows) in columns.statuses()?.iter().zip(columns.longs("record_count")?) {
+        let slot = status.and_then(|status| usize::try_from(status).ok());
+        if let Some((files, total)) = slot.and_then(|slot| counts.get_mut(slot)) {
+            *files = files.saturating_add(1);
+            *total = total.saturating_add(rows.unwrap_or(0));
+        }
+    }
+    Ok(counts)
+}
+
+fn header(container: &Container<'_>) -> Result<ManifestHeader> {
+    let text = |key: &str| container.metadata(key).map(|value| value.map(str::to_owned));
+    let number =
+        |key: &str| Ok::<_, Error>(text(key)?.and_then(|value| value.trim().parse::<i32>().ok()));
+    Ok(ManifestHeader {
+        schema: text("schema")?,
+        partition_spec: text("partition-spec")?,
+        partition_spec_id: number("partition-spec-id")?,
+        format_version: number("format-version")?,
+        content: text("content")?.map(|content| i32::from(content == "deletes")),
+    })
+}
+
+fn assemble(records: &StructArray, spec_id: i32) -> Result<ManifestColumns> {
+    let rows = records.len();
+    let part = |name: &str| {
+        records.column_by_name(name).ok_or_else(|| Error::corrupt(WHAT, format!("no {name}")))
+    };
+    let data_file = part("data_file")?.as_struct();
+    check_statuses(part("status")?)?;
+    let schema = typed_entry_schema();
+    let columns = schema.fields().iter().map(|field| -> Result<ArrayRef> {
+        let name = field.name().as_str();
+        let column = records.column_by_name(name).or_else(|| data_file.column_by_name(name));
+        Ok(match (name, column) {
+            ("spec_id", _) => Arc::new(Int32Array::from(vec![spec_id; rows])),
+            ("content", Some(column)) => data_unless_said(column),
+            ("file_format", Some(column)) => upper_case(column),
+            (_, Some(column)) => Arc::clone(column),
+            (_, None) => return Err(Error::corrupt(WHAT, format!("no {name}"))),
+        })
+    });
+    let columns = columns.collect::<Result<_>>()?;
+    let entries = RecordBatch::try_new(schema, columns)
+        .map_err(|error| Error::corrupt(WHAT, error.to_string()))?;
+    let partition = data_file.column_by_name("partition").map(|tuples| tuples.as_struct().clone());
+    let partition = partition.ok_or_else(|| Error::corrupt(WHAT, "no partition"))?;
+    Ok(ManifestColumns { entries, partition: flattened(partition)? })
+}
+
+fn check_statuses(statuses: &ArrayRef) -> Result<()> {
+    let known = [EXISTING, ADDED, DELETED];
+    let statuses = statuses.as_primitive::<Int32Type>();
+    match statuses.iter().flatten().find(|status| !known.contains(status)) {
+        Some(status) => Err(Error::corrupt(WHAT, format!("an entry has the status {status}"))),
+        None => Ok(()),
+    }
+}
+
+/// Version 1 has data files only and does not say so.
+fn data_unless_said(content: &ArrayRef) -> ArrayRef {
+    if content.null_count() == 0 {
+        return Arc::clone(content);
+    }
+    let content = content.as_primitive::<Int32Type>();
+    Arc::new(content.iter().map(|content| content.unwrap_or(0)).collect::<Int32Array>())
+}
+
+fn upper_case(formats: &ArrayRef) -> ArrayRef {
+    let formats_text = formats.as_string::<i32>();
+    let is_lower = |text: Option<&str>| {
+        text.is_some_and(|text| text.bytes().any(|byte| byte.is_ascii_lowercase()))
+    };
+    if !formats_text.iter().any(is_lower) {
+        return Arc::clone(formats);
+    }
+    let upper = formats_text.iter().map(|text| text.map(str::to_ascii_uppercase));
+    Arc::new(upper.collect::<StringArray>())
+}
+
+/// An absent tuple is one of nulls, so the struct itself needs no validity.
+fn flattened(tuples: StructArray) -> Result<StructArray> {
+    if tuples.null_count() == 0 {
+        return Ok(tuples);
+    }
+    let (fields, columns, nulls) = tuples.into_parts();
+    let rows = nulls.map_or(0, |nulls| nulls.len());
+    StructArray::try_new_with_length(fields, columns, None, rows).map_err(|error| invalid(&error))
+}
