@@ -1,6 +1,14 @@
 //! Partition transforms: one scalar rule, one kernel over an Arrow array.
 
+mod apply;
+mod bucket;
+mod bytes;
+pub mod hash;
 mod human;
+mod kernel;
+mod remainder;
+mod temporal;
+mod truncate;
 
 use std::fmt;
 use std::num::NonZeroU32;
