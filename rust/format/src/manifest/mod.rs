@@ -2,13 +2,20 @@
 
 pub mod columns;
 pub mod decode;
+pub mod encode;
 pub mod entries;
 pub mod fields;
 pub mod inherit;
+pub mod list;
 pub mod partition;
+pub mod summary;
 
 pub use columns::{data_file_schema, entry_schema, manifest_file_schema};
 pub use decode::{DecodeOptions, ManifestDecoder, ManifestHeader, Stats, decode_manifest};
+pub use encode::{EncodeOptions, EncodedManifest, ManifestContent, encode_manifest};
 pub use entries::{ADDED, DELETED, EXISTING, ManifestColumns};
 pub use inherit::{Inheritance, inherit};
+pub use list::{
+    ListOptions, ManifestFile, decode_manifest_list, encode_manifest_list, manifest_files_to_batch,
+};
 pub use partition::partition_type;

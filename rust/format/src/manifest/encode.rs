@@ -1,0 +1,220 @@
+//! Manifests, from columns to bytes.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, StructArray};
+use arrow_schema::{Field, Fields};
+
+use super::entries::{ADDED, ManifestColumns, invalid};
+use super::fields::{ENTRY_RECORD, written_entry};
+use super::partition::typed_by_columns;
+use super::summary::{ManifestSummary, summarise};
+use crate::avro::iceberg_schema::record_schema;
+use crate::avro::{Codec, ContainerWriter, RowEncoder};
+use crate::spec::types::{NestedField, StructType, Type};
+use crate::spec::{PartitionSpec, Schema};
+use crate::{Error, Result};
+
+/// Version 1 requires a block size that nobody reads; this is the one the reference writes.
+const BLOCK_SIZE_IN_BYTES: i64 = 64 * 1024 * 1024;
+
+/// What kind of files a manifest lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ManifestContent {
+    /// Data files.
+    Data,
+    /// Delete files, by position or by equality.
+    Deletes,
+}
+
+/// How to write a manifest.
+#[derive(Debug, Clone)]
+pub struct EncodeOptions<'a> {
+    /// 1 or 2.
+    pub format_version: u8,
+    /// What the entries are.
+    pub content: ManifestContent,
+    /// The table's current schema, recorded in the header.
+    pub schema: &'a Schema,
+    /// The entries' spec, recorded in the header.
+    pub spec: &'a PartitionSpec,
+    /// Type of the tuples.
+    pub partition_type: &'a StructType,
+    /// The snapshot under way; added and deleted entries without a snapshot id get it.
+    pub snapshot_id: i64,
+    /// Block compression.
+    pub codec: Codec,
+    /// Random bytes that separate blocks.
+    pub sync: [u8; 16],
+}
+
+/// A manifest's bytes and what a manifest list says about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EncodedManifest {
+    /// The whole file.
+    pub bytes: Vec<u8>,
+    /// Counts and ranges.
+    pub summary: ManifestSummary,
+}
+
+impl ManifestContent {
+    /// The code in manifest lists: 0 or 1.
+    pub fn code(self) -> i32 {
+        match self {
+            Self::Data => 0,
+            Self::Deletes => 1,
+        }
+    }
+
+    /// The content with a code.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a code other than 0 and 1.
+    pub fn from_code(code: i32) -> Result<Self> {
+        match code {
+            0 => Ok(Self::Data),
+            1 => Ok(Self::Deletes),
+            _ => Err(Error::invalid("content", format!("{code} is neither 0 nor 1"))),
+        }
+    }
+}
+
+/// Encode entries, all of one spec, as a manifest.
+///
+/// Sequence numbers are written as they are: null means that the entry inherits.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] if a required value is null, an entry is of the other content, an
+/// entry that is not added has no sequence number, or version 1 is to hold deletes;
+/// [`Error::Unsupported`] for other format versions.
+pub fn encode_manifest(
+    columns: &ManifestColumns,
+    options: &EncodeOptions<'_>,
+) -> Result<EncodedManifest> {
+    if !(1..=2).contains(&options.format_version) {
+        let feature = format!("writing manifests of format version {}", options.format_version);
+        return Err(Error::unsupported(feature));
+    }
+    check_content(columns, options)?;
+    let columns = &own(columns, options)?;
+    check_sequence_numbers(columns, options)?;
+    let partition_type = typed_by_columns(options.partition_type, &columns.partition);
+    let fields = written_entry(options.format_version, &partition_type);
+    let arrays = arrays(columns, &fields)?;
+    let encoder = RowEncoder::compile(&fields, &arrays)?;
+    let schema = record_schema(ENTRY_RECORD, &fields).to_string();
+    let metadata = metadata(options, fields);
+    let mut writer = ContainerWriter::new(&schema, &metadata, options.codec, options.sync);
+    for row in 0..columns.len() {
+        writer.record(|out| encoder.encode(row, out))?;
+    }
+    let summary = summarise(columns, &partition_type)?;
+    Ok(EncodedManifest { bytes: writer.finish()?, summary })
+}
+
+/// The header, which tells a reader without the table's metadata what the entries mean.
+fn metadata(options: &EncodeOptions<'_>, fields: StructType) -> Vec<(&'static str, String)> {
+    let own = Schema { schema_id: 0, fields: fields.fields, identifier_field_ids: vec![] };
+    let content = match options.content {
+        ManifestContent::Data => "data",
+        ManifestContent::Deletes => "deletes",
+    };
+    vec![
+        ("schema", options.schema.to_json()),
+        ("schema-id", options.schema.schema_id.to_string()),
+        ("partition-spec", options.spec.fields_to_json()),
+        ("partition-spec-id", options.spec.spec_id.to_string()),
+        ("format-version", options.format_version.to_string()),
+        ("content", content.to_owned()),
+        ("iceberg.schema", own.to_json()),
+    ]
+}
+
+fn check_content(columns: &ManifestColumns, options: &EncodeOptions<'_>) -> Result<()> {
+    if options.format_version == 1 && options.content == ManifestContent::Deletes {
+        return Err(Error::invalid("content", "tables of format version 1 hold no delete files"));
+    }
+    let fits = |content: i32| match options.content {
+        ManifestContent::Data => content == 0,
+        ManifestContent::Deletes => content == 1 || content == 2,
+    };
+    let contents = columns.ints("content")?;
+    match contents.iter().flatten().find(|content| !fits(*content)) {
+        Some(content) => {
+            let reason = format!("{content} has no place in a manifest of {:?}", options.content);
+            Err(Error::invalid("content", reason))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Give the entries that this snapshot adds or deletes its id, where they have none.
+fn own(columns: &ManifestColumns, options: &EncodeOptions<'_>) -> Result<ManifestColumns> {
+    let (statuses, ids) = (columns.statuses()?, columns.longs("snapshot_id")?);
+    if ids.null_count() == 0 {
+        return Ok(columns.clone());
+    }
+    let pairs = statuses.iter().zip(ids);
+    if pairs.clone().any(|(status, id)| status == Some(super::entries::EXISTING) && id.is_none()) {
+        return Err(Error::invalid("snapshot_id", "an existing entry has none"));
+    }
+    let filled = pairs.map(|(_, id)| id.or(Some(options.snapshot_id))).collect::<Int64Array>();
+    columns.with_columns(vec![("snapshot_id", Arc::new(filled))])
+}
+
+/// Only an added entry may inherit; for any other the original number must be written down.
+/// Deleted entries are forgiven, since old writers left none to copy.
+fn check_sequence_numbers(columns: &ManifestColumns, options: &EncodeOptions<'_>) -> Result<()> {
+    let (statuses, numbers) = (columns.statuses()?, columns.longs("sequence_number")?);
+    let mut pairs = statuses.iter().zip(numbers);
+    let lacking = |(status, number): (Option<i32>, Option<i64>)| {
+        status == Some(super::entries::EXISTING) && number.is_none()
+    };
+    if options.format_version > 1 && pairs.any(lacking) {
+        return Err(Error::invalid("sequence_number", "an existing entry has none"));
+    }
+    let files = columns.longs("file_sequence_number")?;
+    let explicit =
+        |(status, file): (Option<i32>, Option<i64>)| status == Some(ADDED) && file.is_some();
+    if options.format_version > 1 && statuses.iter().zip(files).any(explicit) {
+        let reason = "an added entry has one, but it is always the commit's own";
+        return Err(Error::invalid("file_sequence_number", reason));
+    }
+    Ok(())
+}
+
+/// The arrays of `fields` in order; struct fields are assembled from the flat columns.
+fn arrays(columns: &ManifestColumns, fields: &StructType) -> Result<Vec<ArrayRef>> {
+    let array = |field: &NestedField| -> Result<ArrayRef> {
+        match (field.name.as_str(), &field.field_type) {
+            ("partition", _) => Ok(Arc::new(columns.partition.clone())),
+            ("block_size_in_bytes", _) => {
+                Ok(Arc::new(Int64Array::from(vec![BLOCK_SIZE_IN_BYTES; columns.len()])))
+            }
+            (_, Type::Struct(inner)) => {
+                let parts = arrays(columns, inner)?;
+                let named = inner.fields.iter().zip(&parts);
+                let named = named.map(|(f, a)| Field::new(&f.name, a.data_type().clone(), true));
+                let named = named.collect::<Fields>();
+                let array = StructArray::try_new(named, parts, None);
+                Ok(Arc::new(array.map_err(|error| invalid(&error))?))
+            }
+            (name, _) => columns.column(name).cloned(),
+        }
+    };
+    fields.fields.iter().map(array).collect()
+}
+
+/// The `spec_id` that all entries have; `None` if there are no entries.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] if they differ.
+pub fn single_spec_id(columns: &ManifestColumns) -> Result<Option<i32>> {
+    let ids: &Int32Array = columns.ints("spec_id")?;
+    let mut distinct = ids.iter().flatten();
+    let Some(first) = distinct.next() else { return Ok(None) };
+    match distinct.find(|id| *id != first) {
+        Some(other) => Err(Error::invalid("spec_id", format!("both {first} and {other}"))),
+        None => Ok(Some(first)),
+    }
+}

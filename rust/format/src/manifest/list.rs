@@ -1,0 +1,228 @@
+//! Manifest lists, from bytes to columns and back.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{BinaryBuilder, BooleanBuilder, ListBuilder, StructBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
+
+use super::columns::{field_summary_fields, manifest_file_schema};
+use super::encode::ManifestContent;
+use super::entries::{conform, invalid};
+use super::fields::{MANIFEST_FILE_RECORD, read_manifest_file, written_manifest_file};
+use super::summary::{FieldSummary, ManifestSummary};
+use crate::avro::iceberg_schema::record_schema;
+use crate::avro::{Codec, Container, ContainerWriter, Cursor, RowEncoder, Selection, StructColumn};
+use crate::spec::Schema;
+use crate::{Error, Result};
+
+const WHAT: &str = "manifest list";
+
+/// A manifest of the commit under way; its sequence number is not known before the list is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ManifestFile {
+    /// Location.
+    pub path: String,
+    /// Size in bytes.
+    pub length: i64,
+    /// The entries' spec.
+    pub spec_id: i32,
+    /// The entries' kind.
+    pub content: ManifestContent,
+    /// 1 or 2: entries of version 1 have the sequence number 0.
+    pub format_version: u8,
+    /// The snapshot under way.
+    pub added_snapshot_id: i64,
+    /// Counts and ranges.
+    pub summary: ManifestSummary,
+}
+
+/// What the header of a manifest list says, and which version to write.
+#[derive(Debug, Clone, Copy)]
+pub struct ListOptions {
+    /// 1 or 2.
+    pub format_version: u8,
+    /// The snapshot whose list this is.
+    pub snapshot_id: i64,
+    /// Its parent, if it has one.
+    pub parent_snapshot_id: Option<i64>,
+    /// Its sequence number, stamped on manifests that have none; 0 in version 1.
+    pub sequence_number: i64,
+    /// Block compression.
+    pub codec: Codec,
+    /// Random bytes that separate blocks.
+    pub sync: [u8; 16],
+}
+
+/// The manifests of a snapshot, in columns of [`manifest_file_schema`].
+///
+/// Version 1 has no contents and no sequence numbers: they are 0. Its counts may be null, which means
+/// that they are not known and not that they are 0.
+///
+/// # Errors
+/// [`Error::Corrupt`] if `bytes` are no manifest list; [`Error::Unsupported`] for a codec that is
+/// not implemented.
+pub fn decode_manifest_list(bytes: &[u8]) -> Result<RecordBatch> {
+    let container = Container::parse(bytes)?;
+    let wanted = read_manifest_file();
+    let schema = container.schema();
+    let mut columns = StructColumn::compile(&wanted, Some(schema), &Selection::default())?;
+    let mut blocks = container.blocks();
+    while let Some(block) = blocks.next_block()? {
+        let mut cursor = Cursor::new(block.bytes);
+        // Every manifest has a path, so each takes at least a byte.
+        if block.count > block.bytes.len() {
+            let reason = format!("{} manifests in {} bytes", block.count, block.bytes.len());
+            return Err(Error::corrupt_at(WHAT, block.offset, reason));
+        }
+        for _ in 0..block.count {
+            columns
+                .read(&mut cursor)
+                .map_err(|error| block.malformed(WHAT, error, cursor.remaining()))?;
+        }
+        if cursor.remaining() > 0 {
+            let reason = format!("{} bytes after the last manifest", cursor.remaining());
+            return Err(Error::corrupt_at(WHAT, block.offset, reason));
+        }
+    }
+    let (_, mut arrays, _) = columns.finish()?.into_parts();
+    for (field, array) in wanted.fields.iter().zip(&mut arrays) {
+        match field.name.as_str() {
+            "content" => *array = Arc::new(or_zero_int(array)),
+            "sequence_number" | "min_sequence_number" => *array = Arc::new(or_long(array, 0)),
+            _ => {}
+        }
+    }
+    RecordBatch::try_new(manifest_file_schema(), arrays)
+        .map_err(|error| Error::corrupt(WHAT, error.to_string()))
+}
+
+/// Encode manifests, columns of [`manifest_file_schema`], as a list; new ones are stamped.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] if a required value is null, or version 1 is to list deletes;
+/// [`Error::Unsupported`] for other format versions.
+pub fn encode_manifest_list(manifests: &RecordBatch, options: &ListOptions) -> Result<Vec<u8>> {
+    if !(1..=2).contains(&options.format_version) {
+        let feature =
+            format!("writing manifest lists of format version {}", options.format_version);
+        return Err(Error::unsupported(feature));
+    }
+    let manifests = conform(manifests, &manifest_file_schema())?;
+    let fields = written_manifest_file(options.format_version);
+    let arrays = fields.fields.iter().map(|field| -> Result<ArrayRef> {
+        let name = field.name.as_str();
+        let array = manifests.column_by_name(name);
+        let array = array.ok_or_else(|| Error::invalid(name, "there is no such column"))?;
+        Ok(match name {
+            "content" => Arc::new(or_zero_int(array)),
+            "sequence_number" | "min_sequence_number" => {
+                Arc::new(or_long(array, options.sequence_number))
+            }
+            _ => Arc::clone(array),
+        })
+    });
+    let arrays = arrays.collect::<Result<Vec<_>>>()?;
+    refuse_deletes_in_version_1(&manifests, options)?;
+    let encoder = RowEncoder::compile(&fields, &arrays)?;
+    let schema = record_schema(MANIFEST_FILE_RECORD, &fields).to_string();
+    let own = Schema { schema_id: 0, fields: fields.fields, identifier_field_ids: vec![] };
+    let metadata = metadata(options, &own);
+    let mut writer = ContainerWriter::new(&schema, &metadata, options.codec, options.sync);
+    for row in 0..manifests.num_rows() {
+        writer.record(|out| encoder.encode(row, out))?;
+    }
+    writer.finish()
+}
+
+fn metadata(options: &ListOptions, own: &Schema) -> Vec<(&'static str, String)> {
+    let parent = options.parent_snapshot_id.map_or_else(|| "null".to_owned(), |id| id.to_string());
+    let mut metadata =
+        vec![("snapshot-id", options.snapshot_id.to_string()), ("parent-snapshot-id", parent)];
+    if options.format_version > 1 {
+        metadata.push(("sequence-number", options.sequence_number.to_string()));
+    }
+    metadata.push(("format-version", options.format_version.to_string()));
+    metadata.push(("iceberg.schema", own.to_json()));
+    metadata
+}
+
+fn refuse_deletes_in_version_1(manifests: &RecordBatch, options: &ListOptions) -> Result<()> {
+    let content = manifests.column_by_name("content").map(|c| c.as_primitive::<Int32Type>());
+    let deletes = content.is_some_and(|content| content.iter().flatten().any(|c| c != 0));
+    if options.format_version == 1 && deletes {
+        return Err(Error::invalid("content", "tables of format version 1 hold no delete files"));
+    }
+    Ok(())
+}
+
+fn or_zero_int(array: &ArrayRef) -> Int32Array {
+    array.as_primitive::<Int32Type>().iter().map(|value| value.unwrap_or(0)).collect()
+}
+
+fn or_long(array: &ArrayRef, default: i64) -> Int64Array {
+    array.as_primitive::<Int64Type>().iter().map(|value| value.unwrap_or(default)).collect()
+}
+
+/// Manifests that this commit wrote, in columns of [`manifest_file_schema`].
+///
+/// # Errors
+/// None for manifests of this crate.
+pub fn manifest_files_to_batch(files: &[ManifestFile]) -> Result<RecordBatch> {
+    let longs = |value: &dyn Fn(&ManifestFile) -> Option<i64>| -> ArrayRef {
+        Arc::new(files.iter().map(value).collect::<Int64Array>())
+    };
+    let ints = |value: &dyn Fn(&ManifestFile) -> i32| -> ArrayRef {
+        Arc::new(files.iter().map(|file| Some(value(file))).collect::<Int32Array>())
+    };
+    // Version 1 knows no sequence numbers: whatever reads its manifests takes 0.
+    let number =
+        |file: &ManifestFile, known| if file.format_version == 1 { Some(0) } else { known };
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(files.iter().map(|file| Some(file.path.as_str())).collect::<StringArray>()),
+        longs(&|file| Some(file.length)),
+        ints(&|file| file.spec_id),
+        ints(&|file| file.content.code()),
+        longs(&|file| number(file, None)),
+        longs(&|file| number(file, file.summary.min_sequence_number)),
+        longs(&|file| Some(file.added_snapshot_id)),
+        ints(&|file| file.summary.added.files),
+        ints(&|file| file.summary.existing.files),
+        ints(&|file| file.summary.deleted.files),
+        longs(&|file| Some(file.summary.added.rows)),
+        longs(&|file| Some(file.summary.existing.rows)),
+        longs(&|file| Some(file.summary.deleted.rows)),
+        partitions(files),
+        arrow_array::new_null_array(&arrow_schema::DataType::Binary, files.len()),
+    ];
+    RecordBatch::try_new(manifest_file_schema(), columns).map_err(|error| invalid(&error))
+}
+
+fn partitions(files: &[ManifestFile]) -> ArrayRef {
+    let summaries = StructBuilder::from_fields(field_summary_fields(), files.len());
+    let mut lists = ListBuilder::new(summaries);
+    for file in files {
+        for summary in &file.summary.partitions {
+            append(lists.values(), summary);
+        }
+        lists.append(true);
+    }
+    Arc::new(lists.finish())
+}
+
+fn append(to: &mut StructBuilder, summary: &FieldSummary) {
+    let flags = [Some(summary.contains_null), summary.contains_nan];
+    for (index, flag) in flags.into_iter().enumerate() {
+        if let Some(builder) = to.field_builder::<BooleanBuilder>(index) {
+            builder.append_option(flag);
+        }
+    }
+    let bounds = [&summary.lower_bound, &summary.upper_bound];
+    for (index, bound) in bounds.into_iter().enumerate() {
+        if let Some(builder) = to.field_builder::<BinaryBuilder>(index + 2) {
+            builder.append_option(bound.as_deref());
+        }
+    }
+    to.append(true);
+}
