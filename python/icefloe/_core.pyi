@@ -8,7 +8,7 @@ Failures are raised as the classes of ``icefloe.exceptions``.
 """
 
 from collections.abc import Iterator
-from typing import Protocol, final
+from typing import Protocol, TypeAlias, final
 
 import pyarrow as pa
 
@@ -22,8 +22,8 @@ class ArrowStreamExportable(Protocol):
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
-ArrayLike = ArrowArrayExportable | pa.ChunkedArray
-BatchLike = ArrowArrayExportable | ArrowStreamExportable
+ArrayLike: TypeAlias = ArrowArrayExportable | pa.ChunkedArray
+BatchLike: TypeAlias = ArrowArrayExportable | ArrowStreamExportable
 
 __version__: str
 

@@ -1,0 +1,175 @@
+"""One value as bytes, as JSON and as Python. Spec: Appendix D, Single-value Serialization.
+
+Python values are those of rows in metadata: dates are days, times and timestamps microseconds (or nanoseconds) from the epoch, all
+of them ``int``; decimals ``Decimal``; UUIDs ``uuid.UUID``; the rest what one expects. ``date``, ``time`` and ``datetime`` are
+accepted where an ``int`` is.
+"""
+
+from __future__ import annotations
+
+import struct
+import uuid
+from datetime import date, datetime, time
+from decimal import Context, Decimal
+from typing import Any
+
+from icefloe.conversions import temporal
+from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.types import DecimalType, FixedType, PrimitiveType
+
+_FORMATS = {
+    "int": "<i", "date": "<i", "long": "<q", "time": "<q", "timestamp": "<q", "timestamptz": "<q",
+    "timestamp_ns": "<q", "timestamptz_ns": "<q", "float": "<f", "double": "<d",
+}  # fmt: skip
+# A value written before its column was promoted keeps its narrow form.
+_NARROW = {("long", 4): "<i", ("double", 4): "<f"}
+_EXACT = Context(prec=76)
+
+
+def to_bytes(primitive_type: PrimitiveType, value: Any) -> bytes:
+    """Return the binary form of a value.
+
+    >>> from icefloe.types import IntegerType
+    >>> to_bytes(IntegerType(), 84202).hex()
+    'ea480100'
+    """
+    kind, value = str(primitive_type), to_ordinal(primitive_type, value)
+    if kind == "boolean":
+        return b"\x01" if value else b"\x00"
+    if kind in _FORMATS:
+        try:
+            return struct.pack(_FORMATS[kind], value)
+        except struct.error as error:
+            raise ValidationError(f"{value!r} is not a value of type {kind}") from error
+    if isinstance(primitive_type, DecimalType):
+        unscaled = unscaled_value(value, primitive_type)
+        # ~unscaled has as many significant bits as a negative number needs beside its sign.
+        bits = (unscaled if unscaled >= 0 else ~unscaled).bit_length() + 1
+        return unscaled.to_bytes((bits + 7) // 8, "big", signed=True)
+    if kind == "string":
+        return str(value).encode()
+    if kind == "uuid":
+        return value.bytes if isinstance(value, uuid.UUID) else bytes(value)
+    if kind == "binary" or isinstance(primitive_type, FixedType):
+        return bytes(value)
+    raise FeatureUnsupportedError(f"single values of type {kind}")
+
+
+def from_bytes(primitive_type: PrimitiveType, data: bytes) -> Any:
+    """Return the value of a binary form; ValidationError if its length is wrong.
+
+    >>> from icefloe.types import LongType
+    >>> from_bytes(LongType(), bytes.fromhex("c800000000000000"))
+    200
+    """
+    kind = str(primitive_type)
+    if kind == "boolean":
+        _check_length(kind, data, 1)
+        return data != b"\x00"
+    if kind in _FORMATS:
+        form = _NARROW.get((kind, len(data)), _FORMATS[kind])
+        _check_length(kind, data, struct.calcsize(form))
+        return struct.unpack(form, data)[0]
+    if isinstance(primitive_type, DecimalType):
+        if not data:
+            raise ValidationError(f"a {kind} needs at least one byte")
+        return Decimal(int.from_bytes(data, "big", signed=True)).scaleb(-primitive_type.scale, _EXACT)
+    if kind == "string":
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            raise ValidationError(f"text that is not UTF-8: {data!r}") from error
+    if kind == "uuid":
+        _check_length(kind, data, 16)
+        return uuid.UUID(bytes=data)
+    if isinstance(primitive_type, FixedType):
+        _check_length(kind, data, primitive_type.length)
+        return data
+    if kind == "binary":
+        return data
+    raise FeatureUnsupportedError(f"single values of type {kind}")
+
+
+def to_ordinal(primitive_type: PrimitiveType, value: Any) -> Any:
+    """Return a date, time or datetime as the number that rows hold; other values as they are."""
+    kind = str(primitive_type)
+    if isinstance(value, datetime):
+        micros = temporal.datetime_to_micros(value)
+        if kind == "date":
+            return temporal.date_to_days(value)
+        return micros * temporal.NANOS_PER_MICRO if kind.endswith("_ns") else micros
+    if isinstance(value, date):
+        days = temporal.date_to_days(value)
+        if kind == "date":
+            return days
+        return days * temporal.MICROS_PER_DAY * (temporal.NANOS_PER_MICRO if kind.endswith("_ns") else 1)
+    if isinstance(value, time):
+        return temporal.time_to_micros(value)
+    if kind == "uuid" and isinstance(value, (str, bytes)):
+        return uuid.UUID(value) if isinstance(value, str) else uuid.UUID(bytes=value)
+    return value
+
+
+def unscaled_value(value: Decimal | int | str, kind: DecimalType) -> int:
+    """Return a decimal's digits as an integer; ValidationError if it does not fit the type exactly."""
+    scaled = Decimal(value).scaleb(kind.scale, _EXACT)
+    if scaled != scaled.to_integral_value() or abs(scaled) >= 10**kind.precision:
+        raise ValidationError(f"{value} does not fit {kind}")
+    return int(scaled)
+
+
+def to_json_value(primitive_type: PrimitiveType, value: Any) -> Any:
+    """Return the JSON form of a value, None of None.
+
+    >>> from icefloe.types import DateType
+    >>> to_json_value(DateType(), 17486)
+    '2017-11-16'
+    """
+    if value is None:
+        return None
+    kind, value = str(primitive_type), to_ordinal(primitive_type, value)
+    if kind == "date":
+        return temporal.days_to_date(value).isoformat()
+    if kind == "time":
+        return temporal.micros_to_time(value).isoformat(timespec="microseconds")
+    if kind in {"timestamp", "timestamptz"}:
+        return temporal.timestamp_to_text(value, "+00:00" if kind == "timestamptz" else "")
+    if kind in {"timestamp_ns", "timestamptz_ns"}:
+        return temporal.timestamp_nanos_to_text(value, "+00:00" if kind == "timestamptz_ns" else "")
+    if isinstance(primitive_type, DecimalType):
+        return format(Decimal(unscaled_value(value, primitive_type)).scaleb(-primitive_type.scale, _EXACT), "f")
+    if kind == "uuid":
+        return str(value)
+    return bytes(value).hex() if kind == "binary" or isinstance(primitive_type, FixedType) else value
+
+
+def from_json_value(primitive_type: PrimitiveType, value: Any) -> Any:
+    """Return the value of a JSON form, None of None; ValidationError if it is not one of the type."""
+    if value is None:
+        return None
+    kind = str(primitive_type)
+    wanted: Any = {"boolean": bool, "int": int, "long": int, "float": (int, float), "double": (int, float)}.get(kind, str)
+    if not isinstance(value, wanted) or (isinstance(value, bool) and kind != "boolean"):
+        raise ValidationError(f"{value!r} is not the JSON form of a {kind}")
+    try:
+        if kind in {"float", "double"}:
+            return float(value)
+        if kind == "date":
+            return temporal.date_from_text(value)
+        if kind == "time":
+            return temporal.time_from_text(value)
+        if kind.startswith("timestamp"):
+            nanos = temporal.timestamp_nanos_from_text(value)[0]
+            return nanos if kind.endswith("_ns") else nanos // temporal.NANOS_PER_MICRO
+        if isinstance(primitive_type, DecimalType):
+            return Decimal(unscaled_value(value, primitive_type)).scaleb(-primitive_type.scale, _EXACT)
+        if kind == "uuid":
+            return uuid.UUID(value)
+        return bytes.fromhex(value) if kind == "binary" or isinstance(primitive_type, FixedType) else value
+    except (ValueError, ArithmeticError) as error:
+        raise ValidationError(f"{value!r} is not the JSON form of a {kind}: {error}") from error
+
+
+def _check_length(kind: str, data: bytes, length: int) -> None:
+    if len(data) != length:
+        raise ValidationError(f"a {kind} takes {length} bytes, found {len(data)}")

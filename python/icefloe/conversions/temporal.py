@@ -1,0 +1,102 @@
+"""Dates and times as Iceberg counts them, and their ISO 8601 texts: days, microseconds and nanoseconds from 1970-01-01."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime, time, timedelta, timezone
+
+from icefloe.exceptions import ValidationError
+
+EPOCH_DATE = date(1970, 1, 1)
+EPOCH = datetime(1970, 1, 1)
+MICROS_PER_SECOND = 1_000_000
+MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND
+NANOS_PER_MICRO = 1000
+_MICROSECOND = timedelta(microseconds=1)
+_FRACTION = re.compile(r"(.*?[:\d])\.(\d{1,9})(Z|[+-]\d{2}:?\d{2})?$", re.IGNORECASE)
+
+
+def date_to_days(value: date) -> int:
+    """Return days from 1970-01-01, negative before."""
+    return (date(value.year, value.month, value.day) - EPOCH_DATE).days
+
+
+def days_to_date(days: int) -> date:
+    """Return the date that lies ``days`` from 1970-01-01."""
+    return EPOCH_DATE + timedelta(days=days)
+
+
+def time_to_micros(value: time) -> int:
+    """Return microseconds from midnight."""
+    return ((value.hour * 60 + value.minute) * 60 + value.second) * MICROS_PER_SECOND + value.microsecond
+
+
+def micros_to_time(micros: int) -> time:
+    """Return the time of day that lies ``micros`` from midnight."""
+    return (EPOCH + timedelta(microseconds=micros)).time()
+
+
+def datetime_to_micros(value: datetime) -> int:
+    """Return microseconds from 1970-01-01 00:00:00, of UTC if the value has a zone."""
+    if value.tzinfo is not None:
+        value = value.astimezone(timezone.utc).replace(tzinfo=None)
+    return (value - EPOCH) // _MICROSECOND
+
+
+def micros_to_timestamp(micros: int) -> datetime:
+    """Return the date and time without zone that lies ``micros`` from 1970-01-01 00:00:00."""
+    return EPOCH + timedelta(microseconds=micros)
+
+
+def micros_to_timestamptz(micros: int) -> datetime:
+    """Return the instant, in UTC, that lies ``micros`` from 1970-01-01 00:00:00 UTC."""
+    return micros_to_timestamp(micros).replace(tzinfo=timezone.utc)
+
+
+def date_from_text(text: str) -> int:
+    """Return days from 1970-01-01 of an ISO 8601 date."""
+    try:
+        return date_to_days(date.fromisoformat(text))
+    except ValueError as error:
+        raise ValidationError(f"not a date, YYYY-MM-DD: {text!r}") from error
+
+
+def time_from_text(text: str) -> int:
+    """Return microseconds from midnight of an ISO 8601 time of day."""
+    try:
+        whole, fraction, zone = _split(text)
+        if zone:
+            raise ValidationError(f"a time has no zone: {text!r}")
+        return time_to_micros(time.fromisoformat(whole)) + fraction // NANOS_PER_MICRO
+    except ValueError as error:
+        raise ValidationError(f"not a time, HH:MM:SS.ffffff: {text!r}") from error
+
+
+def timestamp_nanos_from_text(text: str) -> tuple[int, bool]:
+    """Return nanoseconds from 1970-01-01 00:00:00 of an ISO 8601 timestamp or date, and whether the text names a zone."""
+    try:
+        whole, fraction, zone = _split(text)
+        value = datetime.fromisoformat(whole + ("+00:00" if zone.upper() == "Z" else zone))
+    except ValueError as error:
+        raise ValidationError(f"not a timestamp, YYYY-MM-DDTHH:MM:SS.ffffff: {text!r}") from error
+    return datetime_to_micros(value) * NANOS_PER_MICRO + fraction, value.tzinfo is not None
+
+
+def timestamp_to_text(micros: int, zone: str = "") -> str:
+    """Return the ISO 8601 text with six digits of a second. Spec: Appendix D, JSON single values."""
+    return micros_to_timestamp(micros).isoformat(timespec="microseconds") + zone
+
+
+def timestamp_nanos_to_text(nanos: int, zone: str = "") -> str:
+    """Return the ISO 8601 text with nine digits of a second."""
+    micros, rest = divmod(nanos, NANOS_PER_MICRO)
+    return f"{timestamp_to_text(micros)}{rest:03d}{zone}"
+
+
+def _split(text: str) -> tuple[str, int, str]:
+    """Split off the fraction of a second, in nanoseconds, and the zone, which older Pythons do not read in every form."""
+    if match := _FRACTION.match(text):
+        return match[1], int(match[2].ljust(9, "0")), match[3] or ""
+    if text[-1:] in {"Z", "z"}:
+        return text[:-1], 0, "Z"
+    return text, 0, ""

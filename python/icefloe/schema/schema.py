@@ -1,0 +1,243 @@
+"""The schema as a value: columns and how to find them. Spec: Schemas."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field, StrictInt, field_validator, model_serializer
+
+from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.schema.index import (
+    Accessor,
+    build_position_accessors,
+    child_fields,
+    index_by_id,
+    index_by_name,
+    index_name_by_id,
+)
+from icefloe.typedef import JsonModel
+from icefloe.types import DoubleType, FloatType, IcebergType, NestedField, StructType
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from icefloe.table.name_mapping import NameMapping
+
+INITIAL_SCHEMA_ID = 0
+# Ids above this one are reserved for metadata columns. Spec: Reserved Field IDs.
+MAX_COLUMN_ID = 2147483447
+
+
+class Schema(JsonModel):
+    """The columns of a table.
+
+    Two schemas are equal if their columns and identifier fields are; the schema id does not count.
+
+    Args:
+        fields: Columns, in order.
+        schema_id: Number of this schema in its table.
+        identifier_field_ids: Ids of the columns that together identify a row.
+
+    >>> from icefloe.types import LongType, NestedField, StringType
+    >>> schema = Schema(NestedField(1, "id", LongType(), required=True), NestedField(2, "name", StringType()))
+    >>> schema.find_field("name").field_id
+    2
+    """
+
+    type: Literal["struct"] = "struct"
+    fields: tuple[NestedField, ...] = ()
+    schema_id: StrictInt = INITIAL_SCHEMA_ID
+    identifier_field_ids: list[StrictInt] = Field(default_factory=list)
+
+    def __init__(self, *fields: NestedField, **data: Any) -> None:
+        if fields:
+            data["fields"] = fields
+        super().__init__(**data)
+        self._check()
+
+    @field_validator("identifier_field_ids", mode="before")
+    @classmethod
+    def _absent_identifiers_are_none(cls, value: Any) -> Any:
+        return [] if value is None else value
+
+    @model_serializer(mode="plain")
+    def _to_json_object(self) -> dict[str, Any]:
+        value: dict[str, Any] = {"type": "struct", "schema-id": self.schema_id}
+        if self.identifier_field_ids:
+            value["identifier-field-ids"] = self.identifier_field_ids
+        value["fields"] = [field.to_json_value() for field in self.fields]
+        return value
+
+    def _check(self) -> None:
+        _ = self._by_id, self._names  # raise on duplicates
+        for field_id in self.identifier_field_ids:
+            self._check_identifier(field_id)
+
+    def _check_identifier(self, field_id: int) -> None:
+        """Refuse identifier fields that the specification forbids. Spec: Identifier Field IDs."""
+        field = self.find_field(field_id)
+        name = self.find_column_name(field_id)
+        if not field.field_type.is_primitive:
+            raise ValidationError(f"identifier field {name} must be of a primitive type, it is a {field.field_type}")
+        if isinstance(field.field_type, (FloatType, DoubleType)):
+            raise ValidationError(f"identifier field {name} must not be a {field.field_type}")
+        while True:
+            if not field.required:
+                raise ValidationError(f"identifier field {name} and the structs around it must be required")
+            parent = self._parents.get(field.field_id)
+            if parent is None:
+                return
+            field = self.find_field(parent)
+            if not field.field_type.is_struct:
+                raise ValidationError(f"identifier field {name} must not be inside a list or a map")
+
+    @property
+    def columns(self) -> tuple[NestedField, ...]:
+        """The top-level columns."""
+        return self.fields
+
+    @cached_property
+    def _by_id(self) -> dict[int, NestedField]:
+        return index_by_id(self)
+
+    @cached_property
+    def _names(self) -> dict[str, int]:
+        return index_by_name(self)
+
+    @cached_property
+    def _lower_names(self) -> dict[str, list[int]]:
+        lower: dict[str, list[int]] = {}
+        for name, field_id in self._names.items():
+            ids = lower.setdefault(name.lower(), [])
+            if field_id not in ids:
+                ids.append(field_id)
+        return lower
+
+    @cached_property
+    def _full_names(self) -> dict[int, str]:
+        return index_name_by_id(self)
+
+    @cached_property
+    def _parents(self) -> dict[int, int]:
+        return {child.field_id: field.field_id for field in self._by_id.values() for child in child_fields(field.field_type)}
+
+    @cached_property
+    def _accessors(self) -> dict[int, Accessor]:
+        return build_position_accessors(self)
+
+    def as_struct(self) -> StructType:
+        """Return the columns as a struct type."""
+        return StructType(*self.fields)
+
+    def as_arrow(self) -> pa.Schema:
+        """Return the Arrow schema that rows of this schema are read as."""
+        from importlib import import_module
+
+        return import_module("icefloe.io.pyarrow").schema_to_pyarrow(self)
+
+    def find_field(self, name_or_id: str | int, case_sensitive: bool = True) -> NestedField:
+        """Return a field of any depth by its id or its full name, such as ``point.x`` or ``tags.element``.
+
+        Raises:
+            ResolveError: There is no such field, or more than one whose name differs by case alone.
+        """
+        if isinstance(name_or_id, int):
+            field = self._by_id.get(name_or_id)
+            if field is None:
+                raise ResolveError(f"no column has the id {name_or_id}; ids are {sorted(self._by_id)}")
+            return field
+        if case_sensitive:
+            field_id = self._names.get(name_or_id)
+        else:
+            ids = self._lower_names.get(name_or_id.lower(), [])
+            if len(ids) > 1:
+                raise ResolveError(f"column name {name_or_id!r} is ambiguous when case does not count")
+            field_id = ids[0] if ids else None
+        if field_id is None:
+            raise ResolveError(f"no column is named {name_or_id!r}; columns are {', '.join(self.column_names)}")
+        return self._by_id[field_id]
+
+    def find_type(self, name_or_id: str | int, case_sensitive: bool = True) -> IcebergType:
+        """Return the type of a field; see :meth:`find_field`."""
+        return self.find_field(name_or_id, case_sensitive).field_type
+
+    def find_column_name(self, column_id: int) -> str | None:
+        """Return the full name of a field, or None if there is no such id."""
+        return self._full_names.get(column_id)
+
+    @property
+    def column_names(self) -> list[str]:
+        """Full names of the fields of every depth."""
+        return list(self._full_names.values())
+
+    @property
+    def highest_field_id(self) -> int:
+        """The highest id of any depth, 0 if there are no columns."""
+        return max(self._by_id, default=0)
+
+    @property
+    def field_ids(self) -> set[int]:
+        """Ids of the fields of every depth."""
+        return set(self._by_id)
+
+    @cached_property
+    def name_mapping(self) -> NameMapping:
+        """The mapping from this schema's names to its ids."""
+        from importlib import import_module
+
+        mapping: NameMapping = import_module("icefloe.table.name_mapping").create_mapping_from_schema(self)
+        return mapping
+
+    def accessor_for_field(self, field_id: int) -> Accessor:
+        """Return how to reach a field's value in a row; ResolveError if it is inside a list or a map."""
+        if field_id not in self._accessors:
+            raise ResolveError(f"column {self.find_column_name(field_id)} (id {field_id}) is not reached through structs alone")
+        return self._accessors[field_id]
+
+    def identifier_field_names(self) -> set[str]:
+        """Return the full names of the identifier fields."""
+        return {self._full_names[field_id] for field_id in self.identifier_field_ids}
+
+    def select(self, *names: str, case_sensitive: bool = True) -> Schema:
+        """Return a schema of the named fields alone, with what lies around and below them, in this schema's order.
+
+        Raises:
+            ResolveError: A name is unknown.
+        """
+        if "*" in names:
+            return self
+        from icefloe.schema.change import prune_columns
+
+        return prune_columns(self, {self.find_field(name, case_sensitive).field_id for name in names})
+
+    def check_format_version_compatibility(self, format_version: int) -> None:
+        """Raise ValidationError if a type needs a later format version than this one."""
+        for field in self._by_id.values():
+            needed = field.field_type.minimum_format_version()
+            if needed > format_version:
+                raise ValidationError(
+                    f"column {self.find_column_name(field.field_id)}: {field.field_type} needs format version {needed}, the table has {format_version}"
+                )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Schema):
+            return NotImplemented
+        return self.fields == other.fields and set(self.identifier_field_ids) == set(other.identifier_field_ids)
+
+    def __hash__(self) -> int:
+        return hash(self.fields)
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        lines = "".join(f"\n  {field}" for field in self.fields)
+        return f"table {{{lines}\n}}"
+
+    def __repr__(self) -> str:
+        fields = "".join(f"{field!r}, " for field in self.fields)
+        return f"Schema({fields}schema_id={self.schema_id}, identifier_field_ids={self.identifier_field_ids})"

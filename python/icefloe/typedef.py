@@ -1,0 +1,96 @@
+"""Names of plain shapes that the whole package shares, and the two bases of its frozen values."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+from pydantic import ValidationError as PydanticError
+
+from icefloe.exceptions import ValidationError
+
+Identifier: TypeAlias = tuple[str, ...]
+Properties: TypeAlias = dict[str, str]
+RecursiveDict: TypeAlias = dict[str, Any]
+
+EMPTY_DICT: Any = MappingProxyType({})
+UTF8 = "utf-8"
+
+
+def hyphenated(name: str) -> str:
+    """Return the JSON key of a field: ``schema_id`` is spelled ``schema-id``."""
+    return name.replace("_", "-")
+
+
+def explain(what: str, error: PydanticError) -> str:
+    """Return one line that says what is missing or wrong in a value, and where."""
+    problems = []
+    for problem in error.errors(include_url=False, include_context=False):
+        where = ".".join(str(part) for part in problem["loc"])
+        message = problem["msg"].removeprefix("Value error, ")
+        if problem["type"] == "missing":
+            problems.append(f"`{where}` is missing")
+        else:
+            problems.append(f"`{where}`: {message}, found {_short(problem['input'])}" if where else message)
+    return f"{what} is not valid: {'; '.join(problems)}"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+class JsonModel(BaseModel):
+    """A frozen value with a JSON form as the specification writes it: hyphenated keys, absent values omitted."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True, alias_generator=hyphenated, arbitrary_types_allowed=True)
+
+    def __init__(self, **data: Any) -> None:
+        try:
+            super().__init__(**data)
+        except PydanticError as error:
+            raise ValidationError(explain(type(self).__name__, error)) from error
+
+    def model_dump(self, *, by_alias: bool | None = True, exclude_none: bool = True, **options: Any) -> dict[str, Any]:
+        """Return the JSON form as dictionaries and lists."""
+        return super().model_dump(by_alias=by_alias, exclude_none=exclude_none, **options)
+
+    def model_dump_json(self, *, by_alias: bool | None = True, exclude_none: bool = True, **options: Any) -> str:
+        """Return the JSON form as text."""
+        return super().model_dump_json(by_alias=by_alias, exclude_none=exclude_none, **options)
+
+
+class Record:
+    """An immutable tuple of values, such as a partition's; compares and hashes by its values.
+
+    >>> Record(47, None, "a")[2]
+    'a'
+    """
+
+    __slots__ = ("_data",)
+    _data: tuple[Any, ...]
+
+    def __init__(self, *data: Any) -> None:
+        object.__setattr__(self, "_data", data)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("a Record is immutable")
+
+    def __getitem__(self, position: int) -> Any:
+        return self._data[position]
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __eq__(self, other: object) -> bool:
+        return self._data == other._data if isinstance(other, Record) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._data)
+
+    def __repr__(self) -> str:
+        return f"Record({', '.join(map(repr, self._data))})"
+
+    def __reduce__(self) -> tuple[type[Record], tuple[Any, ...]]:
+        return Record, self._data

@@ -1,0 +1,65 @@
+"""Iceberg's types. Spec: Schemas and Data Types.
+
+>>> from icefloe.types import ListType, LongType, NestedField
+>>> NestedField(1, "ids", ListType(2, LongType(), element_required=True)).field_type
+ListType(element_id=2, element_type=LongType(), element_required=True)
+"""
+
+from __future__ import annotations
+
+from icefloe.types.nested import ListType, MapType, NestedField, StructType
+from icefloe.types.primitive import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FixedType,
+    FloatType,
+    GeographyType,
+    GeometryType,
+    IcebergType,
+    IntegerType,
+    LongType,
+    PrimitiveType,
+    StringType,
+    TimestampNanoType,
+    TimestampType,
+    TimestamptzNanoType,
+    TimestamptzType,
+    TimeType,
+    UnknownType,
+    UUIDType,
+)
+from icefloe.types.text import field_from_json, type_from_json, type_from_text
+
+__all__ = [
+    "BinaryType",
+    "BooleanType",
+    "DateType",
+    "DecimalType",
+    "DoubleType",
+    "FixedType",
+    "FloatType",
+    "GeographyType",
+    "GeometryType",
+    "IcebergType",
+    "IntegerType",
+    "ListType",
+    "LongType",
+    "MapType",
+    "NestedField",
+    "PrimitiveType",
+    "StringType",
+    "StructType",
+    "TimeType",
+    "TimestampNanoType",
+    "TimestampType",
+    "TimestamptzNanoType",
+    "TimestamptzType",
+    "UUIDType",
+    "UnknownType",
+    "field_from_json",
+    "type_from_json",
+    "type_from_text",
+]

@@ -1,0 +1,239 @@
+"""Struct, list and map types and the field that names, numbers and types a column. Spec: Nested Types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from icefloe.exceptions import ValidationError
+from icefloe.types.primitive import IcebergType
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class NestedField(IcebergType):
+    """A column, or a field of a struct, or the element of a list, or the key or value of a map.
+
+    Args:
+        field_id: Unique in the table, for ever; also accepted as ``id``.
+        name: Name among its siblings.
+        field_type: A type or its text; also accepted as ``type``.
+        required: Whether nulls are refused.
+        doc: Comment.
+        initial_default: What rows written before the column existed read as, a JSON single value (format version 3).
+        write_default: What rows written without the column get, a JSON single value (format version 3).
+
+    >>> str(NestedField(1, "id", "long", required=True))
+    '1: id: required long'
+    """
+
+    field_id: int
+    name: str
+    field_type: IcebergType
+    required: bool
+    doc: str | None
+    initial_default: Any
+    write_default: Any
+
+    def __init__(  # noqa: PLR0913 - the signature is shared with PyIceberg
+        self,
+        field_id: int | None = None,
+        name: str | None = None,
+        field_type: IcebergType | str | dict[str, Any] | None = None,
+        required: bool = False,
+        doc: str | None = None,
+        initial_default: Any = None,
+        write_default: Any = None,
+        **aliases: Any,
+    ) -> None:
+        from icefloe.types.text import type_from_json
+
+        field_id = aliases.pop("id", field_id)
+        field_type = aliases.pop("type", field_type)
+        initial_default = aliases.pop("initial-default", initial_default)
+        write_default = aliases.pop("write-default", write_default)
+        if aliases:
+            raise ValidationError(f"unknown properties of a field: {', '.join(sorted(aliases))}")
+        if not isinstance(field_id, int) or isinstance(field_id, bool):
+            raise ValidationError(f"the id of field {name!r} must be an integer, got {field_id!r}")
+        if not isinstance(name, str):
+            raise ValidationError(f"the name of field {field_id} must be text, got {name!r}")
+        if field_type is None:
+            raise ValidationError(f"field {name!r} needs a type")
+        parsed = field_type if isinstance(field_type, IcebergType) else type_from_json(field_type)
+        object.__setattr__(self, "field_id", field_id)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "field_type", parsed)
+        object.__setattr__(self, "required", required)
+        object.__setattr__(self, "doc", doc)
+        object.__setattr__(self, "initial_default", initial_default)
+        object.__setattr__(self, "write_default", write_default)
+
+    @property
+    def optional(self) -> bool:
+        """Whether nulls are allowed."""
+        return not self.required
+
+    def with_(self, **changes: Any) -> NestedField:
+        """Return this field with some attributes changed."""
+        return replace(self, **changes)
+
+    def to_json_value(self) -> dict[str, Any]:
+        """Return the JSON object. Spec: Appendix C."""
+        value = {
+            "id": self.field_id,
+            "name": self.name,
+            "required": self.required,
+            "type": self.field_type.to_json_value(),
+            "doc": self.doc,
+            "initial-default": self.initial_default,
+            "write-default": self.write_default,
+        }
+        return {key: part for key, part in value.items() if part is not None}
+
+    def __str__(self) -> str:
+        comment = "" if self.doc is None else f" ({self.doc})"
+        return f"{self.field_id}: {self.name}: {'required' if self.required else 'optional'} {self.field_type}{comment}"
+
+    def __repr__(self) -> str:
+        parts = [f"field_id={self.field_id}, name={self.name!r}, field_type={self.field_type!r}, required={self.required}"]
+        parts += [
+            f"{key}={value!r}"
+            for key, value in (("doc", self.doc), ("initial_default", self.initial_default), ("write_default", self.write_default))
+            if value is not None
+        ]
+        return f"NestedField({', '.join(parts)})"
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class StructType(IcebergType):
+    """A tuple of named fields.
+
+    >>> str(StructType(NestedField(1, "x", "int"), NestedField(2, "y", "int")))
+    'struct<1: x: optional int, 2: y: optional int>'
+    """
+
+    fields: tuple[NestedField, ...]
+
+    def __init__(self, *fields: NestedField) -> None:
+        object.__setattr__(self, "fields", tuple(fields))
+
+    @property
+    def is_struct(self) -> bool:
+        """Whether this is a struct: it is."""
+        return True
+
+    def field(self, field_id: int) -> NestedField | None:
+        """Return the field of an id among this struct's own fields."""
+        return next((field for field in self.fields if field.field_id == field_id), None)
+
+    def field_by_name(self, name: str, case_sensitive: bool = True) -> NestedField | None:
+        """Return the field of a name among this struct's own fields."""
+        if case_sensitive:
+            return next((field for field in self.fields if field.name == name), None)
+        return next((field for field in self.fields if field.name.lower() == name.lower()), None)
+
+    def to_json_value(self) -> dict[str, Any]:
+        """Return the JSON object. Spec: Appendix C."""
+        return {"type": "struct", "fields": [field.to_json_value() for field in self.fields]}
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return f"struct<{', '.join(map(str, self.fields))}>"
+
+    def __repr__(self) -> str:
+        return f"StructType(fields=({', '.join(map(repr, self.fields))},))"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ListType(IcebergType):
+    """A list of elements of one type.
+
+    >>> str(ListType(2, "string", element_required=False))
+    'list<string>'
+    """
+
+    element_id: int
+    element_type: IcebergType
+    element_required: bool
+
+    def __init__(self, element_id: int, element: IcebergType | str | None = None, element_required: bool = True, **aliases: Any) -> None:
+        from icefloe.types.text import type_from_json
+
+        element = aliases.pop("element_type", element)
+        if element is None or aliases:
+            raise ValidationError(f"a list needs an element and knows no {sorted(aliases)}")
+        object.__setattr__(self, "element_id", element_id)
+        object.__setattr__(self, "element_type", element if isinstance(element, IcebergType) else type_from_json(element))
+        object.__setattr__(self, "element_required", element_required)
+
+    @property
+    def element_field(self) -> NestedField:
+        """The element as a field named ``element``."""
+        return NestedField(self.element_id, "element", self.element_type, self.element_required)
+
+    def to_json_value(self) -> dict[str, Any]:
+        """Return the JSON object. Spec: Appendix C."""
+        return {
+            "type": "list",
+            "element-id": self.element_id,
+            "element": self.element_type.to_json_value(),
+            "element-required": self.element_required,
+        }
+
+    def __str__(self) -> str:
+        return f"list<{self.element_type}>"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class MapType(IcebergType):
+    """A map from keys of one type, never null, to values of one type.
+
+    >>> str(MapType(2, "string", 3, "int"))
+    'map<string, int>'
+    """
+
+    key_id: int
+    key_type: IcebergType
+    value_id: int
+    value_type: IcebergType
+    value_required: bool
+
+    def __init__(
+        self, key_id: int, key_type: IcebergType | str, value_id: int, value_type: IcebergType | str, value_required: bool = True
+    ) -> None:
+        from icefloe.types.text import type_from_json
+
+        object.__setattr__(self, "key_id", key_id)
+        object.__setattr__(self, "key_type", key_type if isinstance(key_type, IcebergType) else type_from_json(key_type))
+        object.__setattr__(self, "value_id", value_id)
+        object.__setattr__(self, "value_type", value_type if isinstance(value_type, IcebergType) else type_from_json(value_type))
+        object.__setattr__(self, "value_required", value_required)
+
+    @property
+    def key_field(self) -> NestedField:
+        """The key as a required field named ``key``."""
+        return NestedField(self.key_id, "key", self.key_type, required=True)
+
+    @property
+    def value_field(self) -> NestedField:
+        """The value as a field named ``value``."""
+        return NestedField(self.value_id, "value", self.value_type, self.value_required)
+
+    def to_json_value(self) -> dict[str, Any]:
+        """Return the JSON object. Spec: Appendix C."""
+        return {
+            "type": "map",
+            "key-id": self.key_id,
+            "key": self.key_type.to_json_value(),
+            "value-id": self.value_id,
+            "value": self.value_type.to_json_value(),
+            "value-required": self.value_required,
+        }
+
+    def __str__(self) -> str:
+        return f"map<{self.key_type}, {self.value_type}>"

@@ -1,0 +1,303 @@
+"""Primitive types: one instance of each, parametrised ones compare by their parameters. Spec: Primitive Types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from icefloe.exceptions import ValidationError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+MAX_DECIMAL_PRECISION = 38
+
+
+class IcebergType:
+    """Root of all types. Values are immutable; ``str(type)`` is the specification's spelling."""
+
+    __slots__ = ()
+
+    @property
+    def is_primitive(self) -> bool:
+        """Whether values have no fields of their own."""
+        return isinstance(self, PrimitiveType)
+
+    @property
+    def is_struct(self) -> bool:
+        """Whether this is a struct."""
+        return False
+
+    def minimum_format_version(self) -> int:
+        """Return the lowest table format version that has this type."""
+        return 1
+
+    def to_json_value(self) -> Any:
+        """Return the JSON form: text for a primitive, an object for a nested type. Spec: Appendix C."""
+        raise NotImplementedError
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        from icefloe.types.text import field_from_json, type_from_json
+
+        parse = field_from_json if cls.__name__ == "NestedField" else type_from_json
+
+        def read(value: Any) -> Any:
+            parsed = value if isinstance(value, IcebergType) else parse(value)
+            if not isinstance(parsed, cls):
+                raise ValidationError(f"expected {cls.__name__}, found {parsed}")
+            return parsed
+
+        return core_schema.no_info_plain_validator_function(
+            read, serialization=core_schema.plain_serializer_function_ser_schema(lambda value: value.to_json_value())
+        )
+
+
+class PrimitiveType(IcebergType):
+    """A type without fields. Types without parameters have a single instance each."""
+
+    __slots__ = ()
+    _text: ClassVar[str] = ""
+    _version: ClassVar[int] = 1
+    _only: ClassVar[dict[type, PrimitiveType]] = {}
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Return the instance of a type without parameters, else a new one."""
+        if args or kwargs or not cls._text:
+            return super().__new__(cls)
+        return cast("Self", PrimitiveType._only.setdefault(cls, super().__new__(cls)))
+
+    def minimum_format_version(self) -> int:
+        """Return the lowest table format version that has this type."""
+        return self._version
+
+    def to_json_value(self) -> str:
+        """Return the specification's spelling."""
+        return str(self)
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __eq__(self, other: object) -> bool:
+        return str(self) == str(other) if isinstance(other, PrimitiveType) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), ()
+
+
+class BooleanType(PrimitiveType):
+    """True or false."""
+
+    __slots__ = ()
+    _text = "boolean"
+
+
+class IntegerType(PrimitiveType):
+    """A 32-bit signed integer; may be promoted to long."""
+
+    __slots__ = ()
+    _text = "int"
+    max: ClassVar[int] = 2**31 - 1
+    min: ClassVar[int] = -(2**31)
+
+
+class LongType(PrimitiveType):
+    """A 64-bit signed integer."""
+
+    __slots__ = ()
+    _text = "long"
+    max: ClassVar[int] = 2**63 - 1
+    min: ClassVar[int] = -(2**63)
+
+
+class FloatType(PrimitiveType):
+    """A 32-bit IEEE 754 number; may be promoted to double."""
+
+    __slots__ = ()
+    _text = "float"
+    max: ClassVar[float] = 3.4028234663852886e38
+    min: ClassVar[float] = -3.4028234663852886e38
+
+
+class DoubleType(PrimitiveType):
+    """A 64-bit IEEE 754 number."""
+
+    __slots__ = ()
+    _text = "double"
+
+
+class DateType(PrimitiveType):
+    """A calendar date: days from 1970-01-01."""
+
+    __slots__ = ()
+    _text = "date"
+
+
+class TimeType(PrimitiveType):
+    """A time of day: microseconds from midnight."""
+
+    __slots__ = ()
+    _text = "time"
+
+
+class TimestampType(PrimitiveType):
+    """A date and time without zone: microseconds from 1970-01-01 00:00:00."""
+
+    __slots__ = ()
+    _text = "timestamp"
+
+
+class TimestamptzType(PrimitiveType):
+    """An instant: microseconds from 1970-01-01 00:00:00 UTC."""
+
+    __slots__ = ()
+    _text = "timestamptz"
+
+
+class TimestampNanoType(PrimitiveType):
+    """A date and time without zone: nanoseconds from 1970-01-01 00:00:00. Format version 3."""
+
+    __slots__ = ()
+    _text = "timestamp_ns"
+    _version = 3
+
+
+class TimestamptzNanoType(PrimitiveType):
+    """An instant: nanoseconds from 1970-01-01 00:00:00 UTC. Format version 3."""
+
+    __slots__ = ()
+    _text = "timestamptz_ns"
+    _version = 3
+
+
+class StringType(PrimitiveType):
+    """Text, UTF-8."""
+
+    __slots__ = ()
+    _text = "string"
+
+
+class UUIDType(PrimitiveType):
+    """A UUID: 16 bytes."""
+
+    __slots__ = ()
+    _text = "uuid"
+
+
+class BinaryType(PrimitiveType):
+    """Bytes of any length."""
+
+    __slots__ = ()
+    _text = "binary"
+
+
+class UnknownType(PrimitiveType):
+    """A column of which only nulls are known. Format version 3."""
+
+    __slots__ = ()
+    _text = "unknown"
+    _version = 3
+
+
+class DecimalType(PrimitiveType):
+    """A decimal number of ``precision`` digits, ``scale`` of them after the point.
+
+    >>> str(DecimalType(9, 2))
+    'decimal(9, 2)'
+    """
+
+    __slots__ = ("precision", "scale")
+    precision: int
+    scale: int
+
+    def __init__(self, precision: int, scale: int) -> None:
+        if not 1 <= precision <= MAX_DECIMAL_PRECISION:
+            raise ValidationError(f"the precision of a decimal must be in 1..={MAX_DECIMAL_PRECISION}, got {precision}")
+        if not 0 <= scale <= precision:
+            raise ValidationError(f"the scale of a decimal must be in 0..={precision}, its precision, got {scale}")
+        self.precision, self.scale = precision, scale
+
+    def __str__(self) -> str:
+        return f"decimal({self.precision}, {self.scale})"
+
+    def __repr__(self) -> str:
+        return f"DecimalType(precision={self.precision}, scale={self.scale})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DecimalType, (self.precision, self.scale)
+
+
+class FixedType(PrimitiveType):
+    """Exactly ``length`` bytes.
+
+    >>> str(FixedType(16))
+    'fixed[16]'
+    """
+
+    __slots__ = ("length",)
+    length: int
+
+    def __init__(self, length: int) -> None:
+        if length < 1:
+            raise ValidationError(f"the length of a fixed type must be at least 1, got {length}")
+        self.length = length
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __str__(self) -> str:
+        return f"fixed[{self.length}]"
+
+    def __repr__(self) -> str:
+        return f"FixedType(length={self.length})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FixedType, (self.length,)
+
+
+class GeometryType(PrimitiveType):
+    """A geometry in a coordinate reference system. Format version 3."""
+
+    __slots__ = ("crs",)
+    _version = 3
+    crs: str
+
+    def __init__(self, crs: str = "OGC:CRS84") -> None:
+        self.crs = crs
+
+    def __str__(self) -> str:
+        return f"geometry({self.crs})"
+
+    def __repr__(self) -> str:
+        return f"GeometryType(crs={self.crs!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GeometryType, (self.crs,)
+
+
+class GeographyType(PrimitiveType):
+    """A geography in a coordinate reference system, edges interpolated by ``algorithm``. Format version 3."""
+
+    __slots__ = ("algorithm", "crs")
+    _version = 3
+    crs: str
+    algorithm: str
+
+    def __init__(self, crs: str = "OGC:CRS84", algorithm: str = "spherical") -> None:
+        self.crs, self.algorithm = crs, algorithm
+
+    def __str__(self) -> str:
+        return f"geography({self.crs}, {self.algorithm})"
+
+    def __repr__(self) -> str:
+        return f"GeographyType(crs={self.crs!r}, algorithm={self.algorithm!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GeographyType, (self.crs, self.algorithm)
