@@ -44,10 +44,7 @@ impl<'a> FileStats<'a> {
     }
 
     fn map(&self, name: &str) -> Result<Option<&'a MapArray>> {
-        match self.files.column_by_name(name) {
-            Some(column) => column.as_map_opt().map(Some).ok_or_else(|| unexpected(name)),
-            None => Ok(None),
-        }
+        stats_map(self.files, name)
     }
 }
 
@@ -80,6 +77,28 @@ pub(crate) fn file_facts(
     let lower = stats.bounds("lower_bounds", field_id, field_type)?;
     let upper = stats.bounds("upper_bounds", field_id, field_type)?;
     ColumnFacts::from_counts(field_type, stats.entries(), &counts, lower, upper)
+}
+
+/// The undecoded bound of a field for each file; none for all where the batch lacks the column.
+///
+/// # Errors
+/// `InvalidArgument` where the column is no map of bounds.
+pub(crate) fn stored_bounds(
+    files: &RecordBatch,
+    name: &str,
+    field_id: i32,
+) -> Result<Vec<Option<Vec<u8>>>> {
+    let Some(map) = stats_map(files, name)? else { return Ok(vec![None; files.num_rows()]) };
+    let values = map.values().as_binary_opt::<i32>().ok_or_else(|| unexpected(name))?;
+    let places = places(map, field_id, name)?;
+    Ok(places.map(|place| place.map(|place| values.value(place).to_vec())).collect())
+}
+
+fn stats_map<'a>(files: &'a RecordBatch, name: &str) -> Result<Option<&'a MapArray>> {
+    match files.column_by_name(name) {
+        Some(column) => column.as_map_opt().map(Some).ok_or_else(|| unexpected(name)),
+        None => Ok(None),
+    }
 }
 
 /// Where each file's map has the value of a field.

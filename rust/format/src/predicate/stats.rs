@@ -99,6 +99,17 @@ impl ColumnFacts {
         facts.with_bounds(field_type, lower, upper)
     }
 
+    /// Bounds at or below every value that is neither null nor NaN; null is unknown. Byte strings
+    /// are binary.
+    pub fn lower(&self) -> Option<&ArrayRef> {
+        self.lower.as_ref()
+    }
+
+    /// Bounds at or above every value; see [`ColumnFacts::lower`].
+    pub fn upper(&self) -> Option<&ArrayRef> {
+        self.upper.as_ref()
+    }
+
     /// The same facts with these bounds; see [`ColumnFacts::from_counts`].
     ///
     /// # Errors

@@ -1,0 +1,139 @@
+//! Which equality delete files can share a key with a data file, by their statistics.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_ord::ord::{DynComparator, make_comparator};
+use arrow_schema::SortOptions;
+
+use super::index::TableFacts;
+use crate::error::{Error, Result};
+use crate::predicate::{ColumnFacts, FileStats, file_facts};
+use crate::spec::PrimitiveType;
+
+/// What the equality columns of the delete files hold.
+#[derive(Debug)]
+pub(super) struct Overlap {
+    /// For each delete file, its equality fields as places in `fields`.
+    places: Vec<Vec<usize>>,
+    fields: Vec<EqualityField>,
+}
+
+#[derive(Debug)]
+struct EqualityField {
+    field_id: i32,
+    field_type: PrimitiveType,
+    nested: bool,
+    deletes: ColumnFacts,
+}
+
+impl Overlap {
+    pub(super) fn new(deletes: &RecordBatch, table: &dyn TableFacts) -> Result<Self> {
+        let ids = equality_ids(deletes)?;
+        let stats = FileStats::new(deletes);
+        let mut known: BTreeMap<i32, usize> = BTreeMap::new();
+        let mut fields = Vec::new();
+        for field_id in ids.iter().flatten() {
+            // A field that no schema knows has no type to decode bounds by.
+            let Some((field_type, nested)) = table.equality_field(*field_id) else { continue };
+            if !known.contains_key(field_id) {
+                let deletes = file_facts(&stats, *field_id, &field_type, nested)?;
+                known.insert(*field_id, fields.len());
+                fields.push(EqualityField { field_id: *field_id, field_type, nested, deletes });
+            }
+        }
+        let places = ids
+            .iter()
+            .map(|ids| ids.iter().filter_map(|id| known.get(id).copied()).collect())
+            .collect();
+        Ok(Self { places, fields })
+    }
+
+    /// The same fields of these data files beside them.
+    pub(super) fn with(&self, data: &RecordBatch) -> Result<Pairs<'_>> {
+        let stats = FileStats::new(data);
+        let mut columns = Vec::with_capacity(self.fields.len());
+        for field in &self.fields {
+            let data = file_facts(&stats, field.field_id, &field.field_type, field.nested)?;
+            columns.push(PairedColumn::new(field, data)?);
+        }
+        Ok(Pairs { places: &self.places, columns })
+    }
+}
+
+/// Data files beside delete files.
+pub(super) struct Pairs<'a> {
+    places: &'a [Vec<usize>],
+    columns: Vec<PairedColumn<'a>>,
+}
+
+impl Pairs<'_> {
+    /// Whether a data file may hold a key of a delete file: in every equality field they must be
+    /// able to share a value or a null.
+    pub(super) fn may(&self, data_file: usize, delete_file: usize) -> bool {
+        let places = self.places.get(delete_file).map_or(&[][..], Vec::as_slice);
+        let mut columns = places.iter().filter_map(|place| self.columns.get(*place));
+        columns.all(|column| column.may_share(data_file, delete_file))
+    }
+}
+
+struct PairedColumn<'a> {
+    data: ColumnFacts,
+    deletes: &'a ColumnFacts,
+    data_lower_to_delete_upper: Option<DynComparator>,
+    data_upper_to_delete_lower: Option<DynComparator>,
+}
+
+impl<'a> PairedColumn<'a> {
+    fn new(field: &'a EqualityField, data: ColumnFacts) -> Result<Self> {
+        let deletes = &field.deletes;
+        // The order of uuids is not agreed upon, so their bounds cannot part two files.
+        let ordered = field.field_type != PrimitiveType::Uuid;
+        let order = |left: Option<&ArrayRef>, right: Option<&ArrayRef>| {
+            let Some((left, right)) = left.zip(right).filter(|_| ordered) else { return Ok(None) };
+            let comparator = make_comparator(left, right, SortOptions::default());
+            comparator.map(Some).map_err(|error| Error::invalid("bounds", error.to_string()))
+        };
+        let data_lower_to_delete_upper = order(data.lower(), deletes.upper())?;
+        let data_upper_to_delete_lower = order(data.upper(), deletes.lower())?;
+        Ok(Self { data, deletes, data_lower_to_delete_upper, data_upper_to_delete_lower })
+    }
+
+    fn may_share(&self, data: usize, delete: usize) -> bool {
+        let null = self.data.may_be_null.value(data) && self.deletes.may_be_null.value(delete);
+        let value =
+            self.data.may_have_values.value(data) && self.deletes.may_have_values.value(delete);
+        null || (value && !self.apart(data, delete))
+    }
+
+    fn apart(&self, data: usize, delete: usize) -> bool {
+        let valid = |bounds: Option<&ArrayRef>, row| bounds.is_some_and(|b| b.is_valid(row));
+        let above = valid(self.data.lower(), data) && valid(self.deletes.upper(), delete);
+        let below = valid(self.data.upper(), data) && valid(self.deletes.lower(), delete);
+        let is = |order: &Option<DynComparator>, wanted| {
+            order.as_ref().is_some_and(|order| order(data, delete) == wanted)
+        };
+        (above && is(&self.data_lower_to_delete_upper, Ordering::Greater))
+            || (below && is(&self.data_upper_to_delete_lower, Ordering::Less))
+    }
+}
+
+/// The equality ids of each file; none for position deletes.
+fn equality_ids(deletes: &RecordBatch) -> Result<Vec<Vec<i32>>> {
+    let Some(column) = deletes.column_by_name("equality_ids") else {
+        return Ok(vec![Vec::new(); deletes.num_rows()]);
+    };
+    let unexpected = || Error::invalid("column equality_ids", "it is not a list of int32");
+    let lists = column.as_list_opt::<i32>().ok_or_else(unexpected)?;
+    let rows = lists.iter().map(|list| match list {
+        Some(list) => {
+            let ids = list.as_primitive_opt::<Int32Type>().ok_or_else(unexpected)?;
+            Ok(ids.values().to_vec())
+        }
+        None => Ok(Vec::new()),
+    });
+    rows.collect()
+}
