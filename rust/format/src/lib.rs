@@ -2,7 +2,7 @@
 //!
 //! Nothing here does I/O, reads a clock, starts a thread or knows Python. Modules depend leftwards:
 //! `error <- spec <- transform <- predicate <- manifest`, `spec <- avro <- manifest`,
-//! `spec <- delete`, `spec <- metrics`.
+//! `predicate <- delete`, `spec <- metrics`.
 
 pub mod avro;
 pub mod delete;

@@ -3,9 +3,9 @@
 //! The inclusive projection holds for the partition of every row that satisfies the predicate.
 //! The strict projection holds only for partitions whose every row satisfies it.
 
+use super::bind::set_leaf;
 use super::literal::{ordinal, ordinal_datum};
 use super::project_text::project_prefix;
-use super::bind::set_leaf;
 use super::tree::{BoundLeaf, BoundPredicate, Operator, Predicate};
 use crate::error::Result;
 use crate::spec::{Datum, PartitionField, PartitionSpec, PrimitiveType, Schema};
@@ -113,7 +113,11 @@ impl Target<'_> {
     }
 
     /// A leaf about the transformed first literal.
-    pub(super) fn transformed(&self, op: Operator, leaf: &BoundLeaf) -> Result<Option<BoundPredicate>> {
+    pub(super) fn transformed(
+        &self,
+        op: Operator,
+        leaf: &BoundLeaf,
+    ) -> Result<Option<BoundPredicate>> {
         match leaf.literals.first().map(|datum| self.apply(datum)).transpose()?.flatten() {
             Some(datum) => self.leaf(op, vec![datum]).map(Some),
             None => Ok(None),
@@ -132,7 +136,9 @@ impl Target<'_> {
         let mut results = Vec::with_capacity(leaf.literals.len());
         for datum in &leaf.literals {
             let Some(result) = self.apply(datum)? else { return Ok(None) };
-            results.extend(self.misplaced(&result).filter(|_| ordinal(&result).is_some_and(|n| n < 0)));
+            results.extend(
+                self.misplaced(&result).filter(|_| ordinal(&result).is_some_and(|n| n < 0)),
+            );
             results.push(result);
         }
         match set_leaf(set_op, results) {
