@@ -92,6 +92,11 @@ pub(crate) fn batch_out<'py>(py: Python<'py>, batch: &RecordBatch) -> PyResult<B
     batch.to_pyarrow(py)
 }
 
+/// A schema result: a `pyarrow.Schema`.
+pub(crate) fn schema_out<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound<'py, PyAny>> {
+    schema.to_pyarrow(py)
+}
+
 /// Opens a stream; called once per consumer.
 pub(crate) type StreamFactory =
     Arc<dyn Fn() -> icefloe_engine::Result<BatchReader> + Send + Sync + 'static>;

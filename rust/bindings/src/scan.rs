@@ -1,7 +1,97 @@
 //! Planning and reading.
 
-use pyo3::prelude::*;
+use std::sync::{Arc, Mutex, PoisonError};
 
-pub(crate) fn register(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
+use icefloe_engine::plan::TableContext;
+use icefloe_engine::scan::{DeleteFile, Scan, ScanOptions, ScanReader, ScanTask};
+use icefloe_format::spec::Schema;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::arrow::{BatchIn, StreamFactory, batch_out, schema_capsule, schema_out, stream_capsule};
+use crate::error::{raise, raise_format};
+use crate::io::PyFileIo;
+
+/// Read scan tasks.
+#[pyfunction]
+#[pyo3(signature = (io, context, files, deletes, *, projection, batch_size = 65536, limit = None, string_views = false, threads = None))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python function")]
+fn read(
+    io: PyFileIo,
+    context: &str,
+    files: BatchIn,
+    deletes: BatchIn,
+    projection: &str,
+    batch_size: usize,
+    limit: Option<usize>,
+    string_views: bool,
+    threads: Option<usize>,
+) -> PyResult<ScanStream> {
+    let context = TableContext::from_json(context).map_err(raise)?;
+    let projection = Schema::from_json(projection).map_err(raise_format)?;
+    let deletes = DeleteFile::from_batch(&deletes.0).map_err(raise)?;
+    let tasks = ScanTask::from_batch(&files.0, deletes.len()).map_err(raise)?;
+    let options = ScanOptions { projection, batch_size, limit, string_views, threads };
+    let scan = Scan::new(io.inner, Arc::new(context), tasks, deletes, options).map_err(raise)?;
+    Ok(ScanStream { scan })
+}
+
+/// A scan's rows, read anew by every consumer.
+#[pyclass(frozen, module = "icefloe._core")]
+struct ScanStream {
+    scan: Scan,
+}
+
+#[pymethods]
+impl ScanStream {
+    #[getter]
+    fn schema<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        schema_out(py, &self.scan.schema())
+    }
+
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The protocol lets a producer ignore a request that it cannot serve.
+        drop(requested_schema);
+        let scan = self.scan.clone();
+        let open: StreamFactory = Arc::new(move || Ok(Box::new(scan.open())));
+        stream_capsule(py, &open)
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &self.scan.schema())
+    }
+
+    fn __iter__(&self) -> ScanIterator {
+        ScanIterator { reader: Mutex::new(self.scan.open()) }
+    }
+}
+
+/// One pass over a scan.
+#[pyclass(frozen, module = "icefloe._core")]
+struct ScanIterator {
+    reader: Mutex<ScanReader>,
+}
+
+#[pymethods]
+impl ScanIterator {
+    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let next =
+            py.detach(|| self.reader.lock().unwrap_or_else(PoisonError::into_inner).next_batch());
+        next.map_err(raise)?.map(|batch| batch_out(py, &batch)).transpose()
+    }
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<ScanStream>()?;
+    module.add_class::<ScanIterator>()?;
+    module.add_function(wrap_pyfunction!(read, module)?)
 }

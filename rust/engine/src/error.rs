@@ -69,4 +69,12 @@ impl Error {
     pub fn unsupported_in(location: impl Into<String>, feature: impl Into<String>) -> Self {
         Self::in_file(location, FormatError::unsupported(feature))
     }
+
+    /// The same failure, tied to a file if it was tied to none.
+    pub fn at(self, location: &str) -> Self {
+        match self {
+            Self::Format(source) => Self::in_file(location, source),
+            other => other,
+        }
+    }
 }

@@ -1,1 +1,5 @@
 //! From a manifest list to scan tasks.
+
+mod context;
+
+pub use context::TableContext;

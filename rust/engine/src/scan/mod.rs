@@ -1,1 +1,27 @@
 //! Scan tasks to Arrow batches.
+//!
+//! A task is opened once: its columns are resolved by field id, its row groups pruned by the residual filter,
+//! its deletes loaded. What is left is cut into units that threads decode at once; batches come out in
+//! file order.
+
+mod assemble;
+mod columns;
+mod convert;
+mod delete_files;
+mod file;
+mod file_columns;
+mod metadata_columns;
+mod name_mapping;
+mod pipeline;
+mod prune;
+mod row_filter;
+mod row_groups;
+mod source;
+mod stream;
+mod task;
+mod work;
+
+pub use metadata_columns::{DELETED_ID, FILE_ID, PARTITION_ID, POSITION_ID, SPEC_ID_ID};
+pub use name_mapping::NameMapping;
+pub use stream::{Scan, ScanOptions, ScanReader};
+pub use task::{DeleteFile, ScanTask};

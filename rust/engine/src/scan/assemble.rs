@@ -1,0 +1,79 @@
+//! Columns of the table's schema from decoded columns of a file.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayRef, Int64Array, ListArray, MapArray, StructArray, UInt32Array, new_null_array,
+};
+use arrow_schema::{ArrowError, DataType};
+use arrow_select::take::take;
+
+use super::columns::ColumnPlan;
+
+/// Make one column of `rows` values. `decoded` are the columns decoded at the plan's level, in
+/// file order.
+pub(crate) fn assemble(
+    plan: &ColumnPlan,
+    decoded: &[ArrayRef],
+    rows: usize,
+) -> Result<ArrayRef, ArrowError> {
+    match plan {
+        ColumnPlan::Null(data_type) => Ok(new_null_array(data_type, rows)),
+        ColumnPlan::Constant(value) => repeat(value, rows),
+        ColumnPlan::Leaf { index, conversion } => conversion.apply(column(decoded, *index)?),
+        ColumnPlan::Struct { index, fields, children } => {
+            let source = column(decoded, *index)?.as_struct();
+            let nulls = source.nulls().cloned();
+            if children.is_empty() {
+                return Ok(Arc::new(StructArray::new_empty_fields(rows, nulls)));
+            }
+            let columns = children
+                .iter()
+                .map(|child| assemble(child, source.columns(), rows))
+                .collect::<Result<Vec<_>, _>>()?;
+            Ok(Arc::new(StructArray::try_new(fields.clone(), columns, nulls)?))
+        }
+        ColumnPlan::List { index, element, child } => {
+            let source = column(decoded, *index)?.as_list::<i32>();
+            let values = source.values();
+            let values = assemble(child, std::slice::from_ref(values), values.len())?;
+            let nulls = source.nulls().cloned();
+            let list =
+                ListArray::try_new(element.clone(), source.offsets().clone(), values, nulls)?;
+            Ok(Arc::new(list))
+        }
+        ColumnPlan::Map { index, entries, children } => {
+            let source = column(decoded, *index)?.as_map();
+            let columns = children
+                .iter()
+                .map(|child| assemble(child, source.entries().columns(), source.entries().len()))
+                .collect::<Result<Vec<_>, _>>()?;
+            let DataType::Struct(fields) = entries.data_type() else {
+                return Err(ArrowError::SchemaError("a map's entries are a struct".into()));
+            };
+            let parts = StructArray::try_new(fields.clone(), columns, None)?;
+            let (offsets, nulls) = (source.offsets().clone(), source.nulls().cloned());
+            Ok(Arc::new(MapArray::try_new(entries.clone(), offsets, parts, nulls, false)?))
+        }
+        ColumnPlan::Position => {
+            let numbers = decoded.last().and_then(|numbers| numbers.as_any().downcast_ref());
+            let numbers: Option<&Int64Array> = numbers;
+            let numbers = numbers.ok_or_else(|| missing(decoded.len()))?;
+            Ok(Arc::new(numbers.clone()))
+        }
+    }
+}
+
+/// A value `rows` times.
+fn repeat(value: &ArrayRef, rows: usize) -> Result<ArrayRef, ArrowError> {
+    take(value, &UInt32Array::from(vec![0; rows]), None)
+}
+
+fn column(decoded: &[ArrayRef], index: usize) -> Result<&ArrayRef, ArrowError> {
+    decoded.get(index).ok_or_else(|| missing(index))
+}
+
+fn missing(index: usize) -> ArrowError {
+    ArrowError::SchemaError(format!("the decoder returned no column {index}"))
+}

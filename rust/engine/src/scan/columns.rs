@@ -1,0 +1,341 @@
+//! Where each column of a projection comes from in one file: resolved by field id, once per file.
+//!
+//! Spec: Column Projection.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{
+    ArrowError, DataType, Field, FieldRef, Fields, Schema as ArrowSchema, SchemaRef,
+};
+use icefloe_format::Error as FormatError;
+use icefloe_format::spec::{
+    ArrowOptions, Datum, NestedField, PrimitiveType, Schema, Type, field_to_arrow, schema_to_arrow,
+    single_value,
+};
+use parquet::arrow::ProjectionMask;
+use parquet::schema::types::SchemaDescriptor;
+
+use super::assemble::assemble;
+use super::convert::{Conversion, conversion, decoded_type};
+use super::file_columns::FileColumn;
+use super::metadata_columns as reserved;
+use crate::error::Result;
+
+/// How one column is made from the columns decoded beside it.
+#[derive(Debug, Clone)]
+pub(crate) enum ColumnPlan {
+    /// Null in every row.
+    Null(DataType),
+    /// One value in every row, held by an array of length 1.
+    Constant(ArrayRef),
+    /// A decoded leaf.
+    Leaf { index: usize, conversion: Conversion },
+    /// A decoded struct, field by field.
+    Struct { index: usize, fields: Fields, children: Vec<ColumnPlan> },
+    /// A decoded list and its element.
+    List { index: usize, element: FieldRef, child: Box<ColumnPlan> },
+    /// A decoded map, its key and its value.
+    Map { index: usize, entries: FieldRef, children: Vec<ColumnPlan> },
+    /// The physical row number, which the decoder appends as the last column.
+    Position,
+}
+
+/// How batches of a schema are made from what is decoded of one file.
+#[derive(Debug, Clone)]
+pub(crate) struct BatchPlan {
+    /// Leaves to decode.
+    pub(crate) leaves: BTreeSet<usize>,
+    /// Arrow types to decode leaves to, where they differ from what the file suggests.
+    pub(crate) decoded: HashMap<usize, DataType>,
+    /// Schema of the batches made.
+    pub(crate) schema: SchemaRef,
+    columns: Vec<ColumnPlan>,
+}
+
+/// What a file's rows have in common and do not hold themselves.
+#[derive(Debug)]
+pub(crate) struct FileFacts<'a> {
+    pub(crate) columns: &'a [FileColumn],
+    pub(crate) descriptor: &'a SchemaDescriptor,
+    pub(crate) location: &'a str,
+    pub(crate) spec_id: i32,
+    /// Values of identity-partitioned columns, by source id.
+    pub(crate) identities: &'a HashMap<i32, Option<Datum>>,
+}
+
+impl BatchPlan {
+    /// Resolve every column of `wanted`.
+    ///
+    /// # Errors
+    /// `Mismatch` where the file holds a column as a type that does not become the table's;
+    /// `Unsupported` for metadata columns that are not produced.
+    pub(crate) fn new(wanted: &Schema, facts: &FileFacts<'_>, views: bool) -> Result<Self> {
+        let options = ArrowOptions { string_views: views, field_ids: false };
+        let mut resolver =
+            Resolver { facts, options, leaves: BTreeSet::new(), decoded: HashMap::new() };
+        for field in &wanted.fields {
+            resolver.select(field, facts.columns);
+        }
+        let columns = wanted
+            .fields
+            .iter()
+            .map(|field| resolver.column(field, facts.columns, ""))
+            .collect::<Result<_>>()?;
+        let schema = Arc::new(schema_to_arrow(wanted, options));
+        Ok(Self { leaves: resolver.leaves, decoded: resolver.decoded, schema, columns })
+    }
+
+    /// The leaves as a mask over the file.
+    pub(crate) fn mask(&self, descriptor: &SchemaDescriptor) -> ProjectionMask {
+        ProjectionMask::leaves(descriptor, self.leaves.iter().copied())
+    }
+
+    /// Whether physical row numbers must be decoded.
+    pub(crate) fn needs_positions(&self) -> bool {
+        self.columns.iter().any(|column| matches!(column, ColumnPlan::Position))
+    }
+
+    /// Make a batch of the wanted schema from a decoded one.
+    pub(crate) fn make(&self, decoded: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+        let rows = decoded.num_rows();
+        let columns = self
+            .columns
+            .iter()
+            .map(|column| assemble(column, decoded.columns(), rows))
+            .collect::<Result<Vec<_>, _>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
+    }
+}
+
+struct Resolver<'a> {
+    facts: &'a FileFacts<'a>,
+    options: ArrowOptions,
+    leaves: BTreeSet<usize>,
+    decoded: HashMap<usize, DataType>,
+}
+
+impl Resolver<'_> {
+    /// Collect the leaves that a column needs.
+    fn select(&mut self, wanted: &NestedField, siblings: &[FileColumn]) {
+        let Some(column) = find(siblings, wanted.id) else { return };
+        self.select_type(&wanted.field_type, column);
+        // A struct of which no field is wanted, or none is in the file, still knows which rows are null.
+        if self.leaves.range(column.leaves.clone()).next().is_none() {
+            self.leaves.extend(column.leaves.clone().next());
+        }
+    }
+
+    fn select_type(&mut self, wanted: &Type, column: &FileColumn) {
+        match wanted {
+            Type::Primitive(PrimitiveType::Unknown) => {}
+            Type::Primitive(primitive) => self.select_leaf(primitive, column),
+            Type::Struct(fields) => {
+                for field in &fields.fields {
+                    self.select(field, &column.children);
+                }
+            }
+            Type::List(list) => {
+                self.select(&element_field(list), &column.children);
+                self.keep_container(column);
+            }
+            Type::Map(map) => {
+                let [key, value] = map_fields(map);
+                self.select(&key, &column.children);
+                self.select(&value, &column.children);
+                // Arrow's map has both parts, wanted or not.
+                for child in &column.children {
+                    self.keep_container(child);
+                }
+            }
+        }
+    }
+
+    fn keep_container(&mut self, column: &FileColumn) {
+        if self.leaves.range(column.leaves.clone()).next().is_none() {
+            self.leaves.extend(column.leaves.clone().next());
+        }
+    }
+
+    fn select_leaf(&mut self, wanted: &PrimitiveType, column: &FileColumn) {
+        if !column.children.is_empty() {
+            return;
+        }
+        let leaf = column.leaves.start;
+        self.leaves.insert(leaf);
+        if leaf < self.facts.descriptor.num_columns() {
+            let physical = self.facts.descriptor.column(leaf).physical_type();
+            let decoded = decoded_type(column.field.data_type(), physical, wanted);
+            if decoded != *column.field.data_type() {
+                self.decoded.insert(leaf, decoded);
+            }
+        }
+    }
+
+    fn column(
+        &self,
+        wanted: &NestedField,
+        siblings: &[FileColumn],
+        path: &str,
+    ) -> Result<ColumnPlan> {
+        if let Some(plan) = self.metadata_column(wanted)? {
+            return Ok(plan);
+        }
+        let path =
+            if path.is_empty() { wanted.name.clone() } else { format!("{path}.{}", wanted.name) };
+        match find(siblings, wanted.id) {
+            Some(column) => self.found(wanted, column, self.index(column, siblings), &path),
+            None => self.absent(wanted, &path),
+        }
+    }
+
+    /// How many siblings before a column are decoded.
+    fn index(&self, column: &FileColumn, siblings: &[FileColumn]) -> usize {
+        siblings
+            .iter()
+            .take_while(|sibling| sibling.leaves.start < column.leaves.start)
+            .filter(|sibling| self.leaves.range(sibling.leaves.clone()).next().is_some())
+            .count()
+    }
+
+    fn found(
+        &self,
+        wanted: &NestedField,
+        column: &FileColumn,
+        index: usize,
+        path: &str,
+    ) -> Result<ColumnPlan> {
+        let target = field_to_arrow(wanted, self.options);
+        match (&wanted.field_type, column.field.data_type(), target.data_type()) {
+            (Type::Primitive(PrimitiveType::Unknown), _, _) => Ok(ColumnPlan::Null(DataType::Null)),
+            (Type::Primitive(_), found, to) => {
+                let decoded = self.decoded.get(&column.leaves.start).unwrap_or(found);
+                match conversion(decoded, to) {
+                    Some(conversion) => Ok(ColumnPlan::Leaf { index, conversion }),
+                    None => Err(self.mismatch(wanted, found, path)),
+                }
+            }
+            (Type::Struct(fields), DataType::Struct(_), DataType::Struct(to)) => {
+                let children = fields
+                    .fields
+                    .iter()
+                    .map(|field| self.column(field, &column.children, path))
+                    .collect::<Result<_>>()?;
+                Ok(ColumnPlan::Struct { index, fields: to.clone(), children })
+            }
+            (Type::List(list), DataType::List(_), DataType::List(to)) => {
+                let child = self.column(&element_field(list), &column.children, path)?;
+                Ok(ColumnPlan::List { index, element: to.clone(), child: Box::new(child) })
+            }
+            (Type::Map(map), DataType::Map(..), DataType::Map(to, _)) => {
+                let children = map_fields(map);
+                let children =
+                    children.iter().map(|field| self.column(field, &column.children, path));
+                let children = children.collect::<Result<_>>()?;
+                Ok(ColumnPlan::Map { index, entries: to.clone(), children })
+            }
+            (_, found, _) => Err(self.mismatch(wanted, found, path)),
+        }
+    }
+
+    fn absent(&self, wanted: &NestedField, path: &str) -> Result<ColumnPlan> {
+        let target = field_to_arrow(wanted, self.options);
+        let primitive = wanted.field_type.as_primitive();
+        if let (Some(Some(value)), Some(_)) = (self.facts.identities.get(&wanted.id), primitive) {
+            return constant(value, target.data_type());
+        }
+        if let (Some(default), Some(primitive)) = (&wanted.initial_default, primitive) {
+            return constant(&single_value::from_json(&primitive, default)?, target.data_type());
+        }
+        if wanted.required {
+            let reason = format!("required column {path} (field id {}) is absent", wanted.id);
+            return Err(FormatError::corrupt("the Parquet file", reason).into());
+        }
+        Ok(ColumnPlan::Null(target.data_type().clone()))
+    }
+
+    fn metadata_column(&self, wanted: &NestedField) -> Result<Option<ColumnPlan>> {
+        Ok(match wanted.id {
+            reserved::FILE_ID => {
+                let location = Datum::String(self.facts.location.to_owned());
+                let target = field_to_arrow(wanted, self.options);
+                Some(constant(&location, target.data_type())?)
+            }
+            reserved::POSITION_ID => Some(ColumnPlan::Position),
+            reserved::SPEC_ID_ID => {
+                Some(constant(&Datum::Int(self.facts.spec_id), &DataType::Int32)?)
+            }
+            reserved::DELETED_ID | reserved::PARTITION_ID => {
+                let feature = format!("the metadata column {}", wanted.name);
+                return Err(FormatError::unsupported(feature).into());
+            }
+            _ => None,
+        })
+    }
+
+    fn mismatch(&self, wanted: &NestedField, found: &DataType, path: &str) -> crate::Error {
+        let expected = match &wanted.field_type {
+            Type::Primitive(primitive) => primitive.to_string(),
+            Type::Struct(_) => "a struct".into(),
+            Type::List(_) => "a list".into(),
+            Type::Map(_) => "a map".into(),
+        };
+        FormatError::Mismatch { column: path.to_owned(), found: found.to_string(), expected }.into()
+    }
+}
+
+fn find(siblings: &[FileColumn], id: i32) -> Option<&FileColumn> {
+    siblings.iter().find(|column| column.id == Some(id))
+}
+
+fn element_field(list: &icefloe_format::spec::ListType) -> NestedField {
+    let element = list.element.clone();
+    if list.element_required {
+        NestedField::required(list.element_id, "element", element)
+    } else {
+        NestedField::optional(list.element_id, "element", element)
+    }
+}
+
+fn map_fields(map: &icefloe_format::spec::MapType) -> [NestedField; 2] {
+    let value = if map.value_required {
+        NestedField::required(map.value_id, "value", map.value.clone())
+    } else {
+        NestedField::optional(map.value_id, "value", map.value.clone())
+    };
+    [NestedField::required(map.key_id, "key", map.key.clone()), value]
+}
+
+fn constant(value: &Datum, target: &DataType) -> Result<ColumnPlan> {
+    let array = value.to_array()?;
+    let array = arrow_cast::cast(&array, target)
+        .map_err(|error| FormatError::invalid("constant column", error.to_string()))?;
+    Ok(ColumnPlan::Constant(array))
+}
+
+/// The natural schema of a file with some leaves decoded to other types.
+pub(crate) fn decoded_schema(
+    natural: &ArrowSchema,
+    columns: &[FileColumn],
+    decoded: &HashMap<usize, DataType>,
+) -> ArrowSchema {
+    let fields: Fields = columns.iter().map(|column| decoded_field(column, decoded)).collect();
+    ArrowSchema::new_with_metadata(fields, natural.metadata().clone())
+}
+
+fn decoded_field(column: &FileColumn, decoded: &HashMap<usize, DataType>) -> FieldRef {
+    let children: Vec<_> =
+        column.children.iter().map(|child| decoded_field(child, decoded)).collect();
+    let data_type = match (column.field.data_type(), children.as_slice()) {
+        (DataType::Struct(_), _) => DataType::Struct(children.into()),
+        (DataType::List(_), [element]) => DataType::List(element.clone()),
+        (DataType::Map(entries, sorted), [_, _]) => {
+            let entries = Field::clone(entries).with_data_type(DataType::Struct(children.into()));
+            DataType::Map(Arc::new(entries), *sorted)
+        }
+        (natural, _) => decoded.get(&column.leaves.start).unwrap_or(natural).clone(),
+    };
+    Arc::new(Field::clone(&column.field).with_data_type(data_type))
+}

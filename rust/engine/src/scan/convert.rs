@@ -1,0 +1,158 @@
+//! From what a file holds to what the table's type is: promotions, and leniency for old writers.
+//!
+//! Spec: Schema Evolution (type promotion), Appendix A (Parquet).
+
+use std::sync::Arc;
+
+use arrow_array::builder::{BinaryBuilder, StringBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowTimestampType, Decimal128Type, TimestampMicrosecondType, TimestampNanosecondType,
+};
+use arrow_array::{Array, ArrayRef, BinaryViewArray, StringViewArray};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{ArrowError, DataType, TimeUnit};
+use icefloe_format::spec::PrimitiveType;
+use parquet::basic::Type as PhysicalType;
+
+/// How the values of one column become the table's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Conversion {
+    /// They are.
+    Keep,
+    /// Arrow's cast, which fails rather than change a value.
+    Cast(DataType),
+    /// More digits, the same unscaled values.
+    Widen(u8, i8),
+    /// The same instants, another zone marker.
+    Zone(Option<Arc<str>>),
+    /// Nanoseconds floored to microseconds.
+    FloorMicros(Option<Arc<str>>),
+    /// String views gathered into one buffer.
+    GatherStrings,
+    /// Binary views gathered into one buffer.
+    GatherBinaries,
+}
+
+/// The Arrow type to decode a leaf to. Text and bytes are decoded as views, which copies none of the
+/// values that a page or a dictionary holds.
+pub(crate) fn decoded_type(
+    natural: &DataType,
+    physical: PhysicalType,
+    wanted: &PrimitiveType,
+) -> DataType {
+    use PrimitiveType as P;
+    match (wanted, natural) {
+        (P::String, DataType::Utf8 | DataType::Binary) => DataType::Utf8View,
+        (P::Binary, DataType::Binary) => DataType::BinaryView,
+        // Nanoseconds would not reach beyond the year 2262.
+        (P::Timestamp, _) if physical == PhysicalType::INT96 => {
+            DataType::Timestamp(TimeUnit::Microsecond, None)
+        }
+        (P::Timestamptz, _) if physical == PhysicalType::INT96 => {
+            DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()))
+        }
+        _ => natural.clone(),
+    }
+}
+
+/// The conversion from a decoded type to the table's; `None` where there is none.
+pub(crate) fn conversion(decoded: &DataType, wanted: &DataType) -> Option<Conversion> {
+    use DataType as D;
+    use TimeUnit::{Microsecond, Nanosecond};
+    if decoded == wanted {
+        return Some(Conversion::Keep);
+    }
+    Some(match (decoded, wanted) {
+        (D::Utf8View, D::Utf8) => Conversion::GatherStrings,
+        (D::BinaryView, D::Binary) => Conversion::GatherBinaries,
+        (D::Utf8, D::Binary | D::BinaryView) => Conversion::Cast(wanted.clone()),
+        (D::Int8 | D::Int16 | D::UInt8 | D::UInt16, D::Int32 | D::Int64)
+        | (D::Int32 | D::UInt32, D::Int64)
+        | (D::Float32, D::Float64)
+        | (D::Time32(_), D::Time64(_)) => Conversion::Cast(wanted.clone()),
+        (D::Decimal128(from_precision, from_scale), D::Decimal128(precision, scale))
+            if from_scale == scale && from_precision <= precision =>
+        {
+            Conversion::Widen(*precision, *scale)
+        }
+        (D::Timestamp(from, _), D::Timestamp(to, zone)) if from == to => {
+            Conversion::Zone(zone.clone())
+        }
+        (D::Timestamp(Nanosecond, _), D::Timestamp(Microsecond, zone)) => {
+            Conversion::FloorMicros(zone.clone())
+        }
+        (D::Timestamp(..), D::Timestamp(..)) => Conversion::Cast(wanted.clone()),
+        _ => return None,
+    })
+}
+
+impl Conversion {
+    /// Convert one array; its length stays.
+    pub(crate) fn apply(&self, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+        match self {
+            Self::Keep => Ok(Arc::clone(array)),
+            Self::Cast(wanted) => {
+                cast_with_options(array, wanted, &CastOptions { safe: false, ..Default::default() })
+            }
+            Self::Widen(precision, scale) => {
+                let decimals = array.as_primitive::<Decimal128Type>().clone();
+                Ok(Arc::new(decimals.with_precision_and_scale(*precision, *scale)?))
+            }
+            Self::Zone(zone) => zoned(array, zone.clone()),
+            Self::FloorMicros(zone) => {
+                let nanos = array.as_primitive::<TimestampNanosecondType>();
+                let micros =
+                    nanos.unary::<_, TimestampMicrosecondType>(|value| value.div_euclid(1_000));
+                Ok(Arc::new(micros.with_timezone_opt(zone.clone())))
+            }
+            Self::GatherStrings => gather_strings(array.as_string_view()),
+            Self::GatherBinaries => gather_binaries(array.as_binary_view()),
+        }
+    }
+}
+
+fn zoned(array: &ArrayRef, zone: Option<Arc<str>>) -> Result<ArrayRef, ArrowError> {
+    fn with<T: ArrowTimestampType>(array: &ArrayRef, zone: Option<Arc<str>>) -> ArrayRef {
+        Arc::new(array.as_primitive::<T>().clone().with_timezone_opt(zone))
+    }
+    match array.data_type() {
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            Ok(with::<TimestampMicrosecondType>(array, zone))
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            Ok(with::<TimestampNanosecondType>(array, zone))
+        }
+        other => Err(ArrowError::CastError(format!("{other} has no zone to set"))),
+    }
+}
+
+fn gather_strings(views: &StringViewArray) -> Result<ArrayRef, ArrowError> {
+    let mut builder = StringBuilder::with_capacity(views.len(), gathered_bytes(views.views())?);
+    if views.null_count() == 0 {
+        for row in 0..views.len() {
+            builder.append_value(views.value(row));
+        }
+    } else {
+        builder.extend(views.iter());
+    }
+    Ok(Arc::new(builder.finish()))
+}
+
+fn gather_binaries(views: &BinaryViewArray) -> Result<ArrayRef, ArrowError> {
+    let mut builder = BinaryBuilder::with_capacity(views.len(), gathered_bytes(views.views())?);
+    builder.extend(views.iter());
+    Ok(Arc::new(builder.finish()))
+}
+
+/// Total length of views, whose low 32 bits are each value's length.
+fn gathered_bytes(views: &[u128]) -> Result<usize, ArrowError> {
+    let total: u64 = views.iter().map(|view| u64::from(*view as u32)).sum();
+    match i32::try_from(total) {
+        Ok(_) => Ok(total as usize),
+        Err(_) => Err(ArrowError::InvalidArgumentError(format!(
+            "{total} bytes of text in one batch are more than 32-bit offsets reach; \
+             read with a smaller batch_size or with string_views"
+        ))),
+    }
+}

@@ -1,0 +1,238 @@
+//! Delete files, each read once per scan however many data files it applies to.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use arrow_array::{ArrayRef, RecordBatch};
+use icefloe_format::Error as FormatError;
+use icefloe_format::delete::{EqualityKeys, PositionDeletes};
+use icefloe_format::spec::{NestedField, PrimitiveType, Schema, Type};
+use roaring::RoaringTreemap;
+
+use super::columns::{BatchPlan, FileFacts};
+use super::file::{Footer, OpenFile, units};
+use super::file_columns::file_columns;
+use super::metadata_columns::{DELETE_FILE_PATH_ID, DELETE_FILE_POS_ID};
+use super::prune::{prune, values_at};
+use super::task::DeleteFile;
+use crate::error::{Error, Result};
+use crate::plan::TableContext;
+use crate::store::FileIo;
+
+const POSITIONS: i32 = 1;
+const EQUALITY: i32 = 2;
+/// Rows of a delete file decoded at once.
+const BATCH_ROWS: usize = 65_536;
+
+/// Keys of equality deletes and the fields that they are of.
+#[derive(Clone)]
+pub(crate) struct KeySet {
+    pub(crate) field_ids: Vec<i32>,
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) keys: Arc<EqualityKeys>,
+}
+
+type Slot<T> = Arc<OnceLock<Result<T>>>;
+
+/// The delete files of a scan.
+pub(crate) struct DeleteFiles {
+    io: FileIo,
+    context: Arc<TableContext>,
+    files: Vec<DeleteFile>,
+    /// Data files of the scan; positions of others are not kept.
+    data_files: HashSet<String>,
+    positions: Vec<OnceLock<Result<Arc<PositionDeletes>>>>,
+    /// Key sets by the delete files that they are made of.
+    keys: Mutex<HashMap<Vec<usize>, Slot<KeySet>>>,
+}
+
+impl DeleteFiles {
+    pub(crate) fn new(
+        io: FileIo,
+        context: Arc<TableContext>,
+        files: Vec<DeleteFile>,
+        data_files: HashSet<String>,
+    ) -> Self {
+        let positions = files.iter().map(|_| OnceLock::new()).collect();
+        Self { io, context, files, data_files, positions, keys: Mutex::default() }
+    }
+
+    /// Positions of a data file that some of these delete files delete.
+    ///
+    /// # Errors
+    /// Those of reading them.
+    pub(crate) fn positions(
+        &self,
+        location: &str,
+        deletes: &[usize],
+    ) -> Result<Option<RoaringTreemap>> {
+        let mut all: Option<RoaringTreemap> = None;
+        for index in deletes {
+            let (Some(file), Some(slot)) = (self.files.get(*index), self.positions.get(*index))
+            else {
+                continue;
+            };
+            if file.content != POSITIONS {
+                continue;
+            }
+            let loaded = slot.get_or_init(|| self.read_positions(file).map(Arc::new)).clone()?;
+            if let Some(positions) = loaded.positions(location) {
+                match &mut all {
+                    None => all = Some(positions.clone()),
+                    Some(all) => *all |= positions,
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// The key sets of the equality deletes among these delete files, one per set of fields.
+    ///
+    /// # Errors
+    /// Those of reading them; `Unsupported` for a content that is neither positions nor keys.
+    pub(crate) fn key_sets(&self, deletes: &[usize]) -> Result<Vec<KeySet>> {
+        let mut by_fields: BTreeMap<Vec<i32>, Vec<usize>> = BTreeMap::new();
+        for index in deletes {
+            let Some(file) = self.files.get(*index) else { continue };
+            match file.content {
+                POSITIONS => {}
+                EQUALITY => {
+                    let mut field_ids = file.equality_ids.clone();
+                    field_ids.sort_unstable();
+                    field_ids.dedup();
+                    by_fields.entry(field_ids).or_default().push(*index);
+                }
+                other => {
+                    let feature = format!("a delete file of content {other}");
+                    return Err(Error::unsupported_in(&file.location, feature));
+                }
+            }
+        }
+        by_fields.into_iter().map(|(field_ids, files)| self.key_set(field_ids, files)).collect()
+    }
+
+    fn key_set(&self, field_ids: Vec<i32>, mut files: Vec<usize>) -> Result<KeySet> {
+        files.sort_unstable();
+        let slot = {
+            let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(keys.entry(files.clone()).or_default())
+        };
+        slot.get_or_init(|| self.read_keys(field_ids, &files)).clone()
+    }
+
+    fn read_positions(&self, file: &DeleteFile) -> Result<PositionDeletes> {
+        let long = Type::Primitive(PrimitiveType::Long);
+        let string = Type::Primitive(PrimitiveType::String);
+        let schema = Schema {
+            schema_id: 0,
+            fields: vec![
+                NestedField::required(DELETE_FILE_PATH_ID, "file_path", string),
+                NestedField::required(DELETE_FILE_POS_ID, "pos", long),
+            ],
+            identifier_field_ids: vec![],
+        };
+        let mut positions = PositionDeletes::default();
+        self.read(file, &schema, &mut |batch| {
+            positions
+                .insert_batch(&batch, Some(&self.data_files))
+                .map_err(|error| Error::in_file(&file.location, error))
+        })?;
+        Ok(positions)
+    }
+
+    fn read_keys(&self, field_ids: Vec<i32>, files: &[usize]) -> Result<KeySet> {
+        let schema = Arc::new(self.key_schema(&field_ids)?);
+        let types: Vec<_> = field_ids.iter().filter_map(|id| schema.primitive_type(*id)).collect();
+        let paths: Vec<_> = field_ids.iter().filter_map(|id| schema.position_path(*id)).collect();
+        let mut keys = EqualityKeys::new(&types)?;
+        for index in files {
+            let Some(file) = self.files.get(*index) else { continue };
+            self.read(file, &schema, &mut |batch| {
+                let columns: Vec<ArrayRef> =
+                    paths.iter().map(|path| values_at(&batch, path)).collect::<Result<_>>()?;
+                keys.insert(&columns).map_err(|error| Error::in_file(&file.location, error))
+            })?;
+        }
+        Ok(KeySet { field_ids, schema, keys: Arc::new(keys) })
+    }
+
+    /// The key fields as a schema of their own. A dropped column still decides what is deleted, so every
+    /// schema is asked.
+    fn key_schema(&self, field_ids: &[i32]) -> Result<Schema> {
+        let mut fields: Vec<NestedField> = Vec::new();
+        for id in field_ids {
+            let schema = self.context.schema_with_field(*id);
+            let found = schema.filter(|schema| {
+                schema.primitive_type(*id).is_some() && schema.position_path(*id).is_some()
+            });
+            let Some(schema) = found else {
+                let reason = format!("no column that could be compared has field id {id}");
+                return Err(FormatError::invalid("equality_ids", reason).into());
+            };
+            for field in prune(schema, &[*id]).fields {
+                merge(&mut fields, field);
+            }
+        }
+        Ok(Schema { schema_id: 0, fields, identifier_field_ids: vec![] })
+    }
+
+    fn read(
+        &self,
+        file: &DeleteFile,
+        schema: &Schema,
+        take: &mut dyn FnMut(RecordBatch) -> Result<()>,
+    ) -> Result<()> {
+        if !file.file_format.eq_ignore_ascii_case("PARQUET") {
+            let feature = format!("reading {} delete files", file.file_format);
+            return Err(Error::unsupported_in(&file.location, feature));
+        }
+        let opened = self.open(file, schema)?;
+        let groups: Vec<_> = (0..opened.reader.metadata().num_row_groups()).collect();
+        for unit in units(&opened, &groups) {
+            let mut outcome = Ok(());
+            unit.decode(BATCH_ROWS, None, &mut |batch| {
+                outcome = take(batch);
+                outcome.is_ok()
+            })?;
+            outcome?;
+        }
+        Ok(())
+    }
+
+    fn open(&self, file: &DeleteFile, schema: &Schema) -> Result<Arc<OpenFile>> {
+        let footer = Footer::read(&self.io, &file.location, file.record_count)?;
+        let columns = file_columns(footer.schema(), self.context.name_mapping.as_ref());
+        let identities = HashMap::new();
+        let facts = FileFacts {
+            columns: &columns,
+            descriptor: footer.metadata.file_metadata().schema_descr(),
+            location: &file.location,
+            spec_id: 0,
+            identities: &identities,
+        };
+        let output =
+            BatchPlan::new(schema, &facts, true).map_err(|error| error.at(&file.location))?;
+        let reader = footer.reader(&columns, std::iter::once(&output))?;
+        Ok(Arc::new(OpenFile {
+            io: self.io.clone(),
+            location: file.location.clone(),
+            reader,
+            output,
+            tests: vec![],
+            deleted: None,
+        }))
+    }
+}
+
+/// Add a field to a level, or what is below it to the field that is there.
+fn merge(fields: &mut Vec<NestedField>, field: NestedField) {
+    let Some(known) = fields.iter_mut().find(|known| known.id == field.id) else {
+        fields.push(field);
+        return;
+    };
+    if let (Type::Struct(known), Type::Struct(new)) = (&mut known.field_type, field.field_type) {
+        for field in new.fields {
+            merge(&mut known.fields, field);
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! One data file: opened, resolved, cut into units, decoded.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, DataType, Field};
+use icefloe_format::delete::row_runs;
+use parquet::arrow::RowNumber;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowFilter,
+    RowSelection, RowSelector,
+};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use roaring::RoaringTreemap;
+
+use super::columns::{BatchPlan, decoded_schema};
+use super::file_columns::FileColumn;
+use super::row_filter::RowTest;
+use super::source::DataFile;
+use crate::error::{Error, Result};
+use crate::store::FileIo;
+
+/// Most rows of one unit, so that a row group of any size keeps several threads busy and bounds memory.
+const UNIT_ROWS: u64 = 262_144;
+const WHAT: &str = "the Parquet file";
+
+/// A file's footer, and its schema as Arrow sees it.
+#[derive(Debug)]
+pub(crate) struct Footer {
+    pub(crate) location: String,
+    pub(crate) metadata: Arc<ParquetMetaData>,
+    natural: ArrowReaderMetadata,
+}
+
+/// A file ready to decode.
+pub(crate) struct OpenFile {
+    pub(crate) io: FileIo,
+    pub(crate) location: String,
+    pub(crate) reader: ArrowReaderMetadata,
+    pub(crate) output: BatchPlan,
+    pub(crate) tests: Vec<RowTest>,
+    pub(crate) deleted: Option<RoaringTreemap>,
+}
+
+/// Rows of one row group, decoded on one thread.
+pub(crate) struct Unit {
+    pub(crate) file: Arc<OpenFile>,
+    pub(crate) row_group: usize,
+    /// Rows within the row group.
+    pub(crate) rows: Range<u64>,
+    /// Ordinal in the file of the row group's first row.
+    pub(crate) first_row: u64,
+}
+
+impl Footer {
+    /// Read a file's footer and compare its row count with what metadata says; a negative count is unknown.
+    ///
+    /// # Errors
+    /// [`Error::Missing`]; `Corrupt` naming the file.
+    pub(crate) fn read(io: &FileIo, location: &str, record_count: i64) -> Result<Self> {
+        let source = DataFile::open(io, location)?;
+        let metadata = ParquetMetaDataReader::new()
+            .parse_and_finish(&source)
+            .map_err(|error| parquet_error(location, error))?;
+        let found = metadata.file_metadata().num_rows();
+        if record_count >= 0 && found != record_count {
+            let reason = format!("it holds {found} rows, the table's metadata says {record_count}");
+            return Err(Error::corrupt_file(location, WHAT, reason));
+        }
+        let metadata = Arc::new(metadata);
+        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let natural = ArrowReaderMetadata::try_new(Arc::clone(&metadata), options)
+            .map_err(|error| parquet_error(location, error))?;
+        Ok(Self { location: location.to_owned(), metadata, natural })
+    }
+
+    /// The file's columns as Arrow fields.
+    pub(crate) fn schema(&self) -> &arrow_schema::Schema {
+        self.natural.schema()
+    }
+
+    /// What the decoder needs to know to serve these plans.
+    ///
+    /// # Errors
+    /// `Corrupt` naming the file.
+    pub(crate) fn reader<'a>(
+        &self,
+        columns: &[FileColumn],
+        plans: impl Iterator<Item = &'a BatchPlan> + Clone,
+    ) -> Result<ArrowReaderMetadata> {
+        let decoded: HashMap<usize, DataType> = plans
+            .clone()
+            .flat_map(|plan| plan.decoded.iter().map(|(leaf, to)| (*leaf, to.clone())))
+            .collect();
+        let mut options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        if !decoded.is_empty() {
+            let schema = decoded_schema(self.schema(), columns, &decoded);
+            options = options.with_schema(Arc::new(schema));
+        }
+        let mut plans = plans;
+        if plans.any(BatchPlan::needs_positions) {
+            let field = Field::new("_pos", DataType::Int64, false).with_extension_type(RowNumber);
+            options = options
+                .with_virtual_columns(vec![Arc::new(field)])
+                .map_err(|error| parquet_error(&self.location, error))?;
+        }
+        ArrowReaderMetadata::try_new(Arc::clone(&self.metadata), options)
+            .map_err(|error| parquet_error(&self.location, error))
+    }
+}
+
+/// Cut row groups into units, in file order.
+pub(crate) fn units(file: &Arc<OpenFile>, row_groups: &[usize]) -> Vec<Unit> {
+    let mut first_rows = Vec::new();
+    let mut next = 0;
+    for group in file.reader.metadata().row_groups() {
+        let rows = u64::try_from(group.num_rows()).unwrap_or(0);
+        first_rows.push(next..next + rows);
+        next += rows;
+    }
+    let mut units = Vec::new();
+    for row_group in row_groups {
+        let Some(rows) = first_rows.get(*row_group) else { continue };
+        let count = rows.end - rows.start;
+        let parts = count.div_ceil(UNIT_ROWS).max(1);
+        let part = |index: u64| count * index / parts;
+        units.extend((0..parts).map(|index| Unit {
+            file: Arc::clone(file),
+            row_group: *row_group,
+            rows: part(index)..part(index + 1),
+            first_row: rows.start,
+        }));
+    }
+    units
+}
+
+impl Unit {
+    /// Decode the rows that are neither deleted nor filtered out.
+    ///
+    /// # Errors
+    /// `Corrupt` naming the file.
+    pub(crate) fn decode(
+        &self,
+        batch_size: usize,
+        limit: Option<usize>,
+        emit: &mut dyn FnMut(RecordBatch) -> bool,
+    ) -> Result<()> {
+        let file = &self.file;
+        let source = DataFile::open(&file.io, &file.location)?;
+        let descriptor = file.reader.parquet_schema();
+        let mut builder =
+            ParquetRecordBatchReaderBuilder::new_with_metadata(source, file.reader.clone())
+                .with_row_groups(vec![self.row_group])
+                .with_projection(file.output.mask(descriptor))
+                .with_batch_size(batch_size);
+        if let Some(selection) = self.selection() {
+            builder = builder.with_row_selection(selection);
+        }
+        if !file.tests.is_empty() {
+            let steps = file.tests.iter().map(|test| test.step(descriptor)).collect();
+            builder = builder.with_row_filter(RowFilter::new(steps));
+        }
+        if let Some(limit) = limit {
+            builder = builder.with_limit(limit);
+        }
+        let reader = builder.build().map_err(|error| parquet_error(&file.location, error))?;
+        for decoded in reader {
+            let batch = decoded.and_then(|decoded| file.output.make(&decoded));
+            let batch = batch.map_err(|error| arrow_error(&file.location, error))?;
+            if batch.num_rows() > 0 && !emit(batch) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows to decode; `None` for all of the row group.
+    fn selection(&self) -> Option<RowSelection> {
+        let total = self.group_rows();
+        let mut selectors = vec![skip(self.rows.start)];
+        let (start, count) = (self.first_row + self.rows.start, self.rows.end - self.rows.start);
+        match &self.file.deleted {
+            Some(deleted) => {
+                let runs = row_runs(deleted, start, count);
+                selectors.extend(runs.iter().map(|run| RowSelector {
+                    row_count: usize::try_from(run.row_count).unwrap_or(usize::MAX),
+                    skip: run.deleted,
+                }));
+            }
+            None if count == total => return None,
+            None => selectors.push(RowSelector { skip: false, ..skip(count) }),
+        }
+        selectors.push(skip(total - self.rows.end));
+        Some(RowSelection::from(selectors))
+    }
+
+    fn group_rows(&self) -> u64 {
+        let group = self.file.reader.metadata().row_groups().get(self.row_group);
+        group.and_then(|group| u64::try_from(group.num_rows()).ok()).unwrap_or(self.rows.end)
+    }
+}
+
+fn skip(rows: u64) -> RowSelector {
+    RowSelector { row_count: usize::try_from(rows).unwrap_or(usize::MAX), skip: true }
+}
+
+pub(crate) fn parquet_error(location: &str, error: ParquetError) -> Error {
+    match error {
+        ParquetError::External(source) => external(location, source.as_ref()),
+        ParquetError::NYI(feature) => Error::unsupported_in(location, feature),
+        error => Error::corrupt_file(location, WHAT, error),
+    }
+}
+
+pub(crate) fn arrow_error(location: &str, error: ArrowError) -> Error {
+    match error {
+        ArrowError::ExternalError(source) => external(location, source.as_ref()),
+        error => Error::corrupt_file(location, WHAT, error),
+    }
+}
+
+fn external(location: &str, source: &(dyn std::error::Error + Send + Sync + 'static)) -> Error {
+    if let Some(error) = source.downcast_ref::<Error>() {
+        return match error {
+            Error::Format(source) => Error::in_file(location, source.clone()),
+            error => error.clone(),
+        };
+    }
+    match source.downcast_ref::<std::io::Error>() {
+        Some(error) => Error::Storage { location: location.to_owned(), reason: error.to_string() },
+        None => Error::corrupt_file(location, WHAT, source),
+    }
+}

@@ -1,0 +1,78 @@
+//! Field ids by column name, for files that carry none. Spec: Column Projection, Name Mapping.
+
+use std::collections::HashMap;
+
+use icefloe_format::Error as FormatError;
+use serde_json::Value;
+
+use crate::error::Result;
+
+/// Deepest nesting that is read.
+const MAX_DEPTH: usize = 64;
+
+/// The fields of one level, by any of their names.
+#[derive(Debug, Clone, Default)]
+pub struct NameMapping {
+    by_name: HashMap<String, MappedField>,
+}
+
+/// What a name stands for.
+#[derive(Debug, Clone)]
+pub(crate) struct MappedField {
+    /// The field id; a name may be mapped to nothing but its children.
+    pub(crate) id: Option<i32>,
+    /// The level below; empty for a leaf.
+    pub(crate) children: NameMapping,
+}
+
+impl NameMapping {
+    /// Read `[{"field-id": 1, "names": ["id"], "fields": [...]}, ...]`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` where the JSON has another shape.
+    pub fn from_value(value: &Value) -> Result<Self> {
+        level(value, 0)
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&MappedField> {
+        self.by_name.get(name)
+    }
+}
+
+fn level(value: &Value, depth: usize) -> Result<NameMapping> {
+    if depth > MAX_DEPTH {
+        return Err(invalid("is nested too deeply"));
+    }
+    let fields = value.as_array().ok_or_else(|| invalid("is not an array of fields"))?;
+    let mut by_name = HashMap::new();
+    for field in fields {
+        let mapped = MappedField {
+            id: field_id(field.get("field-id"))?,
+            children: match field.get("fields") {
+                None | Some(Value::Null) => NameMapping::default(),
+                Some(children) => level(children, depth + 1)?,
+            },
+        };
+        let names = field.get("names").and_then(Value::as_array);
+        for name in names.ok_or_else(|| invalid("has a field without names"))? {
+            let name = name.as_str().ok_or_else(|| invalid("has a name that is no string"))?;
+            by_name.insert(name.to_owned(), mapped.clone());
+        }
+    }
+    Ok(NameMapping { by_name })
+}
+
+fn field_id(value: Option<&Value>) -> Result<Option<i32>> {
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(id) => id
+            .as_i64()
+            .and_then(|id| i32::try_from(id).ok())
+            .map(Some)
+            .ok_or_else(|| invalid("has a field-id that is no int")),
+    }
+}
+
+fn invalid(reason: &str) -> crate::Error {
+    FormatError::invalid("name-mapping", format!("the name mapping {reason}")).into()
+}

@@ -1,0 +1,259 @@
+//! Ordered work on several threads: tasks are prepared into units, units are decoded at once, and
+//! their items come out in order.
+//!
+//! Memory is bounded by the units in flight. A thread is held only while it works: jobs are started when
+//! there is room for what they make, by whoever makes the room.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::error::{Error, Result};
+use crate::runtime::runtime;
+
+/// What is worked on.
+pub(crate) trait Work: Send + Sync + 'static {
+    /// A part of a task that is decoded on one thread.
+    type Unit: Send;
+    /// What decoding makes.
+    type Item: Send;
+
+    /// How many tasks there are.
+    fn tasks(&self) -> usize;
+
+    /// Cut a task into units.
+    fn prepare(&self, task: usize) -> Result<Vec<Self::Unit>>;
+
+    /// Decode a unit, giving each item to `emit` until it returns false.
+    fn decode(&self, unit: Self::Unit, emit: &mut dyn FnMut(Self::Item) -> bool) -> Result<()>;
+}
+
+/// Task and unit within it.
+type Key = (usize, usize);
+
+struct State<W: Work> {
+    /// Tasks that prepare has been started for.
+    tasks_started: usize,
+    preparing: usize,
+    /// Units of prepared tasks.
+    units: BTreeMap<usize, Result<usize>>,
+    ready: BTreeMap<Key, W::Unit>,
+    started: BTreeMap<Key, Output<W::Item>>,
+    running: usize,
+    /// The unit whose items come out next.
+    awaited: Key,
+    stopped: bool,
+}
+
+struct Output<T> {
+    items: VecDeque<T>,
+    end: Option<Result<()>>,
+}
+
+struct Shared<W: Work> {
+    work: W,
+    threads: usize,
+    state: Mutex<State<W>>,
+    changed: Condvar,
+}
+
+enum Job<W: Work> {
+    Prepare(usize),
+    Decode(Key, W::Unit),
+}
+
+/// The items of all tasks, in order. Dropping it stops the work.
+pub(crate) struct Pipeline<W: Work> {
+    shared: Arc<Shared<W>>,
+    process_id: u32,
+    failed: bool,
+}
+
+impl<W: Work> Pipeline<W> {
+    /// Nothing starts before the first item is asked for.
+    pub(crate) fn new(work: W, threads: usize) -> Self {
+        let state = State {
+            tasks_started: 0,
+            preparing: 0,
+            units: BTreeMap::new(),
+            ready: BTreeMap::new(),
+            started: BTreeMap::new(),
+            running: 0,
+            awaited: (0, 0),
+            stopped: false,
+        };
+        let shared = Shared { work, threads, state: Mutex::new(state), changed: Condvar::new() };
+        Self { shared: Arc::new(shared), process_id: std::process::id(), failed: false }
+    }
+
+    fn advance(&self) -> Result<Option<W::Item>> {
+        if self.process_id != std::process::id() {
+            let reason = "the stream was opened by another process; open it again";
+            return Err(Error::internal("read on", reason));
+        }
+        let shared = &self.shared;
+        let mut state = shared.lock();
+        loop {
+            let (task, unit) = state.awaited;
+            if task == shared.work.tasks() {
+                return Ok(None);
+            }
+            match state.units.get(&task) {
+                Some(Err(error)) => return Err(error.clone()),
+                Some(Ok(units)) if unit == *units => {
+                    state.units.remove(&task);
+                    state.awaited = (task + 1, 0);
+                    continue;
+                }
+                _ => {}
+            }
+            if let Some(item) = state.take_awaited()? {
+                return Ok(Some(item));
+            }
+            if state.awaited != (task, unit) {
+                continue;
+            }
+            Shared::start_jobs(shared, &mut state)?;
+            state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl<W: Work> State<W> {
+    /// The next item of the awaited unit; moves on when the unit is finished.
+    fn take_awaited(&mut self) -> Result<Option<W::Item>> {
+        let Some(output) = self.started.get_mut(&self.awaited) else { return Ok(None) };
+        if let Some(item) = output.items.pop_front() {
+            return Ok(Some(item));
+        }
+        if let Some(end) = output.end.take() {
+            self.started.remove(&self.awaited);
+            end?;
+            self.awaited.1 += 1;
+        }
+        Ok(None)
+    }
+
+    /// The next job that there is room for.
+    fn next_job(&mut self, tasks: usize, threads: usize) -> Option<Job<W>> {
+        if self.stopped {
+            return None;
+        }
+        let room = self.started.len() <= threads;
+        let first = self.ready.first_key_value().map(|(key, _)| *key);
+        if let Some(key) = first.filter(|key| room || *key == self.awaited) {
+            let unit = self.ready.remove(&key)?;
+            self.started.insert(key, Output { items: VecDeque::new(), end: None });
+            return Some(Job::Decode(key, unit));
+        }
+        let ahead = self.ready.len() + self.preparing;
+        if self.tasks_started < tasks && ahead < threads {
+            self.tasks_started += 1;
+            self.preparing += 1;
+            return Some(Job::Prepare(self.tasks_started - 1));
+        }
+        None
+    }
+}
+
+impl<W: Work> Shared<W> {
+    fn lock(&self) -> MutexGuard<'_, State<W>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Put idle threads to work.
+    fn start_jobs(shared: &Arc<Self>, state: &mut State<W>) -> Result<()> {
+        while state.running < shared.threads {
+            let Some(job) = state.next_job(shared.work.tasks(), shared.threads) else { break };
+            let worker = Arc::clone(shared);
+            state.running += 1;
+            runtime()?.spawn_blocking(move || worker.run(job));
+        }
+        Ok(())
+    }
+
+    /// Do a job, and on this thread whatever there is room for after it.
+    fn run(self: Arc<Self>, first: Job<W>) {
+        let mut job = Some(first);
+        while let Some(current) = job {
+            match current {
+                Job::Prepare(task) => self.prepare(task),
+                Job::Decode(key, unit) => self.decode(key, unit),
+            }
+            let mut state = self.lock();
+            job = state.next_job(self.work.tasks(), self.threads);
+            if job.is_none() {
+                state.running -= 1;
+            } else {
+                // More than one job may have become possible; a failure shows at the next call.
+                drop(Self::start_jobs(&self, &mut state));
+            }
+            self.changed.notify_all();
+        }
+    }
+
+    fn prepare(&self, task: usize) {
+        let prepared = caught("prepare a data file", || self.work.prepare(task));
+        let mut state = self.lock();
+        state.preparing -= 1;
+        let count = prepared.map(|units| {
+            let count = units.len();
+            state.ready.extend(units.into_iter().enumerate().map(|(unit, it)| ((task, unit), it)));
+            count
+        });
+        state.units.insert(task, count);
+        self.changed.notify_all();
+    }
+
+    fn decode(&self, key: Key, unit: W::Unit) {
+        let end = caught("decode a data file", || {
+            self.work.decode(unit, &mut |item| {
+                let mut state = self.lock();
+                if let Some(output) = state.started.get_mut(&key) {
+                    output.items.push_back(item);
+                }
+                if state.awaited == key {
+                    self.changed.notify_all();
+                }
+                !state.stopped
+            })
+        });
+        if let Some(output) = self.lock().started.get_mut(&key) {
+            output.end = Some(end);
+        }
+        self.changed.notify_all();
+    }
+}
+
+fn caught<T>(task: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        Err(Error::internal(task, text.unwrap_or_else(|| "panic without a message".into())))
+    })
+}
+
+impl<W: Work> Iterator for Pipeline<W> {
+    type Item = Result<W::Item>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let next = self.advance();
+        self.failed = next.is_err();
+        next.transpose()
+    }
+}
+
+impl<W: Work> Drop for Pipeline<W> {
+    fn drop(&mut self) {
+        // In a forked child no thread of the parent's runs, and the lock may be held for ever.
+        if self.process_id == std::process::id() {
+            let mut state = self.shared.lock();
+            state.stopped = true;
+            state.ready.clear();
+            state.started.clear();
+        }
+    }
+}

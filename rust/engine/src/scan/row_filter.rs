@@ -1,0 +1,131 @@
+//! Row filters that run while a file is decoded: columns of rows they drop are never decoded.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
+use arrow_schema::ArrowError;
+use icefloe_format::delete::EqualityKeys;
+use icefloe_format::predicate::{BoundPredicate, filter_mask, references};
+use icefloe_format::spec::Schema;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ArrowPredicate;
+use parquet::schema::types::SchemaDescriptor;
+
+use super::columns::{BatchPlan, FileFacts};
+use super::prune::{prune, values_at};
+use crate::error::{Error, Result};
+
+/// One question asked of every row of a file.
+#[derive(Clone)]
+pub(crate) struct RowTest {
+    columns: BatchPlan,
+    /// Where each field is in the batches that `columns` makes.
+    paths: Arc<[(i32, Vec<usize>)]>,
+    question: Question,
+}
+
+#[derive(Clone)]
+enum Question {
+    /// Does the row satisfy a predicate?
+    Matches(Arc<BoundPredicate>),
+    /// Is the row free of every one of these keys?
+    Lacks(Arc<EqualityKeys>),
+}
+
+impl RowTest {
+    /// Keep the rows that satisfy a predicate over `schema`.
+    ///
+    /// # Errors
+    /// Those of resolving the predicate's columns.
+    pub(crate) fn matches(
+        predicate: BoundPredicate,
+        schema: &Schema,
+        facts: &FileFacts<'_>,
+    ) -> Result<Self> {
+        let field_ids = references(&predicate);
+        Self::new(&field_ids, schema, facts, Question::Matches(Arc::new(predicate)))
+    }
+
+    /// Drop the rows that have one of these keys in the fields of `schema`.
+    ///
+    /// # Errors
+    /// Those of resolving the key columns.
+    pub(crate) fn lacks(
+        keys: Arc<EqualityKeys>,
+        field_ids: &[i32],
+        schema: &Schema,
+        facts: &FileFacts<'_>,
+    ) -> Result<Self> {
+        Self::new(field_ids, schema, facts, Question::Lacks(keys))
+    }
+
+    fn new(
+        field_ids: &[i32],
+        schema: &Schema,
+        facts: &FileFacts<'_>,
+        question: Question,
+    ) -> Result<Self> {
+        let pruned = prune(schema, field_ids);
+        let paths = field_ids
+            .iter()
+            .filter_map(|id| Some((*id, pruned.position_path(*id)?)))
+            .collect::<Vec<_>>();
+        // Neither question needs strings gathered.
+        let columns = BatchPlan::new(&pruned, facts, true)?;
+        Ok(Self { columns, paths: paths.into(), question })
+    }
+
+    /// What is decoded to answer.
+    pub(crate) fn columns(&self) -> &BatchPlan {
+        &self.columns
+    }
+
+    /// The test as a step of the decoder.
+    pub(crate) fn step(&self, descriptor: &SchemaDescriptor) -> Box<dyn ArrowPredicate> {
+        Box::new(Step { mask: self.columns.mask(descriptor), test: self.clone() })
+    }
+
+    fn kept(&self, decoded: &RecordBatch) -> Result<BooleanArray> {
+        let batch = self.columns.make(decoded).map_err(data_error)?;
+        match &self.question {
+            Question::Matches(predicate) => {
+                let place = |id: i32| {
+                    self.paths.iter().find(|(known, _)| *known == id).map(|(_, path)| path.clone())
+                };
+                Ok(filter_mask(predicate, &batch, &place)?)
+            }
+            Question::Lacks(keys) => {
+                let columns = self
+                    .paths
+                    .iter()
+                    .map(|(_, path)| values_at(&batch, path))
+                    .collect::<Result<Vec<ArrayRef>>>()?;
+                Ok(BooleanArray::new(!&keys.deleted(&columns)?, None))
+            }
+        }
+    }
+}
+
+struct Step {
+    mask: ProjectionMask,
+    test: RowTest,
+}
+
+impl ArrowPredicate for Step {
+    fn projection(&self) -> &ProjectionMask {
+        &self.mask
+    }
+
+    fn evaluate(&mut self, batch: RecordBatch) -> Result<BooleanArray, ArrowError> {
+        let kept = self
+            .test
+            .kept(&batch)
+            .map_err(|error| ArrowError::from_external_error(Box::new(error)))?;
+        debug_assert_eq!(kept.len(), batch.num_rows());
+        Ok(kept)
+    }
+}
+
+fn data_error(error: ArrowError) -> Error {
+    icefloe_format::Error::corrupt("the Parquet file", error.to_string()).into()
+}

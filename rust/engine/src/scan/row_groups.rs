@@ -1,0 +1,224 @@
+//! Which row groups of a file a task reads: those of its byte range whose statistics do not rule them out.
+
+use arrow_array::{BooleanArray, Int64Array};
+use arrow_schema::{DataType, TimeUnit};
+use icefloe_format::Result;
+use icefloe_format::predicate::{
+    BoundLeaf, BoundPredicate, ColumnCounts, ColumnFacts, ColumnStats, evaluate_inclusive,
+};
+use icefloe_format::spec::{Datum, PrimitiveType, datums_to_array, single_value};
+use parquet::basic::Type as PhysicalType;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::statistics::Statistics;
+
+use super::file_columns::{FileColumn, leaf_of};
+
+/// The row groups that belong to a byte range: a row group belongs to the range that holds its midpoint,
+/// so that of ranges which cover a file each row group has exactly one.
+pub(crate) fn in_range(metadata: &ParquetMetaData, start: u64, length: u64) -> Vec<usize> {
+    let end = start.saturating_add(length);
+    let inside = |group: &RowGroupMetaData| {
+        let middle = first_byte(group).saturating_add(positive(group.compressed_size()) / 2);
+        (start..end).contains(&middle)
+    };
+    let groups = metadata.row_groups().iter().enumerate();
+    groups.filter(|(_, group)| inside(group)).map(|(index, _)| index).collect()
+}
+
+fn first_byte(group: &RowGroupMetaData) -> u64 {
+    let starts = group.columns().iter().map(|column| {
+        let data = column.data_page_offset();
+        // Some writers leave 0 where there is no dictionary.
+        positive(column.dictionary_page_offset().filter(|at| *at > 0 && *at < data).unwrap_or(data))
+    });
+    starts.min().unwrap_or(0)
+}
+
+fn positive(value: i64) -> u64 {
+    u64::try_from(value).unwrap_or(0)
+}
+
+/// Those row groups that might hold a row that satisfies the predicate.
+///
+/// # Errors
+/// Those of evaluating the predicate.
+pub(crate) fn that_might_match(
+    metadata: &ParquetMetaData,
+    columns: &[FileColumn],
+    groups: Vec<usize>,
+    predicate: &BoundPredicate,
+) -> Result<Vec<usize>> {
+    let stats = GroupStats {
+        groups: groups.iter().filter_map(|index| metadata.row_groups().get(*index)).collect(),
+        columns,
+    };
+    let might_match: BooleanArray = evaluate_inclusive(predicate, &stats)?;
+    Ok(groups
+        .into_iter()
+        .zip(might_match.values())
+        .filter(|(_, kept)| *kept)
+        .map(|(at, _)| at)
+        .collect())
+}
+
+struct GroupStats<'a> {
+    groups: Vec<&'a RowGroupMetaData>,
+    columns: &'a [FileColumn],
+}
+
+impl ColumnStats for GroupStats<'_> {
+    fn entries(&self) -> usize {
+        self.groups.len()
+    }
+
+    fn facts(&self, leaf: &BoundLeaf) -> Result<ColumnFacts> {
+        let entries = self.groups.len();
+        let Some(column) = leaf_of(self.columns, leaf.field_id) else {
+            return Ok(ColumnFacts::unknown(&leaf.field_type, entries));
+        };
+        let statistics: Vec<Option<&Statistics>> = self
+            .groups
+            .iter()
+            .map(|group| group.columns().get(column.leaves.start).and_then(|c| c.statistics()))
+            .collect();
+        let counts = ColumnCounts {
+            records: Some(self.groups.iter().map(|group| Some(group.num_rows())).collect()),
+            values: Some(self.groups.iter().map(|group| Some(group.num_rows())).collect()),
+            nulls: Some(statistics.iter().map(|stat| null_count(*stat)).collect::<Int64Array>()),
+            nans: None,
+        };
+        let bounds = |side: Side| {
+            let values = statistics.iter().map(|stat| {
+                stat.and_then(|stat| bound(stat, side, column.field.data_type(), &leaf.field_type))
+            });
+            datums_to_array(&leaf.field_type, &values.collect::<Vec<_>>())
+        };
+        let (lower, upper) = (bounds(Side::Lower)?, bounds(Side::Upper)?);
+        ColumnFacts::from_counts(&leaf.field_type, entries, &counts, Some(lower), Some(upper))
+    }
+}
+
+fn null_count(statistics: Option<&Statistics>) -> Option<i64> {
+    statistics?.null_count_opt().and_then(|count| i64::try_from(count).ok())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Lower,
+    Upper,
+}
+
+/// One bound as a value of the table's type; `None` where the file has none that is safe to use.
+fn bound(
+    statistics: &Statistics,
+    side: Side,
+    natural: &DataType,
+    wanted: &PrimitiveType,
+) -> Option<Datum> {
+    use Side::Lower;
+    match statistics {
+        Statistics::Boolean(stat) => {
+            let value = if side == Lower { stat.min_opt() } else { stat.max_opt() };
+            (*wanted == PrimitiveType::Boolean).then_some(Datum::Boolean(*value?))
+        }
+        Statistics::Int32(stat) => {
+            let value = if side == Lower { stat.min_opt() } else { stat.max_opt() };
+            integer(i64::from(*value?), natural, wanted)
+        }
+        Statistics::Int64(stat) => {
+            let value = if side == Lower { stat.min_opt() } else { stat.max_opt() };
+            integer(*value?, natural, wanted)
+        }
+        Statistics::Float(stat) => {
+            let value = if side == Lower { stat.min_opt() } else { stat.max_opt() };
+            floating(f64::from(*value?), side, wanted)
+        }
+        Statistics::Double(stat) => {
+            let value = if side == Lower { stat.min_opt() } else { stat.max_opt() };
+            floating(*value?, side, wanted)
+        }
+        Statistics::ByteArray(_) | Statistics::FixedLenByteArray(_) => {
+            // The deprecated bounds of bytes were compared as signed.
+            if statistics.is_min_max_deprecated() {
+                return None;
+            }
+            let bytes = match side {
+                Side::Lower => statistics.min_bytes_opt(),
+                Side::Upper => statistics.max_bytes_opt(),
+            };
+            byte_bound(bytes?, statistics.physical_type(), natural, wanted)
+        }
+        Statistics::Int96(_) => None,
+    }
+}
+
+fn integer(value: i64, natural: &DataType, wanted: &PrimitiveType) -> Option<Datum> {
+    use PrimitiveType as P;
+    let small = || i32::try_from(value).ok();
+    match (wanted, natural) {
+        (P::Int, DataType::Int8 | DataType::Int16 | DataType::Int32) => Some(Datum::Int(small()?)),
+        (P::Long, DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64) => {
+            Some(Datum::Long(value))
+        }
+        (P::Date, DataType::Date32) => Some(Datum::Date(small()?)),
+        (P::Time, DataType::Time64(TimeUnit::Microsecond)) => Some(Datum::Time(value)),
+        (P::Decimal { precision, scale }, DataType::Decimal128(_, found)) => {
+            let unscaled = i128::from(value);
+            (*found == scale.cast_signed()).then_some(Datum::Decimal {
+                unscaled,
+                precision: *precision,
+                scale: *scale,
+            })
+        }
+        (P::Timestamp, DataType::Timestamp(unit, _)) => {
+            Some(Datum::Timestamp(micros(value, unit)?))
+        }
+        (P::Timestamptz, DataType::Timestamp(unit, _)) => {
+            Some(Datum::Timestamptz(micros(value, unit)?))
+        }
+        _ => None,
+    }
+}
+
+fn micros(value: i64, unit: &TimeUnit) -> Option<i64> {
+    match unit {
+        TimeUnit::Microsecond => Some(value),
+        TimeUnit::Millisecond => value.checked_mul(1_000),
+        TimeUnit::Nanosecond => Some(value.div_euclid(1_000)),
+        TimeUnit::Second => None,
+    }
+}
+
+/// Zero bounds take the sign that reaches further: -0.0 and 0.0 are equal in a filter, and writers disagree
+/// on which one they record.
+fn floating(value: f64, side: Side, wanted: &PrimitiveType) -> Option<Datum> {
+    let value = match side {
+        _ if value.is_nan() => return None,
+        Side::Lower if value == 0.0 => -0.0,
+        Side::Upper if value == 0.0 => 0.0,
+        _ => value,
+    };
+    match wanted {
+        PrimitiveType::Float => Some(Datum::Float(value as f32)),
+        PrimitiveType::Double => Some(Datum::Double(value)),
+        _ => None,
+    }
+}
+
+fn byte_bound(
+    bytes: &[u8],
+    physical: PhysicalType,
+    natural: &DataType,
+    wanted: &PrimitiveType,
+) -> Option<Datum> {
+    use PrimitiveType as P;
+    let fits = match (wanted, natural) {
+        (P::String, DataType::Utf8) | (P::Binary, DataType::Binary | DataType::Utf8) => {
+            physical == PhysicalType::BYTE_ARRAY
+        }
+        (P::Decimal { scale, .. }, DataType::Decimal128(_, found)) => *found == scale.cast_signed(),
+        // A bound may be cut short, which a fixed length cannot say; uuids are ordered in two ways.
+        _ => false,
+    };
+    fits.then(|| single_value::from_bytes(wanted, bytes).ok()).flatten()
+}

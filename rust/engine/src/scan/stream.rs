@@ -1,0 +1,153 @@
+//! A scan as a value that can be opened again and again, and one pass over it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use icefloe_format::Error as FormatError;
+use icefloe_format::spec::{ArrowOptions, Schema, schema_to_arrow};
+
+use super::delete_files::DeleteFiles;
+use super::metadata_columns::{DELETED_ID, PARTITION_ID};
+use super::pipeline::Pipeline;
+use super::task::{DeleteFile, ScanTask};
+use super::work::ScanWork;
+use crate::error::{Error, Result};
+use crate::plan::TableContext;
+use crate::runtime::default_threads;
+use crate::store::FileIo;
+
+/// How a scan reads.
+#[derive(Debug, Clone)]
+pub struct ScanOptions {
+    /// The wanted columns, in order; metadata columns by their reserved ids.
+    pub projection: Schema,
+    /// Most rows of a batch.
+    pub batch_size: usize,
+    /// Stop after this many rows.
+    pub limit: Option<usize>,
+    /// Strings and binaries as views.
+    pub string_views: bool,
+    /// Threads that decode at once; [`default_threads`] if `None`.
+    pub threads: Option<usize>,
+}
+
+/// Tasks to read. Nothing is read before a reader is asked for its first batch.
+#[derive(Clone)]
+pub struct Scan {
+    work: Arc<ScanWork>,
+    schema: SchemaRef,
+    threads: usize,
+}
+
+impl Scan {
+    /// A scan of tasks in order, with the delete files that they refer to by index.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a batch size or a thread count of 0; `Unsupported` for a file format that is not
+    /// read or a metadata column that is not produced.
+    pub fn new(
+        io: FileIo,
+        context: Arc<TableContext>,
+        tasks: Vec<ScanTask>,
+        deletes: Vec<DeleteFile>,
+        options: ScanOptions,
+    ) -> Result<Self> {
+        let threads = options.threads.unwrap_or_else(default_threads);
+        for (name, value) in [("batch_size", options.batch_size), ("threads", threads)] {
+            if value == 0 {
+                return Err(FormatError::invalid(name, "must be 1 or more").into());
+            }
+        }
+        check_readable(&tasks, &options.projection)?;
+        let arrow = ArrowOptions { string_views: options.string_views, field_ids: false };
+        let schema = Arc::new(schema_to_arrow(&options.projection, arrow));
+        let data_files: HashSet<_> = tasks.iter().map(|task| task.location.clone()).collect();
+        let deletes = DeleteFiles::new(io.clone(), Arc::clone(&context), deletes, data_files);
+        let work = ScanWork {
+            io,
+            context,
+            projection: options.projection,
+            tasks,
+            deletes,
+            batch_size: options.batch_size,
+            limit: options.limit,
+            string_views: options.string_views,
+        };
+        Ok(Self { work: Arc::new(work), schema, threads })
+    }
+
+    /// Schema of every batch.
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// One pass from the first row.
+    pub fn open(&self) -> ScanReader {
+        ScanReader {
+            batches: Some(Pipeline::new(Arc::clone(&self.work), self.threads)),
+            schema: Arc::clone(&self.schema),
+            remaining: self.work.limit,
+        }
+    }
+}
+
+fn check_readable(tasks: &[ScanTask], projection: &Schema) -> Result<()> {
+    for task in tasks {
+        if !task.file_format.eq_ignore_ascii_case("PARQUET") {
+            let feature = format!("reading {} data files", task.file_format);
+            return Err(Error::unsupported_in(&task.location, feature));
+        }
+    }
+    for field in &projection.fields {
+        if matches!(field.id, DELETED_ID | PARTITION_ID) {
+            let feature = format!("the metadata column {}", field.name);
+            return Err(FormatError::unsupported(feature).into());
+        }
+    }
+    Ok(())
+}
+
+/// One pass over a scan. Dropping it stops the work.
+pub struct ScanReader {
+    /// `None` when all that is wanted has been returned.
+    batches: Option<Pipeline<Arc<ScanWork>>>,
+    schema: SchemaRef,
+    remaining: Option<usize>,
+}
+
+impl ScanReader {
+    /// The next batch.
+    ///
+    /// # Errors
+    /// What reading met; the pass ends with it.
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        let Some(batches) = self.batches.as_mut().filter(|_| self.remaining != Some(0)) else {
+            return Ok(None);
+        };
+        let Some(batch) = batches.next().transpose()? else { return Ok(None) };
+        let Some(remaining) = self.remaining else { return Ok(Some(batch)) };
+        let kept = batch.num_rows().min(remaining);
+        self.remaining = Some(remaining - kept);
+        if remaining == kept {
+            self.batches = None;
+        }
+        Ok(Some(batch.slice(0, kept)))
+    }
+}
+
+impl Iterator for ScanReader {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.next_batch();
+        next.map_err(|error| ArrowError::from_external_error(Box::new(error))).transpose()
+    }
+}
+
+impl RecordBatchReader for ScanReader {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}

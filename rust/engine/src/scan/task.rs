@@ -1,0 +1,179 @@
+//! Scan tasks and delete files, from the batches of a plan.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_cast::cast;
+use arrow_schema::{DataType, Field};
+use icefloe_format::Error as FormatError;
+
+use crate::error::Result;
+
+/// One data file, or a part of it, to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScanTask {
+    /// Location of the data file.
+    pub location: String,
+    /// `PARQUET`, `AVRO` or `ORC`.
+    pub file_format: String,
+    /// Partition spec of the file.
+    pub spec_id: i32,
+    /// Partition tuple, a JSON array.
+    pub partition: String,
+    /// Rows of the whole file.
+    pub record_count: i64,
+    /// First byte of the part to read.
+    pub start: u64,
+    /// Bytes of the part to read; the rest of the file where the plan does not say.
+    pub length: u64,
+    /// Predicate JSON that rows must still satisfy.
+    pub residual: Option<String>,
+    /// Which delete files apply, as rows of the plan's deletes.
+    pub deletes: Vec<usize>,
+}
+
+/// One delete file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeleteFile {
+    /// 1 positions, 2 equality.
+    pub content: i32,
+    /// Location of the file.
+    pub location: String,
+    /// `PARQUET`, `AVRO`, `ORC` or `PUFFIN`.
+    pub file_format: String,
+    /// Rows of the file.
+    pub record_count: i64,
+    /// Field ids that equality deletes compare.
+    pub equality_ids: Vec<i32>,
+}
+
+impl ScanTask {
+    /// The tasks of a plan's files batch.
+    ///
+    /// # Errors
+    /// `InvalidArgument` naming the column that is absent, of another type, or null where it may not be.
+    pub fn from_batch(batch: &RecordBatch, delete_count: usize) -> Result<Vec<Self>> {
+        let columns = Columns { batch, what: "files" };
+        let location = columns.required("file_path", &DataType::Utf8)?;
+        let file_format = columns.required("file_format", &DataType::Utf8)?;
+        let spec_id = columns.required("spec_id", &DataType::Int32)?;
+        let partition = columns.required("partition", &DataType::Utf8)?;
+        let record_count = columns.required("record_count", &DataType::Int64)?;
+        let start = columns.optional("start", &DataType::Int64)?;
+        let length = columns.optional("length", &DataType::Int64)?;
+        let residual = columns.optional("residual", &DataType::Utf8)?;
+        let deletes = columns.optional("deletes", &int_list())?;
+        (0..batch.num_rows())
+            .map(|row| {
+                Ok(Self {
+                    location: text(&location, row),
+                    file_format: text(&file_format, row),
+                    spec_id: spec_id.as_primitive::<Int32Type>().value(row),
+                    partition: text(&partition, row),
+                    record_count: record_count.as_primitive::<Int64Type>().value(row),
+                    start: offset(start.as_ref(), row, 0)?,
+                    length: offset(length.as_ref(), row, u64::MAX)?,
+                    residual: residual
+                        .as_ref()
+                        .filter(|it| it.is_valid(row))
+                        .map(|it| text(it, row)),
+                    deletes: delete_rows(deletes.as_ref(), row, delete_count)?,
+                })
+            })
+            .collect()
+    }
+}
+
+impl DeleteFile {
+    /// The delete files of a plan's deletes batch.
+    ///
+    /// # Errors
+    /// As for [`ScanTask::from_batch`].
+    pub fn from_batch(batch: &RecordBatch) -> Result<Vec<Self>> {
+        if batch.num_rows() == 0 {
+            return Ok(vec![]);
+        }
+        let columns = Columns { batch, what: "deletes" };
+        let content = columns.required("content", &DataType::Int32)?;
+        let location = columns.required("file_path", &DataType::Utf8)?;
+        let file_format = columns.required("file_format", &DataType::Utf8)?;
+        let record_count = columns.required("record_count", &DataType::Int64)?;
+        let equality_ids = columns.optional("equality_ids", &int_list())?;
+        let rows = (0..batch.num_rows()).map(|row| Self {
+            content: content.as_primitive::<Int32Type>().value(row),
+            location: text(&location, row),
+            file_format: text(&file_format, row),
+            record_count: record_count.as_primitive::<Int64Type>().value(row),
+            equality_ids: ints(equality_ids.as_ref(), row),
+        });
+        Ok(rows.collect())
+    }
+}
+
+struct Columns<'a> {
+    batch: &'a RecordBatch,
+    what: &'static str,
+}
+
+impl Columns<'_> {
+    fn required(&self, name: &str, data_type: &DataType) -> Result<ArrayRef> {
+        let array = self
+            .optional(name, data_type)?
+            .ok_or_else(|| self.invalid(name, "is absent".into()))?;
+        if array.null_count() > 0 {
+            return Err(self.invalid(name, "holds a null".into()));
+        }
+        Ok(array)
+    }
+
+    /// A column as `data_type`; views and large offsets are as good.
+    fn optional(&self, name: &str, data_type: &DataType) -> Result<Option<ArrayRef>> {
+        let Some(array) = self.batch.column_by_name(name) else { return Ok(None) };
+        if array.data_type() == data_type {
+            return Ok(Some(Arc::clone(array)));
+        }
+        cast(array, data_type).map(Some).map_err(|error| self.invalid(name, error.to_string()))
+    }
+
+    fn invalid(&self, name: &str, reason: String) -> crate::Error {
+        FormatError::invalid(self.what, format!("column {name} {reason}")).into()
+    }
+}
+
+fn int_list() -> DataType {
+    DataType::List(Arc::new(Field::new("item", DataType::Int32, true)))
+}
+
+fn text(array: &ArrayRef, row: usize) -> String {
+    array.as_string::<i32>().value(row).to_owned()
+}
+
+fn offset(array: Option<&ArrayRef>, row: usize, absent: u64) -> Result<u64> {
+    let Some(array) = array.filter(|array| array.is_valid(row)) else { return Ok(absent) };
+    let value = array.as_primitive::<Int64Type>().value(row);
+    Ok(u64::try_from(value).map_err(|_| {
+        FormatError::invalid("files", format!("start or length {value} is negative"))
+    })?)
+}
+
+fn ints(array: Option<&ArrayRef>, row: usize) -> Vec<i32> {
+    match array.filter(|array| array.is_valid(row)) {
+        Some(array) => {
+            array.as_list::<i32>().value(row).as_primitive::<Int32Type>().values().to_vec()
+        }
+        None => vec![],
+    }
+}
+
+fn delete_rows(array: Option<&ArrayRef>, row: usize, delete_count: usize) -> Result<Vec<usize>> {
+    let known = |index: i32| usize::try_from(index).ok().filter(|index| *index < delete_count);
+    let rows = ints(array, row).into_iter().map(|index| {
+        known(index).ok_or_else(|| {
+            let reason = format!("delete {index} is not a row of the {delete_count} deletes");
+            FormatError::invalid("files", reason).into()
+        })
+    });
+    rows.collect()
+}
