@@ -82,3 +82,13 @@ impl ContainerWriter {
         Ok(())
     }
 }
+
+/// A synchronisation marker for the file at `location`.
+///
+/// The locations of metadata files hold random parts, so no reader meets the marker by accident, and
+/// writing the same file again yields the same bytes.
+pub fn sync_marker(location: &str) -> [u8; SYNC_BYTES] {
+    // Reading from a slice cannot fail.
+    let hash = murmur3::murmur3_x64_128(&mut location.as_bytes(), 0).unwrap_or_default();
+    hash.to_le_bytes()
+}

@@ -1,1 +1,0 @@
-//! Manifests and manifest lists, read from and written to storage.

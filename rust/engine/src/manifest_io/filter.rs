@@ -1,0 +1,228 @@
+//! Removing files from manifests, by path.
+
+use std::sync::Arc;
+
+use arrow_array::{BooleanArray, Int32Array, Int64Array, RecordBatch, StringArray};
+use arrow_select::concat::concat_batches;
+use futures::{StreamExt, TryStreamExt};
+use hashbrown::HashSet;
+use icefloe_format::Error as FormatError;
+use icefloe_format::manifest::{
+    ADDED, DELETED, DecodeOptions, EXISTING, ManifestColumns, ManifestFile, Stats, decode_manifest,
+    entry_schema, inherit,
+};
+use icefloe_format::spec::StructType;
+
+use super::read::CONCURRENCY;
+use super::rows::{ManifestRow, Outcome, manifest_rows, outcome_batch};
+use super::table_types::TableTypes;
+use super::write::{Target, WriteOptions, write_manifest};
+use crate::error::{Error, Result};
+use crate::runtime::compute;
+use crate::store::FileIo;
+
+/// Manifests without the files that were removed from them.
+#[derive(Debug, Clone)]
+pub struct FilteredManifests {
+    /// The manifests in input order, untouched or rewritten.
+    pub manifests: RecordBatch,
+    /// What was removed, in columns of `entry_schema`: entries deleted by the snapshot under way,
+    /// with the sequence numbers that the files had.
+    pub deleted: RecordBatch,
+    /// Paths that no manifest lists as live.
+    pub missing: Vec<String>,
+    /// How many manifests were rewritten.
+    pub rewritten: usize,
+}
+
+/// Remove files from manifests: each manifest that lists one is rewritten, with the removed file as
+/// a deleted entry and its other live files as existing ones, ids and sequence numbers spelled out.
+/// Entries that earlier snapshots deleted are left behind. All other manifests stay as they are.
+///
+/// `manifests` are columns of `manifest_file_schema`; paths are compared as exact strings.
+///
+/// # Errors
+/// [`Error::Format`] if a path was added by the snapshot under way, which has nothing to delete yet;
+/// [`Error::Missing`], [`Error::Storage`], [`Error::Exists`], and [`Error::InFile`] for manifests
+/// that cannot be read.
+pub async fn filter_manifests(
+    io: &FileIo,
+    manifests: &RecordBatch,
+    paths: &StringArray,
+    types: Arc<TableTypes>,
+    options: &WriteOptions,
+) -> Result<FilteredManifests> {
+    let (rows, batch) = manifest_rows(manifests)?;
+    let wanted: HashSet<String> = paths.iter().flatten().map(str::to_owned).collect();
+    let wanted = Arc::new(wanted);
+    let hits = find(io, &rows, Arc::clone(&wanted), &types, options.snapshot_id).await?;
+    let mut outcomes: Vec<Outcome> = (0..rows.len()).map(Outcome::Kept).collect();
+    let (mut deleted, mut writes) = (Vec::new(), Vec::new());
+    let mut missing: HashSet<&str> = wanted.iter().map(String::as_str).collect();
+    for (row, hit) in &hits {
+        for path in hit.removed.paths()?.iter().flatten() {
+            missing.remove(path);
+        }
+        let Some(manifest) = rows.get(*row) else { continue };
+        let partition_type = types.partition_type(manifest.spec_id)?;
+        deleted.push(hit.removed.to_batch(&partition_type)?);
+        let index = options.first_index + writes.len();
+        let target = Target { index, spec_id: manifest.spec_id, content: manifest.content };
+        writes.push((*row, hit.rewritten.clone(), target));
+    }
+    let missing = paths.iter().flatten().filter(|path| missing.remove(path)).map(str::to_owned);
+    let missing = missing.collect();
+    let rewritten = writes.len();
+    let written = futures::stream::iter(writes)
+        .map(|(row, columns, target)| {
+            let types = Arc::clone(&types);
+            async move {
+                let file = write_manifest(io, columns, target, types, options).await?;
+                Ok::<(usize, ManifestFile), Error>((row, file))
+            }
+        })
+        .buffered(CONCURRENCY);
+    for (row, file) in written.try_collect::<Vec<_>>().await? {
+        if let Some(outcome) = outcomes.get_mut(row) {
+            *outcome = Outcome::Written(file);
+        }
+    }
+    let manifests = outcome_batch(&batch, outcomes)?;
+    let deleted = concat_batches(&entry_schema(), &deleted)
+        .map_err(|error| FormatError::invalid("entries", error.to_string()))?;
+    Ok(FilteredManifests { manifests, deleted, missing, rewritten })
+}
+
+/// A manifest that lists files to remove.
+struct Hit {
+    /// Its entries afterwards.
+    rewritten: ManifestColumns,
+    /// Those of them that were just deleted.
+    removed: ManifestColumns,
+}
+
+/// The manifests with files to remove, by index, in order.
+async fn find(
+    io: &FileIo,
+    rows: &[ManifestRow],
+    wanted: Arc<HashSet<String>>,
+    types: &TableTypes,
+    snapshot_id: i64,
+) -> Result<Vec<(usize, Hit)>> {
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut candidates = Vec::new();
+    for (index, row) in rows.iter().enumerate().filter(|(_, row)| row.may_have_live_files()) {
+        candidates.push((index, row.clone(), types.partition_type(row.spec_id)?));
+    }
+    let found = futures::stream::iter(candidates)
+        .map(|(index, row, partition_type)| {
+            let wanted = Arc::clone(&wanted);
+            async move {
+                let bytes = io.read(&row.path).await?;
+                let found = compute("filter a manifest", move || {
+                    filter_one(&bytes, &row, &partition_type, &wanted, snapshot_id)
+                        .map_err(|error| Error::in_file(row.path, error))
+                });
+                Ok::<_, Error>(found.await?.map(|hit| (index, hit)))
+            }
+        })
+        .buffered(CONCURRENCY);
+    Ok(found.try_collect::<Vec<_>>().await?.into_iter().flatten().collect())
+}
+
+fn filter_one(
+    bytes: &[u8],
+    row: &ManifestRow,
+    partition_type: &StructType,
+    wanted: &HashSet<String>,
+    snapshot_id: i64,
+) -> Result<Option<Hit>, FormatError> {
+    // Most manifests list none of the files, which the cheap half of the columns tells.
+    let decode = |stats| {
+        decode_manifest(bytes, &DecodeOptions { spec_id: row.spec_id, partition_type, stats })
+    };
+    let cheap = decode(Stats::Skip)?;
+    if !removals(&cheap, wanted)?.iter().any(|removed| removed == Some(true)) {
+        return Ok(None);
+    }
+    let columns = inherit(decode(Stats::All)?, row.inheritance())?;
+    let removed = removals(&columns, wanted)?;
+    check_committed(&columns, &removed, snapshot_id)?;
+    let rewritten = mark(&columns, &removed, snapshot_id)?;
+    let kept = kept(&columns, snapshot_id)?;
+    Ok(Some(Hit { removed: rewritten.filter(&removed)?, rewritten: rewritten.filter(&kept)? }))
+}
+
+/// Which entries are live and of a path to remove.
+fn removals(
+    columns: &ManifestColumns,
+    wanted: &HashSet<String>,
+) -> Result<BooleanArray, FormatError> {
+    let pairs = columns.statuses()?.iter().zip(columns.paths()?);
+    let removed = pairs.map(|(status, path)| {
+        let live = status != Some(DELETED);
+        Some(live && path.is_some_and(|path| wanted.contains(path)))
+    });
+    Ok(removed.collect())
+}
+
+fn check_committed(
+    columns: &ManifestColumns,
+    removed: &BooleanArray,
+    snapshot_id: i64,
+) -> Result<(), FormatError> {
+    let ids = columns.longs("snapshot_id")?;
+    let entries = columns.statuses()?.iter().zip(ids).zip(removed).zip(columns.paths()?);
+    for (((status, id), removed), path) in entries {
+        if removed == Some(true) && status == Some(ADDED) && id == Some(snapshot_id) {
+            let path = path.unwrap_or_default();
+            let reason = format!("{path} is added by the same snapshot that is to delete it");
+            return Err(FormatError::invalid("deleted_paths", reason));
+        }
+    }
+    Ok(())
+}
+
+/// Statuses and snapshot ids as of the snapshot under way.
+fn mark(
+    columns: &ManifestColumns,
+    removed: &BooleanArray,
+    snapshot_id: i64,
+) -> Result<ManifestColumns, FormatError> {
+    let ids = columns.longs("snapshot_id")?;
+    let entries = columns.statuses()?.iter().zip(ids).zip(removed);
+    let statuses = entries.map(|((status, id), removed)| match (status, removed) {
+        (_, Some(true)) => Some(DELETED),
+        (Some(ADDED), _) if id != Some(snapshot_id) => Some(EXISTING),
+        (status, _) => status,
+    });
+    let statuses = statuses.collect::<Int32Array>();
+    let ids = ids.iter().zip(removed).map(|(id, removed)| match removed {
+        Some(true) => Some(snapshot_id),
+        _ => id,
+    });
+    let ids = ids.collect::<Int64Array>();
+    columns.with_columns(vec![("status", Arc::new(statuses)), ("snapshot_id", Arc::new(ids))])
+}
+
+/// All entries but those that an earlier snapshot deleted: only that one's manifests tell of them.
+pub(super) fn kept(
+    columns: &ManifestColumns,
+    snapshot_id: i64,
+) -> Result<BooleanArray, FormatError> {
+    let pairs = columns.statuses()?.iter().zip(columns.longs("snapshot_id")?);
+    let kept = pairs.map(|(status, id)| Some(status != Some(DELETED) || id == Some(snapshot_id)));
+    Ok(kept.collect())
+}
+
+/// The entries as a manifest of this snapshot carries them: earlier deletions left behind, files that
+/// earlier snapshots added existing.
+pub(super) fn carried(
+    columns: &ManifestColumns,
+    snapshot_id: i64,
+) -> Result<ManifestColumns, FormatError> {
+    let none = BooleanArray::from(vec![false; columns.len()]);
+    mark(columns, &none, snapshot_id)?.filter(&kept(columns, snapshot_id)?)
+}

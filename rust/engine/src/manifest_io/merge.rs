@@ -1,0 +1,145 @@
+//! Merging small manifests, so that planning opens few.
+//!
+//! Manifests of one spec and content are packed by length, from the oldest on, into bins of the
+//! target size; each bin of several becomes one manifest. The bin with the newest manifest is left
+//! alone until it has enough of them, so that not every commit rewrites what the last one wrote.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use futures::{StreamExt, TryStreamExt};
+use icefloe_format::Error as FormatError;
+use icefloe_format::manifest::{ManifestColumns, ManifestContent, ManifestFile, Stats};
+
+use super::filter::carried;
+use super::read::{CONCURRENCY, read_manifest};
+use super::rows::{ManifestRow, Outcome, manifest_rows, outcome_batch};
+use super::table_types::TableTypes;
+use super::write::{Target, WriteOptions, write_manifest};
+use crate::error::{Error, Result};
+use crate::store::FileIo;
+
+/// When to merge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MergeOptions {
+    /// Length in bytes that bins aim at: `commit.manifest.target-size-bytes`.
+    pub target_size_bytes: i64,
+    /// Manifests that the newest bin must have: `commit.manifest.min-count-to-merge`.
+    pub min_count_to_merge: usize,
+}
+
+/// The manifests of a snapshot under way, merged; data manifests first, then delete manifests.
+///
+/// `manifests` are columns of `manifest_file_schema` in the order of a list, newest first. Those
+/// without live entries are dropped unless this snapshot wrote them.
+///
+/// # Errors
+/// [`Error::Format`] if the batch does not describe manifests; [`Error::Missing`],
+/// [`Error::Storage`], [`Error::Exists`], and [`Error::InFile`] for manifests that cannot be read.
+pub async fn merge_manifests(
+    io: &FileIo,
+    manifests: &RecordBatch,
+    merge: MergeOptions,
+    types: Arc<TableTypes>,
+    options: &WriteOptions,
+) -> Result<RecordBatch> {
+    let (rows, batch) = manifest_rows(manifests)?;
+    let mut bins = Vec::new();
+    for content in [ManifestContent::Data, ManifestContent::Deletes] {
+        let of_content = |row: &ManifestRow| row.content == content;
+        bins.extend(bins_to_write(&rows, of_content, merge, options.snapshot_id));
+    }
+    let mut index = options.first_index;
+    let mut jobs = Vec::new();
+    for bin in bins {
+        let target = (bin.len() > 1).then_some(index);
+        index += usize::from(target.is_some());
+        jobs.push((bin, target));
+    }
+    let outcomes = futures::stream::iter(jobs)
+        .map(|(bin, target)| {
+            let members: Vec<(usize, ManifestRow)> =
+                bin.iter().filter_map(|i| Some((*i, rows.get(*i)?.clone()))).collect();
+            write_bin(io, members, target, Arc::clone(&types), options)
+        })
+        .buffered(CONCURRENCY);
+    let outcomes: Vec<Vec<Outcome>> = outcomes.try_collect().await?;
+    Ok(outcome_batch(&batch, outcomes.into_iter().flatten().collect())?)
+}
+
+/// Bins of row indices: those of one are to be kept, those of several to be merged.
+fn bins_to_write(
+    rows: &[ManifestRow],
+    of_content: impl Fn(&ManifestRow) -> bool,
+    merge: MergeOptions,
+    snapshot_id: i64,
+) -> Vec<Vec<usize>> {
+    let survives =
+        |row: &ManifestRow| row.may_have_live_files() || row.added_snapshot_id == Some(snapshot_id);
+    let mut newest = None;
+    let mut by_spec: BTreeMap<i32, Vec<usize>> = BTreeMap::new();
+    for (index, row) in rows.iter().enumerate().filter(|(_, r)| of_content(r) && survives(r)) {
+        newest.get_or_insert(index);
+        by_spec.entry(row.spec_id).or_default().push(index);
+    }
+    let mut out = Vec::new();
+    for group in by_spec.values().rev() {
+        for bin in pack_from_end(rows, group, merge.target_size_bytes) {
+            let young = newest.is_some_and(|newest| bin.contains(&newest));
+            if young && bin.len() < merge.min_count_to_merge {
+                out.extend(bin.into_iter().map(|index| vec![index]));
+            } else {
+                out.push(bin);
+            }
+        }
+    }
+    out
+}
+
+/// Neighbours packed into bins of at most `target` bytes, starting with the last; the order of rows
+/// is kept. A manifest larger than the target has a bin of its own.
+fn pack_from_end(rows: &[ManifestRow], group: &[usize], target: i64) -> Vec<Vec<usize>> {
+    let mut bins: Vec<Vec<usize>> = Vec::new();
+    let mut weight = 0_i64;
+    for index in group.iter().rev() {
+        let length = rows.get(*index).map_or(0, |row| row.length);
+        match bins.last_mut() {
+            Some(bin) if weight.saturating_add(length) <= target => {
+                bin.push(*index);
+                weight = weight.saturating_add(length);
+            }
+            _ => {
+                bins.push(vec![*index]);
+                weight = length;
+            }
+        }
+    }
+    for bin in &mut bins {
+        bin.reverse();
+    }
+    bins.reverse();
+    bins
+}
+
+async fn write_bin(
+    io: &FileIo,
+    members: Vec<(usize, ManifestRow)>,
+    target: Option<usize>,
+    types: Arc<TableTypes>,
+    options: &WriteOptions,
+) -> Result<Vec<Outcome>> {
+    let (Some(index), Some((_, first))) = (target, members.first()) else {
+        return Ok(members.into_iter().map(|(row, _)| Outcome::Kept(row)).collect());
+    };
+    let target = Target { index, spec_id: first.spec_id, content: first.content };
+    let mut parts = Vec::with_capacity(members.len());
+    for (_, row) in &members {
+        let columns = read_manifest(io, row, &types, Stats::All).await?;
+        let in_file = |error: FormatError| Error::in_file(&row.path, error);
+        parts.push(carried(&columns, options.snapshot_id).map_err(in_file)?);
+    }
+    let Some(columns) = ManifestColumns::concat(&parts)? else { return Ok(Vec::new()) };
+    let file: ManifestFile = write_manifest(io, columns, target, types, options).await?;
+    Ok(vec![Outcome::Written(file)])
+}

@@ -1,0 +1,19 @@
+//! Manifests and manifest lists, read from and written to storage.
+//!
+//! Manifests travel as rows of a manifest list (`manifest_file_schema`), their entries as columns.
+//! Nothing here commits: a manifest that no list mentions is garbage, not damage.
+
+mod filter;
+mod merge;
+mod put;
+mod read;
+mod rows;
+mod table_types;
+mod write;
+
+pub use filter::{FilteredManifests, filter_manifests};
+pub use merge::{MergeOptions, merge_manifests};
+pub use read::{Keep, read_entries, read_manifest, read_manifest_list};
+pub use rows::{ManifestRow, manifest_rows};
+pub use table_types::TableTypes;
+pub use write::{WriteOptions, write_manifest_list, write_manifests};
