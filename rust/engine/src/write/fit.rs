@@ -1,0 +1,285 @@
+//! Fitting data to a table: which columns go where, and what is cast on the way.
+//!
+//! Columns and struct fields are matched by name, in any order. A value is only ever cast to a type
+//! that holds exactly the same value; whatever does not fit is refused with the column's full name,
+//! what it is and what it must be. Types are judged once, before anything is written; nulls in
+//! required columns and values without an exact equal are found batch by batch.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow_schema::{DataType, Field, Fields, Schema as ArrowSchema, SchemaRef};
+use icefloe_format::Error;
+use icefloe_format::Result;
+use icefloe_format::spec::{NestedField, Schema, Type};
+
+use super::cast::{Cast, casts_to};
+use super::nest;
+
+/// How batches of one Arrow schema become batches of a table's columns in order.
+#[derive(Debug)]
+pub struct Fit {
+    columns: Vec<(Option<usize>, Part)>,
+    schema: SchemaRef,
+}
+
+/// One node of the table's schema and how it is made from its counterpart in the data.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// Full name of the node.
+    pub(super) name: String,
+    pub(super) required: bool,
+    /// The Arrow type that [`Part::fit`] gives.
+    pub(super) data_type: DataType,
+    step: Step,
+}
+
+#[derive(Debug)]
+enum Step {
+    /// The data has no such field: all null.
+    Absent,
+    /// Casts, one after the other; none if the data has the right type already.
+    Casts(Vec<Cast>),
+    /// Each field and its position in the data.
+    Struct(Vec<(Option<usize>, Part)>),
+    /// Make it a list with 32-bit or 64-bit offsets first, then fit the elements.
+    List(Option<DataType>, Box<Part>),
+    /// Fit keys and values.
+    Map(Box<Part>, Box<Part>),
+}
+
+impl Fit {
+    /// Match an Arrow schema with a table's.
+    ///
+    /// # Errors
+    /// `Mismatch` for a column that the table lacks, a required column that the data lacks, and a
+    /// type whose values the table's type cannot hold exactly.
+    pub fn new(data: &ArrowSchema, table: &Schema) -> Result<Self> {
+        let columns = match_fields(data.fields(), &table.fields, "")?;
+        let fields = columns.iter().zip(&table.fields).map(|((_, part), field)| {
+            Field::new(&field.name, part.data_type.clone(), !field.required)
+        });
+        let schema = Arc::new(ArrowSchema::new(fields.collect::<Fields>()));
+        Ok(Self { columns, schema })
+    }
+
+    /// Arrow schema of fitted batches: the table's columns in order, required ones not nullable.
+    /// String and binary columns keep the layout they came in (views, dictionaries, wide offsets).
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The batch as columns of the table.
+    ///
+    /// # Errors
+    /// `Mismatch` for a null in a required column and for a value that cannot be held exactly.
+    pub fn apply(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let columns = self.columns.iter().map(|(position, part)| {
+            let column = match position {
+                Some(position) => part.fit(batch.column(*position))?,
+                None => new_null_array(&part.data_type, batch.num_rows()),
+            };
+            part.check_nulls(&column, None)?;
+            Ok(column)
+        });
+        let columns: Vec<ArrayRef> = columns.collect::<Result<_>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
+            .map_err(|error| Error::invalid("data", error.to_string()))
+    }
+}
+
+impl Part {
+    /// The array in the table's type; nulls of required fields are checked by the parent.
+    pub(super) fn fit(&self, array: &ArrayRef) -> Result<ArrayRef> {
+        match &self.step {
+            Step::Absent => Ok(new_null_array(&self.data_type, array.len())),
+            Step::Casts(casts) => casts
+                .iter()
+                .try_fold(Arc::clone(array), |array, cast| cast.apply(&self.name, &array)),
+            Step::Struct(parts) => nest::fit_struct(self, parts, array),
+            Step::List(container, element) => {
+                nest::fit_list(self, container.as_ref(), element, array)
+            }
+            Step::Map(key, value) => nest::fit_map(self, key, value, array),
+        }
+    }
+
+    /// Refuse a null of a required node where its parent is not null.
+    pub(super) fn check_nulls(
+        &self,
+        array: &ArrayRef,
+        parent: Option<&arrow_buffer::NullBuffer>,
+    ) -> Result<()> {
+        if !self.required || !array.is_nullable() {
+            return Ok(());
+        }
+        let Some(nulls) = array.logical_nulls().filter(|nulls| nulls.null_count() > 0) else {
+            return Ok(());
+        };
+        if parent.is_some_and(|parent| parent.contains(&nulls)) {
+            return Ok(());
+        }
+        Err(self.mismatch(format!("{} with nulls", array.data_type()), "values without nulls"))
+    }
+
+    pub(super) fn mismatch(
+        &self,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Error {
+        mismatch(&self.name, found, expected)
+    }
+}
+
+/// An [`Error::Mismatch`].
+pub(super) fn mismatch(
+    column: &str,
+    found: impl Into<String>,
+    expected: impl Into<String>,
+) -> Error {
+    Error::Mismatch { column: column.into(), found: found.into(), expected: expected.into() }
+}
+
+/// The parts of a struct or of the whole table, each with its position in the data.
+fn match_fields(
+    data: &Fields,
+    table: &[NestedField],
+    parent: &str,
+) -> Result<Vec<(Option<usize>, Part)>> {
+    for (position, field) in data.iter().enumerate() {
+        let name = full_name(parent, field.name());
+        if !table.iter().any(|known| known.name == *field.name()) {
+            let known: Vec<_> = table.iter().map(|known| known.name.as_str()).collect();
+            let expected = format!("only columns of the table ({})", known.join(", "));
+            return Err(mismatch(&name, "a column that the table does not have", expected));
+        }
+        if data.iter().take(position).any(|earlier| earlier.name() == field.name()) {
+            return Err(mismatch(&name, "two columns of this name", "one"));
+        }
+    }
+    table.iter().map(|field| match_field(data, field, parent)).collect()
+}
+
+fn match_field(
+    data: &Fields,
+    field: &NestedField,
+    parent: &str,
+) -> Result<(Option<usize>, Part)> {
+    let name = full_name(parent, &field.name);
+    if let Some((position, found)) = data.find(&field.name) {
+        return Ok((Some(position), part(found.data_type(), field, name)?));
+    }
+    if field.write_default.is_some() {
+        let feature = format!("the write default of column {name}");
+        return Err(Error::unsupported(feature));
+    }
+    if field.required {
+        let expected = format!("a required {}", field.field_type);
+        return Err(mismatch(&name, "no such column", expected));
+    }
+    let step = part(&DataType::Null, field, name)?;
+    Ok((None, Part { step: Step::Absent, ..step }))
+}
+
+fn part(found: &DataType, field: &NestedField, name: String) -> Result<Part> {
+    node(found, &field.field_type, field.required, name)
+}
+
+fn node(found: &DataType, wanted: &Type, required: bool, name: String) -> Result<Part> {
+    let (data_type, step) = match wanted {
+        Type::Primitive(primitive) => {
+            let (data_type, casts) = casts_to(found, primitive, &name)?;
+            (data_type, Step::Casts(casts))
+        }
+        Type::Struct(inner) => {
+            let Some(fields) = struct_fields(found) else { return Err(refused(found, wanted, &name)) };
+            let parts = match_fields(fields, &inner.fields, &name)?;
+            let fields = parts.iter().zip(&inner.fields).map(|((_, part), field)| {
+                Field::new(&field.name, part.data_type.clone(), !field.required)
+            });
+            let data_type = DataType::Struct(fields.collect());
+            let step = if *found == DataType::Null { Step::Absent } else { Step::Struct(parts) };
+            (data_type, step)
+        }
+        Type::List(list) => list_node(found, list, wanted, &name)?,
+        Type::Map(map) => map_node(found, map, wanted, &name)?,
+    };
+    Ok(Part { name, required, data_type, step })
+}
+
+fn list_node(
+    found: &DataType,
+    list: &icefloe_format::spec::ListType,
+    wanted: &Type,
+    name: &str,
+) -> Result<(DataType, Step)> {
+    let (element, container, wide) = match found {
+        DataType::List(element) => (element.data_type(), None, false),
+        DataType::LargeList(element) => (element.data_type(), None, true),
+        DataType::FixedSizeList(element, _) | DataType::ListView(element) => {
+            (element.data_type(), Some(DataType::List(Arc::clone(element))), false)
+        }
+        DataType::LargeListView(element) => {
+            (element.data_type(), Some(DataType::LargeList(Arc::clone(element))), true)
+        }
+        DataType::Null => (found, None, false),
+        _ => return Err(refused(found, wanted, name)),
+    };
+    let part = node(element, &list.element, list.element_required, format!("{name}.element"))?;
+    let field = Arc::new(Field::new("element", part.data_type.clone(), !list.element_required));
+    let data_type = if wide { DataType::LargeList(field) } else { DataType::List(field) };
+    if *found == DataType::Null {
+        return Ok((data_type, Step::Absent));
+    }
+    Ok((data_type, Step::List(container, Box::new(part))))
+}
+
+fn map_node(
+    found: &DataType,
+    map: &icefloe_format::spec::MapType,
+    wanted: &Type,
+    name: &str,
+) -> Result<(DataType, Step)> {
+    let (key, value) = match found {
+        DataType::Map(entries, _) => match entries.data_type() {
+            DataType::Struct(fields) => match fields.as_ref() {
+                [key, value] => (key.data_type(), value.data_type()),
+                _ => return Err(refused(found, wanted, name)),
+            },
+            _ => return Err(refused(found, wanted, name)),
+        },
+        DataType::Null => (found, found),
+        _ => return Err(refused(found, wanted, name)),
+    };
+    let key = node(key, &map.key, true, format!("{name}.key"))?;
+    let value = node(value, &map.value, map.value_required, format!("{name}.value"))?;
+    let entries = Fields::from(vec![
+        Field::new("key", key.data_type.clone(), false),
+        Field::new("value", value.data_type.clone(), !map.value_required),
+    ]);
+    let entries = Arc::new(Field::new("key_value", DataType::Struct(entries), false));
+    let data_type = DataType::Map(entries, false);
+    if *found == DataType::Null {
+        return Ok((data_type, Step::Absent));
+    }
+    Ok((data_type, Step::Map(Box::new(key), Box::new(value))))
+}
+
+/// The fields of a struct; a column without any type has none, and then all are absent.
+fn struct_fields(found: &DataType) -> Option<&Fields> {
+    static NONE: std::sync::LazyLock<Fields> = std::sync::LazyLock::new(Fields::empty);
+    match found {
+        DataType::Struct(fields) => Some(fields),
+        DataType::Null => Some(&NONE),
+        _ => None,
+    }
+}
+
+fn refused(found: &DataType, wanted: &Type, name: &str) -> Error {
+    mismatch(name, found.to_string(), wanted.to_string())
+}
+
+fn full_name(parent: &str, name: &str) -> String {
+    if parent.is_empty() { name.to_owned() } else { format!("{parent}.{name}") }
+}

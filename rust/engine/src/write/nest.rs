@@ -1,0 +1,122 @@
+//! Fitting structs, lists and maps: their parts are fitted, offsets and nulls are kept.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayRef, GenericListArray, MapArray, OffsetSizeTrait, StructArray, new_null_array,
+};
+use arrow_buffer::{OffsetBuffer, ScalarBuffer};
+use arrow_schema::{DataType, FieldRef, Fields};
+use icefloe_format::{Error, Result};
+
+use super::fit::Part;
+
+pub(super) fn fit_struct(
+    part: &Part,
+    parts: &[(Option<usize>, Part)],
+    array: &ArrayRef,
+) -> Result<ArrayRef> {
+    let DataType::Struct(fields) = &part.data_type else { return Err(unexpected(part, array)) };
+    let Some(found) = array.as_struct_opt() else { return Err(unexpected(part, array)) };
+    let columns = parts.iter().map(|(position, child)| {
+        let column = match position {
+            Some(position) => child.fit(found.column(*position))?,
+            None => new_null_array(&child.data_type, found.len()),
+        };
+        child.check_nulls(&column, found.nulls())?;
+        Ok(column)
+    });
+    let columns: Vec<ArrayRef> = columns.collect::<Result<_>>()?;
+    let nulls = found.nulls().cloned();
+    let made = if columns.is_empty() {
+        Ok(StructArray::new_empty_fields(found.len(), nulls))
+    } else {
+        StructArray::try_new(fields.clone(), columns, nulls)
+    };
+    made.map(|made| Arc::new(made) as ArrayRef).map_err(|error| refused(part, error))
+}
+
+pub(super) fn fit_list(
+    part: &Part,
+    container: Option<&DataType>,
+    element: &Part,
+    array: &ArrayRef,
+) -> Result<ArrayRef> {
+    let list = match container {
+        None => Arc::clone(array),
+        Some(list_type) => {
+            arrow_cast::cast(array, list_type).map_err(|error| refused(part, error))?
+        }
+    };
+    match &part.data_type {
+        DataType::List(field) => fit_offsets::<i32>(part, element, field, &list),
+        DataType::LargeList(field) => fit_offsets::<i64>(part, element, field, &list),
+        _ => Err(unexpected(part, array)),
+    }
+}
+
+fn fit_offsets<O: OffsetSizeTrait>(
+    part: &Part,
+    element: &Part,
+    field: &FieldRef,
+    array: &ArrayRef,
+) -> Result<ArrayRef> {
+    let Some(list) = array.as_list_opt::<O>() else { return Err(unexpected(part, array)) };
+    let (offsets, values) = used(list.offsets(), list.values());
+    let values = element.fit(&values)?;
+    element.check_nulls(&values, None)?;
+    let nulls = list.nulls().cloned();
+    GenericListArray::<O>::try_new(Arc::clone(field), offsets, values, nulls)
+        .map(|made| Arc::new(made) as ArrayRef)
+        .map_err(|error| refused(part, error))
+}
+
+pub(super) fn fit_map(part: &Part, key: &Part, value: &Part, array: &ArrayRef) -> Result<ArrayRef> {
+    let (DataType::Map(field, ordered), Some(map)) = (&part.data_type, array.as_map_opt()) else {
+        return Err(unexpected(part, array));
+    };
+    let DataType::Struct(fields) = field.data_type() else { return Err(unexpected(part, array)) };
+    let (offsets, keys) = used(map.offsets(), map.keys());
+    let (_, values) = used(map.offsets(), map.values());
+    let entries = fit_entries(fields, (key, &keys), (value, &values))?;
+    MapArray::try_new(Arc::clone(field), offsets, entries, map.nulls().cloned(), *ordered)
+        .map(|made| Arc::new(made) as ArrayRef)
+        .map_err(|error| refused(part, error))
+}
+
+fn fit_entries(
+    fields: &Fields,
+    (key, keys): (&Part, &ArrayRef),
+    (value, values): (&Part, &ArrayRef),
+) -> Result<StructArray> {
+    let keys = key.fit(keys)?;
+    key.check_nulls(&keys, None)?;
+    let values = value.fit(values)?;
+    value.check_nulls(&values, None)?;
+    StructArray::try_new(fields.clone(), vec![keys, values], None)
+        .map_err(|error| refused(value, error))
+}
+
+/// Offsets from zero and only the values they span: values outside belong to no row, and must
+/// neither be cast nor count as nulls.
+fn used<O: OffsetSizeTrait>(
+    offsets: &OffsetBuffer<O>,
+    values: &ArrayRef,
+) -> (OffsetBuffer<O>, ArrayRef) {
+    let (first, last) = (offsets[0], offsets[offsets.len() - 1]);
+    let (start, end) = (first.as_usize(), last.as_usize());
+    if start == 0 && end == values.len() {
+        return (offsets.clone(), Arc::clone(values));
+    }
+    let shifted: ScalarBuffer<O> = offsets.iter().map(|offset| *offset - first).collect();
+    (OffsetBuffer::new(shifted), values.slice(start, end - start))
+}
+
+fn unexpected(part: &Part, array: &ArrayRef) -> Error {
+    part.mismatch(array.data_type().to_string(), part.data_type.to_string())
+}
+
+fn refused(part: &Part, error: arrow_schema::ArrowError) -> Error {
+    part.mismatch(error.to_string(), part.data_type.to_string())
+}
