@@ -12,7 +12,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 use icefloe_format::Result;
-use icefloe_format::spec::PrimitiveType;
+use icefloe_format::spec::{PrimitiveType, primitive_to_arrow};
 
 use super::fit::mismatch;
 
@@ -67,7 +67,10 @@ pub(super) fn casts_to(
 fn exact(found: &DataType, wanted: &PrimitiveType) -> Option<(DataType, Vec<Cast>)> {
     use DataType as A;
     use PrimitiveType as P;
-    let target = target_type(wanted)?;
+    let target = primitive_to_arrow(wanted);
+    if target == A::Null {
+        return None;
+    }
     if *found == A::Null {
         return Some((target.clone(), vec![Cast::Arrow(target)]));
     }
@@ -94,32 +97,6 @@ fn exact(found: &DataType, wanted: &PrimitiveType) -> Option<(DataType, Vec<Cast
         _ => return None,
     };
     Some((target, casts))
-}
-
-/// The Arrow type in which values of a primitive type are written.
-fn target_type(wanted: &PrimitiveType) -> Option<DataType> {
-    use PrimitiveType as P;
-    Some(match wanted {
-        P::Boolean => DataType::Boolean,
-        P::Int => DataType::Int32,
-        P::Long => DataType::Int64,
-        P::Float => DataType::Float32,
-        P::Double => DataType::Float64,
-        P::Decimal { precision, scale } => {
-            DataType::Decimal128(*precision, i8::try_from(*scale).ok()?)
-        }
-        P::Date => DataType::Date32,
-        P::Time => DataType::Time64(TimeUnit::Microsecond),
-        P::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
-        P::Timestamptz => DataType::Timestamp(TimeUnit::Microsecond, Some(UTC.into())),
-        P::TimestampNs => DataType::Timestamp(TimeUnit::Nanosecond, None),
-        P::TimestamptzNs => DataType::Timestamp(TimeUnit::Nanosecond, Some(UTC.into())),
-        P::String => DataType::Utf8,
-        P::Uuid => DataType::FixedSizeBinary(16),
-        P::Fixed(length) => DataType::FixedSizeBinary(i32::try_from(*length).ok()?),
-        P::Binary => DataType::Binary,
-        P::Unknown => return None,
-    })
 }
 
 fn decimal(found: &DataType, precision: u8, scale: u8, target: &DataType) -> Option<Vec<Cast>> {

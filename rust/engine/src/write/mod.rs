@@ -1,1 +1,21 @@
-//! Arrow batches to data files and delete files.
+//! Writing: batches to data files, positions to delete files, each with what a commit needs to know.
+
+mod cast;
+mod data_file;
+pub mod fit;
+mod groups;
+mod keys;
+pub mod locations;
+pub mod metrics;
+mod nest;
+pub mod options;
+mod output;
+mod parquet_file;
+pub mod parquet_schema;
+mod rolling;
+mod router;
+mod sort;
+pub mod task;
+
+pub use data_file::{WrittenFile, data_file_batch};
+pub use task::{WriteTask, write_data_files};

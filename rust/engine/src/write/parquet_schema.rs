@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use icefloe_format::spec::{NestedField, PrimitiveType, Schema, Type};
+use icefloe_format::spec::{NestedField, PrimitiveType, Schema, Type, sanitize_name};
 use icefloe_format::{Error, Result};
 use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as PhysicalType};
 use parquet::errors::ParquetError;
 use parquet::schema::types::{SchemaDescriptor, Type as ParquetType, TypePtr};
 
-use super::names::sanitize;
 
 /// Name of the root message; readers of Avro and Parquet know data files by it.
 const ROOT: &str = "table";
@@ -27,7 +26,7 @@ pub fn parquet_schema(schema: &Schema) -> Result<SchemaDescriptor> {
 }
 
 fn field(field: &NestedField) -> Result<TypePtr> {
-    node(&sanitize(&field.name), field.id, field.required, &field.field_type)
+    node(&sanitize_name(&field.name), field.id, field.required, &field.field_type)
 }
 
 fn node(name: &str, id: i32, required: bool, node_type: &Type) -> Result<TypePtr> {

@@ -1,0 +1,137 @@
+//! What is known about a file that has been written, and many of them as columns.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_array::builder::{BinaryBuilder, Int32Builder, Int64Builder, ListBuilder, MapBuilder, MapFieldNames};
+use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, new_null_array};
+use arrow_schema::{ArrowError, DataType, Field};
+use icefloe_format::Error as FormatError;
+use icefloe_format::manifest::columns::data_file_schema;
+
+use super::metrics::ColumnMetrics;
+use crate::error::Result;
+
+/// One new data file or delete file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WrittenFile {
+    /// 0 for rows of the table, 1 for position deletes.
+    pub content: i32,
+    /// Where it is.
+    pub location: String,
+    /// The spec that `partition` is a tuple of.
+    pub spec_id: i32,
+    /// The partition tuple as a JSON array.
+    pub partition: String,
+    /// Rows in the file.
+    pub record_count: i64,
+    /// Size in bytes.
+    pub file_size_bytes: i64,
+    /// Metrics by field id.
+    pub metrics: ColumnMetrics,
+    /// Where row groups begin.
+    pub split_offsets: Vec<i64>,
+    /// The order that the rows are in, where they are in one.
+    pub sort_order_id: Option<i32>,
+    /// The data file that every deleted position is of.
+    pub referenced_data_file: Option<String>,
+}
+
+/// Files as the columns of `data_file_schema`.
+///
+/// # Errors
+/// None that a caller can cause: the columns are those of the schema.
+pub fn data_file_batch(files: &[WrittenFile]) -> Result<RecordBatch> {
+    let schema = data_file_schema();
+    let columns = schema.fields().iter().map(|field| column(field, files));
+    let columns = columns.collect::<Result<Vec<_>, ArrowError>>();
+    let batch = columns.and_then(|columns| RecordBatch::try_new(schema, columns));
+    batch.map_err(|error| FormatError::invalid("data files", error.to_string()).into())
+}
+
+fn column(field: &Field, files: &[WrittenFile]) -> Result<ArrayRef, ArrowError> {
+    let int32 = |value: fn(&WrittenFile) -> Option<i32>| -> ArrayRef {
+        Arc::new(files.iter().map(value).collect::<Int32Array>())
+    };
+    let int64 = |value: fn(&WrittenFile) -> i64| -> ArrayRef {
+        Arc::new(Int64Array::from_iter_values(files.iter().map(value)))
+    };
+    let text = |value: fn(&WrittenFile) -> Option<&str>| -> ArrayRef {
+        Arc::new(files.iter().map(value).collect::<StringArray>())
+    };
+    Ok(match field.name().as_str() {
+        "content" => int32(|file| Some(file.content)),
+        "file_path" => text(|file| Some(&file.location)),
+        "file_format" => text(|_| Some("PARQUET")),
+        "spec_id" => int32(|file| Some(file.spec_id)),
+        "partition" => text(|file| Some(&file.partition)),
+        "record_count" => int64(|file| file.record_count),
+        "file_size_in_bytes" => int64(|file| file.file_size_bytes),
+        "column_sizes" => counts(field, files, |metrics| &metrics.column_sizes)?,
+        "value_counts" => counts(field, files, |metrics| &metrics.value_counts)?,
+        "null_value_counts" => counts(field, files, |metrics| &metrics.null_value_counts)?,
+        "nan_value_counts" => counts(field, files, |metrics| &metrics.nan_value_counts)?,
+        "lower_bounds" => bounds(field, files, |metrics| &metrics.lower_bounds)?,
+        "upper_bounds" => bounds(field, files, |metrics| &metrics.upper_bounds)?,
+        "split_offsets" => split_offsets(files),
+        "sort_order_id" => int32(|file| file.sort_order_id),
+        "referenced_data_file" => text(|file| file.referenced_data_file.as_deref()),
+        _ => new_null_array(field.data_type(), files.len()),
+    })
+}
+
+fn counts(
+    field: &Field,
+    files: &[WrittenFile],
+    map: fn(&ColumnMetrics) -> &BTreeMap<i32, i64>,
+) -> Result<ArrayRef, ArrowError> {
+    let mut builder = MapBuilder::new(names(field), Int32Builder::new(), Int64Builder::new())
+        .with_keys_field(key_field())
+        .with_values_field(Field::new("value", DataType::Int64, true));
+    for file in files {
+        let entries = map(&file.metrics);
+        for (id, count) in entries {
+            builder.keys().append_value(*id);
+            builder.values().append_value(*count);
+        }
+        builder.append(!entries.is_empty())?;
+    }
+    Ok(Arc::new(builder.finish()))
+}
+
+fn bounds(
+    field: &Field,
+    files: &[WrittenFile],
+    map: fn(&ColumnMetrics) -> &BTreeMap<i32, Vec<u8>>,
+) -> Result<ArrayRef, ArrowError> {
+    let mut builder = MapBuilder::new(names(field), Int32Builder::new(), BinaryBuilder::new())
+        .with_keys_field(key_field())
+        .with_values_field(Field::new("value", DataType::Binary, true));
+    for file in files {
+        let entries = map(&file.metrics);
+        for (id, bound) in entries {
+            builder.keys().append_value(*id);
+            builder.values().append_value(bound);
+        }
+        builder.append(!entries.is_empty())?;
+    }
+    Ok(Arc::new(builder.finish()))
+}
+
+fn split_offsets(files: &[WrittenFile]) -> ArrayRef {
+    let mut builder = ListBuilder::new(Int64Builder::new());
+    for file in files {
+        builder.values().append_slice(&file.split_offsets);
+        builder.append(!file.split_offsets.is_empty());
+    }
+    Arc::new(builder.finish())
+}
+
+fn key_field() -> Field {
+    Field::new("key", DataType::Int32, false)
+}
+
+fn names(field: &Field) -> Option<MapFieldNames> {
+    let DataType::Map(entries, _) = field.data_type() else { return None };
+    Some(MapFieldNames { entry: entries.name().clone(), key: "key".into(), value: "value".into() })
+}

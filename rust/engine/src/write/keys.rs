@@ -1,0 +1,86 @@
+//! Transformed columns of a batch: what partitions and sort orders are made of.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
+use arrow_buffer::NullBuffer;
+use icefloe_format::spec::{
+    Datum, Partition, PartitionSpec, PrimitiveType, Schema, SortOrder,
+};
+use icefloe_format::transform::Transform;
+use icefloe_format::{Error, Result};
+
+/// A column and a transform of it.
+#[derive(Debug, Clone)]
+pub(super) struct Key {
+    path: Vec<usize>,
+    transform: Transform,
+    source: PrimitiveType,
+    result: PrimitiveType,
+}
+
+impl Key {
+    /// # Errors
+    /// `InvalidArgument` where the schema has no such column outside lists and maps, or the
+    /// transform cannot take it; `Unsupported` for a transform that is not known.
+    pub(super) fn new(schema: &Schema, source_id: i32, transform: &Transform) -> Result<Self> {
+        if let Transform::Unknown(name) = transform {
+            return Err(Error::unsupported(format!("writing with the transform {name}")));
+        }
+        let found = schema.position_path(source_id).zip(schema.primitive_type(source_id));
+        let (path, source) = found.ok_or_else(|| {
+            let reason = format!("there is no primitive column with id {source_id}");
+            Error::invalid("schema", reason)
+        })?;
+        let result = transform.result_type(&source)?;
+        Ok(Self { path, transform: transform.clone(), source, result })
+    }
+
+    /// The keys of a spec's fields in order.
+    pub(super) fn of_spec(schema: &Schema, spec: &PartitionSpec) -> Result<Vec<Self>> {
+        let fields = spec.fields.iter();
+        fields.map(|field| Self::new(schema, field.source_id, &field.transform)).collect()
+    }
+
+    /// The keys of a sort order's fields in order.
+    pub(super) fn of_order(schema: &Schema, order: &SortOrder) -> Result<Vec<Self>> {
+        let fields = order.fields.iter();
+        fields.map(|field| Self::new(schema, field.source_id, &field.transform)).collect()
+    }
+
+    /// The type of transformed columns.
+    pub(super) fn result(&self) -> &PrimitiveType {
+        &self.result
+    }
+
+    /// The transformed column of a batch.
+    pub(super) fn column(&self, batch: &RecordBatch) -> Result<ArrayRef> {
+        self.transform.apply_array(&column_at(batch, &self.path)?, &self.source)
+    }
+}
+
+/// The partition tuple in a row of transformed columns.
+pub(super) fn partition_at(keys: &[Key], columns: &[ArrayRef], row: usize) -> Result<Partition> {
+    let pairs = keys.iter().zip(columns);
+    pairs.map(|(key, column)| Datum::from_array(column, row, &key.result)).collect()
+}
+
+/// A column below structs, null where a struct around it is.
+fn column_at(batch: &RecordBatch, path: &[usize]) -> Result<ArrayRef> {
+    let absent = || Error::invalid("data", "a key column is not where the schema has it");
+    let (first, rest) = path.split_first().ok_or_else(absent)?;
+    let mut column = Arc::clone(batch.columns().get(*first).ok_or_else(absent)?);
+    let mut nulls: Option<NullBuffer> = None;
+    for position in rest {
+        let parent = column.as_struct_opt().ok_or_else(absent)?;
+        nulls = NullBuffer::union(nulls.as_ref(), parent.nulls());
+        column = Arc::clone(parent.columns().get(*position).ok_or_else(absent)?);
+    }
+    if nulls.is_none() {
+        return Ok(column);
+    }
+    let nulls = NullBuffer::union(nulls.as_ref(), column.logical_nulls().as_ref());
+    let masked = column.to_data().into_builder().nulls(nulls).build();
+    masked.map(make_array).map_err(|error| Error::invalid("data", error.to_string()))
+}

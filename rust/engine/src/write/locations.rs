@@ -1,0 +1,165 @@
+//! Where data files go and what they are called.
+
+use std::collections::BTreeMap;
+
+use icefloe_format::{Error, Result};
+
+/// Puts new files of one task under a table, by its properties.
+#[derive(Debug, Clone)]
+pub struct Locations {
+    /// Directory of data files, without a trailing slash.
+    data_path: String,
+    layout: Layout,
+}
+
+#[derive(Debug, Clone)]
+enum Layout {
+    /// `<data path>/<partition>/<file>`.
+    Directories,
+    /// Hash directories spread files over an object store's key space.
+    Hashed {
+        /// Whether partition directories follow the hash.
+        partitioned_paths: bool,
+        /// `<database>/<table>`, where the data path is outside the table's location.
+        context: Option<String>,
+    },
+}
+
+const DATA_PATH: &str = "write.data.path";
+const OBJECT_STORAGE: &str = "write.object-storage.enabled";
+const PARTITIONED_PATHS: &str = "write.object-storage.partitioned-paths";
+/// Properties of old that named the data path; whoever still sets one expects files there.
+const REFUSED: [&str; 2] = ["write.object-storage.path", "write.folder-storage.path"];
+
+impl Locations {
+    /// The layout that a table's properties ask for.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a property that is malformed or no longer used, `Unsupported` for a
+    /// custom location provider.
+    pub fn new(table_location: &str, properties: &BTreeMap<String, String>) -> Result<Self> {
+        if let Some(refused) = REFUSED.iter().find(|name| properties.contains_key(**name)) {
+            return Err(Error::invalid(*refused, format!("is no longer used; set {DATA_PATH}")));
+        }
+        if let Some(provider) = properties.get("write.location-provider.impl") {
+            return Err(Error::unsupported(format!("the location provider {provider}")));
+        }
+        let table_location = table_location.trim_end_matches('/');
+        let data_path = match properties.get(DATA_PATH) {
+            Some(path) => path.trim_end_matches('/').to_owned(),
+            None => format!("{table_location}/data"),
+        };
+        let layout = if flag(properties, OBJECT_STORAGE, false)? {
+            let outside = !data_path.starts_with(table_location);
+            Layout::Hashed {
+                partitioned_paths: flag(properties, PARTITIONED_PATHS, true)?,
+                context: outside.then(|| path_context(table_location)),
+            }
+        } else {
+            Layout::Directories
+        };
+        Ok(Self { data_path, layout })
+    }
+
+    /// The location of a file in a partition; `partition_path` is empty for an unpartitioned table.
+    ///
+    /// The object-storage layout hashes `<partition path>/<file name>` (murmur3, 32 bits) and takes
+    /// the last 20 bits as directories of 4, 4, 4 and 8.
+    pub fn file(&self, partition_path: &str, file_name: &str) -> String {
+        let in_partition = if partition_path.is_empty() {
+            file_name.to_owned()
+        } else {
+            format!("{partition_path}/{file_name}")
+        };
+        let Layout::Hashed { partitioned_paths, context } = &self.layout else {
+            return format!("{}/{in_partition}", self.data_path);
+        };
+        let hash = hash_directories(if *partitioned_paths { &in_partition } else { file_name });
+        let rest = if *partitioned_paths { &in_partition } else { file_name };
+        match context {
+            Some(context) => format!("{}/{hash}/{context}/{rest}", self.data_path),
+            None if *partitioned_paths => format!("{}/{hash}/{rest}", self.data_path),
+            None => format!("{}/{hash}-{rest}", self.data_path),
+        }
+    }
+}
+
+/// Makes the names of one task's files; no two of them are equal, nor any of another task's.
+#[derive(Debug, Clone)]
+pub struct FileNames {
+    prefix: String,
+    suffix: &'static str,
+    made: u32,
+}
+
+impl FileNames {
+    /// Names `%05d-%d-<operation id>-%05d` of partition, task, operation and a counter from 1.
+    pub fn new(partition_id: u32, task_id: u64, operation_id: &str, kind: FileKind) -> Self {
+        let suffix = match kind {
+            FileKind::Data => ".parquet",
+            FileKind::Deletes => "-deletes.parquet",
+        };
+        Self { prefix: format!("{partition_id:05}-{task_id}-{operation_id}"), suffix, made: 0 }
+    }
+
+    /// The next name.
+    pub fn next_name(&mut self) -> String {
+        self.made += 1;
+        format!("{}-{:05}{}", self.prefix, self.made, self.suffix)
+    }
+}
+
+/// What a file is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// Rows of the table.
+    Data,
+    /// Rows to leave out.
+    Deletes,
+}
+
+fn hash_directories(text: &str) -> String {
+    // Reading from a byte slice cannot fail.
+    let hash = murmur3::murmur3_32(&mut text.as_bytes(), 0).unwrap_or_default();
+    let bits = format!("{:032b}", hash | 0x8000_0000);
+    format!("{}/{}/{}/{}", &bits[12..16], &bits[16..20], &bits[20..24], &bits[24..32])
+}
+
+/// The last two segments of a table's location.
+fn path_context(table_location: &str) -> String {
+    let segments: Vec<&str> = table_location.split('/').collect();
+    let start = segments.len().saturating_sub(2);
+    segments[start..].join("/")
+}
+
+pub(super) fn flag(
+    properties: &BTreeMap<String, String>,
+    name: &str,
+    default: bool,
+) -> Result<bool> {
+    match properties.get(name) {
+        None => Ok(default),
+        Some(text) if text.eq_ignore_ascii_case("true") => Ok(true),
+        Some(text) if text.eq_ignore_ascii_case("false") => Ok(false),
+        Some(text) => Err(Error::invalid(name, format!("{text:?} is neither true nor false"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hash_directories_are_those_of_the_reference() {
+        assert_eq!(hash_directories("a"), "0101/0110/1001/10110010");
+        assert_eq!(hash_directories("b"), "1110/0111/1110/00000011");
+        assert_eq!(hash_directories("c"), "0010/1101/0110/01011111");
+        assert_eq!(hash_directories("d"), "1001/0001/0100/01110011");
+        assert_eq!(hash_directories("test.parquet"), "0110/1010/0011/11101000");
+        assert_eq!(
+            hash_directories("string_field=example_string/test.parquet"),
+            "0001/0010/1001/00000011"
+        );
+        assert_eq!(hash_directories("file.parquet"), "0010/1111/0101/11011101");
+    }
+}

@@ -1,0 +1,203 @@
+//! The table properties that shape data files.
+
+use std::collections::BTreeMap;
+
+use icefloe_format::{Error, Result};
+use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use parquet::schema::types::ColumnPath;
+
+use super::locations::{FileKind, flag};
+
+const MIB: u64 = 1024 * 1024;
+const CREATED_BY: &str = concat!("icefloe version ", env!("CARGO_PKG_VERSION"));
+
+/// How files are cut, encoded and compressed.
+#[derive(Debug, Clone)]
+pub struct WriteOptions {
+    /// Size on disk at which a file is closed and the next one begun.
+    pub target_file_bytes: u64,
+    /// Size of a row group on disk, and so the most that one open file holds in memory.
+    pub row_group_bytes: u64,
+    /// Bytes of batches and encoded columns that one task may hold.
+    pub memory_bytes: u64,
+    page_bytes: u64,
+    page_rows: u64,
+    dictionary_bytes: u64,
+    compression: Compression,
+    version: WriterVersion,
+    bloom_filters: Vec<(String, f64)>,
+}
+
+impl WriteOptions {
+    /// What a table's properties ask for; delete files may have their own (`write.delete.parquet.`).
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a value that is not what the property takes, `Unsupported` for another
+    /// file format.
+    pub fn new(properties: &BTreeMap<String, String>, kind: FileKind) -> Result<Self> {
+        let read = Reader { properties, kind };
+        read.check_format()?;
+        let target = match kind {
+            FileKind::Data => read.number("write.target-file-size-bytes", 512 * MIB)?,
+            FileKind::Deletes => read.number("write.delete.target-file-size-bytes", 64 * MIB)?,
+        };
+        Ok(Self {
+            target_file_bytes: target,
+            row_group_bytes: read.parquet_number("row-group-size-bytes", 128 * MIB)?,
+            memory_bytes: read.number("write.icefloe.memory-bytes", 512 * MIB)?,
+            page_bytes: read.parquet_number("page-size-bytes", MIB)?,
+            page_rows: read.parquet_number("page-row-limit", 20_000)?,
+            dictionary_bytes: read.parquet_number("dict-size-bytes", 2 * MIB)?,
+            compression: read.compression()?,
+            version: read.version()?,
+            bloom_filters: read.bloom_filters()?,
+        })
+    }
+
+    /// The Parquet writer's settings. `statistics_bytes` is how much of a string's or bytes' bound
+    /// the footer must keep for metrics to be exact; `None` keeps all of it.
+    pub(super) fn properties(&self, statistics_bytes: Option<usize>) -> WriterPropertiesBuilder {
+        let mut builder = WriterProperties::builder()
+            .set_created_by(CREATED_BY.to_owned())
+            .set_writer_version(self.version)
+            .set_compression(self.compression)
+            .set_max_row_group_row_count(None)
+            .set_max_row_group_bytes(Some(to_usize(self.row_group_bytes)))
+            .set_data_page_size_limit(to_usize(self.page_bytes))
+            .set_data_page_row_count_limit(to_usize(self.page_rows))
+            .set_dictionary_page_size_limit(to_usize(self.dictionary_bytes))
+            .set_statistics_truncate_length(statistics_bytes);
+        for (path, false_positives) in &self.bloom_filters {
+            let parts: Vec<String> = path.split('.').map(str::to_owned).collect();
+            let path = ColumnPath::new(parts);
+            builder = builder
+                .set_column_bloom_filter_enabled(path.clone(), true)
+                .set_column_bloom_filter_fpp(path, *false_positives);
+        }
+        builder
+    }
+}
+
+fn to_usize(value: u64) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
+}
+
+struct Reader<'a> {
+    properties: &'a BTreeMap<String, String>,
+    kind: FileKind,
+}
+
+impl Reader<'_> {
+    fn check_format(&self) -> Result<()> {
+        let data = self.properties.get("write.format.default");
+        let format = match self.kind {
+            FileKind::Data => data,
+            FileKind::Deletes => self.properties.get("write.delete.format.default").or(data),
+        };
+        match format {
+            Some(format) if !format.eq_ignore_ascii_case("parquet") => {
+                Err(Error::unsupported(format!("writing {format} files")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn number(&self, name: &str, default: u64) -> Result<u64> {
+        match self.properties.get(name) {
+            None => Ok(default),
+            Some(text) => positive(name, text),
+        }
+    }
+
+    /// A property of `write.parquet.`, or of `write.delete.parquet.` first.
+    fn parquet(&self, name: &str) -> Option<(String, &String)> {
+        let own = (self.kind == FileKind::Deletes).then(|| format!("write.delete.parquet.{name}"));
+        own.into_iter()
+            .chain([format!("write.parquet.{name}")])
+            .find_map(|key| self.properties.get(&key).map(|text| (key, text)))
+    }
+
+    fn parquet_number(&self, name: &str, default: u64) -> Result<u64> {
+        self.parquet(name).map_or(Ok(default), |(key, text)| positive(&key, text))
+    }
+
+    fn version(&self) -> Result<WriterVersion> {
+        match self.parquet("page-version") {
+            None => Ok(WriterVersion::PARQUET_1_0),
+            Some((_, text)) if text.eq_ignore_ascii_case("v1") => Ok(WriterVersion::PARQUET_1_0),
+            Some((_, text)) if text.eq_ignore_ascii_case("v2") => Ok(WriterVersion::PARQUET_2_0),
+            Some((key, text)) => {
+                Err(Error::invalid(key, format!("{text:?} is neither v1 nor v2")))
+            }
+        }
+    }
+
+    fn compression(&self) -> Result<Compression> {
+        let level = self.parquet("compression-level").map(|(key, text)| {
+            text.trim().parse::<i32>().map_err(|_| {
+                Error::invalid(key, format!("{text:?} is not a whole number"))
+            })
+        });
+        let level = level.transpose()?;
+        let (key, codec) = match self.parquet("compression-codec") {
+            Some((key, text)) => (key, text.to_ascii_lowercase()),
+            None => (String::new(), "zstd".to_owned()),
+        };
+        let refused = |error: parquet::errors::ParquetError| {
+            Error::invalid("compression level", error.to_string())
+        };
+        let unsigned = level.map(|level| u32::try_from(level).unwrap_or(u32::MAX));
+        Ok(match codec.as_str() {
+            "zstd" => Compression::ZSTD(
+                level.map_or(Ok(ZstdLevel::default()), ZstdLevel::try_new).map_err(refused)?,
+            ),
+            "gzip" => Compression::GZIP(
+                unsigned.map_or(Ok(GzipLevel::default()), GzipLevel::try_new).map_err(refused)?,
+            ),
+            "brotli" => Compression::BROTLI(
+                unsigned.map_or(Ok(BrotliLevel::default()), BrotliLevel::try_new).map_err(refused)?,
+            ),
+            "snappy" => Compression::SNAPPY,
+            "lz4" => Compression::LZ4,
+            "lz4_raw" => Compression::LZ4_RAW,
+            "uncompressed" | "none" => Compression::UNCOMPRESSED,
+            _ => {
+                let reason = "is none of zstd, gzip, snappy, lz4, lz4_raw, brotli, uncompressed";
+                return Err(Error::invalid(key, format!("{codec:?} {reason}")));
+            }
+        })
+    }
+
+    fn bloom_filters(&self) -> Result<Vec<(String, f64)>> {
+        const ENABLED: &str = "write.parquet.bloom-filter-enabled.column.";
+        const DEFAULT_FALSE_POSITIVES: f64 = 0.01;
+        let mut filters = Vec::new();
+        if self.kind == FileKind::Deletes {
+            return Ok(filters);
+        }
+        for (name, _) in self.properties.range(ENABLED.to_owned()..) {
+            let Some(column) = name.strip_prefix(ENABLED) else { break };
+            if !flag(self.properties, name, false)? {
+                continue;
+            }
+            let rate = format!("write.parquet.bloom-filter-fpp.column.{column}");
+            let false_positives = match self.properties.get(&rate) {
+                None => DEFAULT_FALSE_POSITIVES,
+                Some(text) => match text.trim().parse::<f64>() {
+                    Ok(value) if value > 0.0 && value < 1.0 => value,
+                    _ => return Err(Error::invalid(rate, "must be between 0 and 1")),
+                },
+            };
+            filters.push((column.to_owned(), false_positives));
+        }
+        Ok(filters)
+    }
+}
+
+fn positive(name: &str, text: &str) -> Result<u64> {
+    match text.trim().parse::<u64>() {
+        Ok(value) if value > 0 => Ok(value),
+        _ => Err(Error::invalid(name, format!("{text:?} is not a positive whole number"))),
+    }
+}

@@ -1,0 +1,124 @@
+//! The file that a writer's bytes go to as they are made, and what becomes of files in the end.
+
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use icefloe_format::Error as FormatError;
+
+use crate::error::{Error, Result};
+use crate::store::FileIo;
+
+/// Threads that wait for the disk at the end: the file system joins their waits into few.
+const SYNC_THREADS: usize = 16;
+
+/// A new file under its final name. Names are unique to a task attempt, so nothing reads the file
+/// before the commit that lists it.
+#[derive(Debug)]
+pub(super) struct Output {
+    file: File,
+    written: u64,
+}
+
+impl Output {
+    /// Bytes written so far.
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.file.write(bytes)?;
+        self.written += u64::try_from(count).unwrap_or(u64::MAX);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// The files that one call makes: all of them stay, or none.
+#[derive(Debug)]
+pub(super) struct Outputs<'a> {
+    io: &'a FileIo,
+    created: Vec<PathBuf>,
+}
+
+impl<'a> Outputs<'a> {
+    pub(super) fn new(io: &'a FileIo) -> Self {
+        Self { io, created: Vec::new() }
+    }
+
+    /// Make a new file, and the directories above it.
+    ///
+    /// # Errors
+    /// [`Error::Exists`], [`Error::Storage`]; `Unsupported` for storage that is not a file system.
+    pub(super) fn create(&mut self, location: &str) -> Result<Output> {
+        let Some(path) = self.io.local_path(location)? else {
+            return Err(FormatError::unsupported(format!("writing data to {location}")).into());
+        };
+        let open = || OpenOptions::new().write(true).create_new(true).open(&path);
+        let opened = match open() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let parent = path.parent().unwrap_or_else(|| Path::new("/"));
+                std::fs::create_dir_all(parent).and_then(|()| open())
+            }
+            opened => opened,
+        };
+        let file = opened.map_err(|error| storage(location, &error))?;
+        self.created.push(path);
+        Ok(Output { file, written: 0 })
+    }
+
+    /// Wait until every file is on disk: a commit must not outlive the data it lists.
+    ///
+    /// # Errors
+    /// [`Error::Storage`].
+    pub(super) fn sync(&self) -> Result<()> {
+        let parents: BTreeSet<&Path> = self.created.iter().filter_map(|path| path.parent()).collect();
+        sync_all(&self.created)?;
+        sync_all(&parents.into_iter().map(Path::to_path_buf).collect::<Vec<_>>())
+    }
+
+    /// Remove what was made, as far as storage lets us; the failure that led here is the one to
+    /// report, and files without a commit are orphans that maintenance removes.
+    pub(super) fn discard(self) {
+        for path in self.created {
+            drop(std::fs::remove_file(path));
+        }
+    }
+}
+
+fn sync_all(paths: &[PathBuf]) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<()> {
+        while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let synced = File::open(path).and_then(|file| file.sync_all());
+            synced.map_err(|error| storage(&path.to_string_lossy(), &error))?;
+        }
+        Ok(())
+    };
+    if paths.len() <= 1 {
+        return work();
+    }
+    std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..SYNC_THREADS.min(paths.len())).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().try_for_each(|thread| {
+            thread.join().unwrap_or_else(|_| Err(Error::internal("sync files", "a thread died")))
+        })
+    })
+}
+
+/// What the file system said about a location.
+pub(super) fn storage(location: &str, error: &io::Error) -> Error {
+    let location = location.to_owned();
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => Error::Exists { location },
+        _ => Error::Storage { location, reason: error.to_string() },
+    }
+}

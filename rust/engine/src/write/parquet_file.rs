@@ -1,0 +1,149 @@
+//! One Parquet file, from its first batch to its footer.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use icefloe_format::Error as FormatError;
+use icefloe_format::spec::Schema;
+use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{KeyValue, ParquetMetaData};
+use parquet::file::properties::WriterProperties;
+use parquet::schema::types::SchemaDescriptor;
+
+use super::metrics::{ColumnMetrics, Modes, column_metrics, statistics_bytes};
+use super::options::WriteOptions;
+use super::output::{Output, Outputs};
+use super::parquet_schema::parquet_schema;
+use crate::error::{Error, Result};
+
+/// What the files of one task have in common.
+#[derive(Debug)]
+pub(super) struct FileShape {
+    schema: Schema,
+    arrow_schema: SchemaRef,
+    parquet_schema: SchemaDescriptor,
+    properties: WriterProperties,
+    modes: Modes,
+}
+
+impl FileShape {
+    /// Files of a schema; `arrow_schema` is that of the batches, in the same order.
+    pub(super) fn new(
+        schema: &Schema,
+        arrow_schema: SchemaRef,
+        options: &WriteOptions,
+        modes: Modes,
+        extra: &[(&str, &str)],
+    ) -> Result<Self> {
+        let pairs = extra.iter().map(|(key, value)| KeyValue::new((*key).into(), (*value).into()));
+        let schema_pair = KeyValue::new("iceberg.schema".into(), schema.to_json());
+        let key_values: Vec<KeyValue> = [schema_pair].into_iter().chain(pairs).collect();
+        let properties = options
+            .properties(statistics_bytes(schema, &modes))
+            .set_key_value_metadata(Some(key_values))
+            .build();
+        Ok(Self {
+            schema: schema.clone(),
+            arrow_schema,
+            parquet_schema: parquet_schema(schema)?,
+            properties,
+            modes,
+        })
+    }
+}
+
+/// A file being written.
+pub(super) struct ParquetFile {
+    location: String,
+    writer: ArrowWriter<Output>,
+    rows: usize,
+}
+
+/// A file that is complete.
+pub(super) struct ClosedFile {
+    pub(super) location: String,
+    pub(super) rows: usize,
+    pub(super) size_bytes: u64,
+    pub(super) split_offsets: Vec<i64>,
+    pub(super) metrics: ColumnMetrics,
+}
+
+impl ParquetFile {
+    pub(super) fn create(
+        outputs: &mut Outputs<'_>,
+        location: String,
+        shape: &FileShape,
+    ) -> Result<Self> {
+        // Columns keep the Arrow layout they come in, which is nobody's business afterwards: the
+        // Arrow schema stays out of the file.
+        let options = ArrowWriterOptions::new()
+            .with_properties(shape.properties.clone())
+            .with_parquet_schema(shape.parquet_schema.clone())
+            .with_skip_arrow_metadata(true);
+        let output = outputs.create(&location)?;
+        let schema = Arc::clone(&shape.arrow_schema);
+        let writer = ArrowWriter::try_new_with_options(output, schema, options)
+            .map_err(|error| failed(&location, error))?;
+        Ok(Self { location, writer, rows: 0 })
+    }
+
+    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.rows += batch.num_rows();
+        self.writer.write(batch).map_err(|error| failed(&self.location, error))
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Bytes on disk, and those that the open row group would take there.
+    pub(super) fn size_bytes(&self) -> usize {
+        self.writer.bytes_written() + self.writer.in_progress_size()
+    }
+
+    /// Bytes that the open row group holds.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.writer.memory_size()
+    }
+
+    /// End the row group, so that what it holds goes to disk.
+    pub(super) fn end_row_group(&mut self) -> Result<()> {
+        self.writer.flush().map_err(|error| failed(&self.location, error))
+    }
+
+    pub(super) fn close(mut self, shape: &FileShape) -> Result<ClosedFile> {
+        let footer = self.writer.finish().map_err(|error| failed(&self.location, error))?;
+        Ok(ClosedFile {
+            rows: self.rows,
+            size_bytes: self.writer.inner().written(),
+            split_offsets: split_offsets(&footer),
+            metrics: column_metrics(&footer, &shape.schema, &shape.modes),
+            location: self.location,
+        })
+    }
+}
+
+/// Where row groups begin: at the first page of their first column.
+fn split_offsets(footer: &ParquetMetaData) -> Vec<i64> {
+    let first_columns = footer.row_groups().iter().filter_map(|group| group.columns().first());
+    first_columns
+        .map(|column| match column.dictionary_page_offset() {
+            Some(dictionary) => dictionary.min(column.data_page_offset()),
+            None => column.data_page_offset(),
+        })
+        .collect()
+}
+
+fn failed(location: &str, error: ParquetError) -> Error {
+    match error {
+        ParquetError::External(source) => {
+            Error::Storage { location: location.to_owned(), reason: source.to_string() }
+        }
+        ParquetError::NYI(feature) => {
+            Error::in_file(location, FormatError::Unsupported { feature })
+        }
+        other => Error::internal(format!("write {location}"), other),
+    }
+}

@@ -1,0 +1,117 @@
+//! The files of one partition, one after the other: each is closed at the target size.
+
+use arrow_array::RecordBatch;
+
+use super::data_file::WrittenFile;
+use super::locations::{FileNames, Locations};
+use super::options::WriteOptions;
+use super::output::Outputs;
+use super::parquet_file::{FileShape, ParquetFile};
+use crate::error::Result;
+
+/// Rows after which the size of a file is looked at again, at the least.
+const ROWS_BETWEEN_CHECKS: usize = 1_000;
+
+/// What all partitions of one task share.
+pub(super) struct Files<'a> {
+    pub(super) outputs: Outputs<'a>,
+    pub(super) names: FileNames,
+    pub(super) locations: Locations,
+    pub(super) options: WriteOptions,
+    pub(super) shape: FileShape,
+    pub(super) content: i32,
+    /// The order to record, if rows come in it.
+    pub(super) sort_order_id: Option<i32>,
+    pub(super) finished: Vec<WrittenFile>,
+}
+
+/// The partition that files belong to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Place {
+    pub(super) spec_id: i32,
+    /// The tuple as a JSON array.
+    pub(super) partition: String,
+    /// Its directories; empty if there are none.
+    pub(super) path: String,
+    /// The data file whose positions are deleted, if it is one alone.
+    pub(super) referenced_data_file: Option<String>,
+}
+
+/// Writes batches of one partition.
+pub(super) struct Rolling {
+    place: Place,
+    file: Option<ParquetFile>,
+}
+
+impl Rolling {
+    pub(super) fn new(place: Place) -> Self {
+        Self { place, file: None }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Bytes that the open file holds in memory.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.file.as_ref().map_or(0, ParquetFile::memory_bytes)
+    }
+
+    pub(super) fn end_row_group(&mut self) -> Result<()> {
+        self.file.as_mut().map_or(Ok(()), ParquetFile::end_row_group)
+    }
+
+    /// Write rows, in as many files as the target size makes of them.
+    pub(super) fn write(&mut self, files: &mut Files<'_>, batch: &RecordBatch) -> Result<()> {
+        let target = usize::try_from(files.options.target_file_bytes).unwrap_or(usize::MAX);
+        let mut start = 0;
+        while start < batch.num_rows() {
+            let file = match &mut self.file {
+                Some(file) => file,
+                closed => {
+                    let location = files.locations.file(&self.place.path, &files.names.next_name());
+                    let file = ParquetFile::create(&mut files.outputs, location, &files.shape)?;
+                    closed.insert(file)
+                }
+            };
+            let left = batch.num_rows() - start;
+            let rows = rows_until_check(file.rows(), file.size_bytes(), target, batch).min(left);
+            file.write(&batch.slice(start, rows))?;
+            start += rows;
+            if file.size_bytes() >= target {
+                self.close(files)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Close the open file, if there is one.
+    pub(super) fn close(&mut self, files: &mut Files<'_>) -> Result<()> {
+        let Some(file) = self.file.take() else { return Ok(()) };
+        let closed = file.close(&files.shape)?;
+        files.finished.push(WrittenFile {
+            content: files.content,
+            location: closed.location,
+            spec_id: self.place.spec_id,
+            partition: self.place.partition.clone(),
+            record_count: i64::try_from(closed.rows).unwrap_or(i64::MAX),
+            file_size_bytes: i64::try_from(closed.size_bytes).unwrap_or(i64::MAX),
+            metrics: closed.metrics,
+            split_offsets: closed.split_offsets,
+            sort_order_id: files.sort_order_id,
+            referenced_data_file: self.place.referenced_data_file.clone(),
+        });
+        Ok(())
+    }
+}
+
+/// Rows that are expected to bring a file to its target. Before a file has rows, their size in
+/// memory is the only clue.
+fn rows_until_check(rows: usize, size: usize, target: usize, batch: &RecordBatch) -> usize {
+    let (rows, written) = match rows {
+        0 => (batch.num_rows(), batch.get_array_memory_size()),
+        rows => (rows, size),
+    };
+    let row_bytes = (written / rows.max(1)).max(1);
+    (target.saturating_sub(size) / row_bytes).max(ROWS_BETWEEN_CHECKS)
+}

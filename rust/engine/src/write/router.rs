@@ -1,0 +1,287 @@
+//! Rows to their partitions' files, in one pass and within a memory limit.
+//!
+//! A batch that lies in few partitions is sliced and written on. Other batches gather in a window;
+//! when it is full, each partition's rows are picked out of it in one go and wait with their
+//! partition until they are worth a file of their own. Over the memory limit, whoever holds most
+//! gives way first: waiting rows are written, open row groups are ended.
+
+use arrow_array::{Array, RecordBatch};
+use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
+
+use super::groups::{Grouped, Groups};
+use super::rolling::{Files, Rolling};
+use super::sort::{Sorter, gather};
+use crate::error::Result;
+
+/// Bytes of batches that are picked apart at a time.
+const WINDOW_BYTES: usize = 64 * 1024 * 1024;
+/// Bytes that wait for a partition before its file is opened.
+const WAITING_BYTES: usize = 16 * 1024 * 1024;
+/// Files open at once; most systems allow a process 1,024.
+const OPEN_FILES: usize = 256;
+
+/// How rows come and how they are to be written.
+pub(super) enum Arrangement {
+    /// In any order, to stay so.
+    AsTheyCome,
+    /// In the order of partitions and of the sort order already.
+    Presorted,
+    /// To be sorted before they are written.
+    Sort(Sorter),
+}
+
+impl Arrangement {
+    /// # Errors
+    /// `InvalidArgument` for a sort order that the schema does not fit.
+    pub(super) fn new(
+        schema: &Schema,
+        order: Option<&SortOrder>,
+        presorted: bool,
+    ) -> Result<Self> {
+        match order.filter(|order| !order.is_unsorted()) {
+            _ if presorted => Ok(Self::Presorted),
+            None => Ok(Self::AsTheyCome),
+            Some(order) => Ok(Self::Sort(Sorter::new(schema, order)?)),
+        }
+    }
+}
+
+/// One partition: rows that wait, and the files that have been begun.
+struct Lane {
+    rolling: Rolling,
+    waiting: Vec<RecordBatch>,
+    waiting_bytes: usize,
+    /// What the open file held when it was last written to.
+    file_bytes: usize,
+}
+
+impl Lane {
+    fn held_bytes(&self) -> usize {
+        self.waiting_bytes + self.file_bytes
+    }
+}
+
+/// Routes the batches of one task.
+pub(super) struct Router<'a> {
+    files: Files<'a>,
+    groups: Groups,
+    arrangement: Arrangement,
+    lanes: Vec<Lane>,
+    window: Vec<(RecordBatch, Vec<u32>)>,
+    window_bytes: usize,
+    /// The only partition with an open file, if rows are presorted.
+    current: Option<usize>,
+    /// The sum of what lanes hold.
+    held_bytes: usize,
+}
+
+impl<'a> Router<'a> {
+    pub(super) fn new(
+        files: Files<'a>,
+        schema: &Schema,
+        spec: &PartitionSpec,
+        arrangement: Arrangement,
+    ) -> Result<Self> {
+        Ok(Self {
+            files,
+            groups: Groups::new(schema, spec)?,
+            arrangement,
+            lanes: Vec::new(),
+            window: Vec::new(),
+            window_bytes: 0,
+            current: None,
+            held_bytes: 0,
+        })
+    }
+
+    /// Route a batch.
+    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        let presorted = matches!(self.arrangement, Arrangement::Presorted);
+        match self.groups.of(batch, presorted)? {
+            Grouped::Runs(runs) => {
+                for (start, length, group) in runs {
+                    self.write_run(index(group), batch.slice(start, length))?;
+                }
+            }
+            Grouped::Scattered(groups) => {
+                self.window_bytes += batch_bytes(batch);
+                self.window.push((batch.clone(), groups));
+                if self.window_bytes >= self.window_limit() {
+                    self.scatter()?;
+                }
+            }
+        }
+        self.relieve()
+    }
+
+    /// Write whatever waits, and close every file.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        self.scatter()?;
+        for group in 0..self.lanes.len() {
+            self.write_waiting(group)?;
+            self.close(group)?;
+        }
+        Ok(())
+    }
+
+    /// What becomes of the files.
+    pub(super) fn into_files(self) -> Files<'a> {
+        self.files
+    }
+
+    fn window_limit(&self) -> usize {
+        WINDOW_BYTES.min(self.memory_limit() / 4)
+    }
+
+    fn memory_limit(&self) -> usize {
+        usize::try_from(self.files.options.memory_bytes).unwrap_or(usize::MAX)
+    }
+
+    fn write_run(&mut self, group: usize, batch: RecordBatch) -> Result<()> {
+        self.add_lanes();
+        match &self.arrangement {
+            Arrangement::Sort(_) => self.hold(group, batch),
+            Arrangement::AsTheyCome => self.write_through(group, &batch),
+            Arrangement::Presorted => {
+                if let Some(previous) = self.current.replace(group)
+                    && previous != group
+                {
+                    self.close(previous)?;
+                }
+                self.write_through(group, &batch)
+            }
+        }
+    }
+
+    /// Pick each partition's rows out of the window.
+    fn scatter(&mut self) -> Result<()> {
+        self.add_lanes();
+        let window = std::mem::take(&mut self.window);
+        self.window_bytes = 0;
+        let (batches, groups): (Vec<_>, Vec<_>) = window.into_iter().unzip();
+        for (group, rows) in rows_by_group(&groups, self.groups.len()) {
+            let batch = gather(&batches, &rows)?;
+            self.hold(group, batch)?;
+        }
+        Ok(())
+    }
+
+    /// Let rows wait with their partition, or write them if enough are there.
+    fn hold(&mut self, group: usize, batch: RecordBatch) -> Result<()> {
+        let sorting = matches!(self.arrangement, Arrangement::Sort(_));
+        let lane = &mut self.lanes[group];
+        if !sorting && lane.rolling.is_open() {
+            return self.write_through(group, &batch);
+        }
+        let bytes = batch_bytes(&batch);
+        lane.waiting.push(batch);
+        lane.waiting_bytes += bytes;
+        self.held_bytes += bytes;
+        if !sorting && lane.waiting_bytes >= WAITING_BYTES {
+            self.write_waiting(group)?;
+        }
+        Ok(())
+    }
+
+    fn write_through(&mut self, group: usize, batch: &RecordBatch) -> Result<()> {
+        let lane = &mut self.lanes[group];
+        lane.rolling.write(&mut self.files, batch)?;
+        self.count_file(group);
+        Ok(())
+    }
+
+    /// Write the rows that wait, sorted first if they are to be; sorted rows are a file of their own.
+    fn write_waiting(&mut self, group: usize) -> Result<()> {
+        let lane = &mut self.lanes[group];
+        let waiting = std::mem::take(&mut lane.waiting);
+        self.held_bytes -= std::mem::take(&mut lane.waiting_bytes);
+        if let Arrangement::Sort(sorter) = &self.arrangement {
+            for batch in sorter.sort(&waiting)? {
+                lane.rolling.write(&mut self.files, &batch)?;
+            }
+            return self.close(group);
+        }
+        for batch in waiting {
+            lane.rolling.write(&mut self.files, &batch)?;
+        }
+        self.count_file(group);
+        Ok(())
+    }
+
+    fn close(&mut self, group: usize) -> Result<()> {
+        self.lanes[group].rolling.close(&mut self.files)?;
+        self.count_file(group);
+        Ok(())
+    }
+
+    /// Take note of what a lane's open file holds.
+    fn count_file(&mut self, group: usize) {
+        let lane = &mut self.lanes[group];
+        let now = lane.rolling.memory_bytes();
+        self.held_bytes = self.held_bytes - lane.file_bytes + now;
+        lane.file_bytes = now;
+    }
+
+    /// Get below the limits on memory and open files.
+    fn relieve(&mut self) -> Result<()> {
+        while self.held_bytes > self.memory_limit() {
+            let Some(group) = self.largest(|_| true) else { break };
+            let before = self.held_bytes;
+            self.write_waiting(group)?;
+            self.lanes[group].rolling.end_row_group()?;
+            self.count_file(group);
+            if self.held_bytes >= before {
+                break;
+            }
+        }
+        while self.lanes.iter().filter(|lane| lane.rolling.is_open()).count() > OPEN_FILES {
+            let Some(group) = self.largest(|lane| lane.rolling.is_open()) else { break };
+            self.close(group)?;
+        }
+        Ok(())
+    }
+
+    fn largest(&self, among: impl Fn(&Lane) -> bool) -> Option<usize> {
+        let lanes = self.lanes.iter().enumerate().filter(|(_, lane)| among(lane));
+        lanes.max_by_key(|(_, lane)| lane.held_bytes()).map(|(group, _)| group)
+    }
+
+    fn add_lanes(&mut self) {
+        for group in self.lanes.len()..self.groups.len() {
+            self.lanes.push(Lane {
+                rolling: Rolling::new(self.groups.place(group)),
+                waiting: Vec::new(),
+                waiting_bytes: 0,
+                file_bytes: 0,
+            });
+        }
+    }
+}
+
+/// The rows of each group in order, as positions of batches and of rows in them.
+fn rows_by_group(groups: &[Vec<u32>], count: usize) -> Vec<(usize, Vec<(usize, usize)>)> {
+    let mut sizes = vec![0; count];
+    groups.iter().flatten().for_each(|group| sizes[index(*group)] += 1);
+    let mut rows: Vec<_> = sizes.into_iter().map(Vec::with_capacity).collect();
+    for (batch, groups) in groups.iter().enumerate() {
+        for (row, group) in groups.iter().enumerate() {
+            rows[index(*group)].push((batch, row));
+        }
+    }
+    rows.into_iter().enumerate().filter(|(_, rows)| !rows.is_empty()).collect()
+}
+
+fn index(group: u32) -> usize {
+    usize::try_from(group).unwrap_or(usize::MAX)
+}
+
+/// Bytes of a batch's own rows, though it may be a slice of more.
+fn batch_bytes(batch: &RecordBatch) -> usize {
+    let bytes = batch.columns().iter().map(|column| {
+        column.to_data().get_slice_memory_size().unwrap_or_else(|_| column.get_array_memory_size())
+    });
+    bytes.sum()
+}
