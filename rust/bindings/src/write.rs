@@ -1,7 +1,83 @@
 //! Writing data files and delete files.
 
+use std::collections::BTreeMap;
+
+use icefloe_engine::write::{
+    TableLayout, WriteTask, WrittenFile, data_file_batch, write_data_files, write_position_deletes,
+};
+use icefloe_format::Error as FormatError;
+use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
 use pyo3::prelude::*;
 
-pub(crate) fn register(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
+use crate::arrow::{BatchIn, StreamIn, batch_out};
+use crate::error::{raise, raise_format};
+use crate::io::PyFileIo;
+
+#[pyfunction(name = "write_data_files")]
+#[pyo3(signature = (io, data, *, schema, spec, sort_order, table_location, properties, operation_id, partition_id, task_id, presorted = false))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python function")]
+fn py_write_data_files<'py>(
+    py: Python<'py>,
+    io: &PyFileIo,
+    data: StreamIn,
+    schema: &str,
+    spec: &str,
+    sort_order: Option<&str>,
+    table_location: String,
+    properties: BTreeMap<String, String>,
+    operation_id: String,
+    partition_id: u32,
+    task_id: u64,
+    presorted: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let task = WriteTask { table_location, properties, operation_id, partition_id, task_id };
+    let layout = TableLayout {
+        schema: Schema::from_json(schema).map_err(raise_format)?,
+        spec: PartitionSpec::from_json(spec).map_err(raise_format)?,
+        sort_order: sort_order.map(SortOrder::from_json).transpose().map_err(raise_format)?,
+    };
+    let StreamIn(mut reader) = data;
+    let files = py.detach(|| write_data_files(&io.inner, &mut *reader, &layout, &task, presorted));
+    files_out(py, &files.map_err(raise)?)
+}
+
+#[pyfunction(name = "write_position_deletes")]
+#[pyo3(signature = (io, data, *, targets, schema, specs, table_location, properties, operation_id, partition_id, task_id))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python function")]
+fn py_write_position_deletes<'py>(
+    py: Python<'py>,
+    io: &PyFileIo,
+    data: StreamIn,
+    targets: BatchIn,
+    schema: &str,
+    specs: &str,
+    table_location: String,
+    properties: BTreeMap<String, String>,
+    operation_id: String,
+    partition_id: u32,
+    task_id: u64,
+) -> PyResult<Bound<'py, PyAny>> {
+    let task = WriteTask { table_location, properties, operation_id, partition_id, task_id };
+    let schema = Schema::from_json(schema).map_err(raise_format)?;
+    let specs = parse_specs(specs).map_err(raise_format)?;
+    let StreamIn(mut reader) = data;
+    let files = py.detach(|| {
+        write_position_deletes(&io.inner, &mut *reader, &targets.0, (&schema, &specs), &task)
+    });
+    files_out(py, &files.map_err(raise)?)
+}
+
+fn parse_specs(text: &str) -> Result<Vec<PartitionSpec>, FormatError> {
+    let values: Vec<serde_json::Value> = serde_json::from_str(text)
+        .map_err(|error| FormatError::invalid("specs", error.to_string()))?;
+    values.iter().map(PartitionSpec::from_value).collect()
+}
+
+fn files_out<'py>(py: Python<'py>, files: &[WrittenFile]) -> PyResult<Bound<'py, PyAny>> {
+    batch_out(py, &data_file_batch(files).map_err(raise)?)
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(py_write_data_files, module)?)?;
+    module.add_function(wrap_pyfunction!(py_write_position_deletes, module)?)
 }

@@ -6,12 +6,14 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
-use icefloe_format::metrics::{MetricsMode, truncate_lower, truncate_upper};
+use icefloe_format::metrics::{truncate_lower, truncate_upper};
 use icefloe_format::spec::{Datum, PrimitiveType, Schema, single_value};
 use parquet::basic::Type as PhysicalType;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::statistics::Statistics;
 use parquet::schema::types::ColumnDescriptor;
+
+use super::modes::MetricsMode;
 
 /// What a manifest stores about the columns of a file, each by field id.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

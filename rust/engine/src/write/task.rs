@@ -10,6 +10,7 @@ use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
 use super::data_file::WrittenFile;
 use super::fit::Fit;
 use super::locations::{FileKind, FileNames, Locations};
+use super::modes::column_modes;
 use super::options::WriteOptions;
 use super::output::Outputs;
 use super::parquet_file::FileShape;

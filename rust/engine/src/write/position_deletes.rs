@@ -1,0 +1,300 @@
+//! Positions of deleted rows to position delete files.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, RecordBatchReader,
+    StringArray,
+};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef};
+use icefloe_format::Error as FormatError;
+use icefloe_format::spec::{
+    NestedField, PartitionSpec, PrimitiveType, Schema, partition_from_json, partition_path,
+};
+
+use super::data_file::WrittenFile;
+use super::locations::FileKind;
+use super::modes::MetricsMode;
+use super::options::WriteOptions;
+use super::output::Outputs;
+use super::parquet_file::FileShape;
+use super::rolling::{Files, Place, Rolling};
+use super::task::{WriteTask, conclude, unreadable};
+use crate::error::Result;
+use crate::store::FileIo;
+
+/// Id of `file_path` in position delete files.
+const FILE_PATH_ID: i32 = 2_147_483_546;
+/// Id of `pos` in position delete files.
+const POS_ID: i32 = 2_147_483_545;
+/// `content` of a position delete file.
+const POSITION_DELETES: i32 = 1;
+/// Rows that are written at a time.
+const BATCH_ROWS: usize = 65_536;
+
+/// How the positions of several data files share delete files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Granularity {
+    File,
+    Partition,
+}
+
+/// A data file that rows are deleted from.
+struct Target {
+    spec_id: i32,
+    partition: String,
+}
+
+/// Positions by data file.
+type Deletes = BTreeMap<String, Vec<i64>>;
+
+/// Write `(file_path, pos)` pairs, in any order and however often each, as position delete files:
+/// one for each data file, or one for each partition if `write.delete.granularity` is `partition`.
+///
+/// Pairs are gathered before the first file is made, 8 bytes for each. `targets` tells the spec id
+/// and the partition tuple of every file that occurs. When an error is returned, no file is left.
+///
+/// # Errors
+/// `InvalidArgument` for a path that is no target, a negative position, a null, malformed targets;
+/// [`crate::Error::Storage`].
+pub fn write_position_deletes(
+    io: &FileIo,
+    data: &mut dyn RecordBatchReader,
+    targets: &RecordBatch,
+    (schema, specs): (&Schema, &[PartitionSpec]),
+    task: &WriteTask,
+) -> Result<Vec<WrittenFile>> {
+    let granularity = granularity(&task.properties)?;
+    let targets = read_targets(targets)?;
+    let deletes = gather(data)?;
+    let places = places(&deletes, &targets, (schema, specs))?;
+    let mut files = delete_files(io, task)?;
+    let written = match granularity {
+        Granularity::File => per_file(&deletes, &places, &mut files),
+        Granularity::Partition => per_partition(&deletes, &places, &mut files),
+    };
+    let mut written = conclude(written, files)?;
+    for file in &mut written {
+        trim_metrics(file);
+    }
+    Ok(written)
+}
+
+fn granularity(properties: &BTreeMap<String, String>) -> Result<Granularity> {
+    const NAME: &str = "write.delete.granularity";
+    match properties.get(NAME).map(|text| text.to_ascii_lowercase()).as_deref() {
+        None | Some("file") => Ok(Granularity::File),
+        Some("partition") => Ok(Granularity::Partition),
+        Some(other) => {
+            let reason = format!("{other:?} is neither file nor partition");
+            Err(FormatError::invalid(NAME, reason).into())
+        }
+    }
+}
+
+/// Everything by path, each path's positions sorted and without repetitions.
+fn gather(data: &mut dyn RecordBatchReader) -> Result<Deletes> {
+    let mut deletes = Deletes::new();
+    for batch in data {
+        add_batch(&batch.map_err(unreadable)?, &mut deletes)?;
+    }
+    for positions in deletes.values_mut() {
+        positions.sort_unstable();
+        positions.dedup();
+    }
+    Ok(deletes)
+}
+
+fn add_batch(batch: &RecordBatch, deletes: &mut Deletes) -> Result<()> {
+    let paths = column(batch, "file_path", &DataType::Utf8)?;
+    let positions = column(batch, "pos", &DataType::Int64)?;
+    let (paths, positions) = (paths.as_string::<i32>(), positions.as_primitive::<Int64Type>());
+    if let Some(negative) = positions.values().iter().find(|position| **position < 0) {
+        return Err(FormatError::invalid("pos", format!("{negative} is no position")).into());
+    }
+    let mut start = 0;
+    while start < batch.num_rows() {
+        let path = paths.value(start);
+        let end = (start..batch.num_rows()).find(|row| paths.value(*row) != path);
+        let end = end.unwrap_or(batch.num_rows());
+        let found = &positions.values()[start..end];
+        match deletes.get_mut(path) {
+            Some(known) => known.extend_from_slice(found),
+            None => {
+                deletes.insert(path.to_owned(), found.to_vec());
+            }
+        }
+        start = end;
+    }
+    Ok(())
+}
+
+/// A column without nulls, in the type asked for.
+fn column(batch: &RecordBatch, name: &str, wanted: &DataType) -> Result<ArrayRef> {
+    let mismatch = |found: String| FormatError::Mismatch {
+        column: name.to_owned(),
+        found,
+        expected: format!("{wanted} without nulls"),
+    };
+    let Some(found) = batch.column_by_name(name) else {
+        return Err(mismatch("no such column".into()).into());
+    };
+    if found.logical_null_count() > 0 {
+        return Err(mismatch(format!("{} with nulls", found.data_type())).into());
+    }
+    cast(found, wanted).map_err(|error| mismatch(error.to_string()).into())
+}
+
+fn read_targets(batch: &RecordBatch) -> Result<BTreeMap<String, Target>> {
+    let paths = column(batch, "file_path", &DataType::Utf8)?;
+    let spec_ids = column(batch, "spec_id", &DataType::Int32)?;
+    let partitions = column(batch, "partition", &DataType::Utf8)?;
+    let (paths, partitions) = (paths.as_string::<i32>(), partitions.as_string::<i32>());
+    let spec_ids = spec_ids.as_primitive::<Int32Type>();
+    let targets = (0..batch.num_rows()).map(|row| {
+        let partition = partitions.value(row).to_owned();
+        (paths.value(row).to_owned(), Target { spec_id: spec_ids.value(row), partition })
+    });
+    Ok(targets.collect())
+}
+
+/// Where each data file's deletes belong, in the order of `deletes`.
+fn places(
+    deletes: &Deletes,
+    targets: &BTreeMap<String, Target>,
+    (schema, specs): (&Schema, &[PartitionSpec]),
+) -> Result<Vec<Place>> {
+    let mut known: BTreeMap<(i32, &str), String> = BTreeMap::new();
+    let mut places = Vec::with_capacity(deletes.len());
+    for path in deletes.keys() {
+        let target = targets.get(path).ok_or_else(|| {
+            let reason = format!("{path} has deleted rows and is not among the targets");
+            FormatError::invalid("targets", reason)
+        })?;
+        let key = (target.spec_id, target.partition.as_str());
+        let directories = match known.get(&key) {
+            Some(directories) => directories.clone(),
+            None => {
+                let made = directories(target, schema, specs)?;
+                known.insert(key, made.clone());
+                made
+            }
+        };
+        places.push(Place {
+            spec_id: target.spec_id,
+            partition: target.partition.clone(),
+            path: directories,
+            referenced_data_file: Some(path.clone()),
+        });
+    }
+    Ok(places)
+}
+
+fn directories(target: &Target, schema: &Schema, specs: &[PartitionSpec]) -> Result<String> {
+    let spec = specs.iter().find(|spec| spec.spec_id == target.spec_id).ok_or_else(|| {
+        let reason = format!("the table has no partition spec with id {}", target.spec_id);
+        FormatError::invalid("targets", reason)
+    })?;
+    let tuple = partition_from_json(&spec.partition_type(schema), &target.partition)?;
+    Ok(partition_path(spec, schema, &tuple))
+}
+
+fn delete_files<'a>(io: &'a FileIo, task: &WriteTask) -> Result<Files<'a>> {
+    let schema = Schema {
+        schema_id: 0,
+        fields: vec![
+            NestedField::required(FILE_PATH_ID, "file_path", PrimitiveType::String),
+            NestedField::required(POS_ID, "pos", PrimitiveType::Long),
+        ],
+        identifier_field_ids: Vec::new(),
+    };
+    let options = WriteOptions::new(&task.properties, FileKind::Deletes)?;
+    let modes = [(FILE_PATH_ID, MetricsMode::Full), (POS_ID, MetricsMode::Full)].into();
+    let key_values = [("delete-type", "position")];
+    let shape = FileShape::new(&schema, arrow_schema(), &options, modes, &key_values)?;
+    Ok(Files {
+        outputs: Outputs::new(io),
+        names: task.names(FileKind::Deletes),
+        locations: task.locations()?,
+        options,
+        shape,
+        content: POSITION_DELETES,
+        sort_order_id: None,
+        finished: Vec::new(),
+    })
+}
+
+fn arrow_schema() -> SchemaRef {
+    let path = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    Arc::new(ArrowSchema::new(vec![
+        Field::new("file_path", path, false),
+        Field::new("pos", DataType::Int64, false),
+    ]))
+}
+
+fn per_file(deletes: &Deletes, places: &[Place], files: &mut Files<'_>) -> Result<()> {
+    for ((path, positions), place) in deletes.iter().zip(places) {
+        let mut rolling = Rolling::new(place.clone());
+        write_positions(&mut rolling, files, path, positions)?;
+        rolling.close(files)?;
+    }
+    Ok(())
+}
+
+fn per_partition(deletes: &Deletes, places: &[Place], files: &mut Files<'_>) -> Result<()> {
+    let mut partitions: BTreeMap<(i32, &str), Vec<(&Place, &String, &Vec<i64>)>> = BTreeMap::new();
+    for ((path, positions), place) in deletes.iter().zip(places) {
+        let key = (place.spec_id, place.partition.as_str());
+        partitions.entry(key).or_default().push((place, path, positions));
+    }
+    for members in partitions.into_values() {
+        let Some((first, ..)) = members.first() else { continue };
+        let mut place = (*first).clone();
+        if members.len() > 1 {
+            place.referenced_data_file = None;
+        }
+        let mut rolling = Rolling::new(place);
+        for (_, path, positions) in members {
+            write_positions(&mut rolling, files, path, positions)?;
+        }
+        rolling.close(files)?;
+    }
+    Ok(())
+}
+
+fn write_positions(
+    rolling: &mut Rolling,
+    files: &mut Files<'_>,
+    path: &str,
+    positions: &[i64],
+) -> Result<()> {
+    for chunk in positions.chunks(BATCH_ROWS) {
+        rolling.write(files, &delete_batch(path, chunk).map_err(unreadable)?)?;
+    }
+    Ok(())
+}
+
+fn delete_batch(path: &str, positions: &[i64]) -> Result<RecordBatch, ArrowError> {
+    let keys = Int32Array::from(vec![0; positions.len()]);
+    let values = Arc::new(StringArray::from(vec![path]));
+    let paths = DictionaryArray::<Int32Type>::try_new(keys, values)?;
+    let positions = Int64Array::from(positions.to_vec());
+    RecordBatch::try_new(arrow_schema(), vec![Arc::new(paths), Arc::new(positions)])
+}
+
+/// Bounds of a file about several data files would be taken for that of one, and counts say nothing
+/// that the record count does not.
+fn trim_metrics(file: &mut WrittenFile) {
+    let metrics = &mut file.metrics;
+    metrics.value_counts.clear();
+    metrics.null_value_counts.clear();
+    metrics.nan_value_counts.clear();
+    if file.referenced_data_file.is_none() {
+        metrics.lower_bounds.clear();
+        metrics.upper_bounds.clear();
+    }
+}
