@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow_array::builder::{BinaryBuilder, Int32Builder, Int64Builder, ListBuilder, MapBuilder, MapFieldNames};
+use arrow_array::builder::{
+    BinaryBuilder, Int32Builder, Int64Builder, ListBuilder, MapBuilder, MapFieldNames,
+};
 use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, new_null_array};
 use arrow_schema::{ArrowError, DataType, Field};
 use icefloe_format::Error as FormatError;

@@ -105,6 +105,11 @@ impl Part {
         }
     }
 
+    /// Whether fitting leaves every value as it is.
+    pub(super) fn keeps_values(&self) -> bool {
+        matches!(&self.step, Step::Casts(casts) if casts.is_empty())
+    }
+
     /// Refuse a null of a required node where its parent is not null.
     pub(super) fn check_nulls(
         &self,
@@ -123,11 +128,7 @@ impl Part {
         Err(self.mismatch(format!("{} with nulls", array.data_type()), "values without nulls"))
     }
 
-    pub(super) fn mismatch(
-        &self,
-        found: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> Error {
+    pub(super) fn mismatch(&self, found: impl Into<String>, expected: impl Into<String>) -> Error {
         mismatch(&self.name, found, expected)
     }
 }
@@ -161,11 +162,7 @@ fn match_fields(
     table.iter().map(|field| match_field(data, field, parent)).collect()
 }
 
-fn match_field(
-    data: &Fields,
-    field: &NestedField,
-    parent: &str,
-) -> Result<(Option<usize>, Part)> {
+fn match_field(data: &Fields, field: &NestedField, parent: &str) -> Result<(Option<usize>, Part)> {
     let name = full_name(parent, &field.name);
     if let Some((position, found)) = data.find(&field.name) {
         return Ok((Some(position), part(found.data_type(), field, name)?));
@@ -193,7 +190,9 @@ fn node(found: &DataType, wanted: &Type, required: bool, name: String) -> Result
             (data_type, Step::Casts(casts))
         }
         Type::Struct(inner) => {
-            let Some(fields) = struct_fields(found) else { return Err(refused(found, wanted, &name)) };
+            let Some(fields) = struct_fields(found) else {
+                return Err(refused(found, wanted, &name));
+            };
             let parts = match_fields(fields, &inner.fields, &name)?;
             let fields = parts.iter().zip(&inner.fields).map(|((_, part), field)| {
                 Field::new(&field.name, part.data_type.clone(), !field.required)

@@ -44,9 +44,10 @@ pub(super) fn statistics_bytes(schema: &Schema, modes: &Modes) -> Option<usize> 
     let mut most = FOOTER_BYTES;
     for id in schema.leaf_ids() {
         let needed = match (schema.primitive_type(id), modes.get(&id)) {
-            (Some(PrimitiveType::Fixed(length)), Some(MetricsMode::Full | MetricsMode::Truncate(_))) => {
-                usize::try_from(length).unwrap_or(usize::MAX)
-            }
+            (
+                Some(PrimitiveType::Fixed(length)),
+                Some(MetricsMode::Full | MetricsMode::Truncate(_)),
+            ) => usize::try_from(length).unwrap_or(usize::MAX),
             (Some(PrimitiveType::String | PrimitiveType::Binary), Some(MetricsMode::Full)) => {
                 return None;
             }

@@ -61,9 +61,10 @@ pub fn column_modes(
     let explicit = properties.get(DEFAULT).map(|text| parse(DEFAULT, text)).transpose()?;
     let limit = match properties.get(MAX_INFERRED) {
         None => 100,
-        Some(text) => text.trim().parse::<usize>().map_err(|_| {
-            Error::invalid(MAX_INFERRED, format!("{text:?} is not a whole number"))
-        })?,
+        Some(text) => text
+            .trim()
+            .parse::<usize>()
+            .map_err(|_| Error::invalid(MAX_INFERRED, format!("{text:?} is not a whole number")))?,
     };
     let unlimited = explicit.is_some() || schema.full_names().len() <= limit;
     let mut modes = Modes::new();

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayRef, GenericListArray, MapArray, OffsetSizeTrait, StructArray, new_null_array,
+    Array, ArrayRef, GenericListArray, MapArray, OffsetSizeTrait, StructArray, make_array,
+    new_null_array,
 };
-use arrow_buffer::{OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, FieldRef, Fields};
 use icefloe_format::{Error, Result};
 
@@ -21,7 +22,7 @@ pub(super) fn fit_struct(
     let Some(found) = array.as_struct_opt() else { return Err(unexpected(part, array)) };
     let columns = parts.iter().map(|(position, child)| {
         let column = match position {
-            Some(position) => child.fit(found.column(*position))?,
+            Some(position) => child.fit(&child.visible(found.column(*position), found.nulls())?)?,
             None => new_null_array(&child.data_type, found.len()),
         };
         child.check_nulls(&column, found.nulls())?;
@@ -35,6 +36,19 @@ pub(super) fn fit_struct(
         StructArray::try_new(fields.clone(), columns, nulls)
     };
     made.map(|made| Arc::new(made) as ArrayRef).map_err(|error| refused(part, error))
+}
+
+impl Part {
+    /// The array with nulls where a struct around it has them: what stands there is no value, and
+    /// must not make a cast fail.
+    fn visible(&self, array: &ArrayRef, parent: Option<&NullBuffer>) -> Result<ArrayRef> {
+        if self.keeps_values() || parent.is_none_or(|nulls| nulls.null_count() == 0) {
+            return Ok(Arc::clone(array));
+        }
+        let nulls = NullBuffer::union(parent, array.nulls());
+        let made = array.to_data().into_builder().nulls(nulls).build();
+        made.map(make_array).map_err(|error| refused(self, error))
+    }
 }
 
 pub(super) fn fit_list(

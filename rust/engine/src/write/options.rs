@@ -127,17 +127,15 @@ impl Reader<'_> {
             None => Ok(WriterVersion::PARQUET_1_0),
             Some((_, text)) if text.eq_ignore_ascii_case("v1") => Ok(WriterVersion::PARQUET_1_0),
             Some((_, text)) if text.eq_ignore_ascii_case("v2") => Ok(WriterVersion::PARQUET_2_0),
-            Some((key, text)) => {
-                Err(Error::invalid(key, format!("{text:?} is neither v1 nor v2")))
-            }
+            Some((key, text)) => Err(Error::invalid(key, format!("{text:?} is neither v1 nor v2"))),
         }
     }
 
     fn compression(&self) -> Result<Compression> {
         let level = self.parquet("compression-level").map(|(key, text)| {
-            text.trim().parse::<i32>().map_err(|_| {
-                Error::invalid(key, format!("{text:?} is not a whole number"))
-            })
+            text.trim()
+                .parse::<i32>()
+                .map_err(|_| Error::invalid(key, format!("{text:?} is not a whole number")))
         });
         let level = level.transpose()?;
         let (key, codec) = match self.parquet("compression-codec") {
@@ -156,7 +154,9 @@ impl Reader<'_> {
                 unsigned.map_or(Ok(GzipLevel::default()), GzipLevel::try_new).map_err(refused)?,
             ),
             "brotli" => Compression::BROTLI(
-                unsigned.map_or(Ok(BrotliLevel::default()), BrotliLevel::try_new).map_err(refused)?,
+                unsigned
+                    .map_or(Ok(BrotliLevel::default()), BrotliLevel::try_new)
+                    .map_err(refused)?,
             ),
             "snappy" => Compression::SNAPPY,
             "lz4" => Compression::LZ4,

@@ -79,7 +79,8 @@ impl<'a> Outputs<'a> {
     /// # Errors
     /// [`Error::Storage`].
     pub(super) fn sync(&self) -> Result<()> {
-        let parents: BTreeSet<&Path> = self.created.iter().filter_map(|path| path.parent()).collect();
+        let parents: BTreeSet<&Path> =
+            self.created.iter().filter_map(|path| path.parent()).collect();
         sync_all(&self.created)?;
         sync_all(&parents.into_iter().map(Path::to_path_buf).collect::<Vec<_>>())
     }

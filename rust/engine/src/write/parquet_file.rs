@@ -37,7 +37,8 @@ impl FileShape {
         modes: Modes,
         extra: &[(&str, &str)],
     ) -> Result<Self> {
-        let pairs = extra.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), (*value).to_owned()));
+        let pairs =
+            extra.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), (*value).to_owned()));
         let schema_pair = KeyValue::new("iceberg.schema".to_owned(), schema.to_json());
         let key_values: Vec<KeyValue> = [schema_pair].into_iter().chain(pairs).collect();
         let properties = options

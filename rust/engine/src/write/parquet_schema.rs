@@ -8,7 +8,6 @@ use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as PhysicalType};
 use parquet::errors::ParquetError;
 use parquet::schema::types::{SchemaDescriptor, Type as ParquetType, TypePtr};
 
-
 /// Name of the root message; readers of Avro and Parquet know data files by it.
 const ROOT: &str = "table";
 
@@ -107,9 +106,7 @@ fn physical(primitive: PrimitiveType) -> Result<Physical> {
             (physical, Some(logical), length)
         }
         P::Date => (PhysicalType::INT32, Some(LogicalType::Date), -1),
-        P::Time => {
-            (PhysicalType::INT64, Some(LogicalType::time(false, TimeUnit::MICROS)), -1)
-        }
+        P::Time => (PhysicalType::INT64, Some(LogicalType::time(false, TimeUnit::MICROS)), -1),
         P::Timestamp => (PhysicalType::INT64, timestamp(false, TimeUnit::MICROS), -1),
         P::Timestamptz => (PhysicalType::INT64, timestamp(true, TimeUnit::MICROS), -1),
         P::TimestampNs => (PhysicalType::INT64, timestamp(false, TimeUnit::NANOS), -1),

@@ -33,11 +33,7 @@ pub(super) enum Arrangement {
 impl Arrangement {
     /// # Errors
     /// `InvalidArgument` for a sort order that the schema does not fit.
-    pub(super) fn new(
-        schema: &Schema,
-        order: Option<&SortOrder>,
-        presorted: bool,
-    ) -> Result<Self> {
+    pub(super) fn new(schema: &Schema, order: Option<&SortOrder>, presorted: bool) -> Result<Self> {
         match order.filter(|order| !order.is_unsorted()) {
             _ if presorted => Ok(Self::Presorted),
             None => Ok(Self::AsTheyCome),

@@ -81,8 +81,7 @@ pub(super) fn gather(batches: &[RecordBatch], rows: &[(usize, usize)]) -> Result
         return Err(Error::invalid("data", "there is nothing to gather"));
     };
     let column = |position: usize| {
-        let arrays: Vec<_> =
-            batches.iter().map(|batch| batch.column(position).as_ref()).collect();
+        let arrays: Vec<_> = batches.iter().map(|batch| batch.column(position).as_ref()).collect();
         interleave(&arrays, rows)
     };
     let columns: Result<Vec<_>, ArrowError> = (0..first.num_columns()).map(column).collect();
