@@ -1,0 +1,80 @@
+"""Metadata of new tables. Spec: Table Metadata; ids are assigned afresh, whatever the caller's were."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from typing import TYPE_CHECKING
+
+from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.partitioning import PARTITION_FIELD_ID_START, assign_fresh_partition_spec_ids
+from icefloe.schema import assign_fresh_schema_ids
+from icefloe.table.metadata.table_metadata import TableMetadata, TableMetadataV1, TableMetadataV2
+from icefloe.table.properties import RESERVED_PROPERTIES, TableProperties, properties_as_text
+from icefloe.table.sorting import assign_fresh_sort_order_ids
+from icefloe.typedef import EMPTY_DICT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from icefloe.partitioning import PartitionSpec
+    from icefloe.schema import Schema
+    from icefloe.table.sorting import SortOrder
+
+
+def new_table_metadata(  # noqa: PLR0913 - the signature is shared with PyIceberg
+    schema: Schema,
+    partition_spec: PartitionSpec,
+    sort_order: SortOrder,
+    location: str,
+    properties: Mapping[str, object] = EMPTY_DICT,
+    table_uuid: uuid.UUID | None = None,
+) -> TableMetadata:
+    """Return the metadata of a table that was never written to.
+
+    Args:
+        schema: Columns; ids are assigned from 1, level by level.
+        partition_spec: Its sources are found by name.
+        sort_order: Its sources are found by name.
+        location: Where the table lives.
+        properties: Table properties; ``format-version`` (1 or 2, 2 if unset) is used and not stored.
+        table_uuid: Identity of the table, random if None.
+
+    Raises:
+        ValidationError: Spec, order or a property does not fit.
+        FeatureUnsupportedError: The format version is 3 or above.
+    """
+    texts = properties_as_text(properties)
+    version = _format_version(texts.get(TableProperties.FORMAT_VERSION, str(TableProperties.DEFAULT_FORMAT_VERSION)))
+    stored = {name: value for name, value in texts.items() if name not in RESERVED_PROPERTIES}
+    stored.setdefault(TableProperties.PARQUET_COMPRESSION, TableProperties.PARQUET_COMPRESSION_DEFAULT)
+    fresh_schema = assign_fresh_schema_ids(schema)
+    fresh_schema.check_format_version_compatibility(version)
+    fresh_spec = assign_fresh_partition_spec_ids(partition_spec, schema, fresh_schema)
+    fresh_spec.check_compatible(fresh_schema)
+    fresh_order = assign_fresh_sort_order_ids(sort_order, schema, fresh_schema)
+    fresh_order.check_compatible(fresh_schema)
+    kind = TableMetadataV1 if version == 1 else TableMetadataV2
+    return kind(
+        table_uuid=table_uuid or uuid.uuid4(),
+        location=location,
+        last_sequence_number=0,
+        last_updated_ms=time.time_ns() // 1_000_000,
+        last_column_id=fresh_schema.highest_field_id,
+        schemas=(fresh_schema,),
+        current_schema_id=fresh_schema.schema_id,
+        partition_specs=(fresh_spec,),
+        default_spec_id=fresh_spec.spec_id,
+        last_partition_id=max(fresh_spec.last_assigned_field_id, PARTITION_FIELD_ID_START - 1),
+        sort_orders=(fresh_order,),
+        default_sort_order_id=fresh_order.order_id,
+        properties=stored,
+    )
+
+
+def _format_version(text: str) -> int:
+    if text == "3":
+        raise FeatureUnsupportedError("tables of format version 3 can be read but not written")
+    if text not in {"1", "2"}:
+        raise ValidationError(f"property format-version must be 1 or 2, found {text!r}")
+    return int(text)

@@ -1,0 +1,173 @@
+"""Long lists of metadata, read from JSON one by one when asked for.
+
+A table may have ten thousand snapshots of which a scan needs one. A list holds JSON objects and turns each into its model at first
+use. Appending shares everything with the list it was made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Generic, TypeVar, overload
+
+from icefloe.exceptions import ValidationError
+from icefloe.table.snapshots import MetadataLogEntry, Snapshot, SnapshotLogEntry
+from icefloe.typedef import JsonModel, explain
+from pydantic import ConfigDict, TypeAdapter
+from pydantic import ValidationError as PydanticError
+from typing_extensions import NotRequired, Self, TypedDict
+
+Model = TypeVar("Model", bound=JsonModel)
+JsonObject = dict[str, Any]
+
+_STRICT = ConfigDict(strict=True, extra="allow")
+SnapshotJson = TypedDict(
+    "SnapshotJson",
+    {
+        "snapshot-id": int,
+        "parent-snapshot-id": NotRequired["int | None"],
+        "sequence-number": NotRequired[int],
+        "timestamp-ms": int,
+        "manifest-list": NotRequired[str],
+        "manifests": NotRequired["list[str]"],
+        "summary": NotRequired["dict[str, str] | None"],
+        "schema-id": NotRequired["int | None"],
+    },
+)
+SnapshotLogJson = TypedDict("SnapshotLogJson", {"snapshot-id": int, "timestamp-ms": int})
+MetadataLogJson = TypedDict("MetadataLogJson", {"metadata-file": str, "timestamp-ms": int})
+for _shape in (SnapshotJson, SnapshotLogJson, MetadataLogJson):
+    _shape.__pydantic_config__ = _STRICT  # type: ignore[attr-defined]  # how pydantic takes the configuration of a TypedDict
+
+
+class Entries(Sequence[Model], Generic[Model]):
+    """An immutable list of models; equal to any sequence of equal models."""
+
+    __slots__ = ("_items",)
+    model: ClassVar[type[JsonModel]]
+    shape: ClassVar[TypeAdapter[Any]]
+    _items: list[Model | JsonObject]
+
+    def __init__(self, items: Iterable[Model | JsonObject] = ()) -> None:
+        self._items = list(items)
+
+    @classmethod
+    def read(cls, value: Any) -> Self:
+        """Return a list of models or JSON objects as this type; ValidationError says which object is wrong, and why."""
+        if isinstance(value, cls):
+            return value
+        if value is None:
+            return cls()
+        if not isinstance(value, (list, tuple)):
+            raise ValidationError(f"must be a list, found {value!r}")
+        try:
+            cls.shape.validate_python([item for item in value if not isinstance(item, cls.model)])
+        except PydanticError as error:
+            raise ValidationError(explain(cls.__name__.lower(), error)) from error
+        return cls(value)
+
+    def appended(self, *models: Model) -> Self:
+        """Return the list with models added at its end."""
+        return type(self)([*self._items, *models])
+
+    def json_values(self) -> list[JsonObject]:
+        """Return the JSON objects; those that were never asked for are as they were read, without their nulls."""
+        return [_without_nulls(item) if isinstance(item, dict) else item.model_dump() for item in self._items]
+
+    def column(self, key: str, default: Any = None) -> list[Any]:
+        """Return one JSON key of every object, without making models."""
+        attribute = key.replace("-", "_")
+        return [item.get(key, default) if isinstance(item, dict) else getattr(item, attribute) for item in self._items]
+
+    @overload
+    def __getitem__(self, index: int) -> Model: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Model]: ...
+    def __getitem__(self, index: int | slice) -> Model | list[Model]:
+        if isinstance(index, slice):
+            return [self[position] for position in range(*index.indices(len(self)))]
+        item = self._items[index]
+        if isinstance(item, dict):
+            made: Any = self.model(**_without_nulls(item))
+            self._items[index] = item = made
+        return item
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (list, tuple, Entries)):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        return hash(len(self))
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(
+            cls.read, serialization=core_schema.plain_serializer_function_ser_schema(lambda value: value.json_values())
+        )
+
+
+class Snapshots(Entries[Snapshot]):
+    """A table's snapshots, in the order of their commits, found by id at once."""
+
+    __slots__ = ("_positions",)
+    model = Snapshot
+    shape = TypeAdapter(list[SnapshotJson])
+    _positions: dict[int, int]
+
+    def by_id(self, snapshot_id: int) -> Snapshot | None:
+        """Return the snapshot of an id, or None."""
+        position = self.positions().get(snapshot_id)
+        return None if position is None else self[position]
+
+    def positions(self) -> dict[int, int]:
+        """Return where each snapshot id stands; not to be changed."""
+        if not hasattr(self, "_positions"):
+            self._positions = {key: position for position, key in enumerate(self.column("snapshot-id"))}
+        return self._positions
+
+    def without(self, snapshot_ids: set[int]) -> Snapshots:
+        """Return all snapshots but some."""
+        kept = [position for key, position in self.positions().items() if key not in snapshot_ids]
+        return Snapshots(self._items[position] for position in sorted(kept))
+
+
+class SnapshotLog(Entries[SnapshotLogEntry]):
+    """When each snapshot became the current one, oldest first."""
+
+    __slots__ = ()
+    model = SnapshotLogEntry
+    shape = TypeAdapter(list[SnapshotLogJson])
+
+    def without_history_of(self, snapshot_ids: set[int]) -> SnapshotLog:
+        """Return the entries after the last one that names a snapshot that is gone: time travel must not skip over it."""
+        ids = self.column("snapshot-id")
+        start = next((position + 1 for position in reversed(range(len(ids))) if ids[position] in snapshot_ids), 0)
+        return SnapshotLog(self._items[start:])
+
+    def without_heads(self, snapshot_ids: set[int]) -> SnapshotLog:
+        """Return all entries but those of some snapshots."""
+        return SnapshotLog(item for item, key in zip(self._items, self.column("snapshot-id"), strict=True) if key not in snapshot_ids)
+
+
+class MetadataLog(Entries[MetadataLogEntry]):
+    """Earlier metadata files, oldest first."""
+
+    __slots__ = ()
+    model = MetadataLogEntry
+    shape = TypeAdapter(list[MetadataLogJson])
+
+
+def _without_nulls(value: JsonObject) -> JsonObject:
+    if None in value.values():
+        return {key: part for key, part in value.items() if part is not None}
+    return value
+
+

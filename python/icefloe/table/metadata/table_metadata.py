@@ -1,0 +1,280 @@
+"""Table metadata: one immutable value per version of a table. Spec: Table Metadata."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from icefloe.exceptions import ValidationError
+from icefloe.partitioning import INITIAL_PARTITION_SPEC_ID, PARTITION_FIELD_ID_START, PartitionSpec
+from icefloe.schema import INITIAL_SCHEMA_ID, Schema
+from icefloe.table.metadata.entries import MetadataLog, SnapshotLog, Snapshots
+from icefloe.table.properties import TableProperties
+from icefloe.table.refs import MAIN_BRANCH, SnapshotRef, SnapshotRefType
+from icefloe.table.snapshots import INITIAL_SEQUENCE_NUMBER, IsolationLevel, Operation, Snapshot
+from icefloe.table.sorting import UNSORTED_SORT_ORDER, UNSORTED_SORT_ORDER_ID, SortOrder
+from icefloe.table.statistics import PartitionStatisticsFile, StatisticsFile
+from icefloe.typedef import JsonModel
+from icefloe.types import NestedField, StructType
+from pydantic import BeforeValidator, Field, PlainSerializer, StrictInt, StrictStr, model_validator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from icefloe.table.name_mapping import NameMapping
+    from typing_extensions import Self
+
+NO_SNAPSHOT_ID = -1
+# How far clocks of writers may differ, as the reference reader tolerates it.
+CLOCK_TOLERANCE_MS = 60_000
+
+Properties = dict[StrictStr, StrictStr]
+
+
+def _snapshot_id_or_none(value: Any) -> Any:
+    return None if value == NO_SNAPSHOT_ID else value
+
+
+CurrentSnapshotId = Annotated[
+    "StrictInt | None",
+    BeforeValidator(_snapshot_id_or_none),
+    PlainSerializer(lambda value: NO_SNAPSHOT_ID if value is None else value),
+]
+
+
+class TableMetadata(JsonModel):
+    """What a metadata file says. Made by reading one, by :func:`new_table_metadata`, or by applying updates to another.
+
+    Attributes are the keys of the file with underscores. Snapshots and logs are read from JSON one by one when asked for.
+    """
+
+    format_version: int
+    table_uuid: uuid.UUID | None = None
+    location: StrictStr
+    last_sequence_number: StrictInt = INITIAL_SEQUENCE_NUMBER
+    last_updated_ms: StrictInt
+    last_column_id: StrictInt
+    current_schema_id: StrictInt = INITIAL_SCHEMA_ID
+    schemas: tuple[Schema, ...]
+    default_spec_id: StrictInt = INITIAL_PARTITION_SPEC_ID
+    partition_specs: tuple[PartitionSpec, ...]
+    last_partition_id: StrictInt = PARTITION_FIELD_ID_START - 1
+    default_sort_order_id: StrictInt = UNSORTED_SORT_ORDER_ID
+    sort_orders: tuple[SortOrder, ...] = (UNSORTED_SORT_ORDER,)
+    properties: Properties = Field(default_factory=dict)
+    current_snapshot_id: CurrentSnapshotId = None
+    next_row_id: StrictInt | None = None
+    refs: dict[str, SnapshotRef] = Field(default_factory=dict)
+    snapshots: Snapshots = Field(default_factory=Snapshots)
+    statistics: tuple[StatisticsFile, ...] = ()
+    partition_statistics: tuple[PartitionStatisticsFile, ...] = ()
+    snapshot_log: SnapshotLog = Field(default_factory=SnapshotLog)
+    metadata_log: MetadataLog = Field(default_factory=MetadataLog)
+    encryption_keys: tuple[dict[str, Any], ...] = ()
+
+    _required: ClassVar[tuple[str, ...]] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in(cls, data: Any) -> Any:
+        """Treat null as absent, demand what the version requires, name the main branch."""
+        if not isinstance(data, dict):
+            return data
+        data = {key.replace("_", "-"): value for key, value in data.items() if value is not None}
+        data = cls._upgrade_layout(data)
+        missing = [key for key in cls._required if key not in data]
+        if missing:
+            raise ValidationError(f"missing: {', '.join(f'`{key}`' for key in missing)}")
+        if isinstance(data.get("location"), str):
+            data["location"] = data["location"].rstrip("/")
+        current = _snapshot_id_or_none(data.get("current-snapshot-id"))
+        refs = data.setdefault("refs", {})
+        if current is not None and isinstance(refs, dict) and MAIN_BRANCH not in refs:
+            data["refs"] = {**refs, MAIN_BRANCH: {"snapshot-id": current, "type": "branch"}}
+        return data
+
+    @classmethod
+    def _upgrade_layout(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the keys as format version 2 spells them."""
+        return data
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        """Refuse metadata that contradicts itself. Spec: Table Metadata Fields."""
+        if self.schema_by_id(self.current_schema_id) is None:
+            raise ValidationError(f"`current-schema-id` {self.current_schema_id} is none of `schemas`")
+        if self.default_spec_id not in self.specs():
+            raise ValidationError(f"`default-spec-id` {self.default_spec_id} is none of `partition-specs`")
+        if self.default_sort_order_id != UNSORTED_SORT_ORDER_ID and self.sort_order_by_id(self.default_sort_order_id) is None:
+            raise ValidationError(f"`default-sort-order-id` {self.default_sort_order_id} is none of `sort-orders`")
+        self._check_history()
+        return self
+
+    def _check_history(self) -> None:
+        positions = self.snapshots.positions()
+        if len(positions) != len(self.snapshots):
+            raise ValidationError("`snapshots` has an id twice")
+        current = self.current_snapshot_id
+        if current is not None and current not in positions:
+            raise ValidationError(f"`current-snapshot-id` {current} is none of `snapshots`")
+        for name, ref in self.refs.items():
+            if ref.snapshot_id not in positions:
+                raise ValidationError(f"`refs` name {name!r} is of snapshot {ref.snapshot_id}, which is none of `snapshots`")
+        main = self.refs.get(MAIN_BRANCH)
+        if main is not None and (main.snapshot_ref_type is not SnapshotRefType.BRANCH or main.snapshot_id != current):
+            raise ValidationError(f"branch main is at snapshot {main.snapshot_id}, but `current-snapshot-id` is {current}")
+        newest = max(self.snapshots.column("sequence-number", INITIAL_SEQUENCE_NUMBER), default=0)
+        if newest > self.last_sequence_number:
+            raise ValidationError(f"a snapshot has sequence number {newest}, `last-sequence-number` is {self.last_sequence_number}")
+        for key, log in (("snapshot-log", self.snapshot_log), ("metadata-log", self.metadata_log)):
+            times = log.column("timestamp-ms")
+            if any(later < earlier - CLOCK_TOLERANCE_MS for earlier, later in zip(times, times[1:], strict=False)):
+                raise ValidationError(f"`{key}` is not in order of time")
+            if times and self.last_updated_ms < times[-1] - CLOCK_TOLERANCE_MS:
+                raise ValidationError(f"`last-updated-ms` {self.last_updated_ms} lies before the last entry of `{key}`, {times[-1]}")
+
+    def with_(self, **changes: Any) -> Self:
+        """Return this metadata with some attributes changed and the rest shared; nothing is checked or copied."""
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        return type(self).model_construct(**{**values, **changes})
+
+    def model_dump(self, **_: Any) -> dict[str, Any]:
+        """Return the JSON object, exactly as a metadata file has it."""
+        from icefloe.table.metadata_json import to_json_value
+
+        return to_json_value(self)
+
+    def model_dump_json(self, **_: Any) -> str:
+        """Return the text of a metadata file."""
+        from icefloe.table.metadata_json import to_json
+
+        return to_json(self)
+
+    def schema(self) -> Schema:  # type: ignore[override]  # pydantic's deprecated classmethod of this name
+        """Return the current schema."""
+        found = self.schema_by_id(self.current_schema_id)
+        assert found is not None
+        return found
+
+    def schema_by_id(self, schema_id: int) -> Schema | None:
+        """Return the schema of an id, or None."""
+        return next((schema for schema in self.schemas if schema.schema_id == schema_id), None)
+
+    def spec(self) -> PartitionSpec:
+        """Return the spec that new files are written under."""
+        return self.specs()[self.default_spec_id]
+
+    def specs(self) -> dict[int, PartitionSpec]:
+        """Return all specs by id."""
+        return {spec.spec_id: spec for spec in self.partition_specs}
+
+    def specs_struct(self, spec_ids: Iterable[int] | None = None) -> StructType:
+        """Return the struct of every partition field of some specs, or of all; each optional."""
+        wanted = None if spec_ids is None else set(spec_ids)
+        fields: dict[int, NestedField] = {}
+        for spec in sorted(self.partition_specs, key=lambda spec: spec.spec_id, reverse=True):
+            if wanted is None or spec.spec_id in wanted:
+                for field in spec.partition_type(self.schema()).fields:
+                    fields.setdefault(field.field_id, field)
+        return StructType(*(fields[field_id] for field_id in sorted(fields)))
+
+    def sort_order(self) -> SortOrder:
+        """Return the order that new files are written in."""
+        return self.sort_order_by_id(self.default_sort_order_id) or UNSORTED_SORT_ORDER
+
+    def sort_order_by_id(self, sort_order_id: int) -> SortOrder | None:
+        """Return the sort order of an id, or None."""
+        return next((order for order in self.sort_orders if order.order_id == sort_order_id), None)
+
+    def name_mapping(self) -> NameMapping | None:
+        """Return the table's name mapping for files without field ids, or None."""
+        text = self.properties.get(TableProperties.DEFAULT_NAME_MAPPING)
+        if text is None:
+            return None
+        from icefloe.table.name_mapping import parse_mapping_from_json
+
+        return parse_mapping_from_json(text)
+
+    def snapshot_by_id(self, snapshot_id: int) -> Snapshot | None:
+        """Return the snapshot of an id, or None."""
+        return self.snapshots.by_id(snapshot_id)
+
+    def snapshot_by_name(self, name: str | None) -> Snapshot | None:
+        """Return the snapshot of a branch or tag, or None if there is no such name; None names the main branch."""
+        ref = self.refs.get(MAIN_BRANCH if name is None else name)
+        return None if ref is None else self.snapshot_by_id(ref.snapshot_id)
+
+    def current_snapshot(self) -> Snapshot | None:
+        """Return the current snapshot, or None of a table never written to."""
+        return None if self.current_snapshot_id is None else self.snapshot_by_id(self.current_snapshot_id)
+
+    def new_snapshot_id(self) -> int:
+        """Return a random id that no snapshot of the table has."""
+        while True:
+            halves = uuid.uuid4().int
+            candidate = ((halves >> 64) ^ halves) & (2**63 - 1)
+            if candidate != 0 and candidate not in self.snapshots.positions():
+                return candidate
+
+    def next_sequence_number(self) -> int:
+        """Return the sequence number of the next snapshot; always 0 in format version 1."""
+        return self.last_sequence_number + 1 if self.format_version > 1 else INITIAL_SEQUENCE_NUMBER
+
+    def isolation_level(self, operation: Operation) -> IsolationLevel:
+        """Return the isolation level that the table asks of deletes, or of overwrites."""
+        key = TableProperties.DELETE_ISOLATION_LEVEL if operation is Operation.DELETE else TableProperties.UPDATE_ISOLATION_LEVEL
+        return IsolationLevel(self.properties.get(key, TableProperties.ISOLATION_LEVEL_DEFAULT))
+
+
+class TableMetadataV1(TableMetadata):
+    """Metadata of format version 1; its single ``schema`` and ``partition-spec`` are read as lists of one."""
+
+    format_version: Literal[1] = 1
+    _required: ClassVar[tuple[str, ...]] = ("location", "last-updated-ms", "last-column-id", "schemas", "partition-specs")
+
+    @classmethod
+    def _upgrade_layout(cls, data: dict[str, Any]) -> dict[str, Any]:
+        data = dict(data)
+        schema, fields = data.pop("schema", None), data.pop("partition-spec", None)
+        data["last-sequence-number"] = INITIAL_SEQUENCE_NUMBER
+        if "schemas" not in data and isinstance(schema, dict):
+            data["schemas"] = [{"schema-id": INITIAL_SCHEMA_ID, **schema}]
+            data["current-schema-id"] = data["schemas"][0]["schema-id"]
+        if "partition-specs" not in data and isinstance(fields, list):
+            data["partition-specs"] = [{"spec-id": INITIAL_PARTITION_SPEC_ID, "fields": fields}]
+            data["default-spec-id"] = INITIAL_PARTITION_SPEC_ID
+        if "last-partition-id" not in data and isinstance(data.get("partition-specs"), list):
+            specs = [spec if isinstance(spec, PartitionSpec) else PartitionSpec(**spec) for spec in data["partition-specs"]]
+            data["partition-specs"] = specs
+            data["last-partition-id"] = max((spec.last_assigned_field_id for spec in specs), default=PARTITION_FIELD_ID_START - 1)
+        return data
+
+
+_REQUIRED_FROM_V2 = (
+    "table-uuid",
+    "location",
+    "last-sequence-number",
+    "last-updated-ms",
+    "last-column-id",
+    "schemas",
+    "current-schema-id",
+    "partition-specs",
+    "default-spec-id",
+    "last-partition-id",
+    "sort-orders",
+    "default-sort-order-id",
+)
+
+
+class TableMetadataV2(TableMetadata):
+    """Metadata of format version 2."""
+
+    format_version: Literal[2] = 2
+    _required: ClassVar[tuple[str, ...]] = _REQUIRED_FROM_V2
+
+
+class TableMetadataV3(TableMetadata):
+    """Metadata of format version 3, read but not written to."""
+
+    format_version: Literal[3] = 3
+    _required: ClassVar[tuple[str, ...]] = _REQUIRED_FROM_V2

@@ -1,0 +1,155 @@
+"""Table properties: their names and defaults, and reading them. Spec: Table Properties."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from icefloe.exceptions import ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MIB = 1024 * 1024
+
+
+class TableProperties:
+    """Names of table properties; ``X_DEFAULT`` is what an unset ``X`` means."""
+
+    FORMAT_VERSION = "format-version"
+    DEFAULT_FORMAT_VERSION = 2
+    DEFAULT_NAME_MAPPING = "schema.name-mapping.default"
+
+    PARQUET_COMPRESSION = "write.parquet.compression-codec"
+    # What new tables store, although an unset property means gzip.
+    PARQUET_COMPRESSION_DEFAULT = "zstd"
+    PARQUET_ROW_GROUP_SIZE_BYTES = "write.parquet.row-group-size-bytes"
+    PARQUET_ROW_GROUP_SIZE_BYTES_DEFAULT = 128 * MIB
+    PARQUET_PAGE_SIZE_BYTES = "write.parquet.page-size-bytes"
+    PARQUET_PAGE_SIZE_BYTES_DEFAULT = MIB
+    PARQUET_PAGE_ROW_LIMIT = "write.parquet.page-row-limit"
+    PARQUET_PAGE_ROW_LIMIT_DEFAULT = 20000
+    PARQUET_DICT_SIZE_BYTES = "write.parquet.dict-size-bytes"
+    PARQUET_DICT_SIZE_BYTES_DEFAULT = 2 * MIB
+    WRITE_TARGET_FILE_SIZE_BYTES = "write.target-file-size-bytes"
+    WRITE_TARGET_FILE_SIZE_BYTES_DEFAULT = 512 * MIB
+    WRITE_DISTRIBUTION_MODE = "write.distribution-mode"
+    WRITE_DATA_PATH = "write.data.path"
+    WRITE_METADATA_PATH = "write.metadata.path"
+    WRITE_PY_LOCATION_PROVIDER_IMPL = "write.py-location-provider.impl"
+    OBJECT_STORE_ENABLED = "write.object-storage.enabled"
+    OBJECT_STORE_ENABLED_DEFAULT = False
+    WRITE_OBJECT_STORE_PARTITIONED_PATHS = "write.object-storage.partitioned-paths"
+    WRITE_OBJECT_STORE_PARTITIONED_PATHS_DEFAULT = True
+    DEFAULT_WRITE_METRICS_MODE = "write.metadata.metrics.default"
+    DEFAULT_WRITE_METRICS_MODE_DEFAULT = "truncate(16)"
+    METRICS_MODE_COLUMN_CONF_PREFIX = "write.metadata.metrics.column"
+    WRITE_PARTITION_SUMMARY_LIMIT = "write.summary.partition-limit"
+    WRITE_PARTITION_SUMMARY_LIMIT_DEFAULT = 0
+
+    METADATA_COMPRESSION = "write.metadata.compression-codec"
+    METADATA_COMPRESSION_DEFAULT = "none"
+    METADATA_PREVIOUS_VERSIONS_MAX = "write.metadata.previous-versions-max"
+    METADATA_PREVIOUS_VERSIONS_MAX_DEFAULT = 100
+    METADATA_DELETE_AFTER_COMMIT_ENABLED = "write.metadata.delete-after-commit.enabled"
+    METADATA_DELETE_AFTER_COMMIT_ENABLED_DEFAULT = False
+
+    MANIFEST_COMPRESSION = "write.manifest.compression-codec"
+    MANIFEST_COMPRESSION_DEFAULT = "gzip"
+    MANIFEST_TARGET_SIZE_BYTES = "commit.manifest.target-size-bytes"
+    MANIFEST_TARGET_SIZE_BYTES_DEFAULT = 8 * MIB
+    MANIFEST_MIN_MERGE_COUNT = "commit.manifest.min-count-to-merge"
+    MANIFEST_MIN_MERGE_COUNT_DEFAULT = 100
+    MANIFEST_MERGE_ENABLED = "commit.manifest-merge.enabled"
+    MANIFEST_MERGE_ENABLED_DEFAULT = True
+
+    COMMIT_NUM_RETRIES = "commit.retry.num-retries"
+    COMMIT_NUM_RETRIES_DEFAULT = 4
+    COMMIT_MIN_RETRY_WAIT_MS = "commit.retry.min-wait-ms"
+    COMMIT_MIN_RETRY_WAIT_MS_DEFAULT = 100
+    COMMIT_MAX_RETRY_WAIT_MS = "commit.retry.max-wait-ms"
+    COMMIT_MAX_RETRY_WAIT_MS_DEFAULT = 60_000
+    COMMIT_TOTAL_RETRY_TIME_MS = "commit.retry.total-timeout-ms"
+    COMMIT_TOTAL_RETRY_TIME_MS_DEFAULT = 1_800_000
+    COMMIT_NUM_STATUS_CHECKS = "commit.status-check.num-retries"
+    COMMIT_NUM_STATUS_CHECKS_DEFAULT = 3
+    COMMIT_STATUS_CHECK_MIN_WAIT_MS = "commit.status-check.min-wait-ms"
+    COMMIT_STATUS_CHECK_MIN_WAIT_MS_DEFAULT = 1000
+    COMMIT_STATUS_CHECK_MAX_WAIT_MS = "commit.status-check.max-wait-ms"
+    COMMIT_STATUS_CHECK_MAX_WAIT_MS_DEFAULT = 60_000
+
+    DELETE_MODE = "write.delete.mode"
+    UPDATE_MODE = "write.update.mode"
+    MERGE_MODE = "write.merge.mode"
+    ROW_LEVEL_MODE_DEFAULT = "copy-on-write"
+    DELETE_MODE_COPY_ON_WRITE = "copy-on-write"
+    DELETE_MODE_MERGE_ON_READ = "merge-on-read"
+    DELETE_MODE_DEFAULT = "copy-on-write"
+    DELETE_ISOLATION_LEVEL = "write.delete.isolation-level"
+    UPDATE_ISOLATION_LEVEL = "write.update.isolation-level"
+    MERGE_ISOLATION_LEVEL = "write.merge.isolation-level"
+    ISOLATION_LEVEL_DEFAULT = "serializable"
+    DELETE_GRANULARITY = "write.delete.granularity"
+    DELETE_GRANULARITY_DEFAULT = "file"
+
+    READ_SPLIT_TARGET_SIZE = "read.split.target-size"
+    READ_SPLIT_TARGET_SIZE_DEFAULT = 128 * MIB
+    READ_SPLIT_OPEN_FILE_COST = "read.split.open-file-cost"
+    READ_SPLIT_OPEN_FILE_COST_DEFAULT = 4 * MIB
+
+    GC_ENABLED = "gc.enabled"
+    GC_ENABLED_DEFAULT = True
+    MAX_SNAPSHOT_AGE_MS = "history.expire.max-snapshot-age-ms"
+    MAX_SNAPSHOT_AGE_MS_DEFAULT = 432_000_000
+    MIN_SNAPSHOTS_TO_KEEP = "history.expire.min-snapshots-to-keep"
+    MIN_SNAPSHOTS_TO_KEEP_DEFAULT = 1
+
+
+# Facts of the table that some engines show as properties; they are never stored as such.
+RESERVED_PROPERTIES = frozenset(
+    {
+        "format-version",
+        "uuid",
+        "snapshot-count",
+        "current-snapshot-id",
+        "current-snapshot-summary",
+        "current-snapshot-timestamp-ms",
+        "current-schema",
+        "default-partition-spec",
+        "default-sort-order",
+    }
+)
+
+
+def property_as_int(properties: Mapping[str, str], name: str, default: int) -> int:
+    """Return a property as an integer, or the default if it is not set.
+
+    >>> property_as_int({"commit.retry.num-retries": "7"}, "commit.retry.num-retries", 4)
+    7
+    """
+    value = properties.get(name)
+    if value is None:
+        return default
+    try:
+        return int(value)
+    except ValueError as error:
+        raise ValidationError(f"table property {name} must be an integer, found {value!r}") from error
+
+
+def property_as_bool(properties: Mapping[str, str], name: str, default: bool) -> bool:
+    """Return a property as a truth value, or the default if it is not set."""
+    value = properties.get(name)
+    if value is None:
+        return default
+    if value.lower() not in {"true", "false"}:
+        raise ValidationError(f"table property {name} must be true or false, found {value!r}")
+    return value.lower() == "true"
+
+
+def properties_as_text(properties: Mapping[str, object]) -> dict[str, str]:
+    """Return properties with truth values and numbers spelled as text; ValidationError for None."""
+    texts = {}
+    for name, value in properties.items():
+        if value is None:
+            raise ValidationError(f"property {name} must not be None: leave it out, or remove it")
+        texts[name] = str(value).lower() if isinstance(value, bool) else str(value)
+    return texts

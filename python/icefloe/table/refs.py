@@ -1,0 +1,53 @@
+"""Branches and tags: names of snapshots. Spec: Snapshot References."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated, Any
+
+from icefloe.exceptions import ValidationError
+from icefloe.typedef import JsonModel
+from pydantic import Field, StrictInt, field_validator, model_validator
+
+MAIN_BRANCH = "main"
+
+
+class SnapshotRefType(str, Enum):
+    """A branch moves with its commits, a tag stays."""
+
+    BRANCH = "branch"
+    TAG = "tag"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class SnapshotRef(JsonModel):
+    """A name's snapshot and how long history behind it is kept.
+
+    Args:
+        snapshot_id: The snapshot.
+        snapshot_ref_type: Branch or tag.
+        min_snapshots_to_keep: Of a branch: how many snapshots expiry leaves, whatever their age.
+        max_snapshot_age_ms: Of a branch: how old snapshots may become, in milliseconds.
+        max_ref_age_ms: How old the name itself may become, in milliseconds.
+    """
+
+    snapshot_id: StrictInt
+    snapshot_ref_type: SnapshotRefType = Field(alias="type")
+    min_snapshots_to_keep: Annotated[StrictInt, Field(gt=0)] | None = None
+    max_snapshot_age_ms: Annotated[StrictInt, Field(gt=0)] | None = None
+    max_ref_age_ms: Annotated[StrictInt, Field(gt=0)] | None = None
+
+    @field_validator("snapshot_ref_type", mode="before")
+    @classmethod
+    def _case_does_not_count(cls, value: Any) -> Any:
+        return value.lower() if isinstance(value, str) and not isinstance(value, SnapshotRefType) else value
+
+    @model_validator(mode="after")
+    def _tags_keep_one_snapshot(self) -> SnapshotRef:
+        if self.snapshot_ref_type is SnapshotRefType.TAG and (
+            self.min_snapshots_to_keep is not None or self.max_snapshot_age_ms is not None
+        ):
+            raise ValidationError("a tag has neither `min-snapshots-to-keep` nor `max-snapshot-age-ms`")
+        return self

@@ -1,0 +1,244 @@
+"""Snapshots: the states of a table, how they follow from each other, what each commit did. Spec: Snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from icefloe.exceptions import ValidationError
+from icefloe.typedef import JsonModel
+from pydantic import Field, StrictInt, StrictStr
+
+if TYPE_CHECKING:
+    from icefloe.table.metadata import TableMetadata
+
+INITIAL_SEQUENCE_NUMBER = 0
+
+
+class Operation(str, Enum):
+    """What a commit did to the rows of a table."""
+
+    APPEND = "append"
+    REPLACE = "replace"
+    OVERWRITE = "overwrite"
+    DELETE = "delete"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class IsolationLevel(str, Enum):
+    """Which concurrent commits a row-level operation tolerates."""
+
+    SERIALIZABLE = "serializable"
+    SNAPSHOT = "snapshot"
+
+
+class Summary(Mapping[str, str]):
+    """What a commit did: its operation and counts, all of them text.
+
+    >>> Summary(Operation.APPEND, **{"added-records": "3"})["added-records"]
+    '3'
+    """
+
+    __slots__ = ("_properties", "operation")
+    operation: Operation
+    _properties: dict[str, str]
+
+    def __init__(self, operation: Operation | str | None = None, **data: Any) -> None:
+        # A summary without an operation, as some writers leave it, may have changed anything.
+        self.operation = Operation(operation) if operation is not None else Operation.OVERWRITE
+        self._properties = {key: _text_of(value) for key, value in data.items()}
+
+    @property
+    def additional_properties(self) -> dict[str, str]:
+        """All but the operation."""
+        return dict(self._properties)
+
+    def to_json_value(self) -> dict[str, str]:
+        """Return the JSON object, its operation first."""
+        return {"operation": self.operation.value, **self._properties}
+
+    def __getitem__(self, key: str) -> str:
+        return self.operation.value if key == "operation" else self._properties[key]
+
+    def __iter__(self) -> Iterator[str]:
+        yield "operation"
+        yield from self._properties
+
+    def __len__(self) -> int:
+        return 1 + len(self._properties)
+
+    def __eq__(self, other: object) -> bool:
+        return dict(self) == dict(other) if isinstance(other, Mapping) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.items()))
+
+    def __repr__(self) -> str:
+        properties = f", **{self._properties!r}" if self._properties else ""
+        return f"Summary({self.operation!r}{properties})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _summary_from_json, (self.to_json_value(),)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(
+            _summary_from_json,
+            serialization=core_schema.plain_serializer_function_ser_schema(lambda value: value.to_json_value()),
+        )
+
+
+def _text_of(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)
+
+
+def _summary_from_json(value: Any) -> Summary:
+    if isinstance(value, Summary):
+        return value
+    if not isinstance(value, dict):
+        raise ValidationError(f"a summary is an object, found {value!r}")
+    for key, part in value.items():
+        if not isinstance(part, str):
+            raise ValidationError(f"`{key}` of a summary must be text, found {part!r}")
+    rest = {key: part for key, part in value.items() if key != "operation"}
+    return Summary(value.get("operation"), **rest)
+
+
+class Snapshot(JsonModel):
+    """A state of a table: the manifest list of its files.
+
+    Args:
+        snapshot_id: Random positive id.
+        parent_snapshot_id: The snapshot that this one was made from.
+        sequence_number: Order of commits, 0 in format version 1.
+        timestamp_ms: When it was made, milliseconds from the epoch.
+        manifest_list: Location of the manifest list; None in old v1 snapshots, which name ``manifest_paths`` instead.
+        summary: What the commit did.
+        schema_id: The table's schema when the snapshot was made.
+    """
+
+    snapshot_id: StrictInt
+    parent_snapshot_id: StrictInt | None = None
+    sequence_number: StrictInt = INITIAL_SEQUENCE_NUMBER
+    timestamp_ms: StrictInt
+    manifest_list: StrictStr | None = None
+    manifest_paths: tuple[str, ...] | None = Field(default=None, alias="manifests")
+    summary: Summary | None = None
+    schema_id: StrictInt | None = None
+    first_row_id: StrictInt | None = None
+    added_rows: StrictInt | None = None
+
+    def model_dump(self, **options: Any) -> dict[str, Any]:
+        """Return the JSON object; a sequence number of 0 is omitted, as in format version 1."""
+        value = super().model_dump(**options)
+        if self.sequence_number == 0:
+            value.pop("sequence-number", None)
+        return value
+
+    @property
+    def operation(self) -> Operation:
+        """What the commit did; overwrite if it does not say."""
+        return Operation.OVERWRITE if self.summary is None else self.summary.operation
+
+    def __str__(self) -> str:
+        parent = "" if self.parent_snapshot_id is None else f", parent_id={self.parent_snapshot_id}"
+        schema = "" if self.schema_id is None else f", schema_id={self.schema_id}"
+        return f"{self.operation.name}: id={self.snapshot_id}{parent}{schema}"
+
+
+class SnapshotLogEntry(JsonModel):
+    """When a snapshot became the current one, milliseconds from the epoch."""
+
+    snapshot_id: StrictInt
+    timestamp_ms: StrictInt
+
+
+class MetadataLogEntry(JsonModel):
+    """An earlier metadata file and when it was last updated, milliseconds from the epoch."""
+
+    metadata_file: StrictStr
+    timestamp_ms: StrictInt
+
+
+def ancestors_of(current_snapshot: Snapshot | None, table_metadata: TableMetadata) -> Iterator[Snapshot]:
+    """Yield a snapshot, its parent and so on, as far as the table still has them."""
+    snapshot = current_snapshot
+    seen: set[int] = set()
+    while snapshot is not None and snapshot.snapshot_id not in seen:
+        yield snapshot
+        seen.add(snapshot.snapshot_id)
+        parent = snapshot.parent_snapshot_id
+        snapshot = None if parent is None else table_metadata.snapshot_by_id(parent)
+
+
+def ancestors_between(from_snapshot: Snapshot | None, to_snapshot: Snapshot, table_metadata: TableMetadata) -> Iterator[Snapshot]:
+    """Yield the ancestors of ``to_snapshot``, itself first, down to and with ``from_snapshot``; all if that is None."""
+    for snapshot in ancestors_of(to_snapshot, table_metadata):
+        yield snapshot
+        if from_snapshot is not None and snapshot.snapshot_id == from_snapshot.snapshot_id:
+            return
+
+
+def ancestors_between_ids(
+    from_snapshot_id_exclusive: int | None, to_snapshot_id_inclusive: int, table_metadata: TableMetadata
+) -> Iterator[Snapshot]:
+    """Yield the ancestors of a snapshot, itself first, that are newer than another one."""
+    for snapshot in ancestors_of(table_metadata.snapshot_by_id(to_snapshot_id_inclusive), table_metadata):
+        if snapshot.snapshot_id == from_snapshot_id_exclusive:
+            return
+        yield snapshot
+
+
+def is_ancestor_of(snapshot_id: int, ancestor_snapshot_id: int, table_metadata: TableMetadata) -> bool:
+    """Return whether a snapshot is the other one or was made from it."""
+    start = table_metadata.snapshot_by_id(snapshot_id)
+    return any(snapshot.snapshot_id == ancestor_snapshot_id for snapshot in ancestors_of(start, table_metadata))
+
+
+def is_parent_ancestor_of(snapshot_id: int, ancestor_parent_snapshot_id: int, table_metadata: TableMetadata) -> bool:
+    """Return whether some ancestor's parent has an id; that parent itself may be gone."""
+    start = table_metadata.snapshot_by_id(snapshot_id)
+    return any(snapshot.parent_snapshot_id == ancestor_parent_snapshot_id for snapshot in ancestors_of(start, table_metadata))
+
+
+def latest_ancestor_before_timestamp(table_metadata: TableMetadata, timestamp_ms: int) -> Snapshot | None:
+    """Return the newest ancestor of the current snapshot that was made before a time."""
+    for snapshot in ancestors_of(table_metadata.current_snapshot(), table_metadata):
+        if snapshot.timestamp_ms < timestamp_ms:
+            return snapshot
+    return None
+
+
+# Totals of a summary: what the commit added and removed. Spec: Optional Snapshot Summary Fields.
+_TOTALS = {
+    "total-data-files": ("added-data-files", "deleted-data-files"),
+    "total-delete-files": ("added-delete-files", "removed-delete-files"),
+    "total-records": ("added-records", "deleted-records"),
+    "total-files-size": ("added-files-size", "removed-files-size"),
+    "total-position-deletes": ("added-position-deletes", "removed-position-deletes"),
+    "total-equality-deletes": ("added-equality-deletes", "removed-equality-deletes"),
+}
+
+
+def update_snapshot_summaries(summary: Summary, previous_summary: Mapping[str, str] | None = None) -> Summary:
+    """Return a summary with its totals: those of the parent, plus what was added, minus what was removed.
+
+    Without a parent totals start from 0. A total that the parent lacks or misspells, or that would be negative, is omitted.
+    """
+    properties = summary.additional_properties
+    for total, (added, removed) in _TOTALS.items():
+        known = "0" if previous_summary is None else previous_summary.get(total)
+        try:
+            value = int(known or "") + int(properties.get(added, "0")) - int(properties.get(removed, "0"))
+        except ValueError:
+            continue
+        if value >= 0:
+            properties[total] = str(value)
+    return Summary(summary.operation, **properties)

@@ -1,0 +1,48 @@
+"""Statistics files of snapshots. Spec: Table Statistics, Partition Statistics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from icefloe.typedef import JsonModel
+from pydantic import StrictInt, StrictStr
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class BlobMetadata(JsonModel):
+    """What one blob of a Puffin file says, and of which columns."""
+
+    type: StrictStr
+    snapshot_id: StrictInt
+    sequence_number: StrictInt
+    fields: list[StrictInt]
+    properties: dict[str, str] | None = None
+
+
+class StatisticsFile(JsonModel):
+    """A Puffin file of statistics of a snapshot."""
+
+    snapshot_id: StrictInt
+    statistics_path: StrictStr
+    file_size_in_bytes: StrictInt
+    file_footer_size_in_bytes: StrictInt
+    key_metadata: StrictStr | None = None
+    blob_metadata: list[BlobMetadata]
+
+
+class PartitionStatisticsFile(JsonModel):
+    """A file of statistics of each partition of a snapshot."""
+
+    snapshot_id: StrictInt
+    statistics_path: StrictStr
+    file_size_in_bytes: StrictInt
+
+
+AnyStatistics = TypeVar("AnyStatistics", StatisticsFile, PartitionStatisticsFile)
+
+
+def filter_statistics_by_snapshot_id(statistics: Sequence[AnyStatistics], reject_snapshot_id: int) -> list[AnyStatistics]:
+    """Return the statistics of all snapshots but one."""
+    return [file for file in statistics if file.snapshot_id != reject_snapshot_id]
