@@ -1,0 +1,51 @@
+"""Names of tables and namespaces: `"db.events"`, `("db", "events")`."""
+
+from __future__ import annotations
+
+from icefloe.exceptions import NoSuchTableError, ValidationError
+from icefloe.typedef import Identifier
+
+SEPARATOR = "."
+
+
+def to_identifier(identifier: str | Identifier) -> Identifier:
+    """Return the levels of a name, split at dots when it is text.
+
+    Args:
+        identifier: Dotted text or a tuple of levels.
+
+    Raises:
+        ValidationError: A level is empty or is not text.
+
+    Example:
+        >>> to_identifier("db.events")
+        ('db', 'events')
+    """
+    if isinstance(identifier, str):
+        levels = tuple(identifier.split(SEPARATOR)) if identifier != "" else ()
+    else:
+        levels = tuple(identifier)
+    if not all(isinstance(level, str) and level != "" for level in levels):
+        raise ValidationError(f"{identifier!r} is not a name: every level must be text that is not empty")
+    return levels
+
+
+def split_table_identifier(identifier: str | Identifier) -> tuple[Identifier, str]:
+    """Return the namespace and the table name of a table identifier.
+
+    Raises:
+        NoSuchTableError: The identifier has no namespace, so no table can be behind it.
+
+    Example:
+        >>> split_table_identifier("db.events")
+        (('db',), 'events')
+    """
+    levels = to_identifier(identifier)
+    if len(levels) < 2:
+        raise NoSuchTableError(f"{identifier!r} names no table: write it as 'namespace.table'")
+    return levels[:-1], levels[-1]
+
+
+def dotted(identifier: str | Identifier) -> str:
+    """Return a name as dotted text, as messages and SQL catalogs write it."""
+    return SEPARATOR.join(to_identifier(identifier))

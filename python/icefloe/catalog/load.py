@@ -1,0 +1,100 @@
+"""`load_catalog`: from a name and properties, from configuration files and from the environment, to a catalog.
+
+Nothing is read before `load_catalog` is called.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from icefloe.catalog.configuration import catalog_properties
+from icefloe.catalog.hadoop import HadoopCatalog
+from icefloe.catalog.memory import InMemoryCatalog
+from icefloe.exceptions import ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from icefloe.catalog.catalog import Catalog
+
+STORAGE_PREFIXES = ("s3.", "gcs.", "adls.", "hdfs.", "hf.", "file.")
+PROPERTIES = {
+    "sql": {"uri", "warehouse", "echo", "init_catalog_tables"},
+    "hadoop": {"warehouse"},
+    "memory": {"warehouse"},
+}
+ALIASES = {"in-memory": "memory", "jdbc": "sql"}
+PLANNED = ("rest", "hive", "glue", "dynamodb", "bigquery")
+
+
+def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
+    """Return the catalog that a name and properties describe.
+
+    Properties given here win over the environment (`ICEFLOE_CATALOG__<NAME>__<KEY>`, `PYICEBERG_CATALOG__<NAME>__<KEY>`),
+    which wins over `.icefloe.yaml` and `.pyiceberg.yaml` (in the working directory, the home directory, or the directory
+    that `ICEFLOE_HOME` or `PYICEBERG_HOME` names).
+
+    Args:
+        name: The catalog's name; `default` when None.
+        **properties: `type` (`sql`, `hadoop`, `memory`), and what that type needs. Values of None are ignored. Keys
+            that are no Python names are passed as `**{"s3.endpoint": ...}`.
+
+    Raises:
+        ValidationError: The type or a property is unknown, or one that the type needs is missing.
+        NotImplementedError: The type is known to Iceberg and not available here.
+
+    Example:
+        >>> catalog = load_catalog("scratch", type="memory")
+        >>> catalog.create_namespace("db")
+        >>> catalog.list_namespaces()
+        [('db',)]
+    """
+    own_name = name if name is not None else "default"
+    given = {key: str(value) for key, value in properties.items() if value is not None}
+    merged = {**catalog_properties(own_name), **given}
+    kind = _type(own_name, merged)
+    known = PROPERTIES[kind]
+    unknown = sorted(key for key in merged if key not in known and not key.startswith(STORAGE_PREFIXES))
+    if unknown:
+        raise ValidationError(
+            f"catalog {own_name!r} of type {kind!r} has no property {', '.join(map(repr, unknown))}; it has "
+            f"{', '.join(sorted(known))} and storage properties ({', '.join(STORAGE_PREFIXES)})"
+        )
+    return _constructors()[kind](own_name, **merged)
+
+
+def _type(name: str, properties: dict[str, str]) -> str:
+    """Take `type` out of the properties, or tell it from the `uri`."""
+    given = properties.pop("type", None)
+    if given is None:
+        return _inferred_type(name, properties)
+    kind = ALIASES.get(given.lower(), given.lower())
+    if kind in PLANNED:
+        raise NotImplementedError(f"catalog {name!r}: type {given!r} is not available yet; use sql, hadoop or memory")
+    if kind not in PROPERTIES:
+        raise ValidationError(f"catalog {name!r}: unknown type {given!r}; use sql, hadoop or memory")
+    return kind
+
+
+def _inferred_type(name: str, properties: dict[str, str]) -> str:
+    scheme = properties.get("uri", "").split(":", 1)[0].lower()
+    if scheme in ("http", "https", "thrift"):
+        raise NotImplementedError(f"catalog {name!r}: catalogs at {scheme}:// are not available yet; use sql, hadoop or memory")
+    if scheme.split("+", 1)[0] in ("sqlite", "postgresql", "mysql"):
+        return "sql"
+    if not properties:
+        raise ValidationError(
+            f"nothing is known of catalog {name!r}: pass its properties, or describe it in .icefloe.yaml under 'catalog:'"
+        )
+    raise ValidationError(f"catalog {name!r} needs a property 'type': sql, hadoop or memory")
+
+
+def _constructors() -> dict[str, Callable[..., Catalog]]:
+    return {"sql": _sql, "hadoop": HadoopCatalog, "memory": InMemoryCatalog}
+
+
+def _sql(name: str, **properties: str) -> Catalog:
+    """SQLAlchemy is an extra, imported for those who ask for it."""
+    from icefloe.catalog.sql import SqlCatalog  # noqa: PLC0415
+
+    return SqlCatalog(name, **properties)

@@ -1,0 +1,143 @@
+"""A catalog in this process's memory, over a warehouse on storage."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from typing import TYPE_CHECKING
+
+from icefloe.catalog.catalog import PropertiesUpdateSummary, check_property_changes
+from icefloe.catalog.identifiers import dotted, to_identifier
+from icefloe.catalog.pointer_catalog import PointerCatalog
+from icefloe.exceptions import (
+    CommitFailedException,
+    NamespaceAlreadyExistsError,
+    NamespaceNotEmptyError,
+    NoSuchNamespaceError,
+    NoSuchTableError,
+    TableAlreadyExistsError,
+    ValidationError,
+)
+from icefloe.typedef import EMPTY_DICT
+
+if TYPE_CHECKING:
+    from icefloe.typedef import Identifier, Properties
+
+
+class InMemoryCatalog(PointerCatalog):
+    """Tables that are forgotten when the process ends; for tests and experiments.
+
+    Args:
+        name: The catalog's name.
+        warehouse: Where new tables go. A private temporary directory, removed with the catalog, when None.
+        **kwargs: Further properties, as of any catalog.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> catalog = InMemoryCatalog("scratch")
+        >>> catalog.create_namespace("db")
+        >>> table = catalog.create_table("db.points", pa.schema([("x", pa.int64())]))
+        >>> table.append(pa.table({"x": [1, 2]}))
+        >>> table.scan().to_arrow().column("x").to_pylist()
+        [1, 2]
+    """
+
+    def __init__(self, name: str, warehouse: str | None = None, **kwargs: str) -> None:
+        self._temporary = tempfile.TemporaryDirectory(prefix="icefloe-") if warehouse is None else None
+        super().__init__(name, warehouse=warehouse if self._temporary is None else self._temporary.name, **kwargs)  # type: ignore[arg-type] # one of the two is text
+        self._lock = threading.Lock()
+        self._tables: dict[tuple[Identifier, str], str] = {}
+        self._namespaces: dict[Identifier, dict[str, str]] = {}
+
+    def close(self) -> None:
+        """Forget everything and remove the private warehouse."""
+        with self._lock:
+            self._tables.clear()
+            self._namespaces.clear()
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
+    def list_tables(self, namespace: str | Identifier) -> list[Identifier]:  # noqa: D102 - described by the interface
+        levels = self._existing(namespace)
+        with self._lock:
+            return sorted((*own, name) for own, name in self._tables if own == levels)
+
+    def create_namespace(self, namespace: str | Identifier, properties: Properties = EMPTY_DICT) -> None:  # noqa: D102
+        levels = to_identifier(namespace)
+        if not levels:
+            raise ValidationError("a namespace needs a name")
+        with self._lock:
+            if levels in self._namespaces:
+                raise NamespaceAlreadyExistsError(f"catalog {self.name!r} already has a namespace {dotted(levels)}")
+            self._namespaces[levels] = dict(properties)
+
+    def drop_namespace(self, namespace: str | Identifier) -> None:  # noqa: D102
+        levels = self._existing(namespace)
+        with self._lock:
+            if any(own == levels for own, _ in self._tables) or any(
+                other != levels and other[: len(levels)] == levels for other in self._namespaces
+            ):
+                raise NamespaceNotEmptyError(f"namespace {dotted(levels)} still holds tables or namespaces; drop them first")
+            self._namespaces.pop(levels, None)
+
+    def list_namespaces(self, namespace: str | Identifier = ()) -> list[Identifier]:  # noqa: D102
+        above = to_identifier(namespace)
+        if above:
+            self._existing(above)
+        depth = len(above) + 1
+        with self._lock:
+            return sorted({levels[:depth] for levels in self._namespaces if len(levels) >= depth and levels[: depth - 1] == above})
+
+    def load_namespace_properties(self, namespace: str | Identifier) -> Properties:  # noqa: D102
+        levels = self._existing(namespace)
+        with self._lock:
+            return dict(self._namespaces.get(levels, {}))
+
+    def update_namespace_properties(  # noqa: D102
+        self, namespace: str | Identifier, removals: set[str] | None = None, updates: Properties = EMPTY_DICT
+    ) -> PropertiesUpdateSummary:
+        gone = removals if removals is not None else set()
+        check_property_changes(gone, updates)
+        levels = self._existing(namespace)
+        with self._lock:
+            properties = self._namespaces.setdefault(levels, {})
+            removed = sorted(key for key in gone if properties.pop(key, None) is not None)
+            properties.update(updates)
+        return PropertiesUpdateSummary(removed, sorted(updates), sorted(gone - set(removed)))
+
+    def _existing(self, namespace: str | Identifier) -> Identifier:
+        levels = to_identifier(namespace)
+        with self._lock:
+            known = any(other[: len(levels)] == levels for other in self._namespaces)
+        if not known or not levels:
+            raise NoSuchNamespaceError(f"catalog {self.name!r} has no namespace {dotted(levels)}; create it with create_namespace()")
+        return levels
+
+    def _pointer(self, namespace: Identifier, name: str) -> str | None:
+        with self._lock:
+            return self._tables.get((namespace, name))
+
+    def _insert(self, namespace: Identifier, name: str, location: str) -> None:
+        with self._lock:
+            if (namespace, name) in self._tables:
+                raise TableAlreadyExistsError(f"catalog {self.name!r} already has a table {dotted((*namespace, name))}")
+            self._tables[(namespace, name)] = location
+
+    def _swap(self, namespace: Identifier, name: str, old: str, new: str) -> None:
+        with self._lock:
+            if self._tables.get((namespace, name)) != old:
+                raise CommitFailedException(f"table {dotted((*namespace, name))}: another commit was first; refresh and retry")
+            self._tables[(namespace, name)] = new
+
+    def _remove(self, namespace: Identifier, name: str) -> None:
+        with self._lock:
+            if self._tables.pop((namespace, name), None) is None:
+                raise NoSuchTableError(f"catalog {self.name!r} has no table {dotted((*namespace, name))}")
+
+    def _rename(self, old: tuple[Identifier, str], new: tuple[Identifier, str]) -> None:
+        with self._lock:
+            if old not in self._tables:
+                raise NoSuchTableError(f"catalog {self.name!r} has no table {dotted((*old[0], old[1]))}")
+            if new in self._tables:
+                raise TableAlreadyExistsError(f"catalog {self.name!r} already has a table {dotted((*new[0], new[1]))}")
+            self._tables[new] = self._tables.pop(old)

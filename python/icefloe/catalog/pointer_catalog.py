@@ -1,0 +1,234 @@
+"""A catalog that keeps one metadata location per table and swaps it: what SQL and in-memory catalogs share.
+
+The metadata file is written first, under a name of its own; only the swap of the pointer is the commit.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+from icefloe.catalog.catalog import Catalog, new_table_location
+from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
+from icefloe.catalog.purge import delete_table_files
+from icefloe.catalog.staging import check_swappable, new_metadata, updated_metadata
+from icefloe.exceptions import (
+    CommitStateUnknownException,
+    IcebergError,
+    NoSuchNamespaceError,
+    NoSuchTableError,
+    TableAlreadyExistsError,
+    ValidationError,
+)
+from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
+from icefloe.table import Table
+from icefloe.table.commit.environment import SYSTEM, Environment
+from icefloe.table.commit.response import CommitTableResponse
+from icefloe.table.commit.retry import RetryPolicy
+from icefloe.table.metadata_files import metadata_bytes, next_catalog_location, read_metadata
+from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
+from icefloe.typedef import EMPTY_DICT, Identifier, Properties
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from icefloe.schema import Schema
+    from icefloe.table.metadata import TableMetadata
+    from icefloe.table.update import TableRequirement, TableUpdate
+
+DELETE_AFTER_COMMIT = "write.metadata.delete-after-commit.enabled"
+
+
+class OutcomeUnknownError(Exception):
+    """A store could not say whether it took a change; internal to catalogs, which look before they tell the caller."""
+
+
+class PointerCatalog(Catalog):
+    """Tables as pointers. Subclasses store them; everything else is here."""
+
+    environment: Environment = SYSTEM
+
+    # ---- what a store must do
+
+    @abstractmethod
+    def _pointer(self, namespace: Identifier, name: str) -> str | None:
+        """Return a table's metadata location, None when there is no such table."""
+
+    @abstractmethod
+    def _insert(self, namespace: Identifier, name: str, location: str) -> None:
+        """Add a table, or raise TableAlreadyExistsError. OutcomeUnknownError when the store cannot tell."""
+
+    @abstractmethod
+    def _swap(self, namespace: Identifier, name: str, old: str, new: str) -> None:
+        """Replace `old` by `new`, or raise CommitFailedException. OutcomeUnknownError when the store cannot tell."""
+
+    @abstractmethod
+    def _remove(self, namespace: Identifier, name: str) -> None:
+        """Forget a table, or raise NoSuchTableError."""
+
+    @abstractmethod
+    def _rename(self, old: tuple[Identifier, str], new: tuple[Identifier, str]) -> None:
+        """Rename a table, or raise NoSuchTableError or TableAlreadyExistsError."""
+
+    # ---- the interface
+
+    def create_table(  # noqa: PLR0913, D102 - the signature shared with PyIceberg; described by the interface
+        self,
+        identifier: str | Identifier,
+        schema: Schema | pa.Schema,
+        location: str | None = None,
+        partition_spec: PartitionSpec = UNPARTITIONED_PARTITION_SPEC,
+        sort_order: SortOrder = UNSORTED_SORT_ORDER,
+        properties: Properties = EMPTY_DICT,
+    ) -> Table:
+        namespace, name = self._new_name(identifier)
+        metadata = new_metadata(
+            schema, partition_spec, sort_order, new_table_location(self, identifier, location), properties
+        )
+        metadata_location = self._write(metadata, None)
+        try:
+            self._insert_checked((namespace, name), metadata_location, metadata)
+        except CommitStateUnknownException:
+            raise
+        except IcebergError:
+            self._discard(metadata_location)
+            raise
+        return self._table(namespace, name, metadata, metadata_location)
+
+    def load_table(self, identifier: str | Identifier) -> Table:  # noqa: D102
+        namespace, name = split_table_identifier(identifier)
+        location = self._existing_pointer(namespace, name)
+        return self._table(namespace, name, read_metadata(self.file_io(location), location), location)
+
+    def table_exists(self, identifier: str | Identifier) -> bool:  # noqa: D102
+        levels = to_identifier(identifier)
+        return len(levels) > 1 and self._pointer(levels[:-1], levels[-1]) is not None
+
+    def drop_table(self, identifier: str | Identifier) -> None:  # noqa: D102
+        self._remove(*split_table_identifier(identifier))
+
+    def purge_table(self, identifier: str | Identifier) -> None:  # noqa: D102
+        table = self.load_table(identifier)
+        if table.properties.get("gc.enabled", "true").lower() == "false":
+            raise ValidationError(f"table {dotted(identifier)}: gc.enabled is false, so its files may not be deleted")
+        self._remove(*split_table_identifier(identifier))
+        delete_table_files(table)
+
+    def rename_table(self, from_identifier: str | Identifier, to_identifier: str | Identifier) -> Table:  # noqa: D102
+        self._rename(split_table_identifier(from_identifier), self._new_name(to_identifier))
+        return self.load_table(to_identifier)
+
+    def register_table(  # noqa: D102
+        self, identifier: str | Identifier, metadata_location: str, overwrite: bool = False
+    ) -> Table:
+        namespace, name = split_table_identifier(identifier)
+        self._check_namespace(namespace)
+        metadata = self._read(metadata_location)
+        current = self._pointer(namespace, name)
+        if current is not None and overwrite:
+            self._swap_checked((namespace, name), current, metadata_location, metadata)
+        else:
+            self._insert_checked((namespace, name), metadata_location, metadata)
+        return self.load_table(identifier)
+
+    def commit_table(  # noqa: D102
+        self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
+    ) -> CommitTableResponse:
+        namespace, name = split_table_identifier(table.name())
+        location = self._existing_pointer(namespace, name)
+        current = table.metadata if location == table.metadata_location else self._read(location)
+        updated = updated_metadata(current, requirements, updates, location)
+        if updated is current:
+            return CommitTableResponse(current, location)
+        check_swappable(dotted(table.name()), current, updated)
+        new_location = self._write(updated, location)
+        try:
+            self._swap_checked((namespace, name), location, new_location, updated)
+        except CommitStateUnknownException:
+            raise
+        except IcebergError:
+            self._discard(new_location)
+            raise
+        self._delete_dropped_log_files(current, updated)
+        return CommitTableResponse(updated, new_location)
+
+    # ---- how
+
+    def _table(self, namespace: Identifier, name: str, metadata: TableMetadata, location: str) -> Table:
+        return Table((*namespace, name), metadata, location, self.file_io(location), self)
+
+    def _read(self, location: str) -> TableMetadata:
+        return read_metadata(self.file_io(location), location)
+
+    def _write(self, metadata: TableMetadata, previous: str | None) -> str:
+        location = next_catalog_location(metadata, previous)
+        self.file_io(location).core.write(location, metadata_bytes(metadata, location), overwrite=False)
+        return location
+
+    def _existing_pointer(self, namespace: Identifier, name: str) -> str:
+        location = self._pointer(namespace, name)
+        if location is None:
+            raise NoSuchTableError(
+                f"catalog {self.name!r} has no table {dotted((*namespace, name))}; list_tables() shows those it has"
+            )
+        return location
+
+    def _check_namespace(self, namespace: Identifier) -> None:
+        if not self.namespace_exists(namespace):
+            raise NoSuchNamespaceError(
+                f"catalog {self.name!r} has no namespace {dotted(namespace)}; create it with create_namespace()"
+            )
+
+    def _new_name(self, identifier: str | Identifier) -> tuple[Identifier, str]:
+        namespace, name = split_table_identifier(identifier)
+        self._check_namespace(namespace)
+        if self._pointer(namespace, name) is not None:
+            raise TableAlreadyExistsError(f"catalog {self.name!r} already has a table {dotted(identifier)}")
+        return namespace, name
+
+    def _insert_checked(self, table: tuple[Identifier, str], location: str, metadata: TableMetadata) -> None:
+        try:
+            self._insert(*table, location)
+        except OutcomeUnknownError as error:
+            if not self._took_effect(table, location, metadata.properties):
+                raise CommitStateUnknownException(
+                    f"table {dotted((*table[0], table[1]))}: the catalog did not say whether it was created; nothing was "
+                    f"cleaned up: {error}"
+                ) from error
+
+    def _swap_checked(self, table: tuple[Identifier, str], old: str, new: str, metadata: TableMetadata) -> None:
+        try:
+            self._swap(*table, old, new)
+        except OutcomeUnknownError as error:
+            if not self._took_effect(table, new, metadata.properties):
+                raise CommitStateUnknownException(
+                    f"table {dotted((*table[0], table[1]))}: the catalog did not say whether it took {new}; nothing was "
+                    f"cleaned up. Refresh the table and look before trying again: {error}"
+                ) from error
+
+    def _took_effect(self, table: tuple[Identifier, str], location: str, properties: Properties) -> bool:
+        """Whether a pointer is seen to be in place, or to have been: later commits list it in their metadata log."""
+        for _ in RetryPolicy.of_status_checks(properties).tries(self.environment):
+            try:
+                current = self._pointer(*table)
+                if current == location:
+                    return True
+                if current is not None and any(e.metadata_file == location for e in self._read(current).metadata_log):
+                    return True
+            except (IcebergError, OutcomeUnknownError):
+                continue
+        return False
+
+    def _discard(self, location: str) -> None:
+        """Delete a metadata file that never became current; leaving it behind harms nobody."""
+        self.file_io(location).core.delete_many([location])
+
+    def _delete_dropped_log_files(self, before: TableMetadata, after: TableMetadata) -> None:
+        if after.properties.get(DELETE_AFTER_COMMIT, "false").lower() != "true":
+            return
+        kept = {entry.metadata_file for entry in after.metadata_log}
+        dropped = [entry.metadata_file for entry in before.metadata_log if entry.metadata_file not in kept]
+        if dropped:
+            # The commit holds already: files that could not be deleted are left for orphan removal.
+            self.file_io(after.location).core.delete_many(dropped)
+

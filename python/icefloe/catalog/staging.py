@@ -1,0 +1,83 @@
+"""The part of a commit that all catalogs share: check, apply, and number the result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from icefloe.exceptions import CommitFailedException, ValidationError
+from icefloe.io.pyarrow import pyarrow_to_schema
+from icefloe.schema import Schema
+from icefloe.table.metadata import TableMetadata, new_table_metadata
+from icefloe.table.update import AddSnapshotUpdate, update_table_metadata
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from icefloe.partitioning import PartitionSpec
+    from icefloe.table.sorting import SortOrder
+    from icefloe.table.update import TableRequirement, TableUpdate
+    from icefloe.typedef import Properties
+
+DEFAULT_TABLE_PROPERTIES = {"write.parquet.compression-codec": "zstd"}
+
+
+def new_metadata(
+    schema: Schema | pa.Schema,
+    partition_spec: PartitionSpec,
+    sort_order: SortOrder,
+    location: str,
+    properties: Properties,
+) -> TableMetadata:
+    """Return the metadata of a new, empty table, with column ids assigned from 1.
+
+    Raises:
+        ValidationError: The spec or the order does not fit the schema.
+    """
+    iceberg_schema = schema if isinstance(schema, Schema) else pyarrow_to_schema(schema)
+    return new_table_metadata(
+        schema=iceberg_schema,
+        partition_spec=partition_spec,
+        sort_order=sort_order,
+        location=location,
+        properties={**DEFAULT_TABLE_PROPERTIES, **properties},
+    )
+
+
+def updated_metadata(
+    current: TableMetadata,
+    requirements: tuple[TableRequirement, ...],
+    updates: tuple[TableUpdate, ...],
+    current_location: str,
+) -> TableMetadata:
+    """Check the requirements on `current`, read from `current_location`, and return it with the updates applied.
+
+    Raises:
+        CommitFailedException: A requirement does not hold, or another snapshot took this one's sequence number.
+    """
+    for requirement in requirements:
+        requirement.validate(current)
+    _check_sequence_numbers(current, updates)
+    return update_table_metadata(current, updates, metadata_location=current_location)
+
+
+def check_swappable(table: str, current: TableMetadata, updated: TableMetadata) -> None:
+    """Refuse a change that no catalog can hold.
+
+    Raises:
+        ValidationError: The table's identity changes.
+    """
+    if str(current.table_uuid).lower() != str(updated.table_uuid).lower():
+        raise ValidationError(f"table {table}: a commit may not change the table's UUID")
+
+
+def _check_sequence_numbers(current: TableMetadata, updates: tuple[TableUpdate, ...]) -> None:
+    """A commit to another branch takes a sequence number that no requirement watches."""
+    if current.format_version < 2:
+        return
+    for update in updates:
+        if isinstance(update, AddSnapshotUpdate):
+            number = update.snapshot.sequence_number
+            if number is not None and number <= current.last_sequence_number:
+                raise CommitFailedException(
+                    f"sequence number {number} is taken: the table is at {current.last_sequence_number}; refresh and retry"
+                )

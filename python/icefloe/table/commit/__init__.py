@@ -1,0 +1,1 @@
+"""Committing: transactions, snapshot producers, conflict checks, retries."""

@@ -1,0 +1,114 @@
+"""The checks that keep concurrent commits serialisable: each raises ValidationException, or lets the commit go on.
+
+A check compares what others did since an operation's starting snapshot with what the operation relied on. What a filter
+might match is asked of the planner, on the table as it is now or as it was, so that one set of rules decides both scans
+and conflicts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe import _core
+from icefloe.exceptions import ValidationException
+from icefloe.table.read_context import context_json
+
+if TYPE_CHECKING:
+    from icefloe.io import FileIO
+    from icefloe.table.commit.history import ConcurrentChanges
+    from icefloe.table.metadata import TableMetadata
+    from icefloe.table.snapshots import Snapshot
+
+
+def check_no_conflicting_data(
+    io: FileIO, metadata: TableMetadata, head: Snapshot, changes: ConcurrentChanges, row_filter: str
+) -> None:
+    """No data file that might hold rows of the filter has been added.
+
+    Args:
+        io: Storage.
+        metadata: The table as it is now.
+        head: Its head.
+        changes: What others did.
+        row_filter: Predicate JSON.
+    """
+    if changes.added_data.num_rows == 0:
+        return
+    planned = _plan(io, metadata, head, row_filter).files
+    _refuse(_common(changes.added_data.column("file_path"), planned.column("file_path")), "added data that this operation did not see", "file")
+
+
+def check_no_conflicting_deletes(
+    io: FileIO, metadata: TableMetadata, head: Snapshot, changes: ConcurrentChanges, row_filter: str
+) -> None:
+    """No delete file has been added, and no data file removed, that touches rows of the filter."""
+    if changes.added_deletes.num_rows > 0:
+        planned = _plan(io, metadata, head, row_filter).deletes
+        both = _common(changes.added_deletes.column("file_path"), planned.column("file_path"))
+        _refuse(both, "deleted rows that this operation read", "delete file")
+
+
+def check_no_new_deletes_for(
+    io: FileIO, metadata: TableMetadata, head: Snapshot, changes: ConcurrentChanges, paths: pa.Array
+) -> None:
+    """No delete file has been added that applies to data files which this operation replaces."""
+    if changes.added_deletes.num_rows == 0 or len(paths) == 0:
+        return
+    plan = _plan(io, metadata, head, '{"type":"true"}')
+    replaced = pc.is_in(plan.files.column("file_path"), paths)
+    applying = pc.list_flatten(plan.files.column("deletes").filter(replaced)).unique()
+    files = plan.deletes.column("file_path").take(applying)
+    both = _common(changes.added_deletes.column("file_path"), files)
+    _refuse(both, "deleted rows of files that this operation replaces", "delete file")
+
+
+def check_removed_data(
+    io: FileIO, metadata: TableMetadata, start: Snapshot | None, changes: ConcurrentChanges, row_filter: str
+) -> None:
+    """No data file that might hold rows of the filter has been removed since the operation read it."""
+    if changes.removed_data.num_rows == 0 or start is None:
+        return
+    planned = _plan(io, metadata, start, row_filter).files
+    both = _common(changes.removed_data.column("file_path"), planned.column("file_path"))
+    _refuse(both, "removed data that this operation read", "file")
+
+
+def check_data_files_exist(changes: ConcurrentChanges, referenced: pa.Array, *, deletes_count: bool) -> None:
+    """Every data file that new deletes refer to is still part of the table.
+
+    Args:
+        changes: What others did.
+        referenced: Paths of data files.
+        deletes_count: Whether a file whose rows a `delete` removed is missed, too.
+    """
+    removed = changes.removed_data if deletes_count else changes.overwritten_data
+    _refuse(_common(removed.column("file_path"), referenced), "removed data that this operation changes", "file")
+
+
+def _plan(io: FileIO, metadata: TableMetadata, snapshot: Snapshot, row_filter: str) -> _core.ScanPlan:
+    return _core.plan(
+        io.core,
+        context_json(metadata, metadata.schema()),
+        manifest_list=snapshot.manifest_list,
+        manifests=[],
+        filter=row_filter,
+        split_size=None,
+        include_stats=False,
+    )
+
+
+def _common(theirs: pa.ChunkedArray | pa.Array, ours: pa.ChunkedArray | pa.Array) -> list[str]:
+    values = ours.combine_chunks() if isinstance(ours, pa.ChunkedArray) else ours
+    found: list[str] = theirs.filter(pc.is_in(theirs, values)).to_pylist()
+    return found
+
+
+def _refuse(paths: list[str], what: str, kind: str) -> None:
+    if paths:
+        more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        raise ValidationException(
+            f"a concurrent commit {what} ({kind} {paths[0]}{more}); read the table again and redo the operation"
+        )

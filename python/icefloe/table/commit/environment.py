@@ -1,0 +1,48 @@
+"""Everything that a commit asks of the outside: time, sleep, chance, names. A simulator may own all of it."""
+
+from __future__ import annotations
+
+import random
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _uuid() -> str:
+    return str(uuid.uuid4())
+
+
+def _snapshot_id() -> int:
+    """Return a random positive 63-bit number: the two halves of a UUID, mixed, without the sign bit."""
+    number = uuid.uuid4().int
+    mixed = ((number >> 64) ^ number) & 0x7FFF_FFFF_FFFF_FFFF
+    return mixed if mixed > 0 else 1
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The outside as the commit path sees it.
+
+    Attributes:
+        now_ms: Wall clock, milliseconds since 1970-01-01 UTC.
+        monotonic: Seconds on a clock that never goes back.
+        sleep: Wait for so many seconds.
+        uniform: A random number between two bounds.
+        new_uuid: The name of one commit, in files' names.
+        new_snapshot_id: A random positive 63-bit id.
+    """
+
+    now_ms: Callable[[], int] = _now_ms
+    monotonic: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    uniform: Callable[[float, float], float] = random.uniform
+    new_uuid: Callable[[], str] = _uuid
+    new_snapshot_id: Callable[[], int] = _snapshot_id
+
+
+SYSTEM = Environment()

@@ -1,0 +1,102 @@
+"""What other commits did between the snapshot that an operation started from and the head it meets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe import _core
+from icefloe.exceptions import ValidationException
+from icefloe.table.read_context import schema_json, specs_json
+from icefloe.table.snapshots import Operation, Snapshot, ancestors_of
+
+if TYPE_CHECKING:
+    from icefloe.io import FileIO
+    from icefloe.table.metadata import TableMetadata
+
+ADDED = 1
+DELETED = 2
+_COLUMNS = ["status", "snapshot_id", "content", "file_path", "spec_id", "partition", "equality_ids", "referenced_data_file"]
+
+
+@dataclass(frozen=True)
+class ConcurrentChanges:
+    """Files that other commits added or removed, columns `content`, `file_path`, `spec_id`, `partition`, ... .
+
+    Attributes:
+        added_data: Data files added.
+        removed_data: Data files removed, whatever the operation.
+        overwritten_data: Those of `removed_data` that an operation other than `delete` removed.
+        added_deletes: Delete files added.
+    """
+
+    added_data: pa.Table
+    removed_data: pa.Table
+    overwritten_data: pa.Table
+    added_deletes: pa.Table
+
+
+def changes_since(io: FileIO, metadata: TableMetadata, start_id: int | None, head: Snapshot | None) -> ConcurrentChanges | None:
+    """Return what happened after `start_id` up to `head`, None when nothing did.
+
+    Only manifests that the walked snapshots wrote are opened: entries of others are older.
+
+    Args:
+        io: Storage.
+        metadata: The table as it is now.
+        start_id: The snapshot that the operation read; None when the table was empty.
+        head: The branch's newest snapshot.
+
+    Raises:
+        ValidationException: `start_id` is not an ancestor of the head, so nobody can tell what happened since.
+    """
+    if head is None or head.snapshot_id == start_id:
+        return None
+    walked = _walk(metadata, start_id, head)
+    ids = pa.array([snapshot.snapshot_id for snapshot in walked], pa.int64())
+    overwrites = pa.array([s.snapshot_id for s in walked if s.operation in (Operation.OVERWRITE, Operation.REPLACE)], pa.int64())
+    entries = _entries(io, metadata, walked, ids)
+    added = entries.filter(pc.equal(entries.column("status"), ADDED))
+    removed = entries.filter(pc.and_(pc.equal(entries.column("status"), DELETED), pc.equal(entries.column("content"), 0)))
+    is_data = pc.equal(added.column("content"), 0)
+    return ConcurrentChanges(
+        added_data=added.filter(is_data),
+        removed_data=removed,
+        overwritten_data=removed.filter(pc.is_in(removed.column("snapshot_id"), overwrites)),
+        added_deletes=added.filter(pc.invert(is_data)),
+    )
+
+
+def _walk(metadata: TableMetadata, start_id: int | None, head: Snapshot) -> list[Snapshot]:
+    walked: list[Snapshot] = []
+    for snapshot in ancestors_of(head, metadata):
+        if snapshot.snapshot_id == start_id:
+            return walked
+        walked.append(snapshot)
+    if start_id is None and walked[-1].parent_snapshot_id is None:
+        return walked
+    raise ValidationException(
+        f"cannot determine what happened since snapshot {start_id}: it is no longer an ancestor of the head "
+        f"{head.snapshot_id} (rolled back or expired); read the table again and redo the operation"
+    )
+
+
+def _entries(io: FileIO, metadata: TableMetadata, walked: list[Snapshot], ids: pa.Array) -> pa.Table:
+    """Return the entries that the walked snapshots added or removed."""
+    written = []
+    for snapshot in walked:
+        if snapshot.manifest_list is not None:
+            manifests = pa.Table.from_batches([_core.read_manifest_list(io.core, snapshot.manifest_list)])
+            written.append(manifests.filter(pc.equal(manifests.column("added_snapshot_id"), snapshot.snapshot_id)))
+    entries = _core.read_manifest(
+        io.core,
+        pa.concat_tables(written),
+        schema=schema_json(metadata.schema()),
+        specs=specs_json(metadata),
+        keep="all",
+    )
+    table = pa.Table.from_batches([entries]).select(_COLUMNS)
+    return table.filter(pc.is_in(table.column("snapshot_id"), ids))

@@ -1,0 +1,182 @@
+"""The manifests and lists that one snapshot writes, and the memory of them for whoever must clean up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe import _core
+from icefloe.exceptions import FeatureUnsupportedError, ValidationException
+from icefloe.table.metadata_files import metadata_directory
+from icefloe.table.read_context import schema_json, specs_json
+
+if TYPE_CHECKING:
+    from icefloe.io import FileIO
+    from icefloe.table.metadata import TableMetadata
+    from icefloe.table.snapshots import Snapshot
+
+DATA = 0
+DELETES = 1
+TARGET_SIZE_PROPERTY = "commit.manifest.target-size-bytes"
+MIN_COUNT_PROPERTY = "commit.manifest.min-count-to-merge"
+DEFAULT_TARGET_SIZE_BYTES = 8 * 1024 * 1024
+DEFAULT_MIN_COUNT = 100
+
+MANIFEST_SCHEMA = pa.schema(
+    [
+        ("manifest_path", pa.string()),
+        ("manifest_length", pa.int64()),
+        ("partition_spec_id", pa.int32()),
+        ("content", pa.int32()),
+        ("sequence_number", pa.int64()),
+        ("min_sequence_number", pa.int64()),
+        ("added_snapshot_id", pa.int64()),
+        ("added_files_count", pa.int32()),
+        ("existing_files_count", pa.int32()),
+        ("deleted_files_count", pa.int32()),
+        ("added_rows_count", pa.int64()),
+        ("existing_rows_count", pa.int64()),
+        ("deleted_rows_count", pa.int64()),
+        (
+            "partitions",
+            pa.list_(
+                pa.struct(
+                    [
+                        ("contains_null", pa.bool_()),
+                        ("contains_nan", pa.bool_()),
+                        ("lower_bound", pa.binary()),
+                        ("upper_bound", pa.binary()),
+                    ]
+                )
+            ),
+        ),
+        ("key_metadata", pa.binary()),
+    ]
+)
+
+
+class ManifestWriter:
+    """Writes for one snapshot. Added files are written once; everything else anew for each attempt.
+
+    Args:
+        io: Storage.
+        snapshot_id: The snapshot in the making.
+        commit_uuid: What its files are named after.
+    """
+
+    def __init__(self, io: FileIO, snapshot_id: int, commit_uuid: str) -> None:
+        self.written: list[str] = []
+        self._io = io
+        self._snapshot_id = snapshot_id
+        self._commit_uuid = commit_uuid
+        self._next_index = 0
+        self._added: dict[int, pa.Table] = {}
+
+    def list_of(self, snapshot: Snapshot | None) -> pa.Table:
+        """Return the manifests of a snapshot, none when there is no snapshot."""
+        if snapshot is None:
+            return MANIFEST_SCHEMA.empty_table()
+        if snapshot.manifest_list is None:
+            raise FeatureUnsupportedError(
+                f"snapshot {snapshot.snapshot_id} lists its manifests in the table metadata (format version 1): such a "
+                "table can be read, but not yet written"
+            )
+        return pa.Table.from_batches([_core.read_manifest_list(self._io.core, snapshot.manifest_list)])
+
+    def add(self, base: TableMetadata, content: int, batches: list[pa.RecordBatch]) -> pa.Table:
+        """Return manifests of added files, written the first time this is asked for."""
+        if not batches:
+            return MANIFEST_SCHEMA.empty_table()
+        if content not in self._added:
+            entries = pa.Table.from_batches(batches)
+            written = _core.write_manifests(
+                self._io.core,
+                self._prefix(base),
+                entries,
+                content=content,
+                first_index=self._next_index,
+                **self._table(base),
+            )
+            self._added[content] = self._remember(pa.Table.from_batches([written]))
+        return self._added[content]
+
+    def remove(self, base: TableMetadata, manifests: pa.Table, paths: pa.Array) -> _core.FilteredManifests:
+        """Mark files as deleted, rewriting the manifests that list them.
+
+        Raises:
+            ValidationException: A file is not live, because another commit removed it or it never was part of the table.
+        """
+        filtered = _core.filter_manifests(
+            self._io.core,
+            self._prefix(base),
+            manifests,
+            deleted_paths=paths,
+            first_index=self._next_index,
+            **self._table(base),
+        )
+        self._remember_new(filtered.manifests, manifests)
+        if filtered.missing:
+            more = f" and {len(filtered.missing) - 1} more" if len(filtered.missing) > 1 else ""
+            raise ValidationException(
+                f"cannot remove {filtered.missing[0]}{more}: not part of the table any more; read the table again and redo "
+                "the operation"
+            )
+        return filtered
+
+    def merge(self, base: TableMetadata, manifests: pa.Table) -> pa.Table:
+        """Merge small manifests of one kind, as the table's properties ask."""
+        if manifests.num_rows < 2:
+            return manifests
+        merged = _core.merge_manifests(
+            self._io.core,
+            self._prefix(base),
+            manifests,
+            first_index=self._next_index,
+            target_size_bytes=int(base.properties.get(TARGET_SIZE_PROPERTY, DEFAULT_TARGET_SIZE_BYTES)),
+            min_count_to_merge=int(base.properties.get(MIN_COUNT_PROPERTY, DEFAULT_MIN_COUNT)),
+            **self._table(base),
+        )
+        self._remember_new(merged, manifests)
+        return pa.Table.from_batches([merged])
+
+    def write_list(
+        self, base: TableMetadata, manifests: pa.Table, attempt: int, parent_id: int | None, sequence_number: int
+    ) -> str:
+        """Write the manifest list of one attempt and return its location."""
+        name = f"snap-{self._snapshot_id}-{attempt}-{self._commit_uuid}.avro"
+        location = f"{metadata_directory(base)}/{name}"
+        self.written.append(location)
+        _core.write_manifest_list(
+            self._io.core,
+            location,
+            manifests,
+            format_version=base.format_version,
+            snapshot_id=self._snapshot_id,
+            parent_snapshot_id=parent_id,
+            sequence_number=sequence_number,
+        )
+        return location
+
+    def _prefix(self, base: TableMetadata) -> str:
+        return f"{metadata_directory(base)}/{self._commit_uuid}"
+
+    def _table(self, base: TableMetadata) -> dict[str, Any]:
+        return {
+            "schema": schema_json(base.schema()),
+            "specs": specs_json(base),
+            "format_version": base.format_version,
+            "snapshot_id": self._snapshot_id,
+            "properties": dict(base.properties),
+        }
+
+    def _remember(self, manifests: pa.Table) -> pa.Table:
+        self._next_index += manifests.num_rows
+        self.written += manifests.column("manifest_path").to_pylist()
+        return manifests
+
+    def _remember_new(self, after: pa.RecordBatch, before: pa.Table) -> None:
+        rows = pa.Table.from_batches([after])
+        known = before.column("manifest_path").combine_chunks()
+        self._remember(rows.filter(pc.invert(pc.is_in(rows.column("manifest_path"), known))))

@@ -1,0 +1,67 @@
+"""What must still hold of a table for updates computed from one version of it to be applied to a later one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from icefloe.table.update import (
+    AddPartitionSpecUpdate,
+    AddSchemaUpdate,
+    AssertCurrentSchemaId,
+    AssertDefaultSortOrderId,
+    AssertDefaultSpecId,
+    AssertLastAssignedFieldId,
+    AssertLastAssignedPartitionId,
+    AssertRefSnapshotId,
+    AssertTableUUID,
+    RemoveSnapshotRefUpdate,
+    SetCurrentSchemaUpdate,
+    SetDefaultSortOrderUpdate,
+    SetDefaultSpecUpdate,
+    SetSnapshotRefUpdate,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from icefloe.table.metadata import TableMetadata
+    from icefloe.table.update import TableRequirement, TableUpdate
+
+
+def requirements_of(base: TableMetadata, updates: Iterable[TableUpdate]) -> tuple[TableRequirement, ...]:
+    """Return the requirements of updates that were computed from `base`, each once, the table's identity first."""
+    found: dict[tuple[str, str], TableRequirement] = {
+        ("uuid", ""): AssertTableUUID(uuid=base.table_uuid),
+    }
+    for update in updates:
+        requirement = _requirement(base, update)
+        if requirement is not None:
+            found.setdefault(requirement[0], requirement[1])
+    return tuple(found.values())
+
+
+def first_of_each(*groups: tuple[TableRequirement, ...]) -> tuple[TableRequirement, ...]:
+    """Merge requirements of successive changes: of two that watch the same thing the first saw the base."""
+    merged: dict[tuple[str, str], TableRequirement] = {}
+    for group in groups:
+        for requirement in group:
+            merged.setdefault((requirement.type, str(getattr(requirement, "ref", ""))), requirement)
+    return tuple(merged.values())
+
+
+def _requirement(base: TableMetadata, update: TableUpdate) -> tuple[tuple[str, str], TableRequirement] | None:
+    if isinstance(update, SetSnapshotRefUpdate | RemoveSnapshotRefUpdate):
+        ref = base.refs.get(update.ref_name)
+        snapshot_id = ref.snapshot_id if ref is not None else None
+        return ("ref", update.ref_name), AssertRefSnapshotId(ref=update.ref_name, snapshot_id=snapshot_id)
+    if isinstance(update, AddSchemaUpdate):
+        return ("field", ""), AssertLastAssignedFieldId(last_assigned_field_id=base.last_column_id)
+    if isinstance(update, SetCurrentSchemaUpdate):
+        return ("schema", ""), AssertCurrentSchemaId(current_schema_id=base.current_schema_id)
+    if isinstance(update, AddPartitionSpecUpdate):
+        return ("partition", ""), AssertLastAssignedPartitionId(last_assigned_partition_id=base.last_partition_id)
+    if isinstance(update, SetDefaultSpecUpdate):
+        return ("spec", ""), AssertDefaultSpecId(default_spec_id=base.default_spec_id)
+    if isinstance(update, SetDefaultSortOrderUpdate):
+        return ("order", ""), AssertDefaultSortOrderId(default_sort_order_id=base.default_sort_order_id)
+    return None

@@ -1,0 +1,227 @@
+"""One snapshot in the making: manifests, manifest list, summary.
+
+The snapshot id and the manifests of added files are made once; a retry writes a new manifest list over the newer head and
+filters and merges again, since both depend on it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe import _core
+from icefloe.exceptions import ValidationError
+from icefloe.table.commit.manifest_writer import DATA, DELETES, ManifestWriter
+from icefloe.table.commit.requirements import requirements_of
+from icefloe.table.commit.summary import (
+    PARTITION_LIMIT_PROPERTY,
+    change_metrics,
+    changed_partitions,
+    file_columns,
+    partition_metrics,
+)
+from icefloe.table.read_context import schema_json, spec_json
+from icefloe.table.refs import SnapshotRefType
+from icefloe.table.snapshots import Operation, Snapshot, Summary, update_snapshot_summaries
+from icefloe.table.update import AddSnapshotUpdate, SetSnapshotRefUpdate
+
+if TYPE_CHECKING:
+    from icefloe.io import FileIO
+    from icefloe.table.commit.transaction import Transaction
+    from icefloe.table.metadata import TableMetadata
+    from icefloe.table.update import TableRequirement, TableUpdate
+    from icefloe.typedef import Properties
+
+MAIN = "main"
+MERGE_ENABLED = "commit.manifest-merge.enabled"
+
+
+@dataclass(frozen=True)
+class Manifests:
+    """The manifests of the snapshot in the making.
+
+    Attributes:
+        rows: ManifestFile columns, in the order of the list.
+        removed: Files that are no longer live, as `file_columns` returns them.
+        created: How many of them this snapshot adds.
+        kept: How many of the head's are kept as they are.
+        replaced: How many of the head's were rewritten or merged.
+    """
+
+    rows: pa.Table
+    removed: pa.Table
+    created: int
+    kept: int
+    replaced: int
+
+
+class SnapshotProducer(ABC):
+    """A change that adds one snapshot to a branch.
+
+    Args:
+        transaction: Where the change goes; one that commits by itself when the change was made outside a transaction.
+        branch: The branch to move; created from main's head when it is missing.
+        snapshot_properties: Further keys of the summary.
+    """
+
+    merges = False
+
+    def __init__(
+        self, transaction: Transaction, branch: str | None = MAIN, snapshot_properties: Properties | None = None
+    ) -> None:
+        self._transaction = transaction
+        self._branch = branch if branch is not None else MAIN
+        self._properties = dict(snapshot_properties) if snapshot_properties is not None else {}
+        self._environment = transaction.environment
+        self.snapshot_id = self._environment.new_snapshot_id()
+        self._added: list[pa.RecordBatch] = []
+        self._added_deletes: list[pa.RecordBatch] = []
+        self._deleted_paths: list[pa.Array] = []
+        self._writer = ManifestWriter(transaction.io, self.snapshot_id, self._environment.new_uuid())
+        self._current: set[str] = set()
+
+    # ---- what the change is
+
+    def set_summary(self, key: str, value: str) -> SnapshotProducer:
+        """Add a key to the snapshot's summary."""
+        self._properties[key] = value
+        return self
+
+    def commit(self) -> None:
+        """Add the change to its transaction, which commits now unless it was opened by the caller.
+
+        Raises:
+            CommitFailedException: Others were first, more often than the table's `commit.retry.*` allow.
+            CommitStateUnknownException: The outcome is unknown; nothing was cleaned up.
+            ValidationException: What others committed conflicts with this change.
+        """
+        self._transaction.apply(self)
+
+    @abstractmethod
+    def operation(self) -> Operation:
+        """Return what the summary calls this change."""
+
+    def validate(self, io: FileIO, base: TableMetadata, head: Snapshot | None) -> None:  # noqa: B027 - appends have nothing to check
+        """Raise ValidationException when what others did conflicts with this change."""
+
+    # ---- the protocol of a transaction's changes
+
+    def stage(self, base: TableMetadata, attempt: int) -> tuple[tuple[TableUpdate, ...], tuple[TableRequirement, ...]]:
+        """Write what the snapshot needs on top of `base` and return the updates and requirements that make it current."""
+        io = self._transaction.io
+        self._check_branch(base)
+        head = _head(base, self._branch)
+        self.validate(io, base, head)
+        manifests = self._manifests(base, head)
+        sequence_number = base.last_sequence_number + 1 if base.format_version >= 2 else 0
+        parent_id = head.snapshot_id if head is not None else None
+        location = self._writer.write_list(base, manifests.rows, attempt, parent_id, sequence_number)
+        self._current = {location, *manifests.rows.column("manifest_path").to_pylist()}
+        snapshot = Snapshot(
+            snapshot_id=self.snapshot_id,
+            parent_snapshot_id=parent_id,
+            sequence_number=sequence_number,
+            timestamp_ms=max(self._environment.now_ms(), base.last_updated_ms),
+            manifest_list=location,
+            summary=self._summary(base, manifests),
+            schema_id=base.current_schema_id,
+        )
+        updates = (AddSnapshotUpdate(snapshot=snapshot), self._ref_update(base))
+        return updates, requirements_of(base, updates)
+
+    def committed(self) -> None:
+        """Delete what earlier attempts wrote and the committed snapshot does not use."""
+        self._delete([path for path in self._writer.written if path not in self._current])
+
+    def abandoned(self) -> None:
+        """Delete the manifests and lists of a change that definitely was not committed; data files stay the caller's."""
+        self._delete(self._writer.written)
+
+    # ---- how
+
+    def _delete(self, locations: list[str]) -> None:
+        if locations:
+            # What cannot be deleted is an orphan, and no reason to fail a commit that holds.
+            self._transaction.io.core.delete_many(locations)
+
+    def _check_branch(self, base: TableMetadata) -> None:
+        ref = base.refs.get(self._branch)
+        if ref is not None and ref.snapshot_ref_type != SnapshotRefType.BRANCH:
+            raise ValidationError(f"{self._branch!r} is a tag: commits go to branches")
+        if self._added_deletes and base.format_version < 2:
+            raise ValidationError("delete files need format version 2: upgrade the table with format-version=2")
+
+    def _ref_update(self, base: TableMetadata) -> SetSnapshotRefUpdate:
+        ref = base.refs.get(self._branch)
+        return SetSnapshotRefUpdate(
+            ref_name=self._branch,
+            type="branch",
+            snapshot_id=self.snapshot_id,
+            max_ref_age_ms=ref.max_ref_age_ms if ref is not None else None,
+            max_snapshot_age_ms=ref.max_snapshot_age_ms if ref is not None else None,
+            min_snapshots_to_keep=ref.min_snapshots_to_keep if ref is not None else None,
+        )
+
+    def _summary(self, base: TableMetadata, manifests: Manifests) -> Summary:
+        added = file_columns(*self._added, *self._added_deletes)
+        changes = change_metrics(added, manifests.removed)
+        ref = base.refs.get(self._branch)
+        parent = base.snapshot_by_id(ref.snapshot_id) if ref is not None else None
+        before = None if parent is None else dict(parent.summary) if parent.summary is not None else {}
+        specs = {spec.spec_id: spec_json(spec) for spec in base.partition_specs}
+        properties = {
+            **self._properties,
+            **changes,
+            "changed-partition-count": str(changed_partitions(added, manifests.removed).num_rows),
+            **partition_metrics(
+                added,
+                manifests.removed,
+                limit=int(base.properties.get(PARTITION_LIMIT_PROPERTY, "0")),
+                schema=schema_json(base.schema()),
+                specs=specs,
+            ),
+            "manifests-created": str(manifests.created),
+            "manifests-kept": str(manifests.kept),
+            "manifests-replaced": str(manifests.replaced),
+            "engine-name": "icefloe",
+            "engine-version": _core.__version__,
+        }
+        return update_snapshot_summaries(Summary(self.operation(), **properties), before)
+
+    def _manifests(self, base: TableMetadata, head: Snapshot | None) -> Manifests:
+        previous = self._writer.list_of(head)
+        parts, removed = [], []
+        for content, batches in ((DATA, self._added), (DELETES, self._added_deletes)):
+            kept = previous.filter(pc.equal(previous.column("content"), content))
+            if content == DATA and self._deleted_paths:
+                filtered = self._writer.remove(base, kept, pa.concat_arrays(self._deleted_paths))
+                removed.append(filtered.deleted)
+                kept = pa.Table.from_batches([filtered.manifests])
+            own = self._writer.add(base, content, batches)
+            together = pa.concat_tables([own, kept])
+            merges = self.merges and base.properties.get(MERGE_ENABLED, "true").lower() == "true"
+            parts.append(self._writer.merge(base, together) if merges else together)
+        rows = pa.concat_tables(parts)
+        paths, before = rows.column("manifest_path"), previous.column("manifest_path")
+        return Manifests(
+            rows=rows,
+            removed=file_columns(*removed),
+            created=_count(paths, before, present=False),
+            kept=_count(paths, before, present=True),
+            replaced=_count(before, paths, present=False),
+        )
+
+
+def _head(base: TableMetadata, branch: str) -> Snapshot | None:
+    """Return the snapshot that the change is made on: the branch's, or main's when the branch is new."""
+    ref = base.refs.get(branch)
+    return base.snapshot_by_id(ref.snapshot_id) if ref is not None else base.current_snapshot()
+
+
+def _count(values: pa.ChunkedArray, others: pa.ChunkedArray, *, present: bool) -> int:
+    found = pc.sum(pc.is_in(values, others.combine_chunks())).as_py()
+    return (found or 0) if present else len(values) - (found or 0)

@@ -1,0 +1,122 @@
+"""What a commit added and removed, as its snapshot's summary says it.
+
+Every value is decimal text. Metrics of zero are left out, the count of changed partitions is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DATA = 0
+POSITION_DELETES = 1
+EQUALITY_DELETES = 2
+PARTITION_LIMIT_PROPERTY = "write.summary.partition-limit"
+_TYPES = pa.schema(
+    [
+        ("content", pa.int32()),
+        ("spec_id", pa.int32()),
+        ("partition", pa.string()),
+        ("record_count", pa.int64()),
+        ("file_size_in_bytes", pa.int64()),
+    ]
+)
+
+@dataclass(frozen=True)
+class FileTotals:
+    """Files and rows of one kind.
+
+    Attributes:
+        files: How many files.
+        rows: Their rows.
+        size_bytes: Their bytes.
+    """
+
+    files: int
+    rows: int
+    size_bytes: int
+
+
+def file_columns(*batches: pa.RecordBatch | pa.Table) -> pa.Table:
+    """Return the columns that a summary is made from, of batches with DataFile columns."""
+    parts = [pa.table({name: batch.column(name) for name in _TYPES.names}, schema=_TYPES) for batch in batches]
+    return pa.concat_tables(parts) if parts else _TYPES.empty_table()
+
+
+def change_metrics(added: pa.Table, removed: pa.Table) -> dict[str, str]:
+    """Return what a commit adds and removes.
+
+    Args:
+        added: Files added, data and deletes, as `file_columns` returns them.
+        removed: Files removed, likewise.
+    """
+    data, positions, equality = (_totals(added, content) for content in (DATA, POSITION_DELETES, EQUALITY_DELETES))
+    old, old_positions, old_equality = (_totals(removed, content) for content in (DATA, POSITION_DELETES, EQUALITY_DELETES))
+    counts = {
+        "added-data-files": data.files,
+        "deleted-data-files": old.files,
+        "added-delete-files": positions.files + equality.files,
+        "removed-delete-files": old_positions.files + old_equality.files,
+        "added-position-delete-files": positions.files,
+        "removed-position-delete-files": old_positions.files,
+        "added-equality-delete-files": equality.files,
+        "removed-equality-delete-files": old_equality.files,
+        "added-records": data.rows,
+        "deleted-records": old.rows,
+        "added-files-size": data.size_bytes + positions.size_bytes + equality.size_bytes,
+        "removed-files-size": old.size_bytes + old_positions.size_bytes + old_equality.size_bytes,
+        "added-position-deletes": positions.rows,
+        "removed-position-deletes": old_positions.rows,
+        "added-equality-deletes": equality.rows,
+        "removed-equality-deletes": old_equality.rows,
+    }
+    return {key: str(count) for key, count in counts.items() if count != 0}
+
+
+def changed_partitions(added: pa.Table, removed: pa.Table) -> pa.Table:
+    """Return the distinct (spec_id, partition) pairs that a commit touches."""
+    touched = pa.concat_tables([added, removed]).select(["spec_id", "partition"])
+    return touched.group_by(["spec_id", "partition"]).aggregate([])
+
+
+def partition_metrics(added: pa.Table, removed: pa.Table, *, limit: int, schema: str, specs: Mapping[int, str]) -> dict[str, str]:
+    """Return the changes by partition, or nothing when more than `limit` partitions change.
+
+    Args:
+        added: Files added.
+        removed: Files removed.
+        limit: Property `write.summary.partition-limit`.
+        schema: Schema JSON.
+        specs: Spec JSON by spec id.
+    """
+    touched = changed_partitions(added, removed).to_pylist()
+    if not 0 < len(touched) <= limit:
+        return {}
+    summaries = {"partition-summaries-included": "true"}
+    for row in touched:
+        path = _core.partition_path(specs[row["spec_id"]], schema, row["partition"])
+        metrics = change_metrics(_of_partition(added, row), _of_partition(removed, row))
+        summaries[f"partitions.{path}"] = ",".join(f"{key}={value}" for key, value in metrics.items())
+    return summaries
+
+
+def _of_partition(files: pa.Table, row: dict[str, object]) -> pa.Table:
+    return files.filter((pc.field("spec_id") == row["spec_id"]) & (pc.field("partition") == row["partition"]))
+
+
+def _totals(files: pa.Table, content: int) -> FileTotals:
+    own = files.filter(pc.equal(files.column("content"), content))
+    return FileTotals(own.num_rows, _sum(own, "record_count"), _sum(own, "file_size_in_bytes"))
+
+
+def _sum(files: pa.Table, column: str) -> int:
+    total = pc.sum(files.column(column)).as_py()
+    return 0 if total is None else int(total)

@@ -1,0 +1,284 @@
+"""A transaction: changes gathered over one version of a table and committed together, tried again when others were first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, IcebergError, ValidationError
+from icefloe.table.commit.append import FastAppend, MergeAppend
+from icefloe.table.commit.environment import SYSTEM, Environment
+from icefloe.table.commit.overwrite import DeleteFiles, OverwriteFiles
+from icefloe.table.commit.requirements import first_of_each, requirements_of
+from icefloe.table.commit.retry import RetryPolicy
+from icefloe.table.commit.row_delta import RowDelta
+from icefloe.table.commit.snapshot_producer import MAIN
+from icefloe.table.update import (
+    RemovePropertiesUpdate,
+    SetLocationUpdate,
+    SetPropertiesUpdate,
+    UpgradeFormatVersionUpdate,
+    update_table_metadata,
+)
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any
+
+    from typing_extensions import Self
+
+    from icefloe.io import FileIO
+    from icefloe.table.commit.response import CommitTableResponse
+    from icefloe.table.metadata import TableMetadata
+    from icefloe.table.update import TableRequirement, TableUpdate
+    from icefloe.typedef import Identifier, Properties
+
+    Staged = tuple[tuple[TableUpdate, ...], tuple[TableRequirement, ...]]
+
+
+class CommittingCatalog(Protocol):
+    """What a transaction needs of a catalog."""
+
+    def commit_table(
+        self, table: Any, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
+    ) -> CommitTableResponse:
+        """Check, apply and swap."""
+
+
+class CommittingTable(Protocol):
+    """What a transaction needs of a table handle."""
+
+    metadata: TableMetadata
+    metadata_location: str
+    io: FileIO
+    catalog: CommittingCatalog
+
+    def name(self) -> Identifier:
+        """Return the table's identifier."""
+
+    def refresh(self) -> Any:
+        """Load the table's newest version into the handle."""
+
+
+class Change(Protocol):
+    """One change of a transaction."""
+
+    def stage(self, base: TableMetadata, attempt: int) -> Staged:
+        """Return updates and requirements of this change on top of `base`."""
+
+    def committed(self) -> None:
+        """Clean up after success."""
+
+    def abandoned(self) -> None:
+        """Clean up after a definite failure."""
+
+
+@dataclass(frozen=True)
+class FixedChange:
+    """Updates that do not depend on what others commit, as long as the requirements hold."""
+
+    updates: tuple[TableUpdate, ...]
+    requirements: tuple[TableRequirement, ...]
+
+    def stage(self, base: TableMetadata, attempt: int) -> Staged:  # noqa: ARG002 - the same on every base
+        """Return the updates and requirements."""
+        return self.updates, self.requirements
+
+    def committed(self) -> None:
+        """Nothing was written."""
+
+    def abandoned(self) -> None:
+        """Nothing was written."""
+
+
+class Transaction:
+    """Changes of one table that become visible together, or not at all.
+
+    As a context manager it commits at the end of the block and abandons everything when the block raises.
+
+    Args:
+        table: The table's handle; it shows the new version after the commit.
+        autocommit: Whether each change commits at once.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from icefloe.catalog import load_catalog
+        >>> catalog = load_catalog("scratch", type="memory")
+        >>> catalog.create_namespace("db")
+        >>> table = catalog.create_table("db.points", pa.schema([("x", pa.int64())]))
+        >>> with table.transaction() as transaction:
+        ...     _ = transaction.set_properties(owner="me")
+        ...     transaction.append(pa.table({"x": [1]}))
+        >>> table.properties["owner"], len(table.snapshots())
+        ('me', 1)
+    """
+
+    def __init__(self, table: CommittingTable, autocommit: bool = False) -> None:
+        self._table = table
+        self._autocommit = autocommit
+        self._changes: list[Change] = []
+        self._start(table.metadata)
+
+    def _start(self, base: TableMetadata) -> None:
+        self._working = base
+        self._updates: tuple[TableUpdate, ...] = ()
+        self._requirements: tuple[TableRequirement, ...] = ()
+
+    @property
+    def table_metadata(self) -> TableMetadata:
+        """The table as it would be after the changes so far."""
+        return self._working
+
+    @property
+    def io(self) -> FileIO:
+        """The table's storage."""
+        return self._table.io
+
+    @property
+    def environment(self) -> Environment:
+        """Clock, sleep and chance, as the table's catalog has them."""
+        found: Environment = getattr(self._table.catalog, "environment", SYSTEM)
+        return found
+
+    # ---- changes
+
+    def apply(self, change: Change) -> None:
+        """Add a change, and commit when this transaction commits each change at once."""
+        self._changes.append(change)
+        try:
+            self._stage(change, 1)
+        except BaseException:
+            self._changes.remove(change)
+            change.abandoned()
+            raise
+        if self._autocommit:
+            self.commit_transaction()
+
+    def apply_updates(self, updates: tuple[TableUpdate, ...], requirements: tuple[TableRequirement, ...] = ()) -> Self:
+        """Add plain metadata updates; what must hold for them follows from the updates."""
+        self.apply(FixedChange(updates, first_of_each(requirements_of(self._working, updates), requirements)))
+        return self
+
+    def set_properties(self, properties: Properties | None = None, **kwargs: str) -> Self:
+        """Set table properties, from a mapping or as keywords; keys with dots need the mapping."""
+        given = {**(properties if properties is not None else {}), **kwargs}
+        return self.apply_updates((SetPropertiesUpdate(updates={key: str(value) for key, value in given.items()}),))
+
+    def remove_properties(self, *removals: str) -> Self:
+        """Remove table properties; one that is not set is no error."""
+        return self.apply_updates((RemovePropertiesUpdate(removals=list(removals)),))
+
+    def update_location(self, location: str) -> Self:
+        """Let new files go elsewhere; what exists stays where it is."""
+        return self.apply_updates((SetLocationUpdate(location=location.rstrip("/")),))
+
+    def upgrade_table_version(self, format_version: int) -> Self:
+        """Raise the table's format version; it cannot be lowered.
+
+        Raises:
+            ValidationError: The version is lower than the table's.
+        """
+        if format_version < self._working.format_version:
+            raise ValidationError(f"format version {self._working.format_version} cannot be lowered to {format_version}")
+        return self.apply_updates((UpgradeFormatVersionUpdate(format_version=format_version),))
+
+    def new_append(self, branch: str | None = MAIN, snapshot_properties: Properties | None = None) -> MergeAppend:
+        """Return an append that also merges small manifests."""
+        return MergeAppend(self, branch, snapshot_properties)
+
+    def new_fast_append(self, branch: str | None = MAIN, snapshot_properties: Properties | None = None) -> FastAppend:
+        """Return an append that leaves all other manifests alone."""
+        return FastAppend(self, branch, snapshot_properties)
+
+    def new_overwrite(self, branch: str | None = MAIN, snapshot_properties: Properties | None = None) -> OverwriteFiles:
+        """Return a replacement of data files."""
+        return OverwriteFiles(self, branch, snapshot_properties)
+
+    def new_delete(self, branch: str | None = MAIN, snapshot_properties: Properties | None = None) -> DeleteFiles:
+        """Return a removal of data files."""
+        return DeleteFiles(self, branch, snapshot_properties)
+
+    def new_row_delta(self, branch: str | None = MAIN, snapshot_properties: Properties | None = None) -> RowDelta:
+        """Return a change of rows by new data and delete files."""
+        return RowDelta(self, branch, snapshot_properties)
+
+    # ---- committing
+
+    def commit_transaction(self) -> Any:
+        """Commit the changes and return the table's handle, which now shows them.
+
+        Raises:
+            CommitFailedException: Others were first, more often than `commit.retry.num-retries` allows. Nothing has changed.
+            CommitStateUnknownException: The outcome is unknown; nothing was cleaned up.
+            ValidationException: What others committed conflicts. Nothing has changed.
+        """
+        if not self._updates:
+            return self._table
+        try:
+            response = self._commit()
+        except IcebergError as error:
+            if isinstance(error, CommitStateUnknownException):
+                self._forget()
+            else:
+                self._abandon()
+            raise
+        except BaseException:
+            self._forget()
+            raise
+        changes = self._forget()
+        self._table.metadata = response.metadata
+        self._table.metadata_location = response.metadata_location
+        self._start(response.metadata)
+        for change in changes:
+            change.committed()
+        return self._table
+
+    def _commit(self) -> CommitTableResponse:
+        policy = RetryPolicy.of_commits(self._table.metadata.properties)
+        failure: CommitFailedException | None = None
+        for attempt in policy.tries(self.environment):
+            if attempt > 1:
+                self._stage_again(attempt)
+            try:
+                return self._table.catalog.commit_table(self._table, self._requirements, self._updates)
+            except CommitFailedException as error:
+                failure = error
+        raise CommitFailedException(
+            f"table {'.'.join(self._table.name())}: not committed after {policy.retries + 1} tries; raise "
+            f"commit.retry.num-retries when many writers share the table. Last failure: {failure}"
+        ) from failure
+
+    def _stage_again(self, attempt: int) -> None:
+        """Put the changes on top of what others committed. Changes that rest on what is gone fail here, for good."""
+        self._table.refresh()
+        self._start(self._table.metadata)
+        for change in self._changes:
+            self._stage(change, attempt)
+        for requirement in self._requirements:
+            requirement.validate(self._table.metadata)
+
+    def _stage(self, change: Change, attempt: int) -> None:
+        updates, requirements = change.stage(self._working, attempt)
+        self._working = update_table_metadata(self._working, updates)
+        self._updates += updates
+        self._requirements = first_of_each(self._requirements, requirements)
+
+    def _forget(self) -> list[Change]:
+        """Drop the changes and touch nothing that they wrote: it is part of the table, or may be."""
+        changes, self._changes = self._changes, []
+        self._start(self._table.metadata)
+        return changes
+
+    def _abandon(self) -> None:
+        """Drop the changes and delete what they wrote: it never became part of the table."""
+        for change in self._forget():
+            change.abandoned()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:
+            self.commit_transaction()
+        else:
+            self._abandon()

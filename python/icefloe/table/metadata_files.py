@@ -1,0 +1,175 @@
+"""Table metadata files: their names, and reading and writing them.
+
+Compression is told by name, never by content: `x.gz.metadata.json` (and, from old writers, `x.metadata.json.gz`) is gzip.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from icefloe.exceptions import CorruptFileError, MissingFileError, NoSuchTableError, ValidationError
+from icefloe.table.metadata import TableMetadata, TableMetadataUtil
+from icefloe.table.metadata_json import to_json
+
+if TYPE_CHECKING:
+    from icefloe.io import FileIO
+
+METADATA_DIRECTORY = "metadata"
+VERSION_HINT = "version-hint.text"
+COMPRESSION_PROPERTY = "write.metadata.compression-codec"
+PATH_PROPERTY = "write.metadata.path"
+_SUFFIXES = {"none": ".metadata.json", "gzip": ".gz.metadata.json"}
+_CATALOG_VERSION = re.compile(r"^(\d+)-")
+_HADOOP_VERSION = re.compile(r"^v(\d+)(?:\.gz)?\.metadata\.json(?:\.gz)?$")
+
+
+def read_metadata(io: FileIO, location: str) -> TableMetadata:
+    """Read and check a metadata file.
+
+    Raises:
+        MissingFileError: There is no such file.
+        CorruptFileError: It does not decompress, or is not the JSON of a table.
+    """
+    data = io.core.read(location)
+    if _is_gzip(location):
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise CorruptFileError(f"{location}: named as gzip, but does not decompress: {error}") from error
+    try:
+        return TableMetadataUtil.parse_raw(data.decode("utf-8"))
+    except (ValidationError, ValueError) as error:
+        raise CorruptFileError(f"{location}: not the metadata of a table: {error}") from error
+
+
+def metadata_bytes(metadata: TableMetadata, location: str) -> bytes:
+    """Return the content of the metadata file that is to be at `location`."""
+    data = to_json(metadata).encode("utf-8")
+    return gzip.compress(data, mtime=0) if _is_gzip(location) else data
+
+
+def metadata_directory(metadata: TableMetadata) -> str:
+    """Return the directory of a table's metadata files, without a slash at its end."""
+    own = metadata.properties.get(PATH_PROPERTY)
+    return own.rstrip("/") if own is not None else f"{metadata.location.rstrip('/')}/{METADATA_DIRECTORY}"
+
+
+def next_catalog_location(metadata: TableMetadata, previous: str | None) -> str:
+    """Return a fresh name, `<version>-<uuid>.metadata.json`, one version after `previous`.
+
+    A previous name that has no version counts as version -1, so that the next is 00000.
+    """
+    version = -1
+    if previous is not None:
+        match = _CATALOG_VERSION.match(previous.rsplit("/", 1)[-1])
+        version = int(match.group(1)) if match is not None else -1
+    return f"{metadata_directory(metadata)}/{version + 1:05d}-{uuid4()}{_suffix(metadata)}"
+
+
+def hadoop_location(metadata: TableMetadata, version: int) -> str:
+    """Return `<location>/metadata/v<version>.metadata.json`, or its gzip form as the table's properties say."""
+    return f"{metadata.location.rstrip('/')}/{METADATA_DIRECTORY}/v{version}{_suffix(metadata)}"
+
+
+def hadoop_candidates(table_location: str, version: int) -> list[str]:
+    """Return every name that version may have in a table directory, the usual one first."""
+    stem = f"{table_location.rstrip('/')}/{METADATA_DIRECTORY}/v{version}"
+    return [f"{stem}.metadata.json", f"{stem}.gz.metadata.json", f"{stem}.metadata.json.gz"]
+
+
+def hadoop_version(location: str) -> int | None:
+    """Return the version in the name of a hadoop table's metadata file, None for any other name."""
+    match = _HADOOP_VERSION.match(location.rsplit("/", 1)[-1])
+    return int(match.group(1)) if match is not None else None
+
+
+def newest_hadoop_location(io: FileIO, table_location: str) -> str | None:
+    """Return the newest metadata file of a table directory, None when it has none.
+
+    The hint is only a place to start: versions after it are probed until one is missing.
+    """
+    hinted = _hinted_version(io, table_location)
+    found = _existing(io, table_location, hinted) if hinted is not None else None
+    if found is None:
+        hinted = _highest_listed_version(io, table_location)
+        found = _existing(io, table_location, hinted) if hinted is not None else None
+    while found is not None and hinted is not None:
+        after = _existing(io, table_location, hinted + 1)
+        if after is None:
+            break
+        found, hinted = after, hinted + 1
+    return found
+
+
+def newest_location(io: FileIO, table_location: str) -> str:
+    """Return the newest metadata file of a table directory, whatever catalog wrote it.
+
+    Raises:
+        NoSuchTableError: The directory holds no metadata files.
+    """
+    hinted_file = _hinted_file(io, table_location)
+    if hinted_file is not None:
+        return hinted_file
+    found = newest_hadoop_location(io, table_location)
+    if found is not None:
+        return found
+    names = [name for name in _listed(io, table_location) if _CATALOG_VERSION.match(name.rsplit("/", 1)[-1])]
+    if not names:
+        raise NoSuchTableError(f"{table_location} holds no table: there is no metadata/*.metadata.json below it")
+    return max(names, key=lambda name: int(name.rsplit("/", 1)[-1].split("-", 1)[0]))
+
+
+def _suffix(metadata: TableMetadata) -> str:
+    codec = metadata.properties.get(COMPRESSION_PROPERTY, "none").lower()
+    if codec not in _SUFFIXES:
+        raise ValidationError(f"{COMPRESSION_PROPERTY}={codec!r}: metadata files are written as 'none' or 'gzip'")
+    return _SUFFIXES[codec]
+
+
+def _is_gzip(location: str) -> bool:
+    return location.endswith((".gz.metadata.json", ".metadata.json.gz"))
+
+
+def _hint_text(io: FileIO, table_location: str) -> str | None:
+    try:
+        text = io.core.read(f"{table_location.rstrip('/')}/{METADATA_DIRECTORY}/{VERSION_HINT}")
+    except MissingFileError:
+        return None
+    return text.decode("utf-8", errors="replace").split("\n", 1)[0].strip()
+
+
+def _hinted_version(io: FileIO, table_location: str) -> int | None:
+    text = _hint_text(io, table_location)
+    return int(text) if text is not None and text.isascii() and text.isdigit() else None
+
+
+def _hinted_file(io: FileIO, table_location: str) -> str | None:
+    """Return the file that a hint names outright; some writers put a file name where others put a number."""
+    text = _hint_text(io, table_location)
+    if text is None or text.isdigit() or "/" in text:
+        return None
+    directory = f"{table_location.rstrip('/')}/{METADATA_DIRECTORY}"
+    names = [f"{directory}/{text}", f"{directory}/{text}.metadata.json"]
+    return next((name for name in names if name.endswith(".json") and io.core.exists(name)), None)
+
+
+def _existing(io: FileIO, table_location: str, version: int) -> str | None:
+    return next((name for name in hadoop_candidates(table_location, version) if io.core.exists(name)), None)
+
+
+def _highest_listed_version(io: FileIO, table_location: str) -> int | None:
+    versions = [version for name in _listed(io, table_location) if (version := hadoop_version(name)) is not None]
+    return max(versions, default=None)
+
+
+def _listed(io: FileIO, table_location: str) -> list[str]:
+    try:
+        batch = io.core.list(f"{table_location.rstrip('/')}/{METADATA_DIRECTORY}/")
+    except MissingFileError:
+        return []
+    names: list[str] = batch.column("location").to_pylist()
+    return [name for name in names if name.endswith((".metadata.json", ".metadata.json.gz"))]

@@ -1,0 +1,73 @@
+"""What the core needs to know of a table, as the JSON texts that cross the boundary."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from icefloe.expressions import parser
+from icefloe.expressions.rest_json import expression_to_json
+
+if TYPE_CHECKING:
+    from icefloe.expressions import BooleanExpression
+    from icefloe.partitioning import PartitionSpec
+    from icefloe.schema import Schema
+    from icefloe.table.metadata import TableMetadata
+    from icefloe.table.sorting import SortOrder
+
+NAME_MAPPING_PROPERTY = "schema.name-mapping.default"
+
+
+def schema_json(schema: Schema) -> str:
+    """Return a schema as the specification's JSON."""
+    return schema.model_dump_json()
+
+
+def spec_json(spec: PartitionSpec) -> str:
+    """Return a partition spec as the specification's JSON."""
+    return spec.model_dump_json()
+
+
+def specs_json(metadata: TableMetadata) -> str:
+    """Return every partition spec of a table as a JSON array."""
+    return f"[{','.join(spec_json(spec) for spec in metadata.partition_specs)}]"
+
+
+def sort_order_json(order: SortOrder) -> str:
+    """Return a sort order as the specification's JSON."""
+    return order.model_dump_json()
+
+
+def context_json(metadata: TableMetadata, schema: Schema, *, case_sensitive: bool = True) -> str:
+    """Return the context of a scan or of a planning call.
+
+    Args:
+        metadata: The table.
+        schema: What filters are bound to: the current schema, or a snapshot's own.
+        case_sensitive: Whether names in filters must match exactly.
+    """
+    parts = {
+        "schema": schema_json(schema),
+        "schemas": f"[{','.join(schema_json(one) for one in metadata.schemas)}]",
+        "partition-specs": specs_json(metadata),
+        "case-sensitive": json.dumps(case_sensitive),
+        "properties": json.dumps(dict(metadata.properties)),
+    }
+    mapping = metadata.properties.get(NAME_MAPPING_PROPERTY)
+    if mapping is not None:
+        parts["name-mapping"] = mapping
+    return "{" + ",".join(f'"{key}":{text}' for key, text in parts.items()) + "}"
+
+
+def to_expression(row_filter: str | BooleanExpression) -> BooleanExpression:
+    """Return a filter as an expression, parsing it when it is text.
+
+    Raises:
+        ValidationError: The text is no filter.
+    """
+    return parser.parse(row_filter) if isinstance(row_filter, str) else row_filter
+
+
+def filter_json(row_filter: str | BooleanExpression) -> str:
+    """Return a filter as the REST specification's expression JSON."""
+    return expression_to_json(to_expression(row_filter))

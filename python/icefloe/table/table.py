@@ -1,0 +1,467 @@
+"""The handle of a table: what it is, and the way to everything that can be done to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn, Protocol
+
+from icefloe.exceptions import ValidationError
+from icefloe.expressions import AlwaysTrue
+from icefloe.table.commit.manage_snapshots import ManageSnapshots
+from icefloe.table.inspect import InspectTable
+from icefloe.table.refs import MAIN_BRANCH
+from icefloe.table.scan import DataScan
+from icefloe.table.write import Merge, UpsertResult, WriteTransaction
+from icefloe.typedef import EMPTY_DICT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from icefloe.expressions import BooleanExpression
+    from icefloe.io import FileIO
+    from icefloe.partitioning import PartitionSpec
+    from icefloe.schema import Schema
+    from icefloe.table.commit.append import FastAppend, MergeAppend
+    from icefloe.table.commit.overwrite import DeleteFiles, OverwriteFiles
+    from icefloe.table.commit.response import CommitTableResponse
+    from icefloe.table.commit.row_delta import RowDelta
+    from icefloe.table.metadata import TableMetadata
+    from icefloe.table.name_mapping import NameMapping
+    from icefloe.table.refs import SnapshotRef
+    from icefloe.table.snapshots import Snapshot, SnapshotLogEntry
+    from icefloe.table.sorting import SortOrder
+    from icefloe.table.update import TableRequirement, TableUpdate
+    from icefloe.typedef import Identifier, Properties
+
+ALWAYS_TRUE = AlwaysTrue()
+
+
+class TableCatalog(Protocol):
+    """What a table needs of the catalog it came from."""
+
+    name: str
+
+    def load_table(self, identifier: str | Identifier) -> Table:
+        """Return the table as it is now."""
+
+    def commit_table(
+        self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
+    ) -> CommitTableResponse:
+        """Check, apply and swap."""
+
+
+class Table:
+    """An Iceberg table, as it was when it was loaded, last refreshed, or last changed through this handle.
+
+    Args:
+        identifier: Namespace levels and name.
+        metadata: The table's metadata.
+        metadata_location: The file it came from.
+        io: Storage.
+        catalog: Where changes are committed.
+        config: Settings of this handle; none so far.
+    """
+
+    def __init__(  # noqa: PLR0913 - the signature shared with PyIceberg
+        self,
+        identifier: Identifier,
+        metadata: TableMetadata,
+        metadata_location: str,
+        io: FileIO,
+        catalog: TableCatalog,
+        config: dict[str, str] = EMPTY_DICT,
+    ) -> None:
+        self._identifier = identifier
+        self.metadata = metadata
+        self.metadata_location = metadata_location
+        self.io = io
+        self.catalog = catalog
+        self.config = dict(config)
+
+    # ---- what it is
+
+    def name(self) -> Identifier:
+        """Return the table's identifier: namespace levels and name."""
+        return self._identifier
+
+    @property
+    def format_version(self) -> int:
+        """Version of the table format, 1 or 2."""
+        return self.metadata.format_version
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """The table's properties."""
+        return dict(self.metadata.properties)
+
+    @property
+    def last_sequence_number(self) -> int:
+        """The highest sequence number assigned so far."""
+        return self.metadata.last_sequence_number
+
+    def last_partition_id(self) -> int:
+        """Return the highest partition field id assigned so far."""
+        return self.metadata.last_partition_id if self.metadata.last_partition_id is not None else 999
+
+    def schema(self) -> Schema:
+        """Return the current schema."""
+        return self.metadata.schema()
+
+    def schemas(self) -> dict[int, Schema]:
+        """Return all schemas by id."""
+        return {schema.schema_id: schema for schema in self.metadata.schemas}
+
+    def spec(self) -> PartitionSpec:
+        """Return the partition spec of new files."""
+        return self.metadata.spec()
+
+    def specs(self) -> dict[int, PartitionSpec]:
+        """Return all partition specs by id."""
+        return {spec.spec_id: spec for spec in self.metadata.partition_specs}
+
+    def sort_order(self) -> SortOrder:
+        """Return the sort order of new files."""
+        return self.metadata.sort_order()
+
+    def sort_orders(self) -> dict[int, SortOrder]:
+        """Return all sort orders by id."""
+        return {order.order_id: order for order in self.metadata.sort_orders}
+
+    def location(self) -> str:
+        """Return where the table lives."""
+        return self.metadata.location
+
+    def current_snapshot(self) -> Snapshot | None:
+        """Return the current snapshot, None while there is none."""
+        return self.metadata.current_snapshot()
+
+    def snapshots(self) -> list[Snapshot]:
+        """Return all snapshots that the table still has, in the order they were added."""
+        return list(self.metadata.snapshots)
+
+    def snapshot_by_id(self, snapshot_id: int) -> Snapshot | None:
+        """Return a snapshot, None when the table does not have it."""
+        return self.metadata.snapshot_by_id(snapshot_id)
+
+    def snapshot_by_name(self, name: str) -> Snapshot | None:
+        """Return the snapshot of a branch or tag, None when there is no such name."""
+        ref = self.metadata.refs.get(name)
+        return self.metadata.snapshot_by_id(ref.snapshot_id) if ref is not None else None
+
+    def snapshot_as_of_timestamp(self, timestamp_ms: int, inclusive: bool = True) -> Snapshot | None:
+        """Return the snapshot that was current at a time (milliseconds since 1970-01-01 UTC), None when there was none."""
+        earlier = [
+            entry.snapshot_id
+            for entry in self.metadata.snapshot_log
+            if entry.timestamp_ms < timestamp_ms or (inclusive and entry.timestamp_ms == timestamp_ms)
+        ]
+        return self.metadata.snapshot_by_id(earlier[-1]) if earlier else None
+
+    def history(self) -> list[SnapshotLogEntry]:
+        """Return which snapshots were current, and since when."""
+        return list(self.metadata.snapshot_log)
+
+    def refs(self) -> dict[str, SnapshotRef]:
+        """Return branches and tags by name."""
+        return dict(self.metadata.refs)
+
+    def name_mapping(self) -> NameMapping | None:
+        """Return the mapping of column names to ids for files that have no ids, None when there is none."""
+        return self.metadata.name_mapping()
+
+    def refresh(self) -> Table:
+        """Load the newest version into this handle, and return it.
+
+        Raises:
+            NoSuchTableError: The table is gone.
+            ValidationError: Another table has taken its name.
+        """
+        fresh = self.catalog.load_table(self._identifier)
+        if str(fresh.metadata.table_uuid).lower() != str(self.metadata.table_uuid).lower():
+            raise ValidationError(f"table {'.'.join(self._identifier)} was dropped and created anew; load it again")
+        self.metadata, self.metadata_location, self.io = fresh.metadata, fresh.metadata_location, fresh.io
+        return self
+
+    @property
+    def inspect(self) -> InspectTable:
+        """The metadata tables: snapshots, files, manifests, partitions, ... ."""
+        return InspectTable(self.metadata, self.io)
+
+    # ---- reading
+
+    def scan(  # noqa: PLR0913 - the signature shared with PyIceberg
+        self,
+        row_filter: str | BooleanExpression = ALWAYS_TRUE,
+        selected_fields: tuple[str, ...] = ("*",),
+        case_sensitive: bool = True,
+        snapshot_id: int | None = None,
+        options: Properties = EMPTY_DICT,
+        limit: int | None = None,
+    ) -> DataScan:
+        """Return a scan; nothing is read before its rows are asked for.
+
+        Args:
+            row_filter: Which rows, as text or as an expression.
+            selected_fields: Which columns, all by default; nested ones by dotted names; `_file`, `_pos`, `_spec_id` too.
+            case_sensitive: Whether names must match exactly.
+            snapshot_id: Which snapshot; the current one when None.
+            options: `split-size` (bytes of a task), `batch-size` (rows of a batch).
+            limit: Most rows to return, None for all.
+
+        Example:
+            >>> table.scan("id > 1", selected_fields=("id",)).to_arrow().to_pydict()
+            {'id': [2, 3]}
+        """
+        return DataScan(
+            self.metadata,
+            self.io,
+            row_filter=row_filter,
+            selected_fields=tuple(selected_fields),
+            case_sensitive=case_sensitive,
+            snapshot_id=snapshot_id,
+            options=options,
+            limit=limit,
+            table_name=".".join(self._identifier),
+        )
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return all rows as a Polars data frame."""
+        return self.scan().to_polars()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.scan().__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self.scan().__arrow_c_schema__()
+
+    # ---- changing rows
+
+    def transaction(self) -> WriteTransaction:
+        """Return a transaction, whose changes become visible together."""
+        return WriteTransaction(self)
+
+    def append(
+        self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN_BRANCH
+    ) -> None:
+        """Append rows.
+
+        Args:
+            df: Rows from anything that exports Arrow: pyarrow, pandas, Polars, DuckDB, a stream. Columns are matched by name.
+            snapshot_properties: Further keys of the snapshot's summary.
+            branch: The branch to append to.
+
+        Raises:
+            SchemaMismatchError: The rows do not fit the table; no file was written.
+            CommitFailedException: Others were first, more often than the table's `commit.retry.num-retries` allows.
+
+        Example:
+            >>> table.append(pa.table({"id": [4]}))
+            >>> table.scan().count()
+            4
+        """
+        self._autocommit().append(df, snapshot_properties, branch)
+
+    def overwrite(
+        self,
+        df: object,
+        overwrite_filter: BooleanExpression | str = ALWAYS_TRUE,
+        snapshot_properties: Properties = EMPTY_DICT,
+        case_sensitive: bool = True,
+        branch: str | None = MAIN_BRANCH,
+    ) -> None:
+        """Replace the rows of a filter, all of them by default, in one snapshot.
+
+        Args:
+            df: The rows that come in; see `append`.
+            overwrite_filter: The rows that go.
+            snapshot_properties: Further keys of the snapshot's summary.
+            case_sensitive: Whether names in the filter must match exactly.
+            branch: The branch to change.
+
+        Raises:
+            SchemaMismatchError: The rows do not fit the table.
+            ValidationException: A concurrent commit conflicts, under the table's isolation level.
+
+        Example:
+            >>> table.overwrite(pa.table({"id": [30]}), "id = 3")
+            >>> sorted(table.scan().to_arrow().column("id").to_pylist())
+            [1, 2, 30]
+        """
+        self._autocommit().overwrite(df, overwrite_filter, snapshot_properties, case_sensitive, branch)
+
+    def dynamic_partition_overwrite(
+        self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN_BRANCH
+    ) -> None:
+        """Replace the partitions that the rows are in. An unpartitioned table is one partition.
+
+        Args:
+            df: The rows that come in; see `append`. Without any nothing happens.
+            snapshot_properties: Further keys of the snapshot's summary.
+            branch: The branch to change.
+        """
+        self._autocommit().dynamic_partition_overwrite(df, snapshot_properties, branch)
+
+    def delete(
+        self,
+        delete_filter: BooleanExpression | str = ALWAYS_TRUE,
+        snapshot_properties: Properties = EMPTY_DICT,
+        case_sensitive: bool = True,
+        branch: str | None = MAIN_BRANCH,
+    ) -> None:
+        """Delete the rows of a filter, all of them by default.
+
+        Files whose rows all match are dropped from metadata alone. Of the others, rows are marked in delete files or files
+        are rewritten, as `write.delete.mode` says (`merge-on-read`, or `copy-on-write`, the default).
+
+        Args:
+            delete_filter: The rows that go; a comparison with a null is no match.
+            snapshot_properties: Further keys of the snapshot's summary.
+            case_sensitive: Whether names in the filter must match exactly.
+            branch: The branch to change.
+
+        Raises:
+            ValidationException: A concurrent commit conflicts, under the table's isolation level.
+
+        Example:
+            >>> table.delete("id < 3")
+            >>> table.scan().to_arrow().column("id").to_pylist()
+            [3]
+        """
+        self._autocommit().delete(delete_filter, snapshot_properties, case_sensitive, branch)
+
+    def merge(
+        self,
+        source: object,
+        on: Sequence[str],
+        snapshot_properties: Properties = EMPTY_DICT,
+        branch: str | None = MAIN_BRANCH,
+    ) -> Merge:
+        """Begin a merge of rows into the table; it ends with `execute()`.
+
+        Args:
+            source: Rows; see `append`. They may have columns that the table has not.
+            on: Key columns, which both have.
+            snapshot_properties: Further keys of the snapshot's summary.
+            branch: The branch to change.
+
+        Example:
+            >>> changes = pa.table({"id": [3, 4]})
+            >>> table.merge(changes, on=["id"]).when_matched_delete().when_not_matched_insert().execute()
+            MergeResult(rows_updated=0, rows_deleted=1, rows_inserted=1)
+        """
+        return self._autocommit().merge(source, on, snapshot_properties, branch)
+
+    def upsert(  # noqa: PLR0913 - the signature shared with PyIceberg
+        self,
+        df: object,
+        join_cols: list[str] | None = None,
+        when_matched_update_all: bool = True,
+        when_not_matched_insert_all: bool = True,
+        case_sensitive: bool = True,
+        branch: str | None = MAIN_BRANCH,
+        snapshot_properties: Properties = EMPTY_DICT,
+    ) -> UpsertResult:
+        """Update the rows whose keys exist and insert the others, in one snapshot. Rows that are equal already stay.
+
+        Args:
+            df: Rows with all columns of the table; see `append`.
+            join_cols: Key columns; the schema's identifier fields when None.
+            when_matched_update_all: Whether rows that exist are updated.
+            when_not_matched_insert_all: Whether rows that do not exist are inserted.
+            case_sensitive: Only true is supported: key columns are matched exactly.
+            branch: The branch to change.
+            snapshot_properties: Further keys of the snapshot's summary.
+
+        Raises:
+            ValidationError: There are no keys, or a key is in `df` twice.
+
+        Example:
+            >>> table.upsert(pa.table({"id": [3, 4]}), join_cols=["id"])
+            UpsertResult(rows_updated=0, rows_inserted=1)
+        """
+        return self._autocommit().upsert(
+            df,
+            join_cols,
+            when_matched_update_all,
+            when_not_matched_insert_all,
+            case_sensitive,
+            branch,
+            snapshot_properties,
+        )
+
+    # ---- changing files
+
+    def new_append(self) -> MergeAppend:
+        """Return an append of data files that were written elsewhere."""
+        return self._autocommit().new_append()
+
+    def new_fast_append(self) -> FastAppend:
+        """Return an append of data files that leaves all other manifests alone."""
+        return self._autocommit().new_fast_append()
+
+    def new_overwrite(self) -> OverwriteFiles:
+        """Return a replacement of data files by others that were written elsewhere."""
+        return self._autocommit().new_overwrite()
+
+    def new_delete(self) -> DeleteFiles:
+        """Return a removal of data files."""
+        return self._autocommit().new_delete()
+
+    def new_row_delta(self) -> RowDelta:
+        """Return a change of rows by data and delete files that were written elsewhere."""
+        return self._autocommit().new_row_delta()
+
+    def add_files(
+        self,
+        file_paths: list[str],
+        snapshot_properties: Properties = EMPTY_DICT,
+        check_duplicate_files: bool = True,
+        branch: str | None = MAIN_BRANCH,
+    ) -> NoReturn:
+        """Not available yet: append the rows of the files instead."""
+        raise NotImplementedError(
+            f"add_files({len(file_paths)} files, branch={branch!r}): not available yet; append the rows of the files"
+        )
+
+    # ---- changing metadata
+
+    def manage_snapshots(self) -> ManageSnapshots:
+        """Return changes of branches, tags and the current snapshot.
+
+        Example:
+            >>> table.manage_snapshots().create_tag(table.current_snapshot().snapshot_id, "v1").commit()
+            >>> table.scan().use_ref("v1").count()
+            3
+        """
+        return ManageSnapshots(self._autocommit())
+
+    def update_properties(self) -> WriteTransaction:
+        """Return a transaction to set and remove properties in.
+
+        Example:
+            >>> with table.update_properties() as update:
+            ...     _ = update.set_properties({"write.delete.mode": "merge-on-read"})
+        """
+        return self.transaction()
+
+    def _autocommit(self) -> WriteTransaction:
+        return WriteTransaction(self, autocommit=True)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Table)
+            and self._identifier == other._identifier
+            and self.metadata_location == other.metadata_location
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._identifier, self.metadata_location))
+
+    def __repr__(self) -> str:
+        columns = "\n".join(f"  {field}" for field in self.schema().fields)
+        snapshot = self.current_snapshot()
+        return (
+            f"{'.'.join(self._identifier)}(\n{columns}\n),\npartition by: {self.spec()},\nsort order: {self.sort_order()},\n"
+            f"snapshot: {snapshot if snapshot is not None else 'none yet'}"
+        )

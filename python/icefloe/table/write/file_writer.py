@@ -1,0 +1,88 @@
+"""Writing data and delete files for one table, and remembering them for whoever must clean up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from icefloe import _core
+from icefloe.table.read_context import schema_json, sort_order_json, spec_json, specs_json
+from icefloe.table.write.arrow_input import to_stream
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from icefloe.io import FileIO
+    from icefloe.table.metadata import TableMetadata
+
+PARTITION_ID = 0
+
+
+class FileWriter:
+    """Writes files of one operation.
+
+    Args:
+        io: Storage.
+        metadata: The table, as the operation sees it.
+        operation_id: What the files are named after.
+    """
+
+    def __init__(self, io: FileIO, metadata: TableMetadata, operation_id: str) -> None:
+        self.written: list[str] = []
+        self._io = io
+        self._metadata = metadata
+        self._operation_id = operation_id
+        self._task_id = 0
+
+    def data_files(self, data: object) -> pa.RecordBatch:
+        """Write rows under the current schema, spec and sort order; return DataFile columns.
+
+        Raises:
+            SchemaMismatchError: The rows do not fit the table. Found before any file is written, nulls in required columns
+                excepted.
+        """
+        order = self._metadata.sort_order()
+        return self._remember(
+            _core.write_data_files(
+                self._io.core,
+                to_stream(data),  # type: ignore[arg-type] # checked to export a stream
+                schema=schema_json(self._metadata.schema()),
+                spec=spec_json(self._metadata.spec()),
+                sort_order=sort_order_json(order) if order.fields else None,
+                table_location=self._metadata.location,
+                properties=dict(self._metadata.properties),
+                operation_id=self._operation_id,
+                partition_id=PARTITION_ID,
+                task_id=self._next_task(),
+            )
+        )
+
+    def position_deletes(self, positions: pa.Table, targets: pa.Table) -> pa.RecordBatch:
+        """Write position delete files; return DataFile columns.
+
+        Args:
+            positions: `file_path` and `pos`.
+            targets: `file_path`, `spec_id` and `partition` of every file that may appear.
+        """
+        return self._remember(
+            _core.write_position_deletes(
+                self._io.core,
+                positions,
+                targets=targets,
+                schema=schema_json(self._metadata.schema()),
+                specs=specs_json(self._metadata),
+                table_location=self._metadata.location,
+                properties=dict(self._metadata.properties),
+                operation_id=self._operation_id,
+                partition_id=PARTITION_ID,
+                task_id=self._next_task(),
+            )
+        )
+
+    def _next_task(self) -> int:
+        """Two calls of one operation may not name the same file."""
+        self._task_id += 1
+        return self._task_id - 1
+
+    def _remember(self, files: pa.RecordBatch) -> pa.RecordBatch:
+        self.written += files.column("file_path").to_pylist()
+        return files

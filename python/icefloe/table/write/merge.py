@@ -1,0 +1,122 @@
+"""MERGE: one join of a source with the table, any number of clauses, one snapshot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from icefloe.exceptions import ValidationError
+from icefloe.table.write.arrow_input import to_table
+from icefloe.table.write.merge_clauses import Action, Clause
+from icefloe.table.write.merge_join import MergeJoin
+from icefloe.table.write.merge_commit import commit_merge
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from typing_extensions import Self
+
+    from icefloe.table.write.merge_clauses import Condition, Values
+    from icefloe.table.write.target import Target
+
+
+@dataclass(frozen=True)
+class MergeResult:
+    """What a merge did.
+
+    Attributes:
+        rows_updated: Target rows that were replaced.
+        rows_deleted: Target rows that are gone.
+        rows_inserted: Source rows that were added.
+    """
+
+    rows_updated: int
+    rows_deleted: int
+    rows_inserted: int
+
+
+class Merge:
+    """A merge that is being described; `execute()` runs it.
+
+    Rows of the source and of the table match when all key columns are equal; null equals nothing. Of the clauses of one kind
+    the first whose condition holds applies. Conditions are text that compares columns with literals
+    (`"source.op == 'D'"`), or pyarrow expressions, which may compare anything
+    (`pc.field("source.at") > pc.field("target.at")`). A value is a column (`"source.x"`, `"target.x"`), a pyarrow
+    expression, or a literal.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> from icefloe.catalog import load_catalog
+        >>> catalog = load_catalog("scratch", type="memory")
+        >>> catalog.create_namespace("db")
+        >>> table = catalog.create_table("db.stock", pa.schema([("id", pa.int64()), ("n", pa.int64())]))
+        >>> table.append(pa.table({"id": [1, 2], "n": [10, 20]}))
+        >>> changes = pa.table({"id": [2, 3], "n": [0, 30]})
+        >>> merge = table.merge(changes, on=["id"])
+        >>> merge.when_matched_delete("source.n == 0").when_matched_update().when_not_matched_insert().execute()
+        MergeResult(rows_updated=0, rows_deleted=1, rows_inserted=1)
+        >>> table.scan().to_arrow().sort_by("id").to_pydict()
+        {'id': [1, 3], 'n': [10, 30]}
+    """
+
+    def __init__(self, target: Target, source: object, on: Sequence[str]) -> None:
+        if not on:
+            raise ValidationError("merge needs key columns: on=['id']")
+        self._target = target
+        self._source = source
+        self._on = tuple(on)
+        self._matched: list[Clause] = []
+        self._not_matched: list[Clause] = []
+        self._by_source: list[Clause] = []
+
+    def when_matched_update(self, set: Values = None, condition: Condition = None) -> Self:  # noqa: A002 - SQL's word
+        """Replace target rows that match.
+
+        Args:
+            set: Column to value; columns that are not named keep theirs. All columns of the source when None.
+            condition: When; always when None.
+        """
+        self._matched.append(Clause(Action.UPDATE, condition, set))
+        return self
+
+    def when_matched_delete(self, condition: Condition = None) -> Self:
+        """Delete target rows that match."""
+        self._matched.append(Clause(Action.DELETE, condition))
+        return self
+
+    def when_not_matched_insert(self, values: Values = None, condition: Condition = None) -> Self:
+        """Insert source rows that match nothing.
+
+        Args:
+            values: Column to value; columns that are not named get null. All columns of the source when None.
+            condition: When; always when None. It sees the source alone.
+        """
+        self._not_matched.append(Clause(Action.INSERT, condition, values))
+        return self
+
+    def when_not_matched_by_source_update(self, set: Values, condition: Condition = None) -> Self:  # noqa: A002 - SQL's word
+        """Change target rows that nothing of the source matches. Values and condition see the target alone."""
+        if set is None:
+            raise ValidationError("merge: rows that the source does not match can only be set to given values: set={...}")
+        self._by_source.append(Clause(Action.UPDATE, condition, set))
+        return self
+
+    def when_not_matched_by_source_delete(self, condition: Condition = None) -> Self:
+        """Delete target rows that nothing of the source matches. The condition sees the target alone."""
+        self._by_source.append(Clause(Action.DELETE, condition))
+        return self
+
+    def execute(self) -> MergeResult:
+        """Run the merge and commit it as one snapshot; when it changes nothing, nothing is committed.
+
+        Raises:
+            ValidationError: There is no clause, or several source rows match one target row.
+            SchemaMismatchError: A value does not fit its column.
+            ValidationException: A concurrent commit conflicts.
+        """
+        if not (self._matched or self._not_matched or self._by_source):
+            raise ValidationError("merge has no clause: add when_matched_update(), when_not_matched_insert(), ...")
+        join = MergeJoin(self._target, to_table(self._source), self._on, needs_all=bool(self._by_source))
+        changes = join.changes(self._matched, self._not_matched, self._by_source)
+        commit_merge(self._target, join, changes)
+        return MergeResult(changes.updated, changes.deleted, changes.inserted)

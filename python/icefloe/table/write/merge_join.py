@@ -1,0 +1,206 @@
+"""The join of a merge: which target rows match which source rows, and what the clauses make of them.
+
+Only keys are joined. Other columns of the target are fetched afterwards, by position, and only for the rows whose clauses
+look at them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.expressions import AlwaysFalse, AlwaysTrue, And, GreaterThanOrEqual, LessThanOrEqual
+from icefloe.io.pyarrow import schema_to_pyarrow
+from icefloe.table.read_context import schema_json
+from icefloe.table.write.merge_clauses import SOURCE, TARGET, Action, Clause, apply_in_order, fitted, new_rows
+from icefloe.table.write.rows import FILE_ROW, POS, Positions, located, rows_at
+
+if TYPE_CHECKING:
+    from icefloe.expressions import BooleanExpression
+    from icefloe.table.write.target import Target
+
+SOURCE_ROW = "__source_row"
+TARGET_ROW = "__target_row"
+
+
+@dataclass(frozen=True)
+class MergeChanges:
+    """What a merge does to the table.
+
+    Attributes:
+        gone: Positions of target rows that are deleted or replaced.
+        rows: Rows to write: replacements, then inserts.
+        updated: How many rows are replaced.
+        deleted: How many rows are deleted.
+        inserted: How many rows are inserted.
+    """
+
+    gone: Positions
+    rows: list[pa.Table]
+    updated: int
+    deleted: int
+    inserted: int
+
+
+class MergeJoin:
+    """The join of one merge.
+
+    Args:
+        target: The table.
+        source: The source's rows.
+        on: Key columns, in both.
+        needs_all: Whether target rows outside the source's key ranges matter.
+
+    Raises:
+        ResolveError: A key is missing on either side.
+        SchemaMismatchError: A source column does not fit the target's type.
+    """
+
+    def __init__(self, target: Target, source: pa.Table, on: tuple[str, ...], *, needs_all: bool) -> None:
+        self._target = target
+        self._on = on
+        self.schema = schema_to_pyarrow(target.metadata.schema())
+        self._source = _cast_source(source, self.schema, on)
+        self.row_filter: BooleanExpression = AlwaysTrue() if needs_all else _key_ranges(self._source, on)
+        self.plan = target.plan(self.row_filter)
+
+    def changes(self, matched: list[Clause], not_matched: list[Clause], by_source: list[Clause]) -> MergeChanges:
+        """Return what the clauses do."""
+        if matched:
+            self._check_cardinality()
+        outcomes = [
+            self._on_target_rows(matched, self._matches),
+            self._on_target_rows(by_source, self._unmatched_target),
+        ]
+        inserts = self._inserts(not_matched)
+        gone = pa.concat_tables([positions for _, positions, _ in outcomes])
+        return MergeChanges(
+            gone=Positions(gone.sort_by([(FILE_ROW, "ascending"), (POS, "ascending")])),
+            rows=[rows for made, _, _ in outcomes for rows in made] + inserts,
+            updated=sum(rows.num_rows for made, _, _ in outcomes for rows in made),
+            deleted=sum(deleted for _, _, deleted in outcomes),
+            inserted=sum(rows.num_rows for rows in inserts),
+        )
+
+    # ---- the join
+
+    @cached_property
+    def _keys(self) -> pa.Table:
+        """Keys and positions of the target's rows, in the order of positions."""
+        schema = self._target.metadata.schema().select(*self._on)
+        return located(self.plan, schema_json(schema))
+
+    @cached_property
+    def _matches(self) -> pa.Table:
+        """Pairs of `__target_row` and `__source_row`, ascending by target row."""
+        left = _numbered(self._keys.select(list(self._on)), TARGET_ROW)
+        right = _numbered(self._source.select(list(self._on)), SOURCE_ROW)
+        joined = left.join(right, keys=list(self._on), join_type="inner")
+        return joined.select([TARGET_ROW, SOURCE_ROW]).sort_by([(TARGET_ROW, "ascending"), (SOURCE_ROW, "ascending")])
+
+    @property
+    def _unmatched_target(self) -> pa.Table:
+        rows = _row_numbers(self._keys.num_rows)
+        alone = rows.filter(pc.invert(pc.is_in(rows, self._matches.column(TARGET_ROW).combine_chunks())))
+        return pa.table({TARGET_ROW: alone})
+
+    def _check_cardinality(self) -> None:
+        rows = self._matches.column(TARGET_ROW)
+        twice = rows.value_counts()
+        repeated = twice.filter(pc.greater(twice.field("counts"), 1))
+        if len(repeated) > 0:
+            key = self._keys.select(list(self._on)).slice(repeated.field("values")[0].as_py(), 1).to_pylist()[0]
+            raise ValidationError(
+                f"merge: several source rows match one target row ({len(repeated)} times, first at {key}); make "
+                f"{', '.join(self._on)} unique in the source"
+            )
+
+    # ---- the clauses
+
+    def _on_target_rows(self, clauses: list[Clause], pairs: pa.Table) -> tuple[list[pa.Table], pa.Table, int]:
+        """Return new rows, positions that are gone, and how many of these are deletions."""
+        if not clauses or pairs.num_rows == 0:
+            return [], self._positions(pa.array([], pa.int64())), 0
+        rows = self._joined(pairs, with_target=any(clause.needs_target() for clause in clauses))
+        made, gone, deleted = [], [], 0
+        for clause, indices in zip(clauses, apply_in_order(clauses, rows), strict=True):
+            gone.append(pairs.column(TARGET_ROW).combine_chunks().take(indices))
+            if clause.action is Action.DELETE:
+                deleted += len(indices)
+            elif len(indices) > 0:
+                made.append(new_rows(clause, rows.take(indices), self.schema))
+        return made, self._positions(pa.concat_arrays(gone)), deleted
+
+    def _inserts(self, clauses: list[Clause]) -> list[pa.Table]:
+        if not clauses:
+            return []
+        numbers = _row_numbers(self._source.num_rows)
+        alone = numbers.filter(pc.invert(pc.is_in(numbers, self._matches.column(SOURCE_ROW).combine_chunks())))
+        rows = _prefixed(self._source.take(alone), SOURCE)
+        parts = zip(clauses, apply_in_order(clauses, rows), strict=True)
+        return [new_rows(clause, rows.take(indices), self.schema) for clause, indices in parts if len(indices) > 0]
+
+    def _joined(self, pairs: pa.Table, *, with_target: bool) -> pa.Table:
+        """Return the pairs' columns, prefixed by side; `pairs` ascends by target row."""
+        columns: dict[str, pa.ChunkedArray] = {}
+        if SOURCE_ROW in pairs.column_names:
+            source = _prefixed(self._source.take(pairs.column(SOURCE_ROW)), SOURCE)
+            columns |= dict(zip(source.column_names, source.columns, strict=True))
+        if with_target:
+            at = Positions(self._positions(pairs.column(TARGET_ROW).combine_chunks()))
+            found = _prefixed(rows_at(self.plan, schema_json(self._target.metadata.schema()), at), TARGET)
+            columns |= dict(zip(found.column_names, found.columns, strict=True))
+        if not columns:
+            columns[TARGET_ROW] = pairs.column(TARGET_ROW)
+        return pa.table(columns)
+
+    def _positions(self, target_rows: pa.Array) -> pa.Table:
+        return self._keys.select([FILE_ROW, POS]).take(target_rows)
+
+
+def _cast_source(source: pa.Table, schema: pa.Schema, on: tuple[str, ...]) -> pa.Table:
+    """Return the source with the columns it shares with the target in the target's types; others as they are."""
+    for key in on:
+        for side, names in (("source", source.column_names), ("table", schema.names)):
+            if key not in names:
+                raise ResolveError(f"merge: the {side} has no key column {key!r}; it has {', '.join(names)}")
+    columns = {}
+    for name in source.column_names:
+        index = schema.get_field_index(name)
+        columns[name] = source.column(name) if index < 0 else fitted(source.column(name), schema.field(index))
+    return pa.table(columns)
+
+
+def _key_ranges(source: pa.Table, on: tuple[str, ...]) -> BooleanExpression:
+    """Return a filter that every target row passes which might match: each key between the source's least and greatest."""
+    ranges: BooleanExpression = AlwaysTrue()
+    for key in on:
+        column = source.column(key)
+        if pa.types.is_nested(column.type) or pa.types.is_boolean(column.type) or pa.types.is_binary(column.type):
+            continue
+        bounds = pc.min_max(column)
+        least, greatest = bounds["min"].as_py(), bounds["max"].as_py()
+        if least is None or greatest is None:
+            return AlwaysFalse()
+        if pa.types.is_floating(column.type):
+            continue
+        ranges = And(ranges, And(GreaterThanOrEqual(key, least), LessThanOrEqual(key, greatest)))
+    return ranges
+
+
+def _prefixed(table: pa.Table, prefix: str) -> pa.Table:
+    return table.rename_columns([prefix + name for name in table.column_names])
+
+
+def _row_numbers(count: int) -> pa.Array:
+    ones = pa.nulls(count, pa.int64()).fill_null(1)
+    return pc.subtract(pc.cumulative_sum(ones), 1) if count > 0 else ones
+
+
+def _numbered(table: pa.Table, name: str) -> pa.Table:
+    return table.append_column(name, _row_numbers(table.num_rows))

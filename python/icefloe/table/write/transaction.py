@@ -1,0 +1,103 @@
+"""The transaction that writes rows: all that a plain transaction does, and appends, overwrites, deletes and merges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from icefloe.expressions import AlwaysTrue
+from icefloe.table.commit.snapshot_producer import MAIN
+from icefloe.table.commit.transaction import Transaction
+from icefloe.table.write.delete import delete_rows
+from icefloe.table.write.merge import Merge
+from icefloe.table.write.overwrite import append_rows, overwrite_partitions, overwrite_rows
+from icefloe.table.write.target import Target
+from icefloe.table.write.upsert import UpsertResult, upsert_rows
+from icefloe.typedef import EMPTY_DICT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from icefloe.expressions import BooleanExpression
+    from icefloe.table.commit.transaction import Change, CommittingTable
+    from icefloe.typedef import Properties
+
+ALWAYS_TRUE = AlwaysTrue()
+
+
+class WriteTransaction(Transaction):
+    """Changes of rows and of metadata that become visible together. Data files of a change that definitely fails go again."""
+
+    def __init__(self, table: CommittingTable, autocommit: bool = False) -> None:
+        self._targets: list[Target] = []
+        super().__init__(table, autocommit)
+
+    def append(self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN) -> None:
+        """Append rows; see `Table.append`."""
+        append_rows(self._target(branch, snapshot_properties), df)
+
+    def overwrite(
+        self,
+        df: object,
+        overwrite_filter: BooleanExpression | str = ALWAYS_TRUE,
+        snapshot_properties: Properties = EMPTY_DICT,
+        case_sensitive: bool = True,
+        branch: str | None = MAIN,
+    ) -> None:
+        """Replace the rows of a filter; see `Table.overwrite`."""
+        overwrite_rows(self._target(branch, snapshot_properties), df, overwrite_filter, case_sensitive=case_sensitive)
+
+    def dynamic_partition_overwrite(
+        self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN
+    ) -> None:
+        """Replace the partitions that the rows are in; see `Table.dynamic_partition_overwrite`."""
+        overwrite_partitions(self._target(branch, snapshot_properties), df)
+
+    def delete(
+        self,
+        delete_filter: BooleanExpression | str = ALWAYS_TRUE,
+        snapshot_properties: Properties = EMPTY_DICT,
+        case_sensitive: bool = True,
+        branch: str | None = MAIN,
+    ) -> None:
+        """Delete the rows of a filter; see `Table.delete`."""
+        delete_rows(self._target(branch, snapshot_properties), delete_filter, case_sensitive=case_sensitive)
+
+    def merge(
+        self,
+        source: object,
+        on: Sequence[str],
+        snapshot_properties: Properties = EMPTY_DICT,
+        branch: str | None = MAIN,
+    ) -> Merge:
+        """Begin a merge; see `Table.merge`."""
+        return Merge(self._target(branch, snapshot_properties), source, on)
+
+    def upsert(  # noqa: PLR0913 - the signature shared with PyIceberg
+        self,
+        df: object,
+        join_cols: list[str] | None = None,
+        when_matched_update_all: bool = True,
+        when_not_matched_insert_all: bool = True,
+        case_sensitive: bool = True,  # noqa: ARG002 - keys of data and table are compared exactly
+        branch: str | None = MAIN,
+        snapshot_properties: Properties = EMPTY_DICT,
+    ) -> UpsertResult:
+        """Update rows whose keys exist and insert the others; see `Table.upsert`."""
+        target = self._target(branch, snapshot_properties)
+        return upsert_rows(target, df, join_cols, update=when_matched_update_all, insert=when_not_matched_insert_all)
+
+    def _target(self, branch: str | None, snapshot_properties: Properties) -> Target:
+        target = Target(self, branch if branch is not None else MAIN, snapshot_properties)
+        self._targets.append(target)
+        return target
+
+    def _forget(self) -> list[Change]:
+        self._targets = []
+        return super()._forget()
+
+    def _abandon(self) -> None:
+        written = [path for target in self._targets for path in target.writer.written]
+        super()._abandon()
+        if written:
+            # What cannot be deleted is an orphan; the failure that led here is what the caller must hear of.
+            self.io.core.delete_many(written)

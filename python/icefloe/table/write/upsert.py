@@ -1,0 +1,94 @@
+"""Upsert: update the rows whose keys exist, insert the others, in one snapshot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe.exceptions import ValidationError
+from icefloe.table.write.arrow_input import to_table
+from icefloe.table.write.merge import Merge
+from icefloe.table.write.merge_clauses import SOURCE, TARGET
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from icefloe.table.write.target import Target
+
+
+@dataclass(frozen=True)
+class UpsertResult:
+    """What an upsert did.
+
+    Attributes:
+        rows_updated: Rows that existed and differed.
+        rows_inserted: Rows that were new.
+    """
+
+    rows_updated: int = 0
+    rows_inserted: int = 0
+
+
+def upsert_rows(
+    target: Target, data: object, join_cols: Sequence[str] | None, *, update: bool, insert: bool
+) -> UpsertResult:
+    """Upsert rows by key. Rows that are equal already are left alone.
+
+    Args:
+        target: The table.
+        data: The rows, with all columns of the table.
+        join_cols: Key columns; the schema's identifier fields when None.
+        update: Whether rows that exist are updated.
+        insert: Whether rows that do not exist are inserted.
+
+    Raises:
+        ValidationError: There are no keys, a key is there twice, or neither update nor insert is wanted.
+    """
+    keys = _keys(target, join_cols)
+    if not (update or insert):
+        raise ValidationError("upsert: when_matched_update_all and when_not_matched_insert_all are both false: nothing to do")
+    rows = to_table(data)
+    _check_unique(rows, keys)
+    merge = Merge(target, rows, keys)
+    if update:
+        others = [field.name for field in target.metadata.schema().fields if field.name not in keys]
+        merge.when_matched_update(condition=_differs(rows, others))
+    if insert:
+        merge.when_not_matched_insert()
+    result = merge.execute()
+    return UpsertResult(result.rows_updated, result.rows_inserted)
+
+
+def _keys(target: Target, join_cols: Sequence[str] | None) -> list[str]:
+    if join_cols is not None:
+        return list(join_cols)
+    schema = target.metadata.schema()
+    keys = [schema.find_column_name(field_id) for field_id in schema.identifier_field_ids]
+    names = [key for key in keys if key is not None]
+    if not names:
+        raise ValidationError("upsert needs keys: pass join_cols=['id'], or give the schema identifier fields")
+    return names
+
+
+def _check_unique(rows: pa.Table, keys: list[str]) -> None:
+    missing = [key for key in keys if key not in rows.column_names]
+    if missing:
+        raise ValidationError(f"upsert: the data has no key column {', '.join(missing)}")
+    groups = rows.select(keys).group_by(keys).aggregate([([], "count_all")])
+    if groups.num_rows < rows.num_rows:
+        first = groups.filter(pc.field("count_all") > 1).slice(0, 1).select(keys).to_pylist()[0]
+        raise ValidationError(f"upsert: several rows have the key {first}; make {', '.join(keys)} unique in the data")
+
+
+def _differs(rows: pa.Table, names: list[str]) -> pc.Expression:
+    """Return whether any column differs, null being equal to null. Nested columns count as different."""
+    differs = pc.scalar(value=False)
+    for name in names:
+        if name not in rows.column_names or pa.types.is_nested(rows.schema.field(name).type):
+            return pc.scalar(value=True)
+        source, target = pc.field(SOURCE + name), pc.field(TARGET + name)
+        differs = differs | pc.coalesce(source != target, source.is_null() != target.is_null())
+    return differs
