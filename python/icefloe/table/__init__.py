@@ -1,11 +1,22 @@
-"""Tables: the handle, and what is done through it."""
+"""Tables: the handle, and what is done through it.
 
-from icefloe.table.commit.transaction import Transaction
-from icefloe.table.properties import TableProperties
-from icefloe.table.scan import DataScan, FileScanTask, TableScan
-from icefloe.table.static import StaticTable
-from icefloe.table.table import Table
-from icefloe.table.write import UpsertResult
+Names load their module at first use: the values below this package must not load all of it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from icefloe.table.commit.transaction import Transaction as Transaction
+    from icefloe.table.properties import TableProperties as TableProperties
+    from icefloe.table.scan import DataScan as DataScan
+    from icefloe.table.scan import FileScanTask as FileScanTask
+    from icefloe.table.scan import TableScan as TableScan
+    from icefloe.table.static import StaticTable as StaticTable
+    from icefloe.table.table import Table as Table
+    from icefloe.table.write import UpsertResult as UpsertResult
 
 __all__ = [
     "DataScan",
@@ -17,3 +28,27 @@ __all__ = [
     "Transaction",
     "UpsertResult",
 ]
+
+_HOMES = {
+    "DataScan": "icefloe.table.scan",
+    "FileScanTask": "icefloe.table.scan",
+    "StaticTable": "icefloe.table.static",
+    "Table": "icefloe.table.table",
+    "TableProperties": "icefloe.table.properties",
+    "TableScan": "icefloe.table.scan",
+    "Transaction": "icefloe.table.commit.transaction",
+    "UpsertResult": "icefloe.table.write",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'icefloe.table' has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
