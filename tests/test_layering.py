@@ -32,12 +32,24 @@ LAYERS = [
     {"spark", "cli"},
 ]
 TABLE_LAYERS = [
-    {"metadata", "metadata_json", "snapshots", "refs", "sorting", "name_mapping", "statistics", "properties", "locations"},
+    {
+        "metadata",
+        "metadata_json",
+        "metadata_files",
+        "read_context",
+        "snapshots",
+        "refs",
+        "sorting",
+        "name_mapping",
+        "statistics",
+        "properties",
+        "locations",
+    },
     {"update"},
     {"commit"},
     {"scan", "write"},
     {"maintenance", "inspect"},
-    {"table"},
+    {"facts", "table", "static"},
 ]
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     import pyarrow as pa
+    from typing_extensions import Self
 
     from icefloe.schema import Schema
     from icefloe.table import Table
@@ -120,9 +121,7 @@ class Catalog(ABC):
         """
 
     @abstractmethod
-    def register_table(
-        self, identifier: str | Identifier, metadata_location: str, overwrite: bool = False
-    ) -> Table:
+    def register_table(self, identifier: str | Identifier, metadata_location: str, overwrite: bool = False) -> Table:
         """Add a table that exists on storage.
 
         Args:
@@ -251,7 +250,7 @@ class Catalog(ABC):
     def close(self) -> None:  # noqa: B027 - most catalogs hold nothing open
         """Give back connections. The catalog is of no further use."""
 
-    def __enter__(self) -> Catalog:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

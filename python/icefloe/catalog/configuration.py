@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 FILE_NAMES = (".icefloe.yaml", ".pyiceberg.yaml")
 PREFIXES = ("PYICEBERG_CATALOG__", "ICEFLOE_CATALOG__")
@@ -61,7 +63,7 @@ def _from_files(name: str, variables: Mapping[str, str]) -> dict[str, str]:
 
 def _catalogs(path: Path) -> dict[str, Any]:
     try:
-        import yaml  # noqa: PLC0415 - only who has a configuration file needs it
+        import yaml
     except ImportError as error:
         raise ValidationError(f"reading {path} needs PyYAML: pip install pyyaml") from error
     try:

@@ -173,7 +173,9 @@ class HadoopCatalog(Catalog):
         try:
             directory.mkdir(parents=True)
         except FileExistsError as error:
-            raise NamespaceAlreadyExistsError(f"catalog {self.name!r} already has a namespace {dotted(levels)}") from error
+            raise NamespaceAlreadyExistsError(
+                f"catalog {self.name!r} already has a namespace {dotted(levels)}"
+            ) from error
 
     def drop_namespace(self, namespace: str | Identifier) -> None:  # noqa: D102
         levels = self._existing_namespace(namespace)
@@ -244,7 +246,9 @@ class HadoopCatalog(Catalog):
         except StorageError as error:
             if not _holds(io, location, data):
                 if isinstance(error, FileAlreadyExistsError):
-                    raise CommitFailedException(f"{location} exists: another commit was first; refresh and retry") from error
+                    raise CommitFailedException(
+                        f"{location} exists: another commit was first; refresh and retry"
+                    ) from error
                 raise
         self._write_hint(metadata.location, location)
         return location
@@ -276,7 +280,9 @@ def _holds(io: FileIO, location: str, data: bytes) -> bool:
 
 def _check_hadoop_table(metadata: TableMetadata) -> None:
     if PATH_PROPERTY in metadata.properties:
-        raise ValidationError(f"a table of a hadoop catalog keeps its metadata in its directory: remove {PATH_PROPERTY}")
+        raise ValidationError(
+            f"a table of a hadoop catalog keeps its metadata in its directory: remove {PATH_PROPERTY}"
+        )
 
 
 def _local_directory(warehouse: str) -> Path:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from icefloe.exceptions import NoSuchTableError, ValidationError
-from icefloe.typedef import Identifier
+
+if TYPE_CHECKING:
+    from icefloe.typedef import Identifier
 
 SEPARATOR = "."
 

@@ -79,7 +79,9 @@ def _type(name: str, properties: dict[str, str]) -> str:
 def _inferred_type(name: str, properties: dict[str, str]) -> str:
     scheme = properties.get("uri", "").split(":", 1)[0].lower()
     if scheme in ("http", "https", "thrift"):
-        raise NotImplementedError(f"catalog {name!r}: catalogs at {scheme}:// are not available yet; use sql, hadoop or memory")
+        raise NotImplementedError(
+            f"catalog {name!r}: catalogs at {scheme}:// are not available yet; use sql, hadoop or memory"
+        )
     if scheme.split("+", 1)[0] in ("sqlite", "postgresql", "mysql"):
         return "sql"
     if not properties:
@@ -95,6 +97,6 @@ def _constructors() -> dict[str, Callable[..., Catalog]]:
 
 def _sql(name: str, **properties: str) -> Catalog:
     """SQLAlchemy is an extra, imported for those who ask for it."""
-    from icefloe.catalog.sql import SqlCatalog  # noqa: PLC0415
+    from icefloe.catalog.sql import SqlCatalog
 
     return SqlCatalog(name, **properties)

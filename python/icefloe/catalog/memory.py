@@ -77,7 +77,9 @@ class InMemoryCatalog(PointerCatalog):
             if any(own == levels for own, _ in self._tables) or any(
                 other != levels and other[: len(levels)] == levels for other in self._namespaces
             ):
-                raise NamespaceNotEmptyError(f"namespace {dotted(levels)} still holds tables or namespaces; drop them first")
+                raise NamespaceNotEmptyError(
+                    f"namespace {dotted(levels)} still holds tables or namespaces; drop them first"
+                )
             self._namespaces.pop(levels, None)
 
     def list_namespaces(self, namespace: str | Identifier = ()) -> list[Identifier]:  # noqa: D102
@@ -86,7 +88,9 @@ class InMemoryCatalog(PointerCatalog):
             self._existing(above)
         depth = len(above) + 1
         with self._lock:
-            return sorted({levels[:depth] for levels in self._namespaces if len(levels) >= depth and levels[: depth - 1] == above})
+            return sorted(
+                {levels[:depth] for levels in self._namespaces if len(levels) >= depth and levels[: depth - 1] == above}
+            )
 
     def load_namespace_properties(self, namespace: str | Identifier) -> Properties:  # noqa: D102
         levels = self._existing(namespace)
@@ -110,7 +114,9 @@ class InMemoryCatalog(PointerCatalog):
         with self._lock:
             known = any(other[: len(levels)] == levels for other in self._namespaces)
         if not known or not levels:
-            raise NoSuchNamespaceError(f"catalog {self.name!r} has no namespace {dotted(levels)}; create it with create_namespace()")
+            raise NoSuchNamespaceError(
+                f"catalog {self.name!r} has no namespace {dotted(levels)}; create it with create_namespace()"
+            )
         return levels
 
     def _pointer(self, namespace: Identifier, name: str) -> str | None:
@@ -126,7 +132,9 @@ class InMemoryCatalog(PointerCatalog):
     def _swap(self, namespace: Identifier, name: str, old: str, new: str) -> None:
         with self._lock:
             if self._tables.get((namespace, name)) != old:
-                raise CommitFailedException(f"table {dotted((*namespace, name))}: another commit was first; refresh and retry")
+                raise CommitFailedException(
+                    f"table {dotted((*namespace, name))}: another commit was first; refresh and retry"
+                )
             self._tables[(namespace, name)] = new
 
     def _remove(self, namespace: Identifier, name: str) -> None:

@@ -215,7 +215,7 @@ class PointerCatalog(Catalog):
                     return True
                 if current is not None and any(e.metadata_file == location for e in self._read(current).metadata_log):
                     return True
-            except (IcebergError, OutcomeUnknownError):
+            except (IcebergError, OutcomeUnknownError):  # noqa: PERF203 - asking again is the point
                 continue
         return False
 
@@ -231,4 +231,3 @@ class PointerCatalog(Catalog):
         if dropped:
             # The commit holds already: files that could not be deleted are left for orphan removal.
             self.file_io(after.location).core.delete_many(dropped)
-

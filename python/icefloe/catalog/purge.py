@@ -36,7 +36,9 @@ def delete_table_files(table: Table) -> None:
     failures += _delete(table, [*log, table.metadata_location], roots)
     if failures:
         location, why = failures[0]
-        raise StorageError(f"{len(failures)} files of table {'.'.join(table.name())} were not deleted; {location}: {why}")
+        raise StorageError(
+            f"{len(failures)} files of table {'.'.join(table.name())} were not deleted; {location}: {why}"
+        )
 
 
 def _roots(table: Table) -> tuple[str, ...]:

@@ -104,9 +104,13 @@ class SqlCatalog(PointerCatalog):
         try:
             self._database.write(insert(tables).values(row))
         except DuplicateKeyError as error:
-            raise TableAlreadyExistsError(f"catalog {self.name!r} already has a table {dotted((*namespace, name))}") from error
+            raise TableAlreadyExistsError(
+                f"catalog {self.name!r} already has a table {dotted((*namespace, name))}"
+            ) from error
         except StatementFailedError as error:
-            raise StorageError(f"catalog {self.name!r} could not add table {dotted((*namespace, name))}: {error}") from error
+            raise StorageError(
+                f"catalog {self.name!r} could not add table {dotted((*namespace, name))}: {error}"
+            ) from error
         except CommitUnansweredError as error:
             raise OutcomeUnknownError(str(error)) from error
 
@@ -115,11 +119,15 @@ class SqlCatalog(PointerCatalog):
         try:
             changed = self._database.write(guarded.values(metadata_location=new, previous_metadata_location=old))
         except (DuplicateKeyError, StatementFailedError) as error:
-            raise CommitFailedException(f"table {dotted((*namespace, name))}: the catalog refused the commit: {error}") from error
+            raise CommitFailedException(
+                f"table {dotted((*namespace, name))}: the catalog refused the commit: {error}"
+            ) from error
         except CommitUnansweredError as error:
             raise OutcomeUnknownError(str(error)) from error
         if changed != 1:
-            raise CommitFailedException(f"table {dotted((*namespace, name))}: another commit was first; refresh and retry")
+            raise CommitFailedException(
+                f"table {dotted((*namespace, name))}: another commit was first; refresh and retry"
+            )
 
     def _remove(self, namespace: Identifier, name: str) -> None:
         changed = self._change(delete(tables).where(self._key(namespace, name)))
@@ -131,7 +139,9 @@ class SqlCatalog(PointerCatalog):
         try:
             changed = self._change(moved)
         except DuplicateKeyError as error:
-            raise TableAlreadyExistsError(f"catalog {self.name!r} already has a table {dotted((*new[0], new[1]))}") from error
+            raise TableAlreadyExistsError(
+                f"catalog {self.name!r} already has a table {dotted((*new[0], new[1]))}"
+            ) from error
         if changed != 1:
             raise NoSuchTableError(f"catalog {self.name!r} has no table {dotted((*old[0], old[1]))}")
 
@@ -154,12 +164,16 @@ class SqlCatalog(PointerCatalog):
         try:
             self._change(insert(namespace_properties).values(self._rows(levels, {EXISTS: "true", **properties})))
         except DuplicateKeyError as error:
-            raise NamespaceAlreadyExistsError(f"catalog {self.name!r} already has a namespace {dotted(levels)}") from error
+            raise NamespaceAlreadyExistsError(
+                f"catalog {self.name!r} already has a namespace {dotted(levels)}"
+            ) from error
 
     def drop_namespace(self, namespace: str | Identifier) -> None:  # noqa: D102
         levels = self._existing(namespace)
         if self.list_tables(levels) or self.list_namespaces(levels):
-            raise NamespaceNotEmptyError(f"namespace {dotted(levels)} still holds tables or namespaces; drop them first")
+            raise NamespaceNotEmptyError(
+                f"namespace {dotted(levels)} still holds tables or namespaces; drop them first"
+            )
         self._change(delete(namespace_properties).where(self._namespace_key(levels)))
 
     def list_namespaces(self, namespace: str | Identifier = ()) -> list[Identifier]:  # noqa: D102
@@ -258,7 +272,9 @@ class SqlCatalog(PointerCatalog):
         return self._typed
 
     def _namespace_key(self, levels: Identifier) -> ColumnElement[bool]:
-        return and_(namespace_properties.c.catalog_name == self.name, namespace_properties.c.namespace == dotted(levels))
+        return and_(
+            namespace_properties.c.catalog_name == self.name, namespace_properties.c.namespace == dotted(levels)
+        )
 
 
 def _escaped(name: str) -> str:

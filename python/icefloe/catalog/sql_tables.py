@@ -7,7 +7,6 @@ has not; both are read and written.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ except ImportError as error:
     raise ImportError("the SQL catalog needs SQLAlchemy: pip install 'icefloe[sql]'") from error
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from sqlalchemy import Connection, Engine
@@ -167,7 +167,9 @@ def _parsed(uri: str) -> URL:
     try:
         return sqlalchemy.make_url(uri)
     except ArgumentError as error:
-        raise ValidationError("the catalog's 'uri' is no database URL; write it like sqlite:////data/catalog.db") from error
+        raise ValidationError(
+            "the catalog's 'uri' is no database URL; write it like sqlite:////data/catalog.db"
+        ) from error
 
 
 def _engine(url: URL, *, echo: bool) -> Engine:
@@ -191,5 +193,3 @@ def _reason(error: SQLAlchemyError) -> str:
     """Return what the driver said, without statement and parameters."""
     cause = getattr(error, "orig", None)
     return str(cause) if cause is not None else str(error)
-
-

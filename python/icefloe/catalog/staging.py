@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from icefloe.table.update import TableRequirement, TableUpdate
     from icefloe.typedef import Properties
 
-DEFAULT_TABLE_PROPERTIES = {"write.parquet.compression-codec": "zstd"}
-
 
 def new_metadata(
     schema: Schema | pa.Schema,
@@ -39,7 +37,7 @@ def new_metadata(
         partition_spec=partition_spec,
         sort_order=sort_order,
         location=location,
-        properties={**DEFAULT_TABLE_PROPERTIES, **properties},
+        properties=properties,
     )
 
 

@@ -58,4 +58,6 @@ class StaticTable(Table):
 
     def refresh(self) -> NoReturn:
         """Refuse: the metadata file is all there is."""
-        raise ValidationError("a static table does not change: read its directory again with StaticTable.from_metadata()")
+        raise ValidationError(
+            "a static table does not change: read its directory again with StaticTable.from_metadata()"
+        )

@@ -38,7 +38,11 @@ def check_no_conflicting_data(
     if changes.added_data.num_rows == 0:
         return
     planned = _plan(io, metadata, head, row_filter).files
-    _refuse(_common(changes.added_data.column("file_path"), planned.column("file_path")), "added data that this operation did not see", "file")
+    _refuse(
+        _common(changes.added_data.column("file_path"), planned.column("file_path")),
+        "added data that this operation did not see",
+        "file",
+    )
 
 
 def check_no_conflicting_deletes(

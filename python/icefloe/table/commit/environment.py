@@ -5,8 +5,11 @@ from __future__ import annotations
 import random
 import time
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def _now_ms() -> int:

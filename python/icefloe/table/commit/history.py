@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 
 ADDED = 1
 DELETED = 2
-_COLUMNS = ["status", "snapshot_id", "content", "file_path", "spec_id", "partition", "equality_ids", "referenced_data_file"]
+_COLUMNS = [
+    "status",
+    "snapshot_id",
+    "content",
+    "file_path",
+    "spec_id",
+    "partition",
+    "equality_ids",
+    "referenced_data_file",
+]
 
 
 @dataclass(frozen=True)
@@ -39,7 +48,9 @@ class ConcurrentChanges:
     added_deletes: pa.Table
 
 
-def changes_since(io: FileIO, metadata: TableMetadata, start_id: int | None, head: Snapshot | None) -> ConcurrentChanges | None:
+def changes_since(
+    io: FileIO, metadata: TableMetadata, start_id: int | None, head: Snapshot | None
+) -> ConcurrentChanges | None:
     """Return what happened after `start_id` up to `head`, None when nothing did.
 
     Only manifests that the walked snapshots wrote are opened: entries of others are older.
@@ -57,10 +68,14 @@ def changes_since(io: FileIO, metadata: TableMetadata, start_id: int | None, hea
         return None
     walked = _walk(metadata, start_id, head)
     ids = pa.array([snapshot.snapshot_id for snapshot in walked], pa.int64())
-    overwrites = pa.array([s.snapshot_id for s in walked if s.operation in (Operation.OVERWRITE, Operation.REPLACE)], pa.int64())
+    overwrites = pa.array(
+        [s.snapshot_id for s in walked if s.operation in (Operation.OVERWRITE, Operation.REPLACE)], pa.int64()
+    )
     entries = _entries(io, metadata, walked, ids)
     added = entries.filter(pc.equal(entries.column("status"), ADDED))
-    removed = entries.filter(pc.and_(pc.equal(entries.column("status"), DELETED), pc.equal(entries.column("content"), 0)))
+    removed = entries.filter(
+        pc.and_(pc.equal(entries.column("status"), DELETED), pc.equal(entries.column("content"), 0))
+    )
     is_data = pc.equal(added.column("content"), 0)
     return ConcurrentChanges(
         added_data=added.filter(is_data),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from icefloe.table.commit.environment import Environment
     from icefloe.typedef import Properties
 

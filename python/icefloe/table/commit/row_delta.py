@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from icefloe.table.commit.overwrite import as_paths
 from icefloe.table.commit.validated import ValidatedChange
 from icefloe.table.snapshots import Operation
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from typing_extensions import Self
 
 

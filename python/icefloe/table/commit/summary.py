@@ -30,6 +30,7 @@ _TYPES = pa.schema(
     ]
 )
 
+
 @dataclass(frozen=True)
 class FileTotals:
     """Files and rows of one kind.
@@ -59,7 +60,9 @@ def change_metrics(added: pa.Table, removed: pa.Table) -> dict[str, str]:
         removed: Files removed, likewise.
     """
     data, positions, equality = (_totals(added, content) for content in (DATA, POSITION_DELETES, EQUALITY_DELETES))
-    old, old_positions, old_equality = (_totals(removed, content) for content in (DATA, POSITION_DELETES, EQUALITY_DELETES))
+    old, old_positions, old_equality = (
+        _totals(removed, content) for content in (DATA, POSITION_DELETES, EQUALITY_DELETES)
+    )
     counts = {
         "added-data-files": data.files,
         "deleted-data-files": old.files,
@@ -87,7 +90,9 @@ def changed_partitions(added: pa.Table, removed: pa.Table) -> pa.Table:
     return touched.group_by(["spec_id", "partition"]).aggregate([])
 
 
-def partition_metrics(added: pa.Table, removed: pa.Table, *, limit: int, schema: str, specs: Mapping[int, str]) -> dict[str, str]:
+def partition_metrics(
+    added: pa.Table, removed: pa.Table, *, limit: int, schema: str, specs: Mapping[int, str]
+) -> dict[str, str]:
     """Return the changes by partition, or nothing when more than `limit` partitions change.
 
     Args:

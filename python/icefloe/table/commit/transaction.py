@@ -80,7 +80,7 @@ class FixedChange:
     updates: tuple[TableUpdate, ...]
     requirements: tuple[TableRequirement, ...]
 
-    def stage(self, base: TableMetadata, attempt: int) -> Staged:  # noqa: ARG002 - the same on every base
+    def stage(self, base: TableMetadata, attempt: int) -> Staged:
         """Return the updates and requirements."""
         return self.updates, self.requirements
 
@@ -179,7 +179,9 @@ class Transaction:
             ValidationError: The version is lower than the table's.
         """
         if format_version < self._working.format_version:
-            raise ValidationError(f"format version {self._working.format_version} cannot be lowered to {format_version}")
+            raise ValidationError(
+                f"format version {self._working.format_version} cannot be lowered to {format_version}"
+            )
         return self.apply_updates((UpgradeFormatVersionUpdate(format_version=format_version),))
 
     def new_append(self, branch: str | None = MAIN, snapshot_properties: Properties | None = None) -> MergeAppend:
@@ -277,7 +279,9 @@ class Transaction:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if kind is None:
             self.commit_transaction()
         else:

@@ -47,7 +47,10 @@ class InspectTable:
                 "operation": pa.array([one.operation.value for one in known], pa.string()),
                 "manifest_list": pa.array([one.manifest_list for one in known], pa.string()),
                 "summary": pa.array(
-                    [list(one.summary.additional_properties.items()) if one.summary is not None else None for one in known],
+                    [
+                        list(one.summary.additional_properties.items()) if one.summary is not None else None
+                        for one in known
+                    ],
                     pa.map_(pa.string(), pa.string()),
                 ),
             }
@@ -62,7 +65,9 @@ class InspectTable:
             {
                 "made_current_at": pa.array([entry.timestamp_ms for entry in log], MILLISECONDS),
                 "snapshot_id": pa.array([entry.snapshot_id for entry in log], pa.int64()),
-                "parent_id": pa.array([one.parent_snapshot_id if one is not None else None for one in found], pa.int64()),
+                "parent_id": pa.array(
+                    [one.parent_snapshot_id if one is not None else None for one in found], pa.int64()
+                ),
                 "is_current_ancestor": pa.array([entry.snapshot_id in current for entry in log], pa.bool_()),
             }
         )
@@ -138,7 +143,9 @@ class InspectTable:
             own = pc.equal(content, kind)
             counted[f"{prefix}record_count"] = pc.if_else(own, files.column("record_count"), 0)
             counted[f"{prefix}file_count"] = own.cast(pa.int32())
-        counted["total_data_file_size_in_bytes"] = pc.if_else(pc.equal(content, 0), files.column("file_size_in_bytes"), 0)
+        counted["total_data_file_size_in_bytes"] = pc.if_else(
+            pc.equal(content, 0), files.column("file_size_in_bytes"), 0
+        )
         sums = [name for name in counted if name not in ("partition", "spec_id")]
         grouped = pa.table(counted).group_by(["partition", "spec_id"]).aggregate([(name, "sum") for name in sums])
         return grouped.rename_columns([name.removesuffix("_sum") for name in grouped.column_names])
@@ -162,6 +169,10 @@ class InspectTable:
     def _entries(self, snapshot_id: int | None, keep: str) -> pa.Table:
         rows = self._manifest_rows(snapshot_id)
         batch = _core.read_manifest(
-            self._io.core, rows, schema=schema_json(self._metadata.schema()), specs=specs_json(self._metadata), keep=keep
+            self._io.core,
+            rows,
+            schema=schema_json(self._metadata.schema()),
+            specs=specs_json(self._metadata),
+            keep=keep,
         )
         return pa.Table.from_batches([batch])

@@ -36,12 +36,20 @@ class ScanExplanation:
         return [
             ("filter", self.row_filter),
             ("columns", ", ".join(self.columns)),
-            ("data manifests", _of(count("data_manifests_total", 0), count("data_manifests_skipped", 0), "by partition summaries")),
-            ("delete manifests", _of(count("delete_manifests_total", 0), count("delete_manifests_skipped", 0), "by partition summaries")),
+            (
+                "data manifests",
+                _of(count("data_manifests_total", 0), count("data_manifests_skipped", 0), "by partition summaries"),
+            ),
+            (
+                "delete manifests",
+                _of(count("delete_manifests_total", 0), count("delete_manifests_skipped", 0), "by partition summaries"),
+            ),
             (
                 "data files",
-                f"{count('files_planned', 0)} to read of {data_total} in the manifests read; skipped "
-                f"{count('files_skipped_by_partition', 0)} by partition, {count('files_skipped_by_metrics', 0)} by column metrics",
+                (
+                    f"{count('files_planned', 0)} to read of {data_total} in the manifests read; skipped "
+                    f"{count('files_skipped_by_partition', 0)} by partition, {count('files_skipped_by_metrics', 0)} by metrics"
+                ),
             ),
             ("delete files", f"{count('delete_files_planned', 0)} to apply of {count('delete_files_total', 0)}"),
             ("bytes", _size(count("bytes_planned", 0))),
@@ -50,8 +58,8 @@ class ScanExplanation:
 
     def tree(self) -> Tree:
         """Return the explanation as a tree of the rich library."""
-        from rich.text import Text  # noqa: PLC0415 - only who prints needs it
-        from rich.tree import Tree  # noqa: PLC0415
+        from rich.text import Text
+        from rich.tree import Tree
 
         snapshot = f"snapshot {self.snapshot_id}" if self.snapshot_id is not None else "no snapshot yet"
         tree = Tree(Text(f"scan of {self.table}, {snapshot}", style="bold"))
@@ -63,7 +71,7 @@ class ScanExplanation:
         return self.tree()
 
     def __str__(self) -> str:
-        from rich.console import Console  # noqa: PLC0415
+        from rich.console import Console
 
         out = io.StringIO()
         Console(file=out, width=160, color_system=None).print(self.tree())

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from icefloe import _core
 from icefloe.table.scan.task import (
     DEFAULT_GROUP_SIZE_BYTES,
@@ -19,6 +17,8 @@ from icefloe.table.scan.task import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import pyarrow as pa
 
     from icefloe.io import FileIO
 
@@ -52,7 +52,9 @@ class ScanPlan:
     def groups(self, target_size_bytes: int = DEFAULT_GROUP_SIZE_BYTES) -> list[TaskGroup]:
         """Return the tasks in groups of about `target_size_bytes`, for readers elsewhere. The limit is not part of them."""
         return [
-            TaskGroup(self.context, self.projection, dict(self.io.core.properties), batch_to_ipc(files), batch_to_ipc(deletes))
+            TaskGroup(
+                self.context, self.projection, dict(self.io.core.properties), batch_to_ipc(files), batch_to_ipc(deletes)
+            )
             for files, deletes in grouped(self.files, self.deletes, target_size_bytes)
         ]
 

@@ -241,19 +241,20 @@ class TableScan:
 
     def to_polars(self) -> pl.DataFrame:
         """Return the rows as a Polars data frame."""
-        import polars  # noqa: PLC0415 - an extra
+        import polars as pl
 
-        frame: pl.DataFrame = polars.DataFrame(self)
-        return frame
+        return pl.DataFrame(self)
 
-    def to_duckdb(self, table_name: str, connection: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyConnection:
+    def to_duckdb(
+        self, table_name: str, connection: duckdb.DuckDBPyConnection | None = None
+    ) -> duckdb.DuckDBPyConnection:
         """Register the rows as a table in DuckDB and return the connection.
 
         Args:
             table_name: What SQL calls them.
             connection: Where to; a new in-memory database when None.
         """
-        import duckdb  # noqa: PLC0415 - an extra
+        import duckdb
 
         own = connection if connection is not None else duckdb.connect(":memory:")
         own.register(table_name, self.to_arrow())
@@ -272,7 +273,9 @@ class TableScan:
             pc.equal(pc.fill_null(pc.list_value_length(plan.files.column("deletes")), 0), 0),
         )
         counted = pc.sum(plan.files.filter(known).column("record_count")).as_py()
-        rest = replace(plan, files=plan.files.filter(pc.invert(known)), projection=_metadata_schema(["_pos"]), limit=None)
+        rest = replace(
+            plan, files=plan.files.filter(pc.invert(known)), projection=_metadata_schema(["_pos"]), limit=None
+        )
         total = (counted or 0) + sum(batch.num_rows for batch in rest.stream())
         return total if self.limit is None else min(total, self.limit)
 

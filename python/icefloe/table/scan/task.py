@@ -183,7 +183,9 @@ def _weights(files: pa.RecordBatch, deletes: pa.RecordBatch) -> pa.Array:
     )
     sums = flat.group_by("task").aggregate([("size", "sum")])
     sizes = pc.fill_null(
-        sums.column("size_sum").combine_chunks().take(
+        sums.column("size_sum")
+        .combine_chunks()
+        .take(
             pc.index_in(pa.array(range(files.num_rows), flat.column("task").type), sums.column("task").combine_chunks())
         ),
         0,

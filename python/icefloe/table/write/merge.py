@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from icefloe.exceptions import ValidationError
 from icefloe.table.write.arrow_input import to_table
 from icefloe.table.write.merge_clauses import Action, Clause
-from icefloe.table.write.merge_join import MergeJoin
 from icefloe.table.write.merge_commit import commit_merge
+from icefloe.table.write.merge_join import MergeJoin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +97,9 @@ class Merge:
     def when_not_matched_by_source_update(self, set: Values, condition: Condition = None) -> Self:  # noqa: A002 - SQL's word
         """Change target rows that nothing of the source matches. Values and condition see the target alone."""
         if set is None:
-            raise ValidationError("merge: rows that the source does not match can only be set to given values: set={...}")
+            raise ValidationError(
+                "merge: rows that the source does not match can only be set to given values: set={...}"
+            )
         self._by_source.append(Clause(Action.UPDATE, condition, set))
         return self
 

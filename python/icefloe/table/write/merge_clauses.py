@@ -11,8 +11,8 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.acero as acero
 import pyarrow.compute as pc
+from pyarrow import acero
 
 from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationError
 from icefloe.table.read_context import filter_json
@@ -80,7 +80,10 @@ def new_rows(clause: Clause, rows: pa.Table, schema: pa.Schema) -> pa.Table:
         names.append(field.name)
         expressions.append(_value(clause, field, rows.schema))
     made = evaluate(rows, expressions, names)
-    return pa.table([fitted(made.column(one.name), one) for one in schema], schema=pa.schema([f.with_nullable(True) for f in schema]))
+    return pa.table(
+        [fitted(made.column(one.name), one) for one in schema],
+        schema=pa.schema([f.with_nullable(True) for f in schema]),
+    )
 
 
 def evaluate(rows: pa.Table, expressions: list[pc.Expression], names: list[str]) -> pa.Table:
@@ -129,7 +132,9 @@ def _expression(value: Any, field: pa.Field, joined: pa.Schema) -> pc.Expression
     try:
         return pc.scalar(pa.scalar(value, field.type))
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
-        raise SchemaMismatchError(f"merge: {value!r} is no value of column {field.name!r} ({field.type}): {error}") from error
+        raise SchemaMismatchError(
+            f"merge: {value!r} is no value of column {field.name!r} ({field.type}): {error}"
+        ) from error
 
 
 def _column(name: str, joined: pa.Schema) -> pc.Expression:
@@ -140,7 +145,11 @@ def _column(name: str, joined: pa.Schema) -> pc.Expression:
 
 def _holds(rows: pa.Table, condition: Condition) -> pa.Array:
     """Whether a condition is true; one that is unknown is not."""
-    own = condition if isinstance(condition, pc.Expression) else _from_json(json.loads(filter_json(condition)), rows.schema)  # type: ignore[arg-type] # None is excluded by the caller
+    own = (
+        condition
+        if isinstance(condition, pc.Expression)
+        else _from_json(json.loads(filter_json(condition)), rows.schema)
+    )  # type: ignore[arg-type] # None is excluded by the caller
     made = evaluate(rows, [own], ["holds"]).column("holds")
     if not pa.types.is_boolean(made.type):
         raise ValidationError(f"merge: a condition must be boolean, not {made.type}")
@@ -157,7 +166,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], pc.Expression]] = {
 }
 
 
-def _from_json(tree: Any, joined: pa.Schema) -> pc.Expression:  # noqa: PLR0911 - one return per kind of predicate
+def _from_json(tree: Any, joined: pa.Schema) -> pc.Expression:
     """Return a predicate that compares columns with literals as an Arrow expression."""
     kind = "true" if tree is True else "false" if tree is False else tree["type"]
     if kind in ("true", "false"):

@@ -58,4 +58,3 @@ class Target:
             ref_is_branch=True,
         )
         return scan.plan_whole_files()
-

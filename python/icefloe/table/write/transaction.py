@@ -78,7 +78,7 @@ class WriteTransaction(Transaction):
         join_cols: list[str] | None = None,
         when_matched_update_all: bool = True,
         when_not_matched_insert_all: bool = True,
-        case_sensitive: bool = True,  # noqa: ARG002 - keys of data and table are compared exactly
+        case_sensitive: bool = True,
         branch: str | None = MAIN,
         snapshot_properties: Properties = EMPTY_DICT,
     ) -> UpsertResult:

@@ -49,7 +49,9 @@ def upsert_rows(
     """
     keys = _keys(target, join_cols)
     if not (update or insert):
-        raise ValidationError("upsert: when_matched_update_all and when_not_matched_insert_all are both false: nothing to do")
+        raise ValidationError(
+            "upsert: when_matched_update_all and when_not_matched_insert_all are both false: nothing to do"
+        )
     rows = to_table(data)
     _check_unique(rows, keys)
     merge = Merge(target, rows, keys)
