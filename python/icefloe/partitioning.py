@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import StrictInt, StrictStr, model_validator
 
 from icefloe.conversions import to_json_value
 from icefloe.exceptions import ValidationError
-from icefloe.schema import Schema
 from icefloe.transforms import IdentityTransform, Transform, UnknownTransform, VoidTransform
 from icefloe.typedef import JsonModel, Record
 from icefloe.types import IcebergType, NestedField, PrimitiveType, StructType, UnknownType
+
+if TYPE_CHECKING:
+    from icefloe.schema import Schema
 
 INITIAL_PARTITION_SPEC_ID = 0
 PARTITION_FIELD_ID_START = 1000

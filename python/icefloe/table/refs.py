@@ -34,7 +34,7 @@ class SnapshotRef(JsonModel):
     """
 
     snapshot_id: StrictInt
-    snapshot_ref_type: SnapshotRefType = Field(alias="type")
+    snapshot_ref_type: SnapshotRefType = Field(validation_alias="type", serialization_alias="type")
     min_snapshots_to_keep: Annotated[StrictInt, Field(gt=0)] | None = None
     max_snapshot_age_ms: Annotated[StrictInt, Field(gt=0)] | None = None
     max_ref_age_ms: Annotated[StrictInt, Field(gt=0)] | None = None

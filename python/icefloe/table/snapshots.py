@@ -129,7 +129,7 @@ class Snapshot(JsonModel):
     sequence_number: StrictInt = INITIAL_SEQUENCE_NUMBER
     timestamp_ms: StrictInt
     manifest_list: StrictStr | None = None
-    manifest_paths: tuple[str, ...] | None = Field(default=None, alias="manifests")
+    manifest_paths: tuple[str, ...] | None = Field(default=None, validation_alias="manifests", serialization_alias="manifests")
     summary: Summary | None = None
     schema_id: StrictInt | None = None
     first_row_id: StrictInt | None = None

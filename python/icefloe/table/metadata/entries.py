@@ -7,36 +7,20 @@ use. Appending shares everything with the list it was made from.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, Generic, TypeVar, overload
+from types import NoneType
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
 from icefloe.exceptions import ValidationError
 from icefloe.table.snapshots import MetadataLogEntry, Snapshot, SnapshotLogEntry
-from icefloe.typedef import JsonModel, explain
-from pydantic import ConfigDict, TypeAdapter
-from pydantic import ValidationError as PydanticError
-from typing_extensions import NotRequired, Self, TypedDict
+from icefloe.typedef import JsonModel
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Model = TypeVar("Model", bound=JsonModel)
 JsonObject = dict[str, Any]
 
-_STRICT = ConfigDict(strict=True, extra="allow")
-SnapshotJson = TypedDict(
-    "SnapshotJson",
-    {
-        "snapshot-id": int,
-        "parent-snapshot-id": NotRequired["int | None"],
-        "sequence-number": NotRequired[int],
-        "timestamp-ms": int,
-        "manifest-list": NotRequired[str],
-        "manifests": NotRequired["list[str]"],
-        "summary": NotRequired["dict[str, str] | None"],
-        "schema-id": NotRequired["int | None"],
-    },
-)
-SnapshotLogJson = TypedDict("SnapshotLogJson", {"snapshot-id": int, "timestamp-ms": int})
-MetadataLogJson = TypedDict("MetadataLogJson", {"metadata-file": str, "timestamp-ms": int})
-for _shape in (SnapshotJson, SnapshotLogJson, MetadataLogJson):
-    _shape.__pydantic_config__ = _STRICT  # type: ignore[attr-defined]  # how pydantic takes the configuration of a TypedDict
+_INTEGER, _MAYBE_INTEGER, _TEXT = (int,), (int, NoneType), (str,)
 
 
 class Entries(Sequence[Model], Generic[Model]):
@@ -44,7 +28,8 @@ class Entries(Sequence[Model], Generic[Model]):
 
     __slots__ = ("_items",)
     model: ClassVar[type[JsonModel]]
-    shape: ClassVar[TypeAdapter[Any]]
+    # Types that a key may have, checked for all objects at once; NoneType stands for null and absent.
+    shape: ClassVar[dict[str, tuple[type, ...]]]
     _items: list[Model | JsonObject]
 
     def __init__(self, items: Iterable[Model | JsonObject] = ()) -> None:
@@ -59,11 +44,22 @@ class Entries(Sequence[Model], Generic[Model]):
             return cls()
         if not isinstance(value, (list, tuple)):
             raise ValidationError(f"must be a list, found {value!r}")
-        try:
-            cls.shape.validate_python([item for item in value if not isinstance(item, cls.model)])
-        except PydanticError as error:
-            raise ValidationError(explain(cls.__name__.lower(), error)) from error
+        objects = [item for item in value if not isinstance(item, cls.model)]
+        if not {type(item) for item in objects} <= {dict}:
+            raise ValidationError("must be a list of objects")
+        for key, kinds in cls.shape.items():
+            if not {type(item.get(key)) for item in objects} <= set(kinds):
+                cls._refuse(objects, key, kinds)
         return cls(value)
+
+    @classmethod
+    def _refuse(cls, objects: list[JsonObject], key: str, kinds: tuple[type, ...]) -> None:
+        for position, item in enumerate(objects):
+            found = item.get(key)
+            if found is None and NoneType not in kinds:
+                raise ValidationError(f"`{key}` of entry {position} is missing")
+            if type(found) not in kinds:
+                raise ValidationError(f"`{key}` of entry {position} must be of type {kinds[0].__name__}, found {found!r}")
 
     def appended(self, *models: Model) -> Self:
         """Return the list with models added at its end."""
@@ -76,7 +72,10 @@ class Entries(Sequence[Model], Generic[Model]):
     def column(self, key: str, default: Any = None) -> list[Any]:
         """Return one JSON key of every object, without making models."""
         attribute = key.replace("-", "_")
-        return [item.get(key, default) if isinstance(item, dict) else getattr(item, attribute) for item in self._items]
+        return [
+            (default if (value := item.get(key)) is None else value) if isinstance(item, dict) else getattr(item, attribute)
+            for item in self._items
+        ]
 
     @overload
     def __getitem__(self, index: int) -> Model: ...
@@ -119,7 +118,16 @@ class Snapshots(Entries[Snapshot]):
 
     __slots__ = ("_positions",)
     model = Snapshot
-    shape = TypeAdapter(list[SnapshotJson])
+    shape: ClassVar[dict[str, tuple[type, ...]]] = {
+        "snapshot-id": _INTEGER,
+        "parent-snapshot-id": _MAYBE_INTEGER,
+        "sequence-number": _MAYBE_INTEGER,
+        "timestamp-ms": _INTEGER,
+        "manifest-list": (str, NoneType),
+        "manifests": (list, NoneType),
+        "summary": (dict, NoneType),
+        "schema-id": _MAYBE_INTEGER,
+    }
     _positions: dict[int, int]
 
     def by_id(self, snapshot_id: int) -> Snapshot | None:
@@ -144,7 +152,7 @@ class SnapshotLog(Entries[SnapshotLogEntry]):
 
     __slots__ = ()
     model = SnapshotLogEntry
-    shape = TypeAdapter(list[SnapshotLogJson])
+    shape: ClassVar[dict[str, tuple[type, ...]]] = {"snapshot-id": _INTEGER, "timestamp-ms": _INTEGER}
 
     def without_history_of(self, snapshot_ids: set[int]) -> SnapshotLog:
         """Return the entries after the last one that names a snapshot that is gone: time travel must not skip over it."""
@@ -162,7 +170,7 @@ class MetadataLog(Entries[MetadataLogEntry]):
 
     __slots__ = ()
     model = MetadataLogEntry
-    shape = TypeAdapter(list[MetadataLogJson])
+    shape: ClassVar[dict[str, tuple[type, ...]]] = {"metadata-file": _TEXT, "timestamp-ms": _INTEGER}
 
 
 def _without_nulls(value: JsonObject) -> JsonObject:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from icefloe.exceptions import ValidationError
@@ -128,7 +129,7 @@ class TableMetadata(JsonModel):
             raise ValidationError(f"a snapshot has sequence number {newest}, `last-sequence-number` is {self.last_sequence_number}")
         for key, log in (("snapshot-log", self.snapshot_log), ("metadata-log", self.metadata_log)):
             times = log.column("timestamp-ms")
-            if any(later < earlier - CLOCK_TOLERANCE_MS for earlier, later in zip(times, times[1:], strict=False)):
+            if any(later < earlier - CLOCK_TOLERANCE_MS for earlier, later in pairwise(times)):
                 raise ValidationError(f"`{key}` is not in order of time")
             if times and self.last_updated_ms < times[-1] - CLOCK_TOLERANCE_MS:
                 raise ValidationError(f"`last-updated-ms` {self.last_updated_ms} lies before the last entry of `{key}`, {times[-1]}")

@@ -1,0 +1,127 @@
+"""Where a table's files go. Spec: Table Properties; layout: see `write.object-storage.enabled`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from icefloe.exceptions import ValidationError
+from icefloe.table.properties import TableProperties, property_as_bool
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from icefloe.partitioning import PartitionKey
+
+# 20 bits of the hash name the directories: three of 4 bits, one of 8.
+_HASH_BITS = 20
+_DIRECTORY_BITS = (4, 4, 4, 8)
+
+
+class LocationProvider(ABC):
+    """Names the locations of new files; subclass it and name the class in ``write.py-location-provider.impl``.
+
+    Args:
+        table_location: Location of the table.
+        table_properties: Its properties.
+    """
+
+    table_location: str
+    table_properties: Mapping[str, str]
+    data_path: str
+    metadata_path: str
+
+    def __init__(self, table_location: str, table_properties: Mapping[str, str]) -> None:
+        self.table_location = table_location.rstrip("/")
+        self.table_properties = table_properties
+        self.data_path = _path(table_properties, TableProperties.WRITE_DATA_PATH, f"{self.table_location}/data")
+        self.metadata_path = _path(table_properties, TableProperties.WRITE_METADATA_PATH, f"{self.table_location}/metadata")
+
+    @abstractmethod
+    def new_data_location(self, data_file_name: str, partition_key: PartitionKey | None = None) -> str:
+        """Return the location of a new data file."""
+
+    def new_metadata_location(self, metadata_file_name: str) -> str:
+        """Return the location of a new metadata file, manifest or manifest list."""
+        return f"{self.metadata_path}/{metadata_file_name}"
+
+    def new_table_metadata_file_location(self, new_version: int = 0) -> str:
+        """Return the location ``<version of five digits>-<uuid>.metadata.json``."""
+        import uuid
+
+        if new_version < 0:
+            raise ValidationError(f"a metadata version is not negative, got {new_version}")
+        codec = self.table_properties.get(TableProperties.METADATA_COMPRESSION, TableProperties.METADATA_COMPRESSION_DEFAULT)
+        infix = ".gz" if codec == "gzip" else ""
+        return self.new_metadata_location(f"{new_version:05d}-{uuid.uuid4()}{infix}.metadata.json")
+
+
+class SimpleLocationProvider(LocationProvider):
+    """``<data path>/<partition path>/<file name>``."""
+
+    def new_data_location(self, data_file_name: str, partition_key: PartitionKey | None = None) -> str:
+        """Return the location of a new data file."""
+        prefix = "" if partition_key is None else f"{partition_key.to_path()}/"
+        return f"{self.data_path}/{prefix}{data_file_name}"
+
+
+class ObjectStoreLocationProvider(LocationProvider):
+    """``<data path>/<hash directories>/...``: spreads files over the key space of an object store."""
+
+    def new_data_location(self, data_file_name: str, partition_key: PartitionKey | None = None) -> str:
+        """Return the location of a new data file."""
+        partitioned = property_as_bool(
+            self.table_properties,
+            TableProperties.WRITE_OBJECT_STORE_PARTITIONED_PATHS,
+            TableProperties.WRITE_OBJECT_STORE_PARTITIONED_PATHS_DEFAULT,
+        )
+        if partition_key is not None and partitioned:
+            data_file_name = f"{partition_key.to_path()}/{data_file_name}"
+        directories = _hash_directories(data_file_name)
+        if partitioned:
+            return f"{self.data_path}/{directories}/{data_file_name}"
+        return f"{self.data_path}/{directories}-{data_file_name}"
+
+
+def load_location_provider(table_location: str, table_properties: Mapping[str, str]) -> LocationProvider:
+    """Return what names the locations of a table's new files.
+
+    >>> load_location_provider("/t", {}).new_data_location("a.parquet")
+    '/t/data/a.parquet'
+    """
+    name = table_properties.get(TableProperties.WRITE_PY_LOCATION_PROVIDER_IMPL)
+    if name is not None:
+        return _custom(name, table_location, table_properties)
+    spread = property_as_bool(table_properties, TableProperties.OBJECT_STORE_ENABLED, TableProperties.OBJECT_STORE_ENABLED_DEFAULT)
+    kind = ObjectStoreLocationProvider if spread else SimpleLocationProvider
+    return kind(table_location, table_properties)
+
+
+def _custom(name: str, table_location: str, table_properties: Mapping[str, str]) -> LocationProvider:
+    module, _, kind = name.rpartition(".")
+    try:
+        provider = getattr(import_module(module), kind)(table_location, table_properties)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValidationError(f"{TableProperties.WRITE_PY_LOCATION_PROVIDER_IMPL}: cannot load {name!r}: {error}") from error
+    if not isinstance(provider, LocationProvider):
+        raise ValidationError(f"{TableProperties.WRITE_PY_LOCATION_PROVIDER_IMPL}: {name!r} is not a LocationProvider")
+    return provider
+
+
+def _path(properties: Mapping[str, str], key: str, default: str) -> str:
+    return properties.get(key, default).rstrip("/")
+
+
+def _hash_directories(name: str) -> str:
+    import pyarrow as pa
+    from icefloe import _core
+
+    # The bucket of a power of two is the low bits of the hash.
+    low_bits = _core.bucket(pa.array([name]), 1 << _HASH_BITS)[0].as_py()
+    bits = f"{low_bits:0{_HASH_BITS}b}"
+    directories, start = [], 0
+    for length in _DIRECTORY_BITS:
+        directories.append(bits[start : start + length])
+        start += length
+    return "/".join(directories)

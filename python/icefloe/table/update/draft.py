@@ -1,0 +1,85 @@
+"""Metadata in the making: what a sequence of changes has changed so far, over a base that stays as it is.
+
+Whatever a change does not touch is shared with the base: the cost of a commit does not depend on how long the history is.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from icefloe.table.metadata import CLOCK_TOLERANCE_MS, TableMetadata, TableMetadataV2
+from icefloe.table.properties import TableProperties, property_as_int
+from icefloe.table.snapshots import MetadataLogEntry
+
+if TYPE_CHECKING:
+    from icefloe.table.metadata import SnapshotLog
+
+
+@dataclass(slots=True)
+class Draft:
+    """Changes collected while the updates of one commit are applied in order."""
+
+    base: TableMetadata
+    now_ms: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
+    changes: dict[str, Any] = field(default_factory=dict)
+    format_version: int = 0
+    added_schema_id: int | None = None
+    added_spec_id: int | None = None
+    added_sort_order_id: int | None = None
+    added_snapshot_ids: set[int] = field(default_factory=set)
+    updated_ms: int | None = None
+
+    def __post_init__(self) -> None:
+        self.format_version = self.base.format_version
+
+    def get(self, name: str) -> Any:
+        """Return an attribute as it is after the changes so far."""
+        return self.changes[name] if name in self.changes else getattr(self.base, name)
+
+    def set(self, **values: Any) -> None:
+        """Change attributes; the very value that was there is no change."""
+        for name, value in values.items():
+            if value is not self.get(name):
+                self.changes[name] = value
+
+    def view(self) -> TableMetadata:
+        """Return the metadata after the changes so far, unchecked."""
+        if self.format_version == self.base.format_version:
+            return self.base.with_(**self.changes)
+        values = {name: getattr(self.base, name) for name in TableMetadataV2.model_fields if name != "format_version"}
+        return TableMetadataV2.model_construct(format_version=2, **{**values, **self.changes})
+
+    def build(self, previous_location: str | None) -> TableMetadata:
+        """Return the new metadata; the base itself if nothing changed.
+
+        Args:
+            previous_location: The base's metadata file, which enters the metadata log.
+        """
+        if not self.changes and self.format_version == self.base.format_version:
+            return self.base
+        self.set(snapshot_log=self._settled_log())
+        last = self.get("snapshot_log")
+        floor = last[-1].timestamp_ms - CLOCK_TOLERANCE_MS if last else 0
+        self.set(last_updated_ms=max(self.now_ms if self.updated_ms is None else self.updated_ms, floor))
+        if previous_location is not None:
+            self._log_previous(previous_location)
+        return self.view()
+
+    def _settled_log(self) -> SnapshotLog:
+        """Return the log without the heads that main had only between two changes of this commit."""
+        log: SnapshotLog = self.get("snapshot_log")
+        passing = self.added_snapshot_ids - {self.get("current_snapshot_id")}
+        return log.without_heads(passing) if passing else log
+
+    def _log_previous(self, location: str) -> None:
+        entry = MetadataLogEntry(metadata_file=location, timestamp_ms=self.base.last_updated_ms)
+        log = self.base.metadata_log.appended(entry)
+        limit = property_as_int(
+            self.get("properties"),
+            TableProperties.METADATA_PREVIOUS_VERSIONS_MAX,
+            TableProperties.METADATA_PREVIOUS_VERSIONS_MAX_DEFAULT,
+        )
+        excess = len(log) - max(1, limit)
+        self.set(metadata_log=type(log)(log[excess:]) if excess > 0 else log)

@@ -1,0 +1,157 @@
+"""What a commit takes for granted: one value per assumption, in the JSON form of the REST catalog protocol.
+
+``validate`` raises CommitFailedException if the table is no longer as assumed; the commit may then be tried again on a fresh base.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from icefloe.exceptions import CommitFailedException, ValidationError
+from icefloe.table.refs import SnapshotRefType
+from icefloe.typedef import JsonModel, explain
+from pydantic import Field, StrictInt, StrictStr, TypeAdapter
+from pydantic import ValidationError as PydanticError
+
+if TYPE_CHECKING:
+    from icefloe.table.metadata import TableMetadata
+
+
+class TableRequirement(JsonModel):
+    """Root of all assumptions."""
+
+    type: str
+
+    def validate(self, base_metadata: TableMetadata | None) -> None:  # type: ignore[override]  # pydantic's deprecated classmethod
+        """Raise CommitFailedException unless the table, None if there is none, is as assumed."""
+        if base_metadata is None:
+            raise CommitFailedException(f"requirement {self.type} failed: there is no table")
+        self._check(base_metadata)
+
+    def _check(self, metadata: TableMetadata) -> None:
+        raise NotImplementedError
+
+    def _expect(self, what: str, expected: Any, found: Any) -> None:
+        if expected != found:
+            raise CommitFailedException(f"requirement {self.type} failed: {what} was {expected}, is {found} now")
+
+
+class AssertCreate(TableRequirement):
+    """There is no such table."""
+
+    type: Literal["assert-create"] = "assert-create"
+
+    def validate(self, base_metadata: TableMetadata | None) -> None:  # type: ignore[override]  # pydantic's deprecated classmethod
+        """Raise CommitFailedException if there is a table."""
+        if base_metadata is not None:
+            raise CommitFailedException("requirement assert-create failed: the table exists")
+
+
+class AssertTableUUID(TableRequirement):
+    """It is the same table and not another one of its name."""
+
+    type: Literal["assert-table-uuid"] = "assert-table-uuid"
+    uuid: uuid.UUID
+
+    def _check(self, metadata: TableMetadata) -> None:
+        self._expect("the table's uuid", self.uuid, metadata.table_uuid)
+
+
+class AssertRefSnapshotId(TableRequirement):
+    """A branch or tag is at a snapshot; None: it does not exist."""
+
+    type: Literal["assert-ref-snapshot-id"] = "assert-ref-snapshot-id"
+    ref: StrictStr
+    snapshot_id: StrictInt | None = None
+
+    def _check(self, metadata: TableMetadata) -> None:
+        ref = metadata.refs.get(self.ref)
+        if ref is None:
+            self._expect(f"the snapshot of {self.ref}", self.snapshot_id, None)
+            return
+        kind = "tag" if ref.snapshot_ref_type is SnapshotRefType.TAG else "branch"
+        if self.snapshot_id is None:
+            raise CommitFailedException(f"requirement {self.type} failed: {kind} {self.ref} was created concurrently")
+        self._expect(f"the snapshot of {kind} {self.ref}", self.snapshot_id, ref.snapshot_id)
+
+    def model_dump(self, **options: Any) -> dict[str, Any]:
+        """Return the JSON object, in which the absence of a ref is an explicit null."""
+        return {**super().model_dump(**options), "snapshot-id": self.snapshot_id}
+
+    def model_dump_json(self, **options: Any) -> str:
+        """Return the JSON text, in which the absence of a ref is an explicit null."""
+        return super().model_dump_json(**{**options, "exclude_none": False})
+
+
+class AssertLastAssignedFieldId(TableRequirement):
+    """No column was added."""
+
+    type: Literal["assert-last-assigned-field-id"] = "assert-last-assigned-field-id"
+    last_assigned_field_id: StrictInt
+
+    def _check(self, metadata: TableMetadata) -> None:
+        self._expect("the last column id", self.last_assigned_field_id, metadata.last_column_id)
+
+
+class AssertCurrentSchemaId(TableRequirement):
+    """The schema is the same."""
+
+    type: Literal["assert-current-schema-id"] = "assert-current-schema-id"
+    current_schema_id: StrictInt
+
+    def _check(self, metadata: TableMetadata) -> None:
+        self._expect("the current schema id", self.current_schema_id, metadata.current_schema_id)
+
+
+class AssertLastAssignedPartitionId(TableRequirement):
+    """No partition field was added."""
+
+    type: Literal["assert-last-assigned-partition-id"] = "assert-last-assigned-partition-id"
+    last_assigned_partition_id: StrictInt | None
+
+    def _check(self, metadata: TableMetadata) -> None:
+        self._expect("the last partition id", self.last_assigned_partition_id, metadata.last_partition_id)
+
+
+class AssertDefaultSpecId(TableRequirement):
+    """The partition spec is the same."""
+
+    type: Literal["assert-default-spec-id"] = "assert-default-spec-id"
+    default_spec_id: StrictInt
+
+    def _check(self, metadata: TableMetadata) -> None:
+        self._expect("the default spec id", self.default_spec_id, metadata.default_spec_id)
+
+
+class AssertDefaultSortOrderId(TableRequirement):
+    """The sort order is the same."""
+
+    type: Literal["assert-default-sort-order-id"] = "assert-default-sort-order-id"
+    default_sort_order_id: StrictInt
+
+    def _check(self, metadata: TableMetadata) -> None:
+        self._expect("the default sort order id", self.default_sort_order_id, metadata.default_sort_order_id)
+
+
+_ADAPTER: TypeAdapter[TableRequirement] = TypeAdapter(
+    Annotated[
+        AssertCreate
+        | AssertTableUUID
+        | AssertRefSnapshotId
+        | AssertLastAssignedFieldId
+        | AssertCurrentSchemaId
+        | AssertLastAssignedPartitionId
+        | AssertDefaultSpecId
+        | AssertDefaultSortOrderId,
+        Field(discriminator="type"),
+    ]
+)
+
+
+def requirement_from_json(value: dict[str, Any]) -> TableRequirement:
+    """Return the assumption that a JSON object of the REST protocol describes."""
+    try:
+        return _ADAPTER.validate_python(value)
+    except PydanticError as error:
+        raise ValidationError(explain("table requirement", error)) from error
