@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow_array::{BooleanArray, Int32Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch, StringArray};
+use arrow_schema::DataType;
 use arrow_select::concat::concat_batches;
 use futures::{StreamExt, TryStreamExt};
 use hashbrown::HashSet;
@@ -48,11 +50,12 @@ pub struct FilteredManifests {
 pub async fn filter_manifests(
     io: &FileIo,
     manifests: &RecordBatch,
-    paths: &StringArray,
+    paths: &ArrayRef,
     types: Arc<TableTypes>,
     options: &WriteOptions,
 ) -> Result<FilteredManifests> {
     let (rows, batch) = manifest_rows(manifests)?;
+    let paths = text(paths)?;
     let wanted: HashSet<String> = paths.iter().flatten().map(str::to_owned).collect();
     let wanted = Arc::new(wanted);
     let hits = find(io, &rows, Arc::clone(&wanted), &types, options.snapshot_id).await?;
@@ -91,6 +94,12 @@ pub async fn filter_manifests(
     let deleted = concat_batches(&entry_schema(), &deleted)
         .map_err(|error| FormatError::invalid("entries", error.to_string()))?;
     Ok(FilteredManifests { manifests, deleted, missing, rewritten })
+}
+
+fn text(paths: &ArrayRef) -> Result<StringArray> {
+    let cast = arrow_cast::cast(paths, &DataType::Utf8)
+        .map_err(|error| FormatError::invalid("deleted_paths", error.to_string()))?;
+    Ok(cast.as_string::<i32>().clone())
 }
 
 /// A manifest that lists files to remove.

@@ -158,8 +158,8 @@ pub async fn write_manifest_list(
     if options.format_version > 1 {
         manifests = with_counts(io, manifests).await?;
     }
-    let codec_and_sync = ListOptions { codec: LIST_CODEC, sync: sync_marker(location), ..options };
-    let bytes = encode_manifest_list(&manifests, &codec_and_sync)?;
+    let sync = sync_marker(location);
+    let bytes = encode_manifest_list(&manifests, &options, LIST_CODEC, sync)?;
     put_new(io, location, Bytes::from(bytes)).await
 }
 

@@ -49,10 +49,6 @@ pub struct ListOptions {
     pub parent_snapshot_id: Option<i64>,
     /// Its sequence number, stamped on manifests that have none; 0 in version 1.
     pub sequence_number: i64,
-    /// Block compression.
-    pub codec: Codec,
-    /// Random bytes that separate blocks.
-    pub sync: [u8; 16],
 }
 
 /// The manifests of a snapshot, in columns of [`manifest_file_schema`].
@@ -100,10 +96,17 @@ pub fn decode_manifest_list(bytes: &[u8]) -> Result<RecordBatch> {
 
 /// Encode manifests, columns of [`manifest_file_schema`], as a list; new ones are stamped.
 ///
+/// `sync` separates blocks; the caller draws it at random.
+///
 /// # Errors
 /// [`Error::InvalidArgument`] if a required value is null, or version 1 is to list deletes;
 /// [`Error::Unsupported`] for other format versions.
-pub fn encode_manifest_list(manifests: &RecordBatch, options: &ListOptions) -> Result<Vec<u8>> {
+pub fn encode_manifest_list(
+    manifests: &RecordBatch,
+    options: &ListOptions,
+    codec: Codec,
+    sync: [u8; 16],
+) -> Result<Vec<u8>> {
     if !(1..=2).contains(&options.format_version) {
         let feature =
             format!("writing manifest lists of format version {}", options.format_version);
@@ -129,7 +132,7 @@ pub fn encode_manifest_list(manifests: &RecordBatch, options: &ListOptions) -> R
     let schema = record_schema(MANIFEST_FILE_RECORD, &fields).to_string();
     let own = Schema { schema_id: 0, fields: fields.fields, identifier_field_ids: vec![] };
     let metadata = metadata(options, &own);
-    let mut writer = ContainerWriter::new(&schema, &metadata, options.codec, options.sync);
+    let mut writer = ContainerWriter::new(&schema, &metadata, codec, sync);
     for row in 0..manifests.num_rows() {
         writer.record(|out| encoder.encode(row, out))?;
     }
