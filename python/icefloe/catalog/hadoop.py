@@ -150,7 +150,8 @@ class HadoopCatalog(Catalog):
         if any(isinstance(update, SetLocationUpdate) for update in updates):
             raise ValidationError(f"table {dotted(table.name())}: a table of a hadoop catalog cannot be moved")
         location = self._newest(table.name())
-        current = table.metadata if location == table.metadata_location else read_metadata(table.io, location)
+        # A table that was dropped and made anew has the same file names, so the handle's own metadata proves nothing.
+        current = read_metadata(table.io, location)
         updated = updated_metadata(current, requirements, updates, location)
         if updated is current:
             return CommitTableResponse(current, location)

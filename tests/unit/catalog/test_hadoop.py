@@ -1,0 +1,109 @@
+"""The directory layout that hadoop catalogs share."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from icefloe.exceptions import CommitFailedException, FeatureUnsupportedError, ValidationError
+from icefloe.table import StaticTable
+from icefloe.table.update import SetPropertiesUpdate
+
+SCHEMA = pa.schema([("id", pa.int64())])
+
+
+def names(table):
+    return sorted(path.name for path in (Path(table.location()) / "metadata").iterdir())
+
+
+def test_versions_and_hint_are_written(hadoop_catalog):
+    hadoop_catalog.create_namespace("db")
+    table = hadoop_catalog.create_table("db.t", SCHEMA)
+    with table.update_properties() as update:
+        update.set_properties({"a": "1"})
+    assert names(table) == ["v1.metadata.json", "v2.metadata.json", "version-hint.text"]
+    assert (Path(table.location()) / "metadata" / "version-hint.text").read_text() == "2"
+
+
+@pytest.mark.parametrize("hint", ["1", "7", "rubbish", None], ids=["behind", "ahead", "rubbish", "missing"])
+def test_newest_version_is_found_whatever_the_hint_says(hadoop_catalog, hint):
+    hadoop_catalog.create_namespace("db")
+    table = hadoop_catalog.create_table("db.t", SCHEMA)
+    for number in ("2", "3"):
+        with table.update_properties() as update:
+            update.set_properties({"n": number})
+    path = Path(table.location()) / "metadata" / "version-hint.text"
+    path.unlink() if hint is None else path.write_text(hint)
+    assert hadoop_catalog.load_table("db.t").properties["n"] == "3"
+
+
+def test_stale_checksum_of_the_hint_is_removed(hadoop_catalog):
+    hadoop_catalog.create_namespace("db")
+    table = hadoop_catalog.create_table("db.t", SCHEMA)
+    (Path(table.location()) / "metadata" / ".version-hint.text.crc").write_bytes(b"crc")
+    with table.update_properties() as update:
+        update.set_properties({"a": "1"})
+    assert ".version-hint.text.crc" not in names(table)
+
+
+def test_of_two_writers_on_one_version_one_wins(hadoop_catalog):
+    hadoop_catalog.create_namespace("db")
+    first = hadoop_catalog.create_table("db.t", SCHEMA)
+    updated = first.metadata.model_copy(update={"properties": {"a": "1"}})
+    other = first.metadata.model_copy(update={"properties": {"a": "2", "write.metadata.compression-codec": "gzip"}})
+    location = first.metadata_location.replace("v1", "v2")
+    hadoop_catalog._publish(updated, location)
+    with pytest.raises(CommitFailedException, match="another commit was first"):
+        hadoop_catalog._publish(other, location)
+    assert hadoop_catalog.load_table("db.t").properties["a"] == "1"
+
+
+def test_own_file_met_again_is_success(hadoop_catalog):
+    hadoop_catalog.create_namespace("db")
+    table = hadoop_catalog.create_table("db.t", SCHEMA)
+    updated = table.metadata.model_copy(update={"properties": {"a": "1"}})
+    location = table.metadata_location.replace("v1", "v2")
+    assert hadoop_catalog._publish(updated, location) == hadoop_catalog._publish(updated, location)
+
+
+def test_compression_of_the_next_version_follows_the_one_before(hadoop_catalog):
+    hadoop_catalog.create_namespace("db")
+    table = hadoop_catalog.create_table("db.t", SCHEMA)
+    with table.update_properties() as update:
+        update.set_properties({"write.metadata.compression-codec": "gzip"})
+    assert table.metadata_location.endswith("v2.metadata.json")
+    with table.update_properties() as update:
+        update.set_properties({"a": "1"})
+    assert table.metadata_location.endswith("v3.gz.metadata.json")
+
+
+def test_metadata_path_and_location_cannot_be_changed(hadoop_catalog):
+    hadoop_catalog.create_namespace("db")
+    table = hadoop_catalog.create_table("db.t", SCHEMA)
+    with pytest.raises(ValidationError, match=r"write\.metadata\.path"):
+        hadoop_catalog.commit_table(table, (), (SetPropertiesUpdate(updates={"write.metadata.path": "/x"}),))
+    with pytest.raises(ValidationError, match="cannot be moved"):
+        table.transaction().update_location("/x").commit_transaction()
+
+
+def test_rename_says_what_to_do(hadoop_catalog):
+    with pytest.raises(FeatureUnsupportedError, match="append the rows"):
+        hadoop_catalog.rename_table("db.a", "db.b")
+
+
+def test_name_that_leaves_the_warehouse_is_refused(hadoop_catalog):
+    with pytest.raises(ValidationError, match="cannot name a directory"):
+        hadoop_catalog.load_table(("db", "../../etc"))
+
+
+def test_static_table_takes_the_directory(hadoop_catalog):
+    hadoop_catalog.create_namespace("db")
+    table = hadoop_catalog.create_table("db.t", SCHEMA)
+    assert StaticTable.from_metadata(table.location()).metadata.table_uuid == table.metadata.table_uuid
+    assert StaticTable.from_metadata(table.metadata_location).metadata_location == table.metadata_location
+
+
+def test_remote_warehouse_is_refused_by_scheme():
+    from icefloe.catalog.hadoop import HadoopCatalog
+
+    with pytest.raises(FeatureUnsupportedError, match="s3://"):
+        HadoopCatalog("x", warehouse="s3://bucket/warehouse")

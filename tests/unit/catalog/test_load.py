@@ -1,0 +1,86 @@
+import pytest
+from icefloe.catalog import load_catalog
+from icefloe.catalog.configuration import catalog_properties
+from icefloe.catalog.hadoop import HadoopCatalog
+from icefloe.catalog.memory import InMemoryCatalog
+from icefloe.catalog.sql import SqlCatalog
+from icefloe.exceptions import ValidationError
+
+
+@pytest.fixture(autouse=True)
+def _no_configuration(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+@pytest.mark.parametrize("kind", ["memory", "in-memory"])
+def test_memory_catalog_by_either_name(kind):
+    assert isinstance(load_catalog("x", type=kind), InMemoryCatalog)
+
+
+def test_sql_catalog_is_told_from_its_uri(tmp_path):
+    catalog = load_catalog("x", uri=f"sqlite:///{tmp_path}/c.db", warehouse=str(tmp_path))
+    assert isinstance(catalog, SqlCatalog)
+
+
+def test_hadoop_catalog(tmp_path):
+    assert isinstance(load_catalog("x", type="hadoop", warehouse=str(tmp_path)), HadoopCatalog)
+
+
+@pytest.mark.parametrize("kind", ["rest", "hive", "glue"])
+def test_known_type_that_is_absent_is_named(kind):
+    with pytest.raises(NotImplementedError, match=kind):
+        load_catalog("x", type=kind, uri="http://localhost")
+
+
+def test_unknown_type_is_refused():
+    with pytest.raises(ValidationError, match="unknown type 'sqll'"):
+        load_catalog("x", type="sqll")
+
+
+def test_unknown_property_is_refused_by_name(tmp_path):
+    with pytest.raises(ValidationError, match="'warehous'"):
+        load_catalog("x", type="hadoop", warehous=str(tmp_path))
+
+
+def test_catalog_that_nothing_describes_is_refused():
+    with pytest.raises(ValidationError, match="nothing is known of catalog 'default'"):
+        load_catalog()
+
+
+def test_sql_catalog_without_uri_is_refused():
+    with pytest.raises(ValidationError, match="uri"):
+        load_catalog("x", type="sql")
+
+
+def test_uri_that_is_none_is_refused():
+    with pytest.raises(ValidationError, match="no database URL"):
+        load_catalog("x", type="sql", uri="not a url")
+
+
+def test_environment_names_properties():
+    variables = {
+        "PYICEBERG_CATALOG__MY_CAT__URI": "sqlite:///a",
+        "ICEFLOE_CATALOG__MY_CAT__URI": "sqlite:///b",
+        "PYICEBERG_CATALOG__MY_CAT__S3__ACCESS_KEY_ID": "key",
+        "PYICEBERG_CATALOG__OTHER__URI": "sqlite:///c",
+    }
+    assert catalog_properties("my-cat", variables) == {"uri": "sqlite:///b", "s3.access-key-id": "key"}
+
+
+def test_file_is_read_and_the_environment_wins(tmp_path, monkeypatch):
+    (tmp_path / ".pyiceberg.yaml").write_text("catalog:\n  lake:\n    type: memory\n    s3:\n      region: eu\n")
+    monkeypatch.setenv("ICEFLOE_CATALOG__LAKE__S3__REGION", "us")
+    assert catalog_properties("lake") == {"type": "memory", "s3.region": "us"}
+
+
+def test_own_file_comes_before_pyicebergs(tmp_path):
+    (tmp_path / ".pyiceberg.yaml").write_text("catalog: {lake: {type: sql}}\n")
+    (tmp_path / ".icefloe.yaml").write_text("catalog: {lake: {type: memory}}\n")
+    assert catalog_properties("lake")["type"] == "memory"
+
+
+def test_file_that_is_not_yaml_is_refused_by_name(tmp_path):
+    (tmp_path / ".icefloe.yaml").write_text("catalog: [\n")
+    with pytest.raises(ValidationError, match=r"\.icefloe\.yaml is not YAML"):
+        catalog_properties("lake")

@@ -1,0 +1,79 @@
+"""The database layout that SQL catalogs share, and failures of the database."""
+
+import sqlite3
+
+import pyarrow as pa
+import pytest
+from icefloe.catalog.sql import SqlCatalog
+from icefloe.catalog.sql_tables import Database
+from icefloe.exceptions import StorageError
+
+SCHEMA = pa.schema([("id", pa.int64())])
+
+
+def rows(path, query):
+    with sqlite3.connect(path) as connection:
+        return connection.execute(query).fetchall()
+
+
+def test_row_has_both_locations_and_the_type(sql_catalog, tmp_path):
+    sql_catalog.create_namespace("db")
+    table = sql_catalog.create_table("db.t", SCHEMA)
+    first = table.metadata_location
+    with table.update_properties() as update:
+        update.set_properties({"a": "1"})
+    found = rows(tmp_path / "catalog.db", "select * from iceberg_tables")
+    assert found == [("cat", "db", "t", table.metadata_location, first, "TABLE")]
+
+
+def test_layout_without_types_is_read_and_written(tmp_path):
+    path = tmp_path / "v0.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute(
+            "create table iceberg_tables (catalog_name varchar(255), table_namespace varchar(255), table_name "
+            "varchar(255), metadata_location varchar(1000), previous_metadata_location varchar(1000), "
+            "primary key (catalog_name, table_namespace, table_name))"
+        )
+    catalog = SqlCatalog("cat", uri=f"sqlite:///{path}", warehouse=str(tmp_path))
+    catalog.create_namespace("db")
+    table = catalog.create_table("db.t", SCHEMA)
+    with table.update_properties() as update:
+        update.set_properties({"a": "1"})
+    assert catalog.load_table("db.t").properties["a"] == "1"
+    assert catalog.list_tables("db") == [("db", "t")]
+
+
+def test_views_are_not_tables(sql_catalog, tmp_path):
+    sql_catalog.create_namespace("db")
+    with sqlite3.connect(tmp_path / "catalog.db") as connection:
+        connection.execute("insert into iceberg_tables values ('cat', 'db', 'v', '/x', null, 'VIEW')")
+    assert sql_catalog.list_tables("db") == []
+    assert not sql_catalog.table_exists("db.v")
+
+
+def test_catalogs_of_one_database_are_apart(sql_catalog, tmp_path):
+    sql_catalog.create_namespace("db")
+    sql_catalog.create_table("db.t", SCHEMA)
+    other = SqlCatalog("other", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=str(tmp_path))
+    assert other.list_namespaces() == []
+    assert not other.table_exists("db.t")
+
+
+def test_wildcards_in_namespaces_are_plain_characters(sql_catalog):
+    sql_catalog.create_namespace("axb.c")
+    assert not sql_catalog.namespace_exists("a_b")
+    assert not sql_catalog.namespace_exists("a%")
+    assert sql_catalog.namespace_exists("axb")
+
+
+def test_no_sqlalchemy_exception_leaks(tmp_path):
+    catalog = SqlCatalog("cat", uri=f"sqlite:///{tmp_path}/c.db", warehouse=str(tmp_path))
+    catalog.destroy_tables()
+    with pytest.raises(StorageError, match="no such table"):
+        catalog.list_namespaces()
+    with pytest.raises(StorageError, match="unable to open"):
+        SqlCatalog("cat", uri=f"sqlite:///{tmp_path}/missing/c.db")
+
+
+def test_password_is_not_shown():
+    assert "secret" not in repr(Database("postgresql://me:secret@host/db")._url)
