@@ -14,6 +14,7 @@ use arrow_schema::DataType;
 use super::Transform;
 use super::bucket::Buckets;
 use super::bytes::{map_bytes, shorten};
+use super::hash::{hash_bytes, hash_decimal, hash_long, hash_nanos};
 use super::temporal::{
     days_of_micros, days_of_nanos, hours_of_micros, hours_of_nanos, months_of_day, years_of_day,
 };
@@ -69,19 +70,19 @@ impl Transform {
 }
 
 fn bucket(buckets: Buckets, array: &dyn Array, source: &PrimitiveType) -> Result<Option<ArrayRef>> {
-    let of_bytes = |bytes: &[u8]| buckets.of_bytes(bytes);
+    let of_bytes = |bytes: &[u8]| buckets.of_hash(hash_bytes(bytes));
     if let Some(results) = map_bytes(array, of_bytes) {
         return Ok(Some(ints(results, array.nulls())));
     }
     let array = canonical_array(array, source)?;
     let results = if let Some(narrow) = int_values(&array) {
-        map(narrow, |value| buckets.of_long(i64::from(value)))
+        map(narrow, |value| buckets.of_hash(hash_long(i64::from(value))))
     } else if let Some(wide) = long_values(&array) {
-        map(wide, |value| buckets.of_long(value))
+        map(wide, |value| buckets.of_hash(hash_long(value)))
     } else if let Some(nanos) = array.as_primitive_opt::<TimestampNanosecondType>() {
-        map(nanos.values(), |nanos| buckets.of_nanos(nanos))
+        map(nanos.values(), |nanos| buckets.of_hash(hash_nanos(nanos)))
     } else if let Some(decimals) = array.as_primitive_opt::<Decimal128Type>() {
-        map(decimals.values(), |unscaled| buckets.of_decimal(unscaled))
+        map(decimals.values(), |unscaled| buckets.of_hash(hash_decimal(unscaled)))
     } else if let Some(results) = map_bytes(&array, of_bytes) {
         results
     } else {

@@ -9,6 +9,8 @@ use std::num::NonZeroU32;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Remainder31 {
     divisor: u32,
+    /// The greatest remainder.
+    greatest: u32,
     multiplier: u64,
     shift: u32,
 }
@@ -17,7 +19,8 @@ impl Remainder31 {
     pub(super) fn new(divisor: NonZeroU32) -> Self {
         let divisor = divisor.get();
         let shift = 31 + ceil_log2(divisor);
-        Self { divisor, multiplier: (1_u64 << shift) / u64::from(divisor) + 1, shift }
+        let multiplier = (1_u64 << shift) / u64::from(divisor) + 1;
+        Self { divisor, greatest: divisor - 1, multiplier, shift }
     }
 
     /// `number % divisor`, for a number below 2^31.
@@ -34,7 +37,7 @@ impl Remainder31 {
         let sign = number >> 31;
         let remainder = self.of((number ^ sign).cast_unsigned());
         // !number = -number - 1, whose remainders run the other way round.
-        if sign == 0 { remainder } else { (self.divisor - 1).wrapping_sub(remainder) }
+        if sign == 0 { remainder } else { self.greatest.wrapping_sub(remainder) }
     }
 }
 
@@ -42,6 +45,8 @@ impl Remainder31 {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Remainder63 {
     divisor: u64,
+    /// The greatest remainder.
+    greatest: u64,
     multiplier: u128,
     shift: u32,
 }
@@ -50,7 +55,8 @@ impl Remainder63 {
     pub(super) fn new(divisor: NonZeroU32) -> Self {
         let shift = 63 + ceil_log2(divisor.get());
         let divisor = u64::from(divisor.get());
-        Self { divisor, multiplier: (1_u128 << shift) / u128::from(divisor) + 1, shift }
+        let multiplier = (1_u128 << shift) / u128::from(divisor) + 1;
+        Self { divisor, greatest: divisor - 1, multiplier, shift }
     }
 
     /// `number.rem_euclid(divisor)`: never negative.
@@ -60,7 +66,7 @@ impl Remainder63 {
         let magnitude = (number ^ sign).cast_unsigned();
         let quotient = (u128::from(magnitude).wrapping_mul(self.multiplier) >> self.shift) as u64;
         let remainder = magnitude.wrapping_sub(quotient.wrapping_mul(self.divisor));
-        if sign == 0 { remainder } else { (self.divisor - 1).wrapping_sub(remainder) }
+        if sign == 0 { remainder } else { self.greatest.wrapping_sub(remainder) }
     }
 }
 

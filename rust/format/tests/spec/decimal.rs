@@ -1,0 +1,53 @@
+use icefloe_format::spec::decimal;
+use proptest::prelude::*;
+
+use crate::vectors::cases;
+
+#[test]
+fn test_storage_holds_every_value_of_a_precision() {
+    for case in cases("decimal_storage") {
+        let precision = u8::try_from(case["precision"].as_u64().unwrap()).unwrap();
+        assert_eq!(decimal::storage_bytes(precision) as u64, case["bytes"].as_u64().unwrap());
+    }
+}
+
+#[test]
+fn test_text_that_is_not_exactly_a_decimal_is_none() {
+    for text in ["", "-", ".", "1.2.3", "0x1", "1,5", "NaN", "1e", "1.234", "1e-9", " 1", "１"] {
+        assert_eq!(decimal::parse(text, 2), None, "{text:?}");
+    }
+    assert_eq!(decimal::parse(&"9".repeat(39), 0), None);
+    assert_eq!(decimal::parse(&"0".repeat(1_000), 2), Some(0));
+    assert_eq!(decimal::parse("1.420E+1", 2), Some(1_420));
+    assert_eq!(decimal::parse("1e2147483647", 2), None);
+    assert_eq!(decimal::parse("0e-2147483648", 2), Some(0));
+}
+
+proptest! {
+    #[test]
+    fn test_bytes_and_text_give_the_value_back(unscaled in any::<i128>(), scale in 0_u8..38) {
+        let bytes = decimal::to_minimal_bytes(unscaled);
+        prop_assert_eq!(decimal::from_bytes(&bytes), Some(unscaled));
+        let mut longer = vec![if unscaled < 0 { 0xff } else { 0 }; 20 - bytes.len()];
+        longer.extend_from_slice(&bytes);
+        prop_assert_eq!(decimal::from_bytes(&longer), Some(unscaled));
+        if decimal::fits(unscaled, 38) {
+            prop_assert_eq!(decimal::parse(&decimal::format(unscaled, scale), scale), Some(unscaled));
+        }
+    }
+
+    #[test]
+    fn test_minimal_bytes_have_no_redundant_first_byte(unscaled in any::<i64>(), shift in 0_u32..63) {
+        let bytes = decimal::to_minimal_bytes(i128::from(unscaled >> shift));
+        if let [first, second, ..] = bytes[..] {
+            prop_assert!(first != 0 || second >= 0x80);
+            prop_assert!(first != 0xff || second < 0x80);
+        }
+    }
+
+    #[test]
+    fn test_any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..24)) {
+        let read = decimal::from_bytes(&bytes);
+        prop_assert!(read.is_some() || bytes.is_empty() || bytes.len() > 16);
+    }
+}

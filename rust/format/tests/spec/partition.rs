@@ -1,0 +1,122 @@
+use icefloe_format::Error;
+use icefloe_format::spec::{
+    Datum, PartitionSpec, PrimitiveType, Schema, Type, partition_from_json, partition_from_struct,
+    partition_path, partition_to_json, partitions_to_struct,
+};
+use proptest::prelude::*;
+
+use crate::strategies::column;
+use crate::vectors::{cases, text};
+
+fn schema() -> Schema {
+    Schema::from_json(
+        r#"{"type":"struct","fields":[{"id":1,"name":"a","required":false,"type":"string"},
+            {"id":2,"name":"at","required":false,"type":"timestamp"}]}"#,
+    )
+    .unwrap()
+}
+
+#[test]
+fn test_paths_are_those_of_the_vectors() {
+    for case in cases("partition_path") {
+        let schema = Schema::from_value(&case["schema"]).unwrap();
+        let spec = PartitionSpec::from_value(&case["spec"]).unwrap();
+        let tuple = case["partition"].to_string();
+        let partition = partition_from_json(&spec.partition_type(&schema), &tuple).unwrap();
+        assert_eq!(partition_to_json(&partition), tuple, "{case}");
+        assert_eq!(partition_path(&spec, &schema, &partition), text(&case, "path"), "{case}");
+    }
+}
+
+#[test]
+fn test_fields_without_ids_are_numbered_from_1000() {
+    for case in cases("partition_spec") {
+        let spec = PartitionSpec::from_fields_json(&case["fields"].to_string()).unwrap();
+        let ids: Vec<i32> = spec.fields.iter().map(|field| field.field_id).collect();
+        assert_eq!(serde_json::json!(ids), case["field_ids"]);
+    }
+}
+
+#[test]
+fn test_a_whole_spec_where_its_fields_belong_is_read() {
+    let fields = r#"[{"name":"a","transform":"identity","source-id":1,"field-id":1000}]"#;
+    let spec = PartitionSpec::from_fields_json(fields).unwrap();
+    assert_eq!(spec.fields_to_json(), fields);
+    assert_eq!(PartitionSpec::from_fields_json(&spec.to_json()).unwrap(), spec);
+}
+
+#[test]
+fn test_repeated_ids_and_transforms_of_several_columns_are_refused() {
+    let field =
+        |ids: &str| format!(r#"{{"name":"a","transform":"identity",{ids},"field-id":1000}}"#);
+    let twice = format!("[{0},{0}]", field(r#""source-id":1"#));
+    assert!(matches!(PartitionSpec::from_fields_json(&twice), Err(Error::InvalidArgument { .. })));
+    let one = format!("[{}]", field(r#""source-ids":[1]"#));
+    assert_eq!(PartitionSpec::from_fields_json(&one).unwrap().fields[0].source_id, 1);
+    let two = format!("[{}]", field(r#""source-ids":[1,2]"#));
+    assert!(matches!(PartitionSpec::from_fields_json(&two), Err(Error::Unsupported { .. })));
+}
+
+#[test]
+fn test_a_dropped_source_column_leaves_the_fixed_result_type_or_none() {
+    let spec = PartitionSpec::from_fields_json(
+        r#"[{"name":"d","transform":"day","source-id":9,"field-id":1000},
+            {"name":"i","transform":"identity","source-id":9,"field-id":1001},
+            {"name":"y","transform":"year","source-id":2,"field-id":1002}]"#,
+    )
+    .unwrap();
+    let types = |schemas: &[Schema]| -> Vec<Type> {
+        spec.partition_type_among(schemas).fields.into_iter().map(|f| f.field_type).collect()
+    };
+    use PrimitiveType as P;
+    let current = schema();
+    assert_eq!(types(&[current.clone()]), [P::Date.into(), P::Unknown.into(), P::Int.into()]);
+    let mut earlier = current.clone();
+    earlier.fields[1].id = 9;
+    assert_eq!(types(&[current, earlier]), [P::Date.into(), P::Timestamp.into(), P::Int.into()]);
+}
+
+#[test]
+fn test_values_of_an_unknown_type_still_tell_tuples_apart() {
+    let spec = PartitionSpec::from_fields_json(
+        r#"[{"name":"i","transform":"identity","source-id":9,"field-id":1000}]"#,
+    )
+    .unwrap();
+    let read = |text| partition_from_json(&spec.partition_type(&schema()), text).unwrap();
+    assert_ne!(read(r#"["a"]"#), read(r#"["b"]"#));
+    assert_eq!(read("[null]"), [None]);
+    assert_eq!(partition_to_json(&read(r#"["a"]"#)), r#"["a"]"#);
+}
+
+#[test]
+fn test_tuples_of_another_length_or_type_are_refused() {
+    let spec = PartitionSpec::from_fields_json(
+        r#"[{"name":"y","transform":"year","source-id":2,"field-id":1000}]"#,
+    )
+    .unwrap();
+    let partition_type = spec.partition_type(&schema());
+    for tuple in ["[]", "[1,2]", "{}", r#"["x"]"#, "[1.5]", "[2147483648]", "[[1]]", "["] {
+        assert!(partition_from_json(&partition_type, tuple).is_err(), "{tuple}");
+    }
+    assert_eq!(partition_from_json(&partition_type, "[47]").unwrap(), [Some(Datum::Int(47))]);
+}
+
+proptest! {
+    #[test]
+    fn test_tuples_survive_json_and_struct_arrays((value_type, values) in column()) {
+        let column = serde_json::json!({"type": "struct", "fields": [
+            {"id": 1, "name": "c", "required": false, "type": value_type.to_string()}]});
+        let schema = Schema::from_value(&column).unwrap();
+        let spec = PartitionSpec::from_fields_json(
+            r#"[{"name":"c","transform":"identity","source-id":1,"field-id":1000}]"#,
+        ).unwrap();
+        let partition_type = spec.partition_type(&schema);
+        let tuples: Vec<_> = values.into_iter().map(|value| vec![value]).collect();
+        let array = partitions_to_struct(&partition_type, &tuples).unwrap();
+        for (row, tuple) in tuples.iter().enumerate() {
+            let text = partition_to_json(tuple);
+            prop_assert_eq!(&partition_from_json(&partition_type, &text).unwrap(), tuple);
+            prop_assert_eq!(&partition_from_struct(&partition_type, &array, row).unwrap(), tuple);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+use icefloe_format::Error;
+use icefloe_format::spec::{Datum, PrimitiveType, single_value};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::strategies::column;
+use crate::vectors::{cases, datum, text, type_of};
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let pairs = (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16));
+    pairs.collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn test_binary_forms_are_those_of_the_vectors() {
+    for case in cases("single_value") {
+        let value_type = type_of(&case, "type");
+        let value = datum(&value_type, &case["value"]).unwrap();
+        let bytes = unhex(text(&case, "hex"));
+        assert_eq!(single_value::from_bytes(&value_type, &bytes).unwrap(), value, "{case}");
+        assert_eq!(single_value::to_json(&value), case["value"], "{case}");
+        if case["decode_only"] != true {
+            assert_eq!(hex(&single_value::to_bytes(&value)), text(&case, "hex"), "{case}");
+        }
+    }
+}
+
+#[test]
+fn test_bytes_of_a_wrong_length_are_corrupt() {
+    use PrimitiveType as P;
+    let wrong: [(P, &[u8]); 9] = [
+        (P::Boolean, &[]),
+        (P::Int, &[0; 8]),
+        (P::Long, &[0; 5]),
+        (P::Double, &[0; 3]),
+        (P::Timestamp, &[0; 4]),
+        (P::Uuid, &[0; 15]),
+        (P::Fixed(2), &[0; 3]),
+        (P::Decimal { precision: 9, scale: 2 }, &[]),
+        (P::String, &[0xff]),
+    ];
+    for (value_type, bytes) in wrong {
+        let found = single_value::from_bytes(&value_type, bytes);
+        assert!(matches!(found, Err(Error::Corrupt { .. })), "{value_type}: {found:?}");
+    }
+}
+
+#[test]
+fn test_json_of_another_type_or_range_is_refused() {
+    use PrimitiveType as P;
+    let decimal = P::Decimal { precision: 3, scale: 1 };
+    let wrong: [(P, Value); 17] = [
+        (P::Boolean, json!(1)),
+        (P::Int, json!(2_147_483_648_i64)),
+        (P::Int, json!(1.0)),
+        (P::Long, json!(9_223_372_036_854_775_808_u64)),
+        (P::Float, json!(1e300)),
+        (P::Double, json!("nan")),
+        (decimal, json!("100.0")),
+        (decimal, json!("1.25")),
+        (P::Date, json!("2017-02-29")),
+        (P::Date, json!("2017-1-1")),
+        (P::Time, json!("24:00:00")),
+        (P::Time, json!("22:31:08.1234567")),
+        (P::Timestamp, json!("2017-11-16T22:31:08+00:00")),
+        (P::Timestamptz, json!("2017-11-16T22:31:08")),
+        (P::Uuid, json!("f79c3e09")),
+        (P::Fixed(2), json!("616263")),
+        (P::Binary, json!("5g")),
+    ];
+    for (value_type, value) in wrong {
+        let found = single_value::from_json(&value_type, &value);
+        assert!(matches!(found, Err(Error::InvalidArgument { .. })), "{value_type}: {found:?}");
+    }
+}
+
+#[test]
+fn test_what_people_write_for_dates_and_numbers_is_read() {
+    use PrimitiveType as P;
+    let decimal = P::Decimal { precision: 9, scale: 2 };
+    let read: [(P, Value, Datum); 6] = [
+        (P::Timestamp, json!("2017-11-16"), Datum::Timestamp(1_510_790_400_000_000)),
+        (P::Timestamp, json!("2017-11-16 22:31"), Datum::Timestamp(1_510_871_460_000_000)),
+        (P::Timestamptz, json!("2017-11-16T22:31:08Z"), Datum::Timestamptz(1_510_871_468_000_000)),
+        (decimal, json!(14.2), Datum::Decimal { unscaled: 1_420, precision: 9, scale: 2 }),
+        (P::Double, json!(1), Datum::Double(1.0)),
+        (P::Date, json!("-0001-12-31"), Datum::Date(-719_529)),
+    ];
+    for (value_type, value, expected) in read {
+        assert_eq!(single_value::from_json(&value_type, &value).unwrap(), expected, "{value}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn test_both_forms_give_the_value_back((value_type, values) in column()) {
+        for value in values.into_iter().flatten() {
+            let bytes = single_value::to_bytes(&value);
+            prop_assert_eq!(&single_value::from_bytes(&value_type, &bytes).unwrap(), &value);
+            let json: Value = serde_json::from_str(&single_value::to_json(&value).to_string()).unwrap();
+            prop_assert_eq!(&single_value::from_json(&value_type, &json).unwrap(), &value);
+        }
+    }
+
+    #[test]
+    fn test_any_text_is_read_or_refused_without_a_panic(text in "[-+0-9TZ:. eE]{0,30}|.{0,12}") {
+        for value_type in crate::strategies::TYPES {
+            let _ = single_value::from_json(&value_type, &Value::String(text.clone()));
+            let _ = single_value::from_bytes(&value_type, text.as_bytes());
+        }
+    }
+}
