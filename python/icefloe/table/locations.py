@@ -115,6 +115,7 @@ def _path(properties: Mapping[str, str], key: str, default: str) -> str:
 
 def _hash_directories(name: str) -> str:
     import pyarrow as pa
+
     from icefloe import _core
 
     # The bucket of a power of two is the low bits of the hash.

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from icefloe.table.metadata.table_metadata import NO_SNAPSHOT_ID
 from pydantic_core import to_json as dump
+
+from icefloe.table.metadata.table_metadata import NO_SNAPSHOT_ID
 
 if TYPE_CHECKING:
     from icefloe.table.metadata.table_metadata import TableMetadata

@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from icefloe.exceptions import ValidationError
-from icefloe.schema import Schema, child_fields, rebuild_type
-from icefloe.typedef import JsonModel, explain
 from pydantic import ConfigDict, Field, RootModel, StrictInt, model_serializer
 from pydantic import ValidationError as PydanticError
 from pydantic_core import from_json
+
+from icefloe.exceptions import ValidationError
+from icefloe.schema import Schema, child_fields, rebuild_type
+from icefloe.typedef import JsonModel, explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

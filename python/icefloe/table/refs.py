@@ -5,9 +5,10 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated, Any
 
+from pydantic import Field, StrictInt, field_validator, model_validator
+
 from icefloe.exceptions import ValidationError
 from icefloe.typedef import JsonModel
-from pydantic import Field, StrictInt, field_validator, model_validator
 
 MAIN_BRANCH = "main"
 

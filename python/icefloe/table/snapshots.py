@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from pydantic import Field, StrictInt, StrictStr
+
 from icefloe.exceptions import ValidationError
 from icefloe.typedef import JsonModel
-from pydantic import Field, StrictInt, StrictStr
 
 if TYPE_CHECKING:
     from icefloe.table.metadata import TableMetadata

@@ -5,10 +5,11 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from pydantic import StrictInt, field_validator, model_validator
+
 from icefloe.exceptions import ValidationError
 from icefloe.transforms import IdentityTransform, Transform
 from icefloe.typedef import JsonModel
-from pydantic import StrictInt, field_validator, model_validator
 
 if TYPE_CHECKING:
     from icefloe.schema import Schema

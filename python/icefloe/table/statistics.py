@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from icefloe.typedef import JsonModel
 from pydantic import StrictInt, StrictStr
+
+from icefloe.typedef import JsonModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic_core import from_json
+
 from icefloe.exceptions import CorruptFileError, FeatureUnsupportedError, ValidationError
 from icefloe.table.metadata.table_metadata import TableMetadata, TableMetadataV1, TableMetadataV2, TableMetadataV3
-from pydantic_core import from_json
 
 _VERSIONS: dict[int, type[TableMetadata]] = {1: TableMetadataV1, 2: TableMetadataV2, 3: TableMetadataV3}
 

@@ -6,6 +6,8 @@ import uuid
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
+from pydantic import BeforeValidator, Field, PlainSerializer, StrictInt, StrictStr, model_validator
+
 from icefloe.exceptions import ValidationError
 from icefloe.partitioning import INITIAL_PARTITION_SPEC_ID, PARTITION_FIELD_ID_START, PartitionSpec
 from icefloe.schema import INITIAL_SCHEMA_ID, Schema
@@ -17,13 +19,13 @@ from icefloe.table.sorting import UNSORTED_SORT_ORDER, UNSORTED_SORT_ORDER_ID, S
 from icefloe.table.statistics import PartitionStatisticsFile, StatisticsFile
 from icefloe.typedef import JsonModel
 from icefloe.types import NestedField, StructType
-from pydantic import BeforeValidator, Field, PlainSerializer, StrictInt, StrictStr, model_validator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from icefloe.table.name_mapping import NameMapping
     from typing_extensions import Self
+
+    from icefloe.table.name_mapping import NameMapping
 
 NO_SNAPSHOT_ID = -1
 # How far clocks of writers may differ, as the reference reader tolerates it.

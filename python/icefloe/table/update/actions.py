@@ -5,6 +5,9 @@ from __future__ import annotations
 import uuid
 from typing import Annotated, Any, Literal
 
+from pydantic import Field, StrictInt, StrictStr, TypeAdapter
+from pydantic import ValidationError as PydanticError
+
 from icefloe.exceptions import ValidationError
 from icefloe.partitioning import PartitionSpec
 from icefloe.schema import Schema
@@ -13,8 +16,6 @@ from icefloe.table.snapshots import Snapshot
 from icefloe.table.sorting import SortOrder
 from icefloe.table.statistics import PartitionStatisticsFile, StatisticsFile
 from icefloe.typedef import JsonModel, explain
-from pydantic import Field, StrictInt, StrictStr, TypeAdapter
-from pydantic import ValidationError as PydanticError
 
 # Stands for the schema, spec or order that the same commit added last.
 LAST_ADDED = -1

@@ -19,9 +19,9 @@ from icefloe.table.update.history import (
 )
 
 if TYPE_CHECKING:
-    from icefloe.table.metadata import TableMetadata
     from collections.abc import Callable, Iterable
 
+    from icefloe.table.metadata import TableMetadata
     from icefloe.table.update.actions import TableUpdate
 
 

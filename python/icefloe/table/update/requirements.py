@@ -8,11 +8,12 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from pydantic import Field, StrictInt, StrictStr, TypeAdapter
+from pydantic import ValidationError as PydanticError
+
 from icefloe.exceptions import CommitFailedException, ValidationError
 from icefloe.table.refs import SnapshotRefType
 from icefloe.typedef import JsonModel, explain
-from pydantic import Field, StrictInt, StrictStr, TypeAdapter
-from pydantic import ValidationError as PydanticError
 
 if TYPE_CHECKING:
     from icefloe.table.metadata import TableMetadata

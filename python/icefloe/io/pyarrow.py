@@ -1,0 +1,252 @@
+"""Iceberg schemas as Arrow schemas and back. Field ids travel in field metadata, under ``PARQUET:field_id``."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, cast
+
+import pyarrow as pa
+
+from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.schema import Schema
+from icefloe.types import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FixedType,
+    FloatType,
+    IcebergType,
+    IntegerType,
+    ListType,
+    LongType,
+    MapType,
+    NestedField,
+    PrimitiveType,
+    StringType,
+    StructType,
+    TimestampNanoType,
+    TimestampType,
+    TimestamptzNanoType,
+    TimestamptzType,
+    TimeType,
+    UnknownType,
+    UUIDType,
+)
+from icefloe.types.arrow import primitive_to_arrow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from icefloe.table.name_mapping import NameMapping
+
+FIELD_ID_KEY = b"PARQUET:field_id"
+DOC_KEY = b"doc"
+UTC_ALIASES = frozenset({"UTC", "+00:00", "Etc/UTC", "Z"})
+
+
+def schema_to_pyarrow(
+    schema: Schema | IcebergType, metadata: dict[bytes, bytes] | None = None, include_field_ids: bool = True
+) -> pa.Schema:
+    """Return the Arrow schema that rows of an Iceberg schema have.
+
+    Args:
+        schema: A schema, or a struct type.
+        metadata: Metadata of the Arrow schema.
+        include_field_ids: Whether fields carry their ids in their metadata.
+
+    >>> from icefloe.types import LongType, NestedField
+    >>> schema_to_pyarrow(Schema(NestedField(1, "id", LongType(), required=True)), include_field_ids=False)
+    id: int64 not null
+    """
+    fields = schema.fields if isinstance(schema, (Schema, StructType)) else ()
+    return pa.schema([_arrow_field(field, ids=include_field_ids) for field in fields], metadata)
+
+
+def pyarrow_to_schema(
+    schema: pa.Schema,
+    name_mapping: NameMapping | None = None,
+    downcast_ns_timestamp_to_us: bool = False,
+    format_version: int = 2,
+) -> Schema:
+    """Return the Iceberg schema of an Arrow schema.
+
+    Ids come from field metadata if every field has one, else from the name mapping, else they are assigned from 1, all fields
+    of a level before what is inside them. Dictionaries, views, run-end and large layouts count as what they hold.
+
+    Args:
+        schema: The Arrow schema.
+        name_mapping: Ids by name, for a schema without ids.
+        downcast_ns_timestamp_to_us: Read nanosecond timestamps as microseconds, which loses digits.
+        format_version: From 3 on nanosecond timestamps keep their type.
+
+    Raises:
+        FeatureUnsupportedError: A column's type has no Iceberg counterpart; the message names the column.
+    """
+    reader = _ArrowReader(downcast_ns_timestamp_to_us, format_version)
+    if _has_all_ids(schema):
+        return Schema(*reader.fields(schema, _id_of, ""))
+    if name_mapping is not None:
+        from icefloe.table.name_mapping import apply_name_mapping
+
+        placeholder = itertools.count(1)
+        return apply_name_mapping(Schema(*reader.fields(schema, lambda _: next(placeholder), "")), name_mapping)
+    return Schema(*reader.fields_by_level(schema))
+
+
+class _ArrowReader:
+    """Arrow fields to Iceberg fields, under the options of one call."""
+
+    def __init__(self, downcast: bool, format_version: int) -> None:
+        self.downcast, self.format_version = downcast, format_version
+
+    def fields(self, fields: Iterable[pa.Field], number: Callable[[pa.Field], int], path: str) -> list[NestedField]:
+        return [
+            NestedField(number(field), field.name, self.type_of(field.type, number, path + field.name), not field.nullable, _doc_of(field))
+            for field in fields
+        ]
+
+    def fields_by_level(self, schema: pa.Schema) -> tuple[NestedField, ...]:
+        from icefloe.schema import assign_fresh_schema_ids
+
+        placeholder = itertools.count(1)
+        return assign_fresh_schema_ids(Schema(*self.fields(schema, lambda _: next(placeholder), ""))).fields
+
+    def type_of(self, kind: pa.DataType, number: Callable[[pa.Field], int], path: str) -> IcebergType:
+        types = pa.types
+        if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
+            return self.type_of(kind.value_type, number, path)
+        if isinstance(kind, pa.BaseExtensionType) and not isinstance(kind, getattr(pa, "UuidType", ())):
+            return self.type_of(kind.storage_type, number, path)
+        if types.is_struct(kind):
+            return StructType(*self.fields(_children(kind), number, f"{path}."))
+        if types.is_map(kind):
+            key, value = kind.key_field, kind.item_field
+            return MapType(
+                number(key),
+                self.type_of(key.type, number, f"{path}.key"),
+                number(value),
+                self.type_of(value.type, number, f"{path}.value"),
+                not value.nullable,
+            )
+        if _is_list(kind):
+            element = kind.value_field
+            return ListType(number(element), self.type_of(element.type, number, f"{path}.element"), not element.nullable)
+        return self.primitive(kind, path)
+
+    def primitive(self, kind: pa.DataType, path: str) -> PrimitiveType:
+        types = pa.types
+        if types.is_timestamp(kind):
+            return self.timestamp(cast("pa.TimestampType", kind), path)
+        if types.is_decimal(kind):
+            if kind.precision > 38:
+                raise FeatureUnsupportedError(f"column {path}: {kind} has more than 38 digits")
+            return DecimalType(kind.precision, kind.scale)
+        if types.is_fixed_size_binary(kind):
+            return FixedType(kind.byte_width)
+        if isinstance(kind, getattr(pa, "UuidType", ())):
+            return UUIDType()
+        if types.is_time(kind):
+            if kind.unit == "ns":
+                raise FeatureUnsupportedError(f"column {path}: times of day in nanoseconds; cast the column to time64('us')")
+            return TimeType()
+        for matches, found in _PRIMITIVES:
+            if matches(kind):
+                return found
+        raise FeatureUnsupportedError(f"column {path}: Arrow type {kind} has no Iceberg type")
+
+    def timestamp(self, kind: pa.TimestampType, path: str) -> PrimitiveType:
+        if kind.tz is not None and kind.tz not in UTC_ALIASES:
+            raise FeatureUnsupportedError(f"column {path}: time zone {kind.tz}; Iceberg keeps instants in UTC, cast the column to UTC")
+        if kind.unit == "ns" and not self.downcast:
+            if self.format_version < 3:
+                raise FeatureUnsupportedError(
+                    f"column {path}: nanosecond timestamps need format version 3; cast the column to microseconds or downcast"
+                )
+            return TimestampNanoType() if kind.tz is None else TimestamptzNanoType()
+        return TimestampType() if kind.tz is None else TimestamptzType()
+
+
+def _is_small_integer(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_int8(kind) or pa.types.is_int16(kind) or pa.types.is_int32(kind)) or kind in {pa.uint8(), pa.uint16()}
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind)) or str(kind) == "string_view"
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind)) or str(kind) == "binary_view"
+
+
+# The first that matches an Arrow type says what it is. An unsigned 64-bit integer fits no Iceberg type.
+_PRIMITIVES: list[tuple[Callable[[pa.DataType], bool], PrimitiveType]] = [
+    (pa.types.is_boolean, BooleanType()),
+    (_is_small_integer, IntegerType()),
+    (lambda kind: kind in {pa.int64(), pa.uint32()}, LongType()),
+    (lambda kind: kind in {pa.float16(), pa.float32()}, FloatType()),
+    (pa.types.is_float64, DoubleType()),
+    (pa.types.is_date, DateType()),
+    (_is_text, StringType()),
+    (_is_bytes, BinaryType()),
+    (pa.types.is_null, UnknownType()),
+]
+
+
+def _arrow_field(field: NestedField, *, ids: bool) -> pa.Field:
+    metadata = {}
+    if field.doc is not None:
+        metadata[DOC_KEY] = field.doc.encode()
+    if ids:
+        metadata[FIELD_ID_KEY] = str(field.field_id).encode()
+    return pa.field(field.name, _arrow_type(field.field_type, ids=ids), not field.required, metadata or None)
+
+
+def _arrow_type(kind: IcebergType, *, ids: bool) -> pa.DataType:
+    if isinstance(kind, StructType):
+        return pa.struct([_arrow_field(field, ids=ids) for field in kind.fields])
+    if isinstance(kind, ListType):
+        return pa.list_(_arrow_field(kind.element_field, ids=ids))
+    if isinstance(kind, MapType):
+        return pa.map_(_arrow_field(kind.key_field, ids=ids), _arrow_field(kind.value_field, ids=ids))
+    assert isinstance(kind, PrimitiveType)
+    return primitive_to_arrow(kind)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    types = pa.types
+    names = ("is_list", "is_large_list", "is_fixed_size_list", "is_list_view", "is_large_list_view")
+    return any(getattr(types, name)(kind) for name in names if hasattr(types, name))
+
+
+def _children(kind: pa.DataType) -> list[pa.Field]:
+    """Return the fields directly below a nested type."""
+    if pa.types.is_map(kind):
+        return [kind.key_field, kind.item_field]
+    if _is_list(kind):
+        return [kind.value_field]
+    return [kind.field(position) for position in range(kind.num_fields)]
+
+
+def _has_all_ids(fields: Iterable[pa.Field]) -> bool:
+    """Return whether every field of every depth has an id; ValidationError if only some have."""
+    found = [bool(field.metadata and FIELD_ID_KEY in field.metadata) for field in _every(fields)]
+    if any(found) and not all(found):
+        raise ValidationError(f"some fields have an id in {FIELD_ID_KEY.decode()} and some do not: give all or none")
+    return bool(found) and all(found)
+
+
+def _every(fields: Iterable[pa.Field]) -> Iterable[pa.Field]:
+    for field in fields:
+        yield field
+        yield from _every(_children(field.type))
+
+
+def _id_of(field: pa.Field) -> int:
+    return int(field.metadata[FIELD_ID_KEY])
+
+
+def _doc_of(field: pa.Field) -> str | None:
+    doc = None if field.metadata is None else field.metadata.get(DOC_KEY)
+    return None if doc is None else cast("str", doc.decode())
