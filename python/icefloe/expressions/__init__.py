@@ -1,0 +1,110 @@
+"""Expressions: what rows to read, delete or overwrite.
+
+>>> from icefloe.expressions import EqualTo, GreaterThan
+>>> EqualTo("name", "a") & GreaterThan("x", 5)
+And(left=EqualTo(term=Reference(name='name'), literal=literal('a')), right=GreaterThan(term=Reference(name='x'), literal=literal(5)))
+"""
+
+from __future__ import annotations
+
+from icefloe.expressions.binding import bind
+from icefloe.expressions.bound import (
+    BoundEqualTo,
+    BoundGreaterThan,
+    BoundGreaterThanOrEqual,
+    BoundIn,
+    BoundIsNaN,
+    BoundIsNull,
+    BoundLessThan,
+    BoundLessThanOrEqual,
+    BoundLiteralPredicate,
+    BoundNotEqualTo,
+    BoundNotIn,
+    BoundNotNaN,
+    BoundNotNull,
+    BoundNotStartsWith,
+    BoundPredicate,
+    BoundSetPredicate,
+    BoundStartsWith,
+    BoundUnaryPredicate,
+)
+from icefloe.expressions.conversion import to_expression
+from icefloe.expressions.literals import Literal, literal
+from icefloe.expressions.predicates import (
+    EqualTo,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    IsNaN,
+    IsNull,
+    LessThan,
+    LessThanOrEqual,
+    LiteralPredicate,
+    NotEqualTo,
+    NotIn,
+    NotNaN,
+    NotNull,
+    NotStartsWith,
+    SetPredicate,
+    StartsWith,
+    UnaryPredicate,
+    UnboundPredicate,
+)
+from icefloe.expressions.terms import Bound, BoundReference, BoundTerm, Reference, Term, Unbound, UnboundTerm
+from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue, And, BooleanExpression, Not, Or
+
+__all__ = [
+    "AlwaysFalse",
+    "AlwaysTrue",
+    "And",
+    "BooleanExpression",
+    "Bound",
+    "BoundEqualTo",
+    "BoundGreaterThan",
+    "BoundGreaterThanOrEqual",
+    "BoundIn",
+    "BoundIsNaN",
+    "BoundIsNull",
+    "BoundLessThan",
+    "BoundLessThanOrEqual",
+    "BoundLiteralPredicate",
+    "BoundNotEqualTo",
+    "BoundNotIn",
+    "BoundNotNaN",
+    "BoundNotNull",
+    "BoundNotStartsWith",
+    "BoundPredicate",
+    "BoundReference",
+    "BoundSetPredicate",
+    "BoundStartsWith",
+    "BoundTerm",
+    "BoundUnaryPredicate",
+    "EqualTo",
+    "GreaterThan",
+    "GreaterThanOrEqual",
+    "In",
+    "IsNaN",
+    "IsNull",
+    "LessThan",
+    "LessThanOrEqual",
+    "Literal",
+    "LiteralPredicate",
+    "Not",
+    "NotEqualTo",
+    "NotIn",
+    "NotNaN",
+    "NotNull",
+    "NotStartsWith",
+    "Or",
+    "Reference",
+    "SetPredicate",
+    "StartsWith",
+    "Term",
+    "UnaryPredicate",
+    "Unbound",
+    "UnboundPredicate",
+    "UnboundTerm",
+    "bind",
+    "literal",
+    "to_expression",
+]

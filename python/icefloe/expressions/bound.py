@@ -1,0 +1,165 @@
+"""Predicates on columns of a schema: names resolved, literals of the columns' types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, TYPE_CHECKING
+
+from icefloe.expressions.terms import Bound, BoundReference
+from icefloe.expressions.tree import BooleanExpression
+
+if TYPE_CHECKING:
+    from icefloe.expressions.literals import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class BoundPredicate(Bound, BooleanExpression):
+    """A predicate on a column of a schema."""
+
+    term: BoundReference
+    operator: ClassVar[str] = ""
+    negation: ClassVar[type[BoundPredicate]]
+
+    def __invert__(self) -> BooleanExpression:
+        return self.negation(self.term)
+
+
+class BoundUnaryPredicate(BoundPredicate):
+    """A predicate without literal."""
+
+    __slots__ = ()
+
+
+class BoundIsNull(BoundUnaryPredicate):
+    """The value is null."""
+
+    __slots__ = ()
+    operator = "is-null"
+
+
+class BoundNotNull(BoundUnaryPredicate):
+    """The value is not null."""
+
+    __slots__ = ()
+    operator = "not-null"
+
+
+class BoundIsNaN(BoundUnaryPredicate):
+    """The value is a NaN."""
+
+    __slots__ = ()
+    operator = "is-nan"
+
+
+class BoundNotNaN(BoundUnaryPredicate):
+    """The value is not a NaN."""
+
+    __slots__ = ()
+    operator = "not-nan"
+
+
+@dataclass(frozen=True, slots=True)
+class BoundLiteralPredicate(BoundPredicate):
+    """A predicate with one literal."""
+
+    literal: Literal
+
+    def __invert__(self) -> BooleanExpression:
+        return self.negation(self.term, self.literal)  # type: ignore[call-arg]  # negations have the same shape
+
+
+class BoundEqualTo(BoundLiteralPredicate):
+    """``x = v``."""
+
+    __slots__ = ()
+    operator = "eq"
+
+
+class BoundNotEqualTo(BoundLiteralPredicate):
+    """``x != v``; true of null."""
+
+    __slots__ = ()
+    operator = "not-eq"
+
+
+class BoundLessThan(BoundLiteralPredicate):
+    """``x < v``."""
+
+    __slots__ = ()
+    operator = "lt"
+
+
+class BoundLessThanOrEqual(BoundLiteralPredicate):
+    """``x <= v``."""
+
+    __slots__ = ()
+    operator = "lt-eq"
+
+
+class BoundGreaterThan(BoundLiteralPredicate):
+    """``x > v``."""
+
+    __slots__ = ()
+    operator = "gt"
+
+
+class BoundGreaterThanOrEqual(BoundLiteralPredicate):
+    """``x >= v``."""
+
+    __slots__ = ()
+    operator = "gt-eq"
+
+
+class BoundStartsWith(BoundLiteralPredicate):
+    """The text begins with another."""
+
+    __slots__ = ()
+    operator = "starts-with"
+
+
+class BoundNotStartsWith(BoundLiteralPredicate):
+    """The text does not begin with another; true of null."""
+
+    __slots__ = ()
+    operator = "not-starts-with"
+
+
+@dataclass(frozen=True, slots=True)
+class BoundSetPredicate(BoundPredicate):
+    """A predicate with many literals."""
+
+    values: frozenset[Literal]
+
+    @property
+    def literals(self) -> set[Literal]:
+        """The literals as a set."""
+        return set(self.values)
+
+    def __invert__(self) -> BooleanExpression:
+        return self.negation(self.term, self.values)  # type: ignore[call-arg]  # negations have the same shape
+
+
+class BoundIn(BoundSetPredicate):
+    """The value is one of several."""
+
+    __slots__ = ()
+    operator = "in"
+
+
+class BoundNotIn(BoundSetPredicate):
+    """The value is none of several; true of null."""
+
+    __slots__ = ()
+    operator = "not-in"
+
+
+for _one, _other in (
+    (BoundIsNull, BoundNotNull),
+    (BoundIsNaN, BoundNotNaN),
+    (BoundEqualTo, BoundNotEqualTo),
+    (BoundLessThan, BoundGreaterThanOrEqual),
+    (BoundGreaterThan, BoundLessThanOrEqual),
+    (BoundStartsWith, BoundNotStartsWith),
+    (BoundIn, BoundNotIn),
+):
+    _one.negation, _other.negation = _other, _one

@@ -1,0 +1,436 @@
+"""Literals: values in expressions, and what they become in a column of another type. Spec: Expressions."""
+
+from __future__ import annotations
+
+import math
+import struct
+import uuid
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from icefloe.conversions import from_json_value, temporal, unscaled_value
+from icefloe.exceptions import ValidationError
+from icefloe.types import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FixedType,
+    FloatType,
+    IcebergType,
+    IntegerType,
+    LongType,
+    PrimitiveType,
+    StringType,
+    TimestampNanoType,
+    TimestampType,
+    TimestamptzNanoType,
+    TimestamptzType,
+    TimeType,
+    UUIDType,
+)
+
+_TIMESTAMPS = (TimestampType, TimestamptzType)
+_NANO_TIMESTAMPS = (TimestampNanoType, TimestamptzNanoType)
+
+
+class Literal:
+    """A value in an expression. Literals are equal if their kinds and values are."""
+
+    __slots__ = ("_value",)
+    _value: Any
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    @property
+    def value(self) -> Any:
+        """The value: dates as days, times and timestamps as microseconds."""
+        return self._value
+
+    def to(self, type_var: IcebergType) -> Literal:
+        """Return this literal as one of a type; an above-max or below-min literal if it lies beyond all values of the type.
+
+        Raises:
+            ValidationError: It has no exact meaning in the type.
+        """
+        converted = self._to(type_var) if isinstance(type_var, PrimitiveType) else None
+        if converted is None:
+            raise ValidationError(f"{self} cannot be compared with values of type {type_var}")
+        return converted
+
+    def _to(self, kind: PrimitiveType) -> Literal | None:
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(self) is type(other) and self._value == other._value if isinstance(other, Literal) else NotImplemented
+        )
+
+    def __lt__(self, other: Literal) -> bool:
+        return bool(self._value < other._value)
+
+    def __gt__(self, other: Literal) -> bool:
+        return bool(self._value > other._value)
+
+    def __le__(self, other: Literal) -> bool:
+        return bool(self._value <= other._value)
+
+    def __ge__(self, other: Literal) -> bool:
+        return bool(self._value >= other._value)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._value))
+
+    def __str__(self) -> str:
+        return str(self._value)
+
+    def __repr__(self) -> str:
+        return f"literal({self._value!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._value,)
+
+
+class _Beyond(Literal):
+    """A literal beyond every value of its type."""
+
+    __slots__ = ()
+    bound: ClassVar[Any] = None
+
+    def __init__(self) -> None:
+        super().__init__(self.bound)
+
+    def to(self, type_var: IcebergType) -> Literal:
+        """Return itself: it lies beyond the values of its own type alone."""
+        del type_var
+        return self
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), ()
+
+
+class AboveMax(_Beyond):
+    """Above every value."""
+
+    __slots__ = ()
+
+
+class BelowMin(_Beyond):
+    """Below every value."""
+
+    __slots__ = ()
+
+
+class IntAboveMax(AboveMax):
+    """Above every int."""
+
+    __slots__ = ()
+    bound = IntegerType.max
+
+
+class IntBelowMin(BelowMin):
+    """Below every int."""
+
+    __slots__ = ()
+    bound = IntegerType.min
+
+
+class LongAboveMax(AboveMax):
+    """Above every long."""
+
+    __slots__ = ()
+    bound = LongType.max
+
+
+class LongBelowMin(BelowMin):
+    """Below every long."""
+
+    __slots__ = ()
+    bound = LongType.min
+
+
+class FloatAboveMax(AboveMax):
+    """Above every finite float."""
+
+    __slots__ = ()
+    bound = FloatType.max
+
+
+class FloatBelowMin(BelowMin):
+    """Below every finite float."""
+
+    __slots__ = ()
+    bound = FloatType.min
+
+
+class BooleanLiteral(Literal):
+    """True or false."""
+
+    __slots__ = ()
+
+    def _to(self, kind: PrimitiveType) -> Literal | None:
+        return self if isinstance(kind, BooleanType) else None
+
+
+class _NumberLiteral(Literal):
+    __slots__ = ()
+
+    def _to(self, kind: PrimitiveType) -> Literal | None:
+        value = self._value
+        if isinstance(kind, FloatType):
+            return _to_float(float(value))
+        if isinstance(kind, DoubleType):
+            return DoubleLiteral(float(value))
+        if isinstance(value, float) and not math.isfinite(value):
+            return None
+        if isinstance(kind, DecimalType):
+            exact = Decimal(str(value)) if isinstance(value, float) else Decimal(value)
+            scale = Decimal(unscaled_value(exact, kind)).scaleb(-kind.scale)
+            return DecimalLiteral(scale)
+        return self._to_whole(kind, int(value)) if value == int(value) else None
+
+    def _to_whole(self, kind: PrimitiveType, value: int) -> Literal | None:
+        if isinstance(kind, IntegerType):
+            return IntAboveMax() if value > kind.max else IntBelowMin() if value < kind.min else LongLiteral(value)
+        if isinstance(kind, LongType):
+            return LongAboveMax() if value > kind.max else LongBelowMin() if value < kind.min else LongLiteral(value)
+        if isinstance(kind, DateType):
+            return DateLiteral(value)
+        if isinstance(kind, TimeType):
+            return TimeLiteral(value)
+        if isinstance(kind, _TIMESTAMPS):
+            return TimestampLiteral(value, zoned=isinstance(kind, TimestamptzType))
+        return None
+
+
+class LongLiteral(_NumberLiteral):
+    """An integer."""
+
+    __slots__ = ()
+
+    def increment(self) -> LongLiteral:
+        """Return the next integer."""
+        return LongLiteral(self._value + 1)
+
+    def decrement(self) -> LongLiteral:
+        """Return the integer before."""
+        return LongLiteral(self._value - 1)
+
+
+class FloatLiteral(_NumberLiteral):
+    """A 32-bit floating-point number."""
+
+    __slots__ = ()
+
+    def __init__(self, value: float) -> None:
+        super().__init__(struct.unpack("<f", struct.pack("<f", value))[0])
+
+
+class DoubleLiteral(_NumberLiteral):
+    """A 64-bit floating-point number."""
+
+    __slots__ = ()
+
+
+class DecimalLiteral(_NumberLiteral):
+    """A decimal number."""
+
+    __slots__ = ()
+
+    def increment(self) -> DecimalLiteral:
+        """Return the next number of as many digits after the point."""
+        return DecimalLiteral(self._value + self._step())
+
+    def decrement(self) -> DecimalLiteral:
+        """Return the number before, of as many digits after the point."""
+        return DecimalLiteral(self._value - self._step())
+
+    def _step(self) -> Decimal:
+        exponent = self._value.as_tuple().exponent
+        return Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
+
+
+class DateLiteral(Literal):
+    """Days from 1970-01-01."""
+
+    __slots__ = ()
+
+    def increment(self) -> DateLiteral:
+        """Return the next day."""
+        return DateLiteral(self._value + 1)
+
+    def decrement(self) -> DateLiteral:
+        """Return the day before."""
+        return DateLiteral(self._value - 1)
+
+    def _to(self, kind: PrimitiveType) -> Literal | None:
+        if isinstance(kind, _TIMESTAMPS):
+            return TimestampLiteral(self._value * temporal.MICROS_PER_DAY, zoned=isinstance(kind, TimestamptzType))
+        return self if isinstance(kind, DateType) else None
+
+
+class TimeLiteral(Literal):
+    """Microseconds from midnight."""
+
+    __slots__ = ()
+
+    def _to(self, kind: PrimitiveType) -> Literal | None:
+        return self if isinstance(kind, TimeType) else None
+
+
+class TimestampLiteral(Literal):
+    """Microseconds from 1970-01-01 00:00:00, of UTC if ``zoned``."""
+
+    __slots__ = ("zoned",)
+    zoned: bool
+
+    def __init__(self, value: int, zoned: bool = False) -> None:
+        super().__init__(value)
+        self.zoned = zoned
+
+    def increment(self) -> TimestampLiteral:
+        """Return the next microsecond."""
+        return TimestampLiteral(self._value + 1, self.zoned)
+
+    def decrement(self) -> TimestampLiteral:
+        """Return the microsecond before."""
+        return TimestampLiteral(self._value - 1, self.zoned)
+
+    def _to(self, kind: PrimitiveType) -> Literal | None:
+        if isinstance(kind, _TIMESTAMPS):
+            return TimestampLiteral(self._value, isinstance(kind, TimestamptzType))
+        if isinstance(kind, _NANO_TIMESTAMPS):
+            return LongLiteral(self._value * temporal.NANOS_PER_MICRO)
+        return DateLiteral(self._value // temporal.MICROS_PER_DAY) if isinstance(kind, DateType) else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TimestampLiteral, (self._value, self.zoned)
+
+
+class StringLiteral(Literal):
+    """Text; in a column of another type, what the text spells."""
+
+    __slots__ = ()
+
+    def _to(self, kind: PrimitiveType) -> Literal | None:
+        text = self._value
+        if isinstance(kind, StringType):
+            return self
+        if isinstance(kind, BooleanType):
+            return BooleanLiteral(text.lower() == "true") if text.lower() in {"true", "false"} else None
+        try:
+            if isinstance(kind, (IntegerType, LongType, DecimalType)):
+                return DecimalLiteral(Decimal(text)).to(kind)
+            if isinstance(kind, (FloatType, DoubleType)):
+                return DoubleLiteral(float(text)).to(kind)
+        except (ArithmeticError, ValueError) as error:
+            raise ValidationError(f"{text!r} is not a number, as values of type {kind} are") from error
+        return _from_text(kind, text)
+
+    def __repr__(self) -> str:
+        return f"literal({self._value!r})"
+
+
+class UUIDLiteral(Literal):
+    """A UUID, as its 16 bytes."""
+
+    __slots__ = ()
+
+    def __init__(self, value: uuid.UUID | bytes) -> None:
+        super().__init__(value.bytes if isinstance(value, uuid.UUID) else bytes(value))
+
+    def _to(self, kind: PrimitiveType) -> Literal | None:
+        if isinstance(kind, UUIDType):
+            return self
+        if isinstance(kind, FixedType) and kind.length == len(self._value):
+            return FixedLiteral(self._value)
+        return BinaryLiteral(self._value) if isinstance(kind, BinaryType) else None
+
+
+class FixedLiteral(Literal):
+    """Bytes of a fixed number."""
+
+    __slots__ = ()
+
+    def _to(self, kind: PrimitiveType) -> Literal | None:
+        return _bytes_to(self._value, kind)
+
+
+class BinaryLiteral(Literal):
+    """Bytes."""
+
+    __slots__ = ()
+
+    def _to(self, kind: PrimitiveType) -> Literal | None:
+        return _bytes_to(self._value, kind)
+
+
+def literal(value: Any) -> Literal:
+    """Return the literal of a Python value.
+
+    >>> literal(34), literal("a")
+    (literal(34), literal('a'))
+    """
+    if isinstance(value, Literal):
+        return value
+    if isinstance(value, datetime):
+        return TimestampLiteral(temporal.datetime_to_micros(value), zoned=value.tzinfo is not None)
+    if isinstance(value, date):
+        return DateLiteral(temporal.date_to_days(value))
+    if isinstance(value, time):
+        return TimeLiteral(temporal.time_to_micros(value))
+    for kind, made in _KINDS:
+        if isinstance(value, kind):
+            return made(value)
+    raise ValidationError(f"no literal of a value of type {type(value).__name__}: {value!r}")
+
+
+# bool before int, of which it is one.
+_KINDS: tuple[tuple[type | tuple[type, ...], type[Literal]], ...] = (
+    (bool, BooleanLiteral),
+    (int, LongLiteral),
+    (float, DoubleLiteral),
+    (str, StringLiteral),
+    (uuid.UUID, UUIDLiteral),
+    ((bytes, bytearray), BinaryLiteral),
+    (Decimal, DecimalLiteral),
+)
+
+
+def _to_float(value: float) -> Literal:
+    if math.isfinite(value) and value > FloatType.max:
+        return FloatAboveMax()
+    if math.isfinite(value) and value < FloatType.min:
+        return FloatBelowMin()
+    return FloatLiteral(value)
+
+
+def _from_text(kind: PrimitiveType, text: str) -> Literal | None:
+    if isinstance(kind, (*_TIMESTAMPS, *_NANO_TIMESTAMPS)):
+        nanos, zoned = temporal.timestamp_nanos_from_text(text)
+        wanted = isinstance(kind, (TimestamptzType, TimestamptzNanoType))
+        if zoned != wanted:
+            raise ValidationError(
+                f"{text!r} must {'have a zone, such as +00:00' if wanted else 'have no zone'} to be a {kind}"
+            )
+        if isinstance(kind, _NANO_TIMESTAMPS):
+            return LongLiteral(nanos)
+        return TimestampLiteral(nanos // temporal.NANOS_PER_MICRO, zoned)
+    made = {"date": DateLiteral, "time": TimeLiteral, "uuid": UUIDLiteral, "binary": BinaryLiteral}.get(str(kind))
+    if isinstance(kind, FixedType):
+        return BinaryLiteral(from_json_value(kind, text)).to(kind)
+    return None if made is None else made(from_json_value(kind, text))
+
+
+def _bytes_to(value: bytes, kind: PrimitiveType) -> Literal | None:
+    if isinstance(kind, BinaryType):
+        return BinaryLiteral(value)
+    if isinstance(kind, FixedType) and kind.length == len(value):
+        return FixedLiteral(value)
+    return UUIDLiteral(value) if isinstance(kind, UUIDType) and len(value) == 16 else None

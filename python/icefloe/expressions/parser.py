@@ -1,0 +1,268 @@
+"""Filters as text, in the manner of SQL.
+
+```
+expression := term ('or' term)*            term := factor ('and' factor)*
+factor     := 'not' factor | '(' expression ')' | 'true' | 'false' | predicate
+predicate  := column ('=' | '==' | '!=' | '<>' | '<' | '<=' | '>' | '>=') literal      either side first
+            | column 'is' ['not'] ('null' | 'nan')
+            | column ['not'] 'in' '(' literal (',' literal)* ')'
+            | column ['not'] 'between' literal 'and' literal
+            | column ['not'] 'like' 'prefix%'
+column     := name ('.' name)*             name: letters, digits, _; or in double quotes or backquotes
+literal    := 5 | 1.50 | 1e3 | 'text' | true | false | date '2026-01-31' | time '10:00:00' | timestamp '2026-01-31 10:00:00+00:00' | X'00ff'
+```
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from icefloe.conversions import temporal
+from icefloe.exceptions import ValidationError
+from icefloe.expressions.literals import BinaryLiteral, DateLiteral, Literal, TimeLiteral, TimestampLiteral, literal
+from icefloe.expressions.predicates import (
+    EqualTo,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    IsNaN,
+    IsNull,
+    LessThan,
+    LessThanOrEqual,
+    LiteralPredicate,
+    NotEqualTo,
+    NotIn,
+    NotNaN,
+    NotNull,
+    NotStartsWith,
+    StartsWith,
+)
+from icefloe.expressions.tokens import Token, tokenize
+from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue, And, BooleanExpression, Not, all_of, any_of
+
+MAX_DEPTH = 100
+
+_COMPARISONS: dict[str, type[LiteralPredicate]] = {
+    "=": EqualTo,
+    "==": EqualTo,
+    "!=": NotEqualTo,
+    "<>": NotEqualTo,
+    "<": LessThan,
+    "<=": LessThanOrEqual,
+    ">": GreaterThan,
+    ">=": GreaterThanOrEqual,
+}
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_TYPED = {"date", "time", "timestamp", "x"}
+
+
+def parse(expr: str) -> BooleanExpression:
+    """Return the expression that a text spells.
+
+    Raises:
+        ValidationError: The text is not an expression; the message shows where.
+
+    >>> parse("x in (1, 2) and not name like 'a%'")
+    And(left=In(Reference(name='x'), {literal(1), literal(2)}), right=Not(child=StartsWith(term=Reference(name='name'), literal=literal('a'))))
+    """
+    parser = _Parser(expr)
+    found = parser.expression(0)
+    parser.expect("end", "the end, `and` or `or`")
+    return found
+
+
+class _Parser:
+    """One pass over the tokens of one text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = tokenize(text)
+        self.at = 0
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.at]
+
+    def expression(self, depth: int) -> BooleanExpression:
+        parts = [self.conjunction(depth)]
+        while self.accept("or"):
+            parts.append(self.conjunction(depth))
+        return any_of(*parts) if len(parts) > 1 else parts[0]
+
+    def conjunction(self, depth: int) -> BooleanExpression:
+        parts = [self.factor(depth)]
+        while self.accept("and"):
+            parts.append(self.factor(depth))
+        return all_of(*parts) if len(parts) > 1 else parts[0]
+
+    def factor(self, depth: int) -> BooleanExpression:
+        if depth > MAX_DEPTH:
+            raise self.error(f"no more than {MAX_DEPTH} levels of parentheses and `not`")
+        if self.accept("not"):
+            return Not(self.factor(depth + 1))
+        if self.accept("("):
+            inner = self.expression(depth + 1)
+            self.expect(")", "`)`")
+            return inner
+        if self.token.is_word("true", "false") and not self.next_is_comparison():
+            value = self.token.key == "true"
+            self.at += 1
+            return AlwaysTrue() if value else AlwaysFalse()
+        return self.predicate()
+
+    def predicate(self) -> BooleanExpression:
+        if self.starts_literal():
+            value = self.literal()
+            symbol = self.comparison()
+            return _COMPARISONS[_MIRRORED.get(symbol, symbol)](self.column(), value)
+        column = self.column()
+        if self.accept("is"):
+            return self.is_predicate(column)
+        negated = self.accept("not")
+        if self.accept("in"):
+            values = self.literals()
+            return NotIn(column, values) if negated else In(column, values)
+        if self.accept("between"):
+            return self.between(column, negated)
+        if self.accept("like"):
+            return self.like(column, negated)
+        if negated:
+            raise self.error("`in`, `between` or `like`")
+        symbol = self.comparison()
+        return _COMPARISONS[symbol](column, self.literal())
+
+    def is_predicate(self, column: str) -> BooleanExpression:
+        negated = self.accept("not")
+        if self.accept("null"):
+            return NotNull(column) if negated else IsNull(column)
+        if self.accept("nan"):
+            return NotNaN(column) if negated else IsNaN(column)
+        raise self.error("`null` or `nan`")
+
+    def between(self, column: str, negated: bool) -> BooleanExpression:
+        low = self.literal()
+        if not self.accept("and"):
+            raise self.error("`and`")
+        high = self.literal()
+        inside: BooleanExpression = And(GreaterThanOrEqual(column, low), LessThanOrEqual(column, high))
+        return ~inside if negated else inside
+
+    def like(self, column: str, negated: bool) -> BooleanExpression:
+        if self.token.kind != "string":
+            raise self.error("a text in single quotes")
+        pattern, wild = _prefix_of(self.token.value)
+        if pattern is None:
+            raise self.error("a pattern with a single % at its end, no _, and \\% for the character itself")
+        self.at += 1
+        if wild:
+            return NotStartsWith(column, pattern) if negated else StartsWith(column, pattern)
+        return NotEqualTo(column, pattern) if negated else EqualTo(column, pattern)
+
+    def comparison(self) -> str:
+        if self.token.kind != "symbol" or self.token.key not in _COMPARISONS:
+            raise self.error("a comparison, `is`, `in`, `between` or `like`")
+        self.at += 1
+        return self.tokens[self.at - 1].key
+
+    def column(self) -> str:
+        parts = [self.name()]
+        while self.accept("."):
+            parts.append(self.name())
+        return ".".join(parts)
+
+    def name(self) -> str:
+        if self.token.kind not in {"word", "name"}:
+            raise self.error("a column name")
+        self.at += 1
+        return str(self.tokens[self.at - 1].value)
+
+    def literals(self) -> list[Literal]:
+        self.expect("(", "`(`")
+        values = [self.literal()]
+        while self.accept(","):
+            values.append(self.literal())
+        self.expect(")", "`,` or `)`")
+        return values
+
+    def starts_literal(self) -> bool:
+        following = self.tokens[min(self.at + 1, len(self.tokens) - 1)]
+        typed = self.token.is_word(*_TYPED) and following.kind == "string"
+        constant = self.token.is_word("true", "false") and self.next_is_comparison()
+        return self.token.kind in {"string", "number"} or self.token.key in {"-", "+"} or typed or constant
+
+    def next_is_comparison(self) -> bool:
+        following = self.tokens[min(self.at + 1, len(self.tokens) - 1)]
+        return following.kind == "symbol" and following.key in _COMPARISONS
+
+    def literal(self) -> Literal:
+        token = self.token
+        self.at += 1
+        if token.kind == "string":
+            return literal(token.value)
+        if token.kind == "number":
+            return literal(token.value)
+        if token.key in {"-", "+"} and self.token.kind == "number":
+            self.at += 1
+            number: Any = self.tokens[self.at - 1].value
+            return literal(-number if token.key == "-" else number)
+        if token.is_word("true", "false"):
+            return literal(token.key == "true")
+        if token.is_word(*_TYPED) and self.token.kind == "string":
+            self.at += 1
+            return self.typed(token, self.tokens[self.at - 1])
+        self.at -= 1
+        hint = "; use `is null`" if token.is_word("null") else ""
+        raise self.error(f"a literal{hint}")
+
+    def typed(self, kind: Token, text: Token) -> Literal:
+        try:
+            if kind.key == "date":
+                return DateLiteral(temporal.date_from_text(text.value))
+            if kind.key == "time":
+                return TimeLiteral(temporal.time_from_text(text.value))
+            if kind.key == "x":
+                return BinaryLiteral(bytes.fromhex(text.value))
+            nanos, zoned = temporal.timestamp_nanos_from_text(text.value)
+        except ValueError as error:
+            raise self.error_at(text, str(error)) from error
+        if nanos % temporal.NANOS_PER_MICRO != 0:
+            return literal(text.value)
+        return TimestampLiteral(nanos // temporal.NANOS_PER_MICRO, zoned)
+
+    def accept(self, key: str) -> bool:
+        if self.token.kind in {"word", "symbol"} and self.token.key == key:
+            self.at += 1
+            return True
+        return False
+
+    def expect(self, key: str, what: str) -> None:
+        if key == "end" and self.token.kind == "end":
+            return
+        if not self.accept(key):
+            raise self.error(what)
+
+    def error(self, expected: str) -> ValidationError:
+        return self.error_at(self.token, f"expected {expected}, found {self.token}")
+
+    def error_at(self, token: Token, problem: str) -> ValidationError:
+        return ValidationError(
+            f"filter, position {token.position}: {problem}\n  {self.text}\n  {' ' * token.position}^"
+        )
+
+
+def _prefix_of(pattern: str) -> tuple[str | None, bool]:
+    """Return the prefix that a LIKE pattern asks for and whether anything may follow; None if it asks for anything else."""
+    prefix, position = [], 0
+    while position < len(pattern):
+        character = pattern[position]
+        if character == "\\" and position + 1 < len(pattern):
+            prefix.append(pattern[position + 1])
+            position += 2
+            continue
+        if character == "%":
+            return ("".join(prefix), True) if position == len(pattern) - 1 else (None, False)
+        if character == "_":
+            return None, False
+        prefix.append(character)
+        position += 1
+    return "".join(prefix), False

@@ -1,0 +1,263 @@
+"""Predicates on columns by name, as users write them; binding resolves the names and converts the literals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from icefloe.exceptions import ValidationError
+from icefloe.expressions.literals import Literal, literal
+from icefloe.expressions.terms import Unbound, UnboundTerm, to_term
+from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue, BooleanExpression
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from typing_extensions import Self
+
+    from icefloe.schema import Schema
+
+
+class UnboundPredicate(Unbound, BooleanExpression):
+    """A predicate on a column by name."""
+
+    __slots__ = ("term",)
+    term: UnboundTerm
+    # The predicate's name in the JSON form of expressions.
+    operator: ClassVar[str] = ""
+    negation: ClassVar[type[UnboundPredicate]]
+
+    def __init__(self, term: str | UnboundTerm) -> None:
+        object.__setattr__(self, "term", to_term(term))
+
+    def bind(self, schema: Schema, case_sensitive: bool = True) -> BooleanExpression:
+        """Return the predicate on a schema's column, folded where the type alone decides it.
+
+        Raises:
+            ResolveError: The schema has no such column.
+            ValidationError: The literal has no meaning in the column's type.
+        """
+        from icefloe.expressions.binding import bind
+
+        return bind(schema, self, case_sensitive)
+
+    def _key(self) -> tuple[Any, ...]:
+        return (self.term,)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("an expression is immutable")
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and isinstance(other, UnboundPredicate) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._key()))
+
+
+class UnaryPredicate(UnboundPredicate):
+    """A predicate without literal."""
+
+    __slots__ = ()
+
+    def __invert__(self) -> BooleanExpression:
+        return self.negation(self.term)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(term={self.term!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.term,)
+
+
+class IsNull(UnaryPredicate):
+    """The value is null."""
+
+    __slots__ = ()
+    operator = "is-null"
+
+
+class NotNull(UnaryPredicate):
+    """The value is not null."""
+
+    __slots__ = ()
+    operator = "not-null"
+
+
+class IsNaN(UnaryPredicate):
+    """The value is a NaN."""
+
+    __slots__ = ()
+    operator = "is-nan"
+
+
+class NotNaN(UnaryPredicate):
+    """The value is not a NaN."""
+
+    __slots__ = ()
+    operator = "not-nan"
+
+
+class LiteralPredicate(UnboundPredicate):
+    """A predicate with one literal; a Python value stands for its literal."""
+
+    __slots__ = ("literal",)
+    literal: Literal
+
+    def __init__(self, term: str | UnboundTerm, literal: Any = None, **aliases: Any) -> None:
+        super().__init__(term)
+        value = aliases.pop("value", literal)
+        if aliases:
+            raise ValidationError(f"unknown arguments: {', '.join(sorted(aliases))}")
+        object.__setattr__(self, "literal", _literal(value))
+
+    def _key(self) -> tuple[Any, ...]:
+        return (self.term, self.literal)
+
+    def __invert__(self) -> BooleanExpression:
+        opposite: Any = self.negation
+        inverted: BooleanExpression = opposite(self.term, self.literal)
+        return inverted
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(term={self.term!r}, literal={self.literal!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.term, self.literal)
+
+
+class EqualTo(LiteralPredicate):
+    """``x = v``."""
+
+    __slots__ = ()
+    operator = "eq"
+
+
+class NotEqualTo(LiteralPredicate):
+    """``x != v``; true of null, as the specification has it."""
+
+    __slots__ = ()
+    operator = "not-eq"
+
+
+class LessThan(LiteralPredicate):
+    """``x < v``."""
+
+    __slots__ = ()
+    operator = "lt"
+
+
+class LessThanOrEqual(LiteralPredicate):
+    """``x <= v``."""
+
+    __slots__ = ()
+    operator = "lt-eq"
+
+
+class GreaterThan(LiteralPredicate):
+    """``x > v``."""
+
+    __slots__ = ()
+    operator = "gt"
+
+
+class GreaterThanOrEqual(LiteralPredicate):
+    """``x >= v``."""
+
+    __slots__ = ()
+    operator = "gt-eq"
+
+
+class StartsWith(LiteralPredicate):
+    """The text begins with another."""
+
+    __slots__ = ()
+    operator = "starts-with"
+
+
+class NotStartsWith(LiteralPredicate):
+    """The text does not begin with another; true of null."""
+
+    __slots__ = ()
+    operator = "not-starts-with"
+
+
+class SetPredicate(UnboundPredicate):
+    """A predicate with many literals."""
+
+    __slots__ = ("values",)
+    values: tuple[Literal, ...]
+    _empty: ClassVar[type[BooleanExpression]]
+    _single: ClassVar[type[LiteralPredicate]]
+
+    def __new__(cls, term: str | UnboundTerm, literals: Iterable[Any] = (), **aliases: Any) -> Self:
+        """Return the predicate; of no value a constant, of one value an (in)equality."""
+        values = tuple(dict.fromkeys(map(_literal, aliases.get("values", literals))))
+        if not values:
+            return cast("Self", cls._empty())
+        if len(values) == 1:
+            return cast("Self", cls._single(term, values[0]))
+        made = object.__new__(cls)
+        object.__setattr__(made, "term", to_term(term))
+        object.__setattr__(made, "values", values)
+        return made
+
+    def __init__(self, term: str | UnboundTerm, literals: Iterable[Any] = (), **aliases: Any) -> None:
+        """All is done by ``__new__``, which may return another kind of expression."""
+
+    @property
+    def literals(self) -> set[Literal]:
+        """The literals as a set."""
+        return set(self.values)
+
+    def _key(self) -> tuple[Any, ...]:
+        return (self.term, frozenset(self.values))
+
+    def __invert__(self) -> BooleanExpression:
+        opposite: Any = self.negation
+        inverted: BooleanExpression = opposite(self.term, self.values)
+        return inverted
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.term!r}, {{{', '.join(map(repr, self.values))}}})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.term, self.values)
+
+
+class In(SetPredicate):
+    """The value is one of several.
+
+    >>> In("x", [1])
+    EqualTo(term=Reference(name='x'), literal=literal(1))
+    """
+
+    __slots__ = ()
+    operator = "in"
+    _empty = AlwaysFalse
+    _single = EqualTo
+
+
+class NotIn(SetPredicate):
+    """The value is none of several; true of null."""
+
+    __slots__ = ()
+    operator = "not-in"
+    _empty = AlwaysTrue
+    _single = NotEqualTo
+
+
+for _one, _other in (
+    (IsNull, NotNull),
+    (IsNaN, NotNaN),
+    (EqualTo, NotEqualTo),
+    (LessThan, GreaterThanOrEqual),
+    (GreaterThan, LessThanOrEqual),
+    (StartsWith, NotStartsWith),
+    (In, NotIn),
+):
+    _one.negation, _other.negation = _other, _one
+
+
+def _literal(value: Any) -> Literal:
+    if value is None:
+        raise ValidationError("a comparison with None: use IsNull or NotNull")
+    return literal(value)

@@ -1,0 +1,167 @@
+"""Expressions as JSON, in the form of the REST catalog protocol; this is how filters reach the Rust core."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import from_json, to_json
+
+from icefloe.conversions import temporal
+from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.expressions import predicates
+from icefloe.expressions.bound import BoundLiteralPredicate, BoundPredicate, BoundSetPredicate
+from icefloe.expressions.literals import (
+    BinaryLiteral,
+    DateLiteral,
+    DecimalLiteral,
+    FixedLiteral,
+    Literal,
+    TimeLiteral,
+    TimestampLiteral,
+    UUIDLiteral,
+)
+from icefloe.expressions.predicates import LiteralPredicate, SetPredicate, UnboundPredicate
+from icefloe.expressions.terms import BoundReference, Reference
+from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue, And, BooleanExpression, Not, Or
+from icefloe.types import UUIDType
+
+if TYPE_CHECKING:
+    from icefloe.types import IcebergType
+
+# Deeper than any filter needs: conjunctions and disjunctions are kept balanced.
+MAX_DEPTH = 200
+
+
+def expression_to_json(expr: BooleanExpression) -> str:
+    """Return an expression as JSON text.
+
+    >>> from icefloe.expressions import GreaterThan
+    >>> expression_to_json(GreaterThan("x", 5))
+    '{"type":"gt","term":"x","value":5}'
+    """
+    return to_json(to_json_value(expr)).decode()
+
+
+def to_json_value(expr: BooleanExpression) -> Any:
+    """Return an expression as a JSON object."""
+    if isinstance(expr, AlwaysTrue):
+        return {"type": "true"}
+    if isinstance(expr, AlwaysFalse):
+        return {"type": "false"}
+    if isinstance(expr, (And, Or)):
+        return {
+            "type": "and" if isinstance(expr, And) else "or",
+            "left": to_json_value(expr.left),
+            "right": to_json_value(expr.right),
+        }
+    if isinstance(expr, Not):
+        return {"type": "not", "child": to_json_value(expr.child)}
+    if not isinstance(expr, (UnboundPredicate, BoundPredicate)):
+        raise ValidationError(f"not an expression: {expr!r}")
+    value: dict[str, Any] = {"type": expr.operator, "term": _name(expr.term)}
+    kind = expr.term.field.field_type if isinstance(expr.term, BoundReference) else None
+    if isinstance(expr, (LiteralPredicate, BoundLiteralPredicate)):
+        value["value"] = literal_to_json_value(expr.literal, kind)
+    elif isinstance(expr, (SetPredicate, BoundSetPredicate)):
+        value["values"] = sorted(
+            (literal_to_json_value(each, kind) for each in expr.values), key=lambda each: (str(type(each)), each)
+        )
+    return value
+
+
+def literal_to_json_value(value: Literal, kind: IcebergType | None = None) -> Any:
+    """Return a literal's JSON form: numbers and truth values as they are, everything else as text.
+
+    Args:
+        value: The literal.
+        kind: The column's type, where it is known.
+    """
+    raw = value.value
+    if isinstance(value, DateLiteral):
+        return temporal.days_to_date(raw).isoformat()
+    if isinstance(value, TimeLiteral):
+        return temporal.micros_to_time(raw).isoformat(timespec="microseconds")
+    if isinstance(value, TimestampLiteral):
+        return temporal.timestamp_to_text(raw, "+00:00" if value.zoned else "")
+    if isinstance(value, UUIDLiteral) or (isinstance(kind, UUIDType) and isinstance(raw, bytes)):
+        return str(uuid.UUID(bytes=raw))
+    if isinstance(value, (BinaryLiteral, FixedLiteral)):
+        return raw.hex()
+    if isinstance(value, DecimalLiteral):
+        return format(raw, "f")
+    return str(raw) if isinstance(raw, float) and not math.isfinite(raw) else raw
+
+
+def expression_from_json(data: str | bytes | bool | dict[str, Any]) -> BooleanExpression:
+    """Return the expression of a JSON text or object; ValidationError says what is wrong with it.
+
+    >>> expression_from_json('{"type": "is-null", "term": "x"}')
+    IsNull(term=Reference(name='x'))
+    """
+    if isinstance(data, (str, bytes)):
+        try:
+            data = from_json(data)
+        except ValueError as error:
+            raise ValidationError(f"expression is not JSON: {error}") from error
+    return _from_value(data, 0)
+
+
+def _from_value(value: Any, depth: int) -> BooleanExpression:
+    if depth > MAX_DEPTH:
+        raise ValidationError(f"expression is nested more than {MAX_DEPTH} deep")
+    if isinstance(value, bool):
+        return AlwaysTrue() if value else AlwaysFalse()
+    if not isinstance(value, dict):
+        raise ValidationError(f"an expression is an object, found {value!r}")
+    kind = value.get("type")
+    if kind in {"true", "false"}:
+        return AlwaysTrue() if kind == "true" else AlwaysFalse()
+    if kind in {"and", "or"}:
+        sides = [_from_value(value.get(side), depth + 1) for side in ("left", "right")]
+        return And(*sides) if kind == "and" else Or(*sides)
+    if kind == "not":
+        return Not(_from_value(value.get("child"), depth + 1))
+    return _predicate(kind, value)
+
+
+def _predicate(kind: Any, value: dict[str, Any]) -> BooleanExpression:
+    made = _PREDICATES.get(kind)
+    if made is None:
+        raise ValidationError(f"no such expression type: {kind!r}")
+    term = value.get("term")
+    if isinstance(term, dict) and term.get("type") == "transform":
+        raise FeatureUnsupportedError(f"an expression on a transform: {term.get('transform')}({term.get('term')})")
+    if not isinstance(term, str):
+        raise ValidationError(f"`term` of {kind} must be text, found {term!r}")
+    if issubclass(made, SetPredicate):
+        values = value.get("values")
+        if not isinstance(values, list):
+            raise ValidationError(f"`values` of {kind} must be a list, found {values!r}")
+        return made(term, values)
+    if issubclass(made, LiteralPredicate):
+        if "value" not in value:
+            raise ValidationError(f"`value` of {kind} is missing")
+        return made(term, value["value"])
+    return made(term)
+
+
+def _name(term: Any) -> str:
+    if isinstance(term, BoundReference):
+        # A bound predicate does not keep the path to a nested column; the core wants full names.
+        if term.accessor.inner is not None:
+            raise FeatureUnsupportedError(
+                f"JSON of a bound predicate on the nested column {term.field.name}; use the unbound one"
+            )
+        return term.field.name
+    if isinstance(term, Reference):
+        return term.name
+    raise ValidationError(f"no JSON form of the term {term!r}")
+
+
+_PREDICATES: dict[Any, type[UnboundPredicate]] = {
+    kind.operator: kind
+    for kind in vars(predicates).values()
+    if isinstance(kind, type) and issubclass(kind, UnboundPredicate) and kind.operator
+}

@@ -1,0 +1,76 @@
+"""The words of a filter's text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from icefloe.exceptions import ValidationError
+
+_PATTERN = re.compile(
+    r"""(?P<space>\s+)
+      | (?P<string>'(?:[^']|'')*')
+      | (?P<name>"(?:[^"]|"")+"|`(?:[^`]|``)+`)
+      | (?P<number>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)
+      | (?P<word>[^\W\d]\w*)
+      | (?P<symbol><=|>=|<>|!=|==|[=<>().,+-])""",
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One word of a text.
+
+    Args:
+        kind: ``string``, ``name`` (quoted), ``number``, ``word``, ``symbol`` or ``end``.
+        key: A word in lower case, a symbol as it is.
+        value: What it stands for, without its quotes.
+        position: Where it begins, in characters from 0.
+    """
+
+    kind: str
+    key: str
+    value: Any
+    position: int
+
+    def is_word(self, *keys: str) -> bool:
+        """Return whether this is one of some words, whatever its case."""
+        return self.kind == "word" and self.key in keys
+
+    def __str__(self) -> str:
+        return "the end" if self.kind == "end" else f"{self.value!r}" if self.kind == "string" else f"`{self.value}`"
+
+
+def tokenize(text: str) -> list[Token]:
+    """Return the words of a text, an ``end`` after the last; ValidationError where no word begins."""
+    tokens, position = [], 0
+    while position < len(text):
+        match = _PATTERN.match(text, position)
+        if match is None:
+            what = (
+                "a quote that is never closed"
+                if text[position] in "'\"`"
+                else f"no word begins with {text[position]!r}"
+            )
+            raise ValidationError(f"filter, position {position}: {what}\n  {text}\n  {' ' * position}^")
+        kind, found = match.lastgroup or "", match.group()
+        if kind != "space":
+            tokens.append(
+                Token(kind, found.lower() if kind in {"word", "symbol"} else "", _value(kind, found), position)
+            )
+        position = match.end()
+    return [*tokens, Token("end", "", "", len(text))]
+
+
+def _value(kind: str, found: str) -> Any:
+    if kind in {"string", "name"}:
+        quote = found[0]
+        return found[1:-1].replace(quote * 2, quote)
+    if kind != "number":
+        return found
+    if "e" in found.lower():
+        return float(found)
+    return Decimal(found) if "." in found else int(found)
