@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use icefloe_format::Error as FormatError;
-use icefloe_format::spec::{NestedField, PartitionSpec, Schema, StructType};
+use icefloe_format::manifest::partition_type;
+use icefloe_format::spec::{PartitionSpec, Schema, StructType};
 use serde_json::Value;
 
 use crate::error::Result;
@@ -14,7 +15,7 @@ use crate::scan::NameMapping;
 pub struct TableContext {
     /// Binds filters; what projections are made of.
     pub schema: Schema,
-    /// Every schema the table had.
+    /// The current schema, then every other the table had, newest first.
     pub schemas: Vec<Schema>,
     /// Every partition spec, by id.
     pub specs: HashMap<i32, PartitionSpec>,
@@ -36,16 +37,18 @@ impl TableContext {
         let value: Value =
             serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
         let schema = value.get("schema").ok_or_else(|| invalid("no schema".into()))?;
+        let schema = Schema::from_value(schema)?;
+        let mut schemas = vec![schema.clone()];
+        for older in items(&value, "schemas")?.iter().rev() {
+            schemas.push(Schema::from_value(older)?);
+        }
         let specs: Vec<_> = items(&value, "partition-specs")?
             .iter()
             .map(PartitionSpec::from_value)
             .collect::<Result<_, _>>()?;
         Ok(Self {
-            schema: Schema::from_value(schema)?,
-            schemas: items(&value, "schemas")?
-                .iter()
-                .map(Schema::from_value)
-                .collect::<Result<_, _>>()?,
+            schema,
+            schemas,
             specs: specs.into_iter().map(|spec| (spec.spec_id, spec)).collect(),
             name_mapping: match value.get("name-mapping") {
                 None | Some(Value::Null) => None,
@@ -70,33 +73,14 @@ impl TableContext {
     /// The type of a spec's partition tuples. Source columns are looked for in every schema: a spec
     /// outlives the columns that it was made of.
     pub fn partition_type(&self, spec: &PartitionSpec) -> StructType {
-        spec.partition_type(self.schema_of_spec(spec))
+        partition_type(spec, &self.schemas)
     }
 
-    /// The schema that has most of a spec's source columns; the current one if none has more.
-    pub fn schema_of_spec(&self, spec: &PartitionSpec) -> &Schema {
-        let sources = |schema: &Schema| {
-            spec.fields.iter().filter(|field| schema.field_by_id(field.source_id).is_some()).count()
-        };
-        let mut best = &self.schema;
-        for schema in &self.schemas {
-            if sources(schema) > sources(best) {
-                best = schema;
-            }
-        }
-        best
-    }
-
-    /// A field by id, at any depth, of the current schema or of any the table had.
+    /// A schema that has a field, at any depth: the current one, else the newest that had it.
     pub fn schema_with_field(&self, field_id: i32) -> Option<&Schema> {
-        std::iter::once(&self.schema)
-            .chain(self.schemas.iter().rev())
+        self.schemas
+            .iter()
             .find(|schema| schema.field_by_id(field_id).is_some())
-    }
-
-    /// A field by id, at any depth, of the current schema or of any the table had.
-    pub fn field(&self, field_id: i32) -> Option<&NestedField> {
-        self.schema_with_field(field_id)?.field_by_id(field_id)
     }
 }
 

@@ -1,5 +1,81 @@
 //! From a manifest list to scan tasks.
+//!
+//! Manifests are pruned by their partition summaries; those left are fetched and decoded at once, with only
+//! the statistics that the filter asks about; entries are pruned by partition, then by statistics; delete
+//! files are paired with what remains. Spec: Scan Planning.
 
 mod context;
+mod counters;
+mod deletes;
+mod entries;
+mod filter;
+mod manifests;
+mod splits;
+mod tasks;
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use icefloe_format::manifest::Stats;
 
 pub use context::TableContext;
+pub use counters::PlanCounters;
+
+use crate::error::Result;
+use crate::runtime::block_on;
+use crate::store::FileIo;
+
+use deletes::PlannedDeletes;
+use entries::{ManifestReader, PlannedEntries};
+use filter::ScanFilter;
+use manifests::Manifests;
+
+/// What to plan.
+#[derive(Debug, Clone)]
+pub struct PlanRequest {
+    /// Location of the snapshot's manifest list.
+    pub manifest_list: Option<String>,
+    /// Locations of manifests, where a snapshot of version 1 lists them inline.
+    pub manifests: Vec<String>,
+    /// Predicate JSON.
+    pub filter: String,
+    /// Wanted bytes per task; `None` leaves files whole.
+    pub split_size: Option<u64>,
+    /// Whether the files have their statistics columns.
+    pub include_stats: bool,
+    /// Whether delete files are paired with data files.
+    pub include_deletes: bool,
+}
+
+/// What a scan will read.
+#[derive(Debug, Clone)]
+pub struct ScanPlan {
+    /// One row per task.
+    pub files: RecordBatch,
+    /// One row per delete file that some task needs.
+    pub deletes: RecordBatch,
+    /// What was looked at and skipped.
+    pub counters: PlanCounters,
+}
+
+/// Plan the scan of one snapshot, blocking.
+///
+/// # Errors
+/// `UnknownColumn` for a filter on no column of the table; `Corrupt`, [`crate::Error::Missing`] and
+/// [`crate::Error::Storage`] naming a manifest or the list.
+pub fn plan(io: &FileIo, context: Arc<TableContext>, request: &PlanRequest) -> Result<ScanPlan> {
+    let filter = Arc::new(ScanFilter::new(&request.filter, &context)?);
+    let mut counters = PlanCounters::default();
+    let manifests = block_on(Manifests::load(io, request))?;
+    let (data, deletes) = manifests.prune(&filter, &context, &mut counters)?;
+    let reader = ManifestReader { io: io.clone(), context: Arc::clone(&context), filter };
+    let deletes = if request.include_deletes { deletes } else { vec![] };
+    let deletes = block_on(reader.read(deletes, Stats::All))?;
+    let deletes = PlannedDeletes::new(deletes, context, &mut counters)?;
+    let stats = match request.include_stats {
+        true => Stats::All,
+        false => reader.filter.statistics(deletes.equality_ids()),
+    };
+    let data: PlannedEntries = block_on(reader.read(data, stats))?;
+    tasks::assemble(data, &deletes, request, counters)
+}

@@ -1,0 +1,218 @@
+//! The live entries of manifests that might match the filter.
+
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray};
+use arrow_select::concat::{concat, concat_batches};
+use futures::{StreamExt, TryStreamExt};
+use icefloe_format::Error as FormatError;
+use icefloe_format::manifest::{
+    DecodeOptions, Inheritance, ManifestColumns, Stats, decode_manifest, entry_schema, inherit,
+};
+use icefloe_format::predicate::{
+    FileStats, PartitionTuples, Predicate, evaluate_inclusive, evaluate_strict, residuals,
+    to_unbound_json,
+};
+
+use super::context::TableContext;
+use super::filter::{ScanFilter, SpecFilter};
+use super::manifests::ManifestToRead;
+use crate::error::{Error, Result};
+use crate::runtime::{compute, default_threads};
+use crate::store::FileIo;
+
+/// Manifests in flight per thread: one is fetched while another is decoded.
+const IN_FLIGHT_PER_THREAD: usize = 2;
+const DATA: i32 = 0;
+
+/// Reads manifests and keeps what might match.
+pub(crate) struct ManifestReader {
+    pub(crate) io: FileIo,
+    pub(crate) context: Arc<TableContext>,
+    pub(crate) filter: Arc<ScanFilter>,
+}
+
+/// Entries that might match, in the order of their manifests.
+#[derive(Debug)]
+pub(crate) struct PlannedEntries {
+    /// Columns of the entry schema, inheritance applied.
+    pub(crate) entries: RecordBatch,
+    /// Predicate JSON of what is left to filter; null for nothing.
+    pub(crate) residual: StringArray,
+    /// Whether every row satisfies the filter.
+    pub(crate) must_match: BooleanArray,
+    /// Live entries seen.
+    pub(crate) total: u64,
+    pub(crate) skipped_by_partition: u64,
+    pub(crate) skipped_by_metrics: u64,
+}
+
+impl ManifestReader {
+    /// Fetch and decode manifests, several at once.
+    pub(crate) async fn read(
+        &self,
+        manifests: Vec<ManifestToRead>,
+        stats: Stats,
+    ) -> Result<PlannedEntries> {
+        let in_flight = default_threads() * IN_FLIGHT_PER_THREAD;
+        let parts = futures::stream::iter(manifests)
+            .map(|manifest| self.read_one(manifest, stats.clone()))
+            .buffered(in_flight)
+            .try_collect::<Vec<_>>()
+            .await?;
+        PlannedEntries::concat(&parts)
+    }
+
+    async fn read_one(&self, manifest: ManifestToRead, stats: Stats) -> Result<PlannedEntries> {
+        let bytes = self.io.read(&manifest.location).await?;
+        let (context, filter) = (Arc::clone(&self.context), Arc::clone(&self.filter));
+        compute("decode a manifest", move || {
+            let spec_id = manifest.spec_id;
+            let of_spec = filter.of_spec(spec_id);
+            let of_spec = of_spec.ok_or_else(|| no_spec(spec_id, &context))?;
+            entries(&bytes, &manifest, stats, of_spec)
+                .and_then(|columns| select(columns, &filter, of_spec, &context))
+                .map_err(|error| Error::in_file(&manifest.location, error))
+        })
+        .await
+    }
+}
+
+fn no_spec(spec_id: i32, context: &TableContext) -> Error {
+    let reason = format!("no partition spec {spec_id} among the {}", context.specs.len());
+    FormatError::invalid("partition-specs", reason).into()
+}
+
+fn entries(
+    bytes: &[u8],
+    manifest: &ManifestToRead,
+    stats: Stats,
+    of_spec: &SpecFilter,
+) -> Result<ManifestColumns, FormatError> {
+    let options =
+        DecodeOptions { spec_id: manifest.spec_id, partition_type: &of_spec.partition_type, stats };
+    let columns = inherit(
+        decode_manifest(bytes, &options)?,
+        Inheritance {
+            added_snapshot_id: manifest.added_snapshot_id,
+            sequence_number: Some(manifest.sequence_number),
+        },
+    )?;
+    columns.filter(&columns.live()?)
+}
+
+/// Keep the entries that might match, and say what is left to filter in each.
+fn select(
+    columns: ManifestColumns,
+    filter: &ScanFilter,
+    of_spec: &SpecFilter,
+    context: &TableContext,
+) -> Result<PlannedEntries, FormatError> {
+    let total = columns.len() as u64;
+    if filter.is_always_true() {
+        return PlannedEntries::unfiltered(&columns, of_spec);
+    }
+    let tuples = PartitionTuples::new(columns.partition.clone(), &of_spec.partition_type);
+    let columns = columns.filter(&evaluate_inclusive(&of_spec.partitions, &tuples)?)?;
+    let after_partition = columns.len() as u64;
+    // A delete file's own statistics say nothing of the rows that it deletes.
+    let deletes = columns.ints("content")?.iter().any(|content| content != Some(DATA));
+    if deletes {
+        let mut planned = PlannedEntries::unfiltered(&columns, of_spec)?;
+        (planned.total, planned.skipped_by_partition) = (total, total - after_partition);
+        return Ok(planned);
+    }
+    let might_match = evaluate_inclusive(&filter.rows, &FileStats::new(&columns.entries))?;
+    let columns = columns.filter(&might_match)?;
+    let after_metrics = columns.len() as u64;
+    let tuples = PartitionTuples::new(columns.partition.clone(), &of_spec.partition_type);
+    let left = residuals(&filter.rows, &of_spec.spec, &context.schema, &tuples)?;
+    let by_metrics = evaluate_strict(&filter.rows, &FileStats::new(&columns.entries))?;
+    let verdict = Verdicts::new(&left.predicates, &left.index, &by_metrics);
+    let refuted = columns.len() as u64 - verdict.kept.true_count() as u64;
+    let columns = columns.filter(&verdict.kept)?;
+    Ok(PlannedEntries {
+        entries: columns.to_batch(&of_spec.partition_type)?,
+        residual: verdict.residual,
+        must_match: verdict.must_match,
+        total,
+        skipped_by_partition: total - after_partition + refuted,
+        skipped_by_metrics: after_partition - after_metrics,
+    })
+}
+
+/// What the residuals say of each entry; `residual` and `must_match` are of the kept ones alone.
+struct Verdicts {
+    kept: BooleanArray,
+    residual: StringArray,
+    must_match: BooleanArray,
+}
+
+impl Verdicts {
+    fn new(
+        predicates: &[icefloe_format::predicate::BoundPredicate],
+        index: &[usize],
+        by_metrics: &BooleanArray,
+    ) -> Self {
+        let texts: Vec<String> = predicates.iter().map(to_unbound_json).collect();
+        let mut residual = StringBuilder::new();
+        let (mut kept, mut must_match) = (Vec::new(), Vec::new());
+        for (place, proved) in index.iter().zip(by_metrics.values()) {
+            let predicate = predicates.get(*place).unwrap_or(&Predicate::AlwaysTrue);
+            let keep = !matches!(predicate, Predicate::AlwaysFalse);
+            kept.push(keep);
+            if !keep {
+                continue;
+            }
+            let proved = proved || matches!(predicate, Predicate::AlwaysTrue);
+            must_match.push(proved);
+            residual.append_option(texts.get(*place).filter(|_| !proved));
+        }
+        Self { kept: kept.into(), residual: residual.finish(), must_match: must_match.into() }
+    }
+}
+
+impl PlannedEntries {
+    /// Every entry, nothing left to filter.
+    fn unfiltered(columns: &ManifestColumns, of_spec: &SpecFilter) -> Result<Self, FormatError> {
+        let rows = columns.len();
+        Ok(Self {
+            entries: columns.to_batch(&of_spec.partition_type)?,
+            residual: StringArray::new_null(rows),
+            must_match: BooleanArray::from(vec![true; rows]),
+            total: rows as u64,
+            skipped_by_partition: 0,
+            skipped_by_metrics: 0,
+        })
+    }
+
+    fn concat(parts: &[Self]) -> Result<Self> {
+        let schema = entry_schema();
+        let entries = concat_batches(&schema, parts.iter().map(|part| &part.entries));
+        let residual = joined(parts.iter().map(|part| &part.residual as &dyn Array).collect())?;
+        let must_match = joined(parts.iter().map(|part| &part.must_match as &dyn Array).collect())?;
+        Ok(Self {
+            entries: entries.map_err(invalid)?,
+            residual: residual.map_or_else(
+                || StringArray::new_null(0),
+                |array| StringArray::from(array.to_data()),
+            ),
+            must_match: must_match.map_or_else(
+                || BooleanArray::from(Vec::<bool>::new()),
+                |array| BooleanArray::from(array.to_data()),
+            ),
+            total: parts.iter().map(|part| part.total).sum(),
+            skipped_by_partition: parts.iter().map(|part| part.skipped_by_partition).sum(),
+            skipped_by_metrics: parts.iter().map(|part| part.skipped_by_metrics).sum(),
+        })
+    }
+}
+
+fn joined(parts: Vec<&dyn Array>) -> Result<Option<ArrayRef>> {
+    if parts.is_empty() { Ok(None) } else { concat(&parts).map(Some).map_err(invalid) }
+}
+
+pub(super) fn invalid(error: arrow_schema::ArrowError) -> Error {
+    FormatError::invalid("entries", error.to_string()).into()
+}
