@@ -1,8 +1,9 @@
 //! Planning and reading.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use icefloe_engine::plan::TableContext;
+use icefloe_engine::plan::{self, PlanRequest, TableContext};
 use icefloe_engine::scan::{DeleteFile, Scan, ScanOptions, ScanReader, ScanTask};
 use icefloe_format::spec::Schema;
 use pyo3::prelude::*;
@@ -11,6 +12,60 @@ use pyo3::types::PyCapsule;
 use crate::arrow::{BatchIn, StreamFactory, batch_out, schema_capsule, schema_out, stream_capsule};
 use crate::error::{raise, raise_format};
 use crate::io::PyFileIo;
+
+/// Plan the scan of one snapshot.
+#[pyfunction]
+#[pyo3(name = "plan", signature = (io, context, *, manifest_list, manifests, filter, split_size, include_stats, include_deletes = true))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python function")]
+fn plan_scan(
+    py: Python<'_>,
+    io: PyFileIo,
+    context: &str,
+    manifest_list: Option<String>,
+    manifests: Vec<String>,
+    filter: String,
+    split_size: Option<u64>,
+    include_stats: bool,
+    include_deletes: bool,
+) -> PyResult<ScanPlan> {
+    let request = PlanRequest {
+        manifest_list,
+        manifests,
+        filter,
+        split_size,
+        include_stats,
+        include_deletes,
+    };
+    let plan = py.detach(|| {
+        let context = Arc::new(TableContext::from_json(context)?);
+        plan::plan(&io.inner, context, &request)
+    });
+    Ok(ScanPlan { plan: plan.map_err(raise)? })
+}
+
+/// What a scan will read.
+#[pyclass(frozen, module = "icefloe._core")]
+struct ScanPlan {
+    plan: plan::ScanPlan,
+}
+
+#[pymethods]
+impl ScanPlan {
+    #[getter]
+    fn files<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        batch_out(py, &self.plan.files)
+    }
+
+    #[getter]
+    fn deletes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        batch_out(py, &self.plan.deletes)
+    }
+
+    #[getter]
+    fn counters(&self) -> HashMap<&'static str, u64> {
+        self.plan.counters.named().into_iter().collect()
+    }
+}
 
 /// Read scan tasks.
 #[pyfunction]
@@ -91,6 +146,8 @@ impl ScanIterator {
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<ScanPlan>()?;
+    module.add_function(wrap_pyfunction!(plan_scan, module)?)?;
     module.add_class::<ScanStream>()?;
     module.add_class::<ScanIterator>()?;
     module.add_function(wrap_pyfunction!(read, module)?)

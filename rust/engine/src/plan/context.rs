@@ -78,9 +78,7 @@ impl TableContext {
 
     /// A schema that has a field, at any depth: the current one, else the newest that had it.
     pub fn schema_with_field(&self, field_id: i32) -> Option<&Schema> {
-        self.schemas
-            .iter()
-            .find(|schema| schema.field_by_id(field_id).is_some())
+        self.schemas.iter().find(|schema| schema.field_by_id(field_id).is_some())
     }
 }
 

@@ -43,8 +43,8 @@ impl Manifests {
     pub(crate) async fn load(io: &FileIo, request: &PlanRequest) -> Result<Self> {
         if let Some(location) = &request.manifest_list {
             let bytes = io.read(location).await?;
-            let list = decode_manifest_list(&bytes)
-                .map_err(|error| Error::in_file(location, error))?;
+            let list =
+                decode_manifest_list(&bytes).map_err(|error| Error::in_file(location, error))?;
             return Ok(Self::Listed(list, location.clone()));
         }
         let mut manifests = Vec::with_capacity(request.manifests.len());
@@ -120,7 +120,9 @@ impl<'a> ManifestList<'a> {
         let path = path.and_then(|path| path.as_string_opt::<i32>());
         Ok(ManifestToRead {
             location: path.ok_or_else(|| absent("manifest_path"))?.value(row).to_owned(),
-            spec_id: self.int("partition_spec_id", row).ok_or_else(|| absent("partition_spec_id"))?,
+            spec_id: self
+                .int("partition_spec_id", row)
+                .ok_or_else(|| absent("partition_spec_id"))?,
             sequence_number: self.long("sequence_number", row).unwrap_or(0),
             added_snapshot_id: self.long("added_snapshot_id", row),
         })

@@ -123,11 +123,7 @@ impl Ranges {
     }
 }
 
-fn count(
-    data: &PlannedEntries,
-    deletes: &RecordBatch,
-    counters: &mut PlanCounters,
-) -> Result<()> {
+fn count(data: &PlannedEntries, deletes: &RecordBatch, counters: &mut PlanCounters) -> Result<()> {
     counters.data_files_total += data.total;
     counters.files_skipped_by_partition += data.skipped_by_partition;
     counters.files_skipped_by_metrics = data.skipped_by_metrics;
