@@ -96,6 +96,10 @@ impl Target<'_> {
         }
     }
 
+    fn is_numeric(&self) -> bool {
+        matches!(self.field.transform, Transform::Truncate(_))
+    }
+
     fn is_byte_string(&self) -> bool {
         matches!(self.source, PrimitiveType::String | PrimitiveType::Binary)
     }
@@ -163,10 +167,13 @@ impl Target<'_> {
             _ => return self.equality(leaf),
         };
         // A literal at the end of its type has no neighbour: nothing is said of it.
-        let moved = leaf.literals.first().and_then(|datum| moved(datum, step));
-        let Some(result) = moved.map(|datum| self.apply(&datum)).transpose()?.flatten() else {
+        let Some(moved) = leaf.literals.first().and_then(|datum| moved(datum, step)) else {
             return Ok(None);
         };
+        let Some(result) = self.apply(&moved)? else { return Ok(None) };
+        if self.is_numeric() && ordinal(&result) > ordinal(&moved) {
+            return Ok(None);
+        }
         let negative_limit = if self.direction == Inclusive { -1 } else { 0 };
         let widened = matches!((self.direction, op), (Inclusive, LtEq) | (Strict, Gt))
             && ordinal(&result).is_some_and(|n| n <= negative_limit);
@@ -174,7 +181,31 @@ impl Target<'_> {
             Some(next) if widened => next,
             _ => result,
         };
-        self.leaf(op, vec![result]).map(Some)
+        let projected = self.leaf(op, vec![result])?;
+        self.beside_wrapped(op, projected).map(Some)
+    }
+
+    /// Truncating the least ints and longs wraps around: their partition values lie above those
+    /// of the greatest. Such partitions hold lesser rows than their values say.
+    fn beside_wrapped(&self, op: Operator, projected: BoundPredicate) -> Result<BoundPredicate> {
+        let (least, greatest) = match self.source {
+            PrimitiveType::Int => (Datum::Int(i32::MIN), Datum::Int(i32::MAX)),
+            PrimitiveType::Long => (Datum::Long(i64::MIN), Datum::Long(i64::MAX)),
+            _ => return Ok(projected),
+        };
+        if self.apply(&least)?.as_ref() == Some(&least) {
+            return Ok(projected);
+        }
+        let Some(last) = self.apply(&greatest)? else { return Ok(projected) };
+        Ok(match (self.direction, op) {
+            (Direction::Inclusive, Operator::LtEq) => {
+                projected.or(self.leaf(Operator::Gt, vec![last])?)
+            }
+            (Direction::Strict, Operator::Gt) => {
+                projected.and(self.leaf(Operator::LtEq, vec![last])?)
+            }
+            _ => projected,
+        })
     }
 
     /// Old writers rounded times before 1970 towards zero, one too high. Where that was so, the

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, FieldRef, Fields, TimeUnit};
 
 use super::schema::Schema;
-use super::types::{NestedField, PrimitiveType, StructType, Type};
+use super::types::{MAX_DECIMAL_PRECISION, NestedField, PrimitiveType, StructType, Type};
 
 /// Key of the field id in an Arrow field's metadata; the Parquet writer puts it into the file.
 pub const FIELD_ID_KEY: &str = "PARQUET:field_id";
@@ -111,4 +111,39 @@ pub fn primitive_to_arrow(primitive: &PrimitiveType) -> DataType {
         PrimitiveType::Binary => DataType::Binary,
         PrimitiveType::Unknown => DataType::Null,
     }
+}
+
+/// The primitive type that an Arrow type's values have; `None` where there is none. Fixed-size binaries are
+/// fixed, whether or not they hold UUIDs.
+pub fn primitive_from_arrow(data_type: &DataType) -> Option<PrimitiveType> {
+    use DataType as D;
+    use PrimitiveType as P;
+    Some(match data_type {
+        D::Null => P::Unknown,
+        D::Boolean => P::Boolean,
+        D::Int8 | D::Int16 | D::Int32 | D::UInt8 | D::UInt16 => P::Int,
+        D::UInt32 | D::Int64 => P::Long,
+        D::Float16 | D::Float32 => P::Float,
+        D::Float64 => P::Double,
+        D::Decimal32(precision, scale)
+        | D::Decimal64(precision, scale)
+        | D::Decimal128(precision, scale)
+        | D::Decimal256(precision, scale) => {
+            let scale = u8::try_from(*scale).ok()?;
+            let valid = *precision <= MAX_DECIMAL_PRECISION && scale <= *precision;
+            valid.then_some(P::Decimal { precision: *precision, scale })?
+        }
+        D::Date32 => P::Date,
+        D::Time32(_) | D::Time64(TimeUnit::Microsecond) => P::Time,
+        D::Timestamp(TimeUnit::Nanosecond, None) => P::TimestampNs,
+        D::Timestamp(TimeUnit::Nanosecond, Some(_)) => P::TimestamptzNs,
+        D::Timestamp(_, None) => P::Timestamp,
+        D::Timestamp(_, Some(_)) => P::Timestamptz,
+        D::Utf8 | D::LargeUtf8 | D::Utf8View => P::String,
+        D::Binary | D::LargeBinary | D::BinaryView => P::Binary,
+        D::FixedSizeBinary(length) => P::Fixed(u32::try_from(*length).ok()?),
+        D::Dictionary(_, values) => return primitive_from_arrow(values),
+        D::RunEndEncoded(_, values) => return primitive_from_arrow(values.data_type()),
+        _ => return None,
+    })
 }

@@ -17,8 +17,8 @@ pub mod type_json;
 pub mod types;
 
 pub use arrow_schema::{
-    ArrowOptions, field_to_arrow, primitive_to_arrow, schema_to_arrow, struct_to_arrow,
-    type_to_arrow,
+    ArrowOptions, field_to_arrow, primitive_from_arrow, primitive_to_arrow, schema_to_arrow,
+    struct_to_arrow, type_to_arrow,
 };
 pub use arrow_values::{canonical_array, datums_to_array};
 pub use datum::Datum;

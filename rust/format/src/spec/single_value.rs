@@ -5,6 +5,7 @@ use serde_json::{Number, Value};
 use super::civil::{self, TimeStyle};
 use super::datum::Datum;
 use super::decimal;
+use super::json;
 use super::types::PrimitiveType;
 use crate::error::{Error, Result};
 
@@ -223,6 +224,22 @@ fn float_from_json(value: &Value) -> Option<f64> {
 fn narrow_float(value: f64) -> Option<f32> {
     let narrow = value as f32;
     if narrow.is_infinite() && value.is_finite() { None } else { Some(narrow) }
+}
+
+/// The binary form of a JSON text.
+///
+/// # Errors
+/// `InvalidArgument` where the text is not JSON or not a value of the type.
+pub fn json_to_bytes(value_type: &PrimitiveType, text: &str) -> Result<Vec<u8>> {
+    from_json(value_type, &json::parse("value", text)?).map(|value| to_bytes(&value))
+}
+
+/// The JSON text of a binary form.
+///
+/// # Errors
+/// `Corrupt` where the bytes cannot be a value of the type.
+pub fn bytes_to_json(value_type: &PrimitiveType, bytes: &[u8]) -> Result<String> {
+    from_bytes(value_type, bytes).map(|value| to_json(&value).to_string())
 }
 
 fn to_hex(bytes: &[u8]) -> String {

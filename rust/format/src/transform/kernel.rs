@@ -19,9 +19,9 @@ use super::temporal::{
     days_of_micros, days_of_nanos, hours_of_micros, hours_of_nanos, months_of_day, years_of_day,
 };
 use super::truncate::Width;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::spec::arrow_values::{arrow_failure, can_hold, cannot_hold};
-use crate::spec::{PrimitiveType, canonical_array, primitive_to_arrow};
+use crate::spec::{PrimitiveType, canonical_array, primitive_from_arrow, primitive_to_arrow};
 
 impl Transform {
     /// The results for an array of a source type, in the layout of the result type, of the same length,
@@ -44,6 +44,20 @@ impl Transform {
             Self::Void => Ok(new_null_array(&primitive_to_arrow(source), array.len())),
             Self::Identity => canonical_array(array, source),
             _ => self.apply_encoded(array, source),
+        }
+    }
+
+    /// The results for an array whose own type says what its values are; see [`Transform::apply_array`].
+    ///
+    /// # Errors
+    /// `InvalidArgument` naming `array` where the transform cannot take its values.
+    pub fn apply_untyped(&self, array: &dyn Array) -> Result<ArrayRef> {
+        match primitive_from_arrow(array.data_type()) {
+            Some(source) if self.can_transform(&source) => self.apply_array(array, &source),
+            _ => {
+                let reason = format!("{self} cannot be applied to values of {}", array.data_type());
+                Err(Error::invalid("array", reason))
+            }
         }
     }
 

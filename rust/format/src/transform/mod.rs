@@ -45,6 +45,22 @@ pub enum Transform {
 const MAX_PARAMETER: u32 = i32::MAX.unsigned_abs();
 
 impl Transform {
+    /// The bucket transform.
+    ///
+    /// # Errors
+    /// `InvalidArgument` naming `num_buckets` where it is not from 1 to 2^31 - 1.
+    pub fn bucket(num_buckets: i64) -> Result<Self> {
+        parameter("num_buckets", num_buckets).map(Self::Bucket)
+    }
+
+    /// The truncate transform.
+    ///
+    /// # Errors
+    /// `InvalidArgument` naming `width` where it is not from 1 to 2^31 - 1.
+    pub fn truncate(width: i64) -> Result<Self> {
+        parameter("width", width).map(Self::Truncate)
+    }
+
     /// The type of the transform's results for a source type.
     ///
     /// # Errors
@@ -138,6 +154,16 @@ impl FromStr for Transform {
             },
         })
     }
+}
+
+fn parameter(name: &str, value: i64) -> Result<NonZeroU32> {
+    u32::try_from(value)
+        .ok()
+        .filter(|value| *value <= MAX_PARAMETER)
+        .and_then(NonZeroU32::new)
+        .ok_or_else(|| {
+            Error::invalid(name, format!("{value} is not between 1 and {MAX_PARAMETER}"))
+        })
 }
 
 fn parse_parameter(transform: &str, text: &str) -> Result<NonZeroU32> {

@@ -1,0 +1,189 @@
+//! Which metrics are kept of a column: the `write.metadata.metrics.*` table properties.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+use crate::spec::{NestedField, Schema, SortOrder, Type};
+
+const DEFAULT_MODE: &str = "write.metadata.metrics.default";
+const COLUMN_MODE_PREFIX: &str = "write.metadata.metrics.column.";
+const MAX_INFERRED: &str = "write.metadata.metrics.max-inferred-column-defaults";
+const MAX_INFERRED_DEFAULT: usize = 100;
+const TRUNCATE_DEFAULT: NonZeroU32 = NonZeroU32::MIN.saturating_add(15);
+
+/// What is kept of one column. `Display` and `FromStr` are the property's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MetricsMode {
+    /// Nothing.
+    None,
+    /// Size and counts.
+    Counts,
+    /// Counts and bounds, strings and binaries cut to a width.
+    Truncate(NonZeroU32),
+    /// Counts and whole bounds.
+    Full,
+}
+
+impl MetricsMode {
+    /// The mode of a column that nothing is said about.
+    pub const DEFAULT: Self = Self::Truncate(TRUNCATE_DEFAULT);
+
+    /// Whether sizes and counts are kept.
+    pub fn keeps_counts(self) -> bool {
+        self != Self::None
+    }
+
+    /// Whether bounds are kept.
+    pub fn keeps_bounds(self) -> bool {
+        matches!(self, Self::Truncate(_) | Self::Full)
+    }
+}
+
+impl fmt::Display for MetricsMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Counts => f.write_str("counts"),
+            Self::Truncate(width) => write!(f, "truncate({width})"),
+            Self::Full => f.write_str("full"),
+        }
+    }
+}
+
+impl FromStr for MetricsMode {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let mode = text.trim().to_ascii_lowercase();
+        let width = mode.strip_prefix("truncate(").and_then(|open| open.strip_suffix(')'));
+        match (mode.as_str(), width.map(|width| width.trim().parse::<NonZeroU32>())) {
+            ("none", _) => Ok(Self::None),
+            ("counts", _) => Ok(Self::Counts),
+            ("full", _) => Ok(Self::Full),
+            (_, Some(Ok(width))) => Ok(Self::Truncate(width)),
+            _ => Err(Error::invalid(
+                "metrics mode",
+                format!("{text:?} is none of none, counts, truncate(16), full"),
+            )),
+        }
+    }
+}
+
+/// The mode of every column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MetricsConfig {
+    modes: HashMap<i32, MetricsMode>,
+    default: MetricsMode,
+}
+
+impl MetricsConfig {
+    /// Read the modes from table properties.
+    ///
+    /// Columns that the table is sorted by keep bounds unless a property of their own says
+    /// otherwise. Without a default property, only the first 100 columns (or as many as
+    /// `max-inferred-column-defaults` says) of a wider schema keep metrics.
+    ///
+    /// # Errors
+    /// `InvalidArgument` where a mode or a number cannot be read.
+    pub fn from_properties(
+        schema: &Schema,
+        sort_order: Option<&SortOrder>,
+        properties: &HashMap<String, String>,
+    ) -> Result<Self> {
+        let explicit = properties.get(DEFAULT_MODE).map(|text| mode_of(DEFAULT_MODE, text));
+        let explicit = explicit.transpose()?;
+        let mut config = match explicit {
+            Some(mode) => Self { modes: HashMap::new(), default: mode },
+            None => Self::inferred(schema, properties)?,
+        };
+        for field in sort_order.into_iter().flat_map(|order| &order.fields) {
+            if !config.mode(field.source_id).keeps_bounds() {
+                config.modes.insert(field.source_id, MetricsMode::DEFAULT);
+            }
+        }
+        for (property, text) in properties {
+            let Some(column) = property.strip_prefix(COLUMN_MODE_PREFIX) else { continue };
+            // A column that was renamed or dropped leaves its property behind.
+            if let Some(field) = schema.field_by_name(column, true) {
+                config.modes.insert(field.id, mode_of(property, text)?);
+            }
+        }
+        Ok(config)
+    }
+
+    /// The modes of position delete files: everything, uncut, so that equal bounds name the file.
+    pub fn for_position_deletes() -> Self {
+        Self { modes: HashMap::new(), default: MetricsMode::Full }
+    }
+
+    /// The mode of a column.
+    pub fn mode(&self, field_id: i32) -> MetricsMode {
+        self.modes.get(&field_id).copied().unwrap_or(self.default)
+    }
+
+    fn inferred(schema: &Schema, properties: &HashMap<String, String>) -> Result<Self> {
+        let limit = match properties.get(MAX_INFERRED) {
+            Some(text) => text.trim().parse::<usize>().map_err(|_| {
+                Error::invalid(MAX_INFERRED, format!("{text:?} is not a number of columns"))
+            })?,
+            None => MAX_INFERRED_DEFAULT,
+        };
+        let columns = primitives_by_level(schema);
+        if field_count(&schema.fields) <= limit {
+            return Ok(Self { modes: HashMap::new(), default: MetricsMode::DEFAULT });
+        }
+        let first: BTreeSet<i32> = columns.into_iter().take(limit).collect();
+        let modes = first.into_iter().map(|id| (id, MetricsMode::DEFAULT)).collect();
+        Ok(Self { modes, default: MetricsMode::None })
+    }
+}
+
+fn mode_of(property: &str, text: &str) -> Result<MetricsMode> {
+    text.parse().map_err(|error: Error| Error::invalid(property, error.to_string()))
+}
+
+/// Ids of the primitive fields, those of an outer struct before those of an inner one.
+fn primitives_by_level(schema: &Schema) -> Vec<i32> {
+    let mut ids = Vec::new();
+    let mut levels: VecDeque<&Type> = VecDeque::new();
+    let mut visit = |id: i32, field_type: &'_ Type| {
+        let primitive = matches!(field_type, Type::Primitive(_));
+        if primitive {
+            ids.push(id);
+        }
+        !primitive
+    };
+    for field in &schema.fields {
+        if visit(field.id, &field.field_type) {
+            levels.push_back(&field.field_type);
+        }
+    }
+    while let Some(nested) = levels.pop_front() {
+        for (id, child) in children(nested) {
+            if visit(id, child) {
+                levels.push_back(child);
+            }
+        }
+    }
+    ids
+}
+
+fn children(nested: &Type) -> Vec<(i32, &Type)> {
+    match nested {
+        Type::Primitive(_) => Vec::new(),
+        Type::Struct(inner) => inner.fields.iter().map(|f| (f.id, &f.field_type)).collect(),
+        Type::List(list) => vec![(list.element_id, &list.element)],
+        Type::Map(map) => vec![(map.key_id, &map.key), (map.value_id, &map.value)],
+    }
+}
+
+/// Every field id of a schema counts against the limit, nested ones and their parents too.
+fn field_count(fields: &[NestedField]) -> usize {
+    fn of(field_type: &Type) -> usize {
+        children(field_type).into_iter().map(|(_, child)| 1 + of(child)).sum()
+    }
+    fields.iter().map(|field| 1 + of(&field.field_type)).sum()
+}
