@@ -69,24 +69,24 @@ fn bind_leaf(leaf: &UnboundLeaf, schema: &Schema, case_sensitive: bool) -> Resul
 }
 
 fn resolve(name: &str, schema: &Schema, case_sensitive: bool) -> Result<Column> {
-    let Some(field) = schema.field_by_name(name, case_sensitive) else {
+    let Some(field_id) = schema.id_by_name(name, case_sensitive) else {
         return Err(Error::UnknownColumn { name: name.to_owned(), known: schema.full_names() });
     };
-    let Type::Primitive(field_type) = field.field_type else {
-        return Err(Error::unsupported(format!(
-            "a filter on {name}, which is no primitive column,"
-        )));
-    };
-    let Some(path) = schema.position_path(field.id) else {
+    let Some(path) = schema.position_path(field_id) else {
         return Err(Error::invalid(
             format!("filter on {name}"),
             "a value inside a list or map has no single value per row",
         ));
     };
+    let Some(field_type) = schema.primitive_type(field_id) else {
+        return Err(Error::unsupported(format!(
+            "a filter on {name}, which is no primitive column,"
+        )));
+    };
     Ok(Column {
-        field_id: field.id,
+        field_id,
         field_type,
-        name: schema.full_name(field.id).unwrap_or_else(|| name.to_owned()),
+        name: schema.full_name(field_id).unwrap_or_else(|| name.to_owned()),
         nested: path.len() > 1,
         required: required_along(&schema.fields, &path),
     })

@@ -20,6 +20,7 @@ mod stats;
 mod summaries;
 mod tree;
 mod tuples;
+mod validate;
 
 pub use bind::bind;
 pub use evaluate::{evaluate_inclusive, evaluate_strict};
@@ -36,3 +37,4 @@ pub use tree::{
     references,
 };
 pub use tuples::PartitionTuples;
+pub use validate::validate;

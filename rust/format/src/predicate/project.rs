@@ -185,24 +185,24 @@ impl Target<'_> {
         self.beside_wrapped(op, projected).map(Some)
     }
 
-    /// Truncating the least ints and longs wraps around: their partition values lie above those
-    /// of the greatest. Such partitions hold lesser rows than their values say.
+    /// Truncating the least ints and longs wraps around, to one value that no other row has. That
+    /// partition holds lesser rows than its value says.
     fn beside_wrapped(&self, op: Operator, projected: BoundPredicate) -> Result<BoundPredicate> {
-        let (least, greatest) = match self.source {
-            PrimitiveType::Int => (Datum::Int(i32::MIN), Datum::Int(i32::MAX)),
-            PrimitiveType::Long => (Datum::Long(i64::MIN), Datum::Long(i64::MAX)),
+        let least = match self.source {
+            PrimitiveType::Int => Datum::Int(i32::MIN),
+            PrimitiveType::Long => Datum::Long(i64::MIN),
             _ => return Ok(projected),
         };
-        if self.apply(&least)?.as_ref() == Some(&least) {
-            return Ok(projected);
-        }
-        let Some(last) = self.apply(&greatest)? else { return Ok(projected) };
+        let wrapped = match self.apply(&least)? {
+            Some(wrapped) if wrapped != least => vec![wrapped],
+            _ => return Ok(projected),
+        };
         Ok(match (self.direction, op) {
             (Direction::Inclusive, Operator::LtEq) => {
-                projected.or(self.leaf(Operator::Gt, vec![last])?)
+                projected.or(self.leaf(Operator::Eq, wrapped)?)
             }
             (Direction::Strict, Operator::Gt) => {
-                projected.and(self.leaf(Operator::LtEq, vec![last])?)
+                projected.and(self.leaf(Operator::NotEq, wrapped)?)
             }
             _ => projected,
         })

@@ -1,0 +1,280 @@
+//! Pairing of delete files with data files.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use arrow_array::builder::{
+    BinaryBuilder, Int32Builder, Int64Builder, ListBuilder, MapBuilder, MapFieldNames,
+};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
+use icefloe_format::Error;
+use icefloe_format::delete::{DeleteIndex, TableFacts};
+use icefloe_format::spec::PrimitiveType;
+use proptest::prelude::*;
+use serde_json::Value;
+
+const PATH_ID: i32 = 2_147_483_546;
+
+/// Spec 0 is unpartitioned; field 1 is a long, field 2 a uuid.
+struct Table;
+
+impl TableFacts for Table {
+    fn is_unpartitioned(&self, spec_id: i32) -> bool {
+        spec_id == 0
+    }
+
+    fn equality_field(&self, field_id: i32) -> Option<(PrimitiveType, bool)> {
+        match field_id {
+            1 => Some((PrimitiveType::Long, false)),
+            2 => Some((PrimitiveType::Uuid, false)),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+struct File {
+    content: i32,
+    path: String,
+    format: &'static str,
+    spec_id: i32,
+    partition: String,
+    sequence_number: i64,
+    equality_ids: Vec<i32>,
+    referenced: Option<String>,
+    /// Field id, lower, upper.
+    bounds: Vec<(i32, Vec<u8>, Vec<u8>)>,
+    /// Field id, values, nulls.
+    counts: Vec<(i32, i64, i64)>,
+}
+
+fn file(content: i32, sequence_number: i64) -> File {
+    File {
+        content,
+        path: format!("d{content}-{sequence_number}"),
+        format: "PARQUET",
+        partition: "[]".into(),
+        sequence_number,
+        equality_ids: if content == 2 { vec![1] } else { Vec::new() },
+        ..File::default()
+    }
+}
+
+fn data(path: &str, spec_id: i32, partition: &str, sequence_number: i64) -> File {
+    File { path: path.into(), spec_id, partition: partition.into(), ..file(0, sequence_number) }
+}
+
+fn map_names() -> Option<MapFieldNames> {
+    Some(MapFieldNames { entry: "entries".into(), key: "key".into(), value: "value".into() })
+}
+
+fn bytes_map(files: &[File], of: fn(&(i32, Vec<u8>, Vec<u8>)) -> &Vec<u8>) -> ArrayRef {
+    let mut map = MapBuilder::new(map_names(), Int32Builder::new(), BinaryBuilder::new());
+    for file in files {
+        for bound in &file.bounds {
+            map.keys().append_value(bound.0);
+            map.values().append_value(of(bound));
+        }
+        map.append(true).unwrap();
+    }
+    Arc::new(map.finish())
+}
+
+fn counts_map(files: &[File], of: fn(&(i32, i64, i64)) -> i64) -> ArrayRef {
+    let mut map = MapBuilder::new(map_names(), Int32Builder::new(), Int64Builder::new());
+    for file in files {
+        for counts in &file.counts {
+            map.keys().append_value(counts.0);
+            map.values().append_value(of(counts));
+        }
+        map.append(true).unwrap();
+    }
+    Arc::new(map.finish())
+}
+
+fn batch(files: &[File]) -> RecordBatch {
+    let text = |of: fn(&File) -> &str| -> ArrayRef {
+        Arc::new(files.iter().map(|file| Some(of(file))).collect::<StringArray>())
+    };
+    let int = |of: fn(&File) -> i32| -> ArrayRef {
+        Arc::new(files.iter().map(|file| Some(of(file))).collect::<Int32Array>())
+    };
+    let mut ids = ListBuilder::new(Int32Builder::new());
+    for file in files {
+        ids.append_option(
+            (file.content == 2).then(|| file.equality_ids.iter().map(|id| Some(*id))),
+        );
+    }
+    let referenced: StringArray = files.iter().map(|file| file.referenced.as_deref()).collect();
+    let sequences: Int64Array = files.iter().map(|file| Some(file.sequence_number)).collect();
+    RecordBatch::try_from_iter_with_nullable(vec![
+        ("sequence_number", Arc::new(sequences) as ArrayRef, true),
+        ("content", int(|file| file.content), true),
+        ("file_path", text(|file| &file.path), true),
+        ("file_format", text(|file| file.format), true),
+        ("spec_id", int(|file| file.spec_id), true),
+        ("partition", text(|file| &file.partition), true),
+        ("value_counts", counts_map(files, |counts| counts.1), true),
+        ("null_value_counts", counts_map(files, |counts| counts.2), true),
+        ("lower_bounds", bytes_map(files, |bound| &bound.1), true),
+        ("upper_bounds", bytes_map(files, |bound| &bound.2), true),
+        ("equality_ids", Arc::new(ids.finish()), true),
+        ("referenced_data_file", Arc::new(referenced), true),
+    ])
+    .unwrap()
+}
+
+fn pairs(deletes: &[File], data: &[File]) -> Vec<Vec<i32>> {
+    let index = DeleteIndex::new(&batch(deletes), &Table).unwrap();
+    let lists = index.applying(&batch(data)).unwrap();
+    lists.iter().map(|list| list.unwrap().as_primitive::<Int32Type>().values().to_vec()).collect()
+}
+
+#[test]
+fn sequence_numbers_decide_as_in_the_vectors() {
+    let path =
+        format!("{}/../../tests/vectors/delete_applicability.json", env!("CARGO_MANIFEST_DIR"));
+    let vectors: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let names = ["E@4", "E@6", "P@5", "P@6"];
+    let deletes = [file(2, 4), file(2, 6), file(1, 5), file(1, 6)];
+    for case in vectors["cases"].as_array().unwrap() {
+        let spec_id = i32::try_from(case["spec_id"].as_i64().unwrap()).unwrap();
+        let partition = if spec_id == 0 { "[]" } else { "[3]" };
+        let file = data("x", spec_id, partition, case["sequence_number"].as_i64().unwrap());
+        let found: Vec<&str> = pairs(&deletes, &[file])[0]
+            .iter()
+            .map(|row| names[usize::try_from(*row).unwrap()])
+            .collect();
+        let expected: Vec<&str> =
+            case["deletes"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        assert_eq!(found, expected, "{case}");
+    }
+}
+
+#[test]
+fn a_delete_of_one_file_applies_to_no_other() {
+    let named = File { referenced: Some("a".into()), ..file(1, 5) };
+    let bounded = File { bounds: vec![(PATH_ID, b"b".to_vec(), b"b".to_vec())], ..file(1, 5) };
+    let ranged = File { bounds: vec![(PATH_ID, b"a".to_vec(), b"b".to_vec())], ..file(1, 5) };
+    let found = pairs(
+        &[named, bounded, ranged],
+        &[
+            data("a", 0, "[]", 1),
+            data("b", 0, "[]", 1),
+            data("c", 0, "[]", 1),
+            data("a", 0, "[]", 6),
+        ],
+    );
+    assert_eq!(found, [vec![0, 2], vec![1, 2], vec![2], vec![]]);
+}
+
+#[test]
+fn a_partitioned_delete_applies_to_its_spec_and_tuple() {
+    let deletes = [
+        File { spec_id: 1, partition: "[1]".into(), ..file(1, 5) },
+        File { spec_id: 1, partition: "[1]".into(), ..file(2, 5) },
+    ];
+    let found = pairs(
+        &deletes,
+        &[
+            data("a", 1, "[1]", 1),
+            data("b", 1, "[2]", 1),
+            data("c", 2, "[1]", 1),
+            data("d", 1, "[1]", 5),
+        ],
+    );
+    assert_eq!(found, [vec![0, 1], vec![], vec![], vec![0]]);
+}
+
+#[test]
+fn equality_deletes_are_pruned_where_statistics_part_them() {
+    let long = |value: i64| value.to_le_bytes().to_vec();
+    let range = |low, high, nulls| File {
+        bounds: vec![(1, long(low), long(high))],
+        counts: vec![(1, 10, nulls)],
+        ..file(2, 5)
+    };
+    let deletes = [range(0, 9, 0), range(10, 19, 0), range(10, 19, 1), file(2, 5)];
+    let with = |low, high, nulls| File {
+        bounds: vec![(1, long(low), long(high))],
+        counts: vec![(1, 10, nulls)],
+        ..data("a", 0, "[]", 1)
+    };
+    let all_null = File { counts: vec![(1, 10, 10)], ..data("n", 0, "[]", 1) };
+    let found = pairs(
+        &deletes,
+        &[
+            with(5, 6, 0),
+            with(9, 10, 0),
+            with(20, 30, 0),
+            with(20, 30, 1),
+            all_null,
+            data("u", 0, "[]", 1),
+        ],
+    );
+    assert_eq!(
+        found,
+        [vec![0, 3], vec![0, 1, 2, 3], vec![3], vec![2, 3], vec![2, 3], vec![0, 1, 2, 3],]
+    );
+}
+
+#[test]
+fn uuid_bounds_and_unknown_fields_do_not_part_files() {
+    let bounds = |first: u8| vec![(2, vec![first; 16], vec![first; 16])];
+    let deletes = [
+        File { equality_ids: vec![2], bounds: bounds(1), ..file(2, 5) },
+        File { equality_ids: vec![99], ..file(2, 5) },
+    ];
+    let found = pairs(&deletes, &[File { bounds: bounds(9), ..data("a", 0, "[]", 1) }]);
+    assert_eq!(found, [vec![0, 1]]);
+}
+
+#[test]
+fn what_is_no_delete_file_of_version_2_is_refused() {
+    let vector = File { format: "PUFFIN", ..file(1, 5) };
+    let found = DeleteIndex::new(&batch(&[vector]), &Table);
+    assert!(matches!(found, Err(Error::Unsupported { .. })));
+    let found = DeleteIndex::new(&batch(&[file(0, 5)]), &Table);
+    assert!(matches!(found, Err(Error::InvalidArgument { .. })));
+}
+
+fn any_file(contents: std::ops::Range<i32>) -> impl Strategy<Value = File> {
+    (contents, 0_i32..3, 0_usize..2, 1_i64..6, 0_usize..3, any::<bool>()).prop_map(
+        |(content, spec_id, tuple, sequence, path, scoped)| File {
+            content,
+            spec_id,
+            partition: if spec_id == 0 { "[]".into() } else { format!("[{tuple}]") },
+            path: format!("f{path}"),
+            referenced: (content == 1 && scoped).then(|| format!("f{path}")),
+            ..file(content, sequence)
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn pairs_are_those_of_comparing_each_with_each(
+        deletes in prop::collection::vec(any_file(1..3), 0..12),
+        files in prop::collection::vec(any_file(0..1), 0..12),
+    ) {
+        let found = pairs(&deletes, &files);
+        for (file, found) in files.iter().zip(found) {
+            let same_partition = |delete: &File| {
+                delete.spec_id == file.spec_id && delete.partition == file.partition
+            };
+            let applies = |delete: &File| match (delete.content, &delete.referenced) {
+                (1, Some(path)) => *path == file.path && file.sequence_number <= delete.sequence_number,
+                (1, None) => same_partition(delete) && file.sequence_number <= delete.sequence_number,
+                _ => {
+                    (delete.spec_id == 0 || same_partition(delete))
+                        && file.sequence_number < delete.sequence_number
+                }
+            };
+            let expected: BTreeSet<i32> =
+                deletes.iter().zip(0..).filter(|(delete, _)| applies(delete)).map(|(_, n)| n).collect();
+            prop_assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Deletes against shared vectors and naive oracles.
+
+mod equality;
+mod index;
+mod position;

@@ -1,0 +1,268 @@
+//! What a predicate means, one value at a time; and random types, values and predicates.
+
+use std::cmp::Ordering;
+
+use icefloe_format::predicate::{BoundLeaf, BoundPredicate, Operator, Predicate};
+use icefloe_format::spec::{Datum, NestedField, PrimitiveType, Schema};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+pub type Row = Vec<Option<Datum>>;
+
+/// Whether a row satisfies a predicate; column `n` has field id `n + 1`.
+pub fn matches(predicate: &BoundPredicate, row: &Row) -> bool {
+    walk(predicate, row, false)
+}
+
+fn walk(predicate: &BoundPredicate, row: &Row, negated: bool) -> bool {
+    match predicate {
+        Predicate::AlwaysTrue => !negated,
+        Predicate::AlwaysFalse => negated,
+        Predicate::Not(child) => walk(child, row, !negated),
+        Predicate::And(a, b) if !negated => walk(a, row, false) && walk(b, row, false),
+        Predicate::Or(a, b) if negated => walk(a, row, true) && walk(b, row, true),
+        Predicate::And(a, b) | Predicate::Or(a, b) => {
+            walk(a, row, negated) || walk(b, row, negated)
+        }
+        Predicate::Leaf(leaf) => {
+            let op = if negated { opposite(leaf.op) } else { leaf.op };
+            let column = usize::try_from(leaf.field_id).unwrap() - 1;
+            leaf_matches(op, &leaf.literals, row[column].as_ref())
+        }
+    }
+}
+
+fn opposite(op: Operator) -> Operator {
+    use Operator as O;
+    let pairs = [
+        (O::IsNull, O::NotNull),
+        (O::IsNan, O::NotNan),
+        (O::Lt, O::GtEq),
+        (O::Gt, O::LtEq),
+        (O::Eq, O::NotEq),
+        (O::In, O::NotIn),
+        (O::StartsWith, O::NotStartsWith),
+    ];
+    let found = pairs.iter().find(|(a, b)| *a == op || *b == op).unwrap();
+    if found.0 == op { found.1 } else { found.0 }
+}
+
+fn leaf_matches(op: Operator, literals: &[Datum], value: Option<&Datum>) -> bool {
+    use Operator as O;
+    let Some(value) = value else {
+        return matches!(op, O::IsNull | O::NotNan | O::NotEq | O::NotIn | O::NotStartsWith);
+    };
+    let nan = value.is_nan();
+    let order = |literal: &Datum| if nan { None } else { plain(value).compare(&plain(literal)) };
+    let equal = |literal: &Datum| order(literal) == Some(Ordering::Equal);
+    let prefixed = || match (value, &literals[0]) {
+        (Datum::String(text), Datum::String(prefix)) => text.starts_with(prefix.as_str()),
+        _ => false,
+    };
+    match op {
+        O::IsNull => false,
+        O::NotNull => true,
+        O::IsNan => nan,
+        O::NotNan => !nan,
+        O::Lt => order(&literals[0]) == Some(Ordering::Less),
+        O::LtEq => order(&literals[0]).is_some_and(Ordering::is_le),
+        O::Gt => order(&literals[0]) == Some(Ordering::Greater),
+        O::GtEq => order(&literals[0]).is_some_and(Ordering::is_ge),
+        O::Eq => equal(&literals[0]),
+        O::NotEq => !equal(&literals[0]),
+        O::In => literals.iter().any(equal),
+        O::NotIn => !literals.iter().any(equal),
+        O::StartsWith => prefixed(),
+        O::NotStartsWith => !prefixed(),
+    }
+}
+
+/// -0.0 equals 0.0.
+fn plain(datum: &Datum) -> Datum {
+    match datum {
+        Datum::Float(value) if *value == 0.0 => Datum::Float(0.0),
+        Datum::Double(value) if *value == 0.0 => Datum::Double(0.0),
+        other => other.clone(),
+    }
+}
+
+pub fn schema(types: &[PrimitiveType]) -> Schema {
+    let fields =
+        types.iter().zip(1..).map(|(kind, id)| NestedField::optional(id, format!("c{id}"), *kind));
+    Schema { schema_id: 0, fields: fields.collect(), identifier_field_ids: Vec::new() }
+}
+
+pub fn types() -> impl Strategy<Value = PrimitiveType> {
+    use PrimitiveType as P;
+    select(vec![
+        P::Boolean,
+        P::Int,
+        P::Long,
+        P::Float,
+        P::Double,
+        P::Decimal { precision: 9, scale: 2 },
+        P::Decimal { precision: 38, scale: 10 },
+        P::Date,
+        P::Time,
+        P::Timestamp,
+        P::Timestamptz,
+        P::TimestampNs,
+        P::TimestamptzNs,
+        P::String,
+        P::Uuid,
+        P::Fixed(2),
+        P::Binary,
+    ])
+}
+
+fn longs(step: i64) -> BoxedStrategy<i64> {
+    prop_oneof![
+        8 => (-30_i64..30).prop_map(move |n| n * step),
+        4 => (-30_i64..30, -1_i64..=1).prop_map(move |(n, off)| n * step + off),
+        1 => select(vec![i64::MIN, i64::MIN + 3, i64::MAX - 3, i64::MAX]),
+    ]
+    .boxed()
+}
+
+/// Values close enough together to meet, the ends of the type, and what is special in it.
+pub fn datum(kind: PrimitiveType) -> BoxedStrategy<Datum> {
+    use PrimitiveType as P;
+    let ints = || {
+        prop_oneof![10 => -30_i32..30, 2 => -800_i32..800,
+            1 => select(vec![i32::MIN, i32::MIN + 3, i32::MAX - 3, i32::MAX])]
+    };
+    let bytes = |len| vec(select(vec![0_u8, 1, 0x7f, 0x80, 0xfe, 0xff]), len);
+    const HOUR: i64 = 3_600_000_000;
+    match kind {
+        P::Boolean => any::<bool>().prop_map(Datum::Boolean).boxed(),
+        P::Int => ints().prop_map(Datum::Int).boxed(),
+        P::Date => ints().prop_map(Datum::Date).boxed(),
+        P::Long => longs(1).prop_map(Datum::Long).boxed(),
+        P::Time => (0_i64..40).prop_map(|n| Datum::Time(n * 30_000_000)).boxed(),
+        P::Timestamp => longs(HOUR * 7).prop_map(Datum::Timestamp).boxed(),
+        P::Timestamptz => longs(HOUR * 24 * 11).prop_map(Datum::Timestamptz).boxed(),
+        P::TimestampNs => longs(HOUR * 1000).prop_map(Datum::TimestampNs).boxed(),
+        P::TimestamptzNs => longs(HOUR * 24_000).prop_map(Datum::TimestamptzNs).boxed(),
+        P::Float => select(vec![
+            f32::NEG_INFINITY,
+            f32::MIN,
+            -1.5,
+            -0.0,
+            0.0,
+            0.1,
+            1.5,
+            f32::MAX,
+            f32::INFINITY,
+            f32::NAN,
+        ])
+        .prop_map(Datum::Float)
+        .boxed(),
+        P::Double => select(vec![
+            f64::NEG_INFINITY,
+            f64::MIN,
+            -1.5,
+            -0.0,
+            0.0,
+            0.1,
+            1.5,
+            f64::MAX,
+            f64::INFINITY,
+            f64::NAN,
+        ])
+        .prop_map(Datum::Double)
+        .boxed(),
+        P::Decimal { precision, scale } => {
+            let limit = 10_i128.pow(u32::from(precision)) - 1;
+            prop_oneof![10 => -300_i128..300, 1 => select(vec![-limit, limit])]
+                .prop_map(move |unscaled| Datum::Decimal { unscaled, precision, scale })
+                .boxed()
+        }
+        P::String => {
+            vec(select(vec!['a', 'b', 'é', '\u{D7FF}', '\u{FFFF}', '😀', '\u{10FFFF}']), 0..5)
+                .prop_map(|chars| Datum::String(chars.into_iter().collect()))
+                .boxed()
+        }
+        P::Uuid => vec(select(vec![0_u8, 0x7f, 0x80, 0xff]), 2)
+            .prop_map(|ends| {
+                let mut uuid = [7; 16];
+                (uuid[0], uuid[15]) = (ends[0], ends[1]);
+                Datum::Uuid(uuid)
+            })
+            .boxed(),
+        P::Fixed(length) => {
+            bytes(usize::try_from(length).unwrap()..usize::try_from(length).unwrap() + 1)
+                .prop_map(Datum::Fixed)
+                .boxed()
+        }
+        P::Binary => bytes(0..5).prop_map(Datum::Binary).boxed(),
+        P::Unknown => unreachable!(),
+    }
+}
+
+pub fn value(kind: PrimitiveType) -> BoxedStrategy<Option<Datum>> {
+    prop_oneof![1 => Just(None), 6 => datum(kind).prop_map(Some)].boxed()
+}
+
+pub fn rows(types: Vec<PrimitiveType>, count: std::ops::Range<usize>) -> BoxedStrategy<Vec<Row>> {
+    let row: Vec<BoxedStrategy<Option<Datum>>> = types.into_iter().map(value).collect();
+    vec(row, count).boxed()
+}
+
+/// A bound predicate over columns of these types.
+pub fn predicate(types: Vec<PrimitiveType>) -> BoxedStrategy<BoundPredicate> {
+    let leaves: Vec<_> =
+        types.into_iter().zip(1..).map(|(kind, id)| leaf(kind, id).boxed()).collect();
+    let leaf = proptest::strategy::Union::new(leaves).prop_map(Predicate::Leaf);
+    leaf.prop_recursive(3, 10, 2, |inner| {
+        prop_oneof![
+            (inner.clone(), inner.clone())
+                .prop_map(|(a, b)| Predicate::And(Box::new(a), Box::new(b))),
+            (inner.clone(), inner.clone())
+                .prop_map(|(a, b)| Predicate::Or(Box::new(a), Box::new(b))),
+            inner.prop_map(|child| Predicate::Not(Box::new(child))),
+        ]
+    })
+    .boxed()
+}
+
+fn leaf(kind: PrimitiveType, field_id: i32) -> impl Strategy<Value = BoundLeaf> {
+    use Operator as O;
+    let mut ops = vec![
+        O::IsNull,
+        O::NotNull,
+        O::Lt,
+        O::LtEq,
+        O::Gt,
+        O::GtEq,
+        O::Eq,
+        O::NotEq,
+        O::In,
+        O::NotIn,
+    ];
+    if kind == PrimitiveType::String {
+        ops.extend([O::StartsWith, O::NotStartsWith]);
+    }
+    if matches!(kind, PrimitiveType::Float | PrimitiveType::Double) {
+        ops.extend([O::IsNan, O::NotNan]);
+    }
+    let literals = vec(datum(kind).prop_filter("NaN", |d| !d.is_nan()), 2..5);
+    (select(ops), literals).prop_map(move |(op, literals)| {
+        let mut literals: Vec<Datum> = literals.iter().map(plain).collect();
+        literals.sort_by(|a, b| a.compare(b).unwrap());
+        literals.dedup();
+        if op.is_unary() {
+            literals.clear();
+        } else if !op.is_set() {
+            literals.truncate(1);
+        }
+        BoundLeaf {
+            op,
+            field_id,
+            field_type: kind,
+            name: format!("c{field_id}"),
+            nested: false,
+            literals,
+        }
+    })
+}

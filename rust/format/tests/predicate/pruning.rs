@@ -1,0 +1,226 @@
+//! Pruning never loses a matching row, and what must match does: partitions, manifests, residuals.
+
+use arrow_array::ListArray;
+use arrow_array::builder::{BinaryBuilder, BooleanBuilder, ListBuilder, StructBuilder};
+use icefloe_format::manifest::columns::field_summary_fields;
+use icefloe_format::predicate::{
+    BoundPredicate, ManifestSummaries, PartitionTuples, Predicate, evaluate_inclusive,
+    evaluate_strict, project_inclusive, project_strict, residuals,
+};
+use icefloe_format::spec::{
+    Datum, Partition, PartitionField, PartitionSpec, PrimitiveType, StructType, single_value,
+};
+use icefloe_format::transform::Transform;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::oracle::{self, Row};
+
+fn transforms(kind: PrimitiveType) -> Vec<Transform> {
+    let texts = [
+        "identity",
+        "bucket[3]",
+        "truncate[1]",
+        "truncate[2]",
+        "truncate[10]",
+        "truncate[7]",
+        "year",
+        "month",
+        "day",
+        "hour",
+        "void",
+        "unheard-of",
+    ];
+    let parsed = texts.iter().map(|text| text.parse::<Transform>().unwrap());
+    parsed.filter(|transform| transform.can_transform(&kind)).collect()
+}
+
+#[derive(Debug, Clone)]
+struct Table {
+    types: Vec<PrimitiveType>,
+    spec: PartitionSpec,
+    predicate: BoundPredicate,
+    rows: Vec<Row>,
+}
+
+impl Table {
+    /// An unknown transform's values may be anything: here null.
+    fn partition(&self, row: &Row) -> Partition {
+        let value = |field: &PartitionField| {
+            let source = row[usize::try_from(field.source_id).unwrap() - 1].as_ref()?;
+            match field.transform {
+                Transform::Unknown(_) => None,
+                _ => field.transform.apply(source).unwrap(),
+            }
+        };
+        self.spec.fields.iter().map(value).collect()
+    }
+
+    fn partition_type(&self) -> StructType {
+        self.spec.partition_type(&oracle::schema(&self.types))
+    }
+}
+
+fn table() -> impl Strategy<Value = Table> {
+    prop::collection::vec(oracle::types(), 1..3).prop_flat_map(|types| {
+        let fields: Vec<BoxedStrategy<Vec<Transform>>> = types
+            .iter()
+            .map(|kind| prop::collection::vec(select(transforms(*kind)), 0..3).boxed())
+            .collect();
+        let predicate = oracle::predicate(types.clone());
+        let rows = oracle::rows(types.clone(), 1..25);
+        (Just(types), fields, predicate, rows).prop_map(|(types, fields, predicate, rows)| {
+            let mut spec = PartitionSpec { spec_id: 0, fields: Vec::new() };
+            for (transforms, source_id) in fields.into_iter().zip(1..) {
+                for transform in transforms {
+                    let field_id = 1000 + i32::try_from(spec.fields.len()).unwrap();
+                    let name = format!("p{field_id}");
+                    spec.fields.push(PartitionField { source_id, field_id, name, transform });
+                }
+            }
+            Table { types, spec, predicate, rows }
+        })
+    })
+}
+
+/// One manifest's summaries of these tuples, as a writer makes them.
+fn summaries(partition_type: &StructType, tuples: &[Partition]) -> ListArray {
+    let builders: Vec<Box<dyn arrow_array::builder::ArrayBuilder>> = vec![
+        Box::new(BooleanBuilder::new()),
+        Box::new(BooleanBuilder::new()),
+        Box::new(BinaryBuilder::new()),
+        Box::new(BinaryBuilder::new()),
+    ];
+    let mut lists = ListBuilder::new(StructBuilder::new(field_summary_fields(), builders));
+    for position in 0..partition_type.fields.len() {
+        let values: Vec<&Datum> =
+            tuples.iter().filter_map(|tuple| tuple[position].as_ref()).collect();
+        let ordered = || values.iter().filter(|value| !value.is_nan());
+        let least = ordered().min_by(|a, b| a.compare(b).unwrap());
+        let greatest = ordered().max_by(|a, b| a.compare(b).unwrap());
+        let summary = lists.values();
+        summary
+            .field_builder::<BooleanBuilder>(0)
+            .unwrap()
+            .append_value(values.len() < tuples.len());
+        summary
+            .field_builder::<BooleanBuilder>(1)
+            .unwrap()
+            .append_value(values.iter().any(|value| value.is_nan()));
+        let bytes = |value: Option<&&Datum>| value.map(|value| single_value::to_bytes(value));
+        summary.field_builder::<BinaryBuilder>(2).unwrap().append_option(bytes(least));
+        summary.field_builder::<BinaryBuilder>(3).unwrap().append_option(bytes(greatest));
+        summary.append(true);
+    }
+    lists.append(true);
+    lists.append(false);
+    lists.finish()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn projections_bound_the_rows_of_each_partition(table in table()) {
+        let schema = oracle::schema(&table.types);
+        let tuples: Vec<Partition> = table.rows.iter().map(|row| table.partition(row)).collect();
+        let stats = PartitionTuples::from_partitions(&table.partition_type(), &tuples).unwrap();
+        let inclusive = project_inclusive(&table.predicate, &schema, &table.spec).unwrap();
+        let strict = project_strict(&table.predicate, &schema, &table.spec).unwrap();
+        let might = evaluate_inclusive(&inclusive, &stats).unwrap();
+        let must = evaluate_strict(&strict, &stats).unwrap();
+        for (position, row) in table.rows.iter().enumerate() {
+            let matches = oracle::matches(&table.predicate, row);
+            prop_assert!(might.value(position) || !matches, "lost {row:?} under {inclusive:?}");
+            prop_assert!(!must.value(position) || matches, "claimed {row:?} under {strict:?}");
+        }
+    }
+
+    #[test]
+    fn residuals_decide_what_the_predicate_decides(table in table()) {
+        let schema = oracle::schema(&table.types);
+        let tuples: Vec<Partition> = table.rows.iter().map(|row| table.partition(row)).collect();
+        let stats = PartitionTuples::from_partitions(&table.partition_type(), &tuples).unwrap();
+        let left = residuals(&table.predicate, &table.spec, &schema, &stats).unwrap();
+        for (row, place) in table.rows.iter().zip(&left.index) {
+            let residual = &left.predicates[*place];
+            prop_assert_eq!(
+                oracle::matches(&table.predicate, row), oracle::matches(residual, row),
+                "{:?} left {:?}", row, residual
+            );
+        }
+    }
+
+    #[test]
+    fn identity_partitions_leave_nothing_to_filter(
+        (kind, predicate, rows) in oracle::types().prop_flat_map(|kind| {
+            (Just(kind), oracle::predicate(vec![kind]), oracle::rows(vec![kind], 1..10))
+        })
+    ) {
+        let field = PartitionField {
+            source_id: 1, field_id: 1000, name: "p".into(), transform: Transform::Identity,
+        };
+        let spec = PartitionSpec { spec_id: 0, fields: vec![field] };
+        let schema = oracle::schema(&[kind]);
+        let stats =
+            PartitionTuples::from_partitions(&spec.partition_type(&schema), &rows).unwrap();
+        let left = residuals(&predicate, &spec, &schema, &stats).unwrap();
+        for (row, place) in rows.iter().zip(&left.index) {
+            let expected = match oracle::matches(&predicate, row) {
+                true => Predicate::AlwaysTrue,
+                false => Predicate::AlwaysFalse,
+            };
+            prop_assert_eq!(&left.predicates[*place], &expected);
+        }
+    }
+
+    #[test]
+    fn manifests_with_a_matching_row_are_kept(table in table()) {
+        let schema = oracle::schema(&table.types);
+        let tuples: Vec<Partition> = table.rows.iter().map(|row| table.partition(row)).collect();
+        let partition_type = table.partition_type();
+        let lists = summaries(&partition_type, &tuples);
+        let stats = ManifestSummaries::new(&lists, &partition_type);
+        let inclusive = project_inclusive(&table.predicate, &schema, &table.spec).unwrap();
+        let strict = project_strict(&table.predicate, &schema, &table.spec).unwrap();
+        let might = evaluate_inclusive(&inclusive, &stats).unwrap();
+        let must = evaluate_strict(&strict, &stats).unwrap();
+        let any = table.rows.iter().any(|row| oracle::matches(&table.predicate, row));
+        let all = table.rows.iter().all(|row| oracle::matches(&table.predicate, row));
+        prop_assert!(might.value(0) || !any);
+        prop_assert!(!must.value(0) || all);
+        // Of the manifest without summaries nothing is known.
+        prop_assert!(might.value(1) || !any);
+        prop_assert!(!must.value(1) || all);
+    }
+}
+
+#[test]
+fn a_manifest_outside_the_range_is_pruned() {
+    let types = vec![PrimitiveType::Int];
+    let field = PartitionField {
+        source_id: 1,
+        field_id: 1000,
+        name: "p".into(),
+        transform: "truncate[10]".parse().unwrap(),
+    };
+    let spec = PartitionSpec { spec_id: 0, fields: vec![field] };
+    let schema = oracle::schema(&types);
+    let partition_type = spec.partition_type(&schema);
+    let lists =
+        summaries(&partition_type, &[vec![Some(Datum::Int(20))], vec![Some(Datum::Int(40))]]);
+    let stats = ManifestSummaries::new(&lists, &partition_type);
+    for (filter, kept) in [
+        (r#"{"type":"lt","term":"c1","value":20}"#, false),
+        (r#"{"type":"lt","term":"c1","value":21}"#, true),
+        (r#"{"type":"gt","term":"c1","value":49}"#, false),
+        (r#"{"type":"is-null","term":"c1"}"#, false),
+        (r#"{"type":"in","term":"c1","values":[5,55]}"#, false),
+        (r#"{"type":"in","term":"c1","values":[5,33,55]}"#, true),
+    ] {
+        let parsed = icefloe_format::predicate::parse_json(filter).unwrap();
+        let bound = icefloe_format::predicate::bind(&parsed, &schema, true).unwrap();
+        let projected = project_inclusive(&bound, &schema, &spec).unwrap();
+        assert_eq!(evaluate_inclusive(&projected, &stats).unwrap().value(0), kept, "{filter}");
+    }
+}
