@@ -78,4 +78,5 @@ def _file_paths(table: Table, manifests: pa.Table) -> list[str]:
     entries = _core.read_manifest(
         table.io.core, batch, schema=schema_json(table.schema()), specs=specs_json(table.metadata), keep="all"
     )
-    return entries.column("file_path").unique().to_pylist()
+    paths: list[str] = entries.column("file_path").unique().to_pylist()
+    return paths

@@ -67,7 +67,7 @@ class Table(TableFacts):
         config: dict[str, str] = EMPTY_DICT,
     ) -> None:
         super().__init__(identifier, metadata, metadata_location, io)
-        self.catalog = catalog
+        self._catalog = catalog
         self.config = dict(config)
 
     def refresh(self) -> Table:
@@ -82,6 +82,11 @@ class Table(TableFacts):
             raise ValidationError(f"table {'.'.join(self._identifier)} was dropped and created anew; load it again")
         self.metadata, self.metadata_location, self.io = fresh.metadata, fresh.metadata_location, fresh.io
         return self
+
+    @property
+    def catalog(self) -> TableCatalog:
+        """Where the table came from and changes are committed."""
+        return self._catalog
 
     # ---- reading
 

@@ -52,7 +52,9 @@ class ManageSnapshots:
         """
         self._check_new(tag_name, snapshot_id)
         return self._set(
-            SetSnapshotRefUpdate(ref_name=tag_name, type="tag", snapshot_id=snapshot_id, max_ref_age_ms=max_ref_age_ms)
+            SetSnapshotRefUpdate(
+                ref_name=tag_name, type=SnapshotRefType.TAG, snapshot_id=snapshot_id, max_ref_age_ms=max_ref_age_ms
+            )
         )
 
     def create_branch(
@@ -72,7 +74,7 @@ class ManageSnapshots:
         return self._set(
             SetSnapshotRefUpdate(
                 ref_name=branch_name,
-                type="branch",
+                type=SnapshotRefType.BRANCH,
                 snapshot_id=snapshot_id,
                 max_ref_age_ms=max_ref_age_ms,
                 max_snapshot_age_ms=max_snapshot_age_ms,
@@ -169,7 +171,7 @@ class ManageSnapshots:
         return self._set(
             SetSnapshotRefUpdate(
                 ref_name=MAIN_BRANCH,
-                type="branch",
+                type=SnapshotRefType.BRANCH,
                 snapshot_id=snapshot_id,
                 max_ref_age_ms=main.max_ref_age_ms if main is not None else None,
                 max_snapshot_age_ms=main.max_snapshot_age_ms if main is not None else None,

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 def requirements_of(base: TableMetadata, updates: Iterable[TableUpdate]) -> tuple[TableRequirement, ...]:
     """Return the requirements of updates that were computed from `base`, each once, the table's identity first."""
-    found: dict[tuple[str, str], TableRequirement] = {
-        ("uuid", ""): AssertTableUUID(uuid=base.table_uuid),
-    }
+    found: dict[tuple[str, str], TableRequirement] = {}
+    if base.table_uuid is not None:
+        found[("uuid", "")] = AssertTableUUID(uuid=base.table_uuid)
     for update in updates:
         requirement = _requirement(base, update)
         if requirement is not None:

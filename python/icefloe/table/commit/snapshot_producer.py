@@ -159,7 +159,7 @@ class SnapshotProducer(ABC):
         ref = base.refs.get(self._branch)
         return SetSnapshotRefUpdate(
             ref_name=self._branch,
-            type="branch",
+            type=SnapshotRefType.BRANCH,
             snapshot_id=self.snapshot_id,
             max_ref_age_ms=ref.max_ref_age_ms if ref is not None else None,
             max_snapshot_age_ms=ref.max_snapshot_age_ms if ref is not None else None,

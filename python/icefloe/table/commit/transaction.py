@@ -51,7 +51,10 @@ class CommittingTable(Protocol):
     metadata: TableMetadata
     metadata_location: str
     io: FileIO
-    catalog: CommittingCatalog
+
+    @property
+    def catalog(self) -> CommittingCatalog:
+        """Where changes are committed."""
 
     def name(self) -> Identifier:
         """Return the table's identifier."""

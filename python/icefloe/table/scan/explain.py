@@ -38,11 +38,19 @@ class ScanExplanation:
             ("columns", ", ".join(self.columns)),
             (
                 "data manifests",
-                _of(count("data_manifests_total", 0), count("data_manifests_skipped", 0), "by partition summaries"),
+                _of(
+                    count("data_manifests_total", 0),
+                    count("data_manifests_skipped", 0),
+                    "that cannot match or hold no live files",
+                ),
             ),
             (
                 "delete manifests",
-                _of(count("delete_manifests_total", 0), count("delete_manifests_skipped", 0), "by partition summaries"),
+                _of(
+                    count("delete_manifests_total", 0),
+                    count("delete_manifests_skipped", 0),
+                    "that cannot match or hold no live files",
+                ),
             ),
             (
                 "data files",

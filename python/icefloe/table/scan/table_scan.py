@@ -276,7 +276,7 @@ class TableScan:
         rest = replace(
             plan, files=plan.files.filter(pc.invert(known)), projection=_metadata_schema(["_pos"]), limit=None
         )
-        total = (counted or 0) + sum(batch.num_rows for batch in rest.stream())
+        total: int = (counted or 0) + sum(batch.num_rows for batch in rest.stream())
         return total if self.limit is None else min(total, self.limit)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:

@@ -68,7 +68,7 @@ def tasks_of(files: pa.RecordBatch, deletes: pa.RecordBatch) -> Iterator[FileSca
     for row in range(files.num_rows):
         values: list[Any] = [column[row].as_py() for column in columns]
         rows = applying[row].as_py()
-        yield FileScanTask(*values, delete_files=tuple(paths[one].as_py() for one in rows or ()))
+        yield FileScanTask(*values, tuple(paths[one].as_py() for one in rows or ()))
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class TaskGroup:
     @property
     def num_tasks(self) -> int:
         """How many tasks the group has."""
-        return batch_from_ipc(self.files_ipc).num_rows
+        return int(batch_from_ipc(self.files_ipc).num_rows)
 
     def __repr__(self) -> str:
         return f"TaskGroup({self.num_tasks} tasks)"

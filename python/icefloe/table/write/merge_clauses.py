@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from icefloe.expressions import BooleanExpression
 
-    Condition = str | BooleanExpression | pc.Expression | None
-    Values = Mapping[str, Any] | None
+    Condition: TypeAlias = str | BooleanExpression | pc.Expression | None
+    Values: TypeAlias = Mapping[str, Any] | None
 
 SOURCE = "source."
 TARGET = "target."
@@ -143,13 +143,10 @@ def _column(name: str, joined: pa.Schema) -> pc.Expression:
     return pc.field(name)
 
 
-def _holds(rows: pa.Table, condition: Condition) -> pa.Array:
+def _holds(rows: pa.Table, condition: str | BooleanExpression | pc.Expression) -> pa.Array:
     """Whether a condition is true; one that is unknown is not."""
-    own = (
-        condition
-        if isinstance(condition, pc.Expression)
-        else _from_json(json.loads(filter_json(condition)), rows.schema)
-    )  # type: ignore[arg-type] # None is excluded by the caller
+    is_arrow = isinstance(condition, pc.Expression)
+    own = condition if is_arrow else _from_json(json.loads(filter_json(condition)), rows.schema)
     made = evaluate(rows, [own], ["holds"]).column("holds")
     if not pa.types.is_boolean(made.type):
         raise ValidationError(f"merge: a condition must be boolean, not {made.type}")
