@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 
 import pytest
-
 from icefloe import exceptions
 
 CLASSES = [value for value in vars(exceptions).values() if inspect.isclass(value)]

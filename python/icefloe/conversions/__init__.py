@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from icefloe.conversions.single_value import (
+    EXACT,
     from_bytes,
     from_json_value,
     to_bytes,
@@ -30,6 +31,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
 }
 
 __all__ = [
+    "EXACT",
     "from_bytes",
     "from_json_value",
     "partition_to_py",

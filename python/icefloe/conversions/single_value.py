@@ -23,7 +23,8 @@ _FORMATS = {
 }  # fmt: skip
 # A value written before its column was promoted keeps its narrow form.
 _NARROW = {("long", 4): "<i", ("double", 4): "<f"}
-_EXACT = Context(prec=76)
+# Twice the digits of the widest decimal: arithmetic under it never rounds.
+EXACT = Context(prec=76)
 
 
 def to_bytes(primitive_type: PrimitiveType, value: Any) -> bytes:
@@ -73,7 +74,7 @@ def from_bytes(primitive_type: PrimitiveType, data: bytes) -> Any:
     if isinstance(primitive_type, DecimalType):
         if not data:
             raise ValidationError(f"a {kind} needs at least one byte")
-        return Decimal(int.from_bytes(data, "big", signed=True)).scaleb(-primitive_type.scale, _EXACT)
+        return Decimal(int.from_bytes(data, "big", signed=True)).scaleb(-primitive_type.scale, EXACT)
     if kind == "string":
         try:
             return data.decode()
@@ -112,10 +113,11 @@ def to_ordinal(primitive_type: PrimitiveType, value: Any) -> Any:
 
 def unscaled_value(value: Decimal | int | str, kind: DecimalType) -> int:
     """Return a decimal's digits as an integer; ValidationError if it does not fit the type exactly."""
-    scaled = Decimal(value).scaleb(kind.scale, _EXACT)
-    if scaled != scaled.to_integral_value() or abs(scaled) >= 10**kind.precision:
+    scaled = Decimal(value).scaleb(kind.scale, EXACT)
+    unscaled = int(scaled)
+    if scaled != unscaled or abs(unscaled) >= 10**kind.precision:
         raise ValidationError(f"{value} does not fit {kind}")
-    return int(scaled)
+    return unscaled
 
 
 def to_json_value(primitive_type: PrimitiveType, value: Any) -> Any:
@@ -137,7 +139,7 @@ def to_json_value(primitive_type: PrimitiveType, value: Any) -> Any:
     if kind in {"timestamp_ns", "timestamptz_ns"}:
         return temporal.timestamp_nanos_to_text(value, "+00:00" if kind == "timestamptz_ns" else "")
     if isinstance(primitive_type, DecimalType):
-        return format(Decimal(unscaled_value(value, primitive_type)).scaleb(-primitive_type.scale, _EXACT), "f")
+        return format(Decimal(unscaled_value(value, primitive_type)).scaleb(-primitive_type.scale, EXACT), "f")
     if kind == "uuid":
         return str(value)
     return bytes(value).hex() if kind == "binary" or isinstance(primitive_type, FixedType) else value
@@ -162,7 +164,7 @@ def from_json_value(primitive_type: PrimitiveType, value: Any) -> Any:
             nanos = temporal.timestamp_nanos_from_text(value)[0]
             return nanos if kind.endswith("_ns") else nanos // temporal.NANOS_PER_MICRO
         if isinstance(primitive_type, DecimalType):
-            return Decimal(unscaled_value(value, primitive_type)).scaleb(-primitive_type.scale, _EXACT)
+            return Decimal(unscaled_value(value, primitive_type)).scaleb(-primitive_type.scale, EXACT)
         if kind == "uuid":
             return uuid.UUID(value)
         return bytes.fromhex(value) if kind == "binary" or isinstance(primitive_type, FixedType) else value

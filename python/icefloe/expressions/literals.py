@@ -9,7 +9,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from icefloe.conversions import from_json_value, temporal, unscaled_value
+from icefloe.conversions import EXACT, from_json_value, temporal, unscaled_value
 from icefloe.exceptions import ValidationError
 from icefloe.types import (
     BinaryType,
@@ -191,8 +191,7 @@ class _NumberLiteral(Literal):
             return None
         if isinstance(kind, DecimalType):
             exact = Decimal(str(value)) if isinstance(value, float) else Decimal(value)
-            scale = Decimal(unscaled_value(exact, kind)).scaleb(-kind.scale)
-            return DecimalLiteral(scale)
+            return DecimalLiteral(Decimal(unscaled_value(exact, kind)).scaleb(-kind.scale, EXACT))
         return self._to_whole(kind, int(value)) if value == int(value) else None
 
     def _to_whole(self, kind: PrimitiveType, value: int) -> Literal | None:
@@ -245,11 +244,11 @@ class DecimalLiteral(_NumberLiteral):
 
     def increment(self) -> DecimalLiteral:
         """Return the next number of as many digits after the point."""
-        return DecimalLiteral(self._value + self._step())
+        return DecimalLiteral(EXACT.add(self._value, self._step()))
 
     def decrement(self) -> DecimalLiteral:
         """Return the number before, of as many digits after the point."""
-        return DecimalLiteral(self._value - self._step())
+        return DecimalLiteral(EXACT.subtract(self._value, self._step()))
 
     def _step(self) -> Decimal:
         exponent = self._value.as_tuple().exponent

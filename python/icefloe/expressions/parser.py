@@ -15,6 +15,7 @@ literal    := 5 | 1.50 | 1e3 | 'text' | true | false | date '2026-01-31' | time 
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from icefloe.conversions import temporal
@@ -204,7 +205,7 @@ class _Parser:
         if token.key in {"-", "+"} and self.token.kind == "number":
             self.at += 1
             number: Any = self.tokens[self.at - 1].value
-            return literal(-number if token.key == "-" else number)
+            return literal(_negated(number) if token.key == "-" else number)
         if token.is_word("true", "false"):
             return literal(token.key == "true")
         if token.is_word(*_TYPED) and self.token.kind == "string":
@@ -248,6 +249,11 @@ class _Parser:
         return ValidationError(
             f"filter, position {token.position}: {problem}\n  {self.text}\n  {' ' * token.position}^"
         )
+
+
+def _negated(number: Any) -> Any:
+    """Return the negative of a number with all its digits: unary minus would round a decimal."""
+    return number.copy_negate() if isinstance(number, Decimal) else -number
 
 
 def _prefix_of(pattern: str) -> tuple[str | None, bool]:
