@@ -1,0 +1,166 @@
+//! Decoding a manifest against inflating the same bytes.
+
+#![allow(
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "a bench without its input has nothing to measure"
+)]
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use arrow_array::builder::{
+    BinaryBuilder, Int32Builder, Int64Builder, ListBuilder, MapBuilder, MapFieldNames,
+};
+use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
+use criterion::{Criterion, criterion_group, criterion_main};
+use icefloe_format::avro::{Codec, Container};
+use icefloe_format::manifest::{
+    DecodeOptions, EncodeOptions, ManifestColumns, ManifestContent, Stats, decode_manifest,
+    encode_manifest, partition_type,
+};
+use icefloe_format::spec::{PartitionSpec, Schema, StructType};
+
+// The allocator of the extension: it decides as much as the code does.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const ENTRIES: usize = 10_000;
+const COLUMNS: i32 = 12;
+const SCHEMA: &str = r#"{"type":"struct","schema-id":0,"fields":[
+    {"id":1,"name":"id","required":true,"type":"long"},
+    {"id":2,"name":"day","required":false,"type":"date"}]}"#;
+const SPEC: &str = r#"{"spec-id":0,"fields":[
+    {"source-id":2,"field-id":1000,"name":"day","transform":"identity"},
+    {"source-id":1,"field-id":1001,"name":"id_bucket","transform":"bucket[16]"}]}"#;
+
+/// A cheap sequence of unlike numbers.
+fn scattered(seed: usize) -> i64 {
+    let mixed = (seed as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    i64::from((mixed >> 40) as u32)
+}
+
+fn names() -> Option<MapFieldNames> {
+    let name = |text: &str| text.to_owned();
+    Some(MapFieldNames { entry: name("entries"), key: name("key"), value: name("value") })
+}
+
+fn counts(value: impl Fn(usize, i32) -> i64) -> ArrayRef {
+    let mut map = MapBuilder::new(names(), Int32Builder::new(), Int64Builder::new());
+    for row in 0..ENTRIES {
+        for column in 1..=COLUMNS {
+            map.keys().append_value(column);
+            map.values().append_value(value(row, column));
+        }
+        map.append(true).unwrap();
+    }
+    Arc::new(map.finish())
+}
+
+fn bounds(offset: usize) -> ArrayRef {
+    let mut map = MapBuilder::new(names(), Int32Builder::new(), BinaryBuilder::new());
+    for row in 0..ENTRIES {
+        for column in 1..=COLUMNS {
+            map.keys().append_value(column);
+            let value = scattered(row * 31 + offset);
+            if column % 3 == 0 {
+                map.values().append_value(format!("value-{value:010}"));
+            } else {
+                map.values().append_value(value.to_le_bytes());
+            }
+        }
+        map.append(true).unwrap();
+    }
+    Arc::new(map.finish())
+}
+
+fn entries() -> RecordBatch {
+    let ints = |value: i32| -> ArrayRef { Arc::new(Int32Array::from(vec![value; ENTRIES])) };
+    let longs = |value: &dyn Fn(usize) -> i64| -> ArrayRef {
+        Arc::new((0..ENTRIES).map(|row| Some(value(row))).collect::<Int64Array>())
+    };
+    let texts = |value: &dyn Fn(usize) -> String| -> ArrayRef {
+        Arc::new((0..ENTRIES).map(|row| Some(value(row))).collect::<StringArray>())
+    };
+    let path = |row: usize| {
+        let id = scattered(row);
+        format!("s3://warehouse/db/events/data/day=2024-01-{:02}/{id:012}-{row}.parquet", row % 28)
+    };
+    let mut offsets = ListBuilder::new(Int64Builder::new());
+    for row in 0..ENTRIES {
+        offsets.append_value([Some(4), Some(scattered(row))]);
+    }
+    RecordBatch::try_from_iter_with_nullable([
+        ("content", ints(0), false),
+        ("file_path", texts(&path), false),
+        ("file_format", texts(&|_| "PARQUET".into()), false),
+        ("spec_id", ints(0), false),
+        (
+            "partition",
+            texts(&|row| format!("[\"2024-01-{:02}\",{}]", row % 28 + 1, row % 16)),
+            false,
+        ),
+        ("record_count", longs(&|row| scattered(row) % 1_000_000), false),
+        ("file_size_in_bytes", longs(&|row| scattered(row) * 100), false),
+        ("column_sizes", counts(|row, column| scattered(row * 13 + column as usize)), true),
+        ("value_counts", counts(|row, _| scattered(row) % 1_000_000), true),
+        ("null_value_counts", counts(|row, column| scattered(row) % i64::from(column * 100)), true),
+        ("nan_value_counts", counts(|_, _| 0), true),
+        ("lower_bounds", bounds(0), true),
+        ("upper_bounds", bounds(7), true),
+        ("split_offsets", Arc::new(offsets.finish()) as ArrayRef, true),
+        ("sort_order_id", ints(0), true),
+    ])
+    .unwrap()
+}
+
+fn manifest() -> (Vec<u8>, StructType) {
+    let schema = Schema::from_json(SCHEMA).unwrap();
+    let spec = PartitionSpec::from_json(SPEC).unwrap();
+    let partition_type = partition_type(&spec, std::slice::from_ref(&schema));
+    let columns = ManifestColumns::from_batch(&entries(), &partition_type).unwrap();
+    let options = EncodeOptions {
+        format_version: 2,
+        content: ManifestContent::Data,
+        schema: &schema,
+        spec: &spec,
+        partition_type: &partition_type,
+        snapshot_id: 1,
+        codec: Codec::Deflate(6),
+        sync: [3; 16],
+    };
+    (encode_manifest(&columns, &options).unwrap().bytes, partition_type)
+}
+
+fn inflate(bytes: &[u8]) -> usize {
+    let mut blocks = Container::parse(bytes).unwrap().blocks();
+    let mut total = 0;
+    while let Some(block) = blocks.next_block().unwrap() {
+        total += black_box(block.bytes).len();
+    }
+    total
+}
+
+fn benches(criterion: &mut Criterion) {
+    let (bytes, partition_type) = manifest();
+    let mut group = criterion.benchmark_group("manifest of 10,000 entries, 12 columns");
+    group.sample_size(40);
+    group.bench_function("inflate", |bencher| bencher.iter(|| inflate(black_box(&bytes))));
+    let shapes = [
+        ("all", Stats::All),
+        ("skipped", Stats::Skip),
+        ("of 2 columns", Stats::Columns(vec![1, 3])),
+    ];
+    for (name, stats) in shapes {
+        let partition_type = &partition_type;
+        let options = DecodeOptions { spec_id: 0, partition_type, stats };
+        group.bench_function(format!("decode, statistics {name}"), |bencher| {
+            bencher.iter(|| decode_manifest(black_box(&bytes), &options).unwrap());
+        });
+    }
+    group.finish();
+    println!("{} bytes, {} inflated", bytes.len(), inflate(&bytes));
+}
+
+criterion_group!(manifest_benches, benches);
+criterion_main!(manifest_benches);

@@ -1,0 +1,144 @@
+//! Avro's encoding, schemas and containers, sound and damaged.
+
+use icefloe_format::Error;
+use icefloe_format::avro::encode::put_long;
+use icefloe_format::avro::skip::skip;
+use icefloe_format::avro::{AvroType, Codec, Container, ContainerWriter, Cursor, Malformed};
+use proptest::prelude::*;
+
+const CODECS: [Codec; 4] = [Codec::Null, Codec::Deflate(6), Codec::Snappy, Codec::Zstandard(3)];
+
+fn blocks(bytes: &[u8]) -> Vec<(usize, Vec<u8>)> {
+    let mut blocks = Container::parse(bytes).unwrap().blocks();
+    let mut out = Vec::new();
+    while let Some(block) = blocks.next_block().unwrap() {
+        out.push((block.count, block.bytes.to_vec()));
+    }
+    out
+}
+
+fn container(codec: Codec, records: usize) -> Vec<u8> {
+    let metadata = [("note", "☃".to_owned())];
+    let mut writer = ContainerWriter::new("\"bytes\"", &metadata, codec, [9; 16]);
+    for record in 0..records {
+        writer
+            .record(|out| {
+                put_long(out, 300);
+                out.extend(std::iter::repeat_n(record.to_le_bytes()[0], 300));
+                Ok(())
+            })
+            .unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+#[test]
+fn every_codec_gives_back_what_it_was_given_in_blocks() {
+    let expected = blocks(&container(Codec::Null, 1000));
+    assert!(expected.len() > 3, "a block holds about 64 KiB");
+    assert_eq!(expected.iter().map(|(count, _)| count).sum::<usize>(), 1000);
+    for codec in CODECS {
+        let bytes = container(codec, 1000);
+        assert_eq!(blocks(&bytes), expected, "{codec:?}");
+        assert_eq!(Container::parse(&bytes).unwrap().metadata("note"), Ok(Some("☃")));
+    }
+}
+
+#[test]
+fn a_snappy_block_whose_checksum_is_wrong_is_corrupt() {
+    let mut bytes = container(Codec::Snappy, 1);
+    let checksum = bytes.len() - 16 - 1;
+    bytes[checksum] ^= 1;
+    let mut blocks = Container::parse(&bytes).unwrap().blocks();
+    assert!(matches!(blocks.next_block(), Err(Error::Corrupt { offset: Some(_), .. })));
+}
+
+#[test]
+fn an_unknown_codec_is_unsupported_by_name() {
+    let mut bytes = container(Codec::Deflate(1), 1);
+    let at = bytes.windows(7).position(|window| window == b"deflate").unwrap();
+    bytes[at..at + 7].copy_from_slice(b"inflate");
+    let error = Container::parse(&bytes).unwrap_err();
+    assert_eq!(error, Error::unsupported("Avro codec inflate"));
+}
+
+#[test]
+fn schemas_that_would_exhaust_the_reader_are_refused() {
+    let recursive = r#"{"type":"record","name":"r","fields":[{"name":"x","type":"r"}]}"#;
+    assert!(matches!(AvroType::parse(recursive), Err(Error::Unsupported { .. })));
+    // Each record holds the one before it twice, so that the tree has 2^40 leaves.
+    let mut fields = String::from(r#"{"name":"f0","type":{"type":"fixed","name":"r0","size":1}}"#);
+    let mut chain = fields.clone();
+    for level in 1..40 {
+        let inner = level - 1;
+        fields.push_str(&format!(
+            r#",{{"name":"f{level}","type":{{"type":"record","name":"r{level}","fields":[{{"name":"a","type":"r{inner}"}},{{"name":"b","type":"r{inner}"}}]}}}}"#
+        ));
+    }
+    let exponential = format!(r#"{{"type":"record","name":"root","fields":[{fields}]}}"#);
+    assert!(matches!(AvroType::parse(&exponential), Err(Error::Corrupt { .. })));
+    for level in 1..2000 {
+        let inner = level - 1;
+        chain.push_str(&format!(
+            r#",{{"name":"f{level}","type":{{"type":"record","name":"r{level}","fields":[{{"name":"a","type":"r{inner}"}}]}}}}"#
+        ));
+    }
+    let deep = format!(r#"{{"type":"record","name":"root","fields":[{chain}]}}"#);
+    assert!(matches!(AvroType::parse(&deep), Err(Error::Corrupt { .. })));
+}
+
+#[test]
+fn a_count_beyond_the_data_is_refused_and_weightless_items_cost_nothing() {
+    let mut bytes = Vec::new();
+    put_long(&mut bytes, i64::MAX);
+    let longs = AvroType::parse(r#"{"type":"array","items":"long"}"#).unwrap();
+    assert_eq!(skip(&mut Cursor::new(&bytes), &longs), Err(Malformed::Length));
+    put_long(&mut bytes, 0);
+    let nulls = AvroType::parse(r#"{"type":"array","items":"null"}"#).unwrap();
+    assert_eq!(skip(&mut Cursor::new(&bytes), &nulls), Ok(()));
+}
+
+#[test]
+fn integers_of_more_than_64_bits_are_refused() {
+    for bytes in [&[0xff; 11][..], &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2]] {
+        assert_eq!(Cursor::new(bytes).long(), Err(Malformed::VarintTooLong));
+    }
+    assert_eq!(Cursor::new(&[0x80]).long(), Err(Malformed::EndOfData));
+}
+
+proptest! {
+    #[test]
+    fn integers_of_every_length_survive(value in any::<i64>(), shift in 0_u32..64, tail in 0_usize..9) {
+        let value = value >> shift;
+        let mut bytes = Vec::new();
+        put_long(&mut bytes, value);
+        // What follows decides whether eight bytes can be looked at together.
+        bytes.extend(std::iter::repeat_n(0xff, tail));
+        let mut cursor = Cursor::new(&bytes);
+        prop_assert_eq!(cursor.long(), Ok(value));
+        prop_assert_eq!(cursor.remaining(), tail);
+    }
+
+    #[test]
+    fn arbitrary_text_is_no_reason_to_panic(text in r#"[\[\]{}:,"a-z0-9 ]{0,60}"#) {
+        let _ = AvroType::parse(&text);
+    }
+
+    #[test]
+    fn damaged_containers_never_panic(
+        codec in proptest::sample::select(CODECS.to_vec()),
+        flips in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let mut bytes = container(codec, 3);
+        for (at, value) in flips {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        bytes.truncate(cut.index(bytes.len()) + 1);
+        if let Ok(container) = Container::parse(&bytes) {
+            let mut blocks = container.blocks();
+            while let Ok(Some(_)) = blocks.next_block() {}
+        }
+    }
+}
