@@ -158,5 +158,5 @@ def test_accessor_reaches_through_structs_and_nulls(schema: Schema) -> None:
     accessor = schema.accessor_for_field(12)
     assert accessor.get((1, (0.5, 1.5), [], {})) == 1.5
     assert accessor.get((1, None, [], {})) is None
-    with pytest.raises(ResolveError, match="tags.element"):
+    with pytest.raises(ResolveError, match=r"tags\.element"):
         schema.accessor_for_field(31)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from icefloe.schema.change import (
     assign_fresh_schema_ids,
+    assign_fresh_type_ids,
     make_compatible_name,
     prune_columns,
     rebuild_type,
@@ -26,6 +27,7 @@ __all__ = [
     "Accessor",
     "Schema",
     "assign_fresh_schema_ids",
+    "assign_fresh_type_ids",
     "build_position_accessors",
     "child_fields",
     "index_by_id",

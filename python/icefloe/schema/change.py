@@ -57,18 +57,29 @@ def prune_columns(schema: Schema, selected: set[int], select_full_types: bool = 
     )
 
 
+def assign_fresh_type_ids(kind: IcebergType, next_id: Callable[[], int], fresh: dict[int, int] | None = None) -> IcebergType:
+    """Return a type with new ids: all fields of a level first, then what is inside each.
+
+    Args:
+        kind: The type.
+        next_id: Gives one id after the other.
+        fresh: Receives the new id of each old one.
+    """
+    children = child_fields(kind)
+    ids = [next_id() for _ in children]
+    if fresh is not None:
+        fresh.update({field.field_id: new for field, new in zip(children, ids, strict=True)})
+    queue = iter(ids)
+    return rebuild_type(
+        kind,
+        lambda field: field.with_(field_id=next(queue), field_type=assign_fresh_type_ids(field.field_type, next_id, fresh)),
+    )
+
+
 def assign_fresh_schema_ids(schema: Schema, next_id: Callable[[], int] | None = None) -> Schema:
     """Return the schema with new ids from 1: all fields of a level first, then what is inside each. Spec: Column ids."""
-    take = itertools.count(1).__next__ if next_id is None else next_id
     fresh: dict[int, int] = {}
-
-    def renumber(kind: IcebergType) -> IcebergType:
-        ids = [take() for _ in child_fields(kind)]
-        fresh.update({field.field_id: new for field, new in zip(child_fields(kind), ids, strict=True)})
-        queue = iter(ids)
-        return rebuild_type(kind, lambda field: field.with_(field_id=next(queue), field_type=renumber(field.field_type)))
-
-    struct = renumber(schema.as_struct())
+    struct = assign_fresh_type_ids(schema.as_struct(), itertools.count(1).__next__ if next_id is None else next_id, fresh)
     assert isinstance(struct, StructType)
     return Schema(
         fields=struct.fields,

@@ -85,7 +85,7 @@ class Schema(JsonModel):
         while True:
             if not field.required:
                 raise ValidationError(f"identifier field {name} and the structs around it must be required")
-            parent = self._parents.get(field.field_id)
+            parent = self.parent_ids.get(field.field_id)
             if parent is None:
                 return
             field = self.find_field(parent)
@@ -119,7 +119,8 @@ class Schema(JsonModel):
         return index_name_by_id(self)
 
     @cached_property
-    def _parents(self) -> dict[int, int]:
+    def parent_ids(self) -> dict[int, int]:
+        """The id of the field around each field that is not at the top; not to be changed."""
         return {child.field_id: field.field_id for field in self._by_id.values() for child in child_fields(field.field_type)}
 
     @cached_property

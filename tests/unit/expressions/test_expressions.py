@@ -64,7 +64,7 @@ SCHEMA = Schema(
 values = st.integers() | st.text() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False)
 terms = st.text(min_size=1, max_size=4)
 leaves = st.one_of(
-    st.sampled_from([expressions.IsNull, expressions.NotNull, expressions.IsNaN, expressions.NotNaN]).flatmap(lambda kind: terms.map(kind)),
+    st.sampled_from([expressions.IsNull, expressions.NotNull, expressions.IsNaN, expressions.NotNaN]).flatmap(terms.map),
     st.sampled_from([EqualTo, NotEqualTo, LessThan, GreaterThan, StartsWith]).flatmap(lambda kind: st.builds(kind, terms, values)),
     st.sampled_from([In, NotIn]).flatmap(lambda kind: st.builds(kind, terms, st.lists(values, max_size=4))),
 )

@@ -23,7 +23,9 @@ from icefloe.types import NestedField
 
 def table(**properties: Any) -> TableMetadata:
     schema = Schema(NestedField(1, "id", "long", required=True), NestedField(2, "day", "date"))
-    return new_table_metadata(schema, PartitionSpec(PartitionField(2, 1000, "month", "day_month")), UNSORTED_SORT_ORDER, "/t", properties)
+    return new_table_metadata(
+        schema, PartitionSpec(PartitionField(2, 1000, "month", "day_month")), UNSORTED_SORT_ORDER, "/t", properties
+    )
 
 
 def snapshot(number: int, base: TableMetadata, parent: int | None = None) -> Snapshot:
@@ -38,7 +40,9 @@ def snapshot(number: int, base: TableMetadata, parent: int | None = None) -> Sna
     )
 
 
-def commit(base: TableMetadata, number: int, branch: str = "main", parent: int | None = None) -> tuple[update.TableUpdate, ...]:
+def commit(
+    base: TableMetadata, number: int, branch: str = "main", parent: int | None = None
+) -> tuple[update.TableUpdate, ...]:
     return (
         update.AddSnapshotUpdate(snapshot=snapshot(number, base, parent)),
         update.SetSnapshotRefUpdate(ref_name=branch, type=SnapshotRefType.BRANCH, snapshot_id=number),
@@ -52,7 +56,9 @@ def test_commit_moves_main_and_both_logs() -> None:
     assert after.last_sequence_number == 1
     assert after.last_updated_ms == base.last_updated_ms + 1
     assert [entry.snapshot_id for entry in after.snapshot_log] == [1]
-    assert [(entry.metadata_file, entry.timestamp_ms) for entry in after.metadata_log] == [("/t/metadata/00000.json", base.last_updated_ms)]
+    assert [(entry.metadata_file, entry.timestamp_ms) for entry in after.metadata_log] == [
+        ("/t/metadata/00000.json", base.last_updated_ms)
+    ]
     assert base.current_snapshot_id is None
     assert TableMetadataUtil.parse_raw(to_json(after)) == after
 
@@ -105,10 +111,24 @@ def test_no_change_returns_the_base() -> None:
     ("change", "why"),
     [
         (lambda base: update.AddSnapshotUpdate(snapshot=snapshot(1, base)), "exists"),
-        (lambda base: update.AddSnapshotUpdate(snapshot=snapshot(9, base, 1).model_copy(update={"sequence_number": 1})), "sequence number 1"),
-        (lambda base: update.AddSnapshotUpdate(snapshot=snapshot(9, base).model_copy(update={"timestamp_ms": 1})), "clock"),
-        (lambda _: update.SetSnapshotRefUpdate(ref_name="b", type=SnapshotRefType.TAG, snapshot_id=5), "no such snapshot"),
-        (lambda _: update.SetSnapshotRefUpdate(ref_name="main", type=SnapshotRefType.TAG, snapshot_id=1), "main is a branch"),
+        (
+            lambda base: update.AddSnapshotUpdate(
+                snapshot=snapshot(9, base, 1).model_copy(update={"sequence_number": 1})
+            ),
+            "sequence number 1",
+        ),
+        (
+            lambda base: update.AddSnapshotUpdate(snapshot=snapshot(9, base).model_copy(update={"timestamp_ms": 1})),
+            "clock",
+        ),
+        (
+            lambda _: update.SetSnapshotRefUpdate(ref_name="b", type=SnapshotRefType.TAG, snapshot_id=5),
+            "no such snapshot",
+        ),
+        (
+            lambda _: update.SetSnapshotRefUpdate(ref_name="main", type=SnapshotRefType.TAG, snapshot_id=1),
+            "main is a branch",
+        ),
         (lambda _: update.RemoveSnapshotsUpdate(snapshot_ids=[7]), "do not exist"),
         (lambda _: update.SetCurrentSchemaUpdate(schema_id=7), "no schema has the id 7"),
         (lambda _: update.SetCurrentSchemaUpdate(), "none was added"),
@@ -148,7 +168,9 @@ def test_schema_is_added_once_and_becomes_current() -> None:
     changes = (update.AddSchemaUpdate(schema=wider), update.SetCurrentSchemaUpdate())
     after = update_table_metadata(base, changes)
     assert (after.current_schema_id, after.last_column_id, len(after.schemas)) == (1, 3, 2)
-    again = update_table_metadata(after, (update.AddSchemaUpdate(schema=base.schema()), update.SetCurrentSchemaUpdate()))
+    again = update_table_metadata(
+        after, (update.AddSchemaUpdate(schema=base.schema()), update.SetCurrentSchemaUpdate())
+    )
     assert (again.current_schema_id, again.last_column_id, len(again.schemas)) == (0, 3, 2)
 
 
@@ -185,7 +207,9 @@ def test_removed_snapshot_takes_its_names_log_and_statistics_along() -> None:
     base = table()
     base = update_table_metadata(base, commit(base, 1))
     base = update_table_metadata(base, commit(base, 2, parent=1))
-    statistics = StatisticsFile(snapshot_id=1, statistics_path="/s", file_size_in_bytes=1, file_footer_size_in_bytes=1, blob_metadata=[])
+    statistics = StatisticsFile(
+        snapshot_id=1, statistics_path="/s", file_size_in_bytes=1, file_footer_size_in_bytes=1, blob_metadata=[]
+    )
     tag = update.SetSnapshotRefUpdate(ref_name="v1", type=SnapshotRefType.TAG, snapshot_id=1)
     base = update_table_metadata(base, (update.SetStatisticsUpdate(statistics=statistics), tag))
     after = update_table_metadata(base, (update.RemoveSnapshotsUpdate(snapshot_ids=[1]),))

@@ -162,7 +162,9 @@ def _remove_properties(draft: Draft, update: actions.RemovePropertiesUpdate) -> 
 
 def _set_statistics(draft: Draft, update: actions.SetStatisticsUpdate) -> None:
     if update.snapshot_id is not None and update.snapshot_id != update.statistics.snapshot_id:
-        raise ValidationError(f"statistics of snapshot {update.statistics.snapshot_id} given for snapshot {update.snapshot_id}")
+        raise ValidationError(
+            f"statistics of snapshot {update.statistics.snapshot_id} given for snapshot {update.snapshot_id}"
+        )
     others = _others(draft.get("statistics"), update.statistics.snapshot_id)
     draft.set(statistics=(*others, update.statistics))
 
@@ -177,14 +179,18 @@ def _set_partition_statistics(draft: Draft, update: actions.SetPartitionStatisti
 
 
 def _remove_partition_statistics(draft: Draft, update: actions.RemovePartitionStatisticsUpdate) -> None:
-    draft.set(partition_statistics=_known(draft.get("partition_statistics"), update.snapshot_id, "partition statistics"))
+    draft.set(
+        partition_statistics=_known(draft.get("partition_statistics"), update.snapshot_id, "partition statistics")
+    )
 
 
 def _remove_specs(draft: Draft, update: actions.RemovePartitionSpecsUpdate) -> None:
     specs, gone = draft.get("partition_specs"), set(update.spec_ids)
     missing = gone - {spec.spec_id for spec in specs}
     if missing or draft.get("default_spec_id") in gone:
-        raise ValidationError(f"cannot remove partition specs {sorted(gone)}: unknown {sorted(missing)}, or the default one")
+        raise ValidationError(
+            f"cannot remove partition specs {sorted(gone)}: unknown {sorted(missing)}, or the default one"
+        )
     draft.set(partition_specs=tuple(spec for spec in specs if spec.spec_id not in gone))
 
 

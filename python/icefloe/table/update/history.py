@@ -28,10 +28,14 @@ def add_snapshot(draft: Draft, update: AddSnapshotUpdate) -> None:
         raise ValidationError(f"snapshot {snapshot.snapshot_id} exists")
     last: int = draft.get("last_sequence_number")
     if draft.format_version > 1 and snapshot.sequence_number <= last and snapshot.parent_snapshot_id is not None:
-        raise ValidationError(f"snapshot {snapshot.snapshot_id} has sequence number {snapshot.sequence_number}, the last one was {last}")
+        raise ValidationError(
+            f"snapshot {snapshot.snapshot_id} has sequence number {snapshot.sequence_number}, the last one was {last}"
+        )
     log: SnapshotLog = draft.get("snapshot_log")
     if log and snapshot.timestamp_ms < log[-1].timestamp_ms - CLOCK_TOLERANCE_MS:
-        raise ValidationError(f"snapshot {snapshot.snapshot_id} is older than the table's last change: check this machine's clock")
+        raise ValidationError(
+            f"snapshot {snapshot.snapshot_id} is older than the table's last change: check this machine's clock"
+        )
     draft.set(snapshots=snapshots.appended(snapshot), last_sequence_number=max(last, snapshot.sequence_number))
     draft.added_snapshot_ids.add(snapshot.snapshot_id)
     draft.updated_ms = snapshot.timestamp_ms

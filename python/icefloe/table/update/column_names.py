@@ -1,0 +1,60 @@
+"""Properties that name columns follow the columns: the name mapping, and settings of single columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from icefloe.schema import Schema, index_by_id, index_name_by_id
+from icefloe.table.name_mapping import parse_mapping_from_json, update_mapping
+from icefloe.table.properties import TableProperties
+from icefloe.table.update.actions import RemovePropertiesUpdate, SetPropertiesUpdate, TableUpdate
+from icefloe.table.update.schema_edit import owner_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from icefloe.types import NestedField
+
+_COLUMN_PREFIXES = (
+    f"{TableProperties.METRICS_MODE_COLUMN_CONF_PREFIX}.",
+    "write.parquet.bloom-filter-enabled.column.",
+    "write.parquet.bloom-filter-fpp.column.",
+)
+
+
+def property_updates(properties: Mapping[str, str], before: Schema, after: Schema) -> tuple[TableUpdate, ...]:
+    """Return what a schema change means for the table's properties."""
+    old_names, new_names = index_name_by_id(before), index_name_by_id(after)
+    renamed = {old: new_names.get(field_id) for field_id, old in old_names.items() if new_names.get(field_id) != old}
+    updates: dict[str, str] = {}
+    removals: list[str] = []
+    for key, value in properties.items():
+        prefix = next((each for each in _COLUMN_PREFIXES if key.startswith(each)), None)
+        if prefix is None or key.removeprefix(prefix) not in renamed:
+            continue
+        removals.append(key)
+        new_name = renamed[key.removeprefix(prefix)]
+        if new_name is not None:
+            updates[prefix + new_name] = value
+    mapping = properties.get(TableProperties.DEFAULT_NAME_MAPPING)
+    if mapping is not None:
+        updates[TableProperties.DEFAULT_NAME_MAPPING] = _mapping(mapping, before, after)
+    removals = [key for key in removals if key not in updates]
+    made: list[TableUpdate] = []
+    if removals:
+        made.append(RemovePropertiesUpdate(removals=removals))
+    if updates:
+        made.append(SetPropertiesUpdate(updates=updates))
+    return tuple(made)
+
+
+def _mapping(text: str, before: Schema, after: Schema) -> str:
+    known, fields = index_by_id(before), index_by_id(after)
+    renamed = {key: field for key, field in fields.items() if key in known and known[key].name != field.name}
+    added: dict[int, list[NestedField]] = {}
+    for key, field in fields.items():
+        owner = owner_of(after, key)
+        # A field inside a new one comes with it.
+        if key not in known and (owner < 0 or owner in known):
+            added.setdefault(owner, []).append(field)
+    return update_mapping(parse_mapping_from_json(text), renamed, added).model_dump_json()

@@ -1,0 +1,301 @@
+"""Schema evolution: columns added, dropped, renamed, widened, moved; ids stay, so that no file is rewritten. Spec: Schema Evolution."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from icefloe.exceptions import FeatureUnsupportedError, ResolveError, ValidationError
+from icefloe.schema import Schema, assign_fresh_type_ids, child_fields, promote
+from icefloe.table.update import column_names, schema_edit
+from icefloe.table.update.actions import AddSchemaUpdate, SetCurrentSchemaUpdate, TableUpdate
+from icefloe.table.update.builder import UpdatableTable, UpdateBuilder, UpdatesAndRequirements
+from icefloe.table.update.requirements import AssertCurrentSchemaId, AssertLastAssignedFieldId
+from icefloe.types import (
+    DecimalType,
+    DoubleType,
+    IcebergType,
+    LongType,
+    MapType,
+    NestedField,
+    StructType,
+    type_from_json,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from typing_extensions import Self
+
+Path = str | tuple[str, ...]
+
+
+class UpdateSchema(UpdateBuilder):
+    """Changes of a table's schema, each applied to the result of those before.
+
+    Args:
+        transaction: The transaction that commits them.
+        allow_incompatible_changes: Allow new required columns and optional columns to become required.
+        case_sensitive: Whether names must match in case.
+    """
+
+    def __init__(
+        self, transaction: UpdatableTable, allow_incompatible_changes: bool = False, case_sensitive: bool = True
+    ) -> None:
+        super().__init__(transaction)
+        metadata = transaction.table_metadata
+        self._base = metadata.schema()
+        self._schema = self._base
+        self._base_last_column_id = metadata.last_column_id
+        self._last_column_id = metadata.last_column_id
+        self._allow_incompatible_changes = allow_incompatible_changes
+        self._case_sensitive = case_sensitive
+
+    def case_sensitive(self, case_sensitive: bool) -> Self:
+        """Set whether names must match in case."""
+        self._case_sensitive = case_sensitive
+        return self
+
+    def add_column(
+        self,
+        path: Path,
+        field_type: IcebergType | str,
+        doc: str | None = None,
+        required: bool = False,
+        default_value: Any = None,
+    ) -> Self:
+        """Add a column at the end of its struct, under a new id.
+
+        Args:
+            path: Its name; a tuple of names for a field inside a struct, or inside the structs of a list or map.
+            field_type: Its type; ids inside are assigned anew.
+            doc: Its comment.
+            required: Whether nulls are refused; rows that exist have none, so that it is allowed with incompatible changes only.
+            default_value: Not supported: it needs format version 3.
+        """
+        if default_value is not None:
+            raise FeatureUnsupportedError("default values of columns need format version 3")
+        if isinstance(path, str):
+            if "." in path:
+                raise ValidationError(
+                    f"column name {path!r} is ambiguous: give nested paths, and names with dots, as a tuple"
+                )
+            path = (path,)
+        *around, name = path
+        if required and not self._allow_incompatible_changes:
+            raise ValidationError(f"cannot add required column {name}: rows that exist have no value for it")
+        owner_id = self._struct_for(tuple(around))
+        kind = field_type if isinstance(field_type, IcebergType) else type_from_json(field_type)
+        field_id = self._next_id()
+        field = NestedField(field_id, name, assign_fresh_type_ids(kind, self._next_id), required, doc)
+        return self._edit(lambda struct: schema_edit.edit_fields(struct, owner_id, lambda fields: (*fields, field)))
+
+    def delete_column(self, path: Path) -> Self:
+        """Drop a column; its values stay in files and are no longer read."""
+        field = self._find(path)
+        if field.field_id in self._schema.identifier_field_ids:
+            raise ValidationError(f"cannot drop identifier field {field.name}")
+        inside = {
+            child for child in self._schema.field_ids if field.field_id in schema_edit.ancestors(self._schema, child)
+        }
+        if inside & set(self._schema.identifier_field_ids):
+            raise ValidationError(f"cannot drop {field.name}: an identifier field is inside it")
+        owner_id = self._owner(field)
+        return self._edit(
+            lambda struct: schema_edit.edit_fields(
+                struct, owner_id, lambda fields: tuple(each for each in fields if each.field_id != field.field_id)
+            )
+        )
+
+    def rename_column(self, path_from: Path, new_name: str) -> Self:
+        """Give a column another name, within its struct."""
+        field = self._find(path_from)
+        self._owner(field)
+        return self._replace(field.with_(name=new_name))
+
+    def update_column(
+        self,
+        path: Path,
+        field_type: IcebergType | str | None = None,
+        required: bool | None = None,
+        doc: str | None = None,
+    ) -> Self:
+        """Widen a column's type, change whether nulls are refused, or its comment; None leaves what it is.
+
+        int may become long, float double, a decimal a wider one of the same scale.
+        """
+        field = self._find(path)
+        if schema_edit.is_map_key(self._schema, field.field_id):
+            raise ValidationError(f"cannot change map key {field.name}")
+        if field_type is not None:
+            kind = field_type if isinstance(field_type, IcebergType) else type_from_json(field_type)
+            if kind != field.field_type:
+                field = field.with_(field_type=_widened(field, kind))
+        if required is not None and required != field.required:
+            if required and not self._allow_incompatible_changes:
+                raise ValidationError(
+                    f"cannot make column {field.name} required: rows that exist may have no value for it"
+                )
+            if not required and field.field_id in self._schema.identifier_field_ids:
+                raise ValidationError(f"cannot make identifier field {field.name} optional")
+            field = field.with_(required=required)
+        return self._replace(field if doc is None else field.with_(doc=doc))
+
+    def make_column_optional(self, path: Path) -> Self:
+        """Allow nulls in a column."""
+        return self.update_column(path, required=False)
+
+    def set_default_value(self, path: Path, default_value: Any) -> Self:
+        """Raise FeatureUnsupportedError: default values need format version 3."""
+        raise FeatureUnsupportedError(f"default value {default_value!r} of column {path}: it needs format version 3")
+
+    def set_identifier_fields(self, *fields: str) -> Self:
+        """Name the columns that together identify a row; none to have none."""
+        ids = [self._find(name).field_id for name in fields]
+        self._schema = Schema(fields=self._schema.fields, schema_id=self._schema.schema_id, identifier_field_ids=ids)
+        return self
+
+    def move_first(self, path: Path) -> Self:
+        """Move a column to the beginning of its struct."""
+        return self._move(path, lambda _others: 0)
+
+    def move_before(self, path: Path, before_path: Path) -> Self:
+        """Move a column before another one of its struct."""
+        other = self._sibling(path, before_path)
+        return self._move(path, lambda ids: ids.index(other))
+
+    def move_after(self, path: Path, after_name: Path) -> Self:
+        """Move a column after another one of its struct."""
+        other = self._sibling(path, after_name)
+        return self._move(path, lambda ids: ids.index(other) + 1)
+
+    def union_by_name(self, new_schema: Schema | pa.Schema) -> Self:
+        """Add the columns that another schema has and this one has not, widen types and allow nulls where that one does.
+
+        Columns are matched by name; nothing is dropped or narrowed. New columns are optional.
+        """
+        if not isinstance(new_schema, Schema):
+            from icefloe.io.pyarrow import pyarrow_to_schema
+
+            new_schema = pyarrow_to_schema(new_schema)
+        self._union((), new_schema.as_struct(), self._schema.as_struct())
+        return self
+
+    def _union(self, path: tuple[str, ...], new: IcebergType, old: IcebergType) -> None:
+        if type(new) is not type(old):
+            raise ValidationError(f"column {'.'.join(path)} is a {old} and cannot become a {new}")
+        for field in child_fields(new):
+            here = (*path, field.name)
+            known = _child_by_name(old, field.name, case_sensitive=self._case_sensitive)
+            if known is None:
+                self.add_column(here, field.field_type, field.doc)
+                continue
+            here = (*path, known.name)
+            if not field.field_type.is_primitive or not known.field_type.is_primitive:
+                self._union(here, field.field_type, known.field_type)
+            elif field.field_type != known.field_type and not _reads_as(field.field_type, known.field_type):
+                self.update_column(here, field.field_type)
+            if known.required and not field.required and not schema_edit.is_map_key(self._schema, known.field_id):
+                self.make_column_optional(here)
+            if field.doc is not None and field.doc != known.doc:
+                self.update_column(here, doc=field.doc)
+
+    def _changes(self) -> UpdatesAndRequirements:
+        if self._schema == self._base:
+            return (), ()
+        metadata = self._transaction.table_metadata
+        requirements = (AssertCurrentSchemaId(current_schema_id=self._base.schema_id),)
+        same = next((known for known in metadata.schemas if known == self._schema), None)
+        updates: tuple[TableUpdate, ...]
+        if same is not None:
+            updates = (SetCurrentSchemaUpdate(schema_id=same.schema_id),)
+        else:
+            added = AddSchemaUpdate(schema_=self._schema, last_column_id=self._last_column_id)
+            updates = (added, SetCurrentSchemaUpdate(schema_id=-1))
+        follow = column_names.property_updates(metadata.properties, self._base, self._schema)
+        if self._last_column_id != self._base_last_column_id:
+            assigned = AssertLastAssignedFieldId(last_assigned_field_id=self._base_last_column_id)
+            return (*updates, *follow), (*requirements, assigned)
+        return (*updates, *follow), requirements
+
+    def _next_id(self) -> int:
+        self._last_column_id += 1
+        return self._last_column_id
+
+    def _find(self, path: Path) -> NestedField:
+        return self._schema.find_field(path if isinstance(path, str) else ".".join(path), self._case_sensitive)
+
+    def _struct_for(self, path: tuple[str, ...]) -> int:
+        """Return the id of the field whose struct new fields go to, through lists and map values; -1 at the top."""
+        if not path:
+            return schema_edit.ROOT
+        field = self._find(path)
+        while not isinstance(field.field_type, StructType):
+            children = child_fields(field.field_type)
+            if not children:
+                raise ValidationError(f"cannot add a column to {field.name}: it is a {field.field_type}, not a struct")
+            field = children[-1]
+        return field.field_id
+
+    def _owner(self, field: NestedField) -> int:
+        owner_id = schema_edit.owner_of(self._schema, field.field_id)
+        if owner_id != schema_edit.ROOT and not self._schema.find_type(owner_id).is_struct:
+            kind = "map" if isinstance(self._schema.find_type(owner_id), MapType) else "list"
+            raise ValidationError(f"the {field.name} of a {kind} cannot be dropped, renamed or moved")
+        return owner_id
+
+    def _sibling(self, path: Path, other: Path) -> int:
+        mine, theirs = self._find(path), self._find(other)
+        if mine.field_id == theirs.field_id:
+            raise ValidationError(f"cannot move column {mine.name} relative to itself")
+        if self._owner(mine) != self._owner(theirs):
+            raise ValidationError(
+                f"cannot move column {mine.name} next to {theirs.name}: they are in different structs"
+            )
+        return theirs.field_id
+
+    def _move(self, path: Path, position: Any) -> Self:
+        field = self._find(path)
+        owner_id = self._owner(field)
+
+        def moved(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
+            others = [each for each in fields if each.field_id != field.field_id]
+            others.insert(position([each.field_id for each in others]), field)
+            return tuple(others)
+
+        return self._edit(lambda struct: schema_edit.edit_fields(struct, owner_id, moved))
+
+    def _replace(self, field: NestedField) -> Self:
+        return self._edit(lambda struct: schema_edit.replace_field(struct, field))
+
+    def _edit(self, change: Any) -> Self:
+        struct = change(self._schema.as_struct())
+        self._schema = Schema(
+            fields=struct.fields,
+            schema_id=self._schema.schema_id,
+            identifier_field_ids=self._schema.identifier_field_ids,
+        )
+        return self
+
+
+def _widened(field: NestedField, kind: IcebergType) -> IcebergType:
+    """Return a type if a column may become of it: what the specification allows to promote, and nothing else."""
+    if not field.field_type.is_primitive or not isinstance(kind, (LongType, DoubleType, DecimalType)):
+        raise ValidationError(f"column {field.name} is a {field.field_type} and cannot become a {kind}")
+    try:
+        return promote(field.field_type, kind)
+    except ResolveError as error:
+        raise ValidationError(f"column {field.name} is a {field.field_type} and cannot become a {kind}") from error
+
+
+def _reads_as(file_type: IcebergType, read_type: IcebergType) -> bool:
+    """Return whether values of one type fit a column of another without changing it."""
+    try:
+        promote(file_type, read_type)
+    except ResolveError:
+        return False
+    return True
+
+
+def _child_by_name(kind: IcebergType, name: str, *, case_sensitive: bool) -> NestedField | None:
+    if isinstance(kind, StructType):
+        return kind.field_by_name(name, case_sensitive)
+    return next((field for field in child_fields(kind) if field.name == name), None)

@@ -1,0 +1,73 @@
+"""A new sort order for files to come; files that exist keep theirs. Spec: Sorting."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from icefloe.table.sorting import NullOrder, SortDirection, SortField, SortOrder
+from icefloe.table.update.actions import AddSortOrderUpdate, SetDefaultSortOrderUpdate, TableUpdate
+from icefloe.table.update.builder import UpdatableTable, UpdateBuilder, UpdatesAndRequirements
+from icefloe.table.update.requirements import AssertDefaultSortOrderId
+from icefloe.transforms import IdentityTransform, Transform, parse_transform
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class UpdateSortOrder(UpdateBuilder):
+    """The keys of a table's new sort order, most significant first; without any key the table is no longer sorted.
+
+    Args:
+        transaction: The transaction that commits them.
+        case_sensitive: Whether column names must match in case.
+    """
+
+    def __init__(self, transaction: UpdatableTable, case_sensitive: bool = True) -> None:
+        super().__init__(transaction)
+        self._metadata = transaction.table_metadata
+        self._case_sensitive = case_sensitive
+        self._fields: list[SortField] = []
+
+    def asc(
+        self,
+        source_column_name: str,
+        transform: str | Transform | None = None,
+        null_order: NullOrder = NullOrder.NULLS_LAST,
+    ) -> Self:
+        """Add an ascending key; without a transform of the column's values themselves."""
+        return self._add(source_column_name, transform, SortDirection.ASC, null_order)
+
+    def desc(
+        self,
+        source_column_name: str,
+        transform: str | Transform | None = None,
+        null_order: NullOrder = NullOrder.NULLS_LAST,
+    ) -> Self:
+        """Add a descending key; without a transform of the column's values themselves."""
+        return self._add(source_column_name, transform, SortDirection.DESC, null_order)
+
+    def _add(
+        self,
+        source_column_name: str,
+        transform: str | Transform | None,
+        direction: SortDirection,
+        null_order: NullOrder,
+    ) -> Self:
+        source = self._metadata.schema().find_field(source_column_name, self._case_sensitive)
+        made = IdentityTransform() if transform is None else parse_transform(transform)
+        self._fields.append(SortField(source.field_id, made, direction, null_order))
+        return self
+
+    def _changes(self) -> UpdatesAndRequirements:
+        base = self._metadata.sort_order()
+        if tuple(self._fields) == base.fields:
+            return (), ()
+        order = SortOrder(*self._fields, order_id=max(known.order_id for known in self._metadata.sort_orders) + 1)
+        order.check_compatible(self._metadata.schema())
+        if order.is_unsorted:
+            order = SortOrder(order_id=0)
+        updates: tuple[TableUpdate, ...] = (
+            AddSortOrderUpdate(sort_order=order),
+            SetDefaultSortOrderUpdate(sort_order_id=-1),
+        )
+        return updates, (AssertDefaultSortOrderId(default_sort_order_id=base.order_id),)

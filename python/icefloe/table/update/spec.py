@@ -1,0 +1,155 @@
+"""Partition evolution: a new spec for files to come; files that exist keep theirs. Spec: Partition Evolution."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from icefloe.exceptions import ValidationError
+from icefloe.partitioning import PartitionField, PartitionSpec, validate_partition_name
+from icefloe.table.update.actions import AddPartitionSpecUpdate, SetDefaultSpecUpdate, TableUpdate
+from icefloe.table.update.builder import UpdatableTable, UpdateBuilder, UpdatesAndRequirements
+from icefloe.table.update.requirements import AssertDefaultSpecId, AssertLastAssignedPartitionId
+from icefloe.transforms import (
+    BucketTransform,
+    IdentityTransform,
+    TimeTransform,
+    Transform,
+    TruncateTransform,
+    UnknownTransform,
+    VoidTransform,
+    parse_transform,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class UpdateSpec(UpdateBuilder):
+    """Changes of a table's partition spec.
+
+    Args:
+        transaction: The transaction that commits them.
+        case_sensitive: Whether column names must match in case.
+    """
+
+    def __init__(self, transaction: UpdatableTable, case_sensitive: bool = True) -> None:
+        super().__init__(transaction)
+        self._metadata = transaction.table_metadata
+        self._case_sensitive = case_sensitive
+        self._fields: list[PartitionField] = list(self._metadata.spec().fields)
+        self._last_id = self._metadata.last_partition_id
+        self._added: set[int] = set()
+
+    def add_field(
+        self, source_column_name: str, transform: str | Transform, partition_field_name: str | None = None
+    ) -> Self:
+        """Add a partition field.
+
+        A field that an earlier spec had, of the same column and transform, comes back under its old id and name.
+
+        Args:
+            source_column_name: Full name of the column.
+            transform: The transform or its text, such as ``bucket[16]``.
+            partition_field_name: Its name; None takes one such as ``id_bucket_16`` or ``ts_day``.
+        """
+        schema = self._metadata.schema()
+        source = schema.find_field(source_column_name, self._case_sensitive)
+        made = parse_transform(transform)
+        if isinstance(made, (UnknownTransform, VoidTransform)) or not made.can_transform(source.field_type):
+            raise ValidationError(
+                f"transform {made} does not apply to column {source_column_name} of type {source.field_type}"
+            )
+        self._refuse_second(source.field_id, made)
+        field = self._known_field(source.field_id, made, partition_field_name)
+        if field is None:
+            self._last_id += 1
+            column = schema.find_column_name(source.field_id) or source.name
+            name = partition_field_name or default_name(column.replace(".", "_"), made)
+            field = PartitionField(source.field_id, self._last_id, made, name)
+            self._added.add(self._last_id)
+        self._free_name(field.name)
+        validate_partition_name(field.name, made, source.field_id, schema, {each.name for each in self._fields})
+        self._fields.append(field)
+        return self
+
+    def add_identity(self, source_column_name: str) -> Self:
+        """Add the values of a column themselves as a partition field."""
+        return self.add_field(source_column_name, IdentityTransform())
+
+    def remove_field(self, name: str) -> Self:
+        """Remove a partition field; in format version 1 a field of nulls stays in its place."""
+        field = self._find(name)
+        position = self._fields.index(field)
+        if self._metadata.format_version == 1 and field.field_id not in self._added:
+            self._fields[position] = PartitionField(field.source_id, field.field_id, VoidTransform(), field.name)
+        else:
+            del self._fields[position]
+        return self
+
+    def rename_field(self, name: str, new_name: str) -> Self:
+        """Give a partition field another name."""
+        field = self._find(name)
+        self._free_name(new_name)
+        others = {each.name for each in self._fields if each is not field}
+        validate_partition_name(new_name, field.transform, field.source_id, self._metadata.schema(), others)
+        self._fields[self._fields.index(field)] = PartitionField(
+            field.source_id, field.field_id, field.transform, new_name
+        )
+        return self
+
+    def _changes(self) -> UpdatesAndRequirements:
+        base = self._metadata.spec()
+        if tuple(self._fields) == base.fields:
+            return (), ()
+        spec = PartitionSpec(*self._fields, spec_id=max(self._metadata.specs()) + 1)
+        updates: tuple[TableUpdate, ...] = (AddPartitionSpecUpdate(spec=spec), SetDefaultSpecUpdate(spec_id=-1))
+        requirements = (
+            AssertDefaultSpecId(default_spec_id=base.spec_id),
+            AssertLastAssignedPartitionId(last_assigned_partition_id=self._metadata.last_partition_id),
+        )
+        return updates, requirements
+
+    def _find(self, name: str) -> PartitionField:
+        for field in self._fields:
+            if field.name == name and not isinstance(field.transform, VoidTransform):
+                return field
+        raise ValidationError(
+            f"no partition field is named {name!r}; fields are {', '.join(field.name for field in self._fields)}"
+        )
+
+    def _known_field(self, source_id: int, transform: Transform, name: str | None) -> PartitionField | None:
+        """Return the field of an earlier spec; ids are reused from format version 2 on."""
+        if self._metadata.format_version == 1:
+            return None
+        for spec in reversed(self._metadata.partition_specs):
+            for field in spec.fields:
+                if (field.source_id, field.transform) == (source_id, transform) and name in {None, field.name}:
+                    return field
+        return None
+
+    def _refuse_second(self, source_id: int, transform: Transform) -> None:
+        for field in self._fields:
+            if field.source_id == source_id and field.transform.dedup_name == transform.dedup_name:
+                raise ValidationError(
+                    f"the column is partitioned by {field.transform} already, as {field.name}: not by {transform} too"
+                )
+
+    def _free_name(self, name: str) -> None:
+        """Move a removed field of format version 1 out of the way of a name."""
+        for position, field in enumerate(self._fields):
+            if field.name == name and isinstance(field.transform, VoidTransform):
+                moved = f"{field.name}_{field.field_id}"
+                self._fields[position] = PartitionField(field.source_id, field.field_id, field.transform, moved)
+
+
+def default_name(column: str, transform: Transform) -> str:
+    """Return the name of a field that is added without one.
+
+    >>> default_name("id", BucketTransform(16))
+    'id_bucket_16'
+    """
+    if isinstance(transform, BucketTransform):
+        return f"{column}_bucket_{transform.num_buckets}"
+    if isinstance(transform, TruncateTransform):
+        return f"{column}_trunc_{transform.width}"
+    return f"{column}_{transform}" if isinstance(transform, TimeTransform) else column

@@ -1,0 +1,263 @@
+"""Schema, partition and sort evolution: what the builders make of a table's metadata."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from icefloe.exceptions import FeatureUnsupportedError, ResolveError, ValidationError
+from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.schema import Schema
+from icefloe.table.metadata import TableMetadata, new_table_metadata
+from icefloe.table.sorting import NullOrder, SortField, SortOrder
+from icefloe.table.update import TableRequirement, TableUpdate, update_table_metadata
+from icefloe.table.update.schema import UpdateSchema
+from icefloe.table.update.sorting import UpdateSortOrder
+from icefloe.table.update.spec import UpdateSpec
+from icefloe.types import ListType, MapType, NestedField, StructType
+
+
+class Recorder:
+    """A transaction that applies changes to metadata alone."""
+
+    def __init__(self, metadata: TableMetadata) -> None:
+        self.table_metadata = metadata
+        self.commits = 0
+
+    def apply_updates(self, updates: tuple[TableUpdate, ...], requirements: tuple[TableRequirement, ...] = ()) -> None:
+        for requirement in requirements:
+            requirement.validate(self.table_metadata)
+        self.table_metadata = update_table_metadata(self.table_metadata, updates, enforce_validation=True)
+        self.commits += 1
+
+    @property
+    def schema(self) -> Schema:
+        return self.table_metadata.schema()
+
+    def names(self) -> list[str]:
+        return [field.name for field in self.schema.fields]
+
+
+def table(**properties: Any) -> Recorder:
+    schema = Schema(
+        NestedField(1, "id", "int", required=True),
+        NestedField(2, "day", "date"),
+        NestedField(3, "at", StructType(NestedField(4, "x", "float", required=True), NestedField(5, "y", "float"))),
+        NestedField(6, "tags", ListType(7, StructType(NestedField(8, "k", "string")))),
+        NestedField(9, "named", MapType(10, "string", 11, "decimal(9, 2)")),
+        identifier_field_ids=[1],
+    )
+    spec = PartitionSpec(PartitionField(2, 1000, "month", "day_month"))
+    return Recorder(new_table_metadata(schema, spec, SortOrder(SortField(1)), "/t", properties))
+
+
+def test_added_column_gets_a_new_id_and_its_insides_the_next() -> None:
+    recorder = table()
+    last = recorder.table_metadata.last_column_id
+    with UpdateSchema(recorder) as update:
+        update.add_column("more", ListType(1, "string"), doc="new").add_column(("at", "z"), "float").add_column(
+            ("tags", "v"), "int"
+        )
+    assert recorder.schema.find_field("more").field_id == last + 1
+    assert recorder.schema.find_field("more.element").field_id == last + 2
+    assert recorder.schema.find_field("at.z").field_id == last + 3
+    assert recorder.schema.find_field("tags.element.v").field_id == last + 4
+    assert recorder.table_metadata.last_column_id == last + 4
+    assert recorder.table_metadata.current_schema_id == 1
+
+
+def test_dropped_and_added_again_column_is_another_one() -> None:
+    recorder = table()
+    before = recorder.schema.find_field("named").field_id
+    with UpdateSchema(recorder) as update:
+        update.delete_column("named").add_column("named", "string")
+    assert recorder.schema.find_field("named").field_id > before
+    assert recorder.table_metadata.schemas[0].find_field("named").field_id == before
+
+
+def test_rename_keeps_id_and_settings_of_the_column() -> None:
+    mapping = json.dumps([{"field-id": 1, "names": ["id"]}, {"field-id": 2, "names": ["day"]}])
+    recorder = table(**{"write.metadata.metrics.column.id": "full", "schema.name-mapping.default": mapping})
+    with UpdateSchema(recorder) as update:
+        update.rename_column("id", "key").rename_column(("at", "x"), "lat").add_column("new", "int")
+    assert recorder.schema.find_field("key").field_id == 1
+    assert recorder.schema.identifier_field_names() == {"key"}
+    assert recorder.schema.find_field("at.lat").required
+    assert recorder.table_metadata.properties["write.metadata.metrics.column.key"] == "full"
+    assert "write.metadata.metrics.column.id" not in recorder.table_metadata.properties
+    names = recorder.table_metadata.name_mapping()
+    assert names is not None
+    assert names.find("id") == names.find("key")
+    assert names.find("new").field_id == recorder.schema.find_field("new").field_id
+
+
+def test_types_widen() -> None:
+    recorder = table()
+    with UpdateSchema(recorder) as update:
+        update.update_column("id", "long").update_column(("at", "y"), "double").update_column(
+            "named.value", "decimal(18, 2)"
+        )
+    assert str(recorder.schema.find_type("id")) == "long"
+    assert str(recorder.schema.find_type("at.y")) == "double"
+    assert str(recorder.schema.find_type("named.value")) == "decimal(18, 2)"
+
+
+def test_columns_move() -> None:
+    recorder = table()
+    with UpdateSchema(recorder) as update:
+        update.move_first("named").move_after("day", "tags").move_before("at", "id").move_first("at.y")
+    assert recorder.names() == ["named", "at", "id", "tags", "day"]
+    assert [field.name for field in recorder.schema.find_type("at").fields] == ["y", "x"]
+
+
+def test_nothing_changed_commits_nothing() -> None:
+    recorder = table()
+    with UpdateSchema(recorder) as update:
+        update.update_column("id", doc=None)
+    assert recorder.commits == 0
+
+
+def test_exception_leaves_the_table_alone() -> None:
+    recorder = table()
+    with pytest.raises(RuntimeError), UpdateSchema(recorder) as update:  # noqa: PT012 - the block is what is tested
+        update.add_column("x", "int")
+        raise RuntimeError
+    assert recorder.commits == 0
+
+
+def test_going_back_reuses_the_old_schema() -> None:
+    recorder = table()
+    with UpdateSchema(recorder) as update:
+        update.rename_column("day", "date")
+    with UpdateSchema(recorder) as update:
+        update.rename_column("date", "day")
+    assert recorder.table_metadata.current_schema_id == 0
+    assert len(recorder.table_metadata.schemas) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda update: update.add_column("id", "int"), "used twice"),
+        (lambda update: update.add_column("a.b", "int"), "ambiguous"),
+        (lambda update: update.add_column(("id", "x"), "int"), "not a struct"),
+        (lambda update: update.add_column("n", "int", required=True), "required column"),
+        (lambda update: update.delete_column("id"), "identifier field"),
+        (lambda update: update.delete_column("tags.element"), "of a list cannot"),
+        (lambda update: update.rename_column("named.key", "k"), "of a map cannot"),
+        (lambda update: update.rename_column("id", "day"), "used twice"),
+        (lambda update: update.update_column("id", "string"), "cannot become a string"),
+        (lambda update: update.update_column("id", "double"), "cannot become a double"),
+        (lambda update: update.update_column("at", "long"), "cannot become a long"),
+        (lambda update: update.update_column("named.key", doc="x"), "map key"),
+        (lambda update: update.update_column("day", required=True), "required"),
+        (lambda update: update.make_column_optional("id"), "identifier field"),
+        (lambda update: update.set_identifier_fields("at.y"), "identifier field"),
+        (lambda update: update.move_before("id", "at.x"), "different structs"),
+        (lambda update: update.move_after("id", "id"), "itself"),
+        (lambda update: update.delete_column("day").commit(), "partition field day_month"),
+    ],
+)
+def test_impossible_change_is_refused(change: Any, why: str) -> None:
+    with pytest.raises(ValidationError, match=why):
+        change(UpdateSchema(table()))
+
+
+def test_unknown_column_and_default_values_are_refused() -> None:
+    with pytest.raises(ResolveError, match="nope"):
+        UpdateSchema(table()).delete_column("nope")
+    with pytest.raises(FeatureUnsupportedError, match="version 3"):
+        UpdateSchema(table()).add_column("x", "int", default_value=1)
+
+
+def test_incompatible_changes_are_allowed_when_asked_for() -> None:
+    recorder = table()
+    with UpdateSchema(recorder, allow_incompatible_changes=True) as update:
+        update.update_column("day", required=True).add_column("must", "int", required=True)
+    assert recorder.schema.find_field("must").required
+    assert recorder.schema.find_field("day").required
+
+
+def test_union_adds_widens_and_loosens_but_never_drops() -> None:
+    recorder = table()
+    arrow = pa.schema(
+        [
+            pa.field("id", pa.int64(), nullable=False),
+            pa.field("at", pa.struct([pa.field("x", pa.float32()), pa.field("z", pa.float64())])),
+            pa.field("tags", pa.list_(pa.struct([pa.field("k", pa.string()), pa.field("w", pa.int32())]))),
+            pa.field("extra", pa.map_(pa.string(), pa.int32())),
+        ]
+    )
+    with UpdateSchema(recorder) as update:
+        update.union_by_name(arrow)
+    schema = recorder.schema
+    assert str(schema.find_type("id")) == "long"
+    assert schema.find_field("at.x").optional
+    assert schema.find_field("at.z").optional
+    assert str(schema.find_type("tags.element.w")) == "int"
+    assert str(schema.find_type("extra")) == "map<string, int>"
+    assert recorder.names() == ["id", "day", "at", "tags", "named", "extra"]
+    with UpdateSchema(recorder) as again:
+        again.union_by_name(pa.schema([pa.field("id", pa.int32(), nullable=False)]))
+    assert recorder.commits == 1
+    with pytest.raises(ValidationError, match="cannot become"):
+        UpdateSchema(recorder).union_by_name(pa.schema([("day", pa.string())]))
+
+
+def test_spec_gains_and_loses_fields() -> None:
+    recorder = table()
+    with UpdateSpec(recorder) as update:
+        update.add_field("id", "bucket[16]").add_field("at.x", "identity", "lat").remove_field("day_month")
+    spec = recorder.table_metadata.spec()
+    assert [(field.field_id, field.name, str(field.transform)) for field in spec.fields] == [
+        (1001, "id_bucket_16", "bucket[16]"),
+        (1002, "lat", "identity"),
+    ]
+    with UpdateSpec(recorder) as update:
+        update.remove_field("id_bucket_16").add_field("day", "month").rename_field("lat", "latitude")
+    assert [(field.field_id, field.name) for field in recorder.table_metadata.spec().fields] == [
+        (1002, "latitude"),
+        (1000, "day_month"),
+    ]
+
+
+def test_version_1_keeps_removed_fields_as_void() -> None:
+    recorder = table(**{"format-version": "1"})
+    with UpdateSpec(recorder) as update:
+        update.remove_field("day_month").add_field("day", "year", "day_month")
+    assert [(field.field_id, field.name, str(field.transform)) for field in recorder.table_metadata.spec().fields] == [
+        (1000, "day_month_1000", "void"),
+        (1001, "day_month", "year"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda update: update.add_field("day", "year"), "already"),
+        (lambda update: update.add_field("at", "identity"), "does not apply"),
+        (lambda update: update.add_field("id", "day"), "does not apply"),
+        (lambda update: update.add_field("id", "zorder"), "does not apply"),
+        (lambda update: update.add_field("id", "bucket[2]", "day"), "column's name"),
+        (lambda update: update.remove_field("nope"), "no partition field"),
+        (lambda update: update.add_identity("id").rename_field("id", "day_month"), "used twice"),
+    ],
+)
+def test_impossible_partitioning_is_refused(change: Any, why: str) -> None:
+    with pytest.raises(ValidationError, match=why):
+        change(UpdateSpec(table()))
+
+
+def test_sort_order_is_replaced_and_removed() -> None:
+    recorder = table()
+    with UpdateSortOrder(recorder) as update:
+        update.desc("day", "year", NullOrder.NULLS_FIRST).asc("id")
+    assert str(recorder.table_metadata.sort_order()) == "[\n  year(2) DESC NULLS FIRST\n  1 ASC NULLS LAST\n]"
+    assert recorder.table_metadata.default_sort_order_id == 2
+    UpdateSortOrder(recorder).commit()
+    assert recorder.table_metadata.sort_order().is_unsorted
+    assert recorder.table_metadata.default_sort_order_id == 0
+    with pytest.raises(ValidationError, match="does not apply"):
+        UpdateSortOrder(recorder).asc("at").commit()
