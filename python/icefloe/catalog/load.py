@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from icefloe.catalog.catalog import Catalog
 
-STORAGE_PREFIXES = ("s3.", "gcs.", "adls.", "hdfs.", "hf.", "file.")
+STORAGE_PREFIXES = ("adls.", "client.", "file.", "gcs.", "hdfs.", "io.", "s3.")
 PROPERTIES = {
     "sql": {"uri", "warehouse", "echo", "init_catalog_tables"},
     "hadoop": {"warehouse"},

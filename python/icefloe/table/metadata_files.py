@@ -42,7 +42,7 @@ def read_metadata(io: FileIO, location: str) -> TableMetadata:
             raise CorruptFileError(f"{location}: named as gzip, but does not decompress: {error}") from error
     try:
         return TableMetadataUtil.parse_raw(data.decode("utf-8"))
-    except (ValidationError, ValueError) as error:
+    except (CorruptFileError, ValueError) as error:
         raise CorruptFileError(f"{location}: not the metadata of a table: {error}") from error
 
 

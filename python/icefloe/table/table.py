@@ -345,5 +345,34 @@ class Table(TableFacts):
         """
         return self.transaction()
 
+    def update_schema(self, allow_incompatible_changes: bool = False, case_sensitive: bool = True) -> NoReturn:
+        """Not available yet."""
+        raise NotImplementedError(f"update_schema({allow_incompatible_changes=}, {case_sensitive=}): not available yet")
+
+    def update_spec(self, case_sensitive: bool = True) -> NoReturn:
+        """Not available yet."""
+        raise NotImplementedError(f"update_spec({case_sensitive=}): not available yet")
+
+    def update_sort_order(self, case_sensitive: bool = True) -> NoReturn:
+        """Not available yet."""
+        raise NotImplementedError(f"update_sort_order({case_sensitive=}): not available yet")
+
+    def update_statistics(self) -> NoReturn:
+        """Not available yet."""
+        raise NotImplementedError("update_statistics: not available yet")
+
+    @property
+    def maintenance(self) -> NoReturn:
+        """Not available yet."""
+        raise NotImplementedError("maintenance (expiry, compaction, orphan removal): not available yet")
+
+    def incremental_append_scan(
+        self, *, from_snapshot_id_exclusive: int | None = None, to_snapshot_id_inclusive: int | None = None
+    ) -> NoReturn:
+        """Not available yet."""
+        raise NotImplementedError(
+            f"incremental_append_scan({from_snapshot_id_exclusive} to {to_snapshot_id_inclusive}): not available yet"
+        )
+
     def _autocommit(self) -> WriteTransaction:
         return WriteTransaction(self, autocommit=True)

@@ -16,7 +16,7 @@ from icefloe.table.read_context import context_json, filter_json, schema_json, t
 from icefloe.table.refs import SnapshotRefType
 from icefloe.table.scan.explain import ScanExplanation
 from icefloe.table.scan.plan import ScanPlan
-from icefloe.table.scan.task import DEFAULT_GROUP_SIZE_BYTES, FileScanTask, TaskGroup
+from icefloe.table.scan.task import DEFAULT_GROUP_SIZE_BYTES, FileScanTask, TaskGroup, batch_reader
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ class TableScan:
 
     def to_arrow_batch_reader(self) -> pa.RecordBatchReader:
         """Return the rows as a stream of Arrow record batches; memory is bounded by a few of them."""
-        return pa.RecordBatchReader.from_stream(self._stream())
+        return batch_reader(self._stream())
 
     def to_pandas(self, **kwargs: Any) -> pd.DataFrame:
         """Return the rows as a pandas data frame; keywords are those of `pyarrow.Table.to_pandas`."""

@@ -63,12 +63,12 @@ _TASK_COLUMNS = [
 def tasks_of(files: pa.RecordBatch, deletes: pa.RecordBatch) -> Iterator[FileScanTask]:
     """Yield the tasks of a plan one by one; nothing is made before it is asked for."""
     paths = deletes.column("file_path")
-    columns = [files.column(name) for name in _TASK_COLUMNS]
+    columns = {name: files.column(name) for name in _TASK_COLUMNS}
     applying = files.column("deletes")
     for row in range(files.num_rows):
-        values: list[Any] = [column[row].as_py() for column in columns]
+        values: dict[str, Any] = {name: column[row].as_py() for name, column in columns.items()}
         rows = applying[row].as_py()
-        yield FileScanTask(*values, tuple(paths[one].as_py() for one in rows or ()))
+        yield FileScanTask(**values, delete_files=tuple(paths[one].as_py() for one in rows or ()))
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class TaskGroup:
             projection=self.projection,
             batch_size=batch_size,
         )
-        return pa.RecordBatchReader.from_stream(stream)
+        return batch_reader(stream)
 
     @property
     def num_tasks(self) -> int:
@@ -112,6 +112,14 @@ class TaskGroup:
 
     def __repr__(self) -> str:
         return f"TaskGroup({self.num_tasks} tasks)"
+
+
+def batch_reader(stream: _core.ScanStream) -> pa.RecordBatchReader:
+    """Return a scan's rows as a reader that raises icefloe's own exceptions.
+
+    Through the C stream interface every failure would arrive as pyarrow's.
+    """
+    return pa.RecordBatchReader.from_batches(stream.schema, iter(stream))
 
 
 def batch_to_ipc(batch: pa.RecordBatch) -> bytes:
