@@ -257,3 +257,63 @@ impl<W: Work> Drop for Pipeline<W> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Task `n` has `n` units, and unit `u` of it the items `(n, u, 0)` and `(n, u, 1)`.
+    struct Numbers {
+        tasks: usize,
+        panics_at: Option<Key>,
+    }
+
+    impl Work for Numbers {
+        type Unit = Key;
+        type Item = (usize, usize, usize);
+
+        fn tasks(&self) -> usize {
+            self.tasks
+        }
+
+        fn prepare(&self, task: usize) -> Result<Vec<Key>> {
+            Ok((0..task).map(|unit| (task, unit)).collect())
+        }
+
+        fn decode(&self, unit: Key, emit: &mut dyn FnMut(Self::Item) -> bool) -> Result<()> {
+            assert_ne!(self.panics_at, Some(unit), "told to panic");
+            for item in 0..2 {
+                emit((unit.0, unit.1, item));
+            }
+            Ok(())
+        }
+    }
+
+    fn expected(tasks: usize) -> Vec<(usize, usize, usize)> {
+        let units = (0..tasks).flat_map(|task| (0..task).map(move |unit| (task, unit)));
+        units.flat_map(|(task, unit)| [(task, unit, 0), (task, unit, 1)]).collect()
+    }
+
+    #[test]
+    fn items_come_in_order_on_any_number_of_threads() {
+        for threads in [1, 2, 7] {
+            let pipeline = Pipeline::new(Numbers { tasks: 30, panics_at: None }, threads);
+            assert_eq!(pipeline.collect::<Result<Vec<_>>>().unwrap(), expected(30));
+        }
+    }
+
+    #[test]
+    fn a_panic_is_an_error_after_the_items_before_it() {
+        let pipeline = Pipeline::new(Numbers { tasks: 9, panics_at: Some((7, 3)) }, 2);
+        let found: Vec<_> = pipeline.collect();
+        let (last, before) = found.split_last().unwrap();
+        assert!(matches!(last, Err(Error::Internal { reason, .. }) if reason.contains("told to")));
+        assert_eq!(before.len(), 2 * (1 + 2 + 3 + 4 + 5 + 6 + 3));
+    }
+
+    #[test]
+    fn dropping_it_early_ends_the_work() {
+        let mut pipeline = Pipeline::new(Numbers { tasks: usize::MAX, panics_at: None }, 3);
+        assert_eq!(pipeline.next().unwrap().unwrap(), (1, 0, 0));
+    }
+}

@@ -1,0 +1,126 @@
+"""The core in forked children and under many threads at once."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import threading
+
+import pyarrow as pa
+import pytest
+from icefloe import _core
+
+from tests.unit.scan_tables import arrow_field, field, schema, stream, task, write
+
+WANTED = schema(field(1, "id", "long"), field(2, "name", "string"))
+
+
+@pytest.fixture
+def numbers(tmp_path):
+    columns = {
+        arrow_field(1, "id", pa.int64()): list(range(5000)),
+        arrow_field(2, "name", pa.string()): [f"n{i}" for i in range(5000)],
+    }
+    return write(tmp_path / "numbers.parquet", columns, row_group_size=250)
+
+
+def total(location: str) -> int:
+    return sum(batch["id"].to_numpy().sum() for batch in stream([task(location)], WANTED, batch_size=100))
+
+
+def in_child(work) -> int:
+    """Run in a forked child; exit status 0 when it returns true."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            status = 0 if work() else 2
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_reads_after_its_parent_did(numbers):
+    expected = total(numbers)
+    for _ in range(20):
+        assert in_child(lambda: total(numbers) == expected) == 0
+    assert total(numbers) == expected
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_while_threads_read_harms_neither_side(numbers):
+    expected, stop = total(numbers), threading.Event()
+
+    def busy() -> None:
+        while not stop.is_set():
+            total(numbers)
+
+    threads = [threading.Thread(target=busy) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        statuses = [in_child(lambda: total(numbers) == expected) for _ in range(20)]
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert statuses == [0] * 20
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_stream_half_read_by_the_parent_is_an_error_in_the_child(numbers):
+    batches = iter(stream([task(numbers)], WANTED, batch_size=10))
+    next(batches)
+
+    def work() -> bool:
+        try:
+            next(batches)
+        except Exception as error:  # noqa: BLE001
+            return "another process" in str(error)
+        return False
+
+    assert in_child(work) == 0
+    assert sum(1 for _ in batches) == 499
+
+
+@pytest.mark.timeout(120)
+def test_many_threads_read_and_write_at_once(numbers, tmp_path):
+    expected, failures = total(numbers), []
+    io = _core.FileIo({})
+
+    def work(thread: int) -> None:
+        try:
+            for turn in range(10):
+                location = f"{tmp_path}/out/{thread}-{turn}"
+                io.write(location, b"x" * turn, overwrite=False)
+                if total(numbers) != expected or io.size(location) != turn:
+                    failures.append((thread, turn))
+        except Exception as error:  # noqa: BLE001
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert io.list(f"{tmp_path}/out").num_rows == 160
+
+
+@pytest.mark.timeout(120)
+def test_streams_left_unread_hold_up_no_other(numbers):
+    opened = [iter(stream([task(numbers)], WANTED, batch_size=10)) for _ in range(600)]
+    for batches in opened:
+        assert next(batches).num_rows == 10
+    assert total(numbers) == sum(range(5000))
+
+
+def test_a_handle_is_a_value():
+    io = _core.FileIo({"key": "secret"})
+    assert pickle.loads(pickle.dumps(io)) == io
+    assert io.properties == {"key": "secret"}
+    assert "secret" not in repr(io)
