@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from icefloe.table.commit.row_delta import RowDelta
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.update import TableRequirement, TableUpdate
+    from icefloe.table.update.schema import UpdateSchema
+    from icefloe.table.update.sorting import UpdateSortOrder
+    from icefloe.table.update.spec import UpdateSpec
     from icefloe.typedef import Identifier, Properties
 
 ALWAYS_TRUE = AlwaysTrue()
@@ -345,17 +348,25 @@ class Table(TableFacts):
         """
         return self.transaction()
 
-    def update_schema(self, allow_incompatible_changes: bool = False, case_sensitive: bool = True) -> NoReturn:
-        """Not available yet."""
-        raise NotImplementedError(f"update_schema({allow_incompatible_changes=}, {case_sensitive=}): not available yet")
+    def update_schema(self, allow_incompatible_changes: bool = False, case_sensitive: bool = True) -> UpdateSchema:
+        """Return changes of the schema, committed by `commit()` or at the end of a `with` block.
 
-    def update_spec(self, case_sensitive: bool = True) -> NoReturn:
-        """Not available yet."""
-        raise NotImplementedError(f"update_spec({case_sensitive=}): not available yet")
+        Example:
+            >>> from icefloe.types import StringType
+            >>> with table.update_schema() as update:
+            ...     _ = update.add_column("note", StringType())
+            >>> [field.name for field in table.schema().fields]
+            ['id', 'note']
+        """
+        return self._autocommit().update_schema(allow_incompatible_changes, case_sensitive)
 
-    def update_sort_order(self, case_sensitive: bool = True) -> NoReturn:
-        """Not available yet."""
-        raise NotImplementedError(f"update_sort_order({case_sensitive=}): not available yet")
+    def update_spec(self, case_sensitive: bool = True) -> UpdateSpec:
+        """Return changes of the partition spec, committed by `commit()` or at the end of a `with` block."""
+        return self._autocommit().update_spec(case_sensitive)
+
+    def update_sort_order(self, case_sensitive: bool = True) -> UpdateSortOrder:
+        """Return a new sort order, committed by `commit()` or at the end of a `with` block."""
+        return self._autocommit().update_sort_order(case_sensitive)
 
     def update_statistics(self) -> NoReturn:
         """Not available yet."""

@@ -20,6 +20,9 @@ from icefloe.table.update import (
     UpgradeFormatVersionUpdate,
     update_table_metadata,
 )
+from icefloe.table.update.schema import UpdateSchema
+from icefloe.table.update.sorting import UpdateSortOrder
+from icefloe.table.update.spec import UpdateSpec
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -186,6 +189,18 @@ class Transaction:
                 f"format version {self._working.format_version} cannot be lowered to {format_version}"
             )
         return self.apply_updates((UpgradeFormatVersionUpdate(format_version=format_version),))
+
+    def update_schema(self, allow_incompatible_changes: bool = False, case_sensitive: bool = True) -> UpdateSchema:
+        """Return changes of the schema; see `Table.update_schema`."""
+        return UpdateSchema(self, allow_incompatible_changes, case_sensitive)
+
+    def update_spec(self, case_sensitive: bool = True) -> UpdateSpec:
+        """Return changes of the partition spec; see `Table.update_spec`."""
+        return UpdateSpec(self, case_sensitive)
+
+    def update_sort_order(self, case_sensitive: bool = True) -> UpdateSortOrder:
+        """Return a new sort order; see `Table.update_sort_order`."""
+        return UpdateSortOrder(self, case_sensitive)
 
     def new_append(self, branch: str | None = MAIN, snapshot_properties: Properties | None = None) -> MergeAppend:
         """Return an append that also merges small manifests."""
