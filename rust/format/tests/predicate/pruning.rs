@@ -4,8 +4,8 @@ use arrow_array::ListArray;
 use arrow_array::builder::{BinaryBuilder, BooleanBuilder, ListBuilder, StructBuilder};
 use icefloe_format::manifest::columns::field_summary_fields;
 use icefloe_format::predicate::{
-    BoundPredicate, ManifestSummaries, PartitionTuples, Predicate, evaluate_inclusive,
-    evaluate_strict, project_inclusive, project_strict, residuals,
+    BoundPredicate, ManifestSummaries, PartitionTuples, Predicate, bind, evaluate_inclusive,
+    evaluate_strict, parse_json, project_inclusive, project_strict, residuals,
 };
 use icefloe_format::spec::{
     Datum, Partition, PartitionField, PartitionSpec, PrimitiveType, StructType, single_value,
@@ -218,9 +218,35 @@ fn a_manifest_outside_the_range_is_pruned() {
         (r#"{"type":"in","term":"c1","values":[5,55]}"#, false),
         (r#"{"type":"in","term":"c1","values":[5,33,55]}"#, true),
     ] {
-        let parsed = icefloe_format::predicate::parse_json(filter).unwrap();
-        let bound = icefloe_format::predicate::bind(&parsed, &schema, true).unwrap();
+        let parsed = parse_json(filter).unwrap();
+        let bound = bind(&parsed, &schema, true).unwrap();
         let projected = project_inclusive(&bound, &schema, &spec).unwrap();
         assert_eq!(evaluate_inclusive(&projected, &stats).unwrap().value(0), kept, "{filter}");
+    }
+}
+
+#[test]
+fn the_least_ints_are_found_in_their_wrapped_partition() {
+    for width in [7_u32, 10, 1000, 2_147_483_647] {
+        let transform: Transform = format!("truncate[{width}]").parse().unwrap();
+        let field = PartitionField {
+            source_id: 1,
+            field_id: 1000,
+            name: "p".into(),
+            transform: transform.clone(),
+        };
+        let spec = PartitionSpec { spec_id: 0, fields: vec![field] };
+        let schema = oracle::schema(&[PrimitiveType::Int]);
+        let tuple = vec![transform.apply(&Datum::Int(i32::MIN)).unwrap()];
+        let stats =
+            PartitionTuples::from_partitions(&spec.partition_type(&schema), &[tuple]).unwrap();
+        let bound = |op: &str| {
+            let text = format!(r#"{{"type":"{op}","term":"c1","value":0}}"#);
+            bind(&parse_json(&text).unwrap(), &schema, true).unwrap()
+        };
+        let might = project_inclusive(&bound("lt"), &schema, &spec).unwrap();
+        assert!(evaluate_inclusive(&might, &stats).unwrap().value(0), "{width}");
+        let must = project_strict(&bound("gt"), &schema, &spec).unwrap();
+        assert!(!evaluate_strict(&must, &stats).unwrap().value(0), "{width}");
     }
 }
