@@ -1,5 +1,7 @@
 //! Bound truncation against the shared vectors; metrics modes from properties.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it does not expect")]
+
 use std::collections::HashMap;
 
 use icefloe_format::metrics::{MetricsConfig, MetricsMode, truncate_lower, truncate_upper};

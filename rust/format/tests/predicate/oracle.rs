@@ -8,10 +8,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-pub type Row = Vec<Option<Datum>>;
+pub(crate) type Row = Vec<Option<Datum>>;
 
 /// Whether a row satisfies a predicate; column `n` has field id `n + 1`.
-pub fn matches(predicate: &BoundPredicate, row: &Row) -> bool {
+pub(crate) fn matches(predicate: &BoundPredicate, row: &Row) -> bool {
     walk(predicate, row, false)
 }
 
@@ -87,13 +87,13 @@ fn plain(datum: &Datum) -> Datum {
     }
 }
 
-pub fn schema(types: &[PrimitiveType]) -> Schema {
+pub(crate) fn schema(types: &[PrimitiveType]) -> Schema {
     let fields =
         types.iter().zip(1..).map(|(kind, id)| NestedField::optional(id, format!("c{id}"), *kind));
     Schema { schema_id: 0, fields: fields.collect(), identifier_field_ids: Vec::new() }
 }
 
-pub fn types() -> impl Strategy<Value = PrimitiveType> {
+pub(crate) fn types() -> impl Strategy<Value = PrimitiveType> {
     use PrimitiveType as P;
     select(vec![
         P::Boolean,
@@ -126,7 +126,7 @@ fn longs(step: i64) -> BoxedStrategy<i64> {
 }
 
 /// Values close enough together to meet, the ends of the type, and what is special in it.
-pub fn datum(kind: PrimitiveType) -> BoxedStrategy<Datum> {
+pub(crate) fn datum(kind: PrimitiveType) -> BoxedStrategy<Datum> {
     use PrimitiveType as P;
     let ints = || {
         prop_oneof![10 => -30_i32..30, 2 => -800_i32..800,
@@ -200,17 +200,20 @@ pub fn datum(kind: PrimitiveType) -> BoxedStrategy<Datum> {
     }
 }
 
-pub fn value(kind: PrimitiveType) -> BoxedStrategy<Option<Datum>> {
+pub(crate) fn value(kind: PrimitiveType) -> BoxedStrategy<Option<Datum>> {
     prop_oneof![1 => Just(None), 6 => datum(kind).prop_map(Some)].boxed()
 }
 
-pub fn rows(types: Vec<PrimitiveType>, count: std::ops::Range<usize>) -> BoxedStrategy<Vec<Row>> {
+pub(crate) fn rows(
+    types: Vec<PrimitiveType>,
+    count: std::ops::Range<usize>,
+) -> BoxedStrategy<Vec<Row>> {
     let row: Vec<BoxedStrategy<Option<Datum>>> = types.into_iter().map(value).collect();
     vec(row, count).boxed()
 }
 
 /// A bound predicate over columns of these types.
-pub fn predicate(types: Vec<PrimitiveType>) -> BoxedStrategy<BoundPredicate> {
+pub(crate) fn predicate(types: Vec<PrimitiveType>) -> BoxedStrategy<BoundPredicate> {
     let leaves: Vec<_> =
         types.into_iter().zip(1..).map(|(kind, id)| leaf(kind, id).boxed()).collect();
     let leaf = proptest::strategy::Union::new(leaves).prop_map(Predicate::Leaf);
