@@ -65,7 +65,7 @@ def icefloe(data: Path) -> Work:
     def work() -> int:
         target = catalog.load_table("db.t")
         merge = icefloe.spark.merge_into(target, source, on=list(KEYS))
-        merge.when_matched_update_all().when_not_matched_insert_all().execute()
+        merge.when_matched_update().when_not_matched_insert().execute()
         return rows
 
     def reset() -> int:
