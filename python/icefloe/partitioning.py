@@ -114,7 +114,9 @@ class PartitionSpec(JsonModel):
 
         A field whose column was dropped keeps the type that its transform alone fixes, else it is unknown.
         """
-        return StructType(*(NestedField(field.field_id, field.name, _result_type(field, schema)) for field in self.fields))
+        return StructType(
+            *(NestedField(field.field_id, field.name, _result_type(field, schema)) for field in self.fields)
+        )
 
     def partition_to_path(self, data: Record, schema: Schema) -> str:
         """Return the directory path ``name=value/...`` of a partition. Nothing ever parses it back."""
@@ -136,7 +138,9 @@ class PartitionSpec(JsonModel):
                 continue
             if not source.field_type.is_primitive:
                 raise ValidationError(f"partition field {field.name}: column {source.name} is a {source.field_type}")
-            if not field.transform.can_transform(source.field_type) and not isinstance(field.transform, UnknownTransform):
+            if not field.transform.can_transform(source.field_type) and not isinstance(
+                field.transform, UnknownTransform
+            ):
                 raise ValidationError(
                     f"partition field {field.name}: {field.transform} does not apply to column {source.name} of type {source.field_type}"
                 )
@@ -201,7 +205,9 @@ def validate_partition_name(
     if column is None:
         return
     if not isinstance(partition_transform, (IdentityTransform, VoidTransform)) or column.field_id != source_id:
-        raise ValidationError(f"partition field name {field_name!r} is a column's name: only its identity transform may have it")
+        raise ValidationError(
+            f"partition field name {field_name!r} is a column's name: only its identity transform may have it"
+        )
 
 
 def assign_fresh_partition_spec_ids(spec: PartitionSpec, old_schema: Schema, fresh_schema: Schema) -> PartitionSpec:
@@ -212,7 +218,9 @@ def assign_fresh_partition_spec_ids(spec: PartitionSpec, old_schema: Schema, fre
         if name is None:
             raise ValidationError(f"partition field {field.name}: no column has the id {field.source_id}")
         source_id = fresh_schema.find_field(name).field_id
-        validate_partition_name(field.name, field.transform, source_id, fresh_schema, {earlier.name for earlier in fields})
+        validate_partition_name(
+            field.name, field.transform, source_id, fresh_schema, {earlier.name for earlier in fields}
+        )
         fields.append(PartitionField(source_id, PARTITION_FIELD_ID_START + position, field.transform, field.name))
     return PartitionSpec(*fields, spec_id=INITIAL_PARTITION_SPEC_ID)
 

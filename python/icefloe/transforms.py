@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _PARAMETRISED = re.compile(r"(bucket|truncate)\[\s*(\d{1,10})\s*\]", re.IGNORECASE)
+_MISSPELLED = re.compile(r"(bucket|truncate)\[.*\]", re.IGNORECASE)
 _MAX_PARAMETER = 2**31 - 1
 _DATES = {"date"}
 _TIMESTAMPS = {"timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"}
@@ -126,15 +127,10 @@ class Transform:
         return hash(str(self))
 
 
-class IdentityTransform(Transform):
-    """The value itself."""
+class _ValueTransform(Transform):
+    """What keeps a value's type and order."""
 
     __slots__ = ()
-    _text = "identity"
-
-    def can_transform(self, source: IcebergType) -> bool:
-        """Return whether the type is primitive."""
-        return source.is_primitive
 
     def result_type(self, source: IcebergType) -> IcebergType:
         """Return the source type."""
@@ -145,13 +141,24 @@ class IdentityTransform(Transform):
         """Whether partition values are ordered as source values are: they are."""
         return True
 
-    def satisfies_order_of(self, other: Transform) -> bool:
-        """Return whether the other transform keeps the order of values."""
-        return other.preserves_order
-
     def to_human_string(self, source: IcebergType, value: Any) -> str:
         """Return ISO 8601 texts of dates and times, base64 of bytes."""
         return _human(source, value)
+
+
+class IdentityTransform(_ValueTransform):
+    """The value itself."""
+
+    __slots__ = ()
+    _text = "identity"
+
+    def can_transform(self, source: IcebergType) -> bool:
+        """Return whether the type is primitive."""
+        return source.is_primitive
+
+    def satisfies_order_of(self, other: Transform) -> bool:
+        """Return whether the other transform keeps the order of values."""
+        return other.preserves_order
 
 
 class BucketTransform(Transform):
@@ -183,7 +190,7 @@ class BucketTransform(Transform):
         return f"BucketTransform(num_buckets={self.num_buckets})"
 
 
-class TruncateTransform(Transform):
+class TruncateTransform(_ValueTransform):
     """The value cut to a width: text to its first characters, a number down to a multiple.
 
     >>> str(TruncateTransform(4))
@@ -199,23 +206,6 @@ class TruncateTransform(Transform):
     def can_transform(self, source: IcebergType) -> bool:
         """Return whether the type is int, long, decimal, string or binary."""
         return str(source) in _INTEGERS | _TEXTS or str(source).startswith("decimal(")
-
-    def result_type(self, source: IcebergType) -> IcebergType:
-        """Return the source type."""
-        return source
-
-    @property
-    def preserves_order(self) -> bool:
-        """Whether partition values are ordered as source values are: they are."""
-        return True
-
-    def satisfies_order_of(self, other: Transform) -> bool:
-        """Return whether data sorted by this transform is sorted by the other: a narrower truncation of text, or the same."""
-        return self == other
-
-    def to_human_string(self, source: IcebergType, value: Any) -> str:
-        """Return the text of the value, base64 of bytes."""
-        return _human(source, value)
 
     def __str__(self) -> str:
         return f"truncate[{self.width}]"
@@ -318,8 +308,7 @@ class VoidTransform(Transform):
     __slots__ = ()
     _text = "void"
 
-    def can_transform(self, source: IcebergType) -> bool:
-        """Return true: every type may be dropped."""
+    def can_transform(self, source: IcebergType) -> bool:  # noqa: D102 - every type may be dropped
         return True
 
     def result_type(self, source: IcebergType) -> IcebergType:
@@ -353,7 +342,14 @@ class UnknownTransform(Transform):
 
 _PLAIN: dict[str, Transform] = {
     str(transform): transform
-    for transform in (IdentityTransform(), YearTransform(), MonthTransform(), DayTransform(), HourTransform(), VoidTransform())
+    for transform in (
+        IdentityTransform(),
+        YearTransform(),
+        MonthTransform(),
+        DayTransform(),
+        HourTransform(),
+        VoidTransform(),
+    )
 }
 
 
@@ -372,6 +368,8 @@ def parse_transform(v: Any) -> Transform:
     if match := _PARAMETRISED.fullmatch(v):
         kind = BucketTransform if match[1].lower() == "bucket" else TruncateTransform
         return kind(int(match[2]))
+    if _MISSPELLED.fullmatch(v):
+        raise ValidationError(f"not a transform: {v!r}; the number must be in 1..={_MAX_PARAMETER}")
     return UnknownTransform(v)
 
 
@@ -388,11 +386,13 @@ def _human(source: IcebergType, value: Any) -> str:
         return base64.b64encode(value).decode()
     if isinstance(value, bool):
         return str(value).lower()
-    return str(to_json_value(source, value)) if isinstance(source, PrimitiveType) else str(value)
+    text = str(to_json_value(source, value)) if isinstance(source, PrimitiveType) else str(value)
+    # Paths spell UTC with one letter, JSON with its offset.
+    return text.replace("+00:00", "Z") if str(source).startswith("timestamptz") else text
 
 
 def _number(array: pa.Array) -> pa.Array:
-    """Return dates, times and timestamps as the numbers that they are."""
+    """Return dates and times as the numbers that they are."""
     import pyarrow as pa
 
     if pa.types.is_date32(array.type):

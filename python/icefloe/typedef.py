@@ -44,7 +44,9 @@ def _short(value: Any) -> str:
 class JsonModel(BaseModel):
     """A frozen value with a JSON form as the specification writes it: hyphenated keys, absent values omitted."""
 
-    model_config = ConfigDict(frozen=True, populate_by_name=True, alias_generator=hyphenated, arbitrary_types_allowed=True)
+    model_config = ConfigDict(
+        frozen=True, populate_by_name=True, alias_generator=hyphenated, arbitrary_types_allowed=True
+    )
 
     def __init__(self, **data: Any) -> None:
         try:

@@ -68,7 +68,9 @@ def test_value_written_before_a_promotion_is_read(kind: str, narrow: str, value:
     assert from_bytes(type_from_text(kind), bytes.fromhex(narrow)) == value
 
 
-@pytest.mark.parametrize(("kind", "data"), [("int", "00"), ("long", "0000"), ("uuid", "00"), ("fixed[4]", "00"), ("decimal(9, 2)", "")])
+@pytest.mark.parametrize(
+    ("kind", "data"), [("int", "00"), ("long", "0000"), ("uuid", "00"), ("fixed[4]", "00"), ("decimal(9, 2)", "")]
+)
 def test_wrong_length_is_refused(kind: str, data: str) -> None:
     with pytest.raises(ValidationError):
         from_bytes(type_from_text(kind), bytes.fromhex(data))
@@ -90,7 +92,10 @@ def test_json_form_is_the_spec_s(kind: str, value: Any, json: str) -> None:
     assert to_json_value(type_from_text(kind), value) == json
 
 
-@pytest.mark.parametrize(("kind", "value"), [("int", "5"), ("boolean", 1), ("long", True), ("date", "2017-13-01"), ("binary", "0"), ("uuid", "x")])
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("int", "5"), ("boolean", 1), ("long", True), ("date", "2017-13-01"), ("binary", "0"), ("uuid", "x")],
+)
 def test_json_of_the_wrong_kind_is_refused(kind: str, value: Any) -> None:
     with pytest.raises(ValidationError):
         from_json_value(type_from_text(kind), value)

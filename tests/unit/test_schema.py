@@ -129,19 +129,30 @@ def test_fresh_ids_go_level_by_level(schema: Schema) -> None:
 
 @pytest.mark.parametrize(
     ("name", "safe"),
-    [("9x", "_9x"), ("a.b", "a_x2Eb"), ("☃", "_x2603"), ("a#b", "a_x23b"), ("incompatible-name", "incompatible_x2Dname"), ("ok_1", "ok_1")],
+    [
+        ("9x", "_9x"),
+        ("a.b", "a_x2Eb"),
+        ("☃", "_x2603"),
+        ("a#b", "a_x23b"),
+        ("incompatible-name", "incompatible_x2Dname"),
+        ("ok_1", "ok_1"),
+    ],
 )
 def test_name_is_made_compatible_as_the_reference_does(name: str, safe: str) -> None:
     assert make_compatible_name(name) == safe
     assert sanitize_column_names(Schema(NestedField(1, name, "int"))).fields[0].name == safe
 
 
-@pytest.mark.parametrize(("file", "read"), [("int", "long"), ("float", "double"), ("decimal(9, 2)", "decimal(18, 2)"), ("date", "date")])
+@pytest.mark.parametrize(
+    ("file", "read"), [("int", "long"), ("float", "double"), ("decimal(9, 2)", "decimal(18, 2)"), ("date", "date")]
+)
 def test_promotion_is_allowed(file: str, read: str) -> None:
     assert promote(type_from_text(file), type_from_text(read)) == type_from_text(read)
 
 
-@pytest.mark.parametrize(("file", "read"), [("long", "int"), ("int", "double"), ("decimal(9, 2)", "decimal(18, 3)"), ("int", "string")])
+@pytest.mark.parametrize(
+    ("file", "read"), [("long", "int"), ("int", "double"), ("decimal(9, 2)", "decimal(18, 3)"), ("int", "string")]
+)
 def test_promotion_is_refused(file: str, read: str) -> None:
     with pytest.raises(ResolveError, match="cannot be read as"):
         promote(type_from_text(file), type_from_text(read))

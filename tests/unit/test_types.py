@@ -23,18 +23,38 @@ from icefloe.types import (
     type_from_text,
 )
 
-PLAIN = ["boolean", "int", "long", "float", "double", "date", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns", "string", "uuid", "binary", "unknown"]
+PLAIN = [
+    "boolean",
+    "int",
+    "long",
+    "float",
+    "double",
+    "date",
+    "time",
+    "timestamp",
+    "timestamptz",
+    "timestamp_ns",
+    "timestamptz_ns",
+    "string",
+    "uuid",
+    "binary",
+    "unknown",
+]
 
 primitives = st.one_of(
     st.sampled_from(PLAIN).map(type_from_text),
-    st.integers(1, 38).flatmap(lambda precision: st.integers(0, precision).map(lambda scale: DecimalType(precision, scale))),
+    st.integers(1, 38).flatmap(
+        lambda precision: st.integers(0, precision).map(lambda scale: DecimalType(precision, scale))
+    ),
     st.integers(1, 1000).map(FixedType),
 )
 
 
 def nested(inner: st.SearchStrategy[IcebergType]) -> st.SearchStrategy[IcebergType]:
     ids = st.integers(1, 10_000)
-    field = st.builds(NestedField, ids, st.text(min_size=1, max_size=5), inner, st.booleans(), st.none() | st.text(max_size=5))
+    field = st.builds(
+        NestedField, ids, st.text(min_size=1, max_size=5), inner, st.booleans(), st.none() | st.text(max_size=5)
+    )
     return st.one_of(
         st.lists(field, max_size=4).map(lambda fields: StructType(*fields)),
         st.builds(ListType, ids, inner, st.booleans()),

@@ -150,7 +150,9 @@ def from_json_value(primitive_type: PrimitiveType, value: Any) -> Any:
     if value is None:
         return None
     kind = str(primitive_type)
-    wanted: Any = {"boolean": bool, "int": int, "long": int, "float": (int, float), "double": (int, float)}.get(kind, str)
+    wanted: Any = {"boolean": bool, "int": int, "long": int, "float": (int, float), "double": (int, float)}.get(
+        kind, str
+    )
     if not isinstance(value, wanted) or (isinstance(value, bool) and kind != "boolean"):
         raise ValidationError(f"{value!r} is not the JSON form of a {kind}")
     try:

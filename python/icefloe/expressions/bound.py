@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from icefloe.expressions.terms import Bound, BoundReference
 from icefloe.expressions.tree import BooleanExpression

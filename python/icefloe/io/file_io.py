@@ -45,7 +45,9 @@ class FileIO:
         if self._core is None:
             from icefloe import _core
 
-            self._core = _core.FileIo({key: value for key, value in self.properties.items() if key.startswith(_STORAGE_PREFIXES)})
+            self._core = _core.FileIo(
+                {key: value for key, value in self.properties.items() if key.startswith(_STORAGE_PREFIXES)}
+            )
         return self._core
 
     def new_input(self, location: str) -> InputFile:

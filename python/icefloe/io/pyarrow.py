@@ -88,10 +88,8 @@ def pyarrow_to_schema(
     if _has_all_ids(schema):
         return Schema(*reader.fields(schema, _id_of, ""))
     if name_mapping is not None:
-        from icefloe.table.name_mapping import apply_name_mapping
-
         placeholder = itertools.count(1)
-        return apply_name_mapping(Schema(*reader.fields(schema, lambda _: next(placeholder), "")), name_mapping)
+        return name_mapping.apply_to(Schema(*reader.fields(schema, lambda _: next(placeholder), "")))
     return Schema(*reader.fields_by_level(schema))
 
 
@@ -103,7 +101,13 @@ class _ArrowReader:
 
     def fields(self, fields: Iterable[pa.Field], number: Callable[[pa.Field], int], path: str) -> list[NestedField]:
         return [
-            NestedField(number(field), field.name, self.type_of(field.type, number, path + field.name), not field.nullable, _doc_of(field))
+            NestedField(
+                number(field),
+                field.name,
+                self.type_of(field.type, number, path + field.name),
+                not field.nullable,
+                _doc_of(field),
+            )
             for field in fields
         ]
 
@@ -132,7 +136,9 @@ class _ArrowReader:
             )
         if _is_list(kind):
             element = kind.value_field
-            return ListType(number(element), self.type_of(element.type, number, f"{path}.element"), not element.nullable)
+            return ListType(
+                number(element), self.type_of(element.type, number, f"{path}.element"), not element.nullable
+            )
         return self.primitive(kind, path)
 
     def primitive(self, kind: pa.DataType, path: str) -> PrimitiveType:
@@ -149,7 +155,9 @@ class _ArrowReader:
             return UUIDType()
         if types.is_time(kind):
             if kind.unit == "ns":
-                raise FeatureUnsupportedError(f"column {path}: times of day in nanoseconds; cast the column to time64('us')")
+                raise FeatureUnsupportedError(
+                    f"column {path}: times of day in nanoseconds; cast the column to time64('us')"
+                )
             return TimeType()
         for matches, found in _PRIMITIVES:
             if matches(kind):
@@ -158,7 +166,9 @@ class _ArrowReader:
 
     def timestamp(self, kind: pa.TimestampType, path: str) -> PrimitiveType:
         if kind.tz is not None and kind.tz not in UTC_ALIASES:
-            raise FeatureUnsupportedError(f"column {path}: time zone {kind.tz}; Iceberg keeps instants in UTC, cast the column to UTC")
+            raise FeatureUnsupportedError(
+                f"column {path}: time zone {kind.tz}; Iceberg keeps instants in UTC, cast the column to UTC"
+            )
         if kind.unit == "ns" and not self.downcast:
             if self.format_version < 3:
                 raise FeatureUnsupportedError(
@@ -169,7 +179,10 @@ class _ArrowReader:
 
 
 def _is_small_integer(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_int8(kind) or pa.types.is_int16(kind) or pa.types.is_int32(kind)) or kind in {pa.uint8(), pa.uint16()}
+    return bool(pa.types.is_int8(kind) or pa.types.is_int16(kind) or pa.types.is_int32(kind)) or kind in {
+        pa.uint8(),
+        pa.uint16(),
+    }
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -57,7 +57,9 @@ def prune_columns(schema: Schema, selected: set[int], select_full_types: bool = 
     )
 
 
-def assign_fresh_type_ids(kind: IcebergType, next_id: Callable[[], int], fresh: dict[int, int] | None = None) -> IcebergType:
+def assign_fresh_type_ids(
+    kind: IcebergType, next_id: Callable[[], int], fresh: dict[int, int] | None = None
+) -> IcebergType:
     """Return a type with new ids: all fields of a level first, then what is inside each.
 
     Args:
@@ -72,14 +74,18 @@ def assign_fresh_type_ids(kind: IcebergType, next_id: Callable[[], int], fresh: 
     queue = iter(ids)
     return rebuild_type(
         kind,
-        lambda field: field.with_(field_id=next(queue), field_type=assign_fresh_type_ids(field.field_type, next_id, fresh)),
+        lambda field: field.with_(
+            field_id=next(queue), field_type=assign_fresh_type_ids(field.field_type, next_id, fresh)
+        ),
     )
 
 
 def assign_fresh_schema_ids(schema: Schema, next_id: Callable[[], int] | None = None) -> Schema:
     """Return the schema with new ids from 1: all fields of a level first, then what is inside each. Spec: Column ids."""
     fresh: dict[int, int] = {}
-    struct = assign_fresh_type_ids(schema.as_struct(), itertools.count(1).__next__ if next_id is None else next_id, fresh)
+    struct = assign_fresh_type_ids(
+        schema.as_struct(), itertools.count(1).__next__ if next_id is None else next_id, fresh
+    )
     assert isinstance(struct, StructType)
     return Schema(
         fields=struct.fields,
@@ -113,5 +119,7 @@ def sanitize_column_names(schema: Schema) -> Schema:
         return field.with_(name=make_compatible_name(field.name), field_type=rebuild_type(field.field_type, rename))
 
     return Schema(
-        fields=tuple(map(rename, schema.fields)), schema_id=schema.schema_id, identifier_field_ids=schema.identifier_field_ids
+        fields=tuple(map(rename, schema.fields)),
+        schema_id=schema.schema_id,
+        identifier_field_ids=schema.identifier_field_ids,
     )

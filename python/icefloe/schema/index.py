@@ -43,7 +43,9 @@ def index_by_id(schema_or_type: Schema | IcebergType) -> dict[int, NestedField]:
     index: dict[int, NestedField] = {}
     for field, _, _ in walk(schema_or_type):
         if field.field_id in index:
-            raise ValidationError(f"field id {field.field_id} is used by both {index[field.field_id].name!r} and {field.name!r}")
+            raise ValidationError(
+                f"field id {field.field_id} is used by both {index[field.field_id].name!r} and {field.name!r}"
+            )
         index[field.field_id] = field
     return index
 
@@ -65,7 +67,9 @@ def index_name_by_id(schema_or_type: Schema | IcebergType) -> dict[int, str]:
     return {field.field_id: name for field, name, _ in walk(schema_or_type)}
 
 
-def walk(schema_or_type: Schema | IcebergType, prefix: str = "", short: str = "") -> Iterator[tuple[NestedField, str, str]]:
+def walk(
+    schema_or_type: Schema | IcebergType, prefix: str = "", short: str = ""
+) -> Iterator[tuple[NestedField, str, str]]:
     """Yield each field of every depth, parents first, with its full and its short name."""
     kind = struct_of(schema_or_type)
     for field in child_fields(kind):
@@ -84,7 +88,9 @@ def build_position_accessors(schema_or_type: Schema | IcebergType) -> dict[int, 
     if isinstance(kind, StructType):
         for position, field in enumerate(kind.fields):
             accessors[field.field_id] = Accessor(position)
-            accessors.update({key: Accessor(position, inner) for key, inner in build_position_accessors(field.field_type).items()})
+            accessors.update(
+                {key: Accessor(position, inner) for key, inner in build_position_accessors(field.field_type).items()}
+            )
     return accessors
 
 

@@ -121,7 +121,9 @@ class Schema(JsonModel):
     @cached_property
     def parent_ids(self) -> dict[int, int]:
         """The id of the field around each field that is not at the top; not to be changed."""
-        return {child.field_id: field.field_id for field in self._by_id.values() for child in child_fields(field.field_type)}
+        return {
+            child.field_id: field.field_id for field in self._by_id.values() for child in child_fields(field.field_type)
+        }
 
     @cached_property
     def _accessors(self) -> dict[int, Accessor]:
@@ -193,7 +195,9 @@ class Schema(JsonModel):
     def accessor_for_field(self, field_id: int) -> Accessor:
         """Return how to reach a field's value in a row; ResolveError if it is inside a list or a map."""
         if field_id not in self._accessors:
-            raise ResolveError(f"column {self.find_column_name(field_id)} (id {field_id}) is not reached through structs alone")
+            raise ResolveError(
+                f"column {self.find_column_name(field_id)} (id {field_id}) is not reached through structs alone"
+            )
         return self._accessors[field_id]
 
     def identifier_field_names(self) -> set[str]:

@@ -36,7 +36,9 @@ class LocationProvider(ABC):
         self.table_location = table_location.rstrip("/")
         self.table_properties = table_properties
         self.data_path = _path(table_properties, TableProperties.WRITE_DATA_PATH, f"{self.table_location}/data")
-        self.metadata_path = _path(table_properties, TableProperties.WRITE_METADATA_PATH, f"{self.table_location}/metadata")
+        self.metadata_path = _path(
+            table_properties, TableProperties.WRITE_METADATA_PATH, f"{self.table_location}/metadata"
+        )
 
     @abstractmethod
     def new_data_location(self, data_file_name: str, partition_key: PartitionKey | None = None) -> str:
@@ -52,7 +54,9 @@ class LocationProvider(ABC):
 
         if new_version < 0:
             raise ValidationError(f"a metadata version is not negative, got {new_version}")
-        codec = self.table_properties.get(TableProperties.METADATA_COMPRESSION, TableProperties.METADATA_COMPRESSION_DEFAULT)
+        codec = self.table_properties.get(
+            TableProperties.METADATA_COMPRESSION, TableProperties.METADATA_COMPRESSION_DEFAULT
+        )
         infix = ".gz" if codec == "gzip" else ""
         return self.new_metadata_location(f"{new_version:05d}-{uuid.uuid4()}{infix}.metadata.json")
 
@@ -93,7 +97,9 @@ def load_location_provider(table_location: str, table_properties: Mapping[str, s
     name = table_properties.get(TableProperties.WRITE_PY_LOCATION_PROVIDER_IMPL)
     if name is not None:
         return _custom(name, table_location, table_properties)
-    spread = property_as_bool(table_properties, TableProperties.OBJECT_STORE_ENABLED, TableProperties.OBJECT_STORE_ENABLED_DEFAULT)
+    spread = property_as_bool(
+        table_properties, TableProperties.OBJECT_STORE_ENABLED, TableProperties.OBJECT_STORE_ENABLED_DEFAULT
+    )
     kind = ObjectStoreLocationProvider if spread else SimpleLocationProvider
     return kind(table_location, table_properties)
 
@@ -101,12 +107,14 @@ def load_location_provider(table_location: str, table_properties: Mapping[str, s
 def _custom(name: str, table_location: str, table_properties: Mapping[str, str]) -> LocationProvider:
     module, _, kind = name.rpartition(".")
     try:
-        provider = getattr(import_module(module), kind)(table_location, table_properties)
+        found = getattr(import_module(module), kind)
     except (ImportError, AttributeError, ValueError) as error:
-        raise ValidationError(f"{TableProperties.WRITE_PY_LOCATION_PROVIDER_IMPL}: cannot load {name!r}: {error}") from error
-    if not isinstance(provider, LocationProvider):
+        raise ValidationError(
+            f"{TableProperties.WRITE_PY_LOCATION_PROVIDER_IMPL}: cannot load {name!r}: {error}"
+        ) from error
+    if not isinstance(found, type) or not issubclass(found, LocationProvider):
         raise ValidationError(f"{TableProperties.WRITE_PY_LOCATION_PROVIDER_IMPL}: {name!r} is not a LocationProvider")
-    return provider
+    return found(table_location, table_properties)
 
 
 def _path(properties: Mapping[str, str], key: str, default: str) -> str:

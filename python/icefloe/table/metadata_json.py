@@ -49,7 +49,9 @@ def to_json_value(metadata: TableMetadata) -> dict[str, Any]:
 
 def _history(metadata: TableMetadata) -> dict[str, Any]:
     current = metadata.current_snapshot_id
-    value: dict[str, Any] = {"current-snapshot-id": NO_SNAPSHOT_ID if current is None and metadata.format_version < 3 else current}
+    value: dict[str, Any] = {
+        "current-snapshot-id": NO_SNAPSHOT_ID if current is None and metadata.format_version < 3 else current
+    }
     if metadata.next_row_id is not None:
         value["next-row-id"] = metadata.next_row_id
     value["refs"] = {name: ref.model_dump(mode="json") for name, ref in metadata.refs.items()}

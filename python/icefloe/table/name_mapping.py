@@ -52,6 +52,10 @@ class NameMapping(RootModel[tuple[MappedField, ...]]):
             raise ValidationError(f"the name mapping has no {'.'.join(names)!r}")
         return field
 
+    def apply_to(self, schema: Schema) -> Schema:
+        """Return a schema with the ids that this mapping gives to its names; ValidationError for a name it does not have."""
+        return apply_name_mapping(schema, self)
+
     @cached_property
     def _by_path(self) -> dict[tuple[str, ...], MappedField]:
         return dict(_paths(self.root, ()))
@@ -81,7 +85,9 @@ def create_mapping_from_schema(schema: Schema) -> NameMapping:
     return NameMapping(tuple(map(_mapped, schema.fields)))
 
 
-def update_mapping(mapping: NameMapping, updates: Mapping[int, NestedField], adds: Mapping[int, Sequence[NestedField]]) -> NameMapping:
+def update_mapping(
+    mapping: NameMapping, updates: Mapping[int, NestedField], adds: Mapping[int, Sequence[NestedField]]
+) -> NameMapping:
     """Return the mapping after a schema change.
 
     Args:
@@ -119,15 +125,22 @@ def _paths(fields: Sequence[MappedField], prefix: tuple[str, ...]) -> Iterator[t
 
 
 def _updated(
-    fields: Sequence[MappedField], parent_id: int, updates: Mapping[int, NestedField], adds: Mapping[int, Sequence[NestedField]]
+    fields: Sequence[MappedField],
+    parent_id: int,
+    updates: Mapping[int, NestedField],
+    adds: Mapping[int, Sequence[NestedField]],
 ) -> tuple[MappedField, ...]:
     new = [_mapped(field) for field in adds.get(parent_id, ())]
     taken = {name for field in new for name in field.names}
-    taken |= {updates[field.field_id].name for field in fields if field.field_id is not None and field.field_id in updates}
+    taken |= {
+        updates[field.field_id].name for field in fields if field.field_id is not None and field.field_id in updates
+    }
     changed = []
     for field in fields:
         renamed = updates.get(field.field_id) if field.field_id is not None else None
-        names = tuple(name for name in field.names if name not in taken or (renamed is not None and name == renamed.name))
+        names = tuple(
+            name for name in field.names if name not in taken or (renamed is not None and name == renamed.name)
+        )
         if renamed is not None and renamed.name not in names:
             names = (*names, renamed.name)
         below = _updated(field.fields, field.field_id if field.field_id is not None else -2, updates, adds)

@@ -130,7 +130,9 @@ class Snapshot(JsonModel):
     sequence_number: StrictInt = INITIAL_SEQUENCE_NUMBER
     timestamp_ms: StrictInt
     manifest_list: StrictStr | None = None
-    manifest_paths: tuple[str, ...] | None = Field(default=None, validation_alias="manifests", serialization_alias="manifests")
+    manifest_paths: tuple[str, ...] | None = Field(
+        default=None, validation_alias="manifests", serialization_alias="manifests"
+    )
     summary: Summary | None = None
     schema_id: StrictInt | None = None
     first_row_id: StrictInt | None = None
@@ -179,7 +181,9 @@ def ancestors_of(current_snapshot: Snapshot | None, table_metadata: TableMetadat
         snapshot = None if parent is None else table_metadata.snapshot_by_id(parent)
 
 
-def ancestors_between(from_snapshot: Snapshot | None, to_snapshot: Snapshot, table_metadata: TableMetadata) -> Iterator[Snapshot]:
+def ancestors_between(
+    from_snapshot: Snapshot | None, to_snapshot: Snapshot, table_metadata: TableMetadata
+) -> Iterator[Snapshot]:
     """Yield the ancestors of ``to_snapshot``, itself first, down to and with ``from_snapshot``; all if that is None."""
     for snapshot in ancestors_of(to_snapshot, table_metadata):
         yield snapshot
@@ -206,7 +210,9 @@ def is_ancestor_of(snapshot_id: int, ancestor_snapshot_id: int, table_metadata: 
 def is_parent_ancestor_of(snapshot_id: int, ancestor_parent_snapshot_id: int, table_metadata: TableMetadata) -> bool:
     """Return whether some ancestor's parent has an id; that parent itself may be gone."""
     start = table_metadata.snapshot_by_id(snapshot_id)
-    return any(snapshot.parent_snapshot_id == ancestor_parent_snapshot_id for snapshot in ancestors_of(start, table_metadata))
+    return any(
+        snapshot.parent_snapshot_id == ancestor_parent_snapshot_id for snapshot in ancestors_of(start, table_metadata)
+    )
 
 
 def latest_ancestor_before_timestamp(table_metadata: TableMetadata, timestamp_ms: int) -> Snapshot | None:

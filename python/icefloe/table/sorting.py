@@ -83,7 +83,11 @@ class SortField(JsonModel):
         return value.lower() if isinstance(value, str) else value
 
     def __str__(self) -> str:
-        key = str(self.source_id) if isinstance(self.transform, IdentityTransform) else f"{self.transform}({self.source_id})"
+        key = (
+            str(self.source_id)
+            if isinstance(self.transform, IdentityTransform)
+            else f"{self.transform}({self.source_id})"
+        )
         return f"{key} {self.direction} {self.null_order}"
 
 
@@ -125,7 +129,9 @@ class SortOrder(JsonModel):
                 raise ValidationError(f"sort field {field}: no column has the id {field.source_id}")
             source = schema.find_field(field.source_id)
             if not source.field_type.is_primitive or not field.transform.can_transform(source.field_type):
-                raise ValidationError(f"sort field {field}: {field.transform} does not apply to {source.name} of type {source.field_type}")
+                raise ValidationError(
+                    f"sort field {field}: {field.transform} does not apply to {source.name} of type {source.field_type}"
+                )
 
     def __len__(self) -> int:
         return len(self.fields)
@@ -151,5 +157,7 @@ def assign_fresh_sort_order_ids(
         name = old_schema.find_column_name(field.source_id)
         if name is None:
             raise ValidationError(f"sort field {field}: no column has the id {field.source_id}")
-        fields.append(SortField(fresh_schema.find_field(name).field_id, field.transform, field.direction, field.null_order))
+        fields.append(
+            SortField(fresh_schema.find_field(name).field_id, field.transform, field.direction, field.null_order)
+        )
     return SortOrder(*fields, order_id=sort_order_id)

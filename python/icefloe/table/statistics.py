@@ -44,6 +44,8 @@ class PartitionStatisticsFile(JsonModel):
 AnyStatistics = TypeVar("AnyStatistics", StatisticsFile, PartitionStatisticsFile)
 
 
-def filter_statistics_by_snapshot_id(statistics: Sequence[AnyStatistics], reject_snapshot_id: int) -> list[AnyStatistics]:
+def filter_statistics_by_snapshot_id(
+    statistics: Sequence[AnyStatistics], reject_snapshot_id: int
+) -> list[AnyStatistics]:
     """Return the statistics of all snapshots but one."""
     return [file for file in statistics if file.snapshot_id != reject_snapshot_id]

@@ -95,10 +95,16 @@ class NestedField(IcebergType):
         return f"{self.field_id}: {self.name}: {'required' if self.required else 'optional'} {self.field_type}{comment}"
 
     def __repr__(self) -> str:
-        parts = [f"field_id={self.field_id}, name={self.name!r}, field_type={self.field_type!r}, required={self.required}"]
+        parts = [
+            f"field_id={self.field_id}, name={self.name!r}, field_type={self.field_type!r}, required={self.required}"
+        ]
         parts += [
             f"{key}={value!r}"
-            for key, value in (("doc", self.doc), ("initial_default", self.initial_default), ("write_default", self.write_default))
+            for key, value in (
+                ("doc", self.doc),
+                ("initial_default", self.initial_default),
+                ("write_default", self.write_default),
+            )
             if value is not None
         ]
         return f"NestedField({', '.join(parts)})"
@@ -161,14 +167,18 @@ class ListType(IcebergType):
     element_type: IcebergType
     element_required: bool
 
-    def __init__(self, element_id: int, element: IcebergType | str | None = None, element_required: bool = True, **aliases: Any) -> None:
+    def __init__(
+        self, element_id: int, element: IcebergType | str | None = None, element_required: bool = True, **aliases: Any
+    ) -> None:
         from icefloe.types.text import type_from_json
 
         element = aliases.pop("element_type", element)
         if element is None or aliases:
             raise ValidationError(f"a list needs an element and knows no {sorted(aliases)}")
         object.__setattr__(self, "element_id", element_id)
-        object.__setattr__(self, "element_type", element if isinstance(element, IcebergType) else type_from_json(element))
+        object.__setattr__(
+            self, "element_type", element if isinstance(element, IcebergType) else type_from_json(element)
+        )
         object.__setattr__(self, "element_required", element_required)
 
     @property
@@ -204,14 +214,23 @@ class MapType(IcebergType):
     value_required: bool
 
     def __init__(
-        self, key_id: int, key_type: IcebergType | str, value_id: int, value_type: IcebergType | str, value_required: bool = True
+        self,
+        key_id: int,
+        key_type: IcebergType | str,
+        value_id: int,
+        value_type: IcebergType | str,
+        value_required: bool = True,
     ) -> None:
         from icefloe.types.text import type_from_json
 
         object.__setattr__(self, "key_id", key_id)
-        object.__setattr__(self, "key_type", key_type if isinstance(key_type, IcebergType) else type_from_json(key_type))
+        object.__setattr__(
+            self, "key_type", key_type if isinstance(key_type, IcebergType) else type_from_json(key_type)
+        )
         object.__setattr__(self, "value_id", value_id)
-        object.__setattr__(self, "value_type", value_type if isinstance(value_type, IcebergType) else type_from_json(value_type))
+        object.__setattr__(
+            self, "value_type", value_type if isinstance(value_type, IcebergType) else type_from_json(value_type)
+        )
         object.__setattr__(self, "value_required", value_required)
 
     @property

@@ -99,7 +99,9 @@ def field_from_json(value: Any, depth: int = 0) -> NestedField:
 def _get(value: dict[str, Any], key: str, kind: type, owner: str) -> Any:
     found = value.get(key)
     if found is None:
-        raise ValidationError(f"`{key}` of a {owner} is missing" if owner in _KINDS else f"`{key}` of {owner} is missing")
+        raise ValidationError(
+            f"`{key}` of a {owner} is missing" if owner in _KINDS else f"`{key}` of {owner} is missing"
+        )
     if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
         raise ValidationError(f"`{key}` of {owner} must be {_NAMES[kind]}, found {found!r}")
     return found

@@ -64,11 +64,17 @@ SCHEMA = Schema(
 values = st.integers() | st.text() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False)
 terms = st.text(min_size=1, max_size=4)
 leaves = st.one_of(
-    st.sampled_from([expressions.IsNull, expressions.NotNull, expressions.IsNaN, expressions.NotNaN]).flatmap(terms.map),
-    st.sampled_from([EqualTo, NotEqualTo, LessThan, GreaterThan, StartsWith]).flatmap(lambda kind: st.builds(kind, terms, values)),
+    st.sampled_from([expressions.IsNull, expressions.NotNull, expressions.IsNaN, expressions.NotNaN]).flatmap(
+        terms.map
+    ),
+    st.sampled_from([EqualTo, NotEqualTo, LessThan, GreaterThan, StartsWith]).flatmap(
+        lambda kind: st.builds(kind, terms, values)
+    ),
     st.sampled_from([In, NotIn]).flatmap(lambda kind: st.builds(kind, terms, st.lists(values, max_size=4))),
 )
-trees = st.recursive(leaves, lambda inner: st.builds(And, inner, inner) | st.builds(Or, inner, inner) | st.builds(Not, inner))
+trees = st.recursive(
+    leaves, lambda inner: st.builds(And, inner, inner) | st.builds(Or, inner, inner) | st.builds(Not, inner)
+)
 
 
 @given(trees)
@@ -80,7 +86,9 @@ def test_expression_survives_json_and_pickle(tree: BooleanExpression) -> None:
 
 @given(trees)
 def test_not_can_always_be_pushed_down(tree: BooleanExpression) -> None:
-    assert "Not(" not in str(rewrite_not(tree)).replace("'Not('", "") or any("Not(" in name for name in column_names(tree))
+    assert "Not(" not in str(rewrite_not(tree)).replace("'Not('", "") or any(
+        "Not(" in name for name in column_names(tree)
+    )
     assert set(column_names(rewrite_not(tree))) == set(column_names(tree))
 
 
@@ -217,7 +225,18 @@ def test_bound_expression_has_json_too() -> None:
     assert expression_to_json(bind(SCHEMA, EqualTo("price", 5))) == '{"type":"eq","term":"price","value":"5.00"}'
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"type":"explode"}', '{"type":"eq","term":"x"}', '{"type":"in","term":"x"}', '{"type":"eq","value":1}', '{"type":"and"}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        '{"type":"explode"}',
+        '{"type":"eq","term":"x"}',
+        '{"type":"in","term":"x"}',
+        '{"type":"eq","value":1}',
+        '{"type":"and"}',
+    ],
+)
 def test_json_that_is_no_expression_is_refused(text: str) -> None:
     with pytest.raises(ValidationError):
         expression_from_json(text)

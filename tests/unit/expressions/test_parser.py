@@ -117,7 +117,9 @@ def test_long_filter_needs_no_deep_stack() -> None:
     assert hash(found) == hash(found)
 
 
-@pytest.mark.parametrize("text", ["x = 1 and y > 'a'", "x in (1, 2)", "not (x = 1 or y is null)", "s like 'a%'", "x != 1.5"])
+@pytest.mark.parametrize(
+    "text", ["x = 1 and y > 'a'", "x in (1, 2)", "not (x = 1 or y is null)", "s like 'a%'", "x != 1.5"]
+)
 def test_structure_is_pyicebergs(text: str) -> None:
     kinds = re.compile(r"\b(And|Or|Not|EqualTo|NotEqualTo|GreaterThan|In|IsNull|StartsWith)\b")
     assert kinds.findall(repr(parse(text))) == kinds.findall(repr(theirs.parse(text)))

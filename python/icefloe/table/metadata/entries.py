@@ -59,7 +59,9 @@ class Entries(Sequence[Model], Generic[Model]):
             if found is None and NoneType not in kinds:
                 raise ValidationError(f"`{key}` of entry {position} is missing")
             if type(found) not in kinds:
-                raise ValidationError(f"`{key}` of entry {position} must be of type {kinds[0].__name__}, found {found!r}")
+                raise ValidationError(
+                    f"`{key}` of entry {position} must be of type {kinds[0].__name__}, found {found!r}"
+                )
 
     def appended(self, *models: Model) -> Self:
         """Return the list with models added at its end."""
@@ -73,7 +75,9 @@ class Entries(Sequence[Model], Generic[Model]):
         """Return one JSON key of every object, without making models."""
         attribute = key.replace("-", "_")
         return [
-            (default if (value := item.get(key)) is None else value) if isinstance(item, dict) else getattr(item, attribute)
+            (default if (value := item.get(key)) is None else value)
+            if isinstance(item, dict)
+            else getattr(item, attribute)
             for item in self._items
         ]
 
@@ -162,7 +166,9 @@ class SnapshotLog(Entries[SnapshotLogEntry]):
 
     def without_heads(self, snapshot_ids: set[int]) -> SnapshotLog:
         """Return all entries but those of some snapshots."""
-        return SnapshotLog(item for item, key in zip(self._items, self.column("snapshot-id"), strict=True) if key not in snapshot_ids)
+        return SnapshotLog(
+            item for item, key in zip(self._items, self.column("snapshot-id"), strict=True) if key not in snapshot_ids
+        )
 
 
 class MetadataLog(Entries[MetadataLogEntry]):
@@ -177,5 +183,3 @@ def _without_nulls(value: JsonObject) -> JsonObject:
     if None in value.values():
         return {key: part for key, part in value.items() if part is not None}
     return value
-
-

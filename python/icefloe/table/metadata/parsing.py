@@ -52,7 +52,9 @@ def _parse(value: Any, where: str) -> TableMetadata:
     if not isinstance(version, int) or isinstance(version, bool):
         raise CorruptFileError(f"{where}: `format-version` must be an integer, found {version!r}")
     if version not in _VERSIONS:
-        raise FeatureUnsupportedError(f"{where}: format version {version} is not supported, only {', '.join(map(str, _VERSIONS))}")
+        raise FeatureUnsupportedError(
+            f"{where}: format version {version} is not supported, only {', '.join(map(str, _VERSIONS))}"
+        )
     try:
         return _VERSIONS[version](**value)
     except ValidationError as error:

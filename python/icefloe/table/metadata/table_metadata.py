@@ -108,7 +108,10 @@ class TableMetadata(JsonModel):
             raise ValidationError(f"`current-schema-id` {self.current_schema_id} is none of `schemas`")
         if self.default_spec_id not in self.specs():
             raise ValidationError(f"`default-spec-id` {self.default_spec_id} is none of `partition-specs`")
-        if self.default_sort_order_id != UNSORTED_SORT_ORDER_ID and self.sort_order_by_id(self.default_sort_order_id) is None:
+        if (
+            self.default_sort_order_id != UNSORTED_SORT_ORDER_ID
+            and self.sort_order_by_id(self.default_sort_order_id) is None
+        ):
             raise ValidationError(f"`default-sort-order-id` {self.default_sort_order_id} is none of `sort-orders`")
         self._check_history()
         return self
@@ -122,19 +125,27 @@ class TableMetadata(JsonModel):
             raise ValidationError(f"`current-snapshot-id` {current} is none of `snapshots`")
         for name, ref in self.refs.items():
             if ref.snapshot_id not in positions:
-                raise ValidationError(f"`refs` name {name!r} is of snapshot {ref.snapshot_id}, which is none of `snapshots`")
+                raise ValidationError(
+                    f"`refs` name {name!r} is of snapshot {ref.snapshot_id}, which is none of `snapshots`"
+                )
         main = self.refs.get(MAIN_BRANCH)
         if main is not None and (main.snapshot_ref_type is not SnapshotRefType.BRANCH or main.snapshot_id != current):
-            raise ValidationError(f"branch main is at snapshot {main.snapshot_id}, but `current-snapshot-id` is {current}")
+            raise ValidationError(
+                f"branch main is at snapshot {main.snapshot_id}, but `current-snapshot-id` is {current}"
+            )
         newest = max(self.snapshots.column("sequence-number", INITIAL_SEQUENCE_NUMBER), default=0)
         if newest > self.last_sequence_number:
-            raise ValidationError(f"a snapshot has sequence number {newest}, `last-sequence-number` is {self.last_sequence_number}")
+            raise ValidationError(
+                f"a snapshot has sequence number {newest}, `last-sequence-number` is {self.last_sequence_number}"
+            )
         for key, log in (("snapshot-log", self.snapshot_log), ("metadata-log", self.metadata_log)):
             times = log.column("timestamp-ms")
             if any(later < earlier - CLOCK_TOLERANCE_MS for earlier, later in pairwise(times)):
                 raise ValidationError(f"`{key}` is not in order of time")
             if times and self.last_updated_ms < times[-1] - CLOCK_TOLERANCE_MS:
-                raise ValidationError(f"`last-updated-ms` {self.last_updated_ms} lies before the last entry of `{key}`, {times[-1]}")
+                raise ValidationError(
+                    f"`last-updated-ms` {self.last_updated_ms} lies before the last entry of `{key}`, {times[-1]}"
+                )
 
     def with_(self, **changes: Any) -> Self:
         """Return this metadata with some attributes changed and the rest shared; nothing is checked or copied."""
@@ -225,7 +236,11 @@ class TableMetadata(JsonModel):
 
     def isolation_level(self, operation: Operation) -> IsolationLevel:
         """Return the isolation level that the table asks of deletes, or of overwrites."""
-        key = TableProperties.DELETE_ISOLATION_LEVEL if operation is Operation.DELETE else TableProperties.UPDATE_ISOLATION_LEVEL
+        key = (
+            TableProperties.DELETE_ISOLATION_LEVEL
+            if operation is Operation.DELETE
+            else TableProperties.UPDATE_ISOLATION_LEVEL
+        )
         return IsolationLevel(self.properties.get(key, TableProperties.ISOLATION_LEVEL_DEFAULT))
 
 
@@ -233,7 +248,13 @@ class TableMetadataV1(TableMetadata):
     """Metadata of format version 1; its single ``schema`` and ``partition-spec`` are read as lists of one."""
 
     format_version: Literal[1] = 1
-    _required: ClassVar[tuple[str, ...]] = ("location", "last-updated-ms", "last-column-id", "schemas", "partition-specs")
+    _required: ClassVar[tuple[str, ...]] = (
+        "location",
+        "last-updated-ms",
+        "last-column-id",
+        "schemas",
+        "partition-specs",
+    )
 
     @classmethod
     def _upgrade_layout(cls, data: dict[str, Any]) -> dict[str, Any]:
@@ -247,9 +268,13 @@ class TableMetadataV1(TableMetadata):
             data["partition-specs"] = [{"spec-id": INITIAL_PARTITION_SPEC_ID, "fields": fields}]
             data["default-spec-id"] = INITIAL_PARTITION_SPEC_ID
         if "last-partition-id" not in data and isinstance(data.get("partition-specs"), list):
-            specs = [spec if isinstance(spec, PartitionSpec) else PartitionSpec(**spec) for spec in data["partition-specs"]]
+            specs = [
+                spec if isinstance(spec, PartitionSpec) else PartitionSpec(**spec) for spec in data["partition-specs"]
+            ]
             data["partition-specs"] = specs
-            data["last-partition-id"] = max((spec.last_assigned_field_id for spec in specs), default=PARTITION_FIELD_ID_START - 1)
+            data["last-partition-id"] = max(
+                (spec.last_assigned_field_id for spec in specs), default=PARTITION_FIELD_ID_START - 1
+            )
         return data
 
 

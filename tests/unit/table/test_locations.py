@@ -1,0 +1,71 @@
+"""Where files go, and the names of columns of files without ids."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from icefloe.exceptions import ValidationError
+from icefloe.schema import Schema
+from icefloe.table.locations import load_location_provider
+from icefloe.table.name_mapping import NameMapping, create_mapping_from_schema, parse_mapping_from_json
+from icefloe.types import ListType, NestedField
+
+
+def test_files_go_below_the_table_or_where_properties_say() -> None:
+    plain = load_location_provider("/t/", {})
+    assert plain.new_data_location("f.parquet") == "/t/data/f.parquet"
+    assert plain.new_metadata_location("m.avro") == "/t/metadata/m.avro"
+    other = load_location_provider("/t", {"write.data.path": "/d/", "write.metadata.path": "/m"})
+    assert other.new_data_location("f") == "/d/f"
+    assert other.new_metadata_location("f") == "/m/f"
+
+
+@pytest.mark.parametrize(("codec", "end"), [("none", r"\.metadata\.json"), ("gzip", r"\.gz\.metadata\.json")])
+def test_metadata_file_has_its_version_and_a_uuid(codec: str, end: str) -> None:
+    location = load_location_provider(
+        "/t", {"write.metadata.compression-codec": codec}
+    ).new_table_metadata_file_location(12)
+    assert re.fullmatch(rf"/t/metadata/00012-[0-9a-f-]{{36}}{end}", location)
+
+
+@pytest.mark.parametrize(
+    ("name", "directories"),
+    [("a", "0101/0110/1001/10110010"), ("b", "1110/0111/1110/00000011"), ("test.parquet", "0110/1010/0011/11101000")],
+)
+def test_object_store_layout_is_the_references(name: str, directories: str) -> None:
+    properties = {"write.object-storage.enabled": "true"}
+    assert load_location_provider("/t", properties).new_data_location(name) == f"/t/data/{directories}/{name}"
+    properties["write.object-storage.partitioned-paths"] = "false"
+    assert load_location_provider("/t", properties).new_data_location(name) == f"/t/data/{directories}-{name}"
+
+
+def test_custom_provider_is_loaded_and_checked() -> None:
+    name = "icefloe.table.locations.ObjectStoreLocationProvider"
+    assert (
+        load_location_provider("/t", {"write.py-location-provider.impl": name})
+        .new_data_location("a")
+        .endswith("/10110010/a")
+    )
+    with pytest.raises(ValidationError, match="cannot load"):
+        load_location_provider("/t", {"write.py-location-provider.impl": "no.Such"})
+    with pytest.raises(ValidationError, match="is not a LocationProvider"):
+        load_location_provider("/t", {"write.py-location-provider.impl": "builtins.dict"})
+
+
+def test_mapping_survives_json_and_finds_nested_names() -> None:
+    mapping = create_mapping_from_schema(
+        Schema(NestedField(1, "a.b", "int"), NestedField(2, "tags", ListType(3, "string")))
+    )
+    assert parse_mapping_from_json(mapping.model_dump_json()) == mapping
+    assert NameMapping.model_validate_json(mapping.model_dump_json()) == mapping
+    assert mapping.find("a.b").field_id == 1
+    assert mapping.find("tags", "element").field_id == 3
+    with pytest.raises(ValidationError, match="'nope'"):
+        mapping.find("nope")
+
+
+@pytest.mark.parametrize("text", ["", "{}", '[{"names": "a"}]', '[{"field-id": "1", "names": []}]'])
+def test_misspelled_mapping_is_refused(text: str) -> None:
+    with pytest.raises(ValidationError, match="name mapping"):
+        parse_mapping_from_json(text)

@@ -1,0 +1,132 @@
+"""Transforms: the shared vectors, texts, and agreement of the scalar and the array form."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from icefloe.conversions import from_json_value, to_ordinal
+from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.partitioning import PartitionField, PartitionFieldValue, PartitionKey, PartitionSpec
+from icefloe.schema import Schema
+from icefloe.transforms import BucketTransform, IdentityTransform, TruncateTransform, UnknownTransform, parse_transform
+from icefloe.typedef import Record
+from icefloe.types import NestedField, PrimitiveType, type_from_text
+
+VECTORS = Path(__file__).parent.parent / "vectors"
+
+
+def vectors(name: str) -> list[dict[str, Any]]:
+    cases: list[dict[str, Any]] = json.loads((VECTORS / f"{name}.json").read_text(encoding="utf-8"))
+    return cases
+
+
+def plain(kind: PrimitiveType, value: Any) -> Any:
+    """The form in which transforms give values: UUIDs as their bytes."""
+    ordinal = to_ordinal(kind, value)
+    return getattr(ordinal, "bytes", ordinal)
+
+
+@pytest.mark.parametrize("case", vectors("transform"), ids=lambda case: f"{case['transform']}-{case['type']}")
+def test_scalar_transform_gives_the_results_of_the_vectors(case: dict[str, Any]) -> None:
+    source, result = type_from_text(case["type"]), type_from_text(case["result_type"])
+    transform = parse_transform(case["transform"])
+    if not transform.can_transform(source):
+        pytest.fail(f"{transform} must apply to {source}")
+    assert str(transform.result_type(source)) == case["result_type"]
+    apply = transform.transform(source)
+    for value, expected in case["cases"]:
+        wanted = plain(result, from_json_value(result, expected)) if expected is not None else None
+        assert apply(from_json_value(source, value)) == wanted, (value, expected)
+
+
+@pytest.mark.parametrize("case", vectors("human"), ids=lambda case: f"{case['transform']}-{case['text']}")
+def test_human_text_is_that_of_the_vectors(case: dict[str, Any]) -> None:
+    result = type_from_text(case["result_type"])
+    value = from_json_value(result, case["value"])
+    assert parse_transform(case["transform"]).to_human_string(type_from_text(case["type"]), value) == case["text"]
+
+
+@pytest.mark.parametrize("case", vectors("transform_name"), ids=lambda case: case["text"])
+def test_text_is_parsed_as_in_the_vectors(case: dict[str, Any]) -> None:
+    if case.get("valid", True):
+        assert str(parse_transform(case["text"])) == case["name"]
+    else:
+        with pytest.raises(ValidationError):
+            parse_transform(case["text"])
+
+
+@pytest.mark.parametrize("case", vectors("partition_path"), ids=lambda case: case["path"][:40])
+def test_partition_path_is_that_of_the_vectors(case: dict[str, Any]) -> None:
+    schema, spec = Schema(**case["schema"]), PartitionSpec(**case["spec"])
+    kinds = [field.field_type for field in spec.partition_type(schema).fields]
+    values = [from_json_value(kind, value) for kind, value in zip(kinds, case["partition"], strict=True)]  # type: ignore[arg-type]
+    assert spec.partition_to_path(Record(*values), schema) == case["path"]
+
+
+def test_array_form_has_the_length_and_nulls_of_its_input() -> None:
+    result = BucketTransform(16).pyarrow_transform(type_from_text("long"))(pa.array([34, None, -1]))
+    assert result.to_pylist() == [3, None, 8]
+
+
+def test_transform_refuses_what_it_does_not_apply_to() -> None:
+    with pytest.raises(ValidationError, match=r"bucket\[4\] does not apply to values of type double"):
+        BucketTransform(4).transform(type_from_text("double"))
+    with pytest.raises(ValidationError, match="does not apply"):
+        UnknownTransform("zorder").transform(type_from_text("int"))
+    for width in (0, -1, 2**31):
+        with pytest.raises(ValidationError, match="must be in"):
+            TruncateTransform(width)
+    with pytest.raises(FeatureUnsupportedError, match="projecting"):
+        IdentityTransform().project("x", None)
+
+
+def test_orders_that_imply_others() -> None:
+    day, month, identity = parse_transform("day"), parse_transform("month"), parse_transform("identity")
+    assert day.satisfies_order_of(month)
+    assert not month.satisfies_order_of(day)
+    assert identity.satisfies_order_of(month)
+    assert not identity.satisfies_order_of(BucketTransform(4))
+    assert pickle.loads(pickle.dumps([day, BucketTransform(4), UnknownTransform("z")])) == [
+        day,
+        BucketTransform(4),
+        UnknownTransform("z"),
+    ]
+
+
+def test_partition_key_makes_the_tuple_and_its_path() -> None:
+    schema = Schema(NestedField(1, "id", "long"), NestedField(2, "at", "timestamp"))
+    spec = PartitionSpec(PartitionField(1, 1000, "bucket[16]", "id_bucket"), PartitionField(2, 1001, "day", "at_day"))
+    values = [PartitionFieldValue(spec.fields[0], 34), PartitionFieldValue(spec.fields[1], 86_400_000_000)]
+    key = PartitionKey(values, spec, schema)
+    assert key.partition == Record(3, 1)
+    assert key.to_path() == "id_bucket=3/at_day=1970-01-02"
+
+
+def test_dropped_source_leaves_the_type_that_the_transform_fixes() -> None:
+    spec = PartitionSpec(
+        PartitionField(9, 1000, "bucket[4]", "b"),
+        PartitionField(9, 1001, "day", "d"),
+        PartitionField(9, 1002, "identity", "i"),
+    )
+    schema = Schema(NestedField(1, "a", "int"))
+    assert [str(field.field_type) for field in spec.partition_type(schema).fields] == ["int", "date", "unknown"]
+
+
+def test_spec_without_ids_gets_them_and_survives_json() -> None:
+    spec = PartitionSpec.model_validate(
+        {"spec-id": 0, "fields": [{"name": "a", "transform": "Bucket[4]", "source-id": 1}]}
+    )
+    assert spec.fields[0].field_id == 1000
+    assert PartitionSpec.model_validate_json(spec.model_dump_json()) == spec
+    with pytest.raises(ValidationError, match="several columns"):
+        PartitionSpec(fields=[{"name": "a", "transform": "z", "source-ids": [1, 2], "field-id": 1000}])
+
+
+def test_all_void_spec_is_unpartitioned() -> None:
+    assert PartitionSpec(PartitionField(1, 1000, "void", "a")).is_unpartitioned()
+    assert not PartitionSpec(PartitionField(1, 1000, "day", "a")).is_unpartitioned()
