@@ -16,7 +16,9 @@ def test_no_commit_is_lost(shared_catalog, kind, tmp_path):
     retries = {"commit.retry.num-retries": "100", "commit.retry.min-wait-ms": "5", "commit.retry.max-wait-ms": "200"}
     shared_catalog.create_table("db.t", schema, properties=retries)
     workers = [
-        subprocess.Popen([sys.executable, WORKER, kind, str(tmp_path), str(writer), str(COMMITS)], stderr=subprocess.PIPE)
+        subprocess.Popen(
+            [sys.executable, WORKER, kind, str(tmp_path), str(writer), str(COMMITS)], stderr=subprocess.PIPE
+        )
         for writer in range(WRITERS)
     ]
     errors = [worker.communicate(timeout=240)[1].decode() for worker in workers]
@@ -35,9 +37,7 @@ def test_losers_leave_no_metadata_behind(shared_catalog, kind, tmp_path):
     schema = pa.schema([("writer", pa.int64()), ("commit", pa.int64())])
     retries = {"commit.retry.num-retries": "100", "commit.retry.min-wait-ms": "5", "commit.retry.max-wait-ms": "200"}
     shared_catalog.create_table("db.t", schema, properties=retries)
-    workers = [
-        subprocess.Popen([sys.executable, WORKER, kind, str(tmp_path), str(writer), "4"]) for writer in range(2)
-    ]
+    workers = [subprocess.Popen([sys.executable, WORKER, kind, str(tmp_path), str(writer), "4"]) for writer in range(2)]
     assert [worker.wait(timeout=240) for worker in workers] == [0, 0]
     table = shared_catalog.load_table("db.t")
     lists = {snapshot.manifest_list for snapshot in table.snapshots()}
