@@ -1,0 +1,143 @@
+"""``spark.read.format("icefloe")`` and ``df.write.format("icefloe")``.
+
+For sessions and places where :func:`icefloe.spark.read` and :func:`icefloe.spark.write` are not at hand. Spark plans a Python data
+source in a process of its own, so the options must say everything: ``load("db.events")``, ``catalog`` and ``catalog.<property>``.
+
+Two things to know. A DataFrame or view of this source is pinned to the files of its first use (Spark 4.1 and later). Spark prunes
+neither columns nor rows for it: give ``columns`` and ``filter`` as options.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, DataSourceReader, WriterCommitMessage
+
+from icefloe.exceptions import ValidationError
+from icefloe.spark.commit import SNAPSHOT_PROPERTY, WriteMode, commit_files
+from icefloe.spark.conform import conform_schema
+from icefloe.spark.read_task import ReadTask
+from icefloe.spark.session import active_session
+from icefloe.spark.spark_types import to_spark_schema
+from icefloe.spark.table_options import TableOptions
+from icefloe.spark.write_task import WriteDataFiles, collected, data_task, to_ipc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+
+SHORT_NAME = "icefloe"
+
+
+def register(spark: Any = None) -> None:
+    """Make ``format("icefloe")`` known to a session.
+
+    Args:
+        spark: Session; the active one if None.
+
+    Example:
+        >>> icefloe.spark.register(spark)                                             # doctest: +SKIP
+        >>> spark.read.format("icefloe").option("catalog", "lake").load("db.events")   # doctest: +SKIP
+    """
+    active_session(spark).dataSource.register(IcefloeDataSource)
+
+
+class IcefloeDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types here
+    """An Iceberg table.
+
+    Options to read with: ``snapshot-id``, ``as-of-timestamp`` (milliseconds), ``branch``, ``tag``, ``versionAsOf`` (any of the
+    three), ``columns`` (comma-separated), ``filter``, ``case-sensitive``. To write with: ``overwrite-mode`` (``static`` or
+    ``dynamic``), ``overwrite-filter``, ``branch``, ``snapshot-property.<key>``.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the format's name."""
+        return SHORT_NAME
+
+    def schema(self) -> Any:
+        """Return the schema of the rows to be read."""
+        return to_spark_schema(TableOptions.parse(self.options).scan().projection())
+
+    def reader(self, schema: Any) -> DataSourceReader:
+        """Return a reader; a schema given by the user chooses columns by name."""
+        options = TableOptions.parse(self.options)
+        return IcefloeReader(options, [field.name for field in schema.fields])
+
+    def writer(self, schema: Any, overwrite: bool) -> DataSourceArrowWriter:
+        """Return a writer, once the rows' schema is seen to fit the table."""
+        options = TableOptions.parse(self.options)
+        return IcefloeWriter.make(options, schema, overwrite=overwrite)
+
+
+class IcefloeReader(DataSourceReader):  # type: ignore[misc]  # pyspark has no types here
+    """Reads a scan; planned when Spark asks for partitions."""
+
+    def __init__(self, options: TableOptions, columns: Sequence[str]) -> None:
+        self._options = options
+        self._columns = columns
+
+    def partitions(self) -> Sequence[ReadTask]:
+        """Plan the scan and return its tasks, of about 128 MB each."""
+        scan = self._options.scan().update(selected_fields=tuple(self._columns))
+        return [ReadTask(group) for group in scan.plan().groups()]
+
+    def read(self, partition: ReadTask) -> Iterator[pa.RecordBatch]:
+        """Yield one task's rows."""
+        return partition.batches()
+
+
+@dataclass(frozen=True)
+class FilesWritten(WriterCommitMessage):  # type: ignore[misc]  # pyspark has no types here
+    """What one task wrote: DataFile columns as an Arrow IPC stream, None if it had no rows."""
+
+    files: bytes | None
+
+
+class IcefloeWriter(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark has no types here
+    """Writes rows as they come, each task one file per partition, and commits once."""
+
+    def __init__(self, options: TableOptions, task: WriteDataFiles, mode: WriteMode) -> None:
+        self._options = options
+        self._task = task
+        self._mode = mode
+
+    @staticmethod
+    def make(options: TableOptions, schema: Any, *, overwrite: bool) -> IcefloeWriter:
+        """Return a writer of rows of a schema.
+
+        Raises:
+            SchemaMismatchError: The rows do not fit the table.
+            ValidationError: The table is named by its location, or the overwrite mode is unknown.
+        """
+        if options.is_location():
+            raise ValidationError(
+                "A table to be written to must be named in a catalog: a location cannot be committed to"
+            )
+        dynamic = options.others.get("overwrite-mode", "static").lower()
+        if dynamic not in ("static", "dynamic"):
+            raise ValidationError(f"overwrite-mode is static or dynamic, not {dynamic!r}")
+        table = options.load()
+        conform_schema(schema, table.schema())
+        mode: WriteMode = "append" if not overwrite else "overwrite" if dynamic == "static" else "overwrite-partitions"
+        return IcefloeWriter(options, data_task(table, presorted=False), mode)
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> FilesWritten:
+        """Write one task's rows."""
+        files = self._task.write(iterator)
+        return FilesWritten(None if files is None else to_ipc(files))
+
+    def commit(self, messages: list[FilesWritten | None]) -> None:
+        """Commit what all tasks wrote, in one snapshot."""
+        answers = [message.files for message in messages if message is not None and message.files is not None]
+        options = {
+            key: value
+            for key, value in self._options.others.items()
+            if key in ("overwrite-filter", "branch") or key.startswith(SNAPSHOT_PROPERTY)
+        }
+        commit_files(self._options.load(), collected(answers), self._mode, options)
+
+    def abort(self, messages: list[FilesWritten | None]) -> None:
+        """Delete nothing: Spark also calls this after a commit whose outcome may be unknown. Unreferenced files are orphans."""

@@ -1,0 +1,120 @@
+"""How rows are brought together before they are written: few files per partition, each sorted.
+
+``write.distribution-mode`` decides. ``none`` leaves rows where they are. ``hash`` brings the rows of a table partition together, in
+shuffle partitions of a size that Spark adapts. ``range`` also orders the whole by (table partition, sort order). By default a
+partitioned table is hashed, an unpartitioned one with a sort order is ranged, any other left alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from icefloe.exceptions import ValidationError
+from icefloe.spark.functions import transform_column
+from icefloe.spark.predicate_column import column_of
+from icefloe.spark.spark_types import primitive_name, schema_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import Column, DataFrame
+
+    from icefloe.table import Table
+
+DISTRIBUTION_MODE = "write.distribution-mode"
+_MODES = ("none", "hash", "range")
+_KEY = "__icefloe_partition_{}"
+SHUFFLE_SETTINGS = {"spark.sql.adaptive.advisoryPartitionSizeInBytes": "128m"}
+"""Spark's 64 MB of shuffled rows would make Parquet files of some 20 MB."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distribution:
+    """Rows as they are to be written.
+
+    Args:
+        frame: The rows, with the columns that were given.
+        presorted: Whether each Spark partition is sorted by (table partition, sort order).
+        clustered: Whether the rows of one table partition are together.
+    """
+
+    frame: DataFrame
+    presorted: bool
+    clustered: bool
+
+
+def distribute(frame: DataFrame, table: Table, mode: str | None = None) -> Distribution:
+    """Bring rows together as the table's partition spec, sort order and ``write.distribution-mode`` ask.
+
+    Args:
+        frame: Rows with the table's columns.
+        table: Where they are going.
+        mode: ``none``, ``hash`` or ``range``, instead of the table property.
+
+    Raises:
+        ValidationError: No such mode.
+    """
+    schema = schema_value(table.schema())
+    keys = partition_columns(table, schema)
+    order = sort_columns(table, schema)
+    chosen = _chosen(mode or table.properties.get(DISTRIBUTION_MODE), partitioned=bool(keys), ordered=bool(order))
+    if chosen == "none" or not (keys or order):
+        return Distribution(frame=frame, presorted=False, clustered=False)
+    names = [_KEY.format(number) for number in range(len(keys))]
+    wide = frame.withColumns(dict(zip(names, keys, strict=True))) if keys else frame
+    sorting = [*(column_of(name).asc_nulls_first() for name in names), *order]
+    if chosen == "range":
+        wide = wide.repartitionByRange(*sorting)
+    elif keys:
+        wide = wide.hint("rebalance", *names)
+    return Distribution(frame=wide.sortWithinPartitions(*sorting).drop(*names), presorted=True, clustered=bool(keys))
+
+
+def partition_columns(table: Table, schema: Mapping[str, Any]) -> list[Column]:
+    """Return the partition values of a row as columns, one for each field of the table's current spec that is not void."""
+    return [_transformed(field, schema) for field in table.spec().fields if str(field.transform) != "void"]
+
+
+def sort_columns(table: Table, schema: Mapping[str, Any]) -> list[Column]:
+    """Return the table's sort order as Spark sort expressions."""
+    columns = []
+    for field in table.sort_order().fields:
+        column = _transformed(field, schema)
+        ascending = str(getattr(field.direction, "value", field.direction)).lower() == "asc"
+        nulls_first = "first" in str(getattr(field.null_order, "value", field.null_order)).lower()
+        directions = (
+            (column.asc_nulls_first, column.asc_nulls_last)
+            if ascending
+            else (column.desc_nulls_first, column.desc_nulls_last)
+        )
+        columns.append(directions[0]() if nulls_first else directions[1]())
+    return columns
+
+
+def _transformed(field: Any, schema: Mapping[str, Any]) -> Column:
+    found = _source(field.source_id, schema["fields"])
+    if found is None:
+        raise ValidationError(f"No column has field id {field.source_id}")
+    path, iceberg_type = found
+    return transform_column(str(field.transform), iceberg_type, column_of(*path))
+
+
+def _source(source_id: int, fields: list[dict[str, Any]]) -> tuple[list[str], str] | None:
+    """Return the name parts and the type of a field by id, through structs only."""
+    for field in fields:
+        if field["id"] == source_id:
+            return [field["name"]], primitive_name(field["type"])
+        if primitive_name(field["type"]) == "struct":
+            inner = _source(source_id, field["type"]["fields"])
+            if inner is not None:
+                return [field["name"], *inner[0]], inner[1]
+    return None
+
+
+def _chosen(mode: str | None, *, partitioned: bool, ordered: bool) -> str:
+    if mode is None:
+        return "hash" if partitioned else "range" if ordered else "none"
+    if mode not in _MODES:
+        raise ValidationError(f"{DISTRIBUTION_MODE} is one of {', '.join(_MODES)}, not {mode!r}")
+    return mode

@@ -1,0 +1,106 @@
+"""The DataFrame of a planned scan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
+
+from icefloe.spark.native import FILE, POSITION, file_keys, native_frame
+from icefloe.spark.predicate_column import predicate_column, quoted
+from icefloe.spark.read_task import ReadTask
+from icefloe.spark.spark_types import schema_value, to_spark_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame
+
+    from icefloe.spark.scan_choice import PlannedScan
+    from icefloe.table.scan import TableScan
+    from icefloe.table.scan.task import TaskGroup
+
+NUMBER = "__icefloe_number"
+
+
+@dataclass(frozen=True)
+class ReadGroups:
+    """Reads the task groups whose numbers arrive; for ``DataFrame.mapInArrow`` over a range of those numbers."""
+
+    groups: tuple[TaskGroup, ...]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of each group that is asked for."""
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from ReadTask(self.groups[number]).batches()
+
+
+def scan_frame(spark: Any, planned: PlannedScan) -> DataFrame:
+    """Return the rows and columns of a planned scan.
+
+    Args:
+        spark: Session.
+        planned: The scan.
+    """
+    scan = planned.scan
+    if planned.native is None:
+        frame = _rust_frame(spark, scan, planned.only)
+    else:
+        names = [field.name for field in scan.projection().fields]
+        frame = _filtered(native_frame(spark, planned.native), planned).select(*[F.col(quoted(name)) for name in names])
+    return frame if scan.limit is None else frame.limit(scan.limit)
+
+
+def located_frame(spark: Any, planned: PlannedScan) -> DataFrame:
+    """Return the rows of a planned scan and where each is, for :func:`with_file_number` to make sense of.
+
+    ``__icefloe_file`` is what names the file, a number or its path; ``__icefloe_pos`` is the row's position in it.
+    """
+    if planned.native is not None:
+        return _filtered(native_frame(spark, planned.native, located=True), planned)
+    names = [field.name for field in planned.scan.projection().fields]
+    frame = _rust_frame(spark, planned.scan.update(selected_fields=(*names, "_file", "_pos")), planned.only)
+    return frame.withColumnsRenamed({"_file": FILE, "_pos": POSITION})
+
+
+def with_file_number(planned: PlannedScan, frame: DataFrame) -> DataFrame:
+    """Replace ``__icefloe_file`` by the file's row number in the plan, an int; null if it is none of the plan's."""
+    files = planned.plan.files
+    numbers = pa.table({FILE: file_names(planned), NUMBER: pa.array(np.arange(files.num_rows, dtype=np.int32))})
+    return replaced_by(frame, numbers)
+
+
+def replaced_by(frame: DataFrame, mapping: pa.Table) -> DataFrame:
+    """Replace ``__icefloe_file`` by what a small table of it and ``__icefloe_number`` says, null where it says nothing."""
+    joined = frame.join(F.broadcast(frame.sparkSession.createDataFrame(mapping)), FILE, "left")
+    others = [F.col(quoted(name)) for name in frame.columns if name != FILE]
+    return joined.select(*others, F.col(NUMBER).alias(FILE))
+
+
+def file_names(planned: PlannedScan) -> pa.Array:
+    """Return what names each of the plan's files in ``__icefloe_file``."""
+    files = planned.plan.files
+    return file_keys(files) if planned.native is not None else files.column("file_path")
+
+
+def _filtered(frame: DataFrame, planned: PlannedScan) -> DataFrame:
+    if planned.predicate in (True, {"type": "true"}):
+        return frame
+    return frame.where(predicate_column(planned.predicate, schema_value(planned.scan.schema())))
+
+
+def _rust_frame(spark: Any, scan: TableScan, only: pa.Array | None) -> DataFrame:
+    """Return a scan's rows read, filtered and freed of deleted ones by the Rust reader."""
+    plan = scan.plan()
+    if only is not None:
+        plan = replace(plan, files=plan.files.filter(pc.is_in(plan.files.column("file_path"), value_set=only)))
+    groups = tuple(plan.groups())
+    struct = to_spark_schema(plan.projection)
+    if not groups:
+        return spark.createDataFrame([], struct)
+    return spark.range(0, len(groups), 1, len(groups)).mapInArrow(ReadGroups(groups), struct)

@@ -1,0 +1,148 @@
+"""The clauses of a merge: when they apply and what they make of a row, as Spark columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
+
+from icefloe.exceptions import SchemaMismatchError, ValidationError
+from icefloe.spark.conform import fits
+from icefloe.spark.predicate_column import column_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyspark.sql import Column
+
+CLAUSE = "__icefloe_clause"
+"""Column with the number of the clause that applies to a row, null if none does."""
+
+
+class Action(Enum):
+    """What a clause does with a row."""
+
+    UPDATE = "update"
+    DELETE = "delete"
+    INSERT = "insert"
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One WHEN of a merge.
+
+    Args:
+        kind: ``matched``, ``not matched`` or ``not matched by source``.
+        action: What happens.
+        condition: When; None for always.
+        values: Column to value; None for all columns of the source.
+    """
+
+    kind: str
+    action: Action
+    condition: Any
+    values: dict[str, Any] | None
+
+    @staticmethod
+    def make(kind: str, action: Action, condition: Any, values: Mapping[str, Any] | None) -> Clause:
+        """Return a clause.
+
+        Raises:
+            ValidationError: The mapping of values is empty, or missing where there is no source row to take them from.
+        """
+        if values is not None and not values:
+            raise ValidationError(f"{kind}: {action.value} sets no column")
+        if values is None and kind == "not matched by source" and action is Action.UPDATE:
+            raise ValidationError("Rows that the source does not match can only be set to given values: set={...}")
+        return Clause(kind, action, condition, None if values is None else dict(values))
+
+    def sees_target(self) -> bool:
+        """Return whether the clause looks at columns of the target besides the keys."""
+        return self.kind != "not matched" and (self.condition is not None or self.values is not None)
+
+    def new_values(self, struct: Any, source: Sequence[str] | None) -> list[Column]:
+        """Return what the clause makes of a row, as the table's columns.
+
+        Args:
+            struct: The table's Spark schema.
+            source: Columns of the source, None if there is none.
+
+        Raises:
+            SchemaMismatchError: A value is for no column, or a column has no value.
+        """
+        unknown = set(self.values or {}) - {field.name for field in struct.fields}
+        if unknown:
+            raise SchemaMismatchError(f"The table has no column {min(unknown)!r} to set")
+        return [self._new_value(field, source).alias(field.name) for field in struct.fields]
+
+    def _new_value(self, field: Any, source: Sequence[str] | None) -> Column:
+        if self.values is None:
+            return column_of("source", _same_name(field.name, source or ()))
+        if field.name in self.values:
+            return as_column(self.values[field.name]).cast(field.dataType)
+        if self.action is Action.UPDATE:
+            return column_of("target", field.name)
+        if not field.nullable:
+            raise SchemaMismatchError(f"The insert gives no value to the required column {field.name!r}")
+        return F.lit(None).cast(field.dataType)
+
+
+def as_column(value: Any) -> Column:
+    """Return a value as a column: text is Spark SQL, columns stay, anything else is a literal."""
+    return F.expr(value) if isinstance(value, str) else F.lit(value)
+
+
+def clause_number(clauses: Sequence[Clause]) -> Column:
+    """Return the number of the first clause whose condition holds, null if none does."""
+    number = None
+    for index, clause in enumerate(clauses):
+        holds = F.lit(True) if clause.condition is None else as_column(clause.condition)
+        number = F.when(holds, F.lit(index)) if number is None else number.when(holds, F.lit(index))
+    return F.lit(None).cast("int") if number is None else number
+
+
+def values_of_clauses(clauses: Sequence[Clause], struct: Any, source: Sequence[str] | None) -> list[Column]:
+    """Return the new values of rows that carry the number of their clause; null where that clause deletes."""
+    made = {
+        index: clause.new_values(struct, source)
+        for index, clause in enumerate(clauses)
+        if clause.action is not Action.DELETE
+    }
+    if not made:
+        return []
+    if len(made) == 1 and len(clauses) == 1:
+        return made[0]
+    columns = []
+    for position, field in enumerate(struct.fields):
+        value = None
+        for index, values in made.items():
+            applies = F.col(CLAUSE) == F.lit(index)
+            value = F.when(applies, values[position]) if value is None else value.when(applies, values[position])
+        columns.append(value.alias(field.name))
+    return columns
+
+
+def check_source(clauses: Sequence[Clause], struct: Any, source: Any) -> None:
+    """Check, before any job, that clauses which take all columns from the source can.
+
+    Raises:
+        SchemaMismatchError: The source lacks a column or has it in a type that does not fit.
+    """
+    if all(clause.values is not None or clause.action is Action.DELETE for clause in clauses):
+        return
+    for field in struct.fields:
+        given = source[_same_name(field.name, source.names)]
+        if not fits(given.dataType, field.dataType):
+            have, want = given.dataType.simpleString(), field.dataType.simpleString()
+            raise SchemaMismatchError(f"The source's column {given.name!r} is {have}, the table has {want}")
+
+
+def _same_name(name: str, source: Sequence[str]) -> str:
+    if name in source:
+        return name
+    similar = [candidate for candidate in source if candidate.lower() == name.lower()]
+    if len(similar) != 1:
+        raise SchemaMismatchError(f"The source has no column {name!r}, which updating or inserting all columns needs")
+    return similar[0]

@@ -1,0 +1,261 @@
+"""Scans by Spark's own Parquet reader, of the files that a plan names.
+
+It is the fastest way to read in Spark and prunes columns, but it knows nothing of Iceberg. :func:`obstacle` says what of a plan it
+could not get right; :func:`native_frame` builds the scan.
+
+Position deletes are taken away by a broadcast anti-join on two numbers, the file's size and the row's position: strings as keys
+cost half of the scan again. A size tells files apart only if it is unique, so files are dealt into groups of unique sizes, each a
+relation of its own; files without deletes go through a relation that nothing is joined to.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
+
+from icefloe.spark.predicate_column import quoted
+from icefloe.spark.session import settings
+from icefloe.spark.spark_types import schema_value, to_spark_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pyspark.sql import DataFrame
+
+    from icefloe.schema import Schema
+
+FILE, POSITION = "__icefloe_file", "__icefloe_pos"
+"""Columns of a located scan: the file's key and the row's position in the file."""
+
+FIELD_ID_READ = "spark.sql.parquet.fieldId.read.enabled"
+_DISCOVERY = {"spark.sql.sources.parallelPartitionDiscovery.parallelism": "4"}
+# Spark would otherwise treat glob characters in paths as patterns, and without recursive lookup read such files several times.
+_EXACT_PATHS = {"__globPaths__": "false", "recursiveFileLookup": "true"}
+_MAX_BROADCAST_DELETES = 5_000_000
+_MAX_PAIRS = 200_000
+_MAX_GROUPS = 4
+# A file size is far below this, so adding multiples of it keeps the keys of groups apart.
+_GROUP_STEP = 1 << 50
+_PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+# Names that Spark reports as they are; others come back URI-encoded.
+_PLAIN_FILE_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+_DELETE_STRUCT = "file_path string, pos long"
+_UNREADABLE = re.compile(r'"(uuid|time|timestamp_ns|timestamptz_ns|unknown|variant|geometry.*|geography.*)"')
+
+
+@dataclass(frozen=True, kw_only=True)
+class NativeScan:
+    """What to scan natively.
+
+    Args:
+        files: The plan's files, whole.
+        deletes: The plan's delete files.
+        schema: Schema of the columns to read.
+        schemas: All schemas that the table has had.
+        name_mapped: The table has a name mapping, so files without field ids are to be expected.
+        field_ids: Spark's reader resolves columns by id in this session.
+    """
+
+    files: pa.RecordBatch
+    deletes: pa.RecordBatch
+    schema: Schema
+    schemas: Sequence[Schema]
+    name_mapped: bool
+    field_ids: bool
+
+
+def obstacle(scan: NativeScan, io: Any, *, located: bool = False) -> str | None:
+    """Return why Spark's reader would not read this plan right, None if it will.
+
+    Args:
+        scan: What to scan.
+        io: Storage, to confirm file sizes that deletes are paired by.
+        located: Whether rows need their file and position.
+    """
+    return _schema_obstacle(scan) or _file_obstacle(scan) or _delete_obstacle(scan, io, located=located)
+
+
+def native_frame(spark: Any, scan: NativeScan, *, located: bool = False) -> DataFrame:
+    """Return the rows of a plan without deleted ones; :func:`obstacle` must have found nothing.
+
+    Args:
+        spark: Session.
+        scan: What to scan.
+        located: Add ``__icefloe_file`` (one of :func:`file_keys`) and ``__icefloe_pos``.
+    """
+    struct = to_spark_schema(scan.schema, field_ids=True)
+    keys, dirty = file_keys(scan.files), _has_deletes(scan.files)
+    deleted = _deleted_positions(spark, scan, keys) if pc.any(dirty).as_py() else None
+    everything = pa.array(np.zeros(len(keys), dtype=np.int64))
+    parts = []
+    for group, paths in _grouped(scan.files, pc.invert(dirty), _groups_of(keys) if located else everything):
+        relation = _relation(spark, struct, paths)
+        parts.append(_located(relation, group) if located else relation)
+    if deleted is not None:
+        for group, paths in _grouped(scan.files, dirty, _groups_of(keys)):
+            rows = _located(_relation(spark, struct, paths), group).join(
+                F.broadcast(deleted), [FILE, POSITION], "left_anti"
+            )
+            parts.append(rows.select(*_names(struct), FILE, POSITION) if located else rows.select(*_names(struct)))
+    if not parts:
+        relation = _relation(spark, struct, [])
+        return _located(relation, 0) if located else relation
+    return functools.reduce(lambda left, right: left.union(right), parts)
+
+
+def file_keys(files: pa.RecordBatch) -> pa.Array:
+    """Return the number by which a located scan names each file: its size, plus a step for each earlier file of that size."""
+    sizes = files.column("file_size_in_bytes").to_numpy(zero_copy_only=False)
+    order = np.argsort(sizes, kind="stable")
+    ordered = sizes[order]
+    first = np.concatenate([[True], ordered[1:] != ordered[:-1]]) if len(ordered) > 0 else np.zeros(0, dtype=bool)
+    rank = np.arange(len(ordered)) - np.maximum.accumulate(np.where(first, np.arange(len(ordered)), 0))
+    keys = np.empty(len(sizes), dtype=np.int64)
+    keys[order] = ordered + rank * _GROUP_STEP
+    return pa.array(keys)
+
+
+def _schema_obstacle(scan: NativeScan) -> str | None:
+    text = scan.schema.model_dump_json()
+    unreadable = _UNREADABLE.search(text)
+    if unreadable is not None:
+        return f"a column is {unreadable[1]}, which Spark's Parquet reader does not read as icefloe does"
+    if '"initial-default"' in text:
+        return "a column has an initial default, which files written before it lack"
+    if scan.name_mapped:
+        return "the table has a name mapping, so files may have no field ids"
+    if not scan.field_ids and not _names_tell_columns(scan):
+        return f"columns were renamed or have names that Parquet does not keep: set {FIELD_ID_READ}=true to have Spark find them by id"
+    return None
+
+
+def _names_tell_columns(scan: NativeScan) -> bool:
+    """Return whether every name has only ever meant one id and the reverse, so that finding columns by name is finding them by id."""
+    ids: dict[str, int] = {}
+    names: dict[int, str] = {}
+    for schema in [*scan.schemas, scan.schema]:
+        for name, field_id in _named_ids(schema_value(schema), ""):
+            plain = all(_PLAIN_NAME.fullmatch(part) for part in name.split("."))
+            if (
+                not plain
+                or ids.setdefault(name.lower(), field_id) != field_id
+                or names.setdefault(field_id, name) != name
+            ):
+                return False
+    return True
+
+
+def _named_ids(iceberg_type: Any, prefix: str) -> Iterator[tuple[str, int]]:
+    """Yield the dotted name and id of every field at any depth."""
+    if isinstance(iceberg_type, str):
+        return
+    for field in iceberg_type.get("fields", []):
+        yield f"{prefix}{field['name']}", field["id"]
+        yield from _named_ids(field["type"], f"{prefix}{field['name']}.")
+    for inner in ("element", "key", "value"):
+        if inner in iceberg_type:
+            yield f"{prefix}{inner}", iceberg_type[f"{inner}-id"]
+            yield from _named_ids(iceberg_type[inner], f"{prefix}{inner}.")
+
+
+def _file_obstacle(scan: NativeScan) -> str | None:
+    formats = pc.unique(pc.utf8_upper(scan.files.column("file_format"))).to_pylist()
+    others = [name for name in formats if name != "PARQUET"]
+    if others:
+        return f"some files are {others[0]}"
+    hidden = pc.match_substring_regex(scan.files.column("file_path"), r"/[._][^/]*$")
+    if pc.any(hidden).as_py():
+        return "a file's name starts with '.' or '_', which Spark takes for hidden"
+    return None
+
+
+def _delete_obstacle(scan: NativeScan, io: Any, *, located: bool) -> str | None:
+    keys = file_keys(scan.files)
+    dirty = _has_deletes(scan.files)
+    paired = scan.files if located else scan.files.filter(dirty)
+    if paired.num_rows > 0 and len(pc.unique(_groups_of(keys))) > _MAX_GROUPS:
+        return "too many files are of the same size to be told apart by it"
+    if not pc.any(dirty).as_py():
+        return _size_obstacle(paired, io)
+    if pc.any(pc.not_equal(scan.deletes.column("content"), 1)).as_py():
+        return "there are equality deletes"
+    if pc.any(pc.not_equal(pc.utf8_upper(scan.deletes.column("file_format")), "PARQUET")).as_py():
+        return "some delete files are not Parquet"
+    names = _base_names(scan.deletes)
+    if len(pc.unique(names)) < len(names) or not pc.all(pc.match_substring_regex(names, _PLAIN_FILE_NAME)).as_py():
+        return "delete files cannot be told apart by their names"
+    positions = pc.sum(scan.deletes.column("record_count")).as_py()
+    if positions > _MAX_BROADCAST_DELETES or len(pc.list_flatten(scan.files.column("deletes"))) > _MAX_PAIRS:
+        return f"{positions:,} position deletes are too many to broadcast"
+    return _size_obstacle(paired, io)
+
+
+def _size_obstacle(files: pa.RecordBatch, io: Any) -> str | None:
+    """Return a reason if a manifest has a file's size wrong: rows could not be paired with their file."""
+    recorded = zip(files.column("file_path").to_pylist(), files.column("file_size_in_bytes").to_pylist(), strict=True)
+    wrong = next((path for path, size in recorded if io.size(path) != size), None)
+    return None if wrong is None else f"the size of {wrong} is not the one in its manifest"
+
+
+def _has_deletes(files: pa.RecordBatch) -> pa.Array:
+    return pc.greater(pc.fill_null(pc.list_value_length(files.column("deletes")), 0), 0)
+
+
+def _groups_of(keys: pa.Array) -> pa.Array:
+    return pc.divide(keys, _GROUP_STEP)
+
+
+def _grouped(files: pa.RecordBatch, mask: pa.Array, groups: pa.Array) -> Iterator[tuple[int, list[str]]]:
+    """Yield each group that has files under a mask, and their paths."""
+    for group in pc.unique(groups.filter(mask)).to_pylist():
+        yield group, files.column("file_path").filter(pc.and_(mask, pc.equal(groups, group))).to_pylist()
+
+
+def _relation(spark: Any, struct: Any, paths: list[str]) -> DataFrame:
+    if not paths:
+        return spark.createDataFrame([], struct)
+    with settings(spark, _DISCOVERY):
+        frame = spark.read.schema(struct).options(**_EXACT_PATHS).parquet(*paths)
+        frame.schema  # noqa: B018  lists the files now, under these settings; a remote session would do so later
+    return frame
+
+
+def _located(relation: DataFrame, group: int) -> DataFrame:
+    size = F.col("_metadata.file_size")
+    key = size if group == 0 else size + F.lit(group * _GROUP_STEP)
+    return relation.select("*", key.alias(FILE), F.col("_metadata.row_index").alias(POSITION))
+
+
+def _deleted_positions(spark: Any, scan: NativeScan, keys: pa.Array) -> DataFrame:
+    """Return key and position of every deleted row: rows of delete files, where that delete file applies to that data file."""
+    lists = scan.files.column("deletes")
+    parents, numbers = pc.list_parent_indices(lists), pc.list_flatten(lists)
+    pairs = pa.table(
+        {
+            "__name": _base_names(scan.deletes).take(numbers),
+            "__path": scan.files.column("file_path").take(parents),
+            FILE: keys.take(parents),
+        }
+    )
+    needed = scan.deletes.column("file_path").take(pc.unique(numbers)).to_pylist()
+    rows = _relation(spark, _DELETE_STRUCT, needed).select(
+        "file_path", "pos", F.col("_metadata.file_name").alias("__name")
+    )
+    matches = [rows["__name"] == F.col("pair.__name"), rows["file_path"] == F.col("pair.__path")]
+    joined = rows.join(F.broadcast(spark.createDataFrame(pairs)).alias("pair"), matches)
+    return joined.select(F.col(f"pair.{FILE}").alias(FILE), F.col("pos").alias(POSITION))
+
+
+def _base_names(files: pa.RecordBatch) -> pa.Array:
+    return pc.replace_substring_regex(files.column("file_path"), "^.*/", "")
+
+
+def _names(struct: Any) -> list[Any]:
+    return [F.col(quoted(field.name)) for field in struct.fields]

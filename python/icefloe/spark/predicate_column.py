@@ -1,0 +1,135 @@
+"""A row filter, in the expression JSON of the REST specification, as a Spark column.
+
+Null semantics are Iceberg's, as everywhere in icefloe: a null satisfies no comparison, but it does satisfy ``not-eq``, ``not-in``
+and ``not-starts-with``.
+"""
+
+from __future__ import annotations
+
+import decimal
+import operator
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
+
+from icefloe.exceptions import FeatureUnsupportedError, ResolveError
+from icefloe.spark.spark_types import primitive_name, to_spark_type
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import Column
+
+_COMPARISONS = {
+    "lt": operator.lt,
+    "lt-eq": operator.le,
+    "gt": operator.gt,
+    "gt-eq": operator.ge,
+    "eq": operator.eq,
+}
+_CONSTANTS = {"true": True, "false": False, True: True, False: False}
+
+
+def predicate_column(predicate: Any, schema: Mapping[str, Any]) -> Column:
+    """Return a predicate as a boolean column.
+
+    Args:
+        predicate: Decoded predicate JSON, its terms dotted column names.
+        schema: Decoded schema JSON that the terms refer to.
+
+    Raises:
+        ResolveError: A term names no column.
+        FeatureUnsupportedError: A term is a transform, or the operator is unknown.
+    """
+    if isinstance(predicate, bool):
+        return F.lit(predicate)
+    kind = predicate["type"]
+    if kind in _CONSTANTS:
+        return F.lit(_CONSTANTS[kind])
+    if kind == "and":
+        return predicate_column(predicate["left"], schema) & predicate_column(predicate["right"], schema)
+    if kind == "or":
+        return predicate_column(predicate["left"], schema) | predicate_column(predicate["right"], schema)
+    if kind == "not":
+        return ~predicate_column(predicate["child"], schema)
+    return _leaf(kind, predicate, schema)
+
+
+def column_of(*path: str) -> Column:
+    """Return the column at a path of names; each is quoted, so any character may occur in it."""
+    return F.col(".".join(quoted(part) for part in path))
+
+
+def quoted(name: str) -> str:
+    """Return a column name in backticks."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _leaf(kind: str, predicate: Mapping[str, Any], schema: Mapping[str, Any]) -> Column:
+    term = predicate["term"]
+    if not isinstance(term, str):
+        raise FeatureUnsupportedError(f"Filters over transforms cannot be evaluated in Spark: {term}")
+    column, iceberg_type = column_of(*term.split(".")), _type_of(term, schema)
+    if kind in _COMPARISONS:
+        return _COMPARISONS[kind](column, _literal(predicate["value"], iceberg_type))
+    if kind == "not-eq":
+        return column.isNull() | (column != _literal(predicate["value"], iceberg_type))
+    if kind in ("in", "not-in"):
+        return _membership(kind, column, [_literal(value, iceberg_type) for value in predicate["values"]])
+    if kind == "starts-with":
+        return F.startswith(column, F.lit(predicate["value"]))
+    if kind == "not-starts-with":
+        return column.isNull() | ~F.startswith(column, F.lit(predicate["value"]))
+    unary = {
+        "is-null": column.isNull,
+        "not-null": column.isNotNull,
+        "is-nan": lambda: _is_nan(column),
+        "not-nan": lambda: ~_is_nan(column),
+    }
+    if kind not in unary:
+        raise FeatureUnsupportedError(f"Spark cannot evaluate the filter operator {kind!r}")
+    return unary[kind]()
+
+
+def _membership(kind: str, column: Column, values: list[Column]) -> Column:
+    if kind == "in":
+        return column.isin(*values) if values else F.lit(False)
+    return column.isNull() | ~column.isin(*values) if values else F.lit(True)
+
+
+def _is_nan(column: Column) -> Column:
+    return F.coalesce(F.isnan(column), F.lit(False))
+
+
+def _literal(value: Any, iceberg_type: str) -> Column:
+    """Return a JSON literal as a Spark literal that compares with a column of a type without widening it wrongly."""
+    if iceberg_type in ("int", "long"):
+        return F.lit(value) if not isinstance(value, str) else F.lit(decimal.Decimal(value))
+    if iceberg_type == "binary" or iceberg_type.startswith("fixed"):
+        return F.unhex(F.lit(value))
+    if iceberg_type.startswith("decimal"):
+        return F.lit(decimal.Decimal(str(value)))
+    if iceberg_type in ("string", "uuid"):
+        return F.lit(str(value))
+    if iceberg_type == "timestamptz":
+        return _instant(str(value))
+    return F.lit(value).cast(to_spark_type(iceberg_type))
+
+
+def _instant(text: str) -> Column:
+    """Return a timestamptz literal; text without an offset is UTC, whatever the session's zone is."""
+    time = text[10:]
+    has_offset = "+" in time or "-" in time or time.endswith("Z")
+    return F.lit(text if has_offset else f"{text}+00:00").cast("timestamp")
+
+
+def _type_of(term: str, schema: Mapping[str, Any]) -> str:
+    """Return the name of the type that a dotted name leads to, through structs only."""
+    current: Any = schema
+    for part in term.split("."):
+        fields = current.get("fields", []) if not isinstance(current, str) else []
+        field = next((field for field in fields if field["name"] == part), None)
+        if field is None:
+            raise ResolveError(f"No column {term!r}: {part!r} is none of {[field['name'] for field in fields]}")
+        current = field["type"]
+    return primitive_name(current)

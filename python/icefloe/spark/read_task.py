@@ -1,0 +1,55 @@
+"""What executors run to read: a group of a plan's tasks, and its rows as Spark wants them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql.datasource import InputPartition
+
+from icefloe.spark.spark_types import to_arrow_schema
+from icefloe.spark.uuid_text import uuid_to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from icefloe.table.scan.task import TaskGroup
+
+
+@dataclass(frozen=True)
+class ReadTask(InputPartition):  # type: ignore[misc]  # pyspark has no types here
+    """Files that one Spark task reads; credentials travel in here and not in options, which show up in plans and logs.
+
+    Args:
+        group: Files, deletes, storage properties, wanted columns.
+    """
+
+    group: TaskGroup
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows, deletes and filter applied, in exactly the Arrow schema that Spark demands."""
+        schema = to_arrow_schema(self.group.projection)
+        for batch in self.group.read():
+            yield exact(batch, schema)
+
+
+def exact(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Return a batch's columns in a schema with other types for some: uuid becomes text, fixed becomes binary."""
+    if batch.num_columns == 0:
+        return batch
+    arrays = [_as_type(batch.column(index), field.type) for index, field in enumerate(schema)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _as_type(values: pa.Array, wanted: pa.DataType) -> pa.Array:
+    if values.type == wanted:
+        return values
+    if pa.types.is_string(wanted) and _is_fixed(values.type):
+        return uuid_to_text(values)
+    return values.cast(wanted)
+
+
+def _is_fixed(data_type: pa.DataType) -> bool:
+    storage = data_type.storage_type if isinstance(data_type, pa.BaseExtensionType) else data_type
+    return bool(pa.types.is_fixed_size_binary(storage))

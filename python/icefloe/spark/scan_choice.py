@@ -1,0 +1,124 @@
+"""Which way a scan is read in Spark, and why."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from icefloe.spark.native import FIELD_ID_READ, NativeScan, obstacle
+from icefloe.table.read_context import NAME_MAPPING_PROPERTY, filter_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from icefloe.table.scan import TableScan
+    from icefloe.table.scan.plan import ScanPlan
+
+_LOG = logging.getLogger("icefloe.spark")
+_WHOLE_FILES = {"split-size": str(2**62)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScanChoice:
+    """How Spark reads a scan.
+
+    Args:
+        native: Spark's own Parquet reader reads the files; otherwise icefloe's Rust reader does, in Python workers.
+        reason: Why.
+        files: Number of data files.
+        delete_files: Number of delete files.
+        counters: What planning looked at and skipped.
+    """
+
+    native: bool
+    reason: str
+    files: int
+    delete_files: int
+    counters: dict[str, int]
+
+    def __str__(self) -> str:
+        reader = "Spark's Parquet reader" if self.native else "icefloe's Rust reader"
+        return f"{self.files} data files and {self.delete_files} delete files by {reader}: {self.reason}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedScan:
+    """A scan, its plan of whole files, and how it will be read.
+
+    Args:
+        scan: The scan.
+        plan: Its plan.
+        predicate: The row filter, decoded predicate JSON.
+        native: The same as Spark's own reader would scan it; None if the Rust reader is to be used.
+        choice: Why.
+        only: Paths of the files to read; None for all of the scan's.
+    """
+
+    scan: TableScan
+    plan: ScanPlan
+    predicate: Any
+    native: NativeScan | None
+    choice: ScanChoice
+    only: pa.Array | None = None
+
+
+def plan_scan(spark: Any, scan: TableScan, *, located: bool = False, only: pa.Array | None = None) -> PlannedScan:
+    """Plan a scan and choose how it is read; the choice is logged.
+
+    Args:
+        spark: Session.
+        scan: The scan.
+        located: Whether rows need their file and position.
+        only: Paths of the files to read, of those in the plan; None for all.
+    """
+    plan = scan.update(options={**scan.options, **_WHOLE_FILES}).plan()
+    if only is not None:
+        plan = replace(plan, files=plan.files.filter(pc.is_in(plan.files.column("file_path"), value_set=only)))
+    predicate = json.loads(filter_json(scan.row_filter))
+    native = _native_scan(spark, scan, plan, predicate)
+    problem = _selection_obstacle(scan) or obstacle(native, scan.io.core, located=located)
+    choice = ScanChoice(
+        native=problem is None,
+        reason="all is Parquet, its columns found rightly" if problem is None else problem,
+        files=plan.files.num_rows,
+        delete_files=plan.deletes.num_rows,
+        counters=plan.counters,
+    )
+    _LOG.info("%s: %s", scan.table_name, choice)
+    used = native if problem is None else None
+    return PlannedScan(scan=scan, plan=plan, predicate=predicate, native=used, choice=choice, only=only)
+
+
+def _selection_obstacle(scan: TableScan) -> str | None:
+    names = {field.name for field in scan.schema().fields}
+    other = next((name for name in scan.selected_fields if name != "*" and name not in names), None)
+    return None if other is None else f"{other} is no top-level column"
+
+
+def _native_scan(spark: Any, scan: TableScan, plan: ScanPlan, predicate: Any) -> NativeScan:
+    metadata = scan.table_metadata
+    schema = scan.schema()
+    if _selection_obstacle(scan) is None and "*" not in scan.selected_fields:
+        names = [name.split(".")[0] for name in (*scan.selected_fields, *terms(predicate))]
+        schema = schema.select(*dict.fromkeys(names), case_sensitive=scan.case_sensitive)
+    return NativeScan(
+        files=plan.files,
+        deletes=plan.deletes,
+        schema=schema,
+        schemas=metadata.schemas,
+        name_mapped=NAME_MAPPING_PROPERTY in metadata.properties,
+        field_ids=spark.conf.get(FIELD_ID_READ, "false") == "true",
+    )
+
+
+def terms(predicate: Any) -> Iterator[str]:
+    """Yield the column names of a decoded predicate."""
+    if isinstance(predicate, dict):
+        if isinstance(predicate.get("term"), str):
+            yield predicate["term"]
+        for part in ("left", "right", "child"):
+            yield from terms(predicate.get(part))

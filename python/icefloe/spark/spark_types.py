@@ -1,0 +1,224 @@
+"""Iceberg types as Spark types, and the exact Arrow types that Spark expects of each.
+
+Everything that knows how a type looks on the Spark side is here. Types travel as the specification's JSON (``"long"``,
+``{"type": "list", ...}``), so executors need no more than text.
+
+Spark stores what it has no type for in the nearest one: ``uuid`` is a string, ``fixed`` a binary. ``time`` and the nanosecond
+timestamps have no Spark type and are refused by name.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import types as spark_types
+
+from icefloe.exceptions import FeatureUnsupportedError
+from icefloe.schema import Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FIELD_ID = "parquet.field.id"
+"""Field metadata by which Spark's Parquet reader finds a column by id."""
+
+_DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)")
+_PRIMITIVES: dict[str, tuple[type[Any], pa.DataType]] = {
+    "boolean": (spark_types.BooleanType, pa.bool_()),
+    "int": (spark_types.IntegerType, pa.int32()),
+    "long": (spark_types.LongType, pa.int64()),
+    "float": (spark_types.FloatType, pa.float32()),
+    "double": (spark_types.DoubleType, pa.float64()),
+    "date": (spark_types.DateType, pa.date32()),
+    "timestamp": (spark_types.TimestampNTZType, pa.timestamp("us")),
+    "timestamptz": (spark_types.TimestampType, pa.timestamp("us", "UTC")),
+    "string": (spark_types.StringType, pa.string()),
+    "uuid": (spark_types.StringType, pa.string()),
+    "binary": (spark_types.BinaryType, pa.binary()),
+}
+_FROM_SPARK: dict[type[Any], str] = {
+    spark_types.BooleanType: "boolean",
+    spark_types.ByteType: "int",
+    spark_types.ShortType: "int",
+    spark_types.IntegerType: "int",
+    spark_types.LongType: "long",
+    spark_types.FloatType: "float",
+    spark_types.DoubleType: "double",
+    spark_types.DateType: "date",
+    spark_types.TimestampNTZType: "timestamp",
+    spark_types.TimestampType: "timestamptz",
+    spark_types.StringType: "string",
+    spark_types.VarcharType: "string",
+    spark_types.CharType: "string",
+    spark_types.BinaryType: "binary",
+}
+
+
+def schema_value(schema: Schema | str) -> dict[str, Any]:
+    """Return a schema as the specification's JSON object."""
+    text = schema if isinstance(schema, str) else schema.model_dump_json()
+    value: dict[str, Any] = json.loads(text)
+    return value
+
+
+def to_spark_schema(schema: Schema | str, *, field_ids: bool = False) -> Any:
+    """Return the ``StructType`` of a table's rows in Spark.
+
+    Args:
+        schema: Table schema, or its JSON.
+        field_ids: Mark each field, at any depth, with its id for Spark's Parquet reader.
+
+    Raises:
+        FeatureUnsupportedError: A column's type has no Spark type.
+
+    Example:
+        >>> to_spark_schema('{"type": "struct", "fields": [{"id": 1, "name": "a", "required": true, "type": "long"}]}')
+        StructType([StructField('a', LongType(), False)])
+    """
+    return _struct_type(schema_value(schema)["fields"], field_ids=field_ids)
+
+
+def to_arrow_schema(schema: Schema | str) -> pa.Schema:
+    """Return the Arrow schema that Spark takes for a table's rows: types, units, zone, nullability and order are exact."""
+    return pa.schema([_arrow_field(field) for field in schema_value(schema)["fields"]])
+
+
+def schema_from_spark(struct: Any) -> Schema:
+    """Return an Iceberg schema for a Spark ``StructType``, ids assigned from 1; for ``catalog.create_table``.
+
+    Bytes and shorts become ``int``, ``char`` and ``varchar`` become ``string``; what is not nullable is required.
+
+    Raises:
+        FeatureUnsupportedError: A Spark type has no Iceberg type (intervals, variant, null).
+
+    Example:
+        >>> from pyspark.sql.types import LongType, StructField, StructType
+        >>> schema_from_spark(StructType([StructField("id", LongType(), False)])).find_field("id").field_id
+        1
+    """
+    fields = _Ids().struct_fields(struct)
+    return Schema.model_validate_json(json.dumps({"type": "struct", "schema-id": 0, "fields": fields}))
+
+
+class _Ids:
+    """Assigns field ids the way tables do: all fields of one level first, then what is inside them."""
+
+    def __init__(self) -> None:
+        self._last = 0
+
+    def _next(self) -> int:
+        self._last += 1
+        return self._last
+
+    def struct_fields(self, struct: Any) -> list[dict[str, Any]]:
+        ids = [self._next() for _ in struct.fields]
+        fields = []
+        for field_id, field in zip(ids, struct.fields, strict=True):
+            value = {
+                "id": field_id,
+                "name": field.name,
+                "required": not field.nullable,
+                "type": self.type_of(field.dataType),
+            }
+            comment = (field.metadata or {}).get("comment")
+            fields.append(value if comment is None else {**value, "doc": comment})
+        return fields
+
+    def type_of(self, data_type: Any) -> str | dict[str, Any]:
+        if isinstance(data_type, spark_types.DecimalType):
+            return f"decimal({data_type.precision}, {data_type.scale})"
+        if isinstance(data_type, spark_types.StructType):
+            return {"type": "struct", "fields": self.struct_fields(data_type)}
+        if isinstance(data_type, spark_types.ArrayType):
+            element_id = self._next()
+            element = self.type_of(data_type.elementType)
+            return {
+                "type": "list",
+                "element-id": element_id,
+                "element": element,
+                "element-required": not data_type.containsNull,
+            }
+        if isinstance(data_type, spark_types.MapType):
+            key_id, value_id = self._next(), self._next()
+            key, value = self.type_of(data_type.keyType), self.type_of(data_type.valueType)
+            return {
+                "type": "map",
+                "key-id": key_id,
+                "key": key,
+                "value-id": value_id,
+                "value": value,
+                "value-required": not data_type.valueContainsNull,
+            }
+        name = _FROM_SPARK.get(type(data_type))
+        if name is None:
+            raise FeatureUnsupportedError(
+                f"Iceberg has no type for Spark's {data_type.simpleString()}: cast the column first"
+            )
+        return name
+
+
+def primitive_name(iceberg_type: str | Mapping[str, Any]) -> str:
+    """Return how a type is called: ``long``, ``decimal(9, 2)``, ``struct``."""
+    return iceberg_type if isinstance(iceberg_type, str) else str(iceberg_type["type"])
+
+
+def to_spark_type(iceberg_type: str | Mapping[str, Any], *, field_ids: bool = False) -> Any:
+    """Return the Spark type of an Iceberg type's JSON form."""
+    if not isinstance(iceberg_type, str):
+        return _nested_type(iceberg_type, field_ids=field_ids)
+    if iceberg_type in _PRIMITIVES:
+        return _PRIMITIVES[iceberg_type][0]()
+    decimal = _DECIMAL.fullmatch(iceberg_type)
+    if decimal is not None:
+        return spark_types.DecimalType(int(decimal[1]), int(decimal[2]))
+    if iceberg_type.startswith("fixed"):
+        return spark_types.BinaryType()
+    raise FeatureUnsupportedError(f"Spark has no type for Iceberg's {iceberg_type}: leave the column out with columns=")
+
+
+def to_arrow_type(iceberg_type: str | Mapping[str, Any]) -> pa.DataType:
+    """Return the Arrow type in which Spark exchanges an Iceberg type, given in its JSON form."""
+    if isinstance(iceberg_type, str):
+        if iceberg_type in _PRIMITIVES:
+            return _PRIMITIVES[iceberg_type][1]
+        spark_type = to_spark_type(iceberg_type)
+        if isinstance(spark_type, spark_types.DecimalType):
+            return pa.decimal128(spark_type.precision, spark_type.scale)
+        return pa.binary()
+    if iceberg_type["type"] == "struct":
+        return pa.struct([_arrow_field(field) for field in iceberg_type["fields"]])
+    if iceberg_type["type"] == "list":
+        element = to_arrow_type(iceberg_type["element"])
+        return pa.list_(pa.field("element", element, nullable=not iceberg_type["element-required"]))
+    value = pa.field("value", to_arrow_type(iceberg_type["value"]), nullable=not iceberg_type["value-required"])
+    return pa.map_(to_arrow_type(iceberg_type["key"]), value)
+
+
+def _arrow_field(field: Mapping[str, Any]) -> pa.Field:
+    return pa.field(field["name"], to_arrow_type(field["type"]), nullable=not field["required"])
+
+
+def _struct_type(fields: list[dict[str, Any]], *, field_ids: bool) -> Any:
+    return spark_types.StructType([_spark_field(field, field_ids=field_ids) for field in fields])
+
+
+def _spark_field(field: Mapping[str, Any], *, field_ids: bool) -> Any:
+    metadata: dict[str, Any] = {FIELD_ID: field["id"]} if field_ids else {}
+    if field.get("doc") is not None:
+        metadata["comment"] = field["doc"]
+    data_type = to_spark_type(field["type"], field_ids=field_ids)
+    return spark_types.StructField(field["name"], data_type, not field["required"], metadata)
+
+
+def _nested_type(iceberg_type: Mapping[str, Any], *, field_ids: bool) -> Any:
+    if iceberg_type["type"] == "struct":
+        return _struct_type(iceberg_type["fields"], field_ids=field_ids)
+    if iceberg_type["type"] == "list":
+        element = to_spark_type(iceberg_type["element"], field_ids=field_ids)
+        return spark_types.ArrayType(element, not iceberg_type["element-required"])
+    key = to_spark_type(iceberg_type["key"], field_ids=field_ids)
+    value = to_spark_type(iceberg_type["value"], field_ids=field_ids)
+    return spark_types.MapType(key, value, not iceberg_type["value-required"])

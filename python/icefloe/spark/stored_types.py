@@ -1,0 +1,71 @@
+"""Rows from Spark in the types that files store: uuid as 16 bytes, fixed of its length, numbers of the table's width."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from icefloe.exceptions import FeatureUnsupportedError
+from icefloe.spark.spark_types import to_arrow_type
+from icefloe.spark.uuid_text import text_to_uuid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def to_stored_types(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch], schema: str) -> pa.RecordBatchReader:
+    """Return batches from Spark as a stream of what files store. Time zones stay the session's: they do not change an instant.
+
+    Args:
+        first: First batch, already taken from the iterator.
+        rest: The others.
+        schema: Table schema JSON.
+
+    Raises:
+        FeatureUnsupportedError: A uuid or fixed is inside a nested type.
+    """
+    types = {field["name"]: _stored_type(field["name"], field["type"]) for field in json.loads(schema)["fields"]}
+    batches = itertools.chain([first], rest)
+    fields = [_stored_field(field, types.get(field.name)) for field in first.schema]
+    if fields == list(first.schema):
+        return pa.RecordBatchReader.from_batches(first.schema, batches)
+    stored = pa.schema(fields)
+
+    def convert() -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            arrays = [_converted(values, field) for values, field in zip(batch.columns, stored, strict=True)]
+            yield pa.RecordBatch.from_arrays(arrays, schema=stored)
+
+    return pa.RecordBatchReader.from_batches(stored, convert())
+
+
+def _stored_field(field: pa.Field, stored: pa.DataType | None) -> pa.Field:
+    if stored is None or pa.types.is_nested(stored) or pa.types.is_timestamp(stored):
+        return field
+    return pa.field(field.name, stored, nullable=field.nullable)
+
+
+def _converted(values: pa.Array, field: pa.Field) -> pa.Array:
+    if values.type == field.type:
+        return values
+    if pa.types.is_fixed_size_binary(field.type) and not pa.types.is_binary(values.type):
+        return text_to_uuid(values, field.name)
+    return values.cast(field.type)
+
+
+def _stored_type(column: str, iceberg_type: Any) -> pa.DataType:
+    if not isinstance(iceberg_type, str):
+        text = json.dumps(iceberg_type)
+        if '"uuid"' in text or '"fixed[' in text:
+            raise FeatureUnsupportedError(
+                f"Column {column!r} has a uuid or fixed inside a nested type, which Spark cannot exchange yet"
+            )
+        return to_arrow_type(iceberg_type)
+    if iceberg_type == "uuid":
+        return pa.binary(16)
+    if iceberg_type.startswith("fixed"):
+        return pa.binary(int(iceberg_type.removeprefix("fixed").strip("[] ")))
+    return to_arrow_type(iceberg_type)

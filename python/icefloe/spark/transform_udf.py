@@ -1,0 +1,76 @@
+"""The Rust transform kernels as Spark UDFs: for source types that no built-in expression hashes or truncates exactly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyspark
+from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
+
+from icefloe import _core
+from icefloe.spark.spark_types import to_spark_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import Column
+
+_KERNELS: dict[str, Callable[[pa.Array], pa.Array]] = {
+    "year": _core.years,
+    "month": _core.months,
+    "day": _core.days,
+    "hour": _core.hours,
+}
+
+
+def rust_transform(name: str, source_type: str | None, source: Column) -> Column:
+    """Return a transform of a column computed by the Rust kernels on executors.
+
+    Args:
+        name: Text of the transform.
+        source_type: Iceberg type name, None to go by the Arrow type of what arrives.
+        source: Source column.
+    """
+    result = _result_type(name, source_type)
+
+    def apply(values: Any) -> Any:
+        array = pa.Array.from_pandas(values) if not isinstance(values, pa.Array) else values
+        return _transformed(name, source_type, array)
+
+    if _has_arrow_udf():
+        return F.arrow_udf(_typed(apply, pa.Array), result)(source)
+    import pandas as pd  # noqa: PLC0415  only Spark 4.0 needs it
+
+    return F.pandas_udf(_typed(lambda values: apply(values).to_pandas(), pd.Series), result)(source)
+
+
+def _transformed(name: str, source_type: str | None, array: pa.Array) -> pa.Array:
+    if source_type is not None:
+        return _core.transform(array, name, source_type)
+    if name in _KERNELS:
+        return _KERNELS[name](array)
+    return _core.bucket(array, int(name.removeprefix("bucket[").removesuffix("]")))
+
+
+def _result_type(name: str, source_type: str | None) -> Any:
+    if name == "day":
+        return "date"
+    if name.startswith("truncate[") and source_type is not None:
+        return to_spark_type(source_type)
+    return "int"
+
+
+def _typed(function: Callable[[Any], Any], of: Any) -> Callable[[Any], Any]:
+    """Return a function annotated as Spark wants it: it tells kinds of UDFs apart by their type hints."""
+
+    def udf(values: Any) -> Any:
+        return function(values)
+
+    udf.__annotations__ = {"values": of, "return": of}
+    return udf
+
+
+def _has_arrow_udf() -> bool:
+    major, minor = (int(part) for part in pyspark.__version__.split(".")[:2])
+    return (major, minor) >= (4, 1)
