@@ -34,11 +34,15 @@ def commit_files(table: Table, files: pa.RecordBatch | None, mode: WriteMode, op
     if files is None and mode != "overwrite":
         return
     with undone_if_not_committed(table, [] if files is None else [files]):
-        if mode == "append":
-            table.new_append(**snapshot_arguments(options)).append(files).commit()
-            return
-        overwrite = table.new_overwrite(**snapshot_arguments(options)).delete(_replaced(table, files, mode, options))
-        (overwrite if files is None else overwrite.append(files)).commit()
+        arguments = snapshot_arguments(options)
+        replaced = None if mode == "append" else _replaced(table, files, mode, options)
+        transaction = table.transaction()
+        if replaced is None:
+            transaction.new_append(**arguments).append(files).commit()
+        else:
+            overwrite = transaction.new_overwrite(**arguments).delete(replaced)
+            (overwrite if files is None else overwrite.append(files)).commit()
+        transaction.commit_transaction()
 
 
 class undone_if_not_committed:  # noqa: N801  used like contextlib's lower-case managers

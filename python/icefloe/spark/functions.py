@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
 from icefloe.exceptions import ValidationError
-from icefloe.spark.spark_types import schema_from_spark, to_spark_type
+from icefloe.spark.spark_types import to_spark_type
 from icefloe.spark.transform_udf import rust_transform
 
 if TYPE_CHECKING:
@@ -91,6 +91,8 @@ def hours(col: Column | str, *, source_type: str | None = None) -> Column:
 
 def transform(frame: DataFrame, name: str, column: str) -> Column:
     """Return a transform, by its text, of a top-level column of a DataFrame; the source type is taken from its schema."""
+    from icefloe.spark.from_spark import schema_from_spark  # noqa: PLC0415  executors need no schemas
+
     field = schema_from_spark(frame.select(column).schema).fields[0]
     return transform_column(name, str(field.field_type), column)
 

@@ -136,7 +136,8 @@ class RowChanges:
 
     def _commit_row_delta(self, data: pa.RecordBatch | None, deletes: pa.RecordBatch | None) -> None:
         target = self.pinned.target
-        change = target.table.new_row_delta(**_arguments(target.branch, target.snapshot_properties))
+        transaction = target.table.transaction()
+        change = transaction.new_row_delta(**_arguments(target.branch, target.snapshot_properties))
         if data is not None:
             change = change.add_rows(data)
         if len(self.covered) > 0:
@@ -147,6 +148,7 @@ class RowChanges:
             paths = touched if touched.null_count == 0 else self.pinned.planned.plan.files.column("file_path")
             change = change.validate_data_files_exist(pc.unique(paths)).validate_deleted_files()
         self.pinned.checked(change).commit()
+        transaction.commit_transaction()
 
     # ---- copy-on-write: files that hold changed rows, rewritten
 
@@ -195,10 +197,12 @@ class RowChanges:
 
     def _commit_overwrite(self, data: pa.RecordBatch | None, replaced: pa.Array) -> None:
         target = self.pinned.target
-        change = target.table.new_overwrite(**_arguments(target.branch, target.snapshot_properties)).delete(replaced)
+        transaction = target.table.transaction()
+        change = transaction.new_overwrite(**_arguments(target.branch, target.snapshot_properties)).delete(replaced)
         if data is not None:
             change = change.append(data)
         self.pinned.checked(change).commit()
+        transaction.commit_transaction()
 
     # ---- both
 

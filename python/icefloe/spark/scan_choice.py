@@ -7,6 +7,8 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.compute as pc
+
 from icefloe.spark.native import FIELD_ID_READ, NativeScan, obstacle
 from icefloe.table.read_context import NAME_MAPPING_PROPERTY, filter_json
 

@@ -17,10 +17,11 @@ import pyarrow as pa
 from pyspark.sql import types as spark_types
 
 from icefloe.exceptions import FeatureUnsupportedError
-from icefloe.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from icefloe.schema import Schema
 
 FIELD_ID = "parquet.field.id"
 """Field metadata by which Spark's Parquet reader finds a column by id."""
@@ -38,22 +39,6 @@ _PRIMITIVES: dict[str, tuple[type[Any], pa.DataType]] = {
     "string": (spark_types.StringType, pa.string()),
     "uuid": (spark_types.StringType, pa.string()),
     "binary": (spark_types.BinaryType, pa.binary()),
-}
-_FROM_SPARK: dict[type[Any], str] = {
-    spark_types.BooleanType: "boolean",
-    spark_types.ByteType: "int",
-    spark_types.ShortType: "int",
-    spark_types.IntegerType: "int",
-    spark_types.LongType: "long",
-    spark_types.FloatType: "float",
-    spark_types.DoubleType: "double",
-    spark_types.DateType: "date",
-    spark_types.TimestampNTZType: "timestamp",
-    spark_types.TimestampType: "timestamptz",
-    spark_types.StringType: "string",
-    spark_types.VarcharType: "string",
-    spark_types.CharType: "string",
-    spark_types.BinaryType: "binary",
 }
 
 
@@ -84,80 +69,6 @@ def to_spark_schema(schema: Schema | str, *, field_ids: bool = False) -> Any:
 def to_arrow_schema(schema: Schema | str) -> pa.Schema:
     """Return the Arrow schema that Spark takes for a table's rows: types, units, zone, nullability and order are exact."""
     return pa.schema([_arrow_field(field) for field in schema_value(schema)["fields"]])
-
-
-def schema_from_spark(struct: Any) -> Schema:
-    """Return an Iceberg schema for a Spark ``StructType``, ids assigned from 1; for ``catalog.create_table``.
-
-    Bytes and shorts become ``int``, ``char`` and ``varchar`` become ``string``; what is not nullable is required.
-
-    Raises:
-        FeatureUnsupportedError: A Spark type has no Iceberg type (intervals, variant, null).
-
-    Example:
-        >>> from pyspark.sql.types import LongType, StructField, StructType
-        >>> schema_from_spark(StructType([StructField("id", LongType(), False)])).find_field("id").field_id
-        1
-    """
-    fields = _Ids().struct_fields(struct)
-    return Schema.model_validate_json(json.dumps({"type": "struct", "schema-id": 0, "fields": fields}))
-
-
-class _Ids:
-    """Assigns field ids the way tables do: all fields of one level first, then what is inside them."""
-
-    def __init__(self) -> None:
-        self._last = 0
-
-    def _next(self) -> int:
-        self._last += 1
-        return self._last
-
-    def struct_fields(self, struct: Any) -> list[dict[str, Any]]:
-        ids = [self._next() for _ in struct.fields]
-        fields = []
-        for field_id, field in zip(ids, struct.fields, strict=True):
-            value = {
-                "id": field_id,
-                "name": field.name,
-                "required": not field.nullable,
-                "type": self.type_of(field.dataType),
-            }
-            comment = (field.metadata or {}).get("comment")
-            fields.append(value if comment is None else {**value, "doc": comment})
-        return fields
-
-    def type_of(self, data_type: Any) -> str | dict[str, Any]:
-        if isinstance(data_type, spark_types.DecimalType):
-            return f"decimal({data_type.precision}, {data_type.scale})"
-        if isinstance(data_type, spark_types.StructType):
-            return {"type": "struct", "fields": self.struct_fields(data_type)}
-        if isinstance(data_type, spark_types.ArrayType):
-            element_id = self._next()
-            element = self.type_of(data_type.elementType)
-            return {
-                "type": "list",
-                "element-id": element_id,
-                "element": element,
-                "element-required": not data_type.containsNull,
-            }
-        if isinstance(data_type, spark_types.MapType):
-            key_id, value_id = self._next(), self._next()
-            key, value = self.type_of(data_type.keyType), self.type_of(data_type.valueType)
-            return {
-                "type": "map",
-                "key-id": key_id,
-                "key": key,
-                "value-id": value_id,
-                "value": value,
-                "value-required": not data_type.valueContainsNull,
-            }
-        name = _FROM_SPARK.get(type(data_type))
-        if name is None:
-            raise FeatureUnsupportedError(
-                f"Iceberg has no type for Spark's {data_type.simpleString()}: cast the column first"
-            )
-        return name
 
 
 def primitive_name(iceberg_type: str | Mapping[str, Any]) -> str:

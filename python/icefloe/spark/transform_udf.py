@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column
 
-_KERNELS: dict[str, Callable[[pa.Array], pa.Array]] = {
-    "year": _core.years,
-    "month": _core.months,
-    "day": _core.days,
-    "hour": _core.hours,
-}
+_KERNELS = {"year": "years", "month": "months", "day": "days", "hour": "hours"}
 
 
 def rust_transform(name: str, source_type: str | None, source: Column) -> Column:
@@ -49,7 +44,7 @@ def _transformed(name: str, source_type: str | None, array: pa.Array) -> pa.Arra
     if source_type is not None:
         return _core.transform(array, name, source_type)
     if name in _KERNELS:
-        return _KERNELS[name](array)
+        return getattr(_core, _KERNELS[name])(array)
     return _core.bucket(array, int(name.removeprefix("bucket[").removesuffix("]")))
 
 
