@@ -18,7 +18,7 @@ from typing import Any
 from rich.console import Console
 from rich.panel import Panel
 from tpch.report import Report
-from tpch.session import Missing, check_requirements, lineitem, start_spark
+from tpch.session import MissingError, check_requirements, lineitem, start_spark
 
 TABLE = "tpch.lineitem"
 
@@ -136,7 +136,7 @@ def show_history(report: Report, table: Any) -> None:
 
 def compare_peers(report: Report, table: Any, expected: dict[str, list[int]], peers: list[str]) -> None:
     """Have other implementations read the table and compare count, sums and fingerprints."""
-    from tpch.peer import PeerFailed, read_by
+    from tpch.peer import PeerFailedError, read_by
 
     seen = {}
     for peer in peers:
@@ -144,7 +144,7 @@ def compare_peers(report: Report, table: Any, expected: dict[str, list[int]], pe
             with report.step(f"{peer} reads the table") as step:
                 seen[peer] = read_by(peer, table.metadata_location.removeprefix("file://"))
                 step.rows = seen[peer]["count"]
-        except PeerFailed as failure:
+        except PeerFailedError as failure:
             report.differences.append(f"{peer} could not read the table: {failure}")
     sums = {row: str(value) for row, value in _own_sums(table).items()}
     columns = ("column", "icefloe", *seen)
@@ -226,7 +226,7 @@ def main() -> int:
     try:
         peers = [peer for peer in options.peers.split(",") if peer]
         return run(Report(console), options.work_dir.resolve(), options.scale_factor, options.cores, peers)
-    except Missing as missing:
+    except MissingError as missing:
         console.print(f"[bold red]{missing}[/]")
         return 2
 

@@ -8,11 +8,13 @@ a view of one, hash alike.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 ROWS = "(rows)"
 _BUCKETS = 2**31 - 1

@@ -11,18 +11,20 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from tpch.checksum import fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
 
 SUMS = ("l_orderkey", "l_partkey", "l_quantity", "l_extendedprice", "l_discount", "l_tax")
 
 
-class PeerFailed(Exception):
+class PeerFailedError(Exception):
     """The peer is not installed or could not read the table."""
 
 
@@ -31,7 +33,7 @@ def read_by(peer: str, metadata: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "tpch.peer", peer, metadata]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent.parent)
     if done.returncode != 0:
-        raise PeerFailed(
+        raise PeerFailedError(
             done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"{peer} ended with {done.returncode}"
         )
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

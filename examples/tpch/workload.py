@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
 KEYS = ("l_orderkey", "l_linenumber")
 Q6_FILTER = "l_shipdate >= '1994-01-01' and l_shipdate < '1995-01-01'"

@@ -91,7 +91,7 @@ def hours(col: Column | str, *, source_type: str | None = None) -> Column:
 
 def transform(frame: DataFrame, name: str, column: str) -> Column:
     """Return a transform, by its text, of a top-level column of a DataFrame; the source type is taken from its schema."""
-    from icefloe.spark.from_spark import schema_from_spark  # noqa: PLC0415  executors need no schemas
+    from icefloe.spark.from_spark import schema_from_spark
 
     field = schema_from_spark(frame.select(column).schema).fields[0]
     return transform_column(name, str(field.field_type), column)

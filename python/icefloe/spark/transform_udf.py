@@ -35,7 +35,7 @@ def rust_transform(name: str, source_type: str | None, source: Column) -> Column
 
     if _has_arrow_udf():
         return F.arrow_udf(_typed(apply, pa.Array), result)(source)
-    import pandas as pd  # noqa: PLC0415  only Spark 4.0 needs it
+    import pandas as pd
 
     return F.pandas_udf(_typed(lambda values: apply(values).to_pandas(), pd.Series), result)(source)
 
