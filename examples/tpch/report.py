@@ -113,11 +113,6 @@ def _rate(step: Step) -> str:
 
 def _show_size(progress: Progress, task: Any, folder: Path, done: threading.Event) -> None:
     while not done.wait(0.5):
-        files = [path for path in folder.rglob("*.parquet") if path.is_file()] if folder.exists() else []
-        total = 0
-        for path in files:
-            try:
-                total += path.stat().st_size
-            except FileNotFoundError:
-                continue
+        files = [path for path in folder.rglob("*.parquet") if not path.name.startswith(".")] if folder.exists() else []
+        total = sum(path.stat().st_size for path in files)
         progress.update(task, size=f"{len(files)} files, {total / 1e6:,.0f} MB")
