@@ -12,7 +12,9 @@ from icefloe import _core
 from icefloe.exceptions import ValidationError
 from icefloe.spark import functions as ice
 from icefloe.spark.from_spark import schema_from_spark
+from icefloe.spark.spark_types import to_spark_type
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import LongType, StructField, StructType
 
 RANDOM = random.Random(5)
 EPOCH = datetime.datetime(1970, 1, 1)
@@ -42,7 +44,11 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def frames(spark):
-    return {kind: spark.createDataFrame(pa.table({"at": range(len(values)), "x": values})).cache() for kind, values in COLUMNS.items()}
+    def frame(kind, values):
+        struct = StructType([StructField("at", LongType()), StructField("x", to_spark_type(kind))])
+        return spark.createDataFrame(pa.table({"at": range(len(values)), "x": values}), struct).cache()
+
+    return {kind: frame(kind, values) for kind, values in COLUMNS.items()}
 
 
 @pytest.mark.parametrize(("name", "kind"), CASES)

@@ -25,8 +25,10 @@ def worker_errors() -> Iterator[None]:
     try:
         yield
     except PySparkException as error:
-        found = _RAISED.search(str(error))
-        kind = None if found is None else getattr(exceptions, found[1], None)
-        if found is None or kind is None:
+        found = _RAISED.findall(str(error))
+        # An error that a stream carried through Arrow is quoted within that of its consumer: the last is the first cause.
+        name, message = found[-1] if found else ("", "")
+        kind = getattr(exceptions, name, None)
+        if kind is None:
             raise
-        raise kind(found[2]) from error
+        raise kind(message) from error
