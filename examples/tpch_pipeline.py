@@ -31,7 +31,7 @@ def create_table(folder: Path, schema: Any) -> Any:
     from icefloe.transforms import BucketTransform, IdentityTransform, YearTransform
 
     catalog = load_catalog(
-        "demo", type="sql", uri=f"sqlite:///{folder / 'catalog.db'}", warehouse=str(folder / "warehouse")
+        "demo", type="sql", uri=f"sqlite:///{folder / 'catalog.db'}", warehouse=f"file://{folder / 'warehouse'}"
     )
     catalog.create_namespace("tpch")
     shipdate, orderkey = schema.find_field("l_shipdate").field_id, schema.find_field("l_orderkey").field_id
@@ -141,7 +141,7 @@ def compare_peers(report: Report, table: Any, expected: dict[str, list[int]], pe
     seen = {}
     for peer in peers:
         with report.step(f"{peer} reads the table") as step:
-            found = read_by(peer, table.metadata_location.removeprefix("file://"))
+            found = read_by(peer, table.metadata_location)
             step.rows = found.get("count")
         if "failure" in found:
             report.compare(f"{peer} could not read the table: {found['failure']}", found=False, expected=True)

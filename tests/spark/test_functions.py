@@ -18,23 +18,42 @@ from pyspark.sql.types import LongType, StructField, StructType
 
 RANDOM = random.Random(5)
 EPOCH = datetime.datetime(1970, 1, 1)
-MOMENTS = [EPOCH + datetime.timedelta(microseconds=one) for one in (0, -1, 1, 86_400_000_000 - 1, -86_400_000_000, 10**15 + 7)]
-MOMENTS += [datetime.datetime(1900, 1, 1, 0, 0, 0, 1), datetime.datetime(2017, 11, 16, 22, 31, 8), datetime.datetime(2024, 3, 10, 10, 30)]
+MOMENTS = [
+    EPOCH + datetime.timedelta(microseconds=one) for one in (0, -1, 1, 86_400_000_000 - 1, -86_400_000_000, 10**15 + 7)
+]
+MOMENTS += [
+    datetime.datetime(1900, 1, 1, 0, 0, 0, 1),
+    datetime.datetime(2017, 11, 16, 22, 31, 8),
+    datetime.datetime(2024, 3, 10, 10, 30),
+]
 MOMENTS += [EPOCH + datetime.timedelta(microseconds=RANDOM.randrange(-(10**15), 10**15)) for _ in range(200)]
 COLUMNS = {
-    "int": pa.array([0, 1, -1, 34, 2**31 - 1, -(2**31), None, *(RANDOM.randrange(-(2**31), 2**31) for _ in range(200))], pa.int32()),
-    "long": pa.array([0, 1, -1, 34, 2**63 - 1, -(2**63), None, *(RANDOM.randrange(-(2**63), 2**63) for _ in range(200))], pa.int64()),
+    "int": pa.array(
+        [0, 1, -1, 34, 2**31 - 1, -(2**31), None, *(RANDOM.randrange(-(2**31), 2**31) for _ in range(200))], pa.int32()
+    ),
+    "long": pa.array(
+        [0, 1, -1, 34, 2**63 - 1, -(2**63), None, *(RANDOM.randrange(-(2**63), 2**63) for _ in range(200))], pa.int64()
+    ),
     "date": pa.array([moment.date() for moment in MOMENTS] + [None], pa.date32()),
     "timestamp": pa.array([*MOMENTS, None], pa.timestamp("us")),
     "timestamptz": pa.array([*MOMENTS, None], pa.timestamp("us", "UTC")),
     "string": pa.array(["", "a", "iceberg", "日本語テキスト", "a😀😀b", None], pa.string()),
     "binary": pa.array([b"", b"\x00\x01\x02\x03", b"iceberg", None], pa.binary()),
-    "decimal(9, 2)": pa.array([decimal.Decimal(text) for text in ("14.20", "-1.28", "0.00", "10.65", "-0.05")] + [None], pa.decimal128(9, 2)),
-    "decimal(38, 10)": pa.array([decimal.Decimal("1234567890123456789.0123456789"), decimal.Decimal("-0.0000000001"), None], pa.decimal128(38, 10)),
+    "decimal(9, 2)": pa.array(
+        [decimal.Decimal(text) for text in ("14.20", "-1.28", "0.00", "10.65", "-0.05")] + [None], pa.decimal128(9, 2)
+    ),
+    "decimal(38, 10)": pa.array(
+        [decimal.Decimal("1234567890123456789.0123456789"), decimal.Decimal("-0.0000000001"), None],
+        pa.decimal128(38, 10),
+    ),
 }
 CASES = [
     *((f"bucket[{n}]", kind) for kind in COLUMNS for n in (1, 16, 1000)),
-    *((f"truncate[{w}]", kind) for kind in ("int", "long", "string", "binary", "decimal(9, 2)", "decimal(38, 10)") for w in (1, 3, 10)),
+    *(
+        (f"truncate[{w}]", kind)
+        for kind in ("int", "long", "string", "binary", "decimal(9, 2)", "decimal(38, 10)")
+        for w in (1, 3, 10)
+    ),
     *((name, kind) for kind in ("date", "timestamp", "timestamptz") for name in ("year", "month", "day")),
     ("hour", "timestamp"),
     ("hour", "timestamptz"),
@@ -55,7 +74,9 @@ def frames(spark):
 def test_columns_equal_the_rust_kernels(frames, name, kind):
     values = COLUMNS[kind]
     expected = values if name == "identity" else _core.transform(values, name, kind)
-    found = frames[kind].select("at", ice.transform(frames[kind], name, "x").alias("y")).orderBy("at").toArrow().column("y")
+    found = (
+        frames[kind].select("at", ice.transform(frames[kind], name, "x").alias("y")).orderBy("at").toArrow().column("y")
+    )
     assert found.to_pylist() == expected.cast(found.type).to_pylist()
 
 
@@ -84,7 +105,9 @@ def test_bucket_counts_out_of_range_are_refused(count):
 
 
 def test_schema_from_spark_assigns_ids_level_by_level(spark):
-    frame = spark.range(1).select("id", F.struct(F.lit(1).alias("a"), F.array(F.lit("x")).alias("b")).alias("s"), F.lit(2.5).alias("d"))
+    frame = spark.range(1).select(
+        "id", F.struct(F.lit(1).alias("a"), F.array(F.lit("x")).alias("b")).alias("s"), F.lit(2.5).alias("d")
+    )
     schema = schema_from_spark(frame.schema)
     assert [field.field_id for field in schema.fields] == [1, 2, 3]
     assert schema.find_field("s.a").field_id == 4
