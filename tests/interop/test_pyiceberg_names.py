@@ -186,11 +186,8 @@ def test_catalog_method_takes_the_same_arguments(method: str) -> None:
     ("module", "name"),
     [
         ("catalog", "load_catalog"),
-        ("conversions", "from_bytes"),
-        ("conversions", "to_bytes"),
         ("expressions.parser", "parse"),
         ("io", "load_file_io"),
-        ("io.pyarrow", "schema_to_pyarrow"),
         ("schema", "prune_columns"),
         ("table.metadata", "new_table_metadata"),
         ("table.name_mapping", "parse_mapping_from_json"),
