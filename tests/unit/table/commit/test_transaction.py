@@ -1,0 +1,119 @@
+import pyarrow as pa
+import pytest
+from icefloe.exceptions import SchemaMismatchError, ValidationError
+from icefloe.types import StringType
+
+
+def test_changes_become_visible_together(catalog, new_table, rows):
+    table = new_table()
+    with table.transaction() as transaction:
+        transaction.append(rows((7, "x", 1.0)))
+        transaction.delete("id = 1")
+        transaction.set_properties(owner="me")
+        assert catalog.load_table("db.t").scan().count() == 6
+    fresh = catalog.load_table("db.t")
+    assert fresh.scan().count() == 6
+    assert fresh.scan("id = 7").count() == 1
+    assert fresh.properties["owner"] == "me"
+    assert len(fresh.snapshots()) == 4
+    assert fresh.history()[-1].snapshot_id == fresh.snapshots()[-1].snapshot_id
+    assert len(fresh.history()) == 3
+
+
+def test_later_changes_see_earlier_ones(catalog, new_table):
+    table = new_table()
+    with table.transaction() as transaction:
+        transaction.update_schema().add_column("note", StringType()).commit()
+        transaction.append(pa.table({"id": [7], "kind": ["x"], "value": [1.0], "note": ["hello"]}))
+    assert catalog.load_table("db.t").scan("note = 'hello'").count() == 1
+
+
+def test_block_that_raises_commits_nothing_and_leaves_no_files(catalog, new_table, rows):
+    table = new_table()
+    before = set(table.io.core.list(table.location()).column("location").to_pylist())
+
+    def raise_inside():
+        with table.transaction() as transaction:
+            transaction.append(rows((7, "x", 1.0)))
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        raise_inside()
+    assert len(catalog.load_table("db.t").snapshots()) == 2
+    assert set(table.io.core.list(table.location()).column("location").to_pylist()) == before
+
+
+def test_failed_change_does_not_spoil_the_others(catalog, new_table, rows):
+    table = new_table()
+    with table.transaction() as transaction:
+        with pytest.raises(SchemaMismatchError):
+            transaction.append(pa.table({"id": ["x"]}))
+        transaction.append(rows((7, "x", 1.0)))
+    assert catalog.load_table("db.t").scan().count() == 7
+
+
+def test_transaction_is_tried_again_over_the_newer_table(catalog, new_table, rows):
+    table, other = new_table(), catalog.load_table("db.t")
+    with table.transaction() as transaction:
+        transaction.append(rows((7, "x", 1.0)))
+        transaction.append(rows((8, "x", 1.0)))
+        other.append(rows((9, "x", 1.0)))
+    fresh = catalog.load_table("db.t")
+    assert fresh.scan().count() == 9
+    assert [snapshot.sequence_number for snapshot in fresh.snapshots()] == [1, 2, 3, 4, 5]
+    present = [path for path in table.io.core.list(table.location()).column("location").to_pylist() if "/snap-" in path]
+    assert sorted(present) == sorted(snapshot.manifest_list for snapshot in fresh.snapshots())
+
+
+def test_many_appends_merge_into_few_manifests(catalog, rows):
+    table = catalog.create_table(
+        "db.many",
+        pa.schema([("id", pa.int64()), ("kind", pa.string()), ("value", pa.float64())]),
+        properties={"commit.manifest.min-count-to-merge": "5"},
+    )
+    for number in range(23):
+        table.append(rows((number, "x", 1.0)))
+    assert table.inspect.manifests().num_rows <= 5
+    assert table.scan().count() == 23
+
+
+def test_version_1_table_takes_appends_and_refuses_delete_files(catalog, rows):
+    table = catalog.create_table(
+        "db.v1",
+        pa.schema([("id", pa.int64()), ("kind", pa.string()), ("value", pa.float64())]),
+        properties={"format-version": "1", "write.delete.mode": "merge-on-read"},
+    )
+    table.append(rows((1, "a", 1.0), (2, "b", 1.0)))
+    table.append(rows((3, "a", 1.0)))
+    assert table.scan().count() == 3
+    with pytest.raises(ValidationError, match="format version 2"):
+        table.delete("id = 1")
+    table.transaction().upgrade_table_version(2).commit_transaction()
+    table.delete("id = 1")
+    assert sorted(table.scan().to_arrow().column("id").to_pylist()) == [2, 3]
+
+
+def test_snapshot_properties_are_kept(new_table, rows):
+    table = new_table()
+    table.append(rows((7, "x", 1.0)), snapshot_properties={"job": "42"})
+    assert table.current_snapshot().summary["job"] == "42"
+
+
+def test_partition_summaries_are_written_when_asked(catalog, rows):
+    from icefloe.partitioning import PartitionField, PartitionSpec
+    from icefloe.schema import Schema
+    from icefloe.transforms import IdentityTransform
+    from icefloe.types import LongType, NestedField
+
+    schema = Schema(NestedField(1, "id", LongType()), NestedField(2, "kind", StringType()))
+    table = catalog.create_table(
+        "db.p",
+        schema,
+        partition_spec=PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "kind")),
+        properties={"write.summary.partition-limit": "10"},
+    )
+    table.append(pa.table({"id": [1, 2, 3], "kind": ["a", "a", "b"]}))
+    summary = table.current_snapshot().summary
+    assert summary["partition-summaries-included"] == "true"
+    assert summary["partitions.kind=a"].startswith("added-data-files=1,added-records=2,")
+    assert summary["changed-partition-count"] == "2"

@@ -1,0 +1,127 @@
+import pickle
+
+import pyarrow as pa
+import pytest
+from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.types import StringType
+
+
+def test_columns_rows_and_limit(new_table):
+    table = new_table()
+    scan = table.scan("id > 1", selected_fields=("kind", "id"), limit=2)
+    assert scan.to_arrow().num_rows == 2
+    assert set(scan.to_arrow().column_names) == {"kind", "id"}
+    assert table.scan().select("id").filter("id > 4").filter("id < 6").to_arrow().to_pydict() == {"id": [5]}
+
+
+@pytest.mark.parametrize("text", ["id > 3", "value is null", "kind = 'a'", "id > 3 and value < 2.2", "id > 100"])
+def test_count_is_the_number_of_rows(new_table, spec, mode, text):
+    table = new_table(spec, mode)
+    table.delete("id = 4")
+    assert table.scan(text).count() == table.scan(text).to_arrow().num_rows
+    assert table.scan(limit=2).count() == 2
+
+
+def test_count_of_whole_files_reads_no_file(new_table):
+    table = new_table()
+    for path in table.inspect.files().column("file_path").to_pylist():
+        table.io.core.delete(path)
+    assert table.scan().count() == 6
+    assert table.scan("id > 3").count() == 3
+
+
+def test_metadata_columns(new_table):
+    table = new_table()
+    found = table.scan("id = 5", selected_fields=("id", "_file", "_pos")).to_arrow().to_pylist()
+    paths = table.inspect.files().column("file_path").to_pylist()
+    assert found[0]["_pos"] == 1
+    assert found[0]["_file"] in paths
+    assert table.scan(selected_fields=("_pos",)).to_arrow().column_names == ["_pos"]
+
+
+def test_time_travel_uses_the_schema_of_then(new_table, rows):
+    table = new_table()
+    old = table.current_snapshot()
+    table.update_schema().rename_column("kind", "sort").add_column("note", StringType()).commit()
+    assert table.scan().to_arrow().column_names == ["id", "sort", "value", "note"]
+    assert table.scan(snapshot_id=old.snapshot_id).to_arrow().column_names == ["id", "kind", "value"]
+    assert table.scan().as_of(old.timestamp_ms).snapshot().snapshot_id == old.snapshot_id
+    table.manage_snapshots().create_tag(old.snapshot_id, "tag").create_branch(old.snapshot_id, "branch").commit()
+    assert "kind" in table.scan().use_ref("tag").to_arrow().column_names
+    assert "note" in table.scan().use_ref("branch").to_arrow().column_names
+
+
+def test_what_does_not_exist_is_named(new_table):
+    table = new_table()
+    with pytest.raises(ResolveError, match="nothing"):
+        table.scan("nothing = 1").to_arrow()
+    with pytest.raises((ResolveError, ValueError), match="nothing"):
+        table.scan(selected_fields=("nothing",)).to_arrow()
+    with pytest.raises(ValidationError, match="no snapshot 5"):
+        table.scan(snapshot_id=5).to_arrow()
+    with pytest.raises(ValidationError, match="'dev'; it has main"):
+        table.scan().use_ref("dev")
+    with pytest.raises(ValidationError, match="had no snapshot"):
+        table.scan().as_of(0)
+    with pytest.raises(ValidationError, match="unknown scan options"):
+        table.scan(options={"splitsize": "1"})
+
+
+def test_names_match_regardless_of_case_when_asked(new_table):
+    table = new_table()
+    assert table.scan("ID = 1", case_sensitive=False).count() == 1
+    with pytest.raises(ResolveError):
+        table.scan("ID = 1").count()
+
+
+def test_empty_table_has_no_rows_and_all_columns(catalog):
+    table = catalog.create_table("db.none", pa.schema([("id", pa.int64())]))
+    assert table.scan().to_arrow().schema.names == ["id"]
+    assert table.scan().count() == 0
+    assert list(table.scan().plan_files()) == []
+    assert table.scan().plan_groups() == []
+
+
+def test_groups_pickle_and_together_read_every_row(new_table, mode):
+    table = new_table(properties=mode)
+    table.delete("id = 2 or id = 6")
+    for size in (1, 128 * 1024 * 1024):
+        groups = [pickle.loads(pickle.dumps(group)) for group in table.scan().plan_groups(size)]
+        ids = [one for group in groups for one in group.read().read_all().column("id").to_pylist()]
+        assert sorted(ids) == [1, 3, 4, 5]
+    assert len(table.scan().plan_groups(1)) == table.inspect.data_files().num_rows
+
+
+def test_tasks_name_their_deletes_and_pickle(new_table):
+    table = new_table(properties={"write.delete.mode": "merge-on-read"})
+    table.delete("id = 2")
+    tasks = list(table.scan().plan_files())
+    assert sorted(len(task.delete_files) for task in tasks) == [0, 1]
+    assert [pickle.loads(pickle.dumps(task)) for task in tasks] == tasks
+
+
+def test_other_libraries_take_a_scan(new_table):
+    import duckdb
+    import polars as pl
+
+    table = new_table()
+    scan = table.scan("id > 2")
+    assert scan.to_pandas().shape == (4, 3)
+    assert scan.to_polars().shape == (4, 3)
+    assert pl.DataFrame(scan).shape == (4, 3)
+    assert scan.to_duckdb("t").sql("select sum(id) from t").fetchone() == (18,)
+    assert duckdb.sql("select count(*) from scan").fetchone() == (4,)
+    assert pa.table(scan).num_rows == 4
+    assert scan.to_arrow_batch_reader().read_all().num_rows == 4
+
+
+def test_explain_says_what_was_skipped(new_table):
+    from icefloe.partitioning import PartitionField, PartitionSpec
+    from icefloe.transforms import IdentityTransform
+
+    table = new_table(PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "kind")))
+    explained = table.scan("kind = 'a' and id = 1").explain()
+    assert explained.counters["files_planned"] == 1
+    assert explained.counters["files_skipped_by_partition"] + explained.counters["files_skipped_by_metrics"] >= 3
+    assert "kind = 'a'" in str(explained)
+    assert "<table>" in explained._repr_html_()
