@@ -55,7 +55,16 @@ pub(super) fn casts_to(
         return Err(mismatch(name, found.to_string(), wanted.to_string()));
     };
     // The Parquet writer takes dictionaries of text and bytes as they are.
-    if matches!(found, DataType::Dictionary(..)) && casts.is_empty() && is_variable(unpacked) {
+    if let DataType::Dictionary(keys, values) = found
+        && casts.is_empty()
+        && is_variable(unpacked)
+    {
+        // Narrow keys overflow where batches with different dictionaries come together.
+        let wide = DataType::Dictionary(Box::new(DataType::Int32), values.clone());
+        if !matches!(**keys, DataType::Int32 | DataType::Int64) {
+            casts.push(Cast::Arrow(wide.clone()));
+            return Ok((wide, casts));
+        }
         return Ok((found.clone(), casts));
     }
     if unpacked != found {

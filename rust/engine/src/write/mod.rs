@@ -2,6 +2,7 @@
 
 mod cast;
 mod data_file;
+mod dictionary;
 pub mod fit;
 mod groups;
 mod keys;

@@ -23,7 +23,7 @@ pub struct WriteOptions {
     pub memory_bytes: u64,
     page_bytes: u64,
     page_rows: u64,
-    dictionary_bytes: u64,
+    pub(super) dictionary_bytes: u64,
     compression: Compression,
     version: WriterVersion,
     bloom_filters: Vec<(String, f64)>,

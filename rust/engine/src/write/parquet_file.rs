@@ -10,13 +10,18 @@ use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, ParquetMetaData};
 use parquet::file::properties::WriterProperties;
-use parquet::schema::types::SchemaDescriptor;
+use parquet::schema::types::{ColumnPath, SchemaDescriptor};
 
+use super::dictionary::outgrowing;
 use super::metrics::{ColumnMetrics, Modes, column_metrics, statistics_bytes};
 use super::options::WriteOptions;
 use super::output::{Output, Outputs};
 use super::parquet_schema::parquet_schema;
 use crate::error::{Error, Result};
+
+/// A dictionary is expected to be worth its while up to this part of its limit: a larger one misses
+/// the processor's cache at every value, and saves little where files are small.
+const WORTHWHILE_PART: u64 = 4;
 
 /// What the files of one task have in common.
 #[derive(Debug)]
@@ -25,6 +30,9 @@ pub(super) struct FileShape {
     arrow_schema: SchemaRef,
     parquet_schema: SchemaDescriptor,
     properties: WriterProperties,
+    dictionary_bytes: u64,
+    /// Whether the first rows have been looked at.
+    has_seen_rows: bool,
     modes: Modes,
 }
 
@@ -50,8 +58,24 @@ impl FileShape {
             arrow_schema,
             parquet_schema: parquet_schema(schema)?,
             properties,
+            dictionary_bytes: options.dictionary_bytes,
+            has_seen_rows: false,
             modes,
         })
+    }
+
+    /// Learn from the first rows which columns dictionaries are no use for.
+    fn look_at(&mut self, batch: &RecordBatch) {
+        if std::mem::replace(&mut self.has_seen_rows, true) {
+            return;
+        }
+        let mut builder = self.properties.clone().into_builder();
+        for position in outgrowing(batch, self.dictionary_bytes / WORTHWHILE_PART) {
+            let column = &self.parquet_schema.root_schema().get_fields()[position];
+            let path = ColumnPath::from(column.name());
+            builder = builder.set_column_dictionary_enabled(path, false);
+        }
+        self.properties = builder.build();
     }
 }
 
@@ -75,8 +99,10 @@ impl ParquetFile {
     pub(super) fn create(
         outputs: &mut Outputs<'_>,
         location: String,
-        shape: &FileShape,
+        shape: &mut FileShape,
+        first: &RecordBatch,
     ) -> Result<Self> {
+        shape.look_at(first);
         // Columns keep the Arrow layout they come in, which is nobody's business afterwards: the
         // Arrow schema stays out of the file.
         let options = ArrowWriterOptions::new()

@@ -70,12 +70,14 @@ impl Rolling {
                 Some(file) => file,
                 closed => {
                     let location = files.locations.file(&self.place.path, &files.names.next_name());
-                    let file = ParquetFile::create(&mut files.outputs, location, &files.shape)?;
+                    let file =
+                        ParquetFile::create(&mut files.outputs, location, &mut files.shape, batch)?;
                     closed.insert(file)
                 }
             };
             let left = batch.num_rows() - start;
-            let rows = rows_until_check(file.rows(), file.size_bytes(), target, batch).min(left);
+            let rows = rows_until_check(file.rows(), file.size_bytes(), target, batch);
+            let rows = rows.min(rows_of_group(&files.options, batch)).min(left);
             file.write(&batch.slice(start, rows))?;
             start += rows;
             if file.size_bytes() >= target {
@@ -103,6 +105,13 @@ impl Rolling {
         });
         Ok(())
     }
+}
+
+/// Rows that cannot make more than a row group: the writer takes what it is given at once.
+fn rows_of_group(options: &WriteOptions, batch: &RecordBatch) -> usize {
+    let group = usize::try_from(options.row_group_bytes).unwrap_or(usize::MAX);
+    let row_bytes = (batch.get_array_memory_size() / batch.num_rows().max(1)).max(1);
+    (group / row_bytes).max(ROWS_BETWEEN_CHECKS)
 }
 
 /// Rows that are expected to bring a file to its target. Before a file has rows, their size in

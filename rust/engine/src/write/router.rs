@@ -5,6 +5,8 @@
 //! partition until they are worth a file of their own. Over the memory limit, whoever holds most
 //! gives way first: waiting rows are written, open row groups are ended.
 
+use std::ops::RangeInclusive;
+
 use arrow_array::{Array, RecordBatch};
 use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
 
@@ -13,10 +15,16 @@ use super::rolling::{Files, Rolling};
 use super::sort::{Sorter, gather};
 use crate::error::Result;
 
-/// Bytes of batches that are picked apart at a time.
-const WINDOW_BYTES: usize = 64 * 1024 * 1024;
-/// Bytes that wait for a partition before its file is opened.
-const WAITING_BYTES: usize = 16 * 1024 * 1024;
+/// Bytes of batches that are picked apart at a time, for each partition: the more there are, the
+/// more rows it takes for each to get some. Small windows stay in the processor's cache.
+const WINDOW_BYTES_EACH: usize = 128 * 1024;
+const WINDOW_BYTES: RangeInclusive<usize> = 4 * MIB..=64 * MIB;
+/// Bytes that wait with a partition until they are written: enough to pay for going back to its
+/// dictionaries, which have left the processor's cache, and more if not all files can be open.
+const WAITING_BYTES: RangeInclusive<usize> = 4 * MIB..=16 * MIB;
+const MIB: usize = 1024 * 1024;
+/// Rows that are written on without waiting for more of their partition.
+const LONG_RUN: usize = 4096;
 /// Files open at once; most systems allow a process 1,024.
 const OPEN_FILES: usize = 256;
 
@@ -129,7 +137,13 @@ impl<'a> Router<'a> {
     }
 
     fn window_limit(&self) -> usize {
-        WINDOW_BYTES.min(self.memory_limit() / 4)
+        let wanted = self.groups.len().saturating_mul(WINDOW_BYTES_EACH);
+        wanted.clamp(*WINDOW_BYTES.start(), *WINDOW_BYTES.end()).min(self.memory_limit() / 4)
+    }
+
+    fn waiting_limit(&self) -> usize {
+        let few = self.groups.len() <= OPEN_FILES;
+        if few { *WAITING_BYTES.start() } else { *WAITING_BYTES.end() }
     }
 
     fn memory_limit(&self) -> usize {
@@ -139,8 +153,12 @@ impl<'a> Router<'a> {
     fn write_run(&mut self, group: usize, batch: RecordBatch) -> Result<()> {
         self.add_lanes();
         match &self.arrangement {
-            Arrangement::Sort(_) => self.hold(group, batch),
-            Arrangement::AsTheyCome => self.write_through(group, &batch),
+            Arrangement::Sort(_) => self.hold(group, own(batch)?),
+            Arrangement::AsTheyCome if self.lanes.len() == 1 || batch.num_rows() >= LONG_RUN => {
+                self.write_waiting(group)?;
+                self.write_through(group, &batch)
+            }
+            Arrangement::AsTheyCome => self.hold(group, own(batch)?),
             Arrangement::Presorted => {
                 if let Some(previous) = self.current.replace(group)
                     && previous != group
@@ -168,15 +186,13 @@ impl<'a> Router<'a> {
     /// Let rows wait with their partition, or write them if enough are there.
     fn hold(&mut self, group: usize, batch: RecordBatch) -> Result<()> {
         let sorting = matches!(self.arrangement, Arrangement::Sort(_));
+        let waiting_limit = self.waiting_limit();
         let lane = &mut self.lanes[group];
-        if !sorting && lane.rolling.is_open() {
-            return self.write_through(group, &batch);
-        }
         let bytes = batch_bytes(&batch);
         lane.waiting.push(batch);
         lane.waiting_bytes += bytes;
         self.held_bytes += bytes;
-        if !sorting && lane.waiting_bytes >= WAITING_BYTES {
+        if !sorting && lane.waiting_bytes >= waiting_limit {
             self.write_waiting(group)?;
         }
         Ok(())
@@ -192,6 +208,9 @@ impl<'a> Router<'a> {
     /// Write the rows that wait, sorted first if they are to be; sorted rows are a file of their own.
     fn write_waiting(&mut self, group: usize) -> Result<()> {
         let lane = &mut self.lanes[group];
+        if lane.waiting.is_empty() {
+            return Ok(());
+        }
         let waiting = std::mem::take(&mut lane.waiting);
         self.held_bytes -= std::mem::take(&mut lane.waiting_bytes);
         if let Arrangement::Sort(sorter) = &self.arrangement {
@@ -268,6 +287,15 @@ fn rows_by_group(groups: &[Vec<u32>], count: usize) -> Vec<(usize, Vec<(usize, u
         }
     }
     rows.into_iter().enumerate().filter(|(_, rows)| !rows.is_empty()).collect()
+}
+
+/// A short run copied, so that waiting for long it does not keep all of the batch it is from.
+fn own(run: RecordBatch) -> Result<RecordBatch> {
+    if run.num_rows() >= LONG_RUN {
+        return Ok(run);
+    }
+    let rows: Vec<_> = (0..run.num_rows()).map(|row| (0, row)).collect();
+    Ok(gather(&[run], &rows)?)
 }
 
 fn index(group: u32) -> usize {

@@ -1,0 +1,263 @@
+//! Data files and delete files as the Parquet crate reads them, and the columns that describe them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{
+    ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema};
+use icefloe_engine::store::FileIo;
+use icefloe_engine::write::locations::Locations;
+use icefloe_engine::write::{
+    TableLayout, WriteTask, WrittenFile, data_file_batch, write_data_files, write_position_deletes,
+};
+use icefloe_format::manifest::columns::data_file_schema;
+use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::Type as ParquetType;
+
+/// A directory of its own, removed with its contents in the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let name = format!("icefloe-write-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        fn walk(directory: &Path, found: &mut Vec<PathBuf>) {
+            for entry in std::fs::read_dir(directory).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() { walk(&path, found) } else { found.push(path) }
+            }
+        }
+        let mut found = Vec::new();
+        walk(&self.0, &mut found);
+        found
+    }
+
+    fn task(&self, properties: &[(&str, &str)]) -> WriteTask {
+        let properties = properties.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        WriteTask {
+            table_location: self.0.to_str().unwrap().to_owned(),
+            properties: properties.collect(),
+            operation_id: "op".into(),
+            partition_id: 0,
+            task_id: 1,
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+const SCHEMA: &str = r#"{"type":"struct","schema-id":0,"fields":[
+    {"id":1,"name":"id","required":true,"type":"long"},
+    {"id":2,"name":"the name","required":false,"type":"string"},
+    {"id":3,"name":"score","required":false,"type":"double"}]}"#;
+
+fn layout(spec: &str, order: Option<&str>) -> TableLayout {
+    TableLayout {
+        schema: Schema::from_json(SCHEMA).unwrap(),
+        spec: PartitionSpec::from_json(spec).unwrap(),
+        sort_order: order.map(|order| SortOrder::from_json(order).unwrap()),
+    }
+}
+
+const FLAT: &str = r#"{"spec-id":0,"fields":[]}"#;
+const BUCKETED: &str = r#"{"spec-id":2,"fields":[
+    {"name":"b","transform":"bucket[5]","source-id":1,"field-id":1000}]}"#;
+
+fn batch(ids: std::ops::Range<i64>) -> RecordBatch {
+    let names = ids.clone().map(|id| (id % 3 != 0).then(|| format!("name {}", id % 10)));
+    let scores = ids.clone().map(|id| if id % 5 == 0 { f64::NAN } else { id as f64 });
+    let columns: [(&str, ArrayRef); 3] = [
+        ("score", Arc::new(Float64Array::from_iter_values(scores))),
+        ("the name", Arc::new(names.collect::<StringArray>())),
+        ("id", Arc::new(Int64Array::from_iter_values(ids))),
+    ];
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+fn write(
+    batches: Vec<RecordBatch>,
+    layout: &TableLayout,
+    task: &WriteTask,
+) -> icefloe_engine::Result<Vec<WrittenFile>> {
+    let schema = batches[0].schema();
+    let mut reader = RecordBatchIterator::new(batches.into_iter().map(Ok), schema);
+    write_data_files(&FileIo::default(), &mut reader, layout, task, false)
+}
+
+fn ids_of(file: &WrittenFile) -> Vec<i64> {
+    let file = std::fs::File::open(&file.location).unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+    reader
+        .flat_map(|batch| batch.unwrap().column(0).as_primitive::<Int64Type>().values().to_vec())
+        .collect()
+}
+
+#[test]
+fn every_row_is_in_the_file_of_its_bucket_once() {
+    let scratch = Scratch::new();
+    let batches = (0..10).map(|part| batch(part * 1000..(part + 1) * 1000)).collect();
+    let files = write(batches, &layout(BUCKETED, None), &scratch.task(&[])).unwrap();
+    assert_eq!(files.len(), 5);
+    let mut ids: Vec<i64> = files.iter().flat_map(ids_of).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, (0..10_000).collect::<Vec<_>>());
+    for file in &files {
+        let bucket = file.partition.trim_matches(['[', ']']);
+        assert!(file.location.contains(&format!("/data/b={bucket}/")), "{}", file.location);
+        assert_eq!(file.spec_id, 2);
+    }
+}
+
+#[test]
+fn schema_has_ids_sanitized_names_and_the_root_of_the_reference() {
+    let scratch = Scratch::new();
+    let files = write(vec![batch(0..10)], &layout(FLAT, None), &scratch.task(&[])).unwrap();
+    let file = std::fs::File::open(&files[0].location).unwrap();
+    let reader = SerializedFileReader::new(file).unwrap();
+    let root = reader.metadata().file_metadata().schema();
+    assert_eq!(root.name(), "table");
+    let fields: Vec<(i32, &str)> = root
+        .get_fields()
+        .iter()
+        .map(|field: &Arc<ParquetType>| (field.get_basic_info().id(), field.name()))
+        .collect();
+    assert_eq!(fields, [(1, "id"), (2, "the_x20name"), (3, "score")]);
+}
+
+#[test]
+fn counts_and_bounds_are_those_of_the_rows() {
+    let scratch = Scratch::new();
+    let files = write(vec![batch(1..101)], &layout(FLAT, None), &scratch.task(&[])).unwrap();
+    let metrics = &files[0].metrics;
+    assert_eq!(metrics.value_counts, BTreeMap::from([(1, 100), (2, 100), (3, 100)]));
+    assert_eq!(metrics.null_value_counts, BTreeMap::from([(1, 0), (2, 33), (3, 0)]));
+    assert_eq!(metrics.nan_value_counts, BTreeMap::from([(3, 20)]));
+    assert_eq!(metrics.lower_bounds[&1], 1i64.to_le_bytes());
+    assert_eq!(metrics.upper_bounds[&1], 100i64.to_le_bytes());
+    assert_eq!(metrics.lower_bounds[&2], b"name 0");
+    assert_eq!(metrics.upper_bounds[&2], b"name 9");
+    assert_eq!(metrics.upper_bounds[&3], 99f64.to_le_bytes());
+}
+
+#[test]
+fn files_roll_and_keep_the_order_of_rows() {
+    let scratch = Scratch::new();
+    let properties = [("write.target-file-size-bytes", "40000")];
+    let task = scratch.task(&properties);
+    let files = write(vec![batch(0..50_000)], &layout(FLAT, None), &task).unwrap();
+    assert!(files.len() > 2, "{}", files.len());
+    assert_eq!(files.iter().flat_map(ids_of).collect::<Vec<_>>(), (0..50_000).collect::<Vec<_>>());
+}
+
+#[test]
+fn sorted_files_record_their_order() {
+    let scratch = Scratch::new();
+    let order = r#"{"order-id":3,"fields":[{"transform":"identity","source-id":1,
+        "direction":"desc","null-order":"nulls-last"}]}"#;
+    let layout = layout(BUCKETED, Some(order));
+    let files = write(vec![batch(0..100), batch(100..200)], &layout, &scratch.task(&[])).unwrap();
+    for file in &files {
+        assert_eq!(file.sort_order_id, Some(3));
+        assert!(ids_of(file).is_sorted_by(|left, right| left > right));
+    }
+}
+
+#[test]
+fn a_failing_source_leaves_no_file() {
+    let scratch = Scratch::new();
+    let good = batch(0..100_000);
+    let schema = good.schema();
+    let broken = Err(ArrowError::ComputeError("the source broke".into()));
+    let mut reader = RecordBatchIterator::new([Ok(good), broken], schema);
+    let task = scratch.task(&[("write.target-file-size-bytes", "20000")]);
+    let layout = layout(FLAT, None);
+    let failure = write_data_files(&FileIo::default(), &mut reader, &layout, &task, false);
+    assert!(failure.unwrap_err().to_string().contains("the source broke"));
+    assert_eq!(scratch.files(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_column_that_does_not_fit_is_named() {
+    let scratch = Scratch::new();
+    let wrong: [(&str, ArrayRef); 1] = [("id", Arc::new(StringArray::from(vec!["1"])))];
+    let wrong = RecordBatch::try_from_iter(wrong).unwrap();
+    let failure = write(vec![wrong], &layout(FLAT, None), &scratch.task(&[])).unwrap_err();
+    assert_eq!(failure.to_string(), "column id: found Utf8, expected long");
+}
+
+#[test]
+fn object_storage_paths_are_those_of_the_reference() {
+    let properties = |more: &[(&str, &str)]| -> BTreeMap<String, String> {
+        let enabled = [("write.object-storage.enabled", "true")];
+        enabled.iter().chain(more).map(|(name, value)| ((*name).into(), (*value).into())).collect()
+    };
+    let file = |more: &[(&str, &str)], partition: &str| {
+        Locations::new("/w/db/t", &properties(more)).unwrap().file(partition, "test.parquet")
+    };
+    assert_eq!(file(&[], ""), "/w/db/t/data/0110/1010/0011/11101000/test.parquet");
+    assert_eq!(
+        file(&[], "string_field=example_string"),
+        "/w/db/t/data/0001/0010/1001/00000011/string_field=example_string/test.parquet"
+    );
+    let flat = ("write.object-storage.partitioned-paths", "false");
+    assert_eq!(
+        file(&[flat], "string_field=x"),
+        "/w/db/t/data/0110/1010/0011/11101000-test.parquet"
+    );
+    let outside = ("write.data.path", "/elsewhere/");
+    assert_eq!(file(&[outside], ""), "/elsewhere/0110/1010/0011/11101000/db/t/test.parquet");
+}
+
+#[test]
+fn position_deletes_name_the_file_they_are_of() {
+    let scratch = Scratch::new();
+    let schema = Arc::new(ArrowSchema::new(vec![
+        Field::new("file_path", DataType::Utf8, false),
+        Field::new("pos", DataType::Int64, false),
+    ]));
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(StringArray::from(vec!["b", "a", "b", "b"])),
+        Arc::new(Int64Array::from(vec![3, 1, 2, 3])),
+    ];
+    let data = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
+    let targets: [(&str, ArrayRef); 3] = [
+        ("file_path", Arc::new(StringArray::from(vec!["a", "b"]))),
+        ("spec_id", Arc::new(Int32Array::from(vec![2, 2]))),
+        ("partition", Arc::new(StringArray::from(vec!["[0]", "[1]"]))),
+    ];
+    let targets = RecordBatch::try_from_iter(targets).unwrap();
+    let layout = layout(BUCKETED, None);
+    let mut reader = RecordBatchIterator::new([Ok(data)], schema);
+    let specs = [layout.spec];
+    let table = (&layout.schema, specs.as_slice());
+    let io = FileIo::default();
+    let files =
+        write_position_deletes(&io, &mut reader, &targets, table, &scratch.task(&[])).unwrap();
+    let summary: Vec<_> = files
+        .iter()
+        .map(|file| (file.referenced_data_file.as_deref(), file.record_count, file.content))
+        .collect();
+    assert_eq!(summary, [(Some("a"), 1, 1), (Some("b"), 2, 1)]);
+    let described = data_file_batch(&files).unwrap();
+    assert_eq!(described.schema(), data_file_schema());
+    assert_eq!(described.num_rows(), 2);
+}
