@@ -4,16 +4,15 @@
 //! (see [`statistics_bytes`]). Nothing inside a list or a map has counts or bounds, only a size.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
-use icefloe_format::metrics::{truncate_lower, truncate_upper};
+use icefloe_format::metrics::{MetricsConfig, MetricsMode, truncate_lower, truncate_upper};
 use icefloe_format::spec::{Datum, PrimitiveType, Schema, single_value};
 use parquet::basic::Type as PhysicalType;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::statistics::Statistics;
 use parquet::schema::types::ColumnDescriptor;
-
-use super::modes::MetricsMode;
 
 /// What a manifest stores about the columns of a file, each by field id.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,32 +31,28 @@ pub struct ColumnMetrics {
     pub upper_bounds: BTreeMap<i32, Vec<u8>>,
 }
 
-/// How much is kept about each field.
-pub type Modes = HashMap<i32, MetricsMode>;
-
 /// The bytes of a string's or bytes' statistics that a footer must keep so that [`ColumnMetrics`]
 /// can be made from it; `None` where some column needs all of them.
-pub(super) fn statistics_bytes(schema: &Schema, modes: &Modes) -> Option<usize> {
+pub(super) fn statistics_bytes(schema: &Schema, modes: &MetricsConfig) -> Option<usize> {
     /// The least that footers keep, for readers that prune by footers alone.
     const FOOTER_BYTES: usize = 64;
     const CODE_POINT_BYTES: usize = 4;
     let mut most = FOOTER_BYTES;
     for id in schema.leaf_ids() {
-        let needed = match (schema.primitive_type(id), modes.get(&id)) {
-            (
-                Some(PrimitiveType::Fixed(length)),
-                Some(MetricsMode::Full | MetricsMode::Truncate(_)),
-            ) => usize::try_from(length).unwrap_or(usize::MAX),
-            (Some(PrimitiveType::String | PrimitiveType::Binary), Some(MetricsMode::Full)) => {
+        let needed = match (schema.primitive_type(id), modes.mode(id)) {
+            (Some(PrimitiveType::Fixed(length)), mode) if mode.keeps_bounds() => {
+                usize::try_from(length).unwrap_or(usize::MAX)
+            }
+            (Some(PrimitiveType::String | PrimitiveType::Binary), MetricsMode::Full) => {
                 return None;
             }
             // Two code points more than are kept: one tells that something was cut, and a cut
             // between characters may lose one.
-            (Some(PrimitiveType::String), Some(MetricsMode::Truncate(width))) => {
-                width.saturating_add(2).saturating_mul(CODE_POINT_BYTES)
+            (Some(PrimitiveType::String), MetricsMode::Truncate(kept)) => {
+                width(kept).saturating_add(2).saturating_mul(CODE_POINT_BYTES)
             }
-            (Some(PrimitiveType::Binary), Some(MetricsMode::Truncate(width))) => {
-                width.saturating_add(1)
+            (Some(PrimitiveType::Binary), MetricsMode::Truncate(kept)) => {
+                width(kept).saturating_add(1)
             }
             _ => 0,
         };
@@ -66,20 +61,21 @@ pub(super) fn statistics_bytes(schema: &Schema, modes: &Modes) -> Option<usize> 
     Some(most)
 }
 
+fn width(kept: NonZeroU32) -> usize {
+    usize::try_from(kept.get()).unwrap_or(usize::MAX)
+}
+
 /// The metrics of a file by its footer.
 pub(super) fn column_metrics(
     footer: &ParquetMetaData,
     schema: &Schema,
-    modes: &Modes,
+    modes: &MetricsConfig,
 ) -> ColumnMetrics {
     let mut metrics = ColumnMetrics::default();
     for (index, column) in footer.file_metadata().schema_descr().columns().iter().enumerate() {
         let info = column.self_type().get_basic_info();
-        let mode = info.has_id().then(|| (info.id(), modes.get(&info.id()).copied()));
-        let Some((id, Some(mode))) = mode else { continue };
-        if mode == MetricsMode::None {
-            continue;
-        }
+        let mode = info.has_id().then(|| (info.id(), modes.mode(info.id())));
+        let Some((id, mode)) = mode.filter(|(_, mode)| mode.keeps_counts()) else { continue };
         let chunks: Vec<&ColumnChunkMetaData> =
             footer.row_groups().iter().map(|group| group.column(index)).collect();
         metrics.add_column(id, column, &chunks, (mode, schema.primitive_type(id)));
@@ -109,11 +105,11 @@ impl ColumnMetrics {
             let nans = total(chunks, |statistics| Some(statistics.nan_count_opt().unwrap_or(0)));
             self.nan_value_counts.extend(nans.map(|nans| (id, nans)));
         }
-        let Some(primitive) = primitive.filter(|_| mode != MetricsMode::Counts) else { return };
+        let Some(primitive) = primitive.filter(|_| mode.keeps_bounds()) else { return };
         let Some((lower, upper)) = bounds(chunks, &primitive) else { return };
         let (lower, upper) = match mode {
-            MetricsMode::Truncate(width) => {
-                (truncate_lower(&lower, width), truncate_upper(&upper, width))
+            MetricsMode::Truncate(kept) => {
+                (truncate_lower(&lower, width(kept)), truncate_upper(&upper, width(kept)))
             }
             _ => (lower, Some(upper)),
         };

@@ -8,7 +8,6 @@ mod groups;
 mod keys;
 pub mod locations;
 pub mod metrics;
-pub mod modes;
 mod nest;
 pub mod options;
 mod output;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use icefloe_format::Error as FormatError;
+use icefloe_format::metrics::MetricsConfig;
 use icefloe_format::spec::Schema;
 use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
 use parquet::errors::ParquetError;
@@ -13,7 +14,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::schema::types::{ColumnPath, SchemaDescriptor};
 
 use super::dictionary::outgrowing;
-use super::metrics::{ColumnMetrics, Modes, column_metrics, statistics_bytes};
+use super::metrics::{ColumnMetrics, column_metrics, statistics_bytes};
 use super::options::WriteOptions;
 use super::output::{Output, Outputs};
 use super::parquet_schema::parquet_schema;
@@ -33,7 +34,7 @@ pub(super) struct FileShape {
     dictionary_bytes: u64,
     /// Whether the first rows have been looked at.
     has_seen_rows: bool,
-    modes: Modes,
+    modes: MetricsConfig,
 }
 
 impl FileShape {
@@ -42,7 +43,7 @@ impl FileShape {
         schema: &Schema,
         arrow_schema: SchemaRef,
         options: &WriteOptions,
-        modes: Modes,
+        modes: MetricsConfig,
         extra: &[(&str, &str)],
     ) -> Result<Self> {
         let pairs =

@@ -12,13 +12,13 @@ use arrow_array::{
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef};
 use icefloe_format::Error as FormatError;
+use icefloe_format::metrics::MetricsConfig;
 use icefloe_format::spec::{
     NestedField, PartitionSpec, PrimitiveType, Schema, partition_from_json, partition_path,
 };
 
 use super::data_file::WrittenFile;
 use super::locations::FileKind;
-use super::modes::MetricsMode;
 use super::options::WriteOptions;
 use super::output::Outputs;
 use super::parquet_file::FileShape;
@@ -213,7 +213,7 @@ fn delete_files<'a>(io: &'a FileIo, task: &WriteTask) -> Result<Files<'a>> {
         identifier_field_ids: Vec::new(),
     };
     let options = WriteOptions::new(&task.properties, FileKind::Deletes)?;
-    let modes = [(FILE_PATH_ID, MetricsMode::Full), (POS_ID, MetricsMode::Full)].into();
+    let modes = MetricsConfig::for_position_deletes();
     let key_values = [("delete-type", "position")];
     let shape = FileShape::new(&schema, arrow_schema(), &options, modes, &key_values)?;
     Ok(Files {

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use arrow_array::RecordBatchReader;
 use arrow_schema::ArrowError;
 use icefloe_format::Error as FormatError;
+use icefloe_format::metrics::MetricsConfig;
 use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
 
 use super::data_file::WrittenFile;
 use super::fit::Fit;
 use super::locations::{FileKind, FileNames, Locations};
-use super::modes::column_modes;
 use super::options::WriteOptions;
 use super::output::Outputs;
 use super::parquet_file::FileShape;
@@ -76,7 +76,8 @@ pub fn write_data_files(
     let fit = Fit::new(&data.schema(), schema)?;
     let options = WriteOptions::new(&task.properties, FileKind::Data)?;
     let order = layout.sort_order.as_ref().filter(|order| !order.is_unsorted());
-    let modes = column_modes(&task.properties, schema, order)?;
+    let properties = task.properties.clone().into_iter().collect();
+    let modes = MetricsConfig::from_properties(schema, order, &properties)?;
     let shape = FileShape::new(schema, fit.schema().clone(), &options, modes, &[])?;
     let files = Files {
         outputs: Outputs::new(io),
