@@ -1,5 +1,7 @@
 //! Writing rows: to one file, to few partitions, to many.
 
+#![allow(clippy::unwrap_used, reason = "a bench that cannot run has nothing to report")]
+
 use std::sync::Arc;
 
 use arrow_array::{

@@ -168,7 +168,7 @@ impl Cast {
                 .map(|made| Arc::new(made) as ArrayRef),
             Self::MillisToDays => array
                 .as_primitive::<Date64Type>()
-                .try_unary::<_, Date32Type, _>(|millis| days(millis))
+                .try_unary::<_, Date32Type, _>(days)
                 .map(|made| Arc::new(made) as ArrayRef),
             Self::Zone => name_utc(array),
             Self::Uuid => parse_uuids(array),

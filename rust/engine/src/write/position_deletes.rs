@@ -245,8 +245,11 @@ fn per_file(deletes: &Deletes, places: &[Place], files: &mut Files<'_>) -> Resul
     Ok(())
 }
 
+/// A data file of a partition: where its deletes belong, its path, the positions.
+type Member<'a> = (&'a Place, &'a String, &'a Vec<i64>);
+
 fn per_partition(deletes: &Deletes, places: &[Place], files: &mut Files<'_>) -> Result<()> {
-    let mut partitions: BTreeMap<(i32, &str), Vec<(&Place, &String, &Vec<i64>)>> = BTreeMap::new();
+    let mut partitions: BTreeMap<(i32, &str), Vec<Member<'_>>> = BTreeMap::new();
     for ((path, positions), place) in deletes.iter().zip(places) {
         let key = (place.spec_id, place.partition.as_str());
         partitions.entry(key).or_default().push((place, path, positions));
