@@ -17,6 +17,9 @@ use serde_json::Value;
 
 const PATH_ID: i32 = 2_147_483_546;
 
+/// Field id, lower, upper.
+type FieldBounds = (i32, Vec<u8>, Vec<u8>);
+
 /// Spec 0 is unpartitioned; field 1 is a long, field 2 a uuid.
 struct Table;
 
@@ -44,8 +47,7 @@ struct File {
     sequence_number: i64,
     equality_ids: Vec<i32>,
     referenced: Option<String>,
-    /// Field id, lower, upper.
-    bounds: Vec<(i32, Vec<u8>, Vec<u8>)>,
+    bounds: Vec<FieldBounds>,
     /// Field id, values, nulls.
     counts: Vec<(i32, i64, i64)>,
 }
@@ -70,7 +72,7 @@ fn map_names() -> Option<MapFieldNames> {
     Some(MapFieldNames { entry: "entries".into(), key: "key".into(), value: "value".into() })
 }
 
-fn bytes_map(files: &[File], of: fn(&(i32, Vec<u8>, Vec<u8>)) -> &Vec<u8>) -> ArrayRef {
+fn bytes_map(files: &[File], of: fn(&FieldBounds) -> &Vec<u8>) -> ArrayRef {
     let mut map = MapBuilder::new(map_names(), Int32Builder::new(), BinaryBuilder::new());
     for file in files {
         for bound in &file.bounds {
