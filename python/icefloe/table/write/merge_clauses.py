@@ -59,7 +59,7 @@ class Clause:
 def apply_in_order(clauses: list[Clause], rows: pa.Table) -> list[pa.Array]:
     """Return, for each clause, the numbers of the rows that it applies to; each row goes to the first that does."""
     taken: list[pa.Array] = []
-    free = pa.array([True], pa.bool_()).take(pa.nulls(rows.num_rows, pa.int32()).fill_null(0))
+    free = pa.repeat(pa.scalar(value=True), rows.num_rows)
     for clause in clauses:
         mask = free if clause.condition is None else pc.and_(free, _holds(rows, clause.condition))
         taken.append(pc.indices_nonzero(mask).cast(pa.int64()))

@@ -110,11 +110,11 @@ class MergeJoin:
         return pa.table({TARGET_ROW: alone})
 
     def _check_cardinality(self) -> None:
-        rows = self._matches.column(TARGET_ROW)
-        twice = rows.value_counts()
-        repeated = twice.filter(pc.greater(twice.field("counts"), 1))
+        rows = self._matches.column(TARGET_ROW).combine_chunks()
+        # The pairs ascend by target row, so that equal ones are neighbours.
+        repeated = rows.slice(1).filter(pc.equal(rows.slice(1), rows.slice(0, max(len(rows) - 1, 0))))
         if len(repeated) > 0:
-            key = self._keys.select(list(self._on)).slice(repeated.field("values")[0].as_py(), 1).to_pylist()[0]
+            key = self._keys.select(list(self._on)).slice(repeated[0].as_py(), 1).to_pylist()[0]
             raise ValidationError(
                 f"merge: several source rows match one target row ({len(repeated)} times, first at {key}); make "
                 f"{', '.join(self._on)} unique in the source"
@@ -198,8 +198,9 @@ def _prefixed(table: pa.Table, prefix: str) -> pa.Table:
 
 
 def _row_numbers(count: int) -> pa.Array:
-    ones = pa.nulls(count, pa.int64()).fill_null(1)
-    return pc.subtract(pc.cumulative_sum(ones), 1) if count > 0 else ones
+    if count == 0:
+        return pa.array([], pa.int64())
+    return pc.subtract(pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), count)), 1)
 
 
 def _numbered(table: pa.Table, name: str) -> pa.Table:

@@ -7,6 +7,7 @@ come back in the order of (file, position).
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,9 @@ from icefloe.table.scan.table_scan import METADATA_COLUMNS
 from icefloe.table.scan.task import with_own_deletes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from icefloe.table.scan.plan import ScanPlan
-
-    Masker = Callable[[int, pa.Array], pa.Array]
 
 FILE = "_file"
 POS = "_pos"
@@ -94,17 +93,34 @@ def located(plan: ScanPlan, schema: str) -> pa.Table:
         plan: Whole files; tasks that are parts of files would repeat a path.
         schema: Schema JSON of the wanted columns.
     """
-    stream = replace(plan, projection=projection_json(schema, FILE, POS)).stream()
+    # A view of a path is 16 bytes a row where the path itself may be a hundred.
+    stream = replace(plan, projection=projection_json(schema, FILE, POS)).stream(string_views=True)
     paths = plan.files.column("file_path")
+    names = [name for name in stream.schema.names if name not in (FILE, POS)]
     batches = []
     for batch in stream:
-        file_row = pc.index_in(batch.column(FILE).cast(pa.string()), paths)
-        columns = {name: batch.column(name) for name in batch.schema.names if name not in (FILE, POS)}
-        batches.append(pa.record_batch({**columns, FILE_ROW: file_row, POS: batch.column(POS)}))
+        columns = {name: _plain(batch.column(name)) for name in names}
+        batches.append(
+            pa.record_batch({**columns, FILE_ROW: _file_rows(batch.column(FILE), paths), POS: batch.column(POS)})
+        )
     if batches:
         return pa.Table.from_batches(batches)
-    names = [field for field in stream.schema if field.name not in (FILE, POS)]
-    return pa.schema([*names, (FILE_ROW, pa.int32()), (POS, pa.int64())]).empty_table()
+    fields = [(name, _plain(pa.nulls(0, stream.schema.field(name).type)).type) for name in names]
+    return pa.schema([*fields, (FILE_ROW, pa.int32()), (POS, pa.int64())]).empty_table()
+
+
+def _file_rows(names: pa.Array, paths: pa.Array) -> pa.Array:
+    """Return the row of `paths` that each name is. Files are read in order, so equal ends mean that all are equal."""
+    if len(names) > 0 and names[0].as_py() == names[-1].as_py():
+        return pa.repeat(pc.index(paths, names[0].as_py()).cast(pa.int32()), len(names))
+    return pc.index_in(names.cast(pa.string()), paths)
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    """Return views as plain strings or binaries, which joins take."""
+    if column.type == pa.string_view():
+        return column.cast(pa.string())
+    return column.cast(pa.binary()) if column.type == pa.binary_view() else column
 
 
 def matching(plan: ScanPlan) -> Positions:
@@ -120,40 +136,46 @@ def kept_rows(plan: ScanPlan, schema: str, without: Positions) -> pa.RecordBatch
         schema: Schema JSON of the wanted columns.
         without: Positions to leave out.
     """
-    runs = without.runs()
-
-    def mask(file_row: int, positions: pa.Array) -> pa.Array:
-        return pc.invert(pc.is_in(positions, without.of_file(file_row, runs)))
-
-    return _masked(plan, schema, mask)
+    return _masked(plan, schema, without, keep=False)
 
 
 def rows_at(plan: ScanPlan, schema: str, at: Positions) -> pa.Table:
     """Return the rows at some positions, in their order; every position must be live."""
     runs = at.runs()
     keep = pa.array([row in runs for row in range(plan.files.num_rows)], pa.bool_())
-    own = at.renumbered(keep)
-    own_runs = own.runs()
-
-    def mask(file_row: int, positions: pa.Array) -> pa.Array:
-        return pc.is_in(positions, own.of_file(file_row, own_runs))
-
-    return _masked(with_files(plan, keep), schema, mask).read_all()
+    return _masked(with_files(plan, keep), schema, at.renumbered(keep), keep=True).read_all()
 
 
-def _masked(plan: ScanPlan, schema: str, mask: Masker) -> pa.RecordBatchReader:
-    """Read file by file, so that each file's positions are looked up once per batch and no batch spans files."""
+def _masked(plan: ScanPlan, schema: str, positions: Positions, *, keep: bool) -> pa.RecordBatchReader:
+    """Return the live rows of the plan's files that are at the positions, or all others, as a stream.
+
+    Read file by file, so that no batch spans two. Rows and positions both ascend within a file: each batch looks at the
+    positions in its own range only.
+    """
     whole = replace(unfiltered(plan), projection=projection_json(schema, POS))
     row_schema = pa.schema([field for field in whole.stream().schema if field.name != POS])
+    runs = positions.runs()
 
     def batches() -> Iterator[pa.RecordBatch]:
         for file_row in range(whole.files.num_rows):
             files, deletes = with_own_deletes(whole.files.slice(file_row, 1), whole.deletes)
+            wanted = positions.of_file(file_row, runs)
             for batch in replace(whole, files=files, deletes=deletes).stream():
-                kept = batch.filter(mask(file_row, batch.column(POS)))
+                if batch.num_rows == 0:
+                    continue
+                ordinals = batch.column(POS)
+                end = bisect_right(wanted, ordinals[-1].as_py(), key=_value)
+                found = pc.is_in(ordinals, wanted.slice(0, end))
+                wanted = wanted.slice(end)
+                kept = batch.filter(found if keep else pc.invert(found))
                 yield pa.RecordBatch.from_arrays([kept.column(name) for name in row_schema.names], schema=row_schema)
 
     return pa.RecordBatchReader.from_batches(row_schema, batches())
+
+
+def _value(scalar: pa.Scalar) -> int:
+    value: int = scalar.as_py()
+    return value
 
 
 def position_stream(plan: ScanPlan, positions: Positions) -> pa.Table:
