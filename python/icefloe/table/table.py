@@ -128,9 +128,9 @@ class Table(TableFacts):
             table_name=".".join(self._identifier),
         )
 
-    def to_polars(self) -> pl.DataFrame:
-        """Return all rows as a Polars data frame."""
-        return self.scan().to_polars()
+    def to_polars(self) -> pl.LazyFrame:
+        """Return all rows as a lazy Polars frame; they are read now."""
+        return self.scan().to_polars().lazy()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.scan().__arrow_c_stream__(requested_schema)

@@ -1,0 +1,23 @@
+"""A catalog that does nothing, for code that needs one and has none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from icefloe.catalog.catalog import Catalog
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class NoopCatalog(Catalog):
+    """Every operation raises NotImplementedError."""
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(
+            f"catalog {self.name!r} does nothing ({len(args) + len(kwargs)} arguments): load a real one"
+        )
+
+    create_table = load_table = drop_table = purge_table = rename_table = register_table = _refuse
+    list_tables = commit_table = create_namespace = drop_namespace = list_namespaces = _refuse
+    load_namespace_properties = update_namespace_properties = _refuse
