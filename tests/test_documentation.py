@@ -37,7 +37,15 @@ def test_there_are_documents_with_code() -> None:
 def test_code_blocks_run(code: str, tmp_path: Path) -> None:
     script = tmp_path / "blocks.py"
     script.write_text(code, encoding="utf-8")
+    # As in an activated environment: Spark starts its workers with the `python3` of the path.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
-        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=240, env={**os.environ, "TZ": "UTC"}
+        [sys.executable, script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env={**os.environ, "PATH": path},
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

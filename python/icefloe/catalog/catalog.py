@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
@@ -57,6 +58,8 @@ class Catalog(ABC):
     def __init__(self, name: str, **properties: str) -> None:
         self.name = name
         self.properties: Properties = dict(properties)
+        if (warehouse := properties.get("warehouse")) is not None:
+            self.properties["warehouse"] = absolute(warehouse)
 
     # ---- tables
 
@@ -319,3 +322,8 @@ def check_property_changes(removals: set[str], updates: Properties) -> None:
     both = sorted(removals & set(updates))
     if both:
         raise ValidationError(f"properties both removed and set: {', '.join(both)}")
+
+
+def absolute(location: str) -> str:
+    """Return a location as metadata may record it: a relative directory is meant from the working directory."""
+    return location if "://" in location or location.startswith(("/", "file:")) else str(Path.cwd() / location)

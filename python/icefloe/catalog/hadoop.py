@@ -81,7 +81,7 @@ class HadoopCatalog(Catalog):
 
     def __init__(self, name: str, **properties: str) -> None:
         super().__init__(name, **properties)
-        warehouse = properties.get("warehouse")
+        warehouse = self.properties.get("warehouse")
         if warehouse is None:
             raise ValidationError(f"catalog {name!r} needs a property 'warehouse', the directory that holds its tables")
         self._root = _local_directory(warehouse)

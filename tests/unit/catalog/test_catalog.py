@@ -1,7 +1,10 @@
 """What every catalog promises."""
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
+from icefloe.catalog import load_catalog
 from icefloe.exceptions import (
     CommitFailedException,
     NamespaceAlreadyExistsError,
@@ -148,3 +151,11 @@ def test_gzip_metadata_is_written_and_read(catalog):
             update.set_properties({"n": number})
     assert table.metadata_location.endswith(".gz.metadata.json")
     assert catalog.load_table("db.events").properties["n"] == "2"
+
+
+def test_relative_warehouse_is_meant_from_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    catalog = load_catalog("here", type="hadoop", warehouse="lake")
+    catalog.create_namespace("db")
+    table = catalog.create_table("db.t", schema=pa.schema([("id", pa.int64())]))
+    assert table.location() == str(tmp_path / "lake" / "db" / "t")
