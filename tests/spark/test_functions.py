@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 import random
 
@@ -17,16 +17,16 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import LongType, StructField, StructType
 
 RANDOM = random.Random(5)
-EPOCH = datetime.datetime(1970, 1, 1)
+EPOCH = dt.datetime(1970, 1, 1)
 MOMENTS = [
-    EPOCH + datetime.timedelta(microseconds=one) for one in (0, -1, 1, 86_400_000_000 - 1, -86_400_000_000, 10**15 + 7)
+    EPOCH + dt.timedelta(microseconds=one) for one in (0, -1, 1, 86_400_000_000 - 1, -86_400_000_000, 10**15 + 7)
 ]
 MOMENTS += [
-    datetime.datetime(1900, 1, 1, 0, 0, 0, 1),
-    datetime.datetime(2017, 11, 16, 22, 31, 8),
-    datetime.datetime(2024, 3, 10, 10, 30),
+    dt.datetime(1900, 1, 1, 0, 0, 0, 1),
+    dt.datetime(2017, 11, 16, 22, 31, 8),
+    dt.datetime(2024, 3, 10, 10, 30),
 ]
-MOMENTS += [EPOCH + datetime.timedelta(microseconds=RANDOM.randrange(-(10**15), 10**15)) for _ in range(200)]
+MOMENTS += [EPOCH + dt.timedelta(microseconds=RANDOM.randrange(-(10**15), 10**15)) for _ in range(200)]
 COLUMNS = {
     "int": pa.array(
         [0, 1, -1, 34, 2**31 - 1, -(2**31), None, *(RANDOM.randrange(-(2**31), 2**31) for _ in range(200))], pa.int32()

@@ -85,7 +85,7 @@ def fits(given: Any, wanted: Any) -> bool:
         return True
     if isinstance(given, spark_types.DecimalType) and isinstance(wanted, spark_types.DecimalType):
         return bool(given.scale == wanted.scale and given.precision <= wanted.precision)
-    return _shape(given) == _shape(wanted)
+    return bool(_shape(given) == _shape(wanted))
 
 
 def _column(given: Any, field: Any) -> Column:

@@ -12,7 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, DataSourceReader, WriterCommitMessage
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceArrowWriter,
+    DataSourceReader,
+    InputPartition,
+    WriterCommitMessage,
+)
 
 from icefloe.exceptions import ValidationError
 from icefloe.spark.commit import SNAPSHOT_PROPERTY, WriteMode, commit_files
@@ -44,7 +50,7 @@ def register(spark: Any = None) -> None:
     active_session(spark).dataSource.register(IcefloeDataSource)
 
 
-class IcefloeDataSource(DataSource):  # type: ignore[misc]  # pyspark has no types here
+class IcefloeDataSource(DataSource):
     """An Iceberg table.
 
     Options to read with: ``snapshot-id``, ``as-of-timestamp`` (milliseconds), ``branch``, ``tag``, ``versionAsOf`` (any of the
@@ -72,7 +78,7 @@ class IcefloeDataSource(DataSource):  # type: ignore[misc]  # pyspark has no typ
         return IcefloeWriter.make(options, schema, overwrite=overwrite)
 
 
-class IcefloeReader(DataSourceReader):  # type: ignore[misc]  # pyspark has no types here
+class IcefloeReader(DataSourceReader):
     """Reads a scan; planned when Spark asks for partitions."""
 
     def __init__(self, options: TableOptions, columns: Sequence[str]) -> None:
@@ -84,19 +90,21 @@ class IcefloeReader(DataSourceReader):  # type: ignore[misc]  # pyspark has no t
         scan = self._options.scan().update(selected_fields=tuple(self._columns))
         return [ReadTask(group) for group in scan.plan().groups()]
 
-    def read(self, partition: ReadTask) -> Iterator[pa.RecordBatch]:
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield one task's rows."""
+        if not isinstance(partition, ReadTask):
+            raise ValidationError(f"{type(partition).__name__} is no task of this reader")
         return partition.batches()
 
 
 @dataclass(frozen=True)
-class FilesWritten(WriterCommitMessage):  # type: ignore[misc]  # pyspark has no types here
+class FilesWritten(WriterCommitMessage):
     """What one task wrote: DataFile columns as an Arrow IPC stream, None if it had no rows."""
 
     files: bytes | None
 
 
-class IcefloeWriter(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark has no types here
+class IcefloeWriter(DataSourceArrowWriter):
     """Writes rows as they come, each task one file per partition, and commits once."""
 
     def __init__(self, options: TableOptions, task: WriteDataFiles, mode: WriteMode) -> None:
@@ -129,9 +137,9 @@ class IcefloeWriter(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark has
         files = self._task.write(iterator)
         return FilesWritten(None if files is None else to_ipc(files))
 
-    def commit(self, messages: list[FilesWritten | None]) -> None:
+    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Commit what all tasks wrote, in one snapshot."""
-        answers = [message.files for message in messages if message is not None and message.files is not None]
+        answers = [one.files for one in messages if isinstance(one, FilesWritten) and one.files is not None]
         options = {
             key: value
             for key, value in self._options.others.items()
@@ -139,5 +147,5 @@ class IcefloeWriter(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark has
         }
         commit_files(self._options.load(), collected(answers), self._mode, options)
 
-    def abort(self, messages: list[FilesWritten | None]) -> None:
+    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Delete nothing: Spark also calls this after a commit whose outcome may be unknown. Unreferenced files are orphans."""

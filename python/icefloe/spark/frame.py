@@ -16,7 +16,7 @@ from icefloe.spark.read_task import ReadTask
 from icefloe.spark.spark_types import schema_value, to_spark_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pyspark.sql import DataFrame
 
@@ -33,7 +33,7 @@ class ReadGroups:
 
     groups: tuple[TaskGroup, ...]
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of each group that is asked for."""
         for batch in batches:
             for number in batch.column(0).to_pylist():
@@ -102,5 +102,7 @@ def _rust_frame(spark: Any, scan: TableScan, only: pa.Array | None) -> DataFrame
     groups = tuple(plan.groups())
     struct = to_spark_schema(plan.projection)
     if not groups:
-        return spark.createDataFrame([], struct)
-    return spark.range(0, len(groups), 1, len(groups)).mapInArrow(ReadGroups(groups), struct)
+        empty: DataFrame = spark.createDataFrame([], struct)
+        return empty
+    frame: DataFrame = spark.range(0, len(groups), 1, len(groups)).mapInArrow(ReadGroups(groups), struct)
+    return frame

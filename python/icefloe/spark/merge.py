@@ -8,6 +8,7 @@ checks what they did against the snapshot that was read, as strictly as ``write.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
@@ -20,7 +21,7 @@ from icefloe.spark.row_target import Target
 from icefloe.spark.session import active_session
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from pyspark.sql import Column, DataFrame
     from typing_extensions import Self
@@ -58,7 +59,7 @@ def merge_into(
         >>> merge.when_matched_update_all().when_not_matched_insert_all().execute()           # doctest: +SKIP
         MergeResult(rows_updated=60012, rows_deleted=0, rows_inserted=60012)
     """
-    keys = dict(on) if hasattr(on, "items") else {name: name for name in on}
+    keys = dict(on) if isinstance(on, Mapping) else {name: name for name in on}
     if not keys or isinstance(on, str):
         raise ValidationError('A merge needs key columns: on=["id"]')
     target = Target(table=table, operation="merge", branch=branch, snapshot_properties=dict(snapshot_properties or {}))

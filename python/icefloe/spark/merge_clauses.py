@@ -116,11 +116,9 @@ def values_of_clauses(clauses: Sequence[Clause], struct: Any, source: Sequence[s
         return made[0]
     columns = []
     for position, field in enumerate(struct.fields):
-        value = None
-        for index, values in made.items():
-            applies = F.col(CLAUSE) == F.lit(index)
-            value = F.when(applies, values[position]) if value is None else value.when(applies, values[position])
-        columns.append(value.alias(field.name))
+        # At most one of these is not null, as at most one clause applies to a row; null is a value like any other.
+        parts = [F.when(F.col(CLAUSE) == F.lit(index), values[position]) for index, values in made.items()]
+        columns.append(F.coalesce(*parts).alias(field.name))
     return columns
 
 

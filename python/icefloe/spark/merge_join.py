@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
-from typing_extensions import Self
 
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import And, GreaterThanOrEqual, LessThanOrEqual
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pyspark.sql import Column, DataFrame
+    from typing_extensions import Self
 
     from icefloe.expressions import BooleanExpression
     from icefloe.spark.row_target import PinnedTarget

@@ -220,9 +220,10 @@ def _grouped(files: pa.RecordBatch, mask: pa.Array, groups: pa.Array) -> Iterato
 
 def _relation(spark: Any, struct: Any, paths: list[str]) -> DataFrame:
     if not paths:
-        return spark.createDataFrame([], struct)
+        empty: DataFrame = spark.createDataFrame([], struct)
+        return empty
     with settings(spark, _DISCOVERY):
-        frame = spark.read.schema(struct).options(**_EXACT_PATHS).parquet(*paths)
+        frame: DataFrame = spark.read.schema(struct).options(**_EXACT_PATHS).parquet(*paths)
         frame.schema  # noqa: B018  lists the files now, under these settings; a remote session would do so later
     return frame
 

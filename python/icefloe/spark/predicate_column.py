@@ -71,7 +71,8 @@ def _leaf(kind: str, predicate: Mapping[str, Any], schema: Mapping[str, Any]) ->
         raise FeatureUnsupportedError(f"Filters over transforms cannot be evaluated in Spark: {term}")
     column, iceberg_type = column_of(*term.split(".")), _type_of(term, schema)
     if kind in _COMPARISONS:
-        return _COMPARISONS[kind](column, _literal(predicate["value"], iceberg_type))
+        compared: Column = _COMPARISONS[kind](column, _literal(predicate["value"], iceberg_type))
+        return compared
     if kind == "not-eq":
         return column.isNull() | (column != _literal(predicate["value"], iceberg_type))
     if kind in ("in", "not-in"):
@@ -80,15 +81,11 @@ def _leaf(kind: str, predicate: Mapping[str, Any], schema: Mapping[str, Any]) ->
         return F.startswith(column, F.lit(predicate["value"]))
     if kind == "not-starts-with":
         return column.isNull() | ~F.startswith(column, F.lit(predicate["value"]))
-    unary = {
-        "is-null": column.isNull,
-        "not-null": column.isNotNull,
-        "is-nan": lambda: _is_nan(column),
-        "not-nan": lambda: ~_is_nan(column),
-    }
-    if kind not in unary:
-        raise FeatureUnsupportedError(f"Spark cannot evaluate the filter operator {kind!r}")
-    return unary[kind]()
+    if kind in ("is-null", "not-null"):
+        return column.isNull() if kind == "is-null" else column.isNotNull()
+    if kind in ("is-nan", "not-nan"):
+        return _is_nan(column) if kind == "is-nan" else ~_is_nan(column)
+    raise FeatureUnsupportedError(f"Spark cannot evaluate the filter operator {kind!r}")
 
 
 def _membership(kind: str, column: Column, values: list[Column]) -> Column:

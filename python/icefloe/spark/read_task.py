@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ReadTask(InputPartition):  # type: ignore[misc]  # pyspark has no types here
+class ReadTask(InputPartition):
     """Files that one Spark task reads; credentials travel in here and not in options, which show up in plans and logs.
 
     Args:

@@ -97,7 +97,7 @@ class RowChanges:
         with settings(self.pinned.spark, {**UNLIMITED_BATCH_BYTES, **SHUFFLE_SETTINGS}), worker_errors():
             if self.gone is None or self.pinned.merges_on_read():
                 return self._merge_on_read()
-            return self._copy_on_write()
+            return self._copy_on_write(self.gone)
 
     # ---- merge-on-read: delete files beside new rows
 
@@ -108,7 +108,7 @@ class RowChanges:
         if rows is not None:
             parts.append(_data_answers(rows, self.pinned.table, operation_id))
         if self.gone is not None:
-            parts.append(self._delete_answers(operation_id))
+            parts.append(self._delete_answers(self.gone, operation_id))
         data, deletes = _written(parts)
         if data is None and deletes is None and len(self.covered) == 0:
             return MergeResult(0, 0, 0)
@@ -116,7 +116,7 @@ class RowChanges:
             self._commit_row_delta(data, deletes)
         return self._result(_rows_of(deletes), _rows_of(data))
 
-    def _delete_answers(self, operation_id: str) -> DataFrame:
+    def _delete_answers(self, gone: DataFrame, operation_id: str) -> DataFrame:
         pinned = self.pinned
         files = pinned.planned.plan.files
         table = pinned.table
@@ -129,7 +129,7 @@ class RowChanges:
             operation_id=operation_id,
             targets=to_ipc(files.select(["file_path", "spec_id", "partition"])),
         )
-        places = with_file_number(pinned.planned, self.gone)
+        places = with_file_number(pinned.planned, gone)
         places = places.select(F.col(FILE).alias("file"), F.col(POSITION).alias("pos"))
         # One writer per file: a file's deletes go into one delete file, and a place that comes twice is seen.
         return places.repartition("file").mapInArrow(task, ANSWER_SCHEMA).withColumn("kind", F.lit(_DELETES))
@@ -152,9 +152,9 @@ class RowChanges:
 
     # ---- copy-on-write: files that hold changed rows, rewritten
 
-    def _copy_on_write(self) -> MergeResult:
+    def _copy_on_write(self, gone: DataFrame) -> MergeResult:
         pinned = self.pinned
-        places = with_file_number(pinned.planned, self.gone).persist()
+        places = with_file_number(pinned.planned, gone).persist()
         try:
             counts = (
                 places.groupBy(FILE)

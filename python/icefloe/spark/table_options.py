@@ -89,7 +89,7 @@ class TableOptions:
         ]
         if len(versions) > 1:
             raise ValidationError(f"Give one of the options {', '.join(versions)}, not all of them")
-        scan = self.load().scan()
+        scan: TableScan = self.load().scan()
         for key in versions:
             scan = _at_version(scan, key, self.others[key])
         if "columns" in self.others:

@@ -28,16 +28,19 @@ def rust_transform(name: str, source_type: str | None, source: Column) -> Column
         source: Source column.
     """
     result = _result_type(name, source_type)
+    functions: Any = F  # its stubs do not have the UDF makers
 
     def apply(values: Any) -> Any:
         array = pa.Array.from_pandas(values) if not isinstance(values, pa.Array) else values
         return _transformed(name, source_type, array)
 
     if _has_arrow_udf():
-        return F.arrow_udf(_typed(apply, pa.Array), result)(source)
+        column: Column = functions.arrow_udf(_typed(apply, pa.Array), result)(source)
+        return column
     import pandas as pd
 
-    return F.pandas_udf(_typed(lambda values: apply(values).to_pandas(), pd.Series), result)(source)
+    series: Column = functions.pandas_udf(_typed(lambda values: apply(values).to_pandas(), pd.Series), result)(source)
+    return series
 
 
 def _transformed(name: str, source_type: str | None, array: pa.Array) -> pa.Array:

@@ -62,9 +62,9 @@ class WriteDataFiles(TableTask):
     sort_order: str | None
     presorted: bool
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Write all batches; yield one answer, or none for an empty partition."""
-        files = self.write(batches)
+        files = self.write(iter(batches))
         if files is not None:
             yield answer(files)
 
@@ -104,12 +104,12 @@ class WritePositionDeletes(TableTask):
     specs: str
     targets: bytes
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Write all batches; yield one answer, or none for an empty partition."""
-        first = next(batches, None)
-        if first is None:
+        arrived = list(batches)
+        if not arrived:
             return
-        places = pa.Table.from_batches([first, *batches]).combine_chunks()
+        places = pa.Table.from_batches(arrived).combine_chunks()
         _check_places(places)
         targets = from_ipc(self.targets)
         partition_id, task_id = task_ids()
@@ -154,7 +154,8 @@ def to_ipc(batch: pa.RecordBatch) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)
-    return sink.getvalue().to_pybytes()
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
 
 
 def from_ipc(data: bytes) -> pa.RecordBatch:

@@ -1,0 +1,170 @@
+"""MERGE, UPDATE and DELETE do what a naive loop over rows does, in every mode."""
+
+from __future__ import annotations
+
+import icefloe.spark
+import pytest
+from icefloe.exceptions import SchemaMismatchError, ValidationError, ValidationException
+from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.spark import MergeResult
+from icefloe.transforms import BucketTransform
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
+
+SCHEMA = T.StructType(
+    [T.StructField("id", T.LongType()), T.StructField("n", T.IntegerType()), T.StructField("s", T.StringType())]
+)
+SPEC = PartitionSpec(PartitionField(1, 1000, BucketTransform(3), "id_bucket"))
+MODES = ["merge-on-read", "copy-on-write"]
+
+
+def rows(table, spark):
+    found = [tuple(row) for row in icefloe.spark.read(table, spark=spark).collect()]
+    return sorted(found, key=lambda row: (row[0] is None, row[0] or 0, row[1] or 0))
+
+
+def frame_of(spark, data, columns="id long, n int, s string"):
+    return spark.createDataFrame(data, columns)
+
+
+@pytest.fixture(params=MODES)
+def table(request, spark, new_table):
+    properties = {f"write__{one}__mode": request.param for one in ("merge", "update", "delete")}
+    made = new_table(SCHEMA, SPEC, **properties)
+    icefloe.spark.write(spark.range(20).select("id", F.col("id").cast("int").alias("n"), F.lit("old").alias("s")), made)
+    return made
+
+
+def test_upsert_replaces_and_adds_rows_in_one_snapshot(spark, table):
+    before = table.current_snapshot().snapshot_id
+    source = frame_of(spark, [(3, 300, "new"), (19, 1900, "new"), (50, 5000, "new"), (None, 1, "null key")])
+    result = (
+        icefloe.spark.merge_into(table, source, on=["id"])
+        .when_matched_update_all()
+        .when_not_matched_insert_all()
+        .execute()
+    )
+    assert result == MergeResult(rows_updated=2, rows_deleted=0, rows_inserted=2)
+    expected = [(key, key * 100 if key in (3, 19) else key, "new" if key in (3, 19) else "old") for key in range(20)]
+    assert rows(table, spark) == [*expected, (50, 5000, "new"), (None, 1, "null key")]
+    assert table.current_snapshot().parent_snapshot_id == before
+    again = [tuple(row) for row in icefloe.spark.read(table, spark=spark, snapshot_id=before).orderBy("id").collect()]
+    assert again == [(key, key, "old") for key in range(20)]
+
+
+def test_the_first_clause_that_holds_applies(spark, table):
+    source = frame_of(spark, [(key, key + 1000, "D" if key % 3 == 0 else "U") for key in range(10, 30)])
+    merge = icefloe.spark.merge_into(table, source, on=["id"]).when_matched_delete("source.s = 'D'")
+    merge = merge.when_matched_update({"n": "target.n + source.n", "s": F.lit("sum")}, "target.n < 15")
+    merge = merge.when_matched_update({"s": "'late'"}).when_not_matched_insert(
+        {"id": "source.id", "n": F.lit(-1)}, "source.id < 25"
+    )
+    result = merge.execute()
+    merged = {
+        key: (key, 2 * key + 1000, "sum") if key < 15 else (key, key, "late") for key in range(10, 20) if key % 3 != 0
+    }
+    expected = [*((key, key, "old") for key in range(10)), *merged.values()]
+    expected += [(key, -1, None) for key in range(20, 25)]
+    assert rows(table, spark) == expected
+    assert result == MergeResult(rows_updated=7, rows_deleted=3, rows_inserted=5)
+
+
+def test_rows_that_the_source_lacks_can_be_changed(spark, table):
+    source = frame_of(spark, [(key, 0, "kept") for key in range(5)])
+    merge = icefloe.spark.merge_into(table, source, on=["id"]).when_matched_update({"s": "source.s"})
+    merge = merge.when_not_matched_by_source_delete("target.id >= 10").when_not_matched_by_source_update(
+        {"n": "-target.n"}
+    )
+    assert merge.execute() == MergeResult(rows_updated=10, rows_deleted=10, rows_inserted=0)
+    assert rows(table, spark) == [(key, key, "kept") for key in range(5)] + [(key, -key, "old") for key in range(5, 10)]
+
+
+def test_keys_may_be_called_otherwise_in_the_source(spark, table):
+    source = frame_of(spark, [(4, "x")], "key int, value string")
+    merge = icefloe.spark.merge_into(table, source, on={"id": "key"}).when_matched_update({"s": "source.value"})
+    assert merge.execute().rows_updated == 1
+    assert rows(table, spark)[4] == (4, 4, "x")
+
+
+def test_two_source_rows_for_one_target_row_are_refused(spark, table):
+    before = table.current_snapshot().snapshot_id
+    source = frame_of(spark, [(1, 1, "a"), (1, 2, "b")])
+    with pytest.raises(ValidationError, match="Several source rows"):
+        icefloe.spark.merge_into(table, source, on=["id"]).when_matched_update_all().execute()
+    assert table.refresh().current_snapshot().snapshot_id == before
+
+
+def test_merges_upon_merges_see_earlier_deletes(spark, table):
+    for turn in range(3):
+        source = frame_of(spark, [(key, turn * 100 + key, f"turn {turn}") for key in range(turn, 20, 2)])
+        icefloe.spark.merge_into(table, source, on=["id"]).when_matched_update_all().execute()
+    expected = {key: (key, key, "old") for key in range(20)}
+    for turn in range(3):
+        expected.update({key: (key, turn * 100 + key, f"turn {turn}") for key in range(turn, 20, 2)})
+    assert rows(table, spark) == [expected[key] for key in range(20)]
+
+
+def test_a_merge_that_changes_nothing_commits_nothing(spark, table):
+    before = table.current_snapshot().snapshot_id
+    source = frame_of(spark, [(100, 1, "x")])
+    assert icefloe.spark.merge_into(table, source, on=["id"]).when_matched_update_all().execute() == MergeResult(
+        0, 0, 0
+    )
+    assert table.refresh().current_snapshot().snapshot_id == before
+
+
+def test_a_source_that_cannot_fill_all_columns_is_refused(spark, table):
+    with pytest.raises(SchemaMismatchError, match="'s'"):
+        icefloe.spark.merge_into(
+            table, frame_of(spark, [(1, 1)], "id long, n int"), on=["id"]
+        ).when_matched_update_all().execute()
+    source = frame_of(spark, [(1, "x", "y")], "id long, n string, s string")
+    with pytest.raises(SchemaMismatchError, match="'n' is string"):
+        icefloe.spark.merge_into(table, source, on=["id"]).when_not_matched_insert_all().execute()
+
+
+def test_a_merge_without_clauses_or_keys_is_refused(spark, table):
+    with pytest.raises(ValidationError, match="no clause"):
+        icefloe.spark.merge_into(table, spark.range(1), on=["id"]).execute()
+    with pytest.raises(ValidationError, match="key columns"):
+        icefloe.spark.merge_into(table, spark.range(1), on=[])
+    with pytest.raises(ValidationError, match="no key column 'id'"):
+        icefloe.spark.merge_into(table, frame_of(spark, [(1,)], "x int"), on=["id"]).when_matched_delete().execute()
+
+
+def test_a_concurrent_change_of_the_same_rows_is_a_conflict(spark, table, catalog):
+    other = catalog.load_table(table.name())
+    source = frame_of(spark, [(3, 0, "mine")])
+    merge = icefloe.spark.merge_into(table, source, on=["id"]).when_matched_update_all()
+    pinned = merge._target.pinned
+
+    def pin_then_lose(*args, **kwargs):
+        found = pinned(*args, **kwargs)
+        icefloe.spark.delete_from(other, "id = 3", spark=spark)
+        return found
+
+    object.__setattr__(merge._target, "pinned", pin_then_lose)
+    with pytest.raises(ValidationException):
+        merge.execute()
+    assert [row[0] for row in rows(table.refresh(), spark)] == [key for key in range(20) if key != 3]
+
+
+def test_update_changes_only_the_rows_of_its_filter(spark, table):
+    result = icefloe.spark.update(table, {"n": "n * 2", "s": F.lit("doubled")}, "id >= 18", spark=spark)
+    assert result == MergeResult(rows_updated=2, rows_deleted=0, rows_inserted=0)
+    assert rows(table, spark)[17:] == [(17, 17, "old"), (18, 36, "doubled"), (19, 38, "doubled")]
+
+
+def test_delete_removes_rows_and_whole_files(spark, table):
+    assert icefloe.spark.delete_from(table, "id in (1, 2, 3)", spark=spark).rows_deleted == 3
+    assert [row[0] for row in rows(table, spark)] == [0, *range(4, 20)]
+    assert icefloe.spark.delete_from(table, "id >= 0", spark=spark).rows_deleted == 17
+    assert rows(table, spark) == []
+    assert icefloe.spark.delete_from(table, "id >= 0", spark=spark) == MergeResult(0, 0, 0)
+
+
+def test_python_agrees_on_what_spark_merged(spark, table):
+    source = frame_of(spark, [(key, -key, "new") for key in range(15, 25)])
+    icefloe.spark.merge_into(table, source, on=["id"]).when_matched_update_all().when_not_matched_insert_all().execute()
+    found = sorted(zip(*table.scan().to_arrow().to_pydict().values(), strict=True))
+    assert found == rows(table, spark)

@@ -1,0 +1,157 @@
+"""The two readers agree, snapshots can be chosen, and the choice of reader can be seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import icefloe.spark
+import pytest
+from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.spark.frame import scan_frame
+from icefloe.spark.reader import resolve_scan
+from icefloe.spark.scan_choice import plan_scan
+from icefloe.transforms import BucketTransform, IdentityTransform
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
+
+SCHEMA = T.StructType(
+    [T.StructField("id", T.LongType()), T.StructField("x", T.DoubleType()), T.StructField("s", T.StringType())]
+)
+FILTERS = [
+    "id = 7",
+    "id != 7 and x < 50.0",
+    "x is null or s = 's3'",
+    "x is not null and not (id > 10)",
+    "s in ('s1', 's2') and id not in (1, 2)",
+    "s like 's1%' or x is nan",
+    "s != 's1'",
+    "id > 1000",
+]
+
+
+def fill(spark, table, count=100):
+    x = (
+        F.when(F.col("id") % 10 == 0, F.lit(None))
+        .when(F.col("id") % 11 == 0, F.lit(float("nan")))
+        .otherwise(F.col("id") * 1.0)
+    )
+    frame = spark.range(count).select(
+        "id", x.alias("x"), F.concat(F.lit("s"), (F.col("id") % 5).cast("string")).alias("s")
+    )
+    icefloe.spark.write(frame.select("id", "x", F.when(F.col("id") % 13 != 0, F.col("s")).alias("s")), table)
+
+
+def by_both(spark, table, **arguments):
+    scan = resolve_scan(table, arguments.get("columns"), arguments.get("filter"), {})
+    planned = plan_scan(spark, scan)
+    assert planned.native is not None, planned.choice
+    found = [scan_frame(spark, one) for one in (planned, replace(planned, native=None))]
+    return [sorted(map(repr, frame.collect())) for frame in found]
+
+
+@pytest.fixture(scope="module")
+def deleted(spark, catalog):
+    """A table with position deletes in some files and none in others."""
+    spec = PartitionSpec(PartitionField(1, 1000, BucketTransform(4), "b"))
+    properties = {"write.delete.mode": "merge-on-read"}
+    table = catalog.create_table(
+        "db.deleted", icefloe.spark.schema_from_spark(SCHEMA), partition_spec=spec, properties=properties
+    )
+    fill(spark, table)
+    fill(spark, table, 30)
+    icefloe.spark.delete_from(table, "id in (3, 14, 15, 92) or x > 90.0", spark=spark)
+    return table
+
+
+@pytest.mark.parametrize("row_filter", [None, *FILTERS])
+def test_readers_agree_with_deletes_and_filters(spark, deleted, row_filter):
+    native, rust = by_both(spark, deleted, filter=row_filter)
+    assert native == rust
+    python = deleted.scan(row_filter or "true" if row_filter else deleted.scan().row_filter).to_arrow()
+    assert len(native) == python.num_rows
+
+
+def test_columns_come_in_the_order_asked_for(spark, deleted):
+    native, rust = by_both(spark, deleted, columns=["s", "id"], filter="x > 5.0")
+    assert native == rust
+    assert icefloe.spark.read(deleted, spark=spark, columns=["s", "id"]).columns == ["s", "id"]
+
+
+def test_counts_agree_without_reading_columns(spark, deleted):
+    assert icefloe.spark.read(deleted, spark=spark).count() == deleted.scan().count()
+
+
+def test_files_of_equal_size_are_told_apart(spark, new_table):
+    table = new_table(T.StructType([T.StructField("id", T.LongType())]), write__delete__mode="merge-on-read")
+    for start in (1000, 2000, 3000):
+        icefloe.spark.write(spark.range(start, start + 10).coalesce(1), table)
+    sizes = table.scan().plan().files.column("file_size_in_bytes").to_pylist()
+    assert len(set(sizes)) < 3
+    icefloe.spark.delete_from(table, "id in (1001, 2002, 3003)", spark=spark)
+    native, rust = by_both(spark, table)
+    assert native == rust
+    assert len(native) == 27
+
+
+def test_paths_with_pattern_characters_are_read_once(spark, new_table):
+    spec = PartitionSpec(PartitionField(1, 1000, IdentityTransform(), "p"))
+    table = new_table(T.StructType([T.StructField("p", T.StringType())]), spec)
+    values = ["a b", "[x]", "{1,2}", "*", "?", "100%", "a=b", "é/ü"]
+    icefloe.spark.write(spark.createDataFrame([(value,) for value in values], "p string"), table)
+    native, rust = by_both(spark, table)
+    assert native == rust
+    assert len(native) == len(values)
+
+
+def test_versions_can_be_read(spark, new_table):
+    table = new_table(T.StructType([T.StructField("id", T.LongType())]))
+    for _ in range(3):
+        icefloe.spark.write(spark.range(10), table)
+    first, second, third = (entry for entry in table.history())
+    table.manage_snapshots().create_tag(first.snapshot_id, "first").commit()
+    table.manage_snapshots().create_branch(second.snapshot_id, "side").commit()
+    table.refresh()
+
+    def count(**version):
+        return icefloe.spark.read(table, spark=spark, **version).count()
+
+    assert count() == 30
+    assert count(snapshot_id=first.snapshot_id) == count(tag="first") == 10
+    assert count(branch="side") == 20
+    assert count(as_of_timestamp=third.timestamp_ms) == 30
+    assert count(as_of_timestamp=third.timestamp_ms - 1) == 20
+    with pytest.raises(ValidationError, match="Give one of"):
+        count(tag="first", branch="side")
+
+
+def test_a_frame_keeps_its_snapshot(spark, new_table):
+    table = new_table(T.StructType([T.StructField("id", T.LongType())]))
+    icefloe.spark.write(spark.range(10), table)
+    frame = icefloe.spark.read(table, spark=spark)
+    icefloe.spark.write(spark.range(5), table)
+    assert frame.count() == 10
+    assert icefloe.spark.read(table, spark=spark).count() == 15
+
+
+def test_a_branch_can_be_written_and_read(spark, new_table):
+    table = new_table(T.StructType([T.StructField("id", T.LongType())]))
+    icefloe.spark.write(spark.range(10), table)
+    icefloe.spark.write(spark.range(5), table, options={"branch": "side", "snapshot-property.why": "test"})
+    assert icefloe.spark.read(table, spark=spark).count() == 10
+    assert icefloe.spark.read(table, spark=spark, branch="side").count() == 15
+    assert table.snapshot_by_name("side").summary.additional_properties["why"] == "test"
+
+
+def test_unknown_columns_are_refused(spark, deleted):
+    with pytest.raises(ResolveError):
+        icefloe.spark.read(deleted, spark=spark, columns=["nope"])
+    with pytest.raises(ResolveError):
+        icefloe.spark.read(deleted, spark=spark, filter="nope = 1")
+
+
+def test_the_choice_says_which_and_why(spark, deleted):
+    choice = icefloe.spark.explain_read(deleted, spark=spark, filter="id = 7")
+    assert choice.native
+    assert "Spark's Parquet reader" in str(choice)
+    assert choice.counters["files_planned"] == choice.files
