@@ -44,7 +44,7 @@ def session_builder(**settings: str):
 def spark(tmp_path_factory):
     local = tmp_path_factory.mktemp("spark")
     settings = {"spark.local.dir": str(local), "spark.sql.warehouse.dir": str(local / "warehouse")}
-    session = session_builder(**settings).master("local[2]").getOrCreate()
+    session = session_builder(**settings).master("local[2,3]").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()

@@ -1,0 +1,65 @@
+"""``format("icefloe")``: a table named by options alone, read and written in processes that know nothing else."""
+
+from __future__ import annotations
+
+import icefloe.spark
+import pytest
+from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.spark import functions as ice
+from icefloe.transforms import BucketTransform
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
+
+SCHEMA = T.StructType([T.StructField("id", T.LongType()), T.StructField("s", T.StringType())])
+
+
+@pytest.fixture(scope="module")
+def options(spark, catalog):
+    icefloe.spark.register(spark)
+    given = {key: catalog.properties[key] for key in ("uri", "warehouse")}
+    return {"catalog": "lake", "catalog.type": "sql", **{f"catalog.{key}": value for key, value in given.items()}}
+
+
+def frame_of(spark, start, end):
+    return spark.range(start, end).select("id", F.concat(F.lit("s"), F.col("id").cast("string")).alias("s"))
+
+
+def test_appends_overwrites_and_reads(spark, new_table, options):
+    table = new_table(SCHEMA, PartitionSpec(PartitionField(1, 1000, BucketTransform(2), "b")))
+    name = ".".join(table.name())
+    frame_of(spark, 0, 50).write.format("icefloe").options(**options).mode("append").save(name)
+    frame_of(spark, 50, 60).write.format("icefloe").options(**options).mode("append").save(name)
+    read = spark.read.format("icefloe").options(**options)
+    assert sorted(row["id"] for row in read.load(name).collect()) == list(range(60))
+    first = table.refresh().history()[0].snapshot_id
+    assert spark.read.format("icefloe").options(**options).option("snapshot-id", first).load(name).count() == 50
+    assert spark.read.format("icefloe").options(**options).option("versionAsOf", first).load(name).count() == 50
+    chosen = (
+        spark.read.format("icefloe").options(**options).option("columns", "s").option("filter", "id >= 55").load(name)
+    )
+    assert sorted(tuple(row) for row in chosen.collect()) == [(f"s{key}",) for key in range(55, 60)]
+    rows = spark.range(1000).select("id", F.lit("new").alias("s")).where(ice.bucket(2, "id", source_type="long") == 0)
+    rows.write.format("icefloe").options(**options).option("overwrite-mode", "dynamic").mode("overwrite").save(name)
+    kept = frame_of(spark, 0, 60).where(ice.bucket(2, "id", source_type="long") == 1).count()
+    assert icefloe.spark.read(table.refresh(), spark=spark).count() == kept + rows.count()
+    frame_of(spark, 0, 3).write.format("icefloe").options(**options).mode("overwrite").save(name)
+    assert icefloe.spark.read(table.refresh(), spark=spark).count() == 3
+
+
+def test_what_does_not_fit_is_refused(spark, new_table, options):
+    name = ".".join(new_table(SCHEMA).name())
+    with pytest.raises(PySparkException, match="'more' is not in the table"):
+        spark.range(1).select("id", F.lit(1).alias("more")).write.format("icefloe").options(**options).mode(
+            "append"
+        ).save(name)
+    with pytest.raises(PySparkException, match="Unknown option 'snapshotid'"):
+        spark.read.format("icefloe").options(**options).option("snapshotid", "1").load(name)
+    with pytest.raises(PySparkException, match="Name the table"):
+        spark.read.format("icefloe").load()
+
+
+def test_a_table_is_read_by_its_location(spark, new_table):
+    table = new_table(SCHEMA)
+    icefloe.spark.write(frame_of(spark, 0, 5), table)
+    assert spark.read.format("icefloe").load(table.metadata_location).count() == 5
