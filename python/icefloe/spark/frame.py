@@ -51,9 +51,17 @@ def scan_frame(spark: Any, planned: PlannedScan) -> DataFrame:
     if planned.native is None:
         frame = _rust_frame(spark, scan, planned.only)
     else:
-        names = [field.name for field in scan.projection().fields]
-        frame = _filtered(native_frame(spark, planned.native), planned).select(*[F.col(quoted(name)) for name in names])
+        frame = _filtered(native_frame(spark, planned.native), planned)
+    frame = frame.select(*[F.col(quoted(name)) for name in _names(scan)])
     return frame if scan.limit is None else frame.limit(scan.limit)
+
+
+def _names(scan: TableScan) -> list[str]:
+    """Return the names of a scan's top-level columns in the order that was asked for, else the table's."""
+    names = [field.name for field in scan.projection().fields]
+    names += [name for name in scan.selected_fields if name.startswith("_") and name not in names and name != "*"]
+    places = {name: place for place, name in enumerate(wanted.split(".")[0] for wanted in scan.selected_fields)}
+    return sorted(names, key=lambda name: places.get(name, len(places)))
 
 
 def located_frame(spark: Any, planned: PlannedScan) -> DataFrame:

@@ -105,8 +105,9 @@ def native_frame(spark: Any, scan: NativeScan, *, located: bool = False) -> Data
             )
             parts.append(rows.select(*_names(struct), FILE, POSITION) if located else rows.select(*_names(struct)))
     if not parts:
-        relation = _relation(spark, struct, [])
-        return _located(relation, 0) if located else relation
+        empty = _relation(spark, struct, [])
+        nowhere = [F.lit(None).cast("long").alias(FILE), F.lit(None).cast("long").alias(POSITION)]
+        return empty.select("*", *nowhere) if located else empty
     return functools.reduce(lambda left, right: left.union(right), parts)
 
 
