@@ -14,6 +14,7 @@ from icefloe.spark.native import FILE, POSITION, file_keys, native_frame
 from icefloe.spark.predicate_column import predicate_column, quoted
 from icefloe.spark.read_task import ReadTask
 from icefloe.spark.spark_types import schema_value, to_spark_schema
+from icefloe.table.scan.table_scan import METADATA_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,7 +60,7 @@ def scan_frame(spark: Any, planned: PlannedScan) -> DataFrame:
 def _names(scan: TableScan) -> list[str]:
     """Return the names of a scan's top-level columns in the order that was asked for, else the table's."""
     names = [field.name for field in scan.projection().fields]
-    names += [name for name in scan.selected_fields if name.startswith("_") and name not in names and name != "*"]
+    names += [name for name in scan.selected_fields if name in METADATA_COLUMNS and name not in names]
     places = {name: place for place, name in enumerate(wanted.split(".")[0] for wanted in scan.selected_fields)}
     return sorted(names, key=lambda name: places.get(name, len(places)))
 
