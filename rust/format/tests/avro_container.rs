@@ -142,3 +142,21 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #[test]
+    fn skipping_integers_is_reading_them(
+        values in proptest::collection::vec((any::<i64>(), 0_u32..64), 0..40),
+        tail in 0_usize..20,
+    ) {
+        let mut bytes = Vec::new();
+        for (value, shift) in &values {
+            put_long(&mut bytes, value >> shift);
+        }
+        bytes.extend(std::iter::repeat_n(1, tail));
+        let mut cursor = Cursor::new(&bytes);
+        prop_assert_eq!(cursor.skip_varints(values.len()), Ok(()));
+        prop_assert_eq!(cursor.remaining(), tail);
+        prop_assert_eq!(cursor.skip_varints(tail + 1), Err(Malformed::EndOfData));
+    }
+}

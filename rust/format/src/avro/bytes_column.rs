@@ -36,6 +36,22 @@ impl VariableBytes {
         Ok(())
     }
 
+    /// As [`Self::push`] of the next bytes of `cursor`; short ones, as bounds are, are copied
+    /// with what follows them, and what follows is cut off again.
+    #[inline]
+    pub(super) fn push_next(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
+        match cursor.bytes_and_chunk()? {
+            (value, Some(chunk)) if value.len() <= chunk.len() => {
+                let end = self.data.len() + value.len();
+                self.data.extend_from_slice(chunk);
+                self.data.truncate(end);
+                self.offsets.push(i32::try_from(end).map_err(|_| Malformed::ColumnOverflow)?);
+                Ok(())
+            }
+            (value, _) => self.push(value),
+        }
+    }
+
     /// The offsets and the bytes; nothing is left.
     pub(super) fn take(&mut self) -> (OffsetBuffer<i32>, Buffer) {
         let taken = std::mem::replace(self, Self::new());

@@ -118,6 +118,35 @@ impl<'a> Cursor<'a> {
         self.take(length)
     }
 
+    /// As [`Self::bytes`], with the 16 bytes that begin where the contents begin, if there are so
+    /// many left: a copy of fixed size is cheaper than one of a few bytes.
+    #[inline]
+    pub fn bytes_and_chunk(&mut self) -> Result<(&'a [u8], Option<&'a [u8; 16]>), Malformed> {
+        let length = usize::try_from(self.long()?).map_err(|_| Malformed::Length)?;
+        let (taken, rest) = self.rest.split_at_checked(length).ok_or(Malformed::Length)?;
+        let chunk = self.rest.first_chunk();
+        self.rest = rest;
+        Ok((taken, chunk))
+    }
+
+    /// Move past `count` variable-length integers, of whatever value.
+    #[inline]
+    pub fn skip_varints(&mut self, count: usize) -> Result<(), Malformed> {
+        let mut left = count;
+        // Each byte without its high bit ends an integer, so eight bytes tell how many they end.
+        while left >= 8 {
+            let Some((chunk, rest)) = self.rest.split_first_chunk::<8>() else { break };
+            let ends = (!u64::from_le_bytes(*chunk) & CONTINUES).count_ones();
+            left -= usize::try_from(ends).unwrap_or(8);
+            self.rest = rest;
+        }
+        while left > 0 {
+            let [byte] = self.take_array::<1>()?;
+            left -= usize::from(byte < 0x80);
+        }
+        Ok(())
+    }
+
     /// The item count of the next block of an array or map, and its length in bytes where the
     /// writer recorded one. A count of zero ends the array or map.
     #[inline]

@@ -113,20 +113,24 @@ impl MapColumn {
 
     #[inline]
     fn read_all(&mut self, cursor: &mut Cursor<'_>, count: usize) -> Result<(), Malformed> {
-        self.keys.reserve(count);
+        // Room for all is made once, and then filled without asking again.
+        let start = self.keys.len();
+        self.keys.resize(start + count, 0);
+        let keys = self.keys.get_mut(start..).unwrap_or_default();
         match &mut self.values {
             MapValues::Long(values) => {
-                values.reserve(count);
-                for _ in 0..count {
-                    self.keys.push(cursor.int()?);
-                    values.push(cursor.long()?);
+                values.resize(start + count, 0);
+                let values = values.get_mut(start..).unwrap_or_default();
+                for (key, value) in keys.iter_mut().zip(values) {
+                    *key = cursor.int()?;
+                    *value = cursor.long()?;
                 }
             }
             MapValues::Binary(values) => {
                 values.reserve(count);
-                for _ in 0..count {
-                    self.keys.push(cursor.int()?);
-                    values.push(cursor.bytes()?)?;
+                for key in keys {
+                    *key = cursor.int()?;
+                    values.push_next(cursor)?;
                 }
             }
         }

@@ -53,6 +53,9 @@ fn skip_blocks(
         if count > cursor.remaining() / item_bytes {
             return Err(Malformed::Length);
         }
+        if !string_keys && skip_pairs(cursor, items, count)? {
+            continue;
+        }
         for _ in 0..count {
             if string_keys {
                 cursor.bytes()?;
@@ -60,4 +63,22 @@ fn skip_blocks(
             skip(cursor, items)?;
         }
     }
+}
+
+/// Move past the key-value records of a map by integer, which are most of what is ever skipped;
+/// false, and nothing done, if `items` are something else.
+fn skip_pairs(cursor: &mut Cursor<'_>, items: &AvroType, count: usize) -> Result<bool, Malformed> {
+    let fields = items.as_record().map_or(&[][..], |record| &record.fields);
+    let [key, value] = fields else { return Ok(false) };
+    match (&key.field_type.kind, &value.field_type.kind) {
+        (Kind::Int | Kind::Long, Kind::Int | Kind::Long) => cursor.skip_varints(2 * count)?,
+        (Kind::Int | Kind::Long, Kind::Bytes | Kind::String) => {
+            for _ in 0..count {
+                cursor.skip_varints(1)?;
+                cursor.bytes()?;
+            }
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
 }
