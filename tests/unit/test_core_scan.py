@@ -219,6 +219,15 @@ def test_metadata_columns_survive_pruning_and_filters(numbers):
     assert set(table["_spec_id"].to_pylist()) == {0}
 
 
+def test_metadata_columns_alone_locate_the_rows_that_are_left(numbers, tmp_path):
+    deletes = [position_deletes(tmp_path / "d.parquet", [(numbers, 7)])]
+    residual = json.dumps(leaf("lt", "id", 10))
+    table = read(
+        [task(numbers, residual=residual, deletes=[0])], schema(ID), deletes=deletes, projection=schema(FILE, POS)
+    )
+    assert table.to_pylist() == [{"_file": numbers, "_pos": i} for i in range(10) if i != 7]
+
+
 @pytest.mark.parametrize("column", [(2147483644, "_deleted", "boolean"), (2147483642, "_partition", "string")])
 def test_other_metadata_columns_are_refused_by_name(numbers, column):
     with pytest.raises(FeatureUnsupportedError, match=column[1]):

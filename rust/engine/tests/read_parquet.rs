@@ -1,4 +1,5 @@
 //! Reading Parquet files as a table's rows.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn without_a_size_or_in_a_format_without_splits_the_file_is_whole() {
-        assert_eq!(splits(100, Some(&[4, 30]), None, true), [0..100]);
-        assert_eq!(splits(100, Some(&[4, 30]), Some(10), false), [0..100]);
+        assert_eq!(splits(100, Some(&[4, 30]), None, true), vec![whole(100)]);
+        assert_eq!(splits(100, Some(&[4, 30]), Some(10), false), vec![whole(100)]);
     }
 }

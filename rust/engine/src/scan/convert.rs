@@ -4,16 +4,17 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{BinaryBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowTimestampType, Decimal128Type, TimestampMicrosecondType, TimestampNanosecondType,
 };
-use arrow_array::{Array, ArrayRef, BinaryViewArray, StringViewArray};
+use arrow_array::{Array, ArrayRef};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 use icefloe_format::spec::PrimitiveType;
 use parquet::basic::Type as PhysicalType;
+
+use super::gather::{gather_binaries, gather_strings};
 
 /// How the values of one column become the table's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,35 +125,5 @@ fn zoned(array: &ArrayRef, zone: Option<Arc<str>>) -> Result<ArrayRef, ArrowErro
             Ok(with::<TimestampNanosecondType>(array, zone))
         }
         other => Err(ArrowError::CastError(format!("{other} has no zone to set"))),
-    }
-}
-
-fn gather_strings(views: &StringViewArray) -> Result<ArrayRef, ArrowError> {
-    let mut builder = StringBuilder::with_capacity(views.len(), gathered_bytes(views.views())?);
-    if views.null_count() == 0 {
-        for row in 0..views.len() {
-            builder.append_value(views.value(row));
-        }
-    } else {
-        builder.extend(views.iter());
-    }
-    Ok(Arc::new(builder.finish()))
-}
-
-fn gather_binaries(views: &BinaryViewArray) -> Result<ArrayRef, ArrowError> {
-    let mut builder = BinaryBuilder::with_capacity(views.len(), gathered_bytes(views.views())?);
-    builder.extend(views.iter());
-    Ok(Arc::new(builder.finish()))
-}
-
-/// Total length of views, whose low 32 bits are each value's length.
-fn gathered_bytes(views: &[u128]) -> Result<usize, ArrowError> {
-    let total: u64 = views.iter().map(|view| u64::from(*view as u32)).sum();
-    match i32::try_from(total) {
-        Ok(_) => Ok(total as usize),
-        Err(_) => Err(ArrowError::InvalidArgumentError(format!(
-            "{total} bytes of text in one batch are more than 32-bit offsets reach; \
-             read with a smaller batch_size or with string_views"
-        ))),
     }
 }

@@ -18,6 +18,7 @@ use roaring::RoaringTreemap;
 
 use super::columns::{BatchPlan, decoded_schema};
 use super::file_columns::FileColumn;
+use super::pipeline::catch_panic;
 use super::row_filter::RowTest;
 use super::source::DataFile;
 use crate::error::{Error, Result};
@@ -61,6 +62,10 @@ impl Footer {
     /// # Errors
     /// [`Error::Missing`]; `Corrupt` naming the file.
     pub(crate) fn read(io: &FileIo, location: &str, record_count: i64) -> Result<Self> {
+        guarded(location, || Self::parse(io, location, record_count))
+    }
+
+    fn parse(io: &FileIo, location: &str, record_count: i64) -> Result<Self> {
         let source = DataFile::open(io, location)?;
         let metadata = ParquetMetaDataReader::new()
             .parse_and_finish(&source)
@@ -148,6 +153,15 @@ impl Unit {
         limit: Option<usize>,
         emit: &mut dyn FnMut(RecordBatch) -> bool,
     ) -> Result<()> {
+        guarded(&self.file.location, || self.decode_rows(batch_size, limit, emit))
+    }
+
+    fn decode_rows(
+        &self,
+        batch_size: usize,
+        limit: Option<usize>,
+        emit: &mut dyn FnMut(RecordBatch) -> bool,
+    ) -> Result<()> {
         let file = &self.file;
         let source = DataFile::open(&file.io, &file.location)?;
         let descriptor = file.reader.parquet_schema();
@@ -201,6 +215,13 @@ impl Unit {
         let group = self.file.reader.metadata().row_groups().get(self.row_group);
         group.and_then(|group| u64::try_from(group.num_rows()).ok()).unwrap_or(self.rows.end)
     }
+}
+
+/// The Parquet decoder panics on some damaged bytes; to a reader of the file that is damage like any other.
+fn guarded<T>(location: &str, decode: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_panic(decode).unwrap_or_else(|text| {
+        Err(Error::corrupt_file(location, WHAT, format!("decoding it failed: {text}")))
+    })
 }
 
 fn skip(rows: u64) -> RowSelector {

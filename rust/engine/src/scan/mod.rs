@@ -10,6 +10,7 @@ mod convert;
 mod delete_files;
 mod file;
 mod file_columns;
+mod gather;
 mod metadata_columns;
 mod name_mapping;
 mod pipeline;

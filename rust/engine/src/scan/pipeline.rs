@@ -226,10 +226,15 @@ impl<W: Work> Shared<W> {
 }
 
 fn caught<T>(task: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+    catch_panic(work).unwrap_or_else(|text| Err(Error::internal(task, text)))
+}
+
+/// The text of a panic as an error.
+pub(crate) fn catch_panic<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let text = payload.downcast_ref::<String>().cloned();
         let text = text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        Err(Error::internal(task, text.unwrap_or_else(|| "panic without a message".into())))
+        text.unwrap_or_else(|| "panic without a message".into())
     })
 }
 
