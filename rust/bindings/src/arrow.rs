@@ -101,39 +101,6 @@ pub(crate) fn schema_out<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<B
 pub(crate) type StreamFactory =
     Arc<dyn Fn() -> icefloe_engine::Result<BatchReader> + Send + Sync + 'static>;
 
-/// A stream result that any Arrow consumer reads, each from the beginning.
-#[pyclass(frozen, module = "icefloe._core")]
-pub(crate) struct ArrowStream {
-    schema: SchemaRef,
-    open: StreamFactory,
-}
-
-impl ArrowStream {
-    pub(crate) fn new(schema: SchemaRef, open: StreamFactory) -> Self {
-        Self { schema, open }
-    }
-}
-
-#[pymethods]
-impl ArrowStream {
-    /// Export a stream that starts at the first batch.
-    #[pyo3(signature = (requested_schema = None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The protocol lets a producer ignore a request that it cannot serve.
-        drop(requested_schema);
-        stream_capsule(py, &self.open)
-    }
-
-    /// Export the schema without opening a stream.
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        schema_capsule(py, &self.schema)
-    }
-}
-
 /// A capsule named `arrow_array_stream` over a newly opened stream.
 pub(crate) fn stream_capsule<'py>(
     py: Python<'py>,
