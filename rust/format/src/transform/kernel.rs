@@ -10,6 +10,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, Int32Array, OffsetSizeTrait, PrimitiveArray, new_null_array};
 use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::DataType;
+use fearless_simd::{Level, dispatch};
 
 use super::Transform;
 use super::bucket::Buckets;
@@ -121,9 +122,28 @@ fn values<T: ArrowPrimitiveType>(array: &ArrayRef) -> Option<&[T::Native]> {
     array.as_primitive_opt::<T>().map(|typed| typed.values().as_ref())
 }
 
-/// The rule for every slot, those of nulls too: it is total, and a loop without branches is faster.
-fn map<S: ArrowNativeType, R>(values: &[S], rule: impl Fn(S) -> R) -> Vec<R> {
-    values.iter().map(|value| rule(*value)).collect()
+/// Results per pass of [`map`]: they stay in the first-level cache between being made and being filled.
+const BLOCK: usize = 2_048;
+
+/// The rule for every slot, those of nulls too: it is total, and a loop without branches becomes vector
+/// code, of the widest registers that this machine has.
+fn map<S: ArrowNativeType, R: ArrowNativeType>(values: &[S], rule: impl Fn(S) -> R) -> Vec<R> {
+    let mut results = Vec::with_capacity(values.len());
+    let level = Level::new();
+    for block in values.chunks(BLOCK) {
+        let start = results.len();
+        results.resize(start + block.len(), R::default());
+        let unfilled = results.get_mut(start..).unwrap_or_default();
+        dispatch!(level, _simd => fill(block, unfilled, &rule));
+    }
+    results
+}
+
+#[inline(always)]
+fn fill<S: Copy, R>(values: &[S], results: &mut [R], rule: &impl Fn(S) -> R) {
+    for (result, value) in results.iter_mut().zip(values) {
+        *result = rule(*value);
+    }
 }
 
 fn ints(results: Vec<i32>, nulls: Option<&NullBuffer>) -> ArrayRef {

@@ -27,7 +27,8 @@ impl Remainder31 {
     #[inline(always)]
     pub(super) fn of(self, number: u32) -> u32 {
         // Both factors are below 2^32 and the product below 2^63; the quotient is at most the number.
-        let quotient = (u64::from(number).wrapping_mul(self.multiplier) >> self.shift) as u32;
+        let product = u64::from(number).wrapping_mul(self.multiplier);
+        let quotient = product.wrapping_shr(self.shift) as u32;
         number.wrapping_sub(quotient.wrapping_mul(self.divisor))
     }
 
@@ -64,7 +65,8 @@ impl Remainder63 {
     pub(super) fn floored(self, number: i64) -> u64 {
         let sign = number >> 63;
         let magnitude = (number ^ sign).cast_unsigned();
-        let quotient = (u128::from(magnitude).wrapping_mul(self.multiplier) >> self.shift) as u64;
+        let product = u128::from(magnitude).wrapping_mul(self.multiplier);
+        let quotient = product.wrapping_shr(self.shift) as u64;
         let remainder = magnitude.wrapping_sub(quotient.wrapping_mul(self.divisor));
         if sign == 0 { remainder } else { self.greatest.wrapping_sub(remainder) }
     }
