@@ -203,8 +203,8 @@ fn temporal(transform: &Transform, array: &ArrayRef) -> Option<ArrayRef> {
 
 fn truncate(width: Width, array: &dyn Array, source: &PrimitiveType) -> Result<Option<ArrayRef>> {
     match array.data_type() {
-        DataType::LargeUtf8 => return Ok(truncate_strings::<i64>(width, array)?),
-        DataType::LargeBinary => return Ok(truncate_binaries::<i64>(width, array)?),
+        DataType::LargeUtf8 => return truncate_strings::<i64>(width, array),
+        DataType::LargeBinary => return truncate_binaries::<i64>(width, array),
         _ => {}
     }
     let array = canonical_array(array, source)?;

@@ -70,7 +70,10 @@ fn test_a_dropped_source_column_leaves_the_fixed_result_type_or_none() {
     };
     use PrimitiveType as P;
     let current = schema();
-    assert_eq!(types(&[current.clone()]), [P::Date.into(), P::Unknown.into(), P::Int.into()]);
+    assert_eq!(
+        types(std::slice::from_ref(&current)),
+        [P::Date.into(), P::Unknown.into(), P::Int.into()]
+    );
     let mut earlier = current.clone();
     earlier.fields[1].id = 9;
     assert_eq!(types(&[current, earlier]), [P::Date.into(), P::Timestamp.into(), P::Int.into()]);

@@ -1,5 +1,7 @@
 //! Tests of the transforms.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
 #[path = "../shared/strategies.rs"]
 mod strategies;
 #[path = "../shared/vectors.rs"]
