@@ -114,9 +114,20 @@ format: | $(VENV)/.tools ## Format Rust and Python
 bench: | check-tools ## Run the criterion benches of the Rust kernels
 	@cargo bench --profile release -p icefloe-benches
 
+# The peers have an environment of their own, with the wheel as it is published.
+BENCH_BIN := .bench/venv/bin
+
+.bench/.ready: pyproject.toml constraints.txt dist/release/.built | $(BIN)/uv
+	$(SAY) "Installing icefloe's release wheel and its peers into .bench/venv"
+	@test -x $(BENCH_BIN)/python || $(PYTHON) -m venv .bench/venv
+	@$(UV) pip install --quiet --python $(BENCH_BIN)/python -c constraints.txt --group pyproject.toml:test
+	@$(UV) pip install --quiet --python $(BENCH_BIN)/python --reinstall-package icefloe dist/release/icefloe-*.whl
+	@touch $@
+
 .PHONY: bench-peers
-bench-peers: | $(BIN)/uv ## Run icefloe beside its peers on the same work (CASE=name for one)
-	@PYTHONPATH=benches $(BIN)/python -m peers --rounds $(ROUNDS) $(if $(CASE),--case $(CASE)) $(BENCH_ARGS)
+bench-peers: | $(VENV)/.tools ## Run icefloe beside its peers on the same work (CASE=name for one, ROUNDS=5)
+	@$(MAKE) --no-print-directory PROFILE=release .bench/.ready
+	@PYTHONPATH=benches $(BENCH_BIN)/python -m peers --rounds $(ROUNDS) $(if $(CASE),--case $(CASE)) $(BENCH_ARGS)
 
 .PHONY: ci
 ci: ## What continuous integration runs
