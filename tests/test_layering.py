@@ -121,7 +121,16 @@ def test_file_is_one_noun_with_a_name(path: Path) -> None:
 @pytest.mark.parametrize("path", sorted(RUST.glob("format/src/**/*.rs")), ids=lambda path: str(path.relative_to(RUST)))
 def test_format_crate_is_pure(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    for impure in ("std::fs", "std::net", "std::thread", "std::time::Instant", "SystemTime", "tokio", "pyo3", "object_store"):
+    for impure in (
+        "std::fs",
+        "std::net",
+        "std::thread",
+        "std::time::Instant",
+        "SystemTime",
+        "tokio",
+        "pyo3",
+        "object_store",
+    ):
         assert impure not in text, f"icefloe-format may not use {impure}"
 
 

@@ -6,9 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from icefloe import _core
 from rich.console import Console
 
-from icefloe import _core
 from peers import report
 from peers.cases import CASES
 from peers.measure import measure

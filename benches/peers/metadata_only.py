@@ -22,8 +22,14 @@ FIRST_DAY = 19_000
 SCHEMA = {
     "type": "struct",
     "schema-id": 0,
-    "fields": [{"id": 1, "name": "id", "required": False, "type": "long"}, {"id": 2, "name": "day", "required": False, "type": "date"}]
-    + [{"id": n, "name": f"c{n}", "required": False, "type": "long" if n % 2 else "string"} for n in range(3, COLUMNS + 1)],
+    "fields": [
+        {"id": 1, "name": "id", "required": False, "type": "long"},
+        {"id": 2, "name": "day", "required": False, "type": "date"},
+    ]
+    + [
+        {"id": n, "name": f"c{n}", "required": False, "type": "long" if n % 2 else "string"}
+        for n in range(3, COLUMNS + 1)
+    ],
 }
 SPEC = {"spec-id": 0, "fields": [{"source-id": 2, "field-id": 1000, "name": "day_day", "transform": "day"}]}
 SCHEMA_JSON = json.dumps(SCHEMA)
@@ -35,7 +41,7 @@ def maps(keys: np.ndarray, values: pa.Array, files: int) -> pa.MapArray:
     return pa.MapArray.from_arrays(offsets, pa.array(keys, pa.int32()), values)
 
 
-def bounds(first: int, files: int, days: np.ndarray, *, upper: bool) -> pa.Array:
+def bounds(first: int, days: np.ndarray, *, upper: bool) -> pa.Array:
     shift = ROWS_PER_FILE - 1 if upper else 0
     values = []
     for file, day in enumerate(days):
@@ -61,7 +67,9 @@ def data_files(manifest: int, location: str) -> pa.RecordBatch:
     nulls = pa.array(random.integers(0, 50, files * COLUMNS), pa.int64())
     columns = {
         "content": pa.array(np.zeros(files), pa.int32()),
-        "file_path": pa.array([f"{location}/data/day_day={day}/{uuid.UUID(int=first + n)}.parquet" for n, day in enumerate(iso)]),
+        "file_path": pa.array(
+            [f"{location}/data/day_day={day}/{uuid.UUID(int=first + n)}.parquet" for n, day in enumerate(iso)]
+        ),
         "file_format": pa.array(["PARQUET"] * files),
         "spec_id": pa.array(np.zeros(files), pa.int32()),
         "partition": pa.array([json.dumps([day]) for day in iso]),
@@ -70,8 +78,8 @@ def data_files(manifest: int, location: str) -> pa.RecordBatch:
         "column_sizes": maps(keys, sizes, files),
         "value_counts": maps(keys, counts, files),
         "null_value_counts": maps(keys, nulls, files),
-        "lower_bounds": maps(keys, bounds(first, files, days, upper=False), files),
-        "upper_bounds": maps(keys, bounds(first, files, days, upper=True), files),
+        "lower_bounds": maps(keys, bounds(first, days, upper=False), files),
+        "upper_bounds": maps(keys, bounds(first, days, upper=True), files),
         "split_offsets": pa.array([[4]] * files, pa.list_(pa.int64())),
     }
     return pa.RecordBatch.from_pydict(columns)

@@ -92,5 +92,9 @@ def as_json(case: Case, results: list[Result]) -> dict[str, Any]:
 
 def write(path: Path, cases: list[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    machine = {"system": platform.platform(), "cores": len(os.sched_getaffinity(0)), "python": platform.python_version()}
+    machine = {
+        "system": platform.platform(),
+        "cores": len(os.sched_getaffinity(0)),
+        "python": platform.python_version(),
+    }
     path.write_text(json.dumps({"machine": machine, "versions": versions(), "cases": cases}, indent=1) + "\n")

@@ -25,7 +25,8 @@ def raw_lineitem(data: Path) -> Path:
     if once(folder / ".done"):
         tool = Path(sys.executable).with_name("tpchgen-cli")
         subprocess.run(
-            [tool, "--scale-factor", "1", "--tables", "lineitem", "--format=parquet", f"--output-dir={folder}"], check=True
+            [tool, "--scale-factor", "1", "--tables", "lineitem", "--format=parquet", f"--output-dir={folder}"],
+            check=True,
         )
         (folder / ".done").touch()
     return folder / "lineitem.parquet"

@@ -14,7 +14,7 @@ def prepare(data: Path) -> None:
 
 
 def manifest_path(data: Path) -> Path:
-    return sorted((metadata_only_table(data) / "metadata").glob("*-m*.avro"))[0]
+    return min((metadata_only_table(data) / "metadata").glob("*-m*.avro"))
 
 
 def icefloe(data: Path) -> Work:

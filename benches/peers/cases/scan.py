@@ -27,7 +27,9 @@ def icefloe_scan(data: Path, row_filter: str | None = None, columns: tuple[str, 
     from icefloe.table import StaticTable
 
     table = StaticTable.from_metadata(metadata_file(lineitem_table(data)))
-    return table.scan(selected_fields=columns) if row_filter is None else table.scan(row_filter, selected_fields=columns)
+    return (
+        table.scan(selected_fields=columns) if row_filter is None else table.scan(row_filter, selected_fields=columns)
+    )
 
 
 def icefloe_to_arrow(data: Path) -> Work:

@@ -153,7 +153,9 @@ def test_gzip_metadata_is_written_and_read(catalog):
     assert catalog.load_table("db.events").properties["n"] == "2"
 
 
-def test_relative_warehouse_is_meant_from_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relative_warehouse_is_meant_from_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     catalog = load_catalog("here", type="hadoop", warehouse="lake")
     catalog.create_namespace("db")

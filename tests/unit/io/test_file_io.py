@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from pathlib import Path  # noqa: TC003 - pytest reads the annotation
+from pathlib import Path
 
 import pytest
 from icefloe.exceptions import FileAlreadyExistsError, MissingFileError, ValidationError
