@@ -1,12 +1,12 @@
-"""Appends two rows and kills itself before its n-th call of storage, core or catalog: kind, directory, n.
-
-Prints nothing and ends normally when it makes fewer calls.
+"""Appends two rows to table after table, in a child process each; the child of table db.t<n> kills itself before its n-th
+call of storage, core or catalog: kind, directory, tables. Prints one line per child: -9 when it was killed, 0 when it ended.
 """
 
 import itertools
 import os
 import signal
 import sys
+import traceback
 
 import pyarrow as pa
 from icefloe import _core
@@ -15,8 +15,9 @@ from icefloe.catalog.pointer_catalog import PointerCatalog
 from icefloe.catalog.sql import SqlCatalog
 from icefloe.io import FileIO
 
-kind, directory, last_call = sys.argv[1], sys.argv[2], int(sys.argv[3])
+kind, directory, tables = sys.argv[1], sys.argv[2], int(sys.argv[3])
 calls = itertools.count(1)
+last_call = 0
 FUNCTIONS = [
     "plan",
     "read",
@@ -80,5 +81,20 @@ assert PointerCatalog._swap is not SqlCatalog._swap
 properties = {"type": kind, "warehouse": f"{directory}/warehouse"}
 if kind == "sql":
     properties["uri"] = f"sqlite:///{directory}/catalog.db"
-table = load_catalog("cat", **properties).load_table("db.t")
-table.append(pa.table({"id": pa.array([10, 11], pa.int64())}))
+
+
+def append(number):
+    table = load_catalog("cat", **properties).load_table(f"db.t{number}")
+    table.append(pa.table({"id": pa.array([10, 11], pa.int64())}))
+
+
+for last_call in range(1, tables + 1):
+    child = os.fork()
+    if child == 0:
+        try:
+            append(last_call)
+        except BaseException:  # noqa: BLE001 - the child must not run on as its parent
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
