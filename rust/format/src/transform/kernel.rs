@@ -91,13 +91,13 @@ fn bucket(buckets: Buckets, array: &dyn Array, source: &PrimitiveType) -> Result
     }
     let array = canonical_array(array, source)?;
     let results = if let Some(narrow) = int_values(&array) {
-        map(narrow, |value| buckets.of_hash(hash_long(i64::from(value))))
+        map(narrow, move |value| buckets.of_hash(hash_long(i64::from(value))))
     } else if let Some(wide) = long_values(&array) {
-        map(wide, |value| buckets.of_hash(hash_long(value)))
+        map(wide, move |value| buckets.of_hash(hash_long(value)))
     } else if let Some(nanos) = array.as_primitive_opt::<TimestampNanosecondType>() {
-        map(nanos.values(), |nanos| buckets.of_hash(hash_nanos(nanos)))
+        map(nanos.values(), move |nanos| buckets.of_hash(hash_nanos(nanos)))
     } else if let Some(decimals) = array.as_primitive_opt::<Decimal128Type>() {
-        map(decimals.values(), |unscaled| buckets.of_hash(hash_decimal(unscaled)))
+        map(decimals.values(), move |unscaled| buckets.of_hash(hash_decimal(unscaled)))
     } else if let Some(results) = map_bytes(&array, of_bytes) {
         results
     } else {
@@ -127,20 +127,24 @@ const BLOCK: usize = 2_048;
 
 /// The rule for every slot, those of nulls too: it is total, and a loop without branches becomes vector
 /// code, of the widest registers that this machine has.
-fn map<S: ArrowNativeType, R: ArrowNativeType>(values: &[S], rule: impl Fn(S) -> R) -> Vec<R> {
+fn map<S: ArrowNativeType, R: ArrowNativeType>(
+    values: &[S],
+    rule: impl Fn(S) -> R + Copy,
+) -> Vec<R> {
     let mut results = Vec::with_capacity(values.len());
     let level = Level::new();
     for block in values.chunks(BLOCK) {
         let start = results.len();
         results.resize(start + block.len(), R::default());
         let unfilled = results.get_mut(start..).unwrap_or_default();
-        dispatch!(level, _simd => fill(block, unfilled, &rule));
+        dispatch!(level, _simd => fill(block, unfilled, rule));
     }
     results
 }
 
+/// The rule comes by value: behind a reference its numbers would be loaded again for every slot.
 #[inline(always)]
-fn fill<S: Copy, R>(values: &[S], results: &mut [R], rule: &impl Fn(S) -> R) {
+fn fill<S: Copy, R>(values: &[S], results: &mut [R], rule: impl Fn(S) -> R) {
     for (result, value) in results.iter_mut().zip(values) {
         *result = rule(*value);
     }
@@ -153,7 +157,7 @@ fn ints(results: Vec<i32>, nulls: Option<&NullBuffer>) -> ArrayRef {
 /// An array of results that are of the source's type.
 fn same_type<T: ArrowPrimitiveType>(
     array: &PrimitiveArray<T>,
-    rule: impl Fn(T::Native) -> T::Native,
+    rule: impl Fn(T::Native) -> T::Native + Copy,
 ) -> ArrayRef {
     let results = map(array.values(), rule);
     let nulls = array.nulls().cloned();
@@ -211,13 +215,13 @@ fn truncate(width: Width, array: &dyn Array, source: &PrimitiveType) -> Result<O
     Ok(match source {
         PrimitiveType::Int => array
             .as_primitive_opt::<Int32Type>()
-            .map(|values| same_type(values, |value| width.of_int(value))),
+            .map(|values| same_type(values, move |value| width.of_int(value))),
         PrimitiveType::Long => array
             .as_primitive_opt::<Int64Type>()
-            .map(|values| same_type(values, |value| width.of_long(value))),
+            .map(|values| same_type(values, move |value| width.of_long(value))),
         PrimitiveType::Decimal { .. } => array
             .as_primitive_opt::<Decimal128Type>()
-            .map(|values| same_type(values, |value| width.of_decimal(value))),
+            .map(|values| same_type(values, move |value| width.of_decimal(value))),
         PrimitiveType::String => truncate_strings::<i32>(width, &array)?,
         PrimitiveType::Binary => truncate_binaries::<i32>(width, &array)?,
         _ => None,
