@@ -1,0 +1,78 @@
+"""What Spark's own reader must not be given."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from icefloe.schema import Schema
+from icefloe.spark.native import NativeScan, file_keys, obstacle
+from icefloe.types import LongType, NestedField, StringType
+
+NOW = Schema(NestedField(1, "id", LongType()), NestedField(2, "name", StringType()))
+RENAMED = Schema(NestedField(1, "id", LongType()), NestedField(2, "title", StringType()))
+ADDED_AGAIN = Schema(NestedField(1, "id", LongType()), NestedField(3, "name", StringType()))
+NARROWER = Schema(NestedField(1, "id", LongType()))
+
+
+def files(**columns):
+    made = {
+        "file_path": ["/t/a.parquet", "/t/b.parquet"],
+        "file_format": ["PARQUET"] * 2,
+        "file_size_in_bytes": [10, 20],
+    }
+    made |= {"deletes": pa.array([[], []], pa.list_(pa.int32()))} | columns
+    return pa.RecordBatch.from_pydict(made)
+
+
+def scan(schemas=(NOW,), schema=NOW, field_ids=False, name_mapped=False, deletes=None, **columns):
+    none = pa.RecordBatch.from_pydict({"content": pa.array([], pa.int32()), "file_path": pa.array([], pa.string())})
+    return NativeScan(
+        files=files(**columns),
+        deletes=none if deletes is None else deletes,
+        schema=schema,
+        schemas=schemas,
+        name_mapped=name_mapped,
+        field_ids=field_ids,
+    )
+
+
+def test_plain_parquet_meets_no_obstacle():
+    assert obstacle(scan(), io=None) is None
+    assert obstacle(scan(schemas=(NOW, NARROWER)), io=None) is None
+
+
+@pytest.mark.parametrize("earlier", [RENAMED, ADDED_AGAIN])
+def test_names_that_meant_other_columns_need_field_ids(earlier):
+    assert "renamed" in obstacle(scan(schemas=(earlier, NOW)), io=None)
+    assert obstacle(scan(schemas=(earlier, NOW), field_ids=True), io=None) is None
+
+
+def test_names_that_parquet_does_not_keep_need_field_ids():
+    odd = Schema(NestedField(1, "a b", LongType()))
+    assert obstacle(scan(schemas=(odd,), schema=odd), io=None) is not None
+
+
+def test_other_formats_mapped_names_and_hidden_files_are_not_for_spark():
+    assert "AVRO" in obstacle(scan(file_format=["PARQUET", "AVRO"]), io=None)
+    assert "name mapping" in obstacle(scan(name_mapped=True), io=None)
+    assert "hidden" in obstacle(scan(file_path=["/t/a.parquet", "/t/_b.parquet"]), io=None)
+
+
+def test_equality_deletes_are_not_for_spark():
+    deletes = pa.RecordBatch.from_pydict({"content": pa.array([2], pa.int32()), "file_path": ["/t/d.parquet"]})
+    lists = pa.array([[0], []], pa.list_(pa.int32()))
+    assert "equality" in obstacle(_with(lists, deletes), io=None)
+
+
+def _with(lists, deletes):
+    made = scan(deletes=deletes)
+    index = made.files.schema.get_field_index("deletes")
+    changed = made.files.set_column(index, "deletes", lists)
+    return NativeScan(**{**vars(made), "files": changed})
+
+
+def test_keys_of_files_of_equal_size_differ():
+    keys = file_keys(files(file_size_in_bytes=[10, 10])).to_pylist()
+    assert keys[0] == 10
+    assert keys[1] != keys[0]
+    assert keys[1] % (1 << 50) == 10
