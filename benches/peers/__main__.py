@@ -26,7 +26,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     options = arguments()
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 120)
     if options.list:
         for case in CASES.values():
             console.print(f"[bold]{case.name:24}[/] {case.what}")

@@ -29,7 +29,8 @@ def versions() -> dict[str, str]:
 
 
 def fastest_peer(case: Case, results: list[Result]) -> Result | None:
-    peers = [r for r in results[1:] if r.failed is None and r.seconds and r.contender not in case.floors]
+    others = [r for r in results if r.failed is None and r.seconds and r.contender not in case.floors]
+    peers = [r for r in others if not r.contender.startswith("icefloe")]
     return min(peers, key=lambda result: result.median, default=None)
 
 
@@ -44,7 +45,7 @@ def disagreement(case: Case, results: list[Result]) -> str | None:
 def show(console: Console, case: Case, results: list[Result]) -> None:
     peer = fastest_peer(case, results)
     table = Table(title=f"[bold]{case.name}[/]  {case.what}", title_justify="left", header_style="bold")
-    table.add_column("contender")
+    table.add_column("contender", no_wrap=True)
     for name in ("median", "spread", "to fastest peer", "rows/s", "CPU s", "peak RSS"):
         table.add_column(name, justify="right")
     for result in results:
@@ -53,7 +54,7 @@ def show(console: Console, case: Case, results: list[Result]) -> None:
             continue
         ratio = "" if peer is None else f"{result.median / peer.median:.2f}x"
         cpu = sorted(result.cpu_seconds)[len(result.cpu_seconds) // 2]
-        style = "bold" if result is results[0] else "dim" if result.contender in case.floors else ""
+        style = "bold" if result.contender.startswith("icefloe") else "dim" if result.contender in case.floors else ""
         table.add_row(
             result.contender,
             f"{result.median * 1e3:,.1f} ms",

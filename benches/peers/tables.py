@@ -24,10 +24,8 @@ def raw_lineitem(data: Path) -> Path:
     folder = data / "tpch-sf1"
     if once(folder / ".done"):
         tool = Path(sys.executable).with_name("tpchgen-cli")
-        subprocess.run(
-            [tool, "--scale-factor", "1", "--tables", "lineitem", "--format=parquet", f"--output-dir={folder}"],
-            check=True,
-        )
+        command = [tool, "parquet", "--scale-factor=1", "--tables=lineitem", f"--output-dir={folder}"]
+        subprocess.run(command, check=True)
         (folder / ".done").touch()
     return folder / "lineitem.parquet"
 

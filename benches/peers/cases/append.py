@@ -53,9 +53,18 @@ def icefloe(data: Path) -> Work:
 def pyiceberg(data: Path) -> Work:
     from pyiceberg.catalog.sql import SqlCatalog
     from pyiceberg.partitioning import PartitionField, PartitionSpec
+    from pyiceberg.schema import Schema
     from pyiceberg.transforms import IdentityTransform
+    from pyiceberg.types import DoubleType, IntegerType, LongType, NestedField, StringType
 
     source, folder = rows(), data / "append-pyiceberg"
+    types = (IntegerType(), LongType(), DoubleType(), StringType())
+    schema = Schema(
+        *(
+            NestedField(n, name, kind, required=False)
+            for n, (name, kind) in enumerate(zip(source.schema.names, types, strict=True), start=1)
+        )
+    )
 
     def work() -> int:
         shutil.rmtree(folder, ignore_errors=True)
@@ -63,7 +72,7 @@ def pyiceberg(data: Path) -> Work:
         catalog = SqlCatalog(uuid.uuid4().hex, uri=f"sqlite:///{folder}/catalog.db", warehouse=str(folder))
         catalog.create_namespace("db")
         spec = PartitionSpec(PartitionField(source_id=1, field_id=1000, transform=IdentityTransform(), name="part"))
-        catalog.create_table("db.t", schema=source.schema, partition_spec=spec).append(source)
+        catalog.create_table("db.t", schema=schema, partition_spec=spec).append(source)
         return source.num_rows
 
     return work
