@@ -6,6 +6,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV ?= .venv
 SF ?= 1
+PEERS ?= duckdb
 ROUNDS ?= 5
 CASE ?=
 PROFILE ?= fast
@@ -76,9 +77,9 @@ dev: | $(VENV)/.tools ## Install the checkout itself, editable, for the edit-and
 # ---- running -------------------------------------------------------------------------------------
 
 .PHONY: demo
-demo: $(VENV)/.wheel ## Run the TPC-H pipeline on local PySpark (SF=1 by default)
+demo: $(VENV)/.wheel ## Run the TPC-H pipeline on local PySpark (SF=1, PEERS=duckdb by default)
 	$(SAY) "TPC-H at scale factor $(SF) through PySpark and icefloe, no jar"
-	@$(BIN)/python examples/tpch_pipeline.py --scale-factor $(SF)
+	@$(BIN)/python examples/tpch_pipeline.py --scale-factor $(SF) --peers $(PEERS)
 
 .PHONY: test
 test: test-rust test-python ## Run all tests, Rust and Python
@@ -91,7 +92,7 @@ test-rust: | check-tools ## Run the Rust tests
 .PHONY: test-python
 test-python: $(VENV)/.wheel ## Run the Python tests against the installed wheel
 	$(SAY) "Python tests"
-	@$(BIN)/python -m pytest -q $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -q --durations=10 $(PYTEST_ARGS)
 
 .PHONY: lint
 lint: $(VENV)/.wheel ## Check formatting, lints, types and the stub
