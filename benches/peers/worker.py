@@ -61,6 +61,8 @@ def cpu_seconds() -> float:
 
 def main() -> int:
     case, contender, data = CASES[sys.argv[1]], sys.argv[2], Path(sys.argv[3])
+    # Spark starts its Python workers with this interpreter, not with whatever the path has.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     # What a library prints must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
