@@ -103,7 +103,7 @@ lint: $(VENV)/.wheel ## Check formatting, lints, types and the stub
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/python -m mypy.stubtest icefloe._core --ignore-disjoint-bases
+	@$(BIN)/python -m mypy.stubtest icefloe._core --mypy-config-file pyproject.toml --ignore-disjoint-bases
 
 .PHONY: format
 format: | $(VENV)/.tools ## Format Rust and Python

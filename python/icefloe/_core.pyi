@@ -12,18 +12,49 @@ from typing import Protocol, TypeAlias, final
 
 import pyarrow as pa
 
-class ArrowArrayExportable(Protocol):
+class _ArrowArrayExportable(Protocol):
     """Anything that exports an Arrow array or batch."""
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
 
-class ArrowStreamExportable(Protocol):
+class _ArrowStreamExportable(Protocol):
     """Anything that exports a stream of Arrow batches."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
-ArrayLike: TypeAlias = ArrowArrayExportable | pa.ChunkedArray
-BatchLike: TypeAlias = ArrowArrayExportable | ArrowStreamExportable
+_ArrayLike: TypeAlias = _ArrowArrayExportable | pa.ChunkedArray
+_BatchLike: TypeAlias = _ArrowArrayExportable | _ArrowStreamExportable
+
+__all__ = [
+    "FileIo",
+    "FilteredManifests",
+    "ScanIterator",
+    "ScanPlan",
+    "ScanStream",
+    "__version__",
+    "bucket",
+    "build_profile",
+    "days",
+    "filter_manifests",
+    "hours",
+    "merge_manifests",
+    "months",
+    "partition_path",
+    "plan",
+    "read",
+    "read_manifest",
+    "read_manifest_list",
+    "single_value_from_bytes",
+    "single_value_to_bytes",
+    "transform",
+    "truncate",
+    "validate_filter",
+    "write_data_files",
+    "write_manifest_list",
+    "write_manifests",
+    "write_position_deletes",
+    "years",
+]
 
 __version__: str
 
@@ -181,8 +212,8 @@ class ScanIterator:
 def read(
     io: FileIo,
     context: str,
-    files: BatchLike,
-    deletes: BatchLike,
+    files: _BatchLike,
+    deletes: _BatchLike,
     *,
     projection: str,
     batch_size: int = 65536,
@@ -214,7 +245,7 @@ def read(
 
 def write_data_files(
     io: FileIo,
-    data: BatchLike,
+    data: _BatchLike,
     *,
     schema: str,
     spec: str,
@@ -247,9 +278,9 @@ def write_data_files(
 
 def write_position_deletes(
     io: FileIo,
-    data: BatchLike,
+    data: _BatchLike,
     *,
-    targets: BatchLike,
+    targets: _BatchLike,
     schema: str,
     specs: str,
     table_location: str,
@@ -279,7 +310,7 @@ def write_position_deletes(
 def write_manifests(
     io: FileIo,
     location_prefix: str,
-    entries: BatchLike,
+    entries: _BatchLike,
     *,
     schema: str,
     specs: str,
@@ -295,7 +326,7 @@ def write_manifests(
     grouped by ``spec_id``. ``content`` is 0 (data) or 1 (deletes).
     """
 
-def read_manifest(io: FileIo, manifests: BatchLike, *, schema: str, specs: str, keep: str) -> pa.RecordBatch:
+def read_manifest(io: FileIo, manifests: _BatchLike, *, schema: str, specs: str, keep: str) -> pa.RecordBatch:
     """Return the entries of manifests, concatenated in order, inheritance applied; ``keep`` is ``all`` or ``live``."""
 
 def read_manifest_list(io: FileIo, location: str) -> pa.RecordBatch:
@@ -304,7 +335,7 @@ def read_manifest_list(io: FileIo, location: str) -> pa.RecordBatch:
 def write_manifest_list(
     io: FileIo,
     location: str,
-    manifests: BatchLike,
+    manifests: _BatchLike,
     *,
     format_version: int,
     snapshot_id: int,
@@ -336,9 +367,9 @@ class FilteredManifests:
 def filter_manifests(
     io: FileIo,
     location_prefix: str,
-    manifests: BatchLike,
+    manifests: _BatchLike,
     *,
-    deleted_paths: ArrayLike,
+    deleted_paths: _ArrayLike,
     schema: str,
     specs: str,
     format_version: int,
@@ -351,7 +382,7 @@ def filter_manifests(
 def merge_manifests(
     io: FileIo,
     location_prefix: str,
-    manifests: BatchLike,
+    manifests: _BatchLike,
     *,
     schema: str,
     specs: str,
@@ -364,25 +395,25 @@ def merge_manifests(
 ) -> pa.RecordBatch:
     """Merge small manifests of the same spec into larger ones; return ManifestFile columns."""
 
-def bucket(array: ArrayLike, num_buckets: int) -> pa.Array:
+def bucket(array: _ArrayLike, num_buckets: int) -> pa.Array:
     """Return the ``bucket[num_buckets]`` ordinal of each value: int32, null where the input is null. Spec: Appendix B."""
 
-def truncate(array: ArrayLike, width: int) -> pa.Array:
+def truncate(array: _ArrayLike, width: int) -> pa.Array:
     """Return each value truncated to ``width``, of the input's type, null where the input is null."""
 
-def years(array: ArrayLike) -> pa.Array:
+def years(array: _ArrayLike) -> pa.Array:
     """Return years from 1970 of dates or timestamps: int32, null where the input is null."""
 
-def months(array: ArrayLike) -> pa.Array:
+def months(array: _ArrayLike) -> pa.Array:
     """Return months from 1970-01 of dates or timestamps: int32, null where the input is null."""
 
-def days(array: ArrayLike) -> pa.Array:
+def days(array: _ArrayLike) -> pa.Array:
     """Return days from 1970-01-01 of dates or timestamps: date32, null where the input is null."""
 
-def hours(array: ArrayLike) -> pa.Array:
+def hours(array: _ArrayLike) -> pa.Array:
     """Return hours from 1970-01-01 00:00 of timestamps: int32, null where the input is null."""
 
-def transform(array: ArrayLike, transform: str, source_type: str) -> pa.Array:
+def transform(array: _ArrayLike, transform: str, source_type: str) -> pa.Array:
     """Return any transform, by its text, of an array of the Iceberg type named ``source_type``."""
 
 def single_value_to_bytes(type: str, json: str) -> bytes:
