@@ -45,6 +45,14 @@ def field(field_id: int, name: str, kind: Any, required: bool = False) -> dict[s
     return {"id": field_id, "name": name, "required": required, "type": kind}
 
 
+ID = field(1, "id", "long")
+NAME = field(2, "name", "string")
+
+
+def leaf(kind: str, term: str, value: object) -> dict[str, object]:
+    return {"type": kind, "term": term, "value": value}
+
+
 def schema(*fields: dict[str, Any], schema_id: int = 0) -> dict[str, Any]:
     return {"type": "struct", "schema-id": schema_id, "fields": list(fields)}
 

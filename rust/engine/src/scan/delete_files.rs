@@ -212,7 +212,8 @@ impl DeleteFiles {
         };
         let output =
             BatchPlan::new(schema, &facts, true).map_err(|error| error.at(&file.location))?;
-        let reader = footer.reader(&columns, std::iter::once(&output))?;
+        let groups: Vec<_> = (0..footer.metadata.num_row_groups()).collect();
+        let reader = footer.reader(&columns, std::iter::once(&output), &groups)?;
         Ok(Arc::new(OpenFile {
             io: self.io.clone(),
             location: file.location.clone(),

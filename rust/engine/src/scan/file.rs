@@ -13,10 +13,13 @@ use parquet::arrow::arrow_reader::{
     RowSelection, RowSelector,
 };
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::metadata::{
+    ColumnChunkMask, PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader,
+};
 use roaring::RoaringTreemap;
 
 use super::columns::{BatchPlan, decoded_schema};
+use super::cut::{cut, is_cut, page_starts};
 use super::file_columns::FileColumn;
 use super::pipeline::catch_panic;
 use super::row_filter::RowTest;
@@ -24,8 +27,6 @@ use super::source::DataFile;
 use crate::error::{Error, Result};
 use crate::store::FileIo;
 
-/// Most rows of one unit, so that a row group of any size keeps several threads busy and bounds memory.
-const UNIT_ROWS: u64 = 262_144;
 const WHAT: &str = "the Parquet file";
 
 /// A file's footer, and its schema as Arrow sees it.
@@ -34,6 +35,7 @@ pub(crate) struct Footer {
     pub(crate) location: String,
     pub(crate) metadata: Arc<ParquetMetaData>,
     natural: ArrowReaderMetadata,
+    source: DataFile,
 }
 
 /// A file ready to decode.
@@ -79,7 +81,7 @@ impl Footer {
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let natural = ArrowReaderMetadata::try_new(Arc::clone(&metadata), options)
             .map_err(|error| parquet_error(location, error))?;
-        Ok(Self { location: location.to_owned(), metadata, natural })
+        Ok(Self { location: location.to_owned(), metadata, natural, source })
     }
 
     /// The file's columns as Arrow fields.
@@ -87,7 +89,7 @@ impl Footer {
         self.natural.schema()
     }
 
-    /// What the decoder needs to know to serve these plans.
+    /// What the decoder needs to know to serve these plans over these row groups.
     ///
     /// # Errors
     /// `Corrupt` naming the file.
@@ -95,6 +97,7 @@ impl Footer {
         &self,
         columns: &[FileColumn],
         plans: impl Iterator<Item = &'a BatchPlan> + Clone,
+        row_groups: &[usize],
     ) -> Result<ArrowReaderMetadata> {
         let decoded: HashMap<usize, DataType> = plans
             .clone()
@@ -105,38 +108,65 @@ impl Footer {
             let schema = decoded_schema(self.schema(), columns, &decoded);
             options = options.with_schema(Arc::new(schema));
         }
-        let mut plans = plans;
-        if plans.any(BatchPlan::needs_positions) {
+        if plans.clone().any(BatchPlan::needs_positions) {
             let field = Field::new("_pos", DataType::Int64, false).with_extension_type(RowNumber);
             options = options
                 .with_virtual_columns(vec![Arc::new(field)])
                 .map_err(|error| parquet_error(&self.location, error))?;
         }
-        ArrowReaderMetadata::try_new(Arc::clone(&self.metadata), options)
+        let leaves = plans.flat_map(|plan| plan.leaves.iter().copied());
+        let metadata = guarded(&self.location, || self.with_pages(leaves, row_groups))?;
+        ArrowReaderMetadata::try_new(metadata, options)
             .map_err(|error| parquet_error(&self.location, error))
     }
+
+    /// The footer with the offset index of the row groups that are cut: with it a part that begins inside
+    /// of one finds its pages, without it the decoder walks the headers of all pages before.
+    fn with_pages(
+        &self,
+        leaves: impl Iterator<Item = usize>,
+        row_groups: &[usize],
+    ) -> Result<Arc<ParquetMetaData>> {
+        let rows = group_rows(&self.metadata);
+        let large = |group: &usize| rows.get(*group).is_some_and(|it| is_cut(it.end - it.start));
+        let large: Vec<usize> = row_groups.iter().copied().filter(large).collect();
+        if large.is_empty() {
+            return Ok(Arc::clone(&self.metadata));
+        }
+        let mask = ColumnChunkMask::row_groups_and_columns(large, leaves);
+        let mut reader = ParquetMetaDataReader::new_with_metadata(self.metadata.as_ref().clone())
+            .with_column_index_policy(PageIndexPolicy::Skip)
+            .with_offset_index_policy(PageIndexPolicy::Optional)
+            .with_offset_index_mask(mask);
+        let read = reader.read_page_indexes(&self.source).and_then(|()| reader.finish());
+        read.map(Arc::new).map_err(|error| parquet_error(&self.location, error))
+    }
+}
+
+/// The rows of each row group by their ordinals in the file.
+fn group_rows(metadata: &ParquetMetaData) -> Vec<Range<u64>> {
+    let mut next = 0;
+    let groups = metadata.row_groups().iter().map(|group| {
+        let start: u64 = next;
+        next = start.saturating_add(u64::try_from(group.num_rows()).unwrap_or(0));
+        start..next
+    });
+    groups.collect()
 }
 
 /// Cut row groups into units, in file order.
 pub(crate) fn units(file: &Arc<OpenFile>, row_groups: &[usize]) -> Vec<Unit> {
-    let mut first_rows = Vec::new();
-    let mut next = 0;
-    for group in file.reader.metadata().row_groups() {
-        let rows = u64::try_from(group.num_rows()).unwrap_or(0);
-        first_rows.push(next..next + rows);
-        next += rows;
-    }
+    let metadata = file.reader.metadata();
+    let rows = group_rows(metadata);
     let mut units = Vec::new();
     for row_group in row_groups {
-        let Some(rows) = first_rows.get(*row_group) else { continue };
-        let count = rows.end - rows.start;
-        let parts = count.div_ceil(UNIT_ROWS).max(1);
-        let part = |index: u64| count * index / parts;
-        units.extend((0..parts).map(|index| Unit {
+        let Some(all) = rows.get(*row_group) else { continue };
+        let pages = page_starts(metadata, *row_group, &file.output.leaves);
+        units.extend(cut(all.end - all.start, &pages).into_iter().map(|part| Unit {
             file: Arc::clone(file),
             row_group: *row_group,
-            rows: part(index)..part(index + 1),
-            first_row: rows.start,
+            rows: part,
+            first_row: all.start,
         }));
     }
     units

@@ -7,6 +7,7 @@
 mod assemble;
 mod columns;
 mod convert;
+mod cut;
 mod delete_files;
 mod file;
 mod file_columns;

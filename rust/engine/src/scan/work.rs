@@ -67,7 +67,7 @@ impl ScanWork {
         let row_groups = self.row_groups(task, &footer, &columns, &residual)?;
         let tests = self.tests(task, residual, &facts)?;
         let plans = std::iter::once(&output).chain(tests.iter().map(RowTest::columns));
-        let reader = footer.reader(&columns, plans)?;
+        let reader = footer.reader(&columns, plans, &row_groups)?;
         let file = OpenFile {
             io: self.io.clone(),
             location: task.location.clone(),

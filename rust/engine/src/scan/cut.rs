@@ -1,0 +1,90 @@
+//! A row group cut into parts that several threads decode.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use parquet::file::metadata::ParquetMetaData;
+
+/// About the most rows of one part, so that a row group of any size keeps several threads busy and
+/// bounds memory.
+const PART_ROWS: u64 = 262_144;
+
+/// Whether a row group is decoded in more than one part.
+pub(crate) fn is_cut(rows: u64) -> bool {
+    rows > PART_ROWS
+}
+
+/// The parts of a row group of `rows` rows, in order. `page_starts` are the rows at which pages begin
+/// (ascending, maybe none): a part that begins there decodes no page that the part before it decodes too.
+pub(crate) fn cut(rows: u64, page_starts: &[u64]) -> Vec<Range<u64>> {
+    let count = rows.div_ceil(PART_ROWS).max(1);
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for part in 1..count {
+        let even = rows / count * part;
+        let before = page_starts.partition_point(|page| *page <= even).checked_sub(1);
+        let page = before.and_then(|index| page_starts.get(index)).copied();
+        let end = page.filter(|page| *page > start && even - page < PART_ROWS / 4).unwrap_or(even);
+        parts.push(start..end);
+        start = end;
+    }
+    parts.push(start..rows);
+    parts
+}
+
+/// Where the pages of a row group begin: those of the largest of these leaves, whose pages cost the most
+/// to decode twice. Empty without an offset index.
+pub(crate) fn page_starts(
+    metadata: &ParquetMetaData,
+    row_group: usize,
+    leaves: &BTreeSet<usize>,
+) -> Vec<u64> {
+    let (Some(index), Some(group)) = (metadata.page_index(), metadata.row_groups().get(row_group))
+    else {
+        return vec![];
+    };
+    let sized = leaves.iter().filter_map(|leaf| Some((group.columns().get(*leaf)?, leaf)));
+    let largest = sized.max_by_key(|(column, _)| column.compressed_size());
+    let pages = largest.and_then(|(_, leaf)| index.offset_index(row_group, *leaf));
+    let mut starts: Vec<u64> = pages
+        .map(|pages| pages.page_locations().as_slice())
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|page| u64::try_from(page.first_row_index).ok())
+        .collect();
+    starts.sort_unstable();
+    starts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(rows: u64, page_starts: &[u64]) -> Vec<Range<u64>> {
+        let parts = cut(rows, page_starts);
+        assert_eq!(parts.first().unwrap().start, 0);
+        assert_eq!(parts.last().unwrap().end, rows);
+        assert!(parts.windows(2).all(|pair| pair[0].end == pair[1].start));
+        assert!(parts.iter().all(|part| part.start < part.end || rows == 0));
+        assert!(parts.iter().all(|part| part.end - part.start <= PART_ROWS * 5 / 4));
+        parts
+    }
+
+    #[test]
+    fn parts_begin_at_pages() {
+        let pages: Vec<u64> = (0..50).map(|page| page * 20_480).collect();
+        let parts = check(1_000_000, &pages);
+        assert_eq!(parts.len(), 4);
+        assert!(parts.iter().all(|part| part.start % 20_480 == 0));
+    }
+
+    #[test]
+    fn pages_that_are_absent_or_far_apart_move_nothing() {
+        let even = check(1_000_000, &[]);
+        assert_eq!(even[1], 250_000..500_000);
+        assert_eq!(check(1_000_000, &[0, 900_000]), even);
+        assert_eq!(check(1_000_000, &[2_000_000, u64::MAX]), even);
+        assert_eq!(check(PART_ROWS, &[0, 100]), vec![0..PART_ROWS]);
+        check(0, &[]);
+    }
+}
