@@ -76,6 +76,26 @@ def test_no_tasks_give_no_rows_of_the_right_schema():
     assert read([], schema(ID, NAME)).schema == pa.schema([("id", pa.int64()), ("name", pa.string())])
 
 
+@pytest.mark.parametrize("every", [2, 20, 500])
+@pytest.mark.parametrize("offset_index", [False, True])
+def test_deletes_of_any_density_in_a_large_row_group(tmp_path, every, offset_index):
+    rows = 600_000
+    columns = {
+        arrow_field(1, "id", pa.int64()): pa.array(range(rows)),
+        arrow_field(2, "name", pa.string()): pa.array([f"n{i % 999}" for i in range(rows)]),
+    }
+    path = write(tmp_path / "big.parquet", columns, row_group_size=rows, write_page_index=offset_index)
+    deletes = [position_deletes(tmp_path / "d.parquet", [(path, position) for position in range(0, rows, every)])]
+    residual = json.dumps(leaf("gt-eq", "id", 100_000))
+    options = {"deletes": deletes, "projection": schema(POS, NAME), "batch_size": 10_000}
+    table = read([task(path, deletes=[0], residual=residual)], schema(ID, NAME), **options)
+    kept = [position for position in range(100_000, rows) if position % every]
+    assert table["_pos"].to_pylist() == kept
+    assert table["name"].to_pylist() == [f"n{position % 999}" for position in kept]
+    plain = read([task(path, deletes=[0])], schema(ID, NAME), **options)
+    assert plain["_pos"].to_pylist() == [position for position in range(rows) if position % every]
+
+
 def test_a_part_reads_only_its_own_pages(tmp_path):
     rows = 700_001
     column = {arrow_field(1, "id", pa.int64()): pa.array(range(rows))}

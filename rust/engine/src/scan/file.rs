@@ -10,7 +10,7 @@ use icefloe_format::delete::row_runs;
 use parquet::arrow::RowNumber;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowFilter,
-    RowSelection, RowSelector,
+    RowSelection, RowSelectionPolicy, RowSelector,
 };
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
@@ -28,6 +28,8 @@ use crate::error::{Error, Result};
 use crate::store::FileIo;
 
 const WHAT: &str = "the Parquet file";
+/// Kept and deleted runs of fewer rows than this on average are decoded together and filtered after.
+const SHORT_RUN_ROWS: u64 = 32;
 
 /// A file's footer, and its schema as Arrow sees it.
 #[derive(Debug)]
@@ -200,8 +202,8 @@ impl Unit {
                 .with_row_groups(vec![self.row_group])
                 .with_projection(file.output.mask(descriptor))
                 .with_batch_size(batch_size);
-        if let Some(selection) = self.selection() {
-            builder = builder.with_row_selection(selection);
+        if let Some((selection, policy)) = self.selection() {
+            builder = builder.with_row_selection(selection).with_row_selection_policy(policy);
         }
         if !file.tests.is_empty() {
             let steps = file.tests.iter().map(|test| test.step(descriptor)).collect();
@@ -221,8 +223,8 @@ impl Unit {
         Ok(())
     }
 
-    /// The rows to decode; `None` for all of the row group.
-    fn selection(&self) -> Option<RowSelection> {
+    /// The rows to decode and how to leave out the others; `None` for all of the row group.
+    fn selection(&self) -> Option<(RowSelection, RowSelectionPolicy)> {
         let total = self.group_rows();
         let mut selectors = vec![skip(self.rows.start)];
         let (start, count) = (self.first_row + self.rows.start, self.rows.end - self.rows.start);
@@ -237,8 +239,13 @@ impl Unit {
             None if count == total => return None,
             None => selectors.push(RowSelector { skip: false, ..skip(count) }),
         }
+        // The decoder left to itself would count the rows of other parts in.
+        let policy = match count / selectors.len() as u64 {
+            0..SHORT_RUN_ROWS => RowSelectionPolicy::Mask,
+            _ => RowSelectionPolicy::Selectors,
+        };
         selectors.push(skip(total - self.rows.end));
-        Some(RowSelection::from(selectors))
+        Some((RowSelection::from(selectors), policy))
     }
 
     fn group_rows(&self) -> u64 {
