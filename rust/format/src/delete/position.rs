@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringViewArray};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use hashbrown::HashMap;
@@ -131,10 +131,12 @@ fn push_run(runs: &mut Vec<RowRun>, deleted: bool, row_count: u64) {
     }
 }
 
-fn string_column(batch: &RecordBatch, name: &str) -> Result<StringArray> {
+/// A column as views, which is what the decoder makes: paths are long and repeat.
+fn string_column(batch: &RecordBatch, name: &str) -> Result<StringViewArray> {
     let array = complete_column(batch, name)?;
-    let strings = cast(array, &DataType::Utf8).map_err(|_| wrong_type(name, array, "string"))?;
-    Ok(strings.as_string::<i32>().clone())
+    let strings =
+        cast(array, &DataType::Utf8View).map_err(|_| wrong_type(name, array, "string"))?;
+    Ok(strings.as_string_view().clone())
 }
 
 fn position_column(batch: &RecordBatch, name: &str) -> Result<Int64Array> {
