@@ -33,35 +33,36 @@ def scan(schemas=(NOW,), schema=NOW, field_ids=False, name_mapped=False, deletes
         schemas=schemas,
         name_mapped=name_mapped,
         field_ids=field_ids,
+        io=None,
     )
 
 
 def test_plain_parquet_meets_no_obstacle():
-    assert obstacle(scan(), io=None) is None
-    assert obstacle(scan(schemas=(NOW, NARROWER)), io=None) is None
+    assert obstacle(scan()) is None
+    assert obstacle(scan(schemas=(NOW, NARROWER))) is None
 
 
 @pytest.mark.parametrize("earlier", [RENAMED, ADDED_AGAIN])
 def test_names_that_meant_other_columns_need_field_ids(earlier):
-    assert "renamed" in obstacle(scan(schemas=(earlier, NOW)), io=None)
-    assert obstacle(scan(schemas=(earlier, NOW), field_ids=True), io=None) is None
+    assert "renamed" in obstacle(scan(schemas=(earlier, NOW)))
+    assert obstacle(scan(schemas=(earlier, NOW), field_ids=True)) is None
 
 
 def test_names_that_parquet_does_not_keep_need_field_ids():
     odd = Schema(NestedField(1, "a b", LongType()))
-    assert obstacle(scan(schemas=(odd,), schema=odd), io=None) is not None
+    assert obstacle(scan(schemas=(odd,), schema=odd)) is not None
 
 
 def test_other_formats_mapped_names_and_hidden_files_are_not_for_spark():
-    assert "AVRO" in obstacle(scan(file_format=["PARQUET", "AVRO"]), io=None)
-    assert "name mapping" in obstacle(scan(name_mapped=True), io=None)
-    assert "hidden" in obstacle(scan(file_path=["/t/a.parquet", "/t/_b.parquet"]), io=None)
+    assert "AVRO" in obstacle(scan(file_format=["PARQUET", "AVRO"]))
+    assert "name mapping" in obstacle(scan(name_mapped=True))
+    assert "hidden" in obstacle(scan(file_path=["/t/a.parquet", "/t/_b.parquet"]))
 
 
 def test_equality_deletes_are_not_for_spark():
     deletes = pa.RecordBatch.from_pydict({"content": pa.array([2], pa.int32()), "file_path": ["/t/d.parquet"]})
     lists = pa.array([[0], []], pa.list_(pa.int32()))
-    assert "equality" in obstacle(_with(lists, deletes), io=None)
+    assert "equality" in obstacle(_with(lists, deletes))
 
 
 def _with(lists, deletes):

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
+from icefloe.spark.deleted_positions import deleted_positions
 from icefloe.spark.predicate_column import quoted
 from icefloe.spark.session import settings
 from icefloe.spark.spark_types import schema_value, to_spark_schema
@@ -39,6 +40,8 @@ _DISCOVERY = {"spark.sql.sources.parallelPartitionDiscovery.parallelism": "4"}
 # Spark would otherwise treat glob characters in paths as patterns, and without recursive lookup read such files several times.
 _EXACT_PATHS = {"__globPaths__": "false", "recursiveFileLookup": "true"}
 _MAX_BROADCAST_DELETES = 5_000_000
+# Up to here the driver reads deleted positions itself and Spark broadcasts them without a job: 16 bytes each.
+_MAX_DRIVER_DELETES = 2_000_000
 _MAX_PAIRS = 200_000
 _MAX_GROUPS = 4
 # A file size is far below this, so adding multiples of it keeps the keys of groups apart.
@@ -61,6 +64,7 @@ class NativeScan:
         schemas: All schemas that the table has had.
         name_mapped: The table has a name mapping, so files without field ids are to be expected.
         field_ids: Spark's reader resolves columns by id in this session.
+        io: Storage, to read deletes and to confirm the file sizes that they are paired by.
     """
 
     files: pa.RecordBatch
@@ -69,17 +73,17 @@ class NativeScan:
     schemas: Sequence[Schema]
     name_mapped: bool
     field_ids: bool
+    io: Any
 
 
-def obstacle(scan: NativeScan, io: Any, *, located: bool = False) -> str | None:
+def obstacle(scan: NativeScan, *, located: bool = False) -> str | None:
     """Return why Spark's reader would not read this plan right, None if it will.
 
     Args:
         scan: What to scan.
-        io: Storage, to confirm file sizes that deletes are paired by.
         located: Whether rows need their file and position.
     """
-    return _schema_obstacle(scan) or _file_obstacle(scan) or _delete_obstacle(scan, io, located=located)
+    return _schema_obstacle(scan) or _file_obstacle(scan) or _delete_obstacle(scan, located=located)
 
 
 def native_frame(spark: Any, scan: NativeScan, *, located: bool = False) -> DataFrame:
@@ -177,14 +181,14 @@ def _file_obstacle(scan: NativeScan) -> str | None:
     return None
 
 
-def _delete_obstacle(scan: NativeScan, io: Any, *, located: bool) -> str | None:
+def _delete_obstacle(scan: NativeScan, *, located: bool) -> str | None:
     keys = file_keys(scan.files)
     dirty = _has_deletes(scan.files)
     paired = scan.files if located else scan.files.filter(dirty)
     if paired.num_rows > 0 and len(pc.unique(_groups_of(keys))) > _MAX_GROUPS:
         return "too many files are of the same size to be told apart by it"
     if not pc.any(dirty).as_py():
-        return _size_obstacle(paired, io)
+        return _size_obstacle(paired, scan.io)
     if pc.any(pc.not_equal(scan.deletes.column("content"), 1)).as_py():
         return "there are equality deletes"
     if pc.any(pc.not_equal(pc.utf8_upper(scan.deletes.column("file_format")), "PARQUET")).as_py():
@@ -195,7 +199,7 @@ def _delete_obstacle(scan: NativeScan, io: Any, *, located: bool) -> str | None:
     positions = pc.sum(scan.deletes.column("record_count")).as_py()
     if positions > _MAX_BROADCAST_DELETES or len(pc.list_flatten(scan.files.column("deletes"))) > _MAX_PAIRS:
         return f"{positions:,} position deletes are too many to broadcast"
-    return _size_obstacle(paired, io)
+    return _size_obstacle(paired, scan.io)
 
 
 def _size_obstacle(files: pa.RecordBatch, io: Any) -> str | None:
@@ -237,6 +241,10 @@ def _located(relation: DataFrame, group: int) -> DataFrame:
 
 def _deleted_positions(spark: Any, scan: NativeScan, keys: pa.Array) -> DataFrame:
     """Return key and position of every deleted row: rows of delete files, where that delete file applies to that data file."""
+    if pc.sum(scan.deletes.column("record_count")).as_py() <= _MAX_DRIVER_DELETES:
+        rows = deleted_positions(scan.io, scan.files, scan.deletes, keys)
+        local: DataFrame = spark.createDataFrame(rows.rename_columns([FILE, POSITION]))
+        return local
     lists = scan.files.column("deletes")
     parents, numbers = pc.list_parent_indices(lists), pc.list_flatten(lists)
     pairs = pa.table(

@@ -82,7 +82,7 @@ def plan_scan(spark: Any, scan: TableScan, *, located: bool = False, only: pa.Ar
         plan = replace(plan, files=plan.files.filter(pc.is_in(plan.files.column("file_path"), value_set=only)))
     predicate = json.loads(filter_json(scan.row_filter))
     native = _native_scan(spark, scan, plan, predicate)
-    problem = _selection_obstacle(scan) or obstacle(native, scan.io.core, located=located)
+    problem = _selection_obstacle(scan) or obstacle(native, located=located)
     choice = ScanChoice(
         native=problem is None,
         reason="all is Parquet, its columns found rightly" if problem is None else problem,
@@ -114,6 +114,7 @@ def _native_scan(spark: Any, scan: TableScan, plan: ScanPlan, predicate: Any) ->
         schemas=metadata.schemas,
         name_mapped=NAME_MAPPING_PROPERTY in metadata.properties,
         field_ids=spark.conf.get(FIELD_ID_READ, "false") == "true",
+        io=scan.io.core,
     )
 
 
