@@ -323,11 +323,23 @@ def write_manifests(
     """Write manifests named ``<location_prefix>-m<N>.avro``, N from ``first_index``; return ManifestFile columns.
 
     ``entries`` has Entry columns, or DataFile columns alone: all ADDED, their sequence numbers to be inherited. Entries are
-    grouped by ``spec_id``. ``content`` is 0 (data) or 1 (deletes).
+    grouped by ``spec_id``. ``content`` is 0 (data) or 1 (deletes). ``schema`` is the table's schema as JSON, or a JSON array of the
+    current schema and every earlier one, so that specs over dropped columns keep their types; ``specs`` a JSON array of all specs.
+
+    Raises:
+        FileAlreadyExistsError: Another file has one of the names.
+        ValidationError: An entry's partition does not fit its spec.
     """
 
 def read_manifest(io: FileIo, manifests: _BatchLike, *, schema: str, specs: str, keep: str) -> pa.RecordBatch:
-    """Return the entries of manifests, concatenated in order, inheritance applied; ``keep`` is ``all`` or ``live``."""
+    """Return the entries of manifests as Entry columns, concatenated in order, inheritance applied.
+
+    ``manifests`` has ManifestFile columns; ``keep`` is ``all`` or ``live`` (ADDED and EXISTING). Read concurrently.
+
+    Raises:
+        CorruptFileError: A manifest is not what the specification says; the message has the location and the byte.
+        MissingFileError: A manifest is not there.
+    """
 
 def read_manifest_list(io: FileIo, location: str) -> pa.RecordBatch:
     """Return a manifest list as ManifestFile columns."""

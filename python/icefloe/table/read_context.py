@@ -23,6 +23,13 @@ def schema_json(schema: Schema) -> str:
     return schema.model_dump_json()
 
 
+def schemas_json(metadata: TableMetadata) -> str:
+    """Return the current schema and then every other that a table has had, as a JSON array: specs may name dropped columns."""
+    current = metadata.schema()
+    others = [schema for schema in metadata.schemas if schema.schema_id != current.schema_id]
+    return f"[{','.join(schema_json(schema) for schema in (current, *others))}]"
+
+
 def spec_json(spec: PartitionSpec) -> str:
     """Return a partition spec as the specification's JSON."""
     return spec.model_dump_json()

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from icefloe import _core
 from icefloe.exceptions import FeatureUnsupportedError, ValidationException
 from icefloe.table.metadata_files import metadata_directory
-from icefloe.table.read_context import schema_json, specs_json
+from icefloe.table.read_context import schemas_json, specs_json
 
 if TYPE_CHECKING:
     from icefloe.io import FileIO
@@ -164,7 +164,7 @@ class ManifestWriter:
 
     def _table(self, base: TableMetadata) -> dict[str, Any]:
         return {
-            "schema": schema_json(base.schema()),
+            "schema": schemas_json(base),
             "specs": specs_json(base),
             "format_version": base.format_version,
             "snapshot_id": self._snapshot_id,
