@@ -1,0 +1,131 @@
+"""Planning and reading."""
+
+from collections.abc import Iterator
+from typing import final
+
+import pyarrow as pa
+from icefloe._core_api.arrow import BatchLike
+from icefloe._core_api.io import FileIo
+
+@final
+class ScanPlan:
+    """What a scan will read, as columns."""
+
+    @property
+    def files(self) -> pa.RecordBatch:
+        """One row per scan task.
+
+        ``file_path`` utf8, ``file_format`` utf8, ``spec_id`` int32, ``partition`` utf8 (JSON array of single values),
+        ``record_count`` int64 (of the whole file), ``file_size_in_bytes`` int64, ``start`` int64 and ``length`` int64 (the bytes
+        of the file this task reads), ``data_sequence_number`` int64, ``file_sequence_number`` int64, ``sort_order_id`` int32,
+        ``split_offsets`` list<int64>, ``residual`` utf8 (what is left to filter row by row, predicate JSON; null if nothing),
+        ``must_match`` bool (every row of the file satisfies the filter), ``deletes`` list<int32> (rows of ``deletes`` that
+        apply); with ``include_stats`` also the statistics columns of a data file.
+        """
+
+    @property
+    def deletes(self) -> pa.RecordBatch:
+        """One row per delete file that some task needs.
+
+        ``content`` int32 (1 positions, 2 equality), ``file_path``, ``file_format``, ``spec_id``, ``partition``,
+        ``record_count``, ``file_size_in_bytes``, ``data_sequence_number``, ``equality_ids`` list<int32>,
+        ``referenced_data_file``.
+        """
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """What planning looked at and skipped.
+
+        ``data_manifests_total``, ``data_manifests_skipped``, ``delete_manifests_total``, ``delete_manifests_skipped``,
+        ``data_files_total``, ``files_skipped_by_partition``, ``files_skipped_by_metrics``, ``files_planned``,
+        ``delete_files_total``, ``delete_files_planned``, ``bytes_planned``, ``records_planned``.
+        """
+
+def plan(
+    io: FileIo,
+    context: str,
+    *,
+    manifest_list: str | None,
+    manifests: list[str],
+    filter: str,
+    split_size: int | None,
+    include_stats: bool,
+    include_deletes: bool = True,
+) -> ScanPlan:
+    """Plan the scan of one snapshot.
+
+    Args:
+        io: Storage.
+        context: JSON object: ``schema`` (binds the filter), ``schemas`` (all of the table), ``partition-specs`` (all of the
+            table), ``name-mapping`` (or absent), ``case-sensitive``, ``properties``.
+        manifest_list: Location of the snapshot's manifest list, or None.
+        manifests: Locations of manifests, for a v1 snapshot that lists them inline.
+        filter: Predicate JSON.
+        split_size: Wanted bytes per task: files are cut at their row groups; None leaves files whole.
+        include_stats: Add the statistics columns to ``files``.
+        include_deletes: Pair delete files with data files.
+
+    Raises:
+        ResolveError: The filter names an unknown column.
+        CorruptFileError: A manifest is not what the spec says.
+        MissingFileError: A manifest or the list is gone.
+
+    Spec: Scan Planning.
+    """
+
+@final
+class ScanStream:
+    """A scan's rows as a stream that any Arrow consumer reads, each from the beginning.
+
+    Iterating yields ``pyarrow.RecordBatch`` and raises the classes of ``icefloe.exceptions``; through the C stream interface
+    a failure arrives as the consumer's own exception with the same message. Dropping an iterator stops its work.
+    """
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Schema of every batch."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __iter__(self) -> ScanIterator: ...
+
+@final
+class ScanIterator:
+    """One pass over a scan."""
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]: ...
+    def __next__(self) -> pa.RecordBatch: ...
+
+def read(
+    io: FileIo,
+    context: str,
+    files: BatchLike,
+    deletes: BatchLike,
+    *,
+    projection: str,
+    batch_size: int = 65536,
+    limit: int | None = None,
+    string_views: bool = False,
+    threads: int | None = None,
+) -> ScanStream:
+    """Read scan tasks: rows in file order, tasks in the order given.
+
+    Args:
+        io: Storage.
+        context: As for :func:`plan`.
+        files: Tasks, as :func:`plan` returns them, any subset.
+        deletes: The plan's delete files; ``files.deletes`` holds row numbers of it.
+        projection: Schema JSON of the wanted columns, in order. Metadata columns by their reserved ids: ``_file`` 2147483646,
+            ``_pos`` 2147483645, ``_spec_id`` 2147483643.
+        batch_size: Most rows of a batch, >= 1.
+        limit: Stop after this many rows.
+        string_views: Return strings and binaries as views, which saves a copy where the consumer takes them.
+        threads: Threads that decode at once, >= 1.
+
+    Raises:
+        ValidationError: A task or an argument is not valid.
+        MissingFileError, CorruptFileError: While the stream is read.
+        FeatureUnsupportedError: A task's file format cannot be read.
+
+    Spec: Column Projection; Scan Planning; Row-level Deletes.
+    """

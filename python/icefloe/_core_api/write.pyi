@@ -1,0 +1,69 @@
+"""Writing data files and position delete files."""
+
+import pyarrow as pa
+from icefloe._core_api.arrow import BatchLike
+from icefloe._core_api.io import FileIo
+
+def write_data_files(
+    io: FileIo,
+    data: BatchLike,
+    *,
+    schema: str,
+    spec: str,
+    sort_order: str | None,
+    table_location: str,
+    properties: dict[str, str],
+    operation_id: str,
+    partition_id: int,
+    task_id: int,
+    presorted: bool = False,
+) -> pa.RecordBatch:
+    """Write rows to data files, one open file per partition, and return the files' DataFile columns.
+
+    Args:
+        io: Storage.
+        data: Columns match the schema by name, in any order.
+        schema: Schema JSON of the table.
+        spec: Partition spec JSON.
+        sort_order: Sort order JSON; rows of each file are sorted by it unless ``presorted``.
+        table_location: Location of the table; files go to ``write.data.path`` or ``<location>/data``.
+        properties: Table properties.
+        operation_id: Part of the file names, unique per operation.
+        partition_id: Number of the writing partition, part of the file names.
+        task_id: Number of the writing task, part of the file names.
+        presorted: Rows are sorted by (partition, sort order): one file is open at a time.
+
+    Raises:
+        SchemaMismatchError: Extra, missing or unfitting columns, found before any file is written; a null in a required column.
+    """
+
+def write_position_deletes(
+    io: FileIo,
+    data: BatchLike,
+    *,
+    targets: BatchLike,
+    schema: str,
+    specs: str,
+    table_location: str,
+    properties: dict[str, str],
+    operation_id: str,
+    partition_id: int,
+    task_id: int,
+) -> pa.RecordBatch:
+    """Write position delete files and return their DataFile columns.
+
+    Args:
+        io: Storage.
+        data: ``file_path`` utf8 and ``pos`` int64, in any order.
+        targets: ``file_path`` utf8, ``spec_id`` int32, ``partition`` utf8 of every data file that may appear in ``data``.
+        schema: Schema JSON of the table.
+        specs: JSON array of all partition specs.
+        table_location: Location of the table.
+        properties: Table properties; ``write.delete.granularity`` is ``file`` (default) or ``partition``.
+        operation_id: Part of the file names.
+        partition_id: Part of the file names.
+        task_id: Part of the file names.
+
+    Raises:
+        ValidationError: A row names a file that ``targets`` does not have.
+    """
