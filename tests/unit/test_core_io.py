@@ -22,7 +22,9 @@ def test_a_location_of_any_spelling_is_the_same_file(io, tmp_path, prefix):
     assert io.list(prefix + str(tmp_path))["location"].to_pylist() == [prefix + location]
 
 
-@pytest.mark.parametrize("name", ["a b", "100%", "%20", "a#b", "é☃", "a+b=c", "q?x=1", "back\\slash", "tilde~", "[x]"])
+@pytest.mark.parametrize(
+    "name", ["a b", "100%", "%20", "a#b", "é☃", "a+b=c", "q?x=1", "a#12", "back\\slash", "tilde~", "[x]"]
+)
 def test_characters_are_used_as_written(io, tmp_path, name):
     location = f"{tmp_path}/{name}/{name}.parquet"
     io.write(location, b"abc", overwrite=False)
@@ -77,8 +79,8 @@ def test_a_missing_file_is_named(io, tmp_path, call):
 
 def test_deleting_many_reports_only_what_stays(io, tmp_path):
     io.write(f"{tmp_path}/a", b"", overwrite=False)
-    failures = io.delete_many([f"{tmp_path}/a", f"{tmp_path}/gone", "s3://bucket/key"])
-    assert [location for location, _ in failures] == ["s3://bucket/key"]
+    failures = io.delete_many([f"{tmp_path}/a", f"{tmp_path}/gone", "hdfs://host/key"])
+    assert [location for location, _ in failures] == ["hdfs://host/key"]
     assert not (tmp_path / "a").exists()
 
 
@@ -86,7 +88,7 @@ def test_listing_what_does_not_exist_is_empty(io, tmp_path):
     assert io.list(f"{tmp_path}/nothing").num_rows == 0
 
 
-@pytest.mark.parametrize("location", ["s3://bucket/key", "hdfs://host/path", "memory:/a"])
+@pytest.mark.parametrize("location", ["oss://bucket/key", "hdfs://host/path", "memory:/a"])
 def test_other_schemes_are_refused_by_name(io, location):
     with pytest.raises(FeatureUnsupportedError, match=location.split(":", maxsplit=1)[0]):
         io.read(location)

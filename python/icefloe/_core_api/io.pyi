@@ -8,8 +8,17 @@ import pyarrow as pa
 class FileIo:
     """Access to storage, described by properties alone.
 
-    Frozen and picklable; a copy in another process builds its own clients. A location is an absolute path, ``file:/path`` or
-    ``file:///path``, its characters used as written (``%20`` is three characters). Other schemes raise FeatureUnsupportedError.
+    Frozen and picklable; a copy in another process builds its own clients. A location is an absolute path, ``file:/path``,
+    ``file:///path``, ``s3://bucket/key`` (also ``s3a``, ``s3n``), ``gs://bucket/key`` (also ``gcs``),
+    ``abfss://container@account.dfs.core.windows.net/key`` (also ``abfs``, ``wasb``, ``wasbs``, ``az``), or, to read,
+    ``http://host/path`` and ``https://host/path``. Its characters are used as written (``%20`` is three characters), except in
+    HTTP locations, which are URLs. Other schemes raise FeatureUnsupportedError.
+
+    Properties have the names of Iceberg's FileIO (``s3.endpoint``, ``gcs.oauth2.token``, ``adls.account-key``, ...). A wrong one
+    raises ValidationError, naming it, when a location of its service is first used. Without credentials in the properties those of
+    the environment are used.
+
+    Failed requests are repeated with growing pauses, ``s3.retry.num-retries`` times (``gcs.``, ``adls.``, ``http.`` likewise).
 
     >>> io = FileIo({})
     >>> io.write("/tmp/icefloe-example/hello", b"hello", overwrite=True)
@@ -35,7 +44,7 @@ class FileIo:
 
         Raises:
             FileAlreadyExistsError: ``overwrite`` is false and something is there. Of two racing writers exactly one succeeds.
-            StorageError: Storage failed.
+            StorageError: Storage failed. If it is remote, the bytes may have been stored all the same.
         """
 
     def exists(self, location: str) -> bool:

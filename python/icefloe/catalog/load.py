@@ -11,13 +11,13 @@ from icefloe.catalog.configuration import catalog_properties
 from icefloe.catalog.hadoop import HadoopCatalog
 from icefloe.catalog.memory import InMemoryCatalog
 from icefloe.exceptions import ValidationError
+from icefloe.io.file_io import STORAGE_PREFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from icefloe.catalog.catalog import Catalog
 
-STORAGE_PREFIXES = ("adls.", "client.", "file.", "gcs.", "hdfs.", "io.", "s3.")
 PROPERTIES = {
     "sql": {"uri", "warehouse", "echo", "init_catalog_tables"},
     "hadoop": {"warehouse"},

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from icefloe._core import FileIo
 
-# What storage may know of a catalog's properties; names and passwords of databases stay behind.
-_STORAGE_PREFIXES = ("adls.", "client.", "file.", "gcs.", "hdfs.", "io.", "s3.")
+STORAGE_PREFIXES = ("adls.", "client.", "file.", "gcs.", "hdfs.", "http.", "io.", "s3.")
+"""What storage may know of a catalog's properties; names and passwords of databases stay behind."""
 
 
 class FileIO:
@@ -46,7 +46,7 @@ class FileIO:
             from icefloe import _core
 
             self._core = _core.FileIo(
-                {key: value for key, value in self.properties.items() if key.startswith(_STORAGE_PREFIXES)}
+                {key: value for key, value in self.properties.items() if key.startswith(STORAGE_PREFIXES)}
             )
         return self._core
 

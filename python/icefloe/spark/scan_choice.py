@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.compute as pc
 
 from icefloe.spark.native import FIELD_ID_READ, NativeScan, obstacle
+from icefloe.spark.storage import storage_obstacle
 from icefloe.table.read_context import NAME_MAPPING_PROPERTY, filter_json
 
 if TYPE_CHECKING:
@@ -82,7 +83,11 @@ def plan_scan(spark: Any, scan: TableScan, *, located: bool = False, only: pa.Ar
         plan = replace(plan, files=plan.files.filter(pc.is_in(plan.files.column("file_path"), value_set=only)))
     predicate = json.loads(filter_json(scan.row_filter))
     native = _native_scan(spark, scan, plan, predicate)
-    problem = _selection_obstacle(scan) or obstacle(native, located=located)
+    problem = (
+        _selection_obstacle(scan)
+        or storage_obstacle(spark, plan.files, scan.io.core.properties)
+        or obstacle(native, located=located)
+    )
     choice = ScanChoice(
         native=problem is None,
         reason="all is Parquet, its columns found rightly" if problem is None else problem,

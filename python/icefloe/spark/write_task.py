@@ -132,7 +132,7 @@ def data_task(table: Table, *, presorted: bool, operation_id: str | None = None)
     """Return the executors' part of a write to a table."""
     order = table.sort_order()
     return WriteDataFiles(
-        io_properties=dict(table.io.properties),
+        io_properties=dict(table.io.core.properties),
         schema=table.schema().model_dump_json(),
         spec=table.spec().model_dump_json(),
         sort_order=order.model_dump_json() if order.fields else None,

@@ -86,6 +86,7 @@ pub fn runtime() -> Result<&'static Runtime> {
     RUNTIME.get(|| {
         Builder::new_multi_thread()
             .worker_threads(default_threads())
+            .enable_all()
             .thread_name("icefloe")
             .build()
             .map_err(|error| Error::internal("start the thread pool", error))

@@ -217,6 +217,7 @@ impl DeleteFiles {
         Ok(Arc::new(OpenFile {
             io: self.io.clone(),
             location: file.location.clone(),
+            source: footer.source.clone(),
             reader,
             output,
             tests: vec![],

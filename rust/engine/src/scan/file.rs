@@ -1,6 +1,6 @@
 //! One data file: opened, resolved, cut into units, decoded.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ use parquet::file::metadata::{
 };
 use roaring::RoaringTreemap;
 
+use super::ahead::ranges;
 use super::columns::{BatchPlan, decoded_schema};
 use super::cut::{cut, is_cut, page_starts};
 use super::file_columns::FileColumn;
@@ -36,14 +37,15 @@ const SHORT_RUN_ROWS: u64 = 32;
 pub(crate) struct Footer {
     pub(crate) location: String,
     pub(crate) metadata: Arc<ParquetMetaData>,
+    pub(crate) source: DataFile,
     natural: ArrowReaderMetadata,
-    source: DataFile,
 }
 
 /// A file ready to decode.
 pub(crate) struct OpenFile {
     pub(crate) io: FileIo,
     pub(crate) location: String,
+    pub(crate) source: DataFile,
     pub(crate) reader: ArrowReaderMetadata,
     pub(crate) output: BatchPlan,
     pub(crate) tests: Vec<RowTest>,
@@ -195,7 +197,7 @@ impl Unit {
         emit: &mut dyn FnMut(RecordBatch) -> bool,
     ) -> Result<()> {
         let file = &self.file;
-        let source = DataFile::open(&file.io, &file.location)?;
+        let source = file.source.again(&file.io, &file.location, || self.stages())?;
         let descriptor = file.reader.parquet_schema();
         let mut builder =
             ParquetRecordBatchReaderBuilder::new_with_metadata(source, file.reader.clone())
@@ -246,6 +248,18 @@ impl Unit {
         };
         selectors.push(skip(total - self.rows.end));
         Some((RowSelection::from(selectors), policy))
+    }
+
+    /// What will be read, in the order in which it is found out that it is needed: the columns that rows
+    /// are tested by, then the others, if any row passes.
+    fn stages(&self) -> Vec<Vec<Range<u64>>> {
+        let file = &self.file;
+        let tested = file.tests.iter().flat_map(|test| test.columns().leaves.iter().copied());
+        let tested: BTreeSet<usize> = tested.collect();
+        let others = file.output.leaves.difference(&tested).copied().collect();
+        let metadata = file.reader.metadata();
+        let stages = [tested, others].map(|it| ranges(metadata, self.row_group, &self.rows, &it));
+        stages.into_iter().filter(|stage| !stage.is_empty()).collect()
     }
 
     fn group_rows(&self) -> u64 {

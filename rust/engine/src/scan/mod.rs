@@ -4,6 +4,7 @@
 //! its deletes loaded. What is left is cut into units that threads decode at once; batches come out in
 //! file order.
 
+mod ahead;
 mod assemble;
 mod columns;
 mod convert;
@@ -16,6 +17,7 @@ mod metadata_columns;
 mod name_mapping;
 mod pipeline;
 mod prune;
+mod remote_file;
 mod row_filter;
 mod row_groups;
 mod source;

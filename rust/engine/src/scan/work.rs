@@ -71,6 +71,7 @@ impl ScanWork {
         let file = OpenFile {
             io: self.io.clone(),
             location: task.location.clone(),
+            source: footer.source.clone(),
             reader,
             output,
             tests,

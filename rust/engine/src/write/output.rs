@@ -6,10 +6,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use icefloe_format::Error as FormatError;
-
 use crate::error::{Error, Result};
-use crate::store::FileIo;
+use crate::runtime::block_on;
+use crate::store::{Abandoned, FileIo, Upload};
 
 /// Threads that wait for the disk at the end: the file system joins their waits into few.
 const SYNC_THREADS: usize = 16;
@@ -17,27 +16,51 @@ const SYNC_THREADS: usize = 16;
 /// A new file under its final name. Names are unique to a task attempt, so nothing reads the file
 /// before the commit that lists it.
 #[derive(Debug)]
-pub(super) struct Output {
-    file: File,
-    written: u64,
+pub(super) enum Output {
+    Local { file: File, written: u64 },
+    Remote(Box<Upload>),
 }
 
 impl Output {
     /// Bytes written so far.
     pub(super) fn written(&self) -> u64 {
-        self.written
+        match self {
+            Self::Local { written, .. } => *written,
+            Self::Remote(upload) => upload.written(),
+        }
+    }
+
+    /// End the file; what is at a remote store becomes visible.
+    ///
+    /// # Errors
+    /// [`Error::Storage`].
+    pub(super) fn finish(&mut self) -> Result<()> {
+        match self {
+            Self::Local { .. } => Ok(()),
+            Self::Remote(upload) => upload.finish(),
+        }
     }
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.file.write(bytes)?;
-        self.written += u64::try_from(count).unwrap_or(u64::MAX);
-        Ok(count)
+        match self {
+            Self::Local { file, written } => {
+                let count = file.write(bytes)?;
+                *written += u64::try_from(count).unwrap_or(u64::MAX);
+                Ok(count)
+            }
+            Self::Remote(upload) => {
+                upload.write(bytes).map(|()| bytes.len()).map_err(io::Error::other)
+            }
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        match self {
+            Self::Local { file, .. } => file.flush(),
+            Self::Remote(_) => Ok(()),
+        }
     }
 }
 
@@ -46,20 +69,30 @@ impl Write for Output {
 pub(super) struct Outputs<'a> {
     io: &'a FileIo,
     created: Vec<PathBuf>,
+    uploaded: Vec<String>,
+    abandoned: Abandoned,
 }
 
 impl<'a> Outputs<'a> {
     pub(super) fn new(io: &'a FileIo) -> Self {
-        Self { io, created: Vec::new() }
+        Self { io, created: Vec::new(), uploaded: Vec::new(), abandoned: Abandoned::default() }
     }
 
     /// Make a new file, and the directories above it.
     ///
     /// # Errors
-    /// [`Error::Exists`], [`Error::Storage`]; `Unsupported` for storage that is not a file system.
+    /// [`Error::Exists`], [`Error::Storage`]; those of [`FileIo::local_path`].
     pub(super) fn create(&mut self, location: &str) -> Result<Output> {
+        if let Some(upload) = self.io.upload(location, &self.abandoned)? {
+            self.uploaded.push(location.to_owned());
+            return Ok(Output::Remote(Box::new(upload)));
+        }
+        self.create_local(location)
+    }
+
+    fn create_local(&mut self, location: &str) -> Result<Output> {
         let Some(path) = self.io.local_path(location)? else {
-            return Err(FormatError::unsupported(format!("writing data to {location}")).into());
+            return Err(Error::internal("create a file", format!("{location} is not local")));
         };
         let open = || OpenOptions::new().write(true).create_new(true).open(&path);
         let opened = match open() {
@@ -71,7 +104,7 @@ impl<'a> Outputs<'a> {
         };
         let file = opened.map_err(|error| storage(location, &error))?;
         self.created.push(path);
-        Ok(Output { file, written: 0 })
+        Ok(Output::Local { file, written: 0 })
     }
 
     /// Wait until every file is on disk: a commit must not outlive the data it lists.
@@ -90,6 +123,10 @@ impl<'a> Outputs<'a> {
     pub(super) fn discard(self) {
         for path in self.created {
             drop(std::fs::remove_file(path));
+        }
+        self.abandoned.abort();
+        if !self.uploaded.is_empty() {
+            drop(block_on(async { Ok(self.io.delete_many(&self.uploaded).await) }));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! One Parquet file, from its first batch to its footer.
 
+use std::io;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -143,6 +144,7 @@ impl ParquetFile {
 
     pub(super) fn close(mut self, shape: &FileShape) -> Result<ClosedFile> {
         let footer = self.writer.finish().map_err(|error| failed(&self.location, error))?;
+        self.writer.inner_mut().finish()?;
         Ok(ClosedFile {
             rows: self.rows,
             size_bytes: self.writer.inner().written(),
@@ -167,7 +169,13 @@ fn split_offsets(footer: &ParquetMetaData) -> Vec<i64> {
 fn failed(location: &str, error: ParquetError) -> Error {
     match error {
         ParquetError::External(source) => {
-            Error::Storage { location: location.to_owned(), reason: source.to_string() }
+            let inner = source.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+            match inner.and_then(|inner| inner.downcast_ref::<Error>()) {
+                Some(error) => error.clone(),
+                None => {
+                    Error::Storage { location: location.to_owned(), reason: source.to_string() }
+                }
+            }
         }
         ParquetError::NYI(feature) => {
             Error::in_file(location, FormatError::Unsupported { feature })

@@ -1,0 +1,116 @@
+//! The bytes of a data file behind a network: few requests, each for much.
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use parquet::errors::{ParquetError, Result};
+
+use crate::error::Error;
+use crate::runtime::block_on;
+use crate::store::FileIo;
+
+/// Read with the first request: the footer and page indexes of most files, and small files whole.
+const TAIL_BYTES: u64 = 256 << 10;
+/// Read at least, where nothing told what will be needed.
+const BLOCK_BYTES: u64 = 64 << 10;
+
+/// A data file of a remote store.
+#[derive(Debug, Clone)]
+pub(crate) struct RemoteFile {
+    io: FileIo,
+    location: Arc<str>,
+    length: u64,
+    tail: Bytes,
+    stages: Arc<Vec<Stage>>,
+}
+
+/// Ranges that are read together, when the first of them is asked for.
+#[derive(Debug)]
+struct Stage {
+    ranges: Vec<Range<u64>>,
+    bytes: OnceLock<crate::Result<Vec<Bytes>>>,
+}
+
+impl RemoteFile {
+    pub(super) fn open(io: &FileIo, location: &str) -> crate::Result<Self> {
+        let (tail, length) = block_on(io.tail(location, TAIL_BYTES))?;
+        if tail.len() as u64 > length {
+            let reason = format!("{} bytes at the end of {length}", tail.len());
+            return Err(Error::Storage { location: location.to_owned(), reason });
+        }
+        Ok(Self { io: io.clone(), location: location.into(), length, tail, stages: Arc::default() })
+    }
+
+    /// The same file, with what will be read of it.
+    pub(super) fn ahead(&self, stages: Vec<Vec<Range<u64>>>) -> Self {
+        let tail_start = self.tail_start();
+        let stages = stages.into_iter().map(|mut ranges| {
+            ranges.retain(|range| range.start < tail_start && range.end <= self.length);
+            Stage { ranges, bytes: OnceLock::new() }
+        });
+        Self { stages: Arc::new(stages.collect()), ..self.clone() }
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.length
+    }
+
+    /// The bytes of a range within the file.
+    pub(super) fn bytes(&self, range: Range<u64>) -> Result<Bytes> {
+        if let Some((bytes, start)) = self.known(range.start)?
+            && range.end - start <= bytes.len() as u64
+        {
+            return Ok(bytes.slice(within(range.start - start)..within(range.end - start)));
+        }
+        self.read(range)
+    }
+
+    /// What is there from an offset on, without another request if any of it is known.
+    pub(super) fn read_on(&self, start: u64) -> Result<Bytes> {
+        match self.known(start)? {
+            Some((bytes, from)) => Ok(bytes.slice(within(start - from)..)),
+            None if start >= self.length => Ok(Bytes::new()),
+            None => self.read(start..self.length.min(start.saturating_add(BLOCK_BYTES))),
+        }
+    }
+
+    /// The known bytes that an offset is among, and where they begin.
+    fn known(&self, offset: u64) -> Result<Option<(Bytes, u64)>> {
+        let tail_start = self.tail_start();
+        if (tail_start..self.length).contains(&offset) {
+            return Ok(Some((self.tail.clone(), tail_start)));
+        }
+        for stage in self.stages.iter() {
+            let Some(index) = stage.ranges.iter().position(|range| range.contains(&offset)) else {
+                continue;
+            };
+            let bytes = stage.bytes.get_or_init(|| self.fetch(&stage.ranges)).clone();
+            let bytes = bytes.map_err(external)?;
+            return Ok(bytes.get(index).map(|found| (found.clone(), stage.ranges[index].start)));
+        }
+        Ok(None)
+    }
+
+    fn read(&self, range: Range<u64>) -> Result<Bytes> {
+        let mut found = self.fetch(std::slice::from_ref(&range)).map_err(external)?;
+        Ok(found.pop().unwrap_or_default())
+    }
+
+    fn fetch(&self, ranges: &[Range<u64>]) -> crate::Result<Vec<Bytes>> {
+        block_on(self.io.read_ranges(&self.location, ranges))
+    }
+
+    fn tail_start(&self) -> u64 {
+        self.length - self.tail.len() as u64
+    }
+}
+
+/// An offset within bytes that are in memory.
+fn within(offset: u64) -> usize {
+    usize::try_from(offset).unwrap_or(usize::MAX)
+}
+
+fn external(error: Error) -> ParquetError {
+    ParquetError::External(Box::new(error))
+}

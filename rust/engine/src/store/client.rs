@@ -1,0 +1,104 @@
+//! How every store talks HTTP: TLS, timeouts, retries, and a count of the attempts at a request.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
+};
+use object_store::{BackoffConfig, ClientOptions, RetryConfig};
+
+use super::properties::Properties;
+use crate::error::Result;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The longest that a server may keep silent.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(60);
+const RETRIES: u64 = 6;
+const FIRST_WAIT_MS: u64 = 100;
+const LONGEST_WAIT_MS: u64 = 20_000;
+/// No attempt begins later than this after the first.
+const PATIENCE: Duration = Duration::from_secs(180);
+const IDLE_CONNECTIONS: usize = 32;
+
+/// The options of a service's client, from its properties `<prefix>connect-timeout` and so on.
+///
+/// # Errors
+/// `InvalidArgument` naming a property.
+pub(super) fn client_options(properties: Properties<'_>, prefix: &str) -> Result<ClientOptions> {
+    let named = |name: &str| format!("{prefix}{name}");
+    let connect = properties.seconds(&named("connect-timeout"))?.unwrap_or(CONNECT_TIMEOUT);
+    let silence = properties.seconds(&named("request-timeout"))?.unwrap_or(SILENCE_TIMEOUT);
+    let mut options = ClientOptions::new()
+        .with_connect_timeout(connect)
+        .with_timeout_disabled()
+        .with_read_timeout(silence)
+        .with_pool_max_idle_per_host(IDLE_CONNECTIONS)
+        .with_pool_idle_timeout(Duration::from_secs(30));
+    if let Some(proxy) = properties.address(&named("proxy-uri"))? {
+        options = options.with_proxy_url(proxy);
+    }
+    Ok(options)
+}
+
+/// How often and when to try again after a 5xx, a timeout or a lost connection.
+///
+/// # Errors
+/// `InvalidArgument` naming a property.
+pub(super) fn retries(properties: Properties<'_>, prefix: &str) -> Result<RetryConfig> {
+    let number = |name: &str, default: u64| {
+        let found = properties.number(&format!("{prefix}retry.{name}"), 0);
+        found.map(|found| found.unwrap_or(default))
+    };
+    let first = number("min-wait-ms", FIRST_WAIT_MS)?.max(1);
+    let longest = number("max-wait-ms", LONGEST_WAIT_MS)?.max(first);
+    Ok(RetryConfig {
+        backoff: BackoffConfig {
+            init_backoff: Duration::from_millis(first),
+            max_backoff: Duration::from_millis(longest),
+            base: 2.0,
+        },
+        max_retries: usize::try_from(number("num-retries", RETRIES)?).unwrap_or(usize::MAX),
+        retry_timeout: PATIENCE,
+    })
+}
+
+/// Counts how often a request went out; travels in its extensions.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Attempts(Arc<AtomicUsize>);
+
+impl Attempts {
+    pub(super) fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Connects with the TLS that this crate is built with.
+#[derive(Debug)]
+pub(super) struct Connector;
+
+impl HttpConnector for Connector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        // An error says that there is a provider already, which serves as well.
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let client = ReqwestConnector::default().connect(options)?;
+        Ok(HttpClient::new(Counting { client }))
+    }
+}
+
+#[derive(Debug)]
+struct Counting {
+    client: HttpClient,
+}
+
+#[async_trait]
+impl HttpService for Counting {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        if let Some(attempts) = request.extensions().get::<Attempts>() {
+            attempts.0.fetch_add(1, Ordering::Relaxed);
+        }
+        self.client.execute(request).await
+    }
+}

@@ -1,0 +1,82 @@
+//! Google Cloud Storage.
+
+use std::sync::Arc;
+
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::{ObjectStore, StaticCredentialProvider};
+
+use super::client::{Connector, client_options, retries};
+use super::properties::{Names, Properties, invalid};
+use crate::error::Result;
+
+const NAMES: Names = Names {
+    prefix: "gcs.",
+    used: &[
+        "gcs.oauth2.token",
+        "gcs.no-auth",
+        "gcs.service.host",
+        "gcs.proxy-uri",
+        "gcs.connect-timeout",
+        "gcs.request-timeout",
+        "gcs.retry.num-retries",
+        "gcs.retry.min-wait-ms",
+        "gcs.retry.max-wait-ms",
+    ],
+    ignored: &[
+        "gcs.access",
+        "gcs.analytics-core.",
+        "gcs.bucket-location",
+        "gcs.cache-timeout",
+        "gcs.channel.",
+        "gcs.client-lib-token",
+        "gcs.consistency",
+        "gcs.default-bucket-location",
+        "gcs.delete.",
+        "gcs.oauth2.refresh-credentials-enabled",
+        "gcs.oauth2.refresh-credentials-endpoint",
+        "gcs.oauth2.token-expires-at",
+        "gcs.project-id",
+        "gcs.requester-pays",
+        "gcs.session-kwargs",
+        "gcs.version-aware",
+    ],
+    unsupported: &[
+        "gcs.decryption-key",
+        "gcs.encryption-key",
+        "gcs.impersonate.service-account",
+        "gcs.user-project",
+    ],
+};
+
+/// The store of a bucket. Without a token the environment is asked for credentials.
+///
+/// # Errors
+/// `InvalidArgument`, `Unsupported`; naming a property.
+pub(super) fn store(bucket: &str, properties: Properties<'_>) -> Result<Arc<dyn ObjectStore>> {
+    properties.check(&NAMES)?;
+    let host = properties.address("gcs.service.host")?;
+    let insecure = host.as_ref().is_some_and(|url| url.scheme() == "http");
+    let anonymous = properties.flag("gcs.no-auth")? == Some(true);
+    let mut builder = match properties.text(&["gcs.oauth2.token"]) {
+        Some(token) if !anonymous => GoogleCloudStorageBuilder::new().with_bearer_token(token),
+        // Credentials that are never sent, so that none are looked for.
+        _ if anonymous => GoogleCloudStorageBuilder::new()
+            .with_skip_signature(true)
+            .with_credentials(Arc::new(StaticCredentialProvider::new(
+                object_store::gcp::GcpCredential { bearer: String::new() },
+            ))),
+        _ => GoogleCloudStorageBuilder::from_env(),
+    };
+    builder = builder
+        .with_bucket_name(bucket)
+        .with_client_options(client_options(properties, "gcs.")?.with_allow_http(insecure))
+        .with_retry(retries(properties, "gcs.")?)
+        .with_http_connector(Connector);
+    if let Some(host) = host {
+        builder = builder.with_base_url(host.as_str().trim_end_matches('/'));
+    }
+    Ok(Arc::new(builder.build().map_err(|error| {
+        let reason = properties.redact(error.to_string());
+        invalid("gcs properties", &reason)
+    })?))
+}

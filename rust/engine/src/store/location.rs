@@ -1,0 +1,181 @@
+//! What a location names.
+//!
+//! A location is the exact string that table metadata holds. Its characters are used as written (`%20`
+//! is three characters, `#` is one); only in paths of the local file system are empty and `.` segments
+//! folded, and only HTTP locations are URLs, whose escapes stand for characters.
+
+use std::path::PathBuf;
+
+use icefloe_format::Error as FormatError;
+use object_store::path::{Path, PathPart};
+
+use crate::error::Result;
+
+/// Where a location points.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Location<'a> {
+    /// A file of this machine.
+    Local(LocalLocation<'a>),
+    /// An object of a store behind a network.
+    Remote(RemoteLocation<'a>),
+}
+
+/// A path of this machine's file system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct LocalLocation<'a> {
+    /// What comes before the path: nothing, or `file:` in one of its spellings.
+    pub(super) scheme: &'a str,
+    pub(super) path: PathBuf,
+}
+
+/// An object of a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RemoteLocation<'a> {
+    pub(super) service: Service,
+    /// The location up to the key, without the slash between them: `s3a://bucket`.
+    pub(super) root: &'a str,
+    /// What stands between the slashes: the bucket, `container@account.host`, or `host:port`.
+    pub(super) authority: &'a str,
+    pub(super) key: Path,
+}
+
+/// Whose protocol a store speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Service {
+    S3,
+    Gcs,
+    Azure,
+    /// Read only; the scheme is part of where to connect to.
+    Http {
+        tls: bool,
+    },
+}
+
+impl<'a> Location<'a> {
+    /// # Errors
+    /// `Unsupported` for a scheme without a store, `InvalidArgument` for what is no location.
+    pub(super) fn parse(text: &'a str) -> Result<Self> {
+        if text.starts_with('/') {
+            return local(text, "", text);
+        }
+        let Some((scheme, rest)) = text.split_once(':').filter(|(scheme, _)| is_scheme(scheme))
+        else {
+            return Err(invalid(text, "is neither an absolute path nor a URI"));
+        };
+        let service = match scheme.to_ascii_lowercase().as_str() {
+            "file" => return file_uri(text, rest),
+            "s3" | "s3a" | "s3n" => Service::S3,
+            "gs" | "gcs" => Service::Gcs,
+            "abfs" | "abfss" | "wasb" | "wasbs" | "az" => Service::Azure,
+            "http" => Service::Http { tls: false },
+            "https" => Service::Http { tls: true },
+            _ => return Err(FormatError::unsupported(format!("storage scheme {scheme}://")).into()),
+        };
+        remote(text, service, rest)
+    }
+}
+
+fn remote<'a>(text: &'a str, service: Service, rest: &'a str) -> Result<Location<'a>> {
+    let scheme = text.len() - rest.len();
+    let Some(rest) = rest.strip_prefix("//") else {
+        return Err(invalid(text, "has no // after its scheme"));
+    };
+    let (authority, key) = rest.split_once('/').unwrap_or((rest, ""));
+    if authority.is_empty() {
+        return Err(invalid(text, "names no bucket, container or host"));
+    }
+    // What looks like a password in a URL would end up in table metadata and messages.
+    if service != Service::Azure && authority.contains('@') {
+        let reason = format!("a {}//... location holds user information", &text[..scheme]);
+        return Err(FormatError::invalid("location", reason).into());
+    }
+    let root = &text[..scheme + "//".len() + authority.len()];
+    let key = match service {
+        Service::Http { .. } if key.contains(['?', '#']) => {
+            return Err(invalid(root, "is followed by a query, which HTTP locations cannot have"));
+        }
+        Service::Http { .. } => {
+            Path::from_url_path(key).map_err(|error| invalid(text, &error.to_string()))?
+        }
+        _ => verbatim(text, key)?,
+    };
+    Ok(Location::Remote(RemoteLocation { service, root, authority, key }))
+}
+
+/// The key as it is, empty segments included: `a//b` is another object than `a/b`.
+fn verbatim(text: &str, key: &str) -> Result<Path> {
+    if key.starts_with('/') {
+        return Err(invalid(text, "has a key that begins with a slash"));
+    }
+    key.split('/').try_fold(Path::ROOT, |path, segment| {
+        let part = PathPart::parse(segment).map_err(|error| invalid(text, &error.to_string()))?;
+        Ok(path.join(part))
+    })
+}
+
+fn file_uri<'a>(text: &'a str, rest: &'a str) -> Result<Location<'a>> {
+    let path = match rest.strip_prefix("//") {
+        Some(with_host) => with_host.strip_prefix("localhost").unwrap_or(with_host),
+        None => rest,
+    };
+    if path.starts_with('/') {
+        return local(text, &text[..text.len() - path.len()], path);
+    }
+    Err(invalid(text, "names no absolute path on this machine"))
+}
+
+/// A path without empty and `.` segments. `..` is refused: what it means depends on links.
+fn local<'a>(text: &str, scheme: &'a str, path: &str) -> Result<Location<'a>> {
+    let segments = path.split('/').filter(|segment| !segment.is_empty() && *segment != ".");
+    let mut folded = PathBuf::from("/");
+    for segment in segments {
+        if segment == ".." {
+            return Err(invalid(text, "contains a .. segment"));
+        }
+        if segment.contains('\0') {
+            return Err(invalid(text, "contains a zero byte"));
+        }
+        folded.push(segment);
+    }
+    Ok(Location::Local(LocalLocation { scheme, path: folded }))
+}
+
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+}
+
+fn invalid(text: &str, reason: &str) -> crate::Error {
+    FormatError::invalid("location", format!("{text:?} {reason}")).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(text: &str) -> String {
+        match Location::parse(text).unwrap() {
+            Location::Remote(found) => format!("{} {}", found.authority, found.key),
+            Location::Local(found) => found.path.to_string_lossy().into_owned(),
+        }
+    }
+
+    #[test]
+    fn keys_are_what_is_written() {
+        assert_eq!(key("s3a://bucket/a b/%20#1?x"), "bucket a b/%20#1?x");
+        assert_eq!(key("gs://bucket/a//b"), "bucket a//b");
+        assert_eq!(key("abfss://box@me.dfs.core.windows.net/a"), "box@me.dfs.core.windows.net a");
+        assert_eq!(key("http://host:80/a%20b/c"), "host:80 a b/c");
+        assert_eq!(key("file:/a//b/./c#12"), "/a/b/c#12");
+    }
+
+    #[test]
+    fn what_cannot_be_named_is_refused_without_its_secrets() {
+        for text in ["s3:/x", "s3:///x", "s3://b//x", "s3://b/../x", "s3://b/a\nb", "a/b", "C:x"] {
+            assert!(Location::parse(text).is_err(), "{text}");
+        }
+        for text in ["s3://key:hush@b/x", "https://user:hush@h/x", "https://h/x?sig=hush"] {
+            assert!(!Location::parse(text).unwrap_err().to_string().contains("hush"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Files by location, wherever they are.
+//!
+//! | scheme | where |
+//! |---|---|
+//! | none, `file` | this machine |
+//! | `s3`, `s3a`, `s3n` | Amazon S3 and servers of its protocol; properties `s3.*`, `client.*` |
+//! | `gs`, `gcs` | Google Cloud Storage; properties `gcs.*` |
+//! | `abfs`, `abfss`, `wasb`, `wasbs`, `az` | Azure; properties `adls.*` |
+//! | `http`, `https` | web servers, to read |
+
+mod azure;
+mod client;
+mod create;
+mod gcs;
+mod http;
+mod local;
+mod location;
+mod properties;
+mod remote;
+mod s3;
+mod stores;
+mod upload;
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, ErrorKind};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::StreamExt;
+
+use self::location::{LocalLocation, Location};
+use self::properties::Properties;
+use self::remote::Remote;
+pub(crate) use self::upload::{Abandoned, Upload};
+use crate::error::{Error, Result};
+use crate::runtime::compute;
+
+/// Local deletes that run at once for one call.
+const CONCURRENCY: usize = 10;
+
+/// Access to storage, described by properties alone: cloning, pickling and forking cost nothing,
+/// since clients live in a slot of the process.
+#[derive(Clone, Default)]
+pub struct FileIo {
+    properties: Arc<BTreeMap<String, String>>,
+}
+
+impl std::fmt::Debug for FileIo {
+    /// Values may be secrets.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_set().entries(self.properties.keys()).finish()
+    }
+}
+
+/// One stored object, as a listing reports it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Location, spelled like the prefix that was listed.
+    pub location: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// Time of the last modification, milliseconds since the epoch.
+    pub last_modified_ms: i64,
+}
+
+/// A location, and what is needed to get at it.
+enum Place<'a> {
+    Local(LocalLocation<'a>),
+    Remote(Box<Remote<'a>>),
+}
+
+impl FileIo {
+    /// Storage with these properties.
+    pub fn new(properties: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self { properties: Arc::new(properties.into_iter().collect()) }
+    }
+
+    /// The properties this was made from.
+    pub fn properties(&self) -> &BTreeMap<String, String> {
+        &self.properties
+    }
+
+    /// The properties in force for a location: the one place to ask, so that they may come to depend
+    /// on it.
+    fn properties_of(&self, _location: &str) -> &Arc<BTreeMap<String, String>> {
+        &self.properties
+    }
+
+    fn place<'a>(&'a self, text: &'a str) -> Result<Place<'a>> {
+        let properties = self.properties_of(text);
+        Ok(match Location::parse(text)? {
+            Location::Local(local) => Place::Local(local),
+            Location::Remote(location) => Place::Remote(Box::new(Remote {
+                text,
+                store: stores::store(&location, properties)?,
+                location,
+                properties: Properties(properties),
+            })),
+        })
+    }
+
+    /// The file-system path of a location, if it is on the local file system.
+    ///
+    /// # Errors
+    /// `Unsupported` for a scheme without a store, `InvalidArgument` for what is no location.
+    pub fn local_path(&self, location: &str) -> Result<Option<PathBuf>> {
+        Ok(match Location::parse(location)? {
+            Location::Local(local) => Some(local.path),
+            Location::Remote(_) => None,
+        })
+    }
+
+    /// The whole of a file.
+    ///
+    /// # Errors
+    /// [`Error::Missing`], [`Error::Storage`], those of [`FileIo::local_path`], and `InvalidArgument`,
+    /// `Unsupported` naming a property.
+    pub async fn read(&self, location: &str) -> Result<Bytes> {
+        match self.place(location)? {
+            Place::Local(local) => blocking(location, move || local::read(&local.path)).await,
+            Place::Remote(remote) => remote.read().await,
+        }
+    }
+
+    /// Byte ranges of a file, in the order asked for.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::read`]; [`Error::Storage`] for a range beyond the end.
+    pub async fn read_ranges(&self, location: &str, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        match self.place(location)? {
+            Place::Local(LocalLocation { path, .. }) => {
+                let ranges = ranges.to_vec();
+                blocking(location, move || local::read_ranges(&path, &ranges)).await
+            }
+            Place::Remote(remote) => remote.read_ranges(ranges).await,
+        }
+    }
+
+    /// The last bytes of a file, `length` at the most, and the file's size.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::read`].
+    pub async fn tail(&self, location: &str, length: u64) -> Result<(Bytes, u64)> {
+        match self.place(location)? {
+            Place::Local(LocalLocation { path, .. }) => {
+                let read = move || {
+                    let size = local::size(&path)?;
+                    let range = size.saturating_sub(length)..size;
+                    let mut found = local::read_ranges(&path, std::slice::from_ref(&range))?;
+                    Ok((found.pop().unwrap_or_default(), size))
+                };
+                blocking(location, read).await
+            }
+            Place::Remote(remote) => remote.tail(length).await,
+        }
+    }
+
+    /// Store `data` under a location, whole or not at all; directories are made as needed.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] if `overwrite` is false and something is there: of two racers one wins. Those
+    /// of [`FileIo::read`]; after [`Error::Storage`] from a network it is open what is stored.
+    pub async fn write(&self, location: &str, data: Bytes, overwrite: bool) -> Result<()> {
+        match self.place(location)? {
+            Place::Local(LocalLocation { path, .. }) => {
+                blocking(location, move || local::write(&path, &data, overwrite)).await
+            }
+            Place::Remote(remote) => remote.write(data, overwrite).await,
+        }
+    }
+
+    /// An object of a remote store, to be written from front to back; `None` for a local location.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::local_path`] and for properties.
+    pub(crate) fn upload(&self, location: &str, abandoned: &Abandoned) -> Result<Option<Upload>> {
+        match self.place(location)? {
+            Place::Local(_) => Ok(None),
+            Place::Remote(remote) => {
+                remote.writable()?;
+                let properties = self.properties_of(location);
+                let key = remote.location.key;
+                Upload::new(location, properties, remote.store, key, abandoned.clone()).map(Some)
+            }
+        }
+    }
+
+    /// Whether a file is stored at a location.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::read`] when storage cannot tell.
+    pub async fn exists(&self, location: &str) -> Result<bool> {
+        match self.size(location).await {
+            Ok(_) => Ok(true),
+            Err(Error::Missing { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Size of a file in bytes.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::read`].
+    pub async fn size(&self, location: &str) -> Result<u64> {
+        match self.place(location)? {
+            Place::Local(local) => blocking(location, move || local::size(&local.path)).await,
+            Place::Remote(remote) => remote.size().await,
+        }
+    }
+
+    /// Delete a file.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::read`].
+    pub async fn delete(&self, location: &str) -> Result<()> {
+        match self.place(location)? {
+            Place::Local(local) => blocking(location, move || local::delete(&local.path)).await,
+            Place::Remote(remote) => remote.delete().await,
+        }
+    }
+
+    /// Delete files, many at once, and report each that is still there with the reason. A file that
+    /// is gone already is no failure.
+    pub async fn delete_many(&self, locations: &[String]) -> Vec<(String, Error)> {
+        let mut failures = Vec::new();
+        let (mut local, mut remote) = (Vec::new(), HashMap::<_, Vec<Remote<'_>>>::new());
+        for location in locations {
+            match self.place(location) {
+                Ok(Place::Local(_)) => local.push(location),
+                Ok(Place::Remote(object)) => {
+                    let store = (object.location.service, object.location.authority);
+                    remote.entry(store).or_default().push(*object);
+                }
+                Err(error) => failures.push((location.clone(), error)),
+            }
+        }
+        let outcomes = futures::stream::iter(local)
+            .map(|location| async move { (location, self.delete(location).await) })
+            .buffered(CONCURRENCY);
+        let kept = outcomes.filter_map(|(location, outcome)| async move {
+            match outcome {
+                Ok(()) | Err(Error::Missing { .. }) => None,
+                Err(error) => Some((location.clone(), error)),
+            }
+        });
+        failures.extend(kept.collect::<Vec<_>>().await);
+        for objects in remote.into_values() {
+            failures.extend(remote::delete_many(&objects).await);
+        }
+        failures
+    }
+
+    /// Every file under a directory, at any depth, ordered by location; none if it does not exist.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::read`].
+    pub async fn list(&self, prefix: &str) -> Result<Vec<Listed>> {
+        let directory = match prefix.trim_end_matches('/') {
+            root if root.is_empty() || root.ends_with(':') => prefix,
+            directory => directory,
+        };
+        let mut found = match self.place(directory)? {
+            Place::Local(LocalLocation { path, scheme }) => {
+                let scheme = scheme.to_owned();
+                blocking(prefix, move || local::list(&path, &scheme)).await?
+            }
+            Place::Remote(remote) => remote.list().await?,
+        };
+        found.sort_by(|left, right| left.location.cmp(&right.location));
+        Ok(found)
+    }
+}
+
+/// Run what blocks where it may.
+async fn blocking<T: Send + 'static>(
+    location: &str,
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Result<T> {
+    let outcome = compute("wait for a file", move || Ok(work())).await?;
+    outcome.map_err(|error| {
+        let location = location.to_owned();
+        match error.kind() {
+            ErrorKind::NotFound => Error::Missing { location },
+            ErrorKind::AlreadyExists => Error::Exists { location },
+            _ => Error::Storage { location, reason: error.to_string() },
+        }
+    })
+}

@@ -1,0 +1,129 @@
+//! Storage properties: checked names, typed values, and secrets that stay secret.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use icefloe_format::Error as FormatError;
+
+use crate::error::Result;
+
+/// The names that a service's properties have.
+pub(super) struct Names {
+    /// What they begin with: `s3.`.
+    pub(super) prefix: &'static str,
+    /// Those that are used.
+    pub(super) used: &'static [&'static str],
+    /// Those of other libraries that change nothing here; one that ends in a dot is a beginning.
+    pub(super) ignored: &'static [&'static str],
+    /// Those that ask for something that there is not, unless they say no.
+    pub(super) unsupported: &'static [&'static str],
+}
+
+/// The properties of one access to storage.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Properties<'a>(pub(super) &'a BTreeMap<String, String>);
+
+impl<'a> Properties<'a> {
+    /// Refuse names that nobody knows, and those that ask for what there is not.
+    ///
+    /// # Errors
+    /// `InvalidArgument`, `Unsupported`; naming the property, never its value.
+    pub(super) fn check(self, names: &Names) -> Result<()> {
+        let own = self.0.range(names.prefix.to_owned()..);
+        for (name, value) in own.take_while(|(name, _)| name.starts_with(names.prefix)) {
+            if names.used.iter().any(|known| fits(known, name))
+                || names.ignored.iter().any(|known| fits(known, name))
+            {
+                continue;
+            }
+            if names.unsupported.contains(&name.as_str()) {
+                if value.eq_ignore_ascii_case("false") || value.is_empty() {
+                    continue;
+                }
+                return Err(FormatError::unsupported(format!("property {name}")).into());
+            }
+            let reason = format!("no such property; those in use are {}", names.used.join(", "));
+            return Err(FormatError::invalid(name, reason).into());
+        }
+        Ok(())
+    }
+
+    /// The first of these properties that is set to something.
+    pub(super) fn text(self, names: &[&str]) -> Option<&'a str> {
+        let mut values = names.iter().filter_map(|name| self.0.get(*name));
+        values.find(|value| !value.is_empty()).map(String::as_str)
+    }
+
+    /// A property that is `true` or `false`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` naming it.
+    pub(super) fn flag(self, name: &str) -> Result<Option<bool>> {
+        let Some(text) = self.text(&[name]) else { return Ok(None) };
+        match text.to_ascii_lowercase().as_str() {
+            "true" => Ok(Some(true)),
+            "false" => Ok(Some(false)),
+            _ => Err(invalid(name, &format!("{text:?} is neither true nor false"))),
+        }
+    }
+
+    /// A property in seconds, with or without a fraction.
+    ///
+    /// # Errors
+    /// `InvalidArgument` naming it.
+    pub(super) fn seconds(self, name: &str) -> Result<Option<Duration>> {
+        let Some(text) = self.text(&[name]) else { return Ok(None) };
+        let seconds = text.trim().parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
+        match seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
+            Some(duration) => Ok(Some(duration)),
+            None => Err(invalid(name, &format!("{text:?} is no number of seconds above 0"))),
+        }
+    }
+
+    /// A property that counts something, from `least` on.
+    ///
+    /// # Errors
+    /// `InvalidArgument` naming it.
+    pub(super) fn number(self, name: &str, least: u64) -> Result<Option<u64>> {
+        let Some(text) = self.text(&[name]) else { return Ok(None) };
+        match text.trim().parse::<u64>().ok().filter(|number| *number >= least) {
+            Some(number) => Ok(Some(number)),
+            None => Err(invalid(name, &format!("{text:?} is no whole number from {least} on"))),
+        }
+    }
+
+    /// A property that is an address to connect to.
+    ///
+    /// # Errors
+    /// `InvalidArgument` naming it.
+    pub(super) fn address(self, name: &str) -> Result<Option<url::Url>> {
+        let Some(text) = self.text(&[name]) else { return Ok(None) };
+        let parsed = url::Url::parse(text).ok().filter(|url| {
+            matches!(url.scheme(), "http" | "https")
+                && url.host_str().is_some_and(|it| !it.is_empty())
+        });
+        parsed.map(Some).ok_or_else(|| invalid(name, "its value is no http:// or https:// address"))
+    }
+
+    /// A message with the values of secret properties taken out.
+    pub(super) fn redact(self, text: String) -> String {
+        let secrets = self.0.iter().filter(|(name, value)| is_secret(name) && value.len() > 3);
+        secrets.fold(text, |text, (_, secret)| {
+            if text.contains(secret.as_str()) { text.replace(secret.as_str(), "***") } else { text }
+        })
+    }
+}
+
+pub(super) fn invalid(name: &str, reason: &str) -> crate::Error {
+    FormatError::invalid(name, reason).into()
+}
+
+fn fits(known: &str, name: &str) -> bool {
+    known == name || (known.ends_with('.') && name.starts_with(known))
+}
+
+fn is_secret(name: &str) -> bool {
+    const MARKS: [&str; 7] =
+        ["key", "secret", "token", "password", "credential", "connection-string", "proxy-uri"];
+    MARKS.iter().any(|mark| name.contains(mark))
+}

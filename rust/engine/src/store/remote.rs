@@ -1,0 +1,241 @@
+//! Objects behind a network.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::{StreamExt, TryStreamExt};
+use icefloe_format::Error as FormatError;
+use object_store::path::Path;
+use object_store::{
+    Error as StoreError, GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutPayload,
+};
+
+use super::create::create;
+use super::location::{RemoteLocation, Service};
+use super::properties::Properties;
+use super::s3::BULK_DELETES;
+use super::{Listed, stores};
+use crate::error::{Error, Result};
+
+/// Objects of one bulk delete.
+const DELETED_AT_ONCE: usize = 1_000;
+/// Deletes under way at once where they go one by one.
+const CONCURRENCY: usize = 16;
+
+/// An object, and how to get at it.
+#[derive(Debug, Clone)]
+pub(super) struct Remote<'a> {
+    pub(super) text: &'a str,
+    pub(super) location: RemoteLocation<'a>,
+    pub(super) store: Arc<dyn ObjectStore>,
+    pub(super) properties: Properties<'a>,
+}
+
+impl Remote<'_> {
+    pub(super) async fn read(&self) -> Result<Bytes> {
+        let found = self.store.get(&self.location.key).await.map_err(|error| self.failed(error))?;
+        found.bytes().await.map_err(|error| self.failed(error))
+    }
+
+    /// Ranges that are close together come with one request.
+    pub(super) async fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        match self.store.get_ranges(&self.location.key, ranges).await {
+            Err(error) if self.is_without_ranges(&error) => {
+                let whole = self.read().await?;
+                ranges.iter().map(|range| self.cut(&whole, range)).collect()
+            }
+            found => {
+                let found = found.map_err(|error| self.failed(error))?;
+                let short = found.iter().zip(ranges).find(|(bytes, range)| !is_whole(bytes, range));
+                match short {
+                    Some((_, range)) => Err(self.beyond_end(range)),
+                    None => Ok(found),
+                }
+            }
+        }
+    }
+
+    /// The last bytes of an object, at most `length`, and its size.
+    pub(super) async fn tail(&self, length: u64) -> Result<(Bytes, u64)> {
+        // Azure knows no ranges that count from the end.
+        if self.location.service == Service::Azure {
+            return self.tail_by_size(length).await;
+        }
+        let range = Some(GetRange::Suffix(length));
+        let options = GetOptions { range, ..GetOptions::default() };
+        match self.store.get_opts(&self.location.key, options).await {
+            Ok(found) => {
+                let size = found.meta.size;
+                let bytes = found.bytes().await.map_err(|error| self.failed(error))?;
+                Ok((bytes, size))
+            }
+            Err(error @ StoreError::NotFound { .. }) => Err(self.failed(error)),
+            Err(error) if self.is_without_ranges(&error) => {
+                let whole = self.read().await?;
+                let size = whole.len() as u64;
+                Ok((whole, size))
+            }
+            // An empty object has no last bytes to ask for.
+            Err(error) => match self.size().await? {
+                0 => Ok((Bytes::new(), 0)),
+                _ => Err(self.failed(error)),
+            },
+        }
+    }
+
+    async fn tail_by_size(&self, length: u64) -> Result<(Bytes, u64)> {
+        let size = self.size().await?;
+        if size == 0 {
+            return Ok((Bytes::new(), 0));
+        }
+        let range = size.saturating_sub(length)..size;
+        let mut found = self.read_ranges(std::slice::from_ref(&range)).await?;
+        Ok((found.pop().unwrap_or_default(), size))
+    }
+
+    pub(super) async fn size(&self) -> Result<u64> {
+        let found = self.store.head(&self.location.key).await;
+        Ok(found.map_err(|error| self.failed(error))?.size)
+    }
+
+    pub(super) async fn write(&self, data: Bytes, overwrite: bool) -> Result<()> {
+        self.writable()?;
+        let key = &self.location.key;
+        if !overwrite {
+            match create(self.store.as_ref(), key, &data).await {
+                // Told by a property that the server cannot: the best that is left is to look.
+                Err(StoreError::NotImplemented { .. }) if self.size().await.is_ok() => {
+                    return Err(Error::Exists { location: self.text.to_owned() });
+                }
+                Err(StoreError::NotImplemented { .. }) => {}
+                created => return created.map_err(|error| self.failed(error)),
+            }
+        }
+        let put = self.store.put(key, PutPayload::from_bytes(data)).await;
+        put.map(drop).map_err(|error| self.failed(error))
+    }
+
+    pub(super) async fn delete(&self) -> Result<()> {
+        self.writable()?;
+        // Stores delete what is not there without a word.
+        self.size().await?;
+        match delete_many(std::slice::from_ref(self)).await.pop() {
+            Some((_, error)) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// A client that sends a request for each object it deletes.
+    fn deleting_singly(&self) -> Result<Arc<dyn ObjectStore>> {
+        if self.location.service != Service::S3 {
+            return Ok(Arc::clone(&self.store));
+        }
+        let mut properties = self.properties.0.clone();
+        properties.insert(BULK_DELETES.to_owned(), "false".to_owned());
+        stores::store(&self.location, &Arc::new(properties))
+    }
+
+    /// Every object below a directory.
+    pub(super) async fn list(&self) -> Result<Vec<Listed>> {
+        if matches!(self.location.service, Service::Http { .. }) {
+            return Err(FormatError::unsupported(format!("listing {}", self.text)).into());
+        }
+        let found = self.store.list(Some(&self.location.key)).map_ok(|object| Listed {
+            location: format!("{}/{}", self.location.root, object.location),
+            size: object.size,
+            last_modified_ms: object.last_modified.timestamp_millis(),
+        });
+        found.try_collect().await.map_err(|error| self.failed(error))
+    }
+
+    pub(super) fn writable(&self) -> Result<()> {
+        match self.location.service {
+            Service::Http { .. } => {
+                Err(FormatError::unsupported(format!("writing to {}", self.text)).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What the store said, without secrets.
+    pub(super) fn failed(&self, error: StoreError) -> Error {
+        let location = self.text.to_owned();
+        match error {
+            StoreError::NotFound { .. } => Error::Missing { location },
+            StoreError::AlreadyExists { .. } => Error::Exists { location },
+            error => Error::Storage { location, reason: self.properties.redact(error.to_string()) },
+        }
+    }
+
+    /// A simple web server answers a request for a range with everything.
+    fn is_without_ranges(&self, error: &StoreError) -> bool {
+        matches!(self.location.service, Service::Http { .. })
+            && matches!(error, StoreError::NotSupported { .. })
+    }
+
+    fn cut(&self, whole: &Bytes, range: &Range<u64>) -> Result<Bytes> {
+        let start = usize::try_from(range.start).ok();
+        let end = usize::try_from(range.end).ok().filter(|end| *end <= whole.len());
+        match (start, end) {
+            (Some(start), Some(end)) if start <= end => Ok(whole.slice(start..end)),
+            _ => Err(self.beyond_end(range)),
+        }
+    }
+
+    fn beyond_end(&self, range: &Range<u64>) -> Error {
+        let reason = format!("bytes {range:?} reach beyond the end");
+        Error::Storage { location: self.text.to_owned(), reason }
+    }
+}
+
+/// Delete objects of one store in bulk, and report each that is still there with the reason.
+pub(super) async fn delete_many(objects: &[Remote<'_>]) -> Vec<(String, Error)> {
+    let mut failures = Vec::new();
+    for chunk in objects.chunks(DELETED_AT_ONCE) {
+        let Some(first) = chunk.first() else { continue };
+        if let Err(error) = first.writable() {
+            failures.extend(chunk.iter().map(|it| (it.text.to_owned(), error.clone())));
+            continue;
+        }
+        let keys: Vec<object_store::Result<Path>> =
+            chunk.iter().map(|object| Ok(object.location.key.clone())).collect();
+        let deleted: Vec<_> =
+            first.store.delete_stream(futures::stream::iter(keys).boxed()).collect().await;
+        let failed = deleted.iter().any(|outcome| !is_gone(outcome));
+        // The server does not delete in bulk, or does not say which it failed on.
+        if failed || deleted.len() != chunk.len() {
+            failures.extend(delete_singly(chunk).await);
+        }
+    }
+    failures
+}
+
+async fn delete_singly(objects: &[Remote<'_>]) -> Vec<(String, Error)> {
+    let store = match objects.first().map(Remote::deleting_singly) {
+        Some(Ok(store)) => store,
+        Some(Err(error)) => {
+            return objects.iter().map(|it| (it.text.to_owned(), error.clone())).collect();
+        }
+        None => return Vec::new(),
+    };
+    let outcomes = futures::stream::iter(objects)
+        .map(|object| (object, Arc::clone(&store)))
+        .map(async |(object, store)| (object, store.delete(&object.location.key).await))
+        .buffered(CONCURRENCY);
+    let failures = outcomes.filter_map(|(object, outcome)| async move {
+        match outcome {
+            Ok(()) | Err(StoreError::NotFound { .. }) => None,
+            Err(error) => Some((object.text.to_owned(), object.failed(error))),
+        }
+    });
+    failures.collect().await
+}
+
+fn is_gone(outcome: &object_store::Result<Path>) -> bool {
+    matches!(outcome, Ok(_) | Err(StoreError::NotFound { .. }))
+}
+
+fn is_whole(bytes: &Bytes, range: &Range<u64>) -> bool {
+    u64::try_from(bytes.len()) == Ok(range.end.saturating_sub(range.start))
+}

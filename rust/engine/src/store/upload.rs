@@ -1,0 +1,163 @@
+//! An object written from front to back by code that blocks, in parts as they fill up.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::{Bytes, BytesMut};
+use object_store::path::Path;
+use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutPayload};
+use tokio::task::JoinSet;
+
+use super::properties::Properties;
+use super::s3::PART_SIZE;
+use crate::error::{Error, Result};
+use crate::runtime::{block_on, runtime};
+
+/// Bytes of a part: 10,000 of them are the most that stores take.
+const PART_BYTES: u64 = 16 << 20;
+/// The least that stores take of a part that is not the last.
+const LEAST_PART_BYTES: u64 = 5 << 20;
+/// Parts of one object under way at once.
+const PARTS_AT_ONCE: usize = 4;
+
+type Multipart = Box<dyn MultipartUpload>;
+
+/// Uploads that were given up, to be taken back where waiting is allowed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Abandoned(Arc<Mutex<Vec<Multipart>>>);
+
+impl Abandoned {
+    /// Have the store forget the parts it has, as far as it lets us.
+    pub(crate) fn abort(&self) {
+        let uploads = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        for mut upload in uploads {
+            drop(block_on(async { Ok(upload.abort().await) }));
+        }
+    }
+}
+
+/// An object being written. It is there, whole, after [`Upload::finish`]; dropped before, it is
+/// never there.
+#[derive(Debug)]
+pub(crate) struct Upload {
+    location: String,
+    secrets: Arc<std::collections::BTreeMap<String, String>>,
+    store: Arc<dyn ObjectStore>,
+    path: Path,
+    part_bytes: usize,
+    buffer: BytesMut,
+    multipart: Option<Multipart>,
+    parts: JoinSet<object_store::Result<()>>,
+    written: u64,
+    abandoned: Abandoned,
+}
+
+impl Upload {
+    pub(super) fn new(
+        location: &str,
+        secrets: &Arc<std::collections::BTreeMap<String, String>>,
+        store: Arc<dyn ObjectStore>,
+        path: Path,
+        abandoned: Abandoned,
+    ) -> Result<Self> {
+        let size = Properties(secrets).number(PART_SIZE, LEAST_PART_BYTES)?.unwrap_or(PART_BYTES);
+        Ok(Self {
+            location: location.to_owned(),
+            secrets: Arc::clone(secrets),
+            store,
+            path,
+            part_bytes: usize::try_from(size).unwrap_or(usize::MAX),
+            buffer: BytesMut::new(),
+            multipart: None,
+            parts: JoinSet::new(),
+            written: 0,
+            abandoned,
+        })
+    }
+
+    /// Take bytes; waits when parts come faster than they leave.
+    ///
+    /// # Errors
+    /// [`Error::Storage`], of this part or an earlier one.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.buffer.extend_from_slice(bytes);
+        self.written += bytes.len() as u64;
+        while self.buffer.len() >= self.part_bytes {
+            let part = self.buffer.split_to(self.part_bytes).freeze();
+            self.send(part)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes taken so far.
+    pub(crate) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Store what is left and make the object visible.
+    ///
+    /// # Errors
+    /// [`Error::Storage`].
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        let rest = std::mem::take(&mut self.buffer).freeze();
+        if self.multipart.is_none() {
+            let put = block_on(async {
+                Ok(self.store.put(&self.path, PutPayload::from_bytes(rest)).await)
+            })?;
+            return put.map(drop).map_err(|error| self.failed(&error));
+        }
+        if !rest.is_empty() {
+            self.send(rest)?;
+        }
+        self.wait_until(0)?;
+        let Some(mut multipart) = self.multipart.take() else { return Ok(()) };
+        let Err(error) = block_on(async { Ok(multipart.complete().await) })? else { return Ok(()) };
+        // The reply may have been lost, not the completion: nothing else has this name.
+        let facts = block_on(async { Ok(self.store.head(&self.path).await) })?;
+        if facts.is_ok_and(|facts| facts.size == self.written) {
+            return Ok(());
+        }
+        self.multipart = Some(multipart);
+        Err(self.failed(&error))
+    }
+
+    fn send(&mut self, part: Bytes) -> Result<()> {
+        self.wait_until(PARTS_AT_ONCE - 1)?;
+        if self.multipart.is_none() {
+            let made = block_on(async { Ok(self.store.put_multipart(&self.path).await) })?;
+            self.multipart = Some(made.map_err(|error| self.failed(&error))?);
+        }
+        let Some(multipart) = &mut self.multipart else { return Ok(()) };
+        let sent = multipart.put_part(PutPayload::from_bytes(part));
+        self.parts.spawn_on(sent, runtime()?.handle());
+        Ok(())
+    }
+
+    /// Wait until no more than so many parts are under way.
+    fn wait_until(&mut self, most: usize) -> Result<()> {
+        while self.parts.len() > most {
+            let parts = &mut self.parts;
+            let outcome = block_on(async { Ok(parts.join_next().await) })?;
+            match outcome {
+                Some(Ok(sent)) => sent.map_err(|error| self.failed(&error))?,
+                Some(Err(error)) => return Err(Error::internal("upload a part", error)),
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn failed(&self, error: &object_store::Error) -> Error {
+        let reason = Properties(&self.secrets).redact(error.to_string());
+        Error::Storage { location: self.location.clone(), reason }
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        // Aborting waits for the store, which a drop must not.
+        if let Some(multipart) = self.multipart.take() {
+            let mut abandoned = self.abandoned.0.lock().unwrap_or_else(PoisonError::into_inner);
+            abandoned.push(multipart);
+        }
+    }
+}

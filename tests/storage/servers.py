@@ -1,0 +1,205 @@
+"""Storage servers on this machine, and a proxy before them that fails as networks do."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+PATIENCE = 60
+
+
+def tool(name: str, how: str) -> str:
+    """Return the path of an installed server, beside this Python or on the path; skip the test where there is none."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    found = shutil.which(name, path=path)
+    if found is None:
+        pytest.skip(f"{name} is not installed: {how}")
+    return found
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+@contextlib.contextmanager
+def running(command: list[str], port: int, log: Path):
+    """Run a server until the block ends; entered when its port answers."""
+    with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT) as process:
+        try:
+            deadline = time.monotonic() + PATIENCE
+            while not answers(port):
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise RuntimeError(f"{command[0]} did not start: {log.read_text(errors='replace')}")
+                time.sleep(0.05)
+            yield
+        finally:
+            process.terminate()
+
+
+def answers(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
+@dataclass
+class S3Server:
+    """A server of the S3 protocol; every directory in ``root`` is a bucket."""
+
+    endpoint: str
+    root: Path
+    access_key: str = "user1"
+    secret_key: str = "secret-of-user1"
+
+    def properties(self, **others: str) -> dict[str, str]:
+        return {
+            "s3.endpoint": self.endpoint,
+            "s3.access-key-id": self.access_key,
+            "s3.secret-access-key": self.secret_key,
+            "s3.region": "us-east-1",
+            "s3.retry.min-wait-ms": "5",
+            "s3.retry.max-wait-ms": "20",
+            **{name.replace("__", "."): value for name, value in others.items()},
+        }
+
+
+@contextlib.contextmanager
+def s3_server(directory: Path):
+    command = tool("versitygw", "go install github.com/versity/versitygw/cmd/versitygw@latest")
+    root = directory / "buckets"
+    root.mkdir()
+    server = S3Server("", root)
+    port = free_port()
+    server.endpoint = f"http://127.0.0.1:{port}"
+    arguments = ["--port", f"127.0.0.1:{port}", "--access", server.access_key, "--secret", server.secret_key]
+    with running([command, *arguments, "posix", str(root)], port, directory / "log"):
+        yield server
+
+
+@dataclass
+class Request:
+    method: str
+    path: str
+    status: int | None = None
+
+
+@dataclass
+class Proxy:
+    """Passes requests on to a server, unless ``fault`` says of a request what is to go wrong.
+
+    ``fault`` is given the request and returns None (nothing), a status to answer with instead, ``"cut"`` (the connection ends before
+    the server is asked), ``"mute"`` (the server is asked, its answer is lost), or ``"half"`` (half of the answer's body comes).
+    """
+
+    target: str
+    endpoint: str = ""
+    fault: object = None
+    requests: list[Request] = field(default_factory=list)
+
+    def seen(self, method: str, part: str = "") -> list[Request]:
+        return [request for request in self.requests if request.method == method and part in request.path]
+
+
+class Relay(BaseHTTPRequestHandler):
+    """A request on its way through a proxy."""
+
+    protocol_version = "HTTP/1.1"
+    state: Proxy
+
+    def answer(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        request = Request(self.command, self.path)
+        self.state.requests.append(request)
+        fault = None if self.state.fault is None else self.state.fault(request)
+        if fault == "cut":
+            self.end()
+            return
+        if isinstance(fault, int):
+            request.status = fault
+            self.send(fault, [], b"<Error><Code>SlowDown</Code></Error>")
+            return
+        status, headers, data = forward(self.state.target, self, body)
+        request.status = status
+        if fault == "mute":
+            self.end()
+        elif fault == "half":
+            self.send(status, headers, data[: len(data) // 2], len(data))
+            self.end()
+        else:
+            self.send(status, headers, data)
+
+    do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = answer  # noqa: N815  the names that the server looks for
+
+    def send(self, status, headers, data, length=None) -> None:
+        self.send_response_only(status)
+        described = {name.lower(): value for name, value in headers}
+        for name in described.keys() - {"content-length", "transfer-encoding", "connection"}:
+            self.send_header(name, described[name])
+        known = described.get("content-length", "0") if self.command == "HEAD" else str(length or len(data))
+        self.send_header("Content-Length", known)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def end(self) -> None:
+        self.close_connection = True
+        with contextlib.suppress(OSError):
+            self.wfile.flush()
+            self.connection.shutdown(socket.SHUT_RDWR)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextlib.contextmanager
+def proxy(target: str):
+    state = Proxy(target)
+    with serving(type("RelayOfOne", (Relay,), {"state": state})) as address:
+        state.endpoint = address
+        yield state
+
+
+def forward(target: str, handler: BaseHTTPRequestHandler, body: bytes):
+    parts = urlsplit(target)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=PATIENCE)
+    with contextlib.closing(connection):
+        connection.putrequest(handler.command, handler.path, skip_host=True, skip_accept_encoding=True)
+        for name, value in handler.headers.items():
+            connection.putheader(name, value)
+        connection.endheaders(body or None)
+        answer = connection.getresponse()
+        return answer.status, answer.getheaders(), answer.read()
+
+
+@contextlib.contextmanager
+def serving(handler):
+    """Serve by a handler from threads of this process; gives the address."""
+
+    class Quiet(ThreadingHTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, *_: object) -> None:
+            """A client that goes away is no error of the server."""
+
+    with Quiet(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()

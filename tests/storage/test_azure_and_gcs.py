@@ -1,0 +1,109 @@
+"""The same tests against emulators of Azure Blob Storage and Google Cloud Storage."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import http.client
+from datetime import datetime, timezone
+
+import pyarrow as pa
+import pytest
+from icefloe import _core
+from icefloe.catalog import load_catalog
+from icefloe.exceptions import FileAlreadyExistsError, MissingFileError
+
+from tests.storage.servers import free_port, running, tool
+
+ACCOUNT = "devstoreaccount1"
+# The key that the emulator documents for everyone.
+KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+
+
+@pytest.fixture(scope="module")
+def azure(tmp_path_factory):
+    command = tool("azurite-blob", "npm install azurite")
+    directory, port = tmp_path_factory.mktemp("azure"), free_port()
+    arguments = ["--silent", "--skipApiVersionCheck", "--location", str(directory), "--blobPort", str(port)]
+    with running([command, *arguments], port, directory / "log"):
+        make_container(port, "box")
+        endpoint = f"http://127.0.0.1:{port}/{ACCOUNT}"
+        connection = f"DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={KEY};BlobEndpoint={endpoint};"
+        yield {"adls.connection-string": connection}, "abfss://box"
+
+
+def make_container(port: int, name: str) -> None:
+    date = datetime.now(timezone.utc).strftime("%a, %d %b %Y %H:%M:%S GMT")
+    headers = f"x-ms-date:{date}\nx-ms-version:2021-08-06"
+    resource = f"/{ACCOUNT}/{ACCOUNT}/{name}\nrestype:container"
+    text = "PUT" + "\n" * 12 + f"{headers}\n{resource}"
+    signature = base64.b64encode(hmac.digest(base64.b64decode(KEY), text.encode(), hashlib.sha256)).decode()
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    connection.request(
+        "PUT",
+        f"/{ACCOUNT}/{name}?restype=container",
+        headers={
+            "x-ms-date": date,
+            "x-ms-version": "2021-08-06",
+            "Authorization": f"SharedKey {ACCOUNT}:{signature}",
+            "Content-Length": "0",
+        },
+    )
+    answer = connection.getresponse()
+    assert answer.status == 201, answer.read()
+
+
+@pytest.fixture(scope="module")
+def gcs(tmp_path_factory):
+    command = tool("fake-gcs-server", "go install github.com/fsouza/fake-gcs-server@latest")
+    directory, port = tmp_path_factory.mktemp("gcs"), free_port()
+    (directory / "objects" / "bucket").mkdir(parents=True)
+    arguments = ["-scheme", "http", "-host", "127.0.0.1", "-port", str(port), "-public-host", f"127.0.0.1:{port}"]
+    with running([command, *arguments, "-filesystem-root", str(directory / "objects")], port, directory / "log"):
+        yield {"gcs.service.host": f"http://127.0.0.1:{port}", "gcs.no-auth": "true"}, "gs://bucket"
+
+
+@pytest.fixture(params=["azure", "gcs"])
+def store(request):
+    properties, root = request.getfixturevalue(request.param)
+    return properties, f"{root}/{request.node.callspec.id}-{abs(hash(request.node.name))}"
+
+
+def test_an_object_is_written_read_listed_and_deleted(store):
+    properties, root = store
+    io = _core.FileIo(properties)
+    names = ["plain", "a b", "100%", "a#12", "é", "a+b=c"]
+    for name in names:
+        io.write(f"{root}/dir/{name}", name.encode(), overwrite=False)
+        assert io.read(f"{root}/dir/{name}") == name.encode()
+        assert io.size(f"{root}/dir/{name}") == len(name.encode())
+    assert sorted(io.list(f"{root}/dir")["location"].to_pylist()) == sorted(f"{root}/dir/{name}" for name in names)
+    assert io.delete_many([f"{root}/dir/{name}" for name in names] + [f"{root}/dir/gone"]) == []
+    assert io.list(f"{root}/dir").num_rows == 0
+    with pytest.raises(MissingFileError, match="gone"):
+        io.read(f"{root}/dir/gone")
+
+
+def test_an_existing_object_is_not_replaced_unasked(store):
+    properties, root = store
+    io = _core.FileIo(properties)
+    io.write(f"{root}/a", b"first", overwrite=False)
+    with pytest.raises(FileAlreadyExistsError):
+        io.write(f"{root}/a", b"second", overwrite=False)
+    io.write(f"{root}/a", b"third", overwrite=True)
+    assert io.read(f"{root}/a") == b"third"
+
+
+def test_a_table_is_written_scanned_and_deleted_from(store, tmp_path):
+    properties, root = store
+    catalog = load_catalog("far", type="sql", uri=f"sqlite:///{tmp_path}/c.db", warehouse=root, **properties)
+    catalog.create_namespace("db")
+    data = pa.table(
+        {"id": pa.array(range(100_000), pa.int64()), "text": [f"{i * 7919 % 99_991}" for i in range(100_000)]}
+    )
+    table = catalog.create_table("db.t", data.schema, properties={"write.parquet.row-group-size-bytes": "200000"})
+    table.append(data)
+    table.delete("id >= 50000")
+    assert sorted(table.scan().to_arrow()["id"].to_pylist()) == list(range(50_000))
+    assert table.scan(row_filter="id < 10").to_arrow().num_rows == 10
