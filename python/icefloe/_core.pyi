@@ -20,6 +20,11 @@ from icefloe._core_api.manifest import (
     write_manifests,
 )
 from icefloe._core_api.predicate import (
+    filter_rows,
+    project_filter,
+    prune_files,
+    prune_manifests,
+    residual_filter,
     validate_filter,
 )
 from icefloe._core_api.scan import (
@@ -57,14 +62,19 @@ __all__ = [
     "build_profile",
     "days",
     "filter_manifests",
+    "filter_rows",
     "hours",
     "merge_manifests",
     "months",
     "partition_path",
     "plan",
+    "project_filter",
+    "prune_files",
+    "prune_manifests",
     "read",
     "read_manifest",
     "read_manifest_list",
+    "residual_filter",
     "single_value_from_bytes",
     "single_value_to_bytes",
     "transform",

@@ -1,4 +1,26 @@
-"""Filters."""
+"""Filters. A ``filter`` is expression JSON, a ``schema`` and a ``spec`` are the specification's JSON."""
+
+import pyarrow as pa
+from icefloe._core_api.arrow import BatchLike
 
 def validate_filter(context: str, filter: str) -> str:
     """Bind a filter to the context's schema and return it as JSON, names resolved; ResolveError for an unknown column."""
+
+def project_filter(schema: str, spec: str, filter: str, *, strict: bool, case_sensitive: bool = True) -> str:
+    """Return what must hold of a partition with (inclusive), or with nothing but (strict), matching rows, as JSON over partition fields."""
+
+def residual_filter(schema: str, spec: str, filter: str, partition: str, *, case_sensitive: bool = True) -> str:
+    """Return what is left to filter in files of a partition, a tuple as a JSON array."""
+
+def filter_rows(schema: str, filter: str, rows: BatchLike, *, case_sensitive: bool = True) -> pa.BooleanArray:
+    """Return which rows of a batch match, never null; columns are found by name, an absent one is null."""
+
+def prune_files(
+    schema: str, filter: str, files: BatchLike, *, case_sensitive: bool = True
+) -> tuple[pa.BooleanArray, pa.BooleanArray]:
+    """Return which files of data file columns might have a matching row, and in which all rows must match, by statistics."""
+
+def prune_manifests(
+    schema: str, spec: str, filter: str, manifests: BatchLike, *, case_sensitive: bool = True
+) -> pa.BooleanArray:
+    """Return which manifests of manifest file columns might have a file with a matching row, by partition summaries."""

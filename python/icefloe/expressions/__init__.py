@@ -50,7 +50,17 @@ from icefloe.expressions.predicates import (
     UnaryPredicate,
     UnboundPredicate,
 )
-from icefloe.expressions.terms import Bound, BoundReference, BoundTerm, Reference, Term, Unbound, UnboundTerm
+from icefloe.expressions.terms import (
+    Bound,
+    BoundReference,
+    BoundTerm,
+    BoundTransform,
+    Reference,
+    Term,
+    Unbound,
+    UnboundTerm,
+    UnboundTransform,
+)
 from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue, And, BooleanExpression, Not, Or
 
 __all__ = [
@@ -78,6 +88,7 @@ __all__ = [
     "BoundSetPredicate",
     "BoundStartsWith",
     "BoundTerm",
+    "BoundTransform",
     "BoundUnaryPredicate",
     "EqualTo",
     "GreaterThan",
@@ -104,6 +115,7 @@ __all__ = [
     "Unbound",
     "UnboundPredicate",
     "UnboundTerm",
+    "UnboundTransform",
     "bind",
     "literal",
     "to_expression",

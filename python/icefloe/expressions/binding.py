@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import bound
-from icefloe.expressions.literals import AboveMax, BelowMin, Literal
+from icefloe.expressions.calendar import ordinal_of_text
+from icefloe.expressions.literals import AboveMax, BelowMin, Literal, StringLiteral, literal
 from icefloe.expressions.predicates import LiteralPredicate, SetPredicate, UnboundPredicate
-from icefloe.expressions.terms import BoundReference, Reference
+from icefloe.expressions.terms import BoundTerm, BoundTransform, Reference, UnboundTransform
 from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue, And, BooleanExpression, Not, Or
+from icefloe.transforms import VoidTransform
 from icefloe.types import DoubleType, FloatType, StringType
 
 if TYPE_CHECKING:
@@ -36,9 +38,11 @@ def bind(schema: Schema, expression: BooleanExpression, case_sensitive: bool = T
     if isinstance(expression, Not):
         return Not(bind(schema, expression.child, case_sensitive))
     if isinstance(expression, UnboundPredicate):
-        if not isinstance(expression.term, Reference):
-            raise ValidationError(f"only columns can be bound, found {expression.term!r}")
+        if not isinstance(expression.term, (Reference, UnboundTransform)):
+            raise ValidationError(f"only columns and transforms of them can be bound, found {expression.term!r}")
         term = expression.term.bind(schema, case_sensitive)
+        if isinstance(term, BoundTransform) and isinstance(term.transform, VoidTransform):
+            return AlwaysTrue() if expression.operator in _TRUE_OF_NULL else AlwaysFalse()
         if isinstance(expression, LiteralPredicate):
             return _bind_literal(expression, term)
         if isinstance(expression, SetPredicate):
@@ -49,9 +53,11 @@ def bind(schema: Schema, expression: BooleanExpression, case_sensitive: bool = T
     raise ValidationError(f"cannot bind {expression!r}")
 
 
-def _bind_unary(operator: str, term: BoundReference) -> BooleanExpression:
+def _bind_unary(operator: str, term: BoundTerm) -> BooleanExpression:
+    may_be_nan = isinstance(term.value_type, (FloatType, DoubleType))
+    # The result of a transform is null where the value is.
+    term = term.ref()
     never_null = term.field.required and term.accessor.inner is None
-    may_be_nan = isinstance(term.field.field_type, (FloatType, DoubleType))
     if operator == "is-null":
         return AlwaysFalse() if never_null else bound.BoundIsNull(term)
     if operator == "not-null":
@@ -61,10 +67,10 @@ def _bind_unary(operator: str, term: BoundReference) -> BooleanExpression:
     return bound.BoundNotNaN(term) if may_be_nan else AlwaysTrue()
 
 
-def _bind_literal(predicate: LiteralPredicate, term: BoundReference) -> BooleanExpression:
+def _bind_literal(predicate: LiteralPredicate, term: BoundTerm) -> BooleanExpression:
     operator = predicate.operator
-    if operator.endswith("starts-with") and not isinstance(term.field.field_type, StringType):
-        raise ValidationError(f"starts-with needs a string column, {term.field.name} is a {term.field.field_type}")
+    if operator.endswith("starts-with") and not isinstance(term.value_type, StringType):
+        raise ValidationError(f"filter on {_shown(term)}: {operator} needs a string column, not {term.value_type}")
     value = _convert(predicate.literal, term)
     if isinstance(value, (AboveMax, BelowMin)):
         # Beyond all values of the column: true of every value but null, or of none.
@@ -76,7 +82,7 @@ def _bind_literal(predicate: LiteralPredicate, term: BoundReference) -> BooleanE
     return _LITERAL[operator](term, value)
 
 
-def _bind_set(predicate: SetPredicate, term: BoundReference) -> BooleanExpression:
+def _bind_set(predicate: SetPredicate, term: BoundTerm) -> BooleanExpression:
     values = [_convert(value, term) for value in predicate.values]
     kept = frozenset(value for value in values if not isinstance(value, (AboveMax, BelowMin)))
     if not kept:
@@ -87,12 +93,24 @@ def _bind_set(predicate: SetPredicate, term: BoundReference) -> BooleanExpressio
     return bound.BoundIn(term, kept) if predicate.operator == "in" else bound.BoundNotIn(term, kept)
 
 
-def _convert(value: Literal, term: BoundReference) -> Literal:
+def _convert(value: Literal, term: BoundTerm) -> Literal:
+    if isinstance(term, BoundTransform) and isinstance(value, StringLiteral):
+        ordinal = ordinal_of_text(term.transform, value.value)
+        value = value if ordinal is None else literal(ordinal)
     try:
-        return value.to(term.field.field_type)
+        return value.to(term.value_type)
     except ValidationError as error:
-        raise ValidationError(f"filter on {term.field.name}: {error}") from error
+        raise ValidationError(f"filter on {_shown(term)}: {error}") from error
 
+
+def _shown(term: BoundTerm) -> str:
+    column = term.ref()
+    name = column.full_name or column.field.name
+    return f"{term.transform}({name})" if isinstance(term, BoundTransform) else name
+
+
+# What holds of a value that is null.
+_TRUE_OF_NULL = {"is-null", "not-nan", "not-eq", "not-in", "not-starts-with"}
 
 _LITERAL: dict[str, type[bound.BoundLiteralPredicate]] = {
     kind.operator: kind

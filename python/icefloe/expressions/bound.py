@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from icefloe.expressions.terms import Bound, BoundReference
+from icefloe.expressions.terms import Bound, BoundTerm
 from icefloe.expressions.tree import BooleanExpression
 
 if TYPE_CHECKING:
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BoundPredicate(Bound, BooleanExpression):
-    """A predicate on a column of a schema."""
+    """A predicate on a column of a schema, or on a transform of one."""
 
-    term: BoundReference
+    term: BoundTerm
     operator: ClassVar[str] = ""
     negation: ClassVar[type[BoundPredicate]]
 

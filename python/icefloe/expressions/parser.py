@@ -3,14 +3,19 @@
 ```
 expression := term ('or' term)*            term := factor ('and' factor)*
 factor     := 'not' factor | '(' expression ')' | 'true' | 'false' | predicate
-predicate  := column ('=' | '==' | '!=' | '<>' | '<' | '<=' | '>' | '>=') literal      either side first
-            | column 'is' ['not'] ('null' | 'nan')
-            | column ['not'] 'in' '(' literal (',' literal)* ')'
-            | column ['not'] 'between' literal 'and' literal
-            | column ['not'] 'like' 'prefix%'
+predicate  := value ('=' | '==' | '!=' | '<>' | '<' | '<=' | '>' | '>=') literal       either side first
+            | value 'is' ['not'] ('null' | 'nan')
+            | value ['not'] 'in' '(' literal (',' literal)* ')'
+            | value ['not'] 'between' literal 'and' literal
+            | value ['not'] 'like' 'prefix%'
+value      := column | ('bucket' | 'truncate') '(' number ',' column ')'
+            | ('years' | 'months' | 'days' | 'hours') '(' column ')'                   or year, month, day, hour
 column     := name ('.' name)*             name: letters, digits, _; or in double quotes or backquotes
 literal    := 5 | 1.50 | 1e3 | 'text' | true | false | date '2026-01-31' | time '10:00:00' | timestamp '2026-01-31 10:00:00+00:00' | X'00ff'
 ```
+
+Results of the time transforms are written as calendars have them: ``years(ts) = 2026``, ``months(ts) = '2026-01'``,
+``days(ts) >= date '2026-01-31'``, ``hours(ts) < '2026-01-31-10'``. Whole numbers but years are ordinals from 1970 on.
 """
 
 from __future__ import annotations
@@ -20,7 +25,17 @@ from typing import Any
 
 from icefloe.conversions import temporal
 from icefloe.exceptions import ValidationError
-from icefloe.expressions.literals import BinaryLiteral, DateLiteral, Literal, TimeLiteral, TimestampLiteral, literal
+from icefloe.expressions.calendar import ordinal_of_text, ordinal_of_year
+from icefloe.expressions.literals import (
+    BinaryLiteral,
+    DateLiteral,
+    Literal,
+    LongLiteral,
+    StringLiteral,
+    TimeLiteral,
+    TimestampLiteral,
+    literal,
+)
 from icefloe.expressions.predicates import (
     EqualTo,
     GreaterThan,
@@ -38,8 +53,18 @@ from icefloe.expressions.predicates import (
     NotStartsWith,
     StartsWith,
 )
+from icefloe.expressions.terms import Reference, UnboundTerm, UnboundTransform
 from icefloe.expressions.tokens import Token, tokenize
 from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue, And, BooleanExpression, Not, all_of, any_of
+from icefloe.transforms import (
+    BucketTransform,
+    DayTransform,
+    HourTransform,
+    MonthTransform,
+    Transform,
+    TruncateTransform,
+    YearTransform,
+)
 
 MAX_DEPTH = 100
 
@@ -55,6 +80,15 @@ _COMPARISONS: dict[str, type[LiteralPredicate]] = {
 }
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _TYPED = {"date", "time", "timestamp", "x"}
+# Those that take a number by their class.
+_TRANSFORMS: dict[str, type[BucketTransform | TruncateTransform] | Transform] = {
+    "bucket": BucketTransform,
+    "truncate": TruncateTransform,
+    **dict.fromkeys(("years", "year"), YearTransform()),
+    **dict.fromkeys(("months", "month"), MonthTransform()),
+    **dict.fromkeys(("days", "day"), DayTransform()),
+    **dict.fromkeys(("hours", "hour"), HourTransform()),
+}
 
 
 def parse(expr: str) -> BooleanExpression:
@@ -115,13 +149,14 @@ class _Parser:
         if self.starts_literal():
             value = self.literal()
             symbol = self.comparison()
-            return _COMPARISONS[_MIRRORED.get(symbol, symbol)](self.column(), value)
-        column = self.column()
+            column = self.value()
+            return _COMPARISONS[_MIRRORED.get(symbol, symbol)](column, _of_calendar(column, value))
+        column = self.value()
         if self.accept("is"):
             return self.is_predicate(column)
         negated = self.accept("not")
         if self.accept("in"):
-            values = self.literals()
+            values = [_of_calendar(column, value) for value in self.literals()]
             return NotIn(column, values) if negated else In(column, values)
         if self.accept("between"):
             return self.between(column, negated)
@@ -130,9 +165,9 @@ class _Parser:
         if negated:
             raise self.error("`in`, `between` or `like`")
         symbol = self.comparison()
-        return _COMPARISONS[symbol](column, self.literal())
+        return _COMPARISONS[symbol](column, _of_calendar(column, self.literal()))
 
-    def is_predicate(self, column: str) -> BooleanExpression:
+    def is_predicate(self, column: UnboundTerm) -> BooleanExpression:
         negated = self.accept("not")
         if self.accept("null"):
             return NotNull(column) if negated else IsNull(column)
@@ -140,15 +175,15 @@ class _Parser:
             return NotNaN(column) if negated else IsNaN(column)
         raise self.error("`null` or `nan`")
 
-    def between(self, column: str, negated: bool) -> BooleanExpression:
-        low = self.literal()
+    def between(self, column: UnboundTerm, negated: bool) -> BooleanExpression:
+        low = _of_calendar(column, self.literal())
         if not self.accept("and"):
             raise self.error("`and`")
-        high = self.literal()
+        high = _of_calendar(column, self.literal())
         inside: BooleanExpression = And(GreaterThanOrEqual(column, low), LessThanOrEqual(column, high))
         return ~inside if negated else inside
 
-    def like(self, column: str, negated: bool) -> BooleanExpression:
+    def like(self, column: UnboundTerm, negated: bool) -> BooleanExpression:
         if self.token.kind != "string":
             raise self.error("a text in single quotes")
         pattern, wild = _prefix_of(self.token.value)
@@ -164,6 +199,32 @@ class _Parser:
             raise self.error("a comparison, `is`, `in`, `between` or `like`")
         self.at += 1
         return self.tokens[self.at - 1].key
+
+    def value(self) -> UnboundTerm:
+        following = self.tokens[min(self.at + 1, len(self.tokens) - 1)]
+        if self.token.kind == "word" and following.key == "(":
+            return self.transform()
+        return Reference(self.column())
+
+    def transform(self) -> UnboundTerm:
+        name = self.token
+        kind = _TRANSFORMS.get(name.key)
+        if kind is None:
+            raise self.error(f"a column or one of {', '.join(_TRANSFORMS)}")
+        self.at += 2
+        parameters = []
+        if isinstance(kind, type):
+            if self.token.kind != "number" or not isinstance(self.token.value, int):
+                raise self.error("a whole number")
+            parameters.append(self.token.value)
+            self.at += 1
+            self.expect(",", "`,`")
+        column = self.column()
+        self.expect(")", "`)`")
+        try:
+            return UnboundTransform(column, kind(*parameters) if isinstance(kind, type) else kind)
+        except ValidationError as error:
+            raise self.error_at(name, str(error)) from error
 
     def column(self) -> str:
         parts = [self.name()]
@@ -249,6 +310,16 @@ class _Parser:
         return ValidationError(
             f"filter, position {token.position}: {problem}\n  {self.text}\n  {' ' * token.position}^"
         )
+
+
+def _of_calendar(term: UnboundTerm, value: Literal) -> Literal:
+    """Return what a literal means beside a term: a calendar's year, month or hour is an ordinal."""
+    if not isinstance(term, UnboundTransform):
+        return value
+    if isinstance(term.transform, YearTransform) and isinstance(value, LongLiteral):
+        return literal(ordinal_of_year(value.value))
+    ordinal = ordinal_of_text(term.transform, value.value) if isinstance(value, StringLiteral) else None
+    return value if ordinal is None else literal(ordinal)
 
 
 def _negated(number: Any) -> Any:

@@ -23,15 +23,19 @@ from icefloe.expressions.literals import (
     UUIDLiteral,
 )
 from icefloe.expressions.predicates import LiteralPredicate, SetPredicate, UnboundPredicate
-from icefloe.expressions.terms import BoundReference, Reference
-from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue, And, BooleanExpression, Not, Or
+from icefloe.expressions.terms import (
+    BoundReference,
+    BoundTerm,
+    BoundTransform,
+    Reference,
+    UnboundTerm,
+    UnboundTransform,
+)
+from icefloe.expressions.tree import MAX_DEPTH, AlwaysFalse, AlwaysTrue, And, BooleanExpression, Not, Or
 from icefloe.types import UUIDType
 
 if TYPE_CHECKING:
     from icefloe.types import IcebergType
-
-# Deeper than any filter needs: conjunctions and disjunctions are kept balanced.
-MAX_DEPTH = 200
 
 
 def expression_to_json(expr: BooleanExpression) -> str:
@@ -60,8 +64,8 @@ def to_json_value(expr: BooleanExpression) -> Any:
         return {"type": "not", "child": to_json_value(expr.child)}
     if not isinstance(expr, (UnboundPredicate, BoundPredicate)):
         raise ValidationError(f"not an expression: {expr!r}")
-    value: dict[str, Any] = {"type": expr.operator, "term": _name(expr.term)}
-    kind = expr.term.field.field_type if isinstance(expr.term, BoundReference) else None
+    value: dict[str, Any] = {"type": expr.operator, "term": _term_to_json_value(expr.term)}
+    kind = expr.term.value_type if isinstance(expr.term, BoundTerm) else None
     if isinstance(expr, (LiteralPredicate, BoundLiteralPredicate)):
         value["value"] = literal_to_json_value(expr.literal, kind)
     elif isinstance(expr, (SetPredicate, BoundSetPredicate)):
@@ -104,6 +108,8 @@ def expression_from_json(data: str | bytes | bool | dict[str, Any]) -> BooleanEx
         try:
             data = from_json(data)
         except ValueError as error:
+            if "recursion limit" in str(error):
+                raise ValidationError(f"expression is nested more than {MAX_DEPTH} deep") from error
             raise ValidationError(f"expression is not JSON: {error}") from error
     return _from_value(data, 0)
 
@@ -130,11 +136,7 @@ def _predicate(kind: Any, value: dict[str, Any]) -> BooleanExpression:
     made = _PREDICATES.get(kind)
     if made is None:
         raise ValidationError(f"no such expression type: {kind!r}")
-    term = value.get("term")
-    if isinstance(term, dict) and term.get("type") == "transform":
-        raise FeatureUnsupportedError(f"an expression on a transform: {term.get('transform')}({term.get('term')})")
-    if not isinstance(term, str):
-        raise ValidationError(f"`term` of {kind} must be text, found {term!r}")
+    term = _term_from_json_value(kind, value.get("term"))
     if issubclass(made, SetPredicate):
         values = value.get("values")
         if not isinstance(values, list):
@@ -147,14 +149,30 @@ def _predicate(kind: Any, value: dict[str, Any]) -> BooleanExpression:
     return made(term)
 
 
-def _name(term: Any) -> str:
+def _term_from_json_value(kind: Any, term: Any) -> UnboundTerm:
+    if isinstance(term, dict) and term.get("type") in {"reference", "transform"}:
+        name = term.get("term")
+        if not isinstance(name, str):
+            raise ValidationError(f"`term` of a {term['type']} must be text, found {name!r}")
+        if term["type"] == "reference":
+            return Reference(name)
+        if not isinstance(term.get("transform"), str):
+            raise ValidationError(f"`transform` of a transform must be text, found {term.get('transform')!r}")
+        return UnboundTransform(name, term["transform"])
+    if not isinstance(term, str):
+        raise ValidationError(f"`term` of {kind} must be text, a reference or a transform, found {term!r}")
+    return Reference(term)
+
+
+def _term_to_json_value(term: Any) -> Any:
+    if isinstance(term, (UnboundTransform, BoundTransform)):
+        return {"type": "transform", "transform": str(term.transform), "term": _term_to_json_value(term.term)}
     if isinstance(term, BoundReference):
-        # A bound predicate does not keep the path to a nested column; the core wants full names.
-        if term.accessor.inner is not None:
+        if term.full_name is None and term.accessor.inner is not None:
             raise FeatureUnsupportedError(
-                f"JSON of a bound predicate on the nested column {term.field.name}; use the unbound one"
+                f"JSON of a bound predicate on the nested column {term.field.name} of unknown full name; use the unbound one"
             )
-        return term.field.name
+        return term.full_name or term.field.name
     if isinstance(term, Reference):
         return term.name
     raise ValidationError(f"no JSON form of the term {term!r}")

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+# Of ANDs, ORs and NOTs. With it, every walk over an expression stays within the stack, and its JSON within the 127
+# levels that the core reads.
+MAX_DEPTH = 120
+# Where a chain becomes a balanced tree: with room left for what it is part of.
+_REBALANCE_AT = 64
+
+
 class BooleanExpression:
     """Root of all expressions."""
 
@@ -68,24 +75,56 @@ class AlwaysFalse(BooleanExpression):
 
 
 class _Pair(BooleanExpression):
-    __slots__ = ("left", "right")
+    __slots__ = ("depth", "left", "right", "size")
     left: BooleanExpression
     right: BooleanExpression
+    depth: int
+    size: int
 
     @classmethod
     def _of(cls, left: BooleanExpression, right: BooleanExpression) -> Self:
         made = object.__new__(cls)
         object.__setattr__(made, "left", left)
         object.__setattr__(made, "right", right)
+        object.__setattr__(made, "depth", 1 + max(_depth_of(left), _depth_of(right)))
+        object.__setattr__(made, "size", _size_of(left) + _size_of(right))
+        return made
+
+    @classmethod
+    def _joined(cls, parts: tuple[BooleanExpression, ...]) -> BooleanExpression:
+        """Return the parts as one expression, of which a chain however long is not deep."""
+        made = cls._balanced(parts)
+        if _depth_of(made) > _REBALANCE_AT:
+            made = cls._balanced(cls._chain(made))
+        if _depth_of(made) > MAX_DEPTH:
+            raise ValidationError(f"an expression is nested more than {MAX_DEPTH} deep")
         return made
 
     @classmethod
     def _balanced(cls, parts: tuple[BooleanExpression, ...]) -> BooleanExpression:
-        """Return a tree as deep as the logarithm of its leaves, so that long filters need no deep stack."""
+        """Return a tree in which each part lies as deep as the logarithm of how much lies beside it."""
         if len(parts) == 1:
             return parts[0]
-        middle = (len(parts) + 1) // 2
+        half, taken, middle = (sum(map(_size_of, parts)) + 1) // 2, 0, 0
+        while middle < len(parts) - 1 and (middle == 0 or taken + _size_of(parts[middle]) <= half):
+            taken += _size_of(parts[middle])
+            middle += 1
         return cls._of(cls._balanced(parts[:middle]), cls._balanced(parts[middle:]))
+
+    @classmethod
+    def _chain(cls, expr: BooleanExpression) -> tuple[BooleanExpression, ...]:
+        """Return the parts along the deepest branch that is of this kind alone; one as long as its depth."""
+        before: list[BooleanExpression] = []
+        after: list[BooleanExpression] = []
+        while type(expr) is cls:
+            left, right = expr.left, expr.right
+            if _depth_of(left) >= _depth_of(right):
+                after.append(right)
+                expr = left
+            else:
+                before.append(left)
+                expr = right
+        return (*before, expr, *reversed(after))
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError("an expression is immutable")
@@ -122,7 +161,7 @@ class And(_Pair):
         if any(isinstance(part, AlwaysFalse) for part in parts):
             return cast("Self", AlwaysFalse())
         kept = tuple(part for part in parts if not isinstance(part, AlwaysTrue))
-        return cast("Self", cls._balanced(kept) if kept else AlwaysTrue())
+        return cast("Self", cls._joined(kept) if kept else AlwaysTrue())
 
 
 class Or(_Pair):
@@ -140,7 +179,7 @@ class Or(_Pair):
         if any(isinstance(part, AlwaysTrue) for part in parts):
             return cast("Self", AlwaysTrue())
         kept = tuple(part for part in parts if not isinstance(part, AlwaysFalse))
-        return cast("Self", cls._balanced(kept) if kept else AlwaysFalse())
+        return cast("Self", cls._joined(kept) if kept else AlwaysFalse())
 
 
 class Not(BooleanExpression):
@@ -160,6 +199,8 @@ class Not(BooleanExpression):
             return cast("Self", child.child)
         if isinstance(child, (AlwaysTrue, AlwaysFalse)):
             return cast("Self", ~child)
+        if _depth_of(child) >= MAX_DEPTH:
+            raise ValidationError(f"an expression is nested more than {MAX_DEPTH} deep")
         made = object.__new__(cls)
         object.__setattr__(made, "child", child)
         return made
@@ -191,6 +232,18 @@ def all_of(*parts: BooleanExpression) -> BooleanExpression:
 def any_of(*parts: BooleanExpression) -> BooleanExpression:
     """Return what is true where any part is; of no part, what is never true."""
     return Or(AlwaysFalse(), *parts) if parts else AlwaysFalse()
+
+
+def _depth_of(expr: BooleanExpression) -> int:
+    if isinstance(expr, _Pair):
+        return expr.depth
+    return 1 + _depth_of(expr.child) if isinstance(expr, Not) else 0
+
+
+def _size_of(expr: BooleanExpression) -> int:
+    if isinstance(expr, _Pair):
+        return expr.size
+    return _size_of(expr.child) if isinstance(expr, Not) else 1
 
 
 def _checked(*parts: Any) -> tuple[BooleanExpression, ...]:

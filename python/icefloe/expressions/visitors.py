@@ -2,44 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from icefloe.expressions.binding import bind
-from icefloe.expressions.predicates import UnboundPredicate
-from icefloe.expressions.terms import Reference
-from icefloe.expressions.tree import And, BooleanExpression, Not, Or
+from icefloe.expressions.evaluation import expression_evaluator
+from icefloe.expressions.projection import (
+    InclusiveProjection,
+    ProjectionEvaluator,
+    ResidualEvaluator,
+    StrictProjection,
+    UnpartitionedResidualEvaluator,
+    inclusive_projection,
+    manifest_evaluator,
+    residual_evaluator_of,
+    strict_projection,
+)
+from icefloe.expressions.rewriting import (
+    column_names,
+    expression_to_plain_format,
+    extract_field_ids,
+    rewrite_not,
+    rewrite_to_dnf,
+    translate_column_names,
+)
+from icefloe.expressions.visiting import (
+    BooleanExpressionVisitor,
+    BoundBooleanExpressionVisitor,
+    visit,
+    visit_bound_predicate,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-__all__ = ["bind", "column_names", "rewrite_not"]
-
-
-def rewrite_not(expr: BooleanExpression) -> BooleanExpression:
-    """Return an expression without ``Not``: each is pushed down to predicates, which are negated.
-
-    A negated equality is true of null where ``Not`` of the equality is not; use it where nulls are excluded or may match.
-    """
-    if isinstance(expr, Not):
-        child = expr.child
-        if isinstance(child, And):
-            return Or(rewrite_not(Not(child.left)), rewrite_not(Not(child.right)))
-        if isinstance(child, Or):
-            return And(rewrite_not(Not(child.left)), rewrite_not(Not(child.right)))
-        return ~child
-    if isinstance(expr, And):
-        return And(rewrite_not(expr.left), rewrite_not(expr.right))
-    if isinstance(expr, Or):
-        return Or(rewrite_not(expr.left), rewrite_not(expr.right))
-    return expr
-
-
-def column_names(expr: BooleanExpression) -> Iterator[str]:
-    """Yield the names of the columns that an unbound expression is about, some perhaps more than once."""
-    if isinstance(expr, (And, Or)):
-        yield from column_names(expr.left)
-        yield from column_names(expr.right)
-    elif isinstance(expr, Not):
-        yield from column_names(expr.child)
-    elif isinstance(expr, UnboundPredicate) and isinstance(expr.term, Reference):
-        yield expr.term.name
+__all__ = [
+    "BooleanExpressionVisitor",
+    "BoundBooleanExpressionVisitor",
+    "InclusiveProjection",
+    "ProjectionEvaluator",
+    "ResidualEvaluator",
+    "StrictProjection",
+    "UnpartitionedResidualEvaluator",
+    "bind",
+    "column_names",
+    "expression_evaluator",
+    "expression_to_plain_format",
+    "extract_field_ids",
+    "inclusive_projection",
+    "manifest_evaluator",
+    "residual_evaluator_of",
+    "rewrite_not",
+    "rewrite_to_dnf",
+    "strict_projection",
+    "translate_column_names",
+    "visit",
+    "visit_bound_predicate",
+]

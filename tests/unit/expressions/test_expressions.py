@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from icefloe import expressions
-from icefloe.exceptions import FeatureUnsupportedError, ResolveError, ValidationError
+from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.expressions import (
     AlwaysFalse,
     AlwaysTrue,
@@ -35,6 +35,7 @@ from icefloe.expressions import (
     Or,
     Reference,
     StartsWith,
+    UnboundTransform,
     bind,
 )
 from icefloe.expressions.literals import (
@@ -51,6 +52,7 @@ from icefloe.expressions.literals import (
 from icefloe.expressions.rest_json import expression_from_json, expression_to_json
 from icefloe.expressions.visitors import column_names, rewrite_not
 from icefloe.schema import Schema
+from icefloe.transforms import BucketTransform
 from icefloe.types import NestedField, StructType, type_from_text
 
 SCHEMA = Schema(
@@ -248,9 +250,11 @@ def test_json_nested_beyond_reason_is_refused() -> None:
         expression_from_json(text)
 
 
-def test_json_on_a_transform_is_unsupported() -> None:
-    with pytest.raises(FeatureUnsupportedError, match="bucket"):
-        expression_from_json('{"type":"eq","term":{"type":"transform","transform":"bucket[4]","term":"x"},"value":1}')
+def test_json_on_a_transform_is_read_and_written() -> None:
+    text = '{"type":"eq","term":{"type":"transform","transform":"bucket[4]","term":"x"},"value":1}'
+    expression = expression_from_json(text)
+    assert expression == EqualTo(UnboundTransform("x", BucketTransform(4)), 1)
+    assert expression_to_json(expression) == text
 
 
 def test_json_constants_may_be_plain() -> None:

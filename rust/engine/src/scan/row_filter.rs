@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 use arrow_schema::ArrowError;
 use icefloe_format::delete::EqualityKeys;
-use icefloe_format::predicate::{BoundPredicate, filter_mask, references};
+use icefloe_format::predicate::{BoundPredicate, RowFilter, references};
 use icefloe_format::spec::Schema;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ArrowPredicate;
@@ -27,7 +27,7 @@ pub(crate) struct RowTest {
 #[derive(Clone)]
 enum Question {
     /// Does the row satisfy a predicate?
-    Matches(Arc<BoundPredicate>),
+    Matches(Arc<RowFilter>),
     /// Is the row free of every one of these keys?
     Lacks(Arc<EqualityKeys>),
 }
@@ -43,7 +43,12 @@ impl RowTest {
         facts: &FileFacts<'_>,
     ) -> Result<Self> {
         let field_ids = references(&predicate);
-        Self::new(&field_ids, schema, facts, Question::Matches(Arc::new(predicate)))
+        Self::new(
+            &field_ids,
+            schema,
+            facts,
+            Question::Matches(Arc::new(RowFilter::new(&predicate))),
+        )
     }
 
     /// Drop the rows that have one of these keys in the fields of `schema`.
@@ -88,11 +93,11 @@ impl RowTest {
     fn kept(&self, decoded: &RecordBatch) -> Result<BooleanArray> {
         let batch = self.columns.make(decoded).map_err(data_error)?;
         match &self.question {
-            Question::Matches(predicate) => {
+            Question::Matches(filter) => {
                 let place = |id: i32| {
                     self.paths.iter().find(|(known, _)| *known == id).map(|(_, path)| path.clone())
                 };
-                Ok(filter_mask(predicate, &batch, &place)?)
+                Ok(filter.mask(&batch, &place)?)
             }
             Question::Lacks(keys) => {
                 let columns = self

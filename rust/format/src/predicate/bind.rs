@@ -6,10 +6,14 @@
 
 use std::cmp::Ordering;
 
+use serde_json::Value;
+
+use super::calendar::calendar;
 use super::literal::{Converted, convert};
 use super::tree::{BoundLeaf, BoundPredicate, Operator, Predicate, Term, UnboundLeaf};
 use crate::error::{Error, Result};
 use crate::spec::{Datum, NestedField, PrimitiveType, Schema, Type};
+use crate::transform::Transform;
 
 /// Bind a predicate to a schema. NOT stays where it is.
 ///
@@ -17,8 +21,9 @@ use crate::spec::{Datum, NestedField, PrimitiveType, Schema, Type};
 ///
 /// # Errors
 /// `UnknownColumn`; `InvalidArgument` naming column, literal and type where a literal does not
-/// fit, is NaN, or the operator does not fit the column; `Unsupported` for a transform term and
-/// for questions about a struct, list or map as a whole.
+/// fit, is NaN, or the operator or transform does not fit the column, and for a name that several
+/// columns have when case does not count; `Unsupported` for an unknown transform and for questions
+/// about a struct, list or map as a whole.
 pub fn bind(
     predicate: &Predicate<UnboundLeaf>,
     schema: &Schema,
@@ -27,10 +32,19 @@ pub fn bind(
     predicate.try_map(&mut |leaf| bind_leaf(leaf, schema, case_sensitive))
 }
 
+/// More digits than 128 bits have.
+const UNLIMITED: u8 = 39;
+
+/// What a leaf asks about: a column, or a transform of one.
 struct Column {
     field_id: i32,
     field_type: PrimitiveType,
+    transform: Option<Transform>,
+    /// Of what is compared, and so of the literals.
+    value_type: PrimitiveType,
     name: String,
+    /// What errors call it.
+    shown: String,
     nested: bool,
     required: bool,
 }
@@ -41,6 +55,8 @@ impl Column {
             op,
             field_id: self.field_id,
             field_type: self.field_type,
+            // Results are null where values are.
+            transform: if op.is_unary() { None } else { self.transform.clone() },
             name: self.name.clone(),
             nested: self.nested,
             literals,
@@ -50,17 +66,60 @@ impl Column {
     fn not_null(&self) -> BoundPredicate {
         if self.required { Predicate::AlwaysTrue } else { self.leaf(Operator::NotNull, Vec::new()) }
     }
+
+    fn convert(&self, literal: &Value) -> Result<Converted> {
+        let ordinal = self.transform.as_ref().and_then(|transform| calendar(transform, literal));
+        let literal = ordinal.as_ref().unwrap_or(literal);
+        let converted = convert(&self.shown, &self.value_type, literal)?;
+        match (&self.transform, self.value_type) {
+            // The least decimals are truncated to what has more digits than the type.
+            (Some(Transform::Truncate(_)), PrimitiveType::Decimal { precision, scale }) => {
+                let unlimited = PrimitiveType::Decimal { precision: UNLIMITED, scale };
+                let datum = |datum| match datum {
+                    Datum::Decimal { unscaled, .. } => {
+                        Datum::Decimal { unscaled, precision, scale }
+                    }
+                    other => other,
+                };
+                Ok(match convert(&self.shown, &unlimited, literal)? {
+                    Converted::Exact(found) => Converted::Exact(datum(found)),
+                    Converted::JustAbove(found) => Converted::JustAbove(datum(found)),
+                    beyond => beyond,
+                })
+            }
+            _ => Ok(converted),
+        }
+    }
+
+    /// The same column under a transform.
+    fn transformed(mut self, transform: Transform) -> Result<Self> {
+        self.shown = format!("{transform}({})", self.name);
+        if !transform.can_transform(&self.field_type) {
+            let reason = format!("{transform} cannot be applied to type {}", self.field_type);
+            return Err(Error::invalid(format!("filter on {}", self.shown), reason));
+        }
+        self.value_type = transform.result_type(&self.field_type)?;
+        self.transform = Some(transform).filter(|it| *it != Transform::Identity);
+        Ok(self)
+    }
 }
 
 fn bind_leaf(leaf: &UnboundLeaf, schema: &Schema, case_sensitive: bool) -> Result<BoundPredicate> {
-    let name = match &leaf.term {
-        Term::Reference(name) => name,
-        Term::Transform { transform, column } => {
-            return Err(Error::unsupported(format!("a filter on {transform} of {column}")));
-        }
+    let column = match &leaf.term {
+        Term::Reference(name) => resolve(name, schema, case_sensitive)?,
+        Term::Transform { transform, column } => match transform.parse()? {
+            Transform::Unknown(name) => {
+                return Err(Error::unsupported(format!("a filter on {name} of {column}")));
+            }
+            transform => resolve(column, schema, case_sensitive)?.transformed(transform)?,
+        },
     };
-    let column = resolve(name, schema, case_sensitive)?;
     match leaf.op {
+        // Every result is null.
+        op if column.transform == Some(Transform::Void) => Ok(match op.accepts_null() {
+            true => Predicate::AlwaysTrue,
+            false => Predicate::AlwaysFalse,
+        }),
         op if op.is_unary() => Ok(bind_unary(op, &column)),
         op if op.is_set() => bind_set(op, &column, leaf),
         Operator::StartsWith | Operator::NotStartsWith => bind_prefix(&column, leaf),
@@ -69,6 +128,9 @@ fn bind_leaf(leaf: &UnboundLeaf, schema: &Schema, case_sensitive: bool) -> Resul
 }
 
 fn resolve(name: &str, schema: &Schema, case_sensitive: bool) -> Result<Column> {
+    if !case_sensitive {
+        check_unambiguous(name, schema)?;
+    }
     let Some(field_id) = schema.id_by_name(name, case_sensitive) else {
         return Err(Error::UnknownColumn { name: name.to_owned(), known: schema.full_names() });
     };
@@ -83,13 +145,28 @@ fn resolve(name: &str, schema: &Schema, case_sensitive: bool) -> Result<Column> 
             "a filter on {name}, which is no primitive column,"
         )));
     };
+    let name = schema.full_name(field_id).unwrap_or_else(|| name.to_owned());
     Ok(Column {
         field_id,
         field_type,
-        name: schema.full_name(field_id).unwrap_or_else(|| name.to_owned()),
+        transform: None,
+        value_type: field_type,
+        shown: name.clone(),
+        name,
         nested: path.len() > 1,
         required: required_along(&schema.fields, &path),
     })
+}
+
+fn check_unambiguous(name: &str, schema: &Schema) -> Result<()> {
+    let wanted = name.to_lowercase();
+    let mut names = schema.full_names();
+    names.retain(|known| known.to_lowercase() == wanted);
+    if names.len() > 1 {
+        let reason = format!("when case does not count it may be any of {}", names.join(", "));
+        return Err(Error::invalid(format!("filter on {name}"), reason));
+    }
+    Ok(())
 }
 
 fn required_along(fields: &[NestedField], path: &[usize]) -> bool {
@@ -102,7 +179,7 @@ fn required_along(fields: &[NestedField], path: &[usize]) -> bool {
 }
 
 fn bind_unary(op: Operator, column: &Column) -> BoundPredicate {
-    let floating = matches!(column.field_type, PrimitiveType::Float | PrimitiveType::Double);
+    let floating = matches!(column.value_type, PrimitiveType::Float | PrimitiveType::Double);
     match op {
         Operator::IsNull if column.required => Predicate::AlwaysFalse,
         Operator::NotNull => column.not_null(),
@@ -114,7 +191,7 @@ fn bind_unary(op: Operator, column: &Column) -> BoundPredicate {
 
 fn bind_comparison(column: &Column, leaf: &UnboundLeaf) -> Result<BoundPredicate> {
     use Operator::{Eq, Gt, GtEq, Lt, LtEq};
-    let converted = convert(&column.name, &column.field_type, only_literal(column, leaf)?)?;
+    let converted = column.convert(only_literal(column, leaf)?)?;
     Ok(match (converted, leaf.op) {
         (Converted::Exact(datum), op) => column.leaf(op, vec![datum]),
         (_, Eq) => Predicate::AlwaysFalse,
@@ -129,14 +206,14 @@ fn bind_comparison(column: &Column, leaf: &UnboundLeaf) -> Result<BoundPredicate
 }
 
 fn bind_prefix(column: &Column, leaf: &UnboundLeaf) -> Result<BoundPredicate> {
-    if column.field_type != PrimitiveType::String {
+    if column.value_type != PrimitiveType::String {
         return Err(Error::invalid(
-            format!("filter on {}", column.name),
-            format!("{} needs a string column, not {}", leaf.op.json_name(), column.field_type),
+            format!("filter on {}", column.shown),
+            format!("{} needs a string column, not {}", leaf.op.json_name(), column.value_type),
         ));
     }
     let literal = only_literal(column, leaf)?;
-    match convert(&column.name, &column.field_type, literal)? {
+    match column.convert(literal)? {
         Converted::Exact(prefix) => Ok(column.leaf(leaf.op, vec![prefix])),
         _ => Ok(Predicate::AlwaysFalse),
     }
@@ -146,7 +223,7 @@ fn bind_set(op: Operator, column: &Column, leaf: &UnboundLeaf) -> Result<BoundPr
     let mut literals = Vec::with_capacity(leaf.literals.len());
     for literal in &leaf.literals {
         // A literal that no value of the type equals neither adds to IN nor takes from NOT IN.
-        if let Converted::Exact(datum) = convert(&column.name, &column.field_type, literal)? {
+        if let Converted::Exact(datum) = column.convert(literal)? {
             literals.push(datum);
         }
     }
@@ -170,11 +247,11 @@ pub(super) fn set_leaf(op: Operator, mut literals: Vec<Datum>) -> Option<(Operat
     }
 }
 
-fn only_literal<'a>(column: &Column, leaf: &'a UnboundLeaf) -> Result<&'a serde_json::Value> {
+fn only_literal<'a>(column: &Column, leaf: &'a UnboundLeaf) -> Result<&'a Value> {
     match leaf.literals.as_slice() {
         [literal] => Ok(literal),
         other => Err(Error::invalid(
-            format!("filter on {}", column.name),
+            format!("filter on {}", column.shown),
             format!("{} takes one literal, not {}", leaf.op.json_name(), other.len()),
         )),
     }

@@ -9,11 +9,10 @@ use arrow_array::types::{
 use arrow_array::{ArrayRef, BinaryArray, BooleanArray, PrimitiveArray};
 use arrow_schema::DataType;
 
-use super::compare::datum_bytes;
 use crate::error::{Error, Result};
-use crate::spec::{Datum, PrimitiveType, datums_to_array, decimal, primitive_to_arrow};
+use crate::spec::{PrimitiveType, decimal, primitive_to_arrow};
 
-/// The Arrow type of bounds and of literals beside them: that of the field, but binary for every
+/// The Arrow type of bounds: that of the field, but binary for every
 /// byte string. A string's bound may be cut within a character and is still a bound.
 pub(super) fn bound_type(field_type: &PrimitiveType) -> DataType {
     match field_type {
@@ -23,18 +22,6 @@ pub(super) fn bound_type(field_type: &PrimitiveType) -> DataType {
         | PrimitiveType::Uuid => DataType::Binary,
         other => primitive_to_arrow(other),
     }
-}
-
-/// Literals as an array of [`bound_type`].
-///
-/// # Errors
-/// `InvalidArgument` where a literal is of another type.
-pub(super) fn literal_array(field_type: &PrimitiveType, literals: &[Datum]) -> Result<ArrayRef> {
-    if bound_type(field_type) == DataType::Binary {
-        return Ok(Arc::new(literals.iter().map(datum_bytes).collect::<BinaryArray>()));
-    }
-    let literals: Vec<Option<Datum>> = literals.iter().cloned().map(Some).collect();
-    datums_to_array(field_type, &literals)
 }
 
 /// Decode single values (Appendix D) of one field; null where there is none. A value stored

@@ -3,59 +3,165 @@
 //! Null satisfies nothing here, nor does NaN; floats compare by IEEE 754, so -0.0 equals 0.0.
 //! Strings, fixed, uuid and binary compare as unsigned bytes.
 
-use std::hash::Hash;
-
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type,
     Time64MicrosecondType, TimestampMicrosecondType, TimestampNanosecondType,
 };
-use arrow_array::{Array, ArrayRef, BinaryArray, Scalar};
+use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, Scalar};
 use arrow_buffer::BooleanBuffer;
 use arrow_cast::cast;
 use arrow_ord::cmp;
-use arrow_schema::{DataType, TimeUnit};
-use hashbrown::HashSet;
+use arrow_schema::{ArrowError, DataType, TimeUnit};
 
-use super::tree::Operator;
+use super::members::{ByteMembers, Members, Native};
+use super::tree::{BoundLeaf, Operator};
 use crate::error::{Error, Result};
 use crate::spec::Datum;
 
-/// Which values satisfy `op`, one of `Lt`, `LtEq`, `Gt`, `GtEq`, `Eq`, `In` and `StartsWith`,
-/// with the literals of the array's type. One bit per value; null and NaN give false.
-///
-/// # Errors
-/// `Mismatch` where the array is not of the literals' type.
-pub(super) fn satisfies(
-    array: &ArrayRef,
+/// An operator with its literals: made once, asked of many arrays.
+#[derive(Debug, Clone)]
+pub(super) struct Test {
     op: Operator,
-    literals: &[Datum],
-) -> Result<BooleanBuffer> {
-    use DataType as D;
-    let mask = match array.data_type() {
-        D::Boolean => booleans(array.as_boolean().values(), op, literals),
-        D::Int32 => natives(array.as_primitive::<Int32Type>().values(), op, literals),
-        D::Date32 => natives(array.as_primitive::<Date32Type>().values(), op, literals),
-        D::Int64 => natives(array.as_primitive::<Int64Type>().values(), op, literals),
-        D::Time64(TimeUnit::Microsecond) => {
-            natives(array.as_primitive::<Time64MicrosecondType>().values(), op, literals)
+    literals: Literals,
+}
+
+#[derive(Debug, Clone)]
+enum Literals {
+    Boolean(Vec<bool>),
+    Int(Members<i32>),
+    Long(Members<i64>),
+    Decimal(Members<i128>),
+    Float(Members<f32>),
+    Double(Members<f64>),
+    Bytes(ByteMembers),
+    /// None, or not all of one type.
+    Void,
+}
+
+/// Arrays of natives, by the members that they are compared with.
+macro_rules! natives {
+    ($array:expr, $literals:expr, $run:ident, $void:expr) => {{
+        use DataType as D;
+        let array = $array;
+        match (array.data_type(), $literals) {
+            (D::Int32, Literals::Int(it)) => $run!(it, Int32Type),
+            (D::Date32, Literals::Int(it)) => $run!(it, Date32Type),
+            (D::Int64, Literals::Long(it)) => $run!(it, Int64Type),
+            (D::Time64(TimeUnit::Microsecond), Literals::Long(it)) => {
+                $run!(it, Time64MicrosecondType)
+            }
+            (D::Timestamp(TimeUnit::Microsecond, _), Literals::Long(it)) => {
+                $run!(it, TimestampMicrosecondType)
+            }
+            (D::Timestamp(TimeUnit::Nanosecond, _), Literals::Long(it)) => {
+                $run!(it, TimestampNanosecondType)
+            }
+            (D::Decimal128(..), Literals::Decimal(it)) => $run!(it, Decimal128Type),
+            (D::Float32, Literals::Float(it)) => $run!(it, Float32Type),
+            (D::Float64, Literals::Double(it)) => $run!(it, Float64Type),
+            _ => $void,
         }
-        D::Timestamp(TimeUnit::Microsecond, _) => {
-            natives(array.as_primitive::<TimestampMicrosecondType>().values(), op, literals)
+    }};
+}
+
+impl Test {
+    /// One of `Lt`, `LtEq`, `Gt`, `GtEq`, `Eq`, `In` and `StartsWith`, with literals in order.
+    pub(super) fn new(op: Operator, literals: &[Datum]) -> Self {
+        Self { op, literals: Literals::new(op, literals).unwrap_or(Literals::Void) }
+    }
+
+    /// Which values satisfy it. One bit per value; null and NaN give false.
+    ///
+    /// # Errors
+    /// `Mismatch` where the array is not of the literals' type.
+    pub(super) fn mask(&self, array: &ArrayRef) -> Result<BooleanBuffer> {
+        macro_rules! run {
+            ($members:expr, $kind:ty) => {
+                $members.test(self.op, array.as_primitive::<$kind>().values())
+            };
         }
-        D::Timestamp(TimeUnit::Nanosecond, _) => {
-            natives(array.as_primitive::<TimestampNanosecondType>().values(), op, literals)
+        let mask = natives!(
+            array,
+            &self.literals,
+            run,
+            match (&self.literals, array.data_type()) {
+                (Literals::Boolean(wanted), DataType::Boolean) => {
+                    booleans(array.as_boolean().values(), self.op, wanted)
+                }
+                (Literals::Bytes(members), _) => byte_strings(array, self.op, members),
+                _ => None,
+            }
+        );
+        let mask = mask.ok_or_else(|| mismatch(array, &[]))?;
+        Ok(match array.nulls() {
+            Some(nulls) => &mask & nulls.inner(),
+            None => mask,
+        })
+    }
+
+    /// In which slots no literal is within the bounds; false where a bound is null.
+    ///
+    /// # Errors
+    /// `Mismatch` where the bounds are not of the literals' type.
+    pub(super) fn none_between(&self, lower: &ArrayRef, upper: &ArrayRef) -> Result<BooleanBuffer> {
+        if lower.data_type() != upper.data_type() {
+            return Err(mismatch(upper, &[]));
         }
-        D::Decimal128(..) => natives(array.as_primitive::<Decimal128Type>().values(), op, literals),
-        D::Float32 => natives(array.as_primitive::<Float32Type>().values(), op, literals),
-        D::Float64 => natives(array.as_primitive::<Float64Type>().values(), op, literals),
-        _ => byte_strings(array, op, literals),
-    };
-    let mask = mask.ok_or_else(|| mismatch(array, literals))?;
-    Ok(match array.nulls() {
-        Some(nulls) => &mask & nulls.inner(),
-        None => mask,
-    })
+        macro_rules! run {
+            ($members:expr, $kind:ty) => {
+                Some($members.none_between(
+                    lower.as_primitive::<$kind>().values(),
+                    upper.as_primitive::<$kind>().values(),
+                ))
+            };
+        }
+        let mask = natives!(
+            lower,
+            &self.literals,
+            run,
+            match (&self.literals, lower.as_binary_opt::<i32>(), upper.as_binary_opt::<i32>()) {
+                (Literals::Bytes(members), Some(lower), Some(upper)) => {
+                    Some(BooleanBuffer::collect_bool(lower.len(), |entry| {
+                        members.none_between(lower.value(entry), upper.value(entry))
+                    }))
+                }
+                // Two literals are both truth values.
+                (Literals::Boolean(_), ..) => Some(BooleanBuffer::new_unset(lower.len())),
+                _ => None,
+            }
+        );
+        let mut mask = mask.ok_or_else(|| mismatch(lower, &[]))?;
+        for nulls in [lower.nulls(), upper.nulls()].into_iter().flatten() {
+            mask = &mask & nulls.inner();
+        }
+        Ok(mask)
+    }
+}
+
+impl Literals {
+    fn new(op: Operator, literals: &[Datum]) -> Option<Self> {
+        fn natives<T: Native>(op: Operator, literals: &[Datum]) -> Option<Members<T>> {
+            Members::new(op, literals)
+        }
+        Some(match literals.first()? {
+            Datum::Boolean(_) => Self::Boolean(
+                literals
+                    .iter()
+                    .map(|datum| if let Datum::Boolean(bit) = datum { Some(*bit) } else { None })
+                    .collect::<Option<_>>()?,
+            ),
+            Datum::Int(_) | Datum::Date(_) => Self::Int(natives(op, literals)?),
+            Datum::Decimal { .. } => Self::Decimal(natives(op, literals)?),
+            Datum::Float(_) => Self::Float(natives(op, literals)?),
+            Datum::Double(_) => Self::Double(natives(op, literals)?),
+            first if datum_bytes(first).is_some() => {
+                let bytes = literals.iter().map(datum_bytes).collect::<Option<Vec<_>>>()?;
+                Self::Bytes(ByteMembers::new(op, &bytes)?)
+            }
+            _ => Self::Long(natives(op, literals)?),
+        })
+    }
 }
 
 /// The bytes of a string, fixed, uuid or binary value.
@@ -69,7 +175,9 @@ pub(super) fn datum_bytes(datum: &Datum) -> Option<&[u8]> {
 }
 
 pub(super) fn mismatch(array: &ArrayRef, literals: &[Datum]) -> Error {
-    let expected = literals.first().map_or_else(String::new, |d| d.primitive_type().to_string());
+    let expected = literals
+        .first()
+        .map_or_else(|| "that of the literals".into(), |it| it.primitive_type().to_string());
     Error::Mismatch {
         column: "of the filter".to_owned(),
         found: array.data_type().to_string(),
@@ -77,104 +185,20 @@ pub(super) fn mismatch(array: &ArrayRef, literals: &[Datum]) -> Error {
     }
 }
 
-/// Values that are compared without looking at bytes.
-trait Native: PartialOrd + Copy {
-    /// Equal for equal values.
-    type Key: Eq + Hash;
-    fn key(self) -> Self::Key;
-    fn of(datum: &Datum) -> Option<Self>;
-}
-
-impl Native for i32 {
-    type Key = Self;
-    fn key(self) -> Self {
-        self
-    }
-    fn of(datum: &Datum) -> Option<Self> {
-        match datum {
-            Datum::Int(value) | Datum::Date(value) => Some(*value),
-            _ => None,
-        }
-    }
-}
-
-impl Native for i64 {
-    type Key = Self;
-    fn key(self) -> Self {
-        self
-    }
-    fn of(datum: &Datum) -> Option<Self> {
-        match datum {
-            Datum::Long(value)
-            | Datum::Time(value)
-            | Datum::Timestamp(value)
-            | Datum::Timestamptz(value)
-            | Datum::TimestampNs(value)
-            | Datum::TimestamptzNs(value) => Some(*value),
-            _ => None,
-        }
-    }
-}
-
-impl Native for i128 {
-    type Key = Self;
-    fn key(self) -> Self {
-        self
-    }
-    fn of(datum: &Datum) -> Option<Self> {
-        match datum {
-            Datum::Decimal { unscaled, .. } => Some(*unscaled),
-            _ => None,
-        }
-    }
-}
-
-impl Native for f32 {
-    type Key = u32;
-    // Adding zero makes -0.0 the same key as 0.0.
-    fn key(self) -> u32 {
-        (self + 0.0).to_bits()
-    }
-    fn of(datum: &Datum) -> Option<Self> {
-        if let Datum::Float(value) = datum { Some(*value) } else { None }
-    }
-}
-
-impl Native for f64 {
-    type Key = u64;
-    fn key(self) -> u64 {
-        (self + 0.0).to_bits()
-    }
-    fn of(datum: &Datum) -> Option<Self> {
-        if let Datum::Double(value) = datum { Some(*value) } else { None }
-    }
-}
-
-fn natives<T: Native>(values: &[T], op: Operator, literals: &[Datum]) -> Option<BooleanBuffer> {
-    let rows = values.len();
-    if op == Operator::In {
-        let set: Option<HashSet<T::Key>> =
-            literals.iter().map(|datum| T::of(datum).map(T::key)).collect();
-        let set = set?;
-        return Some(BooleanBuffer::collect_bool(rows, |row| set.contains(&values[row].key())));
-    }
-    let literal = T::of(literals.first()?)?;
-    Some(match op {
-        Operator::Lt => BooleanBuffer::collect_bool(rows, |row| values[row] < literal),
-        Operator::LtEq => BooleanBuffer::collect_bool(rows, |row| values[row] <= literal),
-        Operator::Gt => BooleanBuffer::collect_bool(rows, |row| values[row] > literal),
-        Operator::GtEq => BooleanBuffer::collect_bool(rows, |row| values[row] >= literal),
-        Operator::Eq => BooleanBuffer::collect_bool(rows, |row| values[row] == literal),
-        _ => return None,
+/// Where a comparison of bounds holds; null is false.
+pub(super) fn held(
+    compared: Result<BooleanArray, ArrowError>,
+    bounds: &ArrayRef,
+    leaf: &BoundLeaf,
+) -> Result<BooleanBuffer> {
+    let compared = compared.map_err(|_| mismatch(bounds, &leaf.literals))?;
+    Ok(match compared.nulls() {
+        Some(nulls) => compared.values() & nulls.inner(),
+        None => compared.values().clone(),
     })
 }
 
-fn booleans(values: &BooleanBuffer, op: Operator, literals: &[Datum]) -> Option<BooleanBuffer> {
-    let mut wanted = Vec::with_capacity(literals.len());
-    for datum in literals {
-        let Datum::Boolean(bit) = datum else { return None };
-        wanted.push(*bit);
-    }
+fn booleans(values: &BooleanBuffer, op: Operator, wanted: &[bool]) -> Option<BooleanBuffer> {
     let first = *wanted.first()?;
     let holds = |bit: bool| match op {
         Operator::Lt => !bit & first,
@@ -193,16 +217,11 @@ fn booleans(values: &BooleanBuffer, op: Operator, literals: &[Datum]) -> Option<
     })
 }
 
-fn byte_strings(array: &ArrayRef, op: Operator, literals: &[Datum]) -> Option<BooleanBuffer> {
-    let literals = literals.iter().map(datum_bytes).collect::<Option<Vec<_>>>()?;
-    let first = *literals.first()?;
+fn byte_strings(array: &ArrayRef, op: Operator, members: &ByteMembers) -> Option<BooleanBuffer> {
     match op {
-        Operator::StartsWith => test_bytes(array, |value| value.starts_with(first)),
-        Operator::In => {
-            let set: HashSet<&[u8]> = literals.iter().copied().collect();
-            test_bytes(array, |value| set.contains(value))
-        }
-        _ => compare_bytes(array, op, first),
+        Operator::StartsWith => test_bytes(array, |value| value.starts_with(members.first())),
+        Operator::In => test_bytes(array, |value| members.contains(value)),
+        _ => compare_bytes(array, op, members.first()),
     }
 }
 

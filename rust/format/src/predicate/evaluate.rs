@@ -4,23 +4,22 @@
 //! do not, whatever the literal; for values the bounds either prove that all satisfy it or
 //! nothing. Some value might satisfy an operator unless all are proved to satisfy its negation.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_buffer::BooleanBuffer;
 use arrow_ord::cmp;
-use arrow_ord::ord::make_comparator;
-use arrow_schema::SortOptions;
 use arrow_select::nullif::nullif;
 
-use super::bounds::literal_array;
-use super::compare::{datum_bytes, mismatch, satisfies, test_bytes};
+use super::compare::{Test, datum_bytes, held, mismatch, test_bytes};
+use super::gather::{Node, gather};
 use super::stats::{ColumnFacts, ColumnStats};
-use super::tree::{BoundLeaf, BoundPredicate, Operator, Predicate};
+use super::term_facts::facts_of_results;
+use super::tree::{BoundLeaf, BoundPredicate, Operator};
 use crate::error::Result;
-use crate::spec::PrimitiveType;
+use crate::spec::{Datum, PrimitiveType};
+use crate::transform::Transform;
 
 /// Which entries might have a row that satisfies the predicate: off proves that none does.
 ///
@@ -30,7 +29,7 @@ pub fn evaluate_inclusive(
     predicate: &BoundPredicate,
     stats: &dyn ColumnStats,
 ) -> Result<BooleanArray> {
-    evaluate(predicate, stats, might_match)
+    Pruner::new(predicate).might_match(stats)
 }
 
 /// In which entries every row must satisfy the predicate: on proves that all do.
@@ -41,46 +40,90 @@ pub fn evaluate_strict(
     predicate: &BoundPredicate,
     stats: &dyn ColumnStats,
 ) -> Result<BooleanArray> {
-    evaluate(predicate, stats, must_match)
+    Pruner::new(predicate).must_match(stats)
+}
+
+/// A predicate made ready once and asked of many batches of entries.
+///
+/// Every step is a pass over a column of entries, and each field's facts are asked for once. Sets
+/// are searched in the logarithm of their size, so there is none that is too large to prune with.
+#[derive(Debug, Clone)]
+pub struct Pruner {
+    root: Node<BoundLeaf>,
+}
+
+impl Pruner {
+    /// Make a predicate ready.
+    pub fn new(predicate: &BoundPredicate) -> Self {
+        Self { root: gather(predicate, &mut |leaf| leaf) }
+    }
+
+    /// See [`evaluate_inclusive`].
+    ///
+    /// # Errors
+    /// Those of the statistics.
+    pub fn might_match(&self, stats: &dyn ColumnStats) -> Result<BooleanArray> {
+        Walk { stats, rule: might_match, known: HashMap::new() }.answer(&self.root)
+    }
+
+    /// See [`evaluate_strict`].
+    ///
+    /// # Errors
+    /// Those of the statistics.
+    pub fn must_match(&self, stats: &dyn ColumnStats) -> Result<BooleanArray> {
+        Walk { stats, rule: must_match, known: HashMap::new() }.answer(&self.root)
+    }
 }
 
 /// The answer of one leaf for every entry.
-pub(super) type LeafRule = fn(&BoundLeaf, &ColumnFacts) -> Result<BooleanBuffer>;
+type LeafRule = fn(&BoundLeaf, &ColumnFacts) -> Result<BooleanBuffer>;
 
-fn evaluate(
-    predicate: &BoundPredicate,
-    stats: &dyn ColumnStats,
+/// One evaluation.
+struct Walk<'a> {
+    stats: &'a dyn ColumnStats,
     rule: LeafRule,
-) -> Result<BooleanArray> {
-    let mut known = HashMap::new();
-    let mask = tree(&predicate.push_not_down(), stats, rule, &mut known)?;
-    Ok(BooleanArray::new(mask, None))
+    known: HashMap<(i32, Option<Transform>), ColumnFacts>,
 }
 
-fn tree(
-    predicate: &BoundPredicate,
-    stats: &dyn ColumnStats,
-    rule: LeafRule,
-    known: &mut HashMap<i32, ColumnFacts>,
-) -> Result<BooleanBuffer> {
-    Ok(match predicate {
-        Predicate::AlwaysTrue => BooleanBuffer::new_set(stats.entries()),
-        Predicate::AlwaysFalse => BooleanBuffer::new_unset(stats.entries()),
-        Predicate::And(left, right) => {
-            &tree(left, stats, rule, known)? & &tree(right, stats, rule, known)?
+impl Walk<'_> {
+    fn answer(mut self, root: &Node<BoundLeaf>) -> Result<BooleanArray> {
+        Ok(BooleanArray::new(self.mask(root)?, None))
+    }
+
+    fn mask(&mut self, node: &Node<BoundLeaf>) -> Result<BooleanBuffer> {
+        let entries = self.stats.entries();
+        match node {
+            Node::True => Ok(BooleanBuffer::new_set(entries)),
+            Node::False => Ok(BooleanBuffer::new_unset(entries)),
+            Node::All(parts) => {
+                let mut all = BooleanBuffer::new_set(entries);
+                for part in parts {
+                    all &= &self.mask(part)?;
+                    if all.count_set_bits() == 0 {
+                        break;
+                    }
+                }
+                Ok(all)
+            }
+            Node::Any(parts) => {
+                let mut any = BooleanBuffer::new_unset(entries);
+                for part in parts {
+                    any |= &self.mask(part)?;
+                    if any.count_set_bits() == entries {
+                        break;
+                    }
+                }
+                Ok(any)
+            }
+            Node::Leaf(leaf) => {
+                let facts = match self.known.entry((leaf.field_id, leaf.transform.clone())) {
+                    Entry::Occupied(facts) => facts.into_mut(),
+                    Entry::Vacant(slot) => slot.insert(usable(leaf, self.stats.facts(leaf)?)?),
+                };
+                (self.rule)(leaf, facts)
+            }
         }
-        Predicate::Or(left, right) => {
-            &tree(left, stats, rule, known)? | &tree(right, stats, rule, known)?
-        }
-        Predicate::Not(_) => tree(&predicate.push_not_down(), stats, rule, known)?,
-        Predicate::Leaf(leaf) => {
-            let facts = match known.entry(leaf.field_id) {
-                Entry::Occupied(facts) => facts.into_mut(),
-                Entry::Vacant(slot) => slot.insert(usable(leaf, stats.facts(leaf)?)?),
-            };
-            rule(leaf, facts)?
-        }
-    })
+    }
 }
 
 fn might_match(leaf: &BoundLeaf, facts: &ColumnFacts) -> Result<BooleanBuffer> {
@@ -106,16 +149,20 @@ fn must_match(leaf: &BoundLeaf, facts: &ColumnFacts) -> Result<BooleanBuffer> {
     Ok(mask)
 }
 
-/// Implementations disagree on whether uuids order as signed or unsigned numbers, so bounds of a
-/// uuid say something only where they are equal.
+/// The facts that a leaf's literals are compared with.
 fn usable(leaf: &BoundLeaf, mut facts: ColumnFacts) -> Result<ColumnFacts> {
+    if let Some(transform) = &leaf.transform {
+        return facts_of_results(leaf, transform, facts);
+    }
+    // Implementations disagree on whether uuids order as signed or unsigned numbers, so bounds of
+    // a uuid say something only where they are equal.
     if leaf.field_type != PrimitiveType::Uuid {
         return Ok(facts);
     }
     let Some((lower, upper)) = facts.lower.take().zip(facts.upper.take()) else {
         return Ok(facts);
     };
-    let differ = BooleanArray::new(!&equal_bounds(&lower, &upper, leaf)?, None);
+    let differ = BooleanArray::new(!&held(cmp::eq(&lower, &upper), &upper, leaf)?, None);
     let kept = nullif(&lower, &differ).map_err(|_| mismatch(&lower, &leaf.literals))?;
     facts.lower = Some(kept.clone());
     facts.upper = Some(kept);
@@ -129,52 +176,56 @@ fn all_values_satisfy(
     facts: &ColumnFacts,
 ) -> Result<BooleanBuffer> {
     let entries = facts.may_have_values.len();
-    let nothing = || Ok(BooleanBuffer::new_unset(entries));
-    let literals = leaf.literals.as_slice();
-    let on = |bounds: &Option<ArrayRef>, op| match bounds {
-        Some(bounds) => satisfies(bounds, op, literals),
-        None => nothing(),
+    let nothing = || BooleanBuffer::new_unset(entries);
+    let on = |bounds: &Option<ArrayRef>, op, literals: &[Datum]| match bounds {
+        Some(bounds) => Test::new(op, literals).mask(bounds),
+        None => Ok(nothing()),
     };
-    let both = facts.lower.as_ref().zip(facts.upper.as_ref());
+    let literals = leaf.literals.as_slice();
     match op {
         Operator::NotNull | Operator::NotNan => Ok(BooleanBuffer::new_set(entries)),
-        Operator::IsNull | Operator::IsNan => nothing(),
-        Operator::Lt | Operator::LtEq => on(&facts.upper, op),
-        Operator::Gt | Operator::GtEq => on(&facts.lower, op),
-        Operator::Eq | Operator::In => match both {
+        Operator::IsNull | Operator::IsNan => Ok(nothing()),
+        Operator::Lt | Operator::LtEq => on(&facts.upper, op, literals),
+        Operator::Gt | Operator::GtEq => on(&facts.lower, op, literals),
+        Operator::Eq | Operator::In => match facts.lower.as_ref().zip(facts.upper.as_ref()) {
             Some((lower, upper)) => {
-                Ok(&equal_bounds(lower, upper, leaf)? & &satisfies(lower, op, literals)?)
+                let equal = held(cmp::eq(lower, upper), upper, leaf)?;
+                Ok(&equal & &Test::new(op, literals).mask(lower)?)
             }
-            None => nothing(),
+            None => Ok(nothing()),
         },
-        Operator::NotEq | Operator::NotIn => {
-            let (first, last) = (literals.get(..1), literals.last().map(std::slice::from_ref));
-            let Some((first, last)) = first.zip(last) else { return nothing() };
-            let below = match &facts.upper {
-                Some(upper) => satisfies(upper, Operator::Lt, first)?,
-                None => nothing()?,
-            };
-            let above = match &facts.lower {
-                Some(lower) => satisfies(lower, Operator::Gt, last)?,
-                None => nothing()?,
-            };
-            let outside = &below | &above;
-            match both {
-                Some((lower, upper)) if literals.len() > 1 => {
-                    Ok(&outside | &between_literals(lower, upper, leaf)?)
-                }
-                _ => Ok(outside),
-            }
-        }
+        Operator::NotEq | Operator::NotIn => none_within(leaf, facts),
         // What lies between two strings with a prefix has the prefix.
-        Operator::StartsWith => Ok(&on(&facts.lower, op)? & &on(&facts.upper, op)?),
+        Operator::StartsWith => {
+            Ok(&on(&facts.lower, op, literals)? & &on(&facts.upper, op, literals)?)
+        }
         Operator::NotStartsWith => {
-            let Some(prefix) = literals.first().and_then(datum_bytes) else { return nothing() };
-            let cut = |value: &[u8]| value.get(..prefix.len()).unwrap_or(value).to_vec();
-            let above = prefix_test(&facts.lower, entries, |lower| *cut(lower) > *prefix);
-            let below = prefix_test(&facts.upper, entries, |upper| *cut(upper) < *prefix);
+            let Some(prefix) = literals.first().and_then(datum_bytes) else { return Ok(nothing()) };
+            let cut = |value: &[u8]| value.get(..prefix.len()).unwrap_or(value).cmp(prefix);
+            let above = prefix_test(&facts.lower, entries, |lower| cut(lower).is_gt());
+            let below = prefix_test(&facts.upper, entries, |upper| cut(upper).is_lt());
             Ok(&above | &below)
         }
+    }
+}
+
+/// In which entries the bounds leave room for none of the literals.
+fn none_within(leaf: &BoundLeaf, facts: &ColumnFacts) -> Result<BooleanBuffer> {
+    let literals = leaf.literals.as_slice();
+    let nothing = || BooleanBuffer::new_unset(facts.may_have_values.len());
+    let last = literals.last().map(std::slice::from_ref).unwrap_or_default();
+    let mut outside = match &facts.upper {
+        Some(upper) => Test::new(Operator::Lt, literals).mask(upper)?,
+        None => nothing(),
+    };
+    if let Some(lower) = &facts.lower {
+        outside |= &Test::new(Operator::Gt, last).mask(lower)?;
+    }
+    match facts.lower.as_ref().zip(facts.upper.as_ref()) {
+        Some((lower, upper)) if literals.len() > 1 => {
+            Ok(&outside | &Test::new(Operator::NotIn, literals).none_between(lower, upper)?)
+        }
+        _ => Ok(outside),
     }
 }
 
@@ -191,38 +242,4 @@ fn prefix_test(
         })
     });
     mask.unwrap_or_else(|| BooleanBuffer::new_unset(entries))
-}
-
-fn equal_bounds(lower: &ArrayRef, upper: &ArrayRef, leaf: &BoundLeaf) -> Result<BooleanBuffer> {
-    let equal = cmp::eq(lower, upper).map_err(|_| mismatch(upper, &leaf.literals))?;
-    Ok(match equal.nulls() {
-        Some(nulls) => equal.values() & nulls.inner(),
-        None => equal.values().clone(),
-    })
-}
-
-/// In which entries no literal lies within the bounds; literals are sorted.
-fn between_literals(lower: &ArrayRef, upper: &ArrayRef, leaf: &BoundLeaf) -> Result<BooleanBuffer> {
-    let literals = literal_array(&leaf.field_type, &leaf.literals)?;
-    let order = |bounds: &ArrayRef| {
-        make_comparator(bounds, &literals, SortOptions::default())
-            .map_err(|_| mismatch(bounds, &leaf.literals))
-    };
-    let (against_lower, against_upper) = (order(lower)?, order(upper)?);
-    let count = literals.len();
-    Ok(BooleanBuffer::collect_bool(lower.len(), |entry| {
-        if lower.is_null(entry) || upper.is_null(entry) {
-            return false;
-        }
-        let (mut from, mut to) = (0, count);
-        while from < to {
-            let middle = from.midpoint(to);
-            if against_lower(entry, middle) == Ordering::Greater {
-                from = middle + 1;
-            } else {
-                to = middle;
-            }
-        }
-        from == count || against_upper(entry, from) == Ordering::Less
-    }))
 }

@@ -101,20 +101,26 @@ fn stats_map<'a>(files: &'a RecordBatch, name: &str) -> Result<Option<&'a MapArr
     }
 }
 
-/// Where each file's map has the value of a field.
+/// Where each file's map has the value of a field. Files of a table mostly have the same fields, so
+/// the place in the map before is looked at first.
 fn places<'a>(
     map: &'a MapArray,
     field_id: i32,
     name: &str,
 ) -> Result<impl Iterator<Item = Option<usize>> + 'a> {
     let keys = map.keys().as_primitive_opt::<Int32Type>().ok_or_else(|| unexpected(name))?;
-    let (keys, values) = (keys.values(), map.values());
-    Ok((0..map.len()).map(move |file| {
-        let ends = map.value_offsets().get(file..file + 2)?;
-        let start = usize::try_from(*ends.first()?).ok()?;
-        let end = usize::try_from(*ends.last()?).ok()?;
-        let found = keys.get(start..end)?.iter().position(|key| *key == field_id)?;
-        (map.is_valid(file) && values.is_valid(start + found)).then_some(start + found)
+    let (keys, values, valid) = (keys.values(), map.values(), map.nulls());
+    let mut likely = 0;
+    Ok(map.value_offsets().windows(2).enumerate().map(move |(file, ends)| {
+        let [start, end] = ends else { return None };
+        let start = usize::try_from(*start).ok()?;
+        let fields = keys.get(start..usize::try_from(*end).ok()?)?;
+        if fields.get(likely) != Some(&field_id) {
+            likely = fields.iter().position(|key| *key == field_id)?;
+        }
+        let place = start + likely;
+        let known = valid.is_none_or(|valid| valid.is_valid(file)) && values.is_valid(place);
+        known.then_some(place)
     }))
 }
 

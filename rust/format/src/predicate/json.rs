@@ -37,7 +37,12 @@ impl Operator {
 /// expression.
 pub fn parse_json(text: &str) -> Result<UnboundPredicate> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
-        Error::invalid("filter", format!("not the JSON of an expression: {error}"))
+        // The parser has no other way to tell; its limit is what keeps every walk over a predicate
+        // within the stack.
+        if error.is_syntax() && error.to_string().starts_with("recursion limit") {
+            return invalid("it nests deeper than 127 levels".to_owned());
+        }
+        invalid(format!("not the JSON of an expression: {error}"))
     })?;
     from_value(&value)
 }
@@ -76,7 +81,12 @@ pub fn to_json(predicate: &UnboundPredicate) -> String {
 pub fn to_unbound_json(predicate: &BoundPredicate) -> String {
     tree_value(predicate, &|leaf| {
         let literals: Vec<Value> = leaf.literals.iter().map(single_value::to_json).collect();
-        leaf_value(leaf.op, Value::from(leaf.name.as_str()), &literals)
+        let column = leaf.name.clone();
+        let term = match &leaf.transform {
+            Some(transform) => Term::Transform { transform: transform.to_string(), column },
+            None => Term::Reference(column),
+        };
+        leaf_value(leaf.op, term_value(&term), &literals)
     })
     .to_string()
 }

@@ -7,31 +7,38 @@
 
 mod bind;
 mod bounds;
+mod calendar;
 mod compare;
 mod evaluate;
 mod file_stats;
+mod gather;
 mod json;
 mod literal;
+mod members;
 mod project;
+mod project_term;
 mod project_text;
 mod residual;
 mod row;
 mod stats;
 mod summaries;
+mod term_facts;
+mod texts;
 mod tree;
 mod tuples;
 mod validate;
 
 pub use bind::bind;
-pub use evaluate::{evaluate_inclusive, evaluate_strict};
+pub use evaluate::{Pruner, evaluate_inclusive, evaluate_strict};
 pub use file_stats::FileStats;
 pub(crate) use file_stats::{file_facts, stored_bounds};
 pub use json::{from_value, parse_json, to_json, to_unbound_json};
 pub use project::{project_inclusive, project_strict};
 pub use residual::{Residuals, residual, residuals};
-pub use row::{filter_mask, leaf_mask};
+pub use row::{RowFilter, filter_mask};
 pub use stats::{ColumnCounts, ColumnFacts, ColumnStats};
 pub use summaries::ManifestSummaries;
+pub use texts::SchemaFilter;
 pub use tree::{
     BoundLeaf, BoundPredicate, Negate, Operator, Predicate, Term, UnboundLeaf, UnboundPredicate,
     references,

@@ -5,6 +5,7 @@
 
 use super::bind::set_leaf;
 use super::literal::{ordinal, ordinal_datum};
+use super::project_term::project_results;
 use super::project_text::project_prefix;
 use super::tree::{BoundLeaf, BoundPredicate, Operator, Predicate};
 use crate::error::Result;
@@ -82,6 +83,9 @@ impl Target<'_> {
     /// `None` where nothing can be said.
     fn project(&self, leaf: &BoundLeaf) -> Result<Option<BoundPredicate>> {
         use Operator::{IsNan, IsNull, NotNan, NotNull};
+        if let Some(transform) = &leaf.transform {
+            return self.term(leaf, transform);
+        }
         match (&self.field.transform, leaf.op) {
             (Transform::Void | Transform::Unknown(_), _) => Ok(None),
             (Transform::Identity, op) => self.leaf(op, leaf.literals.clone()).map(Some),
@@ -93,6 +97,29 @@ impl Target<'_> {
                 project_prefix(self, leaf, *width)
             }
             _ => self.ordered(leaf),
+        }
+    }
+
+    /// A leaf about a transform of the column: the partition field has the results themselves, or
+    /// the values to take them of.
+    fn term(&self, leaf: &BoundLeaf, transform: &Transform) -> Result<Option<BoundPredicate>> {
+        match &self.field.transform {
+            same if same == transform => project_results(self, leaf),
+            Transform::Identity => {
+                let (field_id, name) = (self.field.field_id, self.field.name.clone());
+                let over_values = BoundLeaf { field_id, name, nested: false, ..leaf.clone() };
+                Ok(Some(Predicate::Leaf(over_values)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether old writers may have given rows of one result before 1970 the next one up.
+    pub(super) fn may_be_misplaced(&self) -> bool {
+        match self.field.transform {
+            Transform::Year | Transform::Month => true,
+            Transform::Day | Transform::Hour => self.source != PrimitiveType::Date,
+            _ => false,
         }
     }
 
@@ -110,6 +137,7 @@ impl Target<'_> {
             op,
             field_id: self.field.field_id,
             field_type: self.field.transform.result_type(&self.source)?,
+            transform: None,
             name: self.field.name.clone(),
             nested: false,
             literals,
@@ -211,12 +239,7 @@ impl Target<'_> {
     /// Old writers rounded times before 1970 towards zero, one too high. Where that was so, the
     /// partition value they gave to rows of this one.
     fn misplaced(&self, result: &Datum) -> Option<Datum> {
-        let affected = match self.field.transform {
-            Transform::Year | Transform::Month => true,
-            Transform::Day | Transform::Hour => self.source != PrimitiveType::Date,
-            _ => false,
-        };
-        if affected { moved(result, 1) } else { None }
+        if self.may_be_misplaced() { moved(result, 1) } else { None }
     }
 
     fn apply(&self, datum: &Datum) -> Result<Option<Datum>> {
@@ -225,6 +248,6 @@ impl Target<'_> {
 }
 
 /// The value `step` units away; `None` at the end of the type.
-fn moved(datum: &Datum, step: i128) -> Option<Datum> {
+pub(super) fn moved(datum: &Datum, step: i128) -> Option<Datum> {
     ordinal_datum(&datum.primitive_type(), ordinal(datum)?.checked_add(step)?)
 }

@@ -8,34 +8,75 @@ use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::DataType;
 use arrow_select::take::take;
 
-use super::compare::satisfies;
-use super::tree::{BoundLeaf, BoundPredicate, Operator, Predicate};
+use super::compare::Test;
+use super::gather::{Node, gather};
+use super::tree::{BoundLeaf, BoundPredicate, Operator};
 use super::tuples::nan_slots;
 use crate::error::{Error, Result};
 use crate::spec::{canonical_array, primitive_to_arrow};
 
-/// Which rows of a batch satisfy a predicate: one bit per row, none null.
-///
-/// `resolve` gives the place of a field in the batch: the index of its column, then of the child
-/// in each enclosing struct. A field without a place is null in every row. Columns may be
-/// narrower than the table's type (int for long) and strings may be views or dictionaries.
+/// Which rows of a batch satisfy a predicate; see [`RowFilter::mask`].
 ///
 /// # Errors
-/// `Mismatch` where a column's type cannot become the field's.
+/// Those of [`RowFilter::mask`].
 pub fn filter_mask(
     predicate: &BoundPredicate,
     batch: &RecordBatch,
     resolve: &dyn Fn(i32) -> Option<Vec<usize>>,
 ) -> Result<BooleanArray> {
-    let mask = tree_mask(&predicate.push_not_down(), batch, resolve)?;
-    Ok(BooleanArray::new(mask, None))
+    RowFilter::new(predicate).mask(batch, resolve)
 }
 
-/// Which values of one column satisfy a leaf: one bit per value.
-///
-/// # Errors
-/// `Mismatch` where the column's type cannot become the field's.
-pub fn leaf_mask(leaf: &BoundLeaf, column: &ArrayRef) -> Result<BooleanBuffer> {
+/// A predicate made ready once and asked of many batches of rows: sets are built here.
+#[derive(Debug, Clone)]
+pub struct RowFilter {
+    root: Node<Question>,
+}
+
+/// A leaf and, where it has literals, its comparison; negated where the operator is.
+#[derive(Debug, Clone)]
+struct Question {
+    leaf: BoundLeaf,
+    test: Test,
+}
+
+impl Question {
+    fn new(leaf: BoundLeaf) -> Self {
+        let op = if accepts_what_is_nothing(leaf.op) { leaf.op.negated() } else { leaf.op };
+        Self { test: Test::new(op, &leaf.literals), leaf }
+    }
+}
+
+/// Null and NaN satisfy no comparison, and so its negation.
+fn accepts_what_is_nothing(op: Operator) -> bool {
+    matches!(op, Operator::NotEq | Operator::NotIn | Operator::NotStartsWith)
+}
+
+impl RowFilter {
+    /// Make a predicate ready.
+    pub fn new(predicate: &BoundPredicate) -> Self {
+        Self { root: gather(predicate, &mut Question::new) }
+    }
+
+    /// Which rows of a batch satisfy the predicate: one bit per row, none null.
+    ///
+    /// `resolve` gives the place of a field in the batch: the index of its column, then of the
+    /// child in each enclosing struct. A field without a place is null in every row. Columns may
+    /// be narrower than the table's type (int for long) and strings may be views or dictionaries.
+    ///
+    /// # Errors
+    /// `Mismatch` where a column's type cannot become the field's.
+    pub fn mask(
+        &self,
+        batch: &RecordBatch,
+        resolve: &dyn Fn(i32) -> Option<Vec<usize>>,
+    ) -> Result<BooleanArray> {
+        Ok(BooleanArray::new(node_mask(&self.root, batch, resolve)?, None))
+    }
+}
+
+fn answer(question: &Question, column: &ArrayRef) -> Result<BooleanBuffer> {
+    let leaf = &question.leaf;
     match leaf.op {
         Operator::IsNull => return Ok(!&valid(column)),
         Operator::NotNull => return Ok(valid(column)),
@@ -43,55 +84,60 @@ pub fn leaf_mask(leaf: &BoundLeaf, column: &ArrayRef) -> Result<BooleanBuffer> {
     }
     if let Some(dictionary) = column.as_any_dictionary_opt() {
         // Each distinct value is asked once; a key to nothing is a null.
-        let values = BooleanArray::new(leaf_mask(leaf, dictionary.values())?, None);
+        let values = BooleanArray::new(answer(question, dictionary.values())?, None);
         let by_row = take(&values, dictionary.keys(), None).map_err(|_| unfit(leaf, column))?;
         let by_row = by_row.as_boolean();
         let accepted = by_row.values() & &valid(by_row);
         return Ok(if leaf.op.accepts_null() { &accepted | &!&valid(by_row) } else { accepted });
     }
     let column = conform(leaf, column)?;
-    let positive = |op| satisfies(&column, op, &leaf.literals);
+    let column = match &leaf.transform {
+        Some(transform) => Cow::Owned(transform.apply_array(column.as_ref(), &leaf.field_type)?),
+        None => column,
+    };
     match leaf.op {
         Operator::IsNan => Ok(&nan_slots(&column) & &valid(column.as_ref())),
         Operator::NotNan => Ok(!&(&nan_slots(&column) & &valid(column.as_ref()))),
-        // These accept null and NaN, which satisfy nothing.
-        Operator::NotEq | Operator::NotIn | Operator::NotStartsWith => {
-            Ok(!&positive(leaf.op.negated())?)
-        }
-        op => positive(op),
+        op if accepts_what_is_nothing(op) => Ok(!&question.test.mask(&column)?),
+        _ => question.test.mask(&column),
     }
 }
 
-fn tree_mask(
-    predicate: &BoundPredicate,
+fn node_mask(
+    node: &Node<Question>,
     batch: &RecordBatch,
     resolve: &dyn Fn(i32) -> Option<Vec<usize>>,
 ) -> Result<BooleanBuffer> {
     let rows = batch.num_rows();
-    Ok(match predicate {
-        Predicate::AlwaysTrue => BooleanBuffer::new_set(rows),
-        Predicate::AlwaysFalse => BooleanBuffer::new_unset(rows),
-        Predicate::And(left, right) => {
-            let left = tree_mask(left, batch, resolve)?;
-            if left.count_set_bits() == 0 {
-                return Ok(left);
+    match node {
+        Node::True => Ok(BooleanBuffer::new_set(rows)),
+        Node::False => Ok(BooleanBuffer::new_unset(rows)),
+        Node::All(parts) => {
+            let mut all = BooleanBuffer::new_set(rows);
+            for part in parts {
+                all &= &node_mask(part, batch, resolve)?;
+                if all.count_set_bits() == 0 {
+                    break;
+                }
             }
-            &left & &tree_mask(right, batch, resolve)?
+            Ok(all)
         }
-        Predicate::Or(left, right) => {
-            let left = tree_mask(left, batch, resolve)?;
-            if left.count_set_bits() == rows {
-                return Ok(left);
+        Node::Any(parts) => {
+            let mut any = BooleanBuffer::new_unset(rows);
+            for part in parts {
+                any |= &node_mask(part, batch, resolve)?;
+                if any.count_set_bits() == rows {
+                    break;
+                }
             }
-            &left | &tree_mask(right, batch, resolve)?
+            Ok(any)
         }
-        Predicate::Not(_) => tree_mask(&predicate.push_not_down(), batch, resolve)?,
-        Predicate::Leaf(leaf) => match resolve(leaf.field_id) {
-            Some(path) => leaf_mask(leaf, &column_at(batch, &path, leaf)?)?,
-            None if leaf.op.accepts_null() => BooleanBuffer::new_set(rows),
-            None => BooleanBuffer::new_unset(rows),
+        Node::Leaf(question) => match resolve(question.leaf.field_id) {
+            Some(path) => answer(question, &column_at(batch, &path, &question.leaf)?),
+            None if question.leaf.op.accepts_null() => Ok(BooleanBuffer::new_set(rows)),
+            None => Ok(BooleanBuffer::new_unset(rows)),
         },
-    })
+    }
 }
 
 /// The column at a path; a null struct makes its children null.

@@ -14,6 +14,7 @@ use arrow_cast::cast;
 use arrow_schema::DataType;
 
 use super::bounds::bound_type;
+use super::members::{pack, pack_pairs};
 use super::tree::BoundLeaf;
 use crate::error::{Error, Result};
 use crate::spec::PrimitiveType;
@@ -85,16 +86,27 @@ impl ColumnFacts {
         lower: Option<ArrayRef>,
         upper: Option<ArrayRef>,
     ) -> Result<Self> {
-        let kinds: Vec<Kinds> = (0..entries).map(|entry| counts.kinds(field_type, entry)).collect();
-        let flag = |test: fn(&Kinds) -> bool| {
-            BooleanBuffer::collect_bool(entries, |entry| kinds.get(entry).is_none_or(test))
-        };
-        let facts = Self {
-            may_be_null: flag(|kinds| kinds.null),
-            may_be_nan: flag(|kinds| kinds.nan),
-            may_have_values: flag(|kinds| kinds.value),
-            lower: None,
-            upper: None,
+        let (records, values) = (known(&counts.records, entries), known(&counts.values, entries));
+        let (nulls, nans) = (known(&counts.nulls, entries), known(&counts.nans, entries));
+        let some = !&zeros(records, entries);
+        let all_null = equal(values, nulls, entries);
+        let present = &some & &!&all_null;
+        let facts = if is_floating(field_type) {
+            Self {
+                may_be_null: &some & &!&zeros(nulls, entries),
+                may_be_nan: &present & &!&zeros(nans, entries),
+                may_have_values: &present & &!&all_nan(values, nulls, nans, entries),
+                lower: None,
+                upper: None,
+            }
+        } else {
+            Self {
+                may_be_null: &some & &!&zeros(nulls, entries),
+                may_be_nan: BooleanBuffer::new_unset(entries),
+                may_have_values: present,
+                lower: None,
+                upper: None,
+            }
         };
         facts.with_bounds(field_type, lower, upper)
     }
@@ -126,34 +138,51 @@ impl ColumnFacts {
     }
 }
 
-struct Kinds {
-    null: bool,
-    nan: bool,
-    value: bool,
+/// Counts of every entry; a shorter array says nothing.
+fn known(counts: &Option<Int64Array>, entries: usize) -> Option<&Int64Array> {
+    counts.as_ref().filter(|counts| counts.len() == entries)
 }
 
-impl ColumnCounts {
-    fn kinds(&self, field_type: &PrimitiveType, entry: usize) -> Kinds {
-        if known(self.records.as_ref(), entry) == Some(0) {
-            return Kinds { null: false, nan: false, value: false };
-        }
-        let floating = is_floating(field_type);
-        let nulls = known(self.nulls.as_ref(), entry);
-        let nans = if floating { known(self.nans.as_ref(), entry) } else { Some(0) };
-        let present = known(self.values.as_ref(), entry)
-            .zip(nulls)
-            .and_then(|(values, nulls)| values.checked_sub(nulls));
-        Kinds {
-            null: nulls != Some(0),
-            nan: floating && nans != Some(0) && present != Some(0),
-            value: present != Some(0) && (present.is_none() || present != nans),
-        }
+/// Which of the counts are valid; the values of others mean nothing.
+fn where_valid(mask: BooleanBuffer, counts: &Int64Array) -> BooleanBuffer {
+    match counts.nulls() {
+        Some(nulls) => &mask & nulls.inner(),
+        None => mask,
     }
 }
 
-fn known(counts: Option<&Int64Array>, entry: usize) -> Option<i64> {
-    let counts = counts.filter(|counts| entry < counts.len() && counts.is_valid(entry))?;
-    Some(counts.value(entry)).filter(|count| *count >= 0)
+/// Where a count is known to be 0.
+fn zeros(counts: Option<&Int64Array>, entries: usize) -> BooleanBuffer {
+    match counts {
+        Some(counts) => where_valid(pack(counts.values(), |count| count == 0), counts),
+        None => BooleanBuffer::new_unset(entries),
+    }
+}
+
+/// Where all of the values are known to be nulls.
+fn equal(values: Option<&Int64Array>, nulls: Option<&Int64Array>, entries: usize) -> BooleanBuffer {
+    let Some((values, nulls)) = values.zip(nulls) else {
+        return BooleanBuffer::new_unset(entries);
+    };
+    let mask = pack_pairs(values.values(), nulls.values(), |all, null| null >= 0 && all == null);
+    where_valid(where_valid(mask, values), nulls)
+}
+
+/// Where all of the values that are not null are known to be NaN.
+fn all_nan(
+    values: Option<&Int64Array>,
+    nulls: Option<&Int64Array>,
+    nans: Option<&Int64Array>,
+    entries: usize,
+) -> BooleanBuffer {
+    let Some(((values, nulls), nans)) = values.zip(nulls).zip(nans) else {
+        return BooleanBuffer::new_unset(entries);
+    };
+    let mask = BooleanBuffer::collect_bool(entries, |entry| {
+        let (all, null) = (values.value(entry), nulls.value(entry));
+        all >= 0 && null >= 0 && all.checked_sub(null) == Some(nans.value(entry))
+    });
+    where_valid(where_valid(where_valid(mask, values), nulls), nans)
 }
 
 /// Whether the type has NaN.

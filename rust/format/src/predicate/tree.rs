@@ -7,6 +7,7 @@
 use serde_json::Value;
 
 use crate::spec::{Datum, PrimitiveType};
+use crate::transform::Transform;
 
 /// What a leaf asks of its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -133,14 +134,26 @@ pub struct BoundLeaf {
     pub op: Operator,
     /// The field (of the table, or of a partition tuple after projection).
     pub field_id: i32,
-    /// The field's type, and that of the literals.
+    /// The field's type.
     pub field_type: PrimitiveType,
+    /// What is applied to the field's values before they are compared. Never identity or void, and
+    /// only beside literals: a result is null where the value is.
+    pub transform: Option<Transform>,
     /// The field's full dotted name.
     pub name: String,
     /// Whether the field lies inside a struct, where a null parent makes it null.
     pub nested: bool,
-    /// None, one, or for a set operator many: sorted, without duplicates, never NaN or -0.0.
+    /// None, one, or for a set operator many: of the [`BoundLeaf::value_type`], sorted, without
+    /// duplicates, never NaN or -0.0.
     pub literals: Vec<Datum>,
+}
+
+impl BoundLeaf {
+    /// The type of what is compared: of the transform's results, else of the field.
+    pub fn value_type(&self) -> PrimitiveType {
+        let result = self.transform.as_ref().map(|it| it.result_type(&self.field_type));
+        result.and_then(Result::ok).unwrap_or(self.field_type)
+    }
 }
 
 /// A predicate as it was written.

@@ -63,7 +63,8 @@ fn malformed_json_is_refused() {
         assert!(matches!(parse_json(text), Err(Error::InvalidArgument { .. })), "{text}");
     }
     let deep = format!("{}true{}", r#"{"type":"not","child":"#.repeat(200), "}".repeat(200));
-    assert!(matches!(parse_json(&deep), Err(Error::InvalidArgument { .. })));
+    let Err(Error::InvalidArgument { reason, .. }) = parse_json(&deep) else { panic!("too deep") };
+    assert_eq!(reason, "it nests deeper than 127 levels");
 }
 
 #[test]
@@ -87,9 +88,86 @@ fn what_has_no_value_per_row_is_refused() {
     assert!(matches!(bound(&leaf("eq", "tags", "1")), Err(Error::Unsupported { .. })));
     let element = bound(&leaf("eq", "tags.element", "\"a\""));
     assert!(matches!(element, Err(Error::InvalidArgument { .. })), "{element:?}");
-    let term =
-        r#"{"type":"eq","term":{"type":"transform","transform":"year","term":"at"},"value":3}"#;
-    assert!(matches!(bound(term), Err(Error::Unsupported { .. })));
+}
+
+fn of(op: &str, transform: &str, term: &str, value: &str) -> String {
+    let term = format!(r#"{{"type":"transform","transform":"{transform}","term":"{term}"}}"#);
+    format!(r#"{{"type":"{op}","term":{term},"value":{value}}}"#)
+}
+
+#[test]
+fn a_transform_is_asked_with_literals_of_its_results() {
+    for (transform, term, value, expected) in [
+        ("bucket[16]", "id", "3", "3"),
+        ("BUCKET[16]", "key", "3.0", "3"),
+        ("truncate[3]", "place.city", "\"abc\"", "\"abc\""),
+        ("truncate[10]", "Amount", "1", "\"1.00\""),
+        ("year", "at", "56", "56"),
+        ("year", "at", "\"2026\"", "56"),
+        ("month", "day", "\"1969-12\"", "-1"),
+        ("day", "at_utc", "\"2026-01-31\"", "\"2026-01-31\""),
+        ("hour", "at", "\"1970-01-02-03\"", "27"),
+    ] {
+        let written = transform.to_lowercase();
+        assert_bound(&of("eq", transform, term, value), &of("eq", &written, term, expected));
+    }
+    assert_bound(
+        &of("starts-with", "truncate[3]", "place.city", "\"a\""),
+        &of("starts-with", "truncate[3]", "place.city", "\"a\""),
+    );
+    // No result is greater, and null is none.
+    assert_bound(
+        &of("lt", "bucket[4]", "code", "99999999999"),
+        r#"{"type":"not-null","term":"code"}"#,
+    );
+}
+
+#[test]
+fn a_transform_that_says_nothing_new_folds() {
+    assert_bound(&of("lt", "identity", "code", "5"), &leaf("lt", "code", "5"));
+    assert_bound(&of("eq", "void", "code", "5"), "false");
+    assert_bound(&of("not-eq", "void", "code", "5"), "true");
+    let unary = |op: &str, transform: &str| {
+        format!(
+            r#"{{"type":"{op}","term":{{"type":"transform","transform":"{transform}","term":"code"}}}}"#
+        )
+    };
+    assert_bound(&unary("is-null", "void"), "true");
+    assert_bound(&unary("is-null", "bucket[4]"), r#"{"type":"is-null","term":"code"}"#);
+    assert_bound(&unary("is-nan", "bucket[4]"), "false");
+}
+
+#[test]
+fn a_transform_that_does_not_fit_is_refused() {
+    for (filter, named) in [
+        (of("eq", "bucket[4]", "ratio", "1"), "bucket[4](ratio)"),
+        (of("eq", "hour", "day", "1"), "hour(day)"),
+        (of("eq", "bucket[4]", "id", "\"x\""), "bucket[4](id)"),
+        (of("eq", "month", "day", "\"2026-13\""), "month(day)"),
+        (of("starts-with", "year", "day", "\"2\""), "year(day)"),
+    ] {
+        let Err(Error::InvalidArgument { argument, .. }) = bound(&filter) else {
+            panic!("{filter} binds");
+        };
+        assert!(argument.contains(named), "{argument}");
+    }
+    assert!(bound(&of("eq", "bucket[0]", "id", "1")).is_err());
+    let unknown = bound(&of("eq", "zorder[2]", "id", "1"));
+    assert!(matches!(unknown, Err(Error::Unsupported { .. })), "{unknown:?}");
+    let absent = bound(&of("eq", "bucket[4]", "nowhere", "1"));
+    assert!(matches!(absent, Err(Error::UnknownColumn { .. })), "{absent:?}");
+}
+
+#[test]
+fn names_that_differ_in_case_alone_are_ambiguous_where_it_does_not_count() {
+    let schema = SCHEMA.replace("\"name\":\"flag\"", "\"name\":\"ID\"");
+    let schema = Schema::from_json(&schema).unwrap();
+    let predicate = parse_json(&leaf("eq", "id", "1")).unwrap();
+    assert!(bind(&predicate, &schema, true).is_ok());
+    let Err(Error::InvalidArgument { argument, reason }) = bind(&predicate, &schema, false) else {
+        panic!("it may be either");
+    };
+    assert!(argument.contains("id") && reason.contains("id, ID"), "{argument}: {reason}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use icefloe_format::predicate::{BoundLeaf, BoundPredicate, Operator, Predicate};
 use icefloe_format::spec::{Datum, NestedField, PrimitiveType, Schema};
+use icefloe_format::transform::Transform;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -28,7 +29,12 @@ fn walk(predicate: &BoundPredicate, row: &Row, negated: bool) -> bool {
         Predicate::Leaf(leaf) => {
             let op = if negated { opposite(leaf.op) } else { leaf.op };
             let column = usize::try_from(leaf.field_id).unwrap() - 1;
-            leaf_matches(op, &leaf.literals, row[column].as_ref())
+            let value = row[column].as_ref();
+            let result = leaf.transform.as_ref().zip(value);
+            match result.map(|(transform, value)| transform.apply(value).unwrap().unwrap()) {
+                Some(result) => leaf_matches(op, &leaf.literals, Some(&result)),
+                None => leaf_matches(op, &leaf.literals, value),
+            }
         }
     }
 }
@@ -229,43 +235,55 @@ pub(crate) fn predicate(types: Vec<PrimitiveType>) -> BoxedStrategy<BoundPredica
     .boxed()
 }
 
+/// Transforms that may stand in a predicate on a column of a type.
+pub(crate) fn terms(kind: PrimitiveType) -> Vec<Option<Transform>> {
+    let texts = ["bucket[3]", "truncate[2]", "truncate[7]", "year", "month", "day", "hour"];
+    let parsed = texts.iter().map(|text| text.parse::<Transform>().unwrap());
+    let fitting = parsed.filter(|transform| transform.can_transform(&kind)).map(Some);
+    [None, None].into_iter().chain(fitting).collect()
+}
+
 fn leaf(kind: PrimitiveType, field_id: i32) -> impl Strategy<Value = BoundLeaf> {
     use Operator as O;
-    let mut ops = vec![
-        O::IsNull,
-        O::NotNull,
-        O::Lt,
-        O::LtEq,
-        O::Gt,
-        O::GtEq,
-        O::Eq,
-        O::NotEq,
-        O::In,
-        O::NotIn,
-    ];
-    if kind == PrimitiveType::String {
-        ops.extend([O::StartsWith, O::NotStartsWith]);
-    }
-    if matches!(kind, PrimitiveType::Float | PrimitiveType::Double) {
-        ops.extend([O::IsNan, O::NotNan]);
-    }
     let literals = vec(datum(kind).prop_filter("NaN", |d| !d.is_nan()), 2..5);
-    (select(ops), literals).prop_map(move |(op, literals)| {
-        let mut literals: Vec<Datum> = literals.iter().map(plain).collect();
-        literals.sort_by(|a, b| a.compare(b).unwrap());
-        literals.dedup();
-        if op.is_unary() {
-            literals.clear();
-        } else if !op.is_set() {
-            literals.truncate(1);
-        }
-        BoundLeaf {
-            op,
-            field_id,
-            field_type: kind,
-            name: format!("c{field_id}"),
-            nested: false,
-            literals,
-        }
-    })
+    (select(terms(kind)), any::<proptest::sample::Index>(), literals).prop_map(
+        move |(transform, op, literals)| {
+            let mut ops = vec![O::Lt, O::LtEq, O::Gt, O::GtEq, O::Eq, O::NotEq, O::In, O::NotIn];
+            if transform.is_none() {
+                ops.extend([O::IsNull, O::NotNull]);
+            }
+            let is_text = kind == PrimitiveType::String;
+            if is_text && matches!(transform, None | Some(Transform::Truncate(_))) {
+                ops.extend([O::StartsWith, O::NotStartsWith]);
+            }
+            if matches!(kind, PrimitiveType::Float | PrimitiveType::Double) {
+                ops.extend([O::IsNan, O::NotNan]);
+            }
+            let op = *op.get(&ops);
+            // A result, or for a comparison of texts also what is none.
+            let value = |literal: &Datum| match &transform {
+                Some(transform) if !(is_text && op == O::StartsWith) => {
+                    transform.apply(literal).unwrap().unwrap()
+                }
+                _ => plain(literal),
+            };
+            let mut literals: Vec<Datum> = literals.iter().map(value).collect();
+            literals.sort_by(|a, b| a.compare(b).unwrap());
+            literals.dedup();
+            if op.is_unary() {
+                literals.clear();
+            } else if !op.is_set() {
+                literals.truncate(1);
+            }
+            BoundLeaf {
+                op,
+                field_id,
+                field_type: kind,
+                transform,
+                name: format!("c{field_id}"),
+                nested: false,
+                literals,
+            }
+        },
+    )
 }

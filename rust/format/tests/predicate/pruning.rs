@@ -5,7 +5,7 @@ use arrow_array::builder::{BinaryBuilder, BooleanBuilder, ListBuilder, StructBui
 use icefloe_format::manifest::columns::field_summary_fields;
 use icefloe_format::predicate::{
     BoundPredicate, ManifestSummaries, PartitionTuples, Predicate, bind, evaluate_inclusive,
-    evaluate_strict, parse_json, project_inclusive, project_strict, residuals,
+    evaluate_strict, parse_json, project_inclusive, project_strict, residuals, to_unbound_json,
 };
 use icefloe_format::spec::{
     Datum, Partition, PartitionField, PartitionSpec, PrimitiveType, StructType, single_value,
@@ -192,6 +192,104 @@ proptest! {
         // Of the manifest without summaries nothing is known.
         prop_assert!(might.value(1) || !any);
         prop_assert!(!must.value(1) || all);
+    }
+}
+
+/// What a spec of one field says of `term op value`: inclusively and strictly.
+fn projected(kind: PrimitiveType, field: &str, term: &str, op: &str, value: &str) -> [String; 2] {
+    let transform = field.parse().unwrap();
+    let field = PartitionField { source_id: 1, field_id: 1000, name: "p".into(), transform };
+    let spec = PartitionSpec { spec_id: 0, fields: vec![field] };
+    let schema = oracle::schema(&[kind]);
+    let values = if value.starts_with('[') { "values" } else { "value" };
+    let text = format!(
+        r#"{{"type":"{op}","term":{{"type":"transform","transform":"{term}","term":"c1"}},"{values}":{value}}}"#
+    );
+    let bound = bind(&parse_json(&text).unwrap(), &schema, true).unwrap();
+    [
+        to_unbound_json(&project_inclusive(&bound, &schema, &spec).unwrap()),
+        to_unbound_json(&project_strict(&bound, &schema, &spec).unwrap()),
+    ]
+}
+
+#[test]
+fn a_transform_projects_on_its_own_partition_field() {
+    use PrimitiveType as P;
+    let same = |op: &str, value: &str| {
+        let values = if value.starts_with('[') { "values" } else { "value" };
+        let text = format!(r#"{{"type":"{op}","term":"p","{values}":{value}}}"#);
+        [text.clone(), text]
+    };
+    for op in ["eq", "not-eq", "lt", "gt-eq"] {
+        assert_eq!(projected(P::Long, "bucket[16]", "bucket[16]", op, "3"), same(op, "3"));
+        assert_eq!(
+            projected(P::Date, "day", "day", op, "\"1969-01-01\""),
+            same(op, "\"1969-01-01\"")
+        );
+        assert_eq!(projected(P::Timestamp, "year", "year", op, "56"), same(op, "56"));
+    }
+    assert_eq!(projected(P::Long, "bucket[16]", "bucket[16]", "in", "[1,3]"), same("in", "[1,3]"));
+    assert_eq!(
+        projected(P::String, "truncate[3]", "truncate[3]", "starts-with", "\"ab\""),
+        same("starts-with", "\"ab\"")
+    );
+    // Another transform of the column says nothing.
+    assert_eq!(projected(P::Long, "bucket[8]", "bucket[16]", "eq", "3"), ["true", "false"]);
+}
+
+#[test]
+fn rows_before_1970_may_lie_one_partition_up() {
+    use PrimitiveType::Timestamp;
+    let one = |op: &str, value: &str| format!(r#"{{"type":"{op}","term":"p","value":{value}}}"#);
+    let set = |op: &str, values: &str| format!(r#"{{"type":"{op}","term":"p","values":{values}}}"#);
+    for (op, value, inclusive, strict) in [
+        ("eq", "-1", set("in", "[-1,0]"), "false".to_owned()),
+        ("eq", "0", one("eq", "0"), "false".to_owned()),
+        ("not-eq", "-1", "true".to_owned(), set("not-in", "[-1,0]")),
+        ("lt", "0", one("lt", "1"), one("lt", "0")),
+        ("lt-eq", "-1", one("lt-eq", "0"), one("lt-eq", "-1")),
+        ("gt", "-1", one("gt", "-1"), one("gt", "0")),
+        ("gt-eq", "0", one("gt-eq", "0"), one("gt-eq", "1")),
+        ("in", "[-2,5,6]", set("in", "[-2,-1,5,6]"), set("in", "[5,6]")),
+        ("not-in", "[-2,5,6]", set("not-in", "[5,6]"), set("not-in", "[-2,-1,5,6]")),
+    ] {
+        assert_eq!(projected(Timestamp, "hour", "hour", op, value), [inclusive, strict], "{op}");
+    }
+}
+
+#[test]
+fn rows_that_old_writers_put_one_partition_up_are_found_and_never_claimed() {
+    let schema = oracle::schema(&[PrimitiveType::Timestamp]);
+    let transform: Transform = "month".parse().unwrap();
+    let field = PartitionField { source_id: 1, field_id: 1000, name: "p".into(), transform };
+    let spec = PartitionSpec { spec_id: 0, fields: vec![field] };
+    // Of month n, by a writer that rounds towards zero.
+    let tuples: Vec<Partition> =
+        (-4..4).map(|n| vec![Some(Datum::Int(if n < 0 { n + 1 } else { n }))]).collect();
+    let stats = PartitionTuples::from_partitions(&spec.partition_type(&schema), &tuples).unwrap();
+    for op in ["eq", "not-eq", "lt", "lt-eq", "gt", "gt-eq"] {
+        for literal in -4..4 {
+            let text = format!(
+                r#"{{"type":"{op}","term":{{"type":"transform","transform":"month","term":"c1"}},"value":{literal}}}"#
+            );
+            let bound = bind(&parse_json(&text).unwrap(), &schema, true).unwrap();
+            let inclusive = project_inclusive(&bound, &schema, &spec).unwrap();
+            let strict = project_strict(&bound, &schema, &spec).unwrap();
+            let might = evaluate_inclusive(&inclusive, &stats).unwrap();
+            let must = evaluate_strict(&strict, &stats).unwrap();
+            for (place, n) in (-4..4).enumerate() {
+                let matches = match op {
+                    "eq" => n == literal,
+                    "not-eq" => n != literal,
+                    "lt" => n < literal,
+                    "lt-eq" => n <= literal,
+                    "gt" => n > literal,
+                    _ => n >= literal,
+                };
+                assert!(might.value(place) || !matches, "{n} {op} {literal} is lost");
+                assert!(!must.value(place) || matches, "{n} {op} {literal} is claimed");
+            }
+        }
     }
 }
 

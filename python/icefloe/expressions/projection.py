@@ -1,0 +1,181 @@
+"""What a filter says of partitions, manifests and what is left of it: asked of the core, as expressions.
+
+>>> from icefloe.expressions.parser import parse
+>>> from icefloe.partitioning import PartitionField, PartitionSpec
+>>> from icefloe.schema import Schema
+>>> from icefloe.types import NestedField
+>>> schema = Schema(NestedField(1, "x", "long"))
+>>> spec = PartitionSpec(PartitionField(1, 1000, "bucket[16]", "x_bucket"))
+>>> inclusive_projection(schema, spec)(parse("x = 34"))
+EqualTo(term=Reference(name='x_bucket'), literal=literal(3))
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from icefloe.conversions import to_json_value
+from icefloe.expressions.rest_json import expression_from_json, expression_to_json
+from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.schema import Schema
+from icefloe.transforms import IdentityTransform
+from icefloe.types import PrimitiveType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from icefloe.expressions.tree import BooleanExpression
+    from icefloe.manifest import ManifestFile
+    from icefloe.types import IcebergType
+
+
+class ProjectionEvaluator:
+    """A projection of expressions over a table's columns onto a partition spec."""
+
+    _strict = False
+
+    def __init__(self, schema: Schema, spec: PartitionSpec, case_sensitive: bool = True) -> None:
+        self.schema = schema
+        self.spec = spec
+        self.case_sensitive = case_sensitive
+
+    def project(self, expr: BooleanExpression) -> BooleanExpression:
+        """Return the expression over partition fields, by their names.
+
+        Raises:
+            ResolveError: The schema lacks a column.
+            ValidationError: A literal has no meaning in its column's type.
+        """
+        from icefloe import _core
+
+        projected = _core.project_filter(
+            self.schema.model_dump_json(),
+            self.spec.model_dump_json(),
+            expression_to_json(expr),
+            strict=self._strict,
+            case_sensitive=self.case_sensitive,
+        )
+        return expression_from_json(projected)
+
+
+class InclusiveProjection(ProjectionEvaluator):
+    """True of the partition of every row that satisfies the expression."""
+
+
+class StrictProjection(ProjectionEvaluator):
+    """True only of partitions whose every row satisfies the expression."""
+
+    _strict = True
+
+
+def inclusive_projection(
+    schema: Schema, spec: PartitionSpec, case_sensitive: bool = True
+) -> Callable[[BooleanExpression], BooleanExpression]:
+    """Return the function that projects expressions inclusively; see :class:`InclusiveProjection`."""
+    return InclusiveProjection(schema, spec, case_sensitive).project
+
+
+def strict_projection(
+    schema: Schema, spec: PartitionSpec, case_sensitive: bool = True
+) -> Callable[[BooleanExpression], BooleanExpression]:
+    """Return the function that projects expressions strictly; see :class:`StrictProjection`."""
+    return StrictProjection(schema, spec, case_sensitive).project
+
+
+class ResidualEvaluator:
+    """What is left to filter in the files of a partition."""
+
+    def __init__(self, schema: Schema, spec: PartitionSpec, case_sensitive: bool, expr: BooleanExpression) -> None:
+        self.schema = schema
+        self.spec = spec
+        self.case_sensitive = case_sensitive
+        self.expr = expr
+
+    def residual_for(self, partition_data: Any) -> BooleanExpression:
+        """Return the expression for a partition tuple, such as a :class:`icefloe.typedef.Record`: by column names."""
+        from icefloe import _core
+
+        types = [field.field_type for field in self.spec.partition_type(self.schema).fields]
+        values = [_json_value(kind, partition_data[place]) for place, kind in enumerate(types)]
+        left = _core.residual_filter(
+            self.schema.model_dump_json(),
+            self.spec.model_dump_json(),
+            expression_to_json(self.expr),
+            json.dumps(values),
+            case_sensitive=self.case_sensitive,
+        )
+        return expression_from_json(left)
+
+
+def _json_value(kind: IcebergType, value: Any) -> Any:
+    if value is None or not isinstance(kind, PrimitiveType):
+        return None
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return to_json_value(kind, value)
+
+
+class UnpartitionedResidualEvaluator(ResidualEvaluator):
+    """What is left without partitions: the whole expression."""
+
+    def __init__(self, schema: Schema, expr: BooleanExpression) -> None:
+        super().__init__(schema, PartitionSpec(spec_id=0), False, expr)
+
+    def residual_for(self, partition_data: Any) -> BooleanExpression:
+        """Return the whole expression."""
+        return self.expr
+
+
+def residual_evaluator_of(
+    spec: PartitionSpec, expr: BooleanExpression, case_sensitive: bool, schema: Schema
+) -> ResidualEvaluator:
+    """Return the evaluator of residuals of an expression for a spec."""
+    if spec.is_unpartitioned():
+        return UnpartitionedResidualEvaluator(schema, expr)
+    return ResidualEvaluator(schema, spec, case_sensitive, expr)
+
+
+def manifest_evaluator(
+    partition_spec: PartitionSpec, schema: Schema, partition_filter: BooleanExpression, case_sensitive: bool = True
+) -> Callable[[ManifestFile], bool]:
+    """Return a function that tells whether a manifest might list a file whose partition satisfies a filter.
+
+    Args:
+        partition_spec: The manifest's spec.
+        schema: The table's schema.
+        partition_filter: Over partition fields, as of :func:`inclusive_projection`.
+        case_sensitive: Whether names must match exactly.
+    """
+    fields = partition_spec.partition_type(schema).fields
+    tuples = Schema(*fields)
+    identity = [PartitionField(each.field_id, each.field_id, IdentityTransform(), each.name) for each in fields]
+    spec_json = PartitionSpec(*identity, spec_id=partition_spec.spec_id).model_dump_json()
+    schema_json, filter_json = tuples.model_dump_json(), expression_to_json(partition_filter)
+
+    def might_match(manifest: ManifestFile) -> bool:
+        from icefloe import _core
+
+        batch = _summaries(manifest)
+        mask = _core.prune_manifests(schema_json, spec_json, filter_json, batch, case_sensitive=case_sensitive)
+        return bool(mask[0].as_py())
+
+    return might_match
+
+
+def _summaries(manifest: ManifestFile) -> Any:
+    import pyarrow as pa
+
+    summary = pa.struct(
+        [
+            ("contains_null", pa.bool_()),
+            ("contains_nan", pa.bool_()),
+            ("lower_bound", pa.binary()),
+            ("upper_bound", pa.binary()),
+        ]
+    )
+    rows = None
+    if manifest.partitions is not None:
+        rows = [{name: getattr(each, name) for name in summary.names} for each in manifest.partitions]
+    return pa.record_batch({"partitions": pa.array([rows], pa.list_(summary))})
