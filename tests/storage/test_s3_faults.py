@@ -95,3 +95,29 @@ def test_a_server_that_says_nothing_is_not_waited_for_forever(s3, bucket):
         settings = {"s3.endpoint": endpoint, "s3.request-timeout": "0.2", "s3.retry.num-retries": "1"}
         with pytest.raises(StorageError, match=f"s3://{bucket}/a"):
             _core.FileIo({**s3.properties(), **settings}).read(f"s3://{bucket}/a")
+
+
+WAITER = """
+import signal, sys, threading
+from icefloe import _core
+io = _core.FileIo({"s3.endpoint": sys.argv[1], "s3.anonymous": "true", "s3.region": "x"})
+threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+try:
+    io.read("s3://bucket/a")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interrupt_ends_the_wait_for_a_server():
+    import socket
+    import subprocess
+    import sys
+
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        endpoint = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+        # The server is silent for as long as the test lives: only the interrupt ends the wait within it.
+        done = subprocess.run(
+            [sys.executable, "-c", WAITER, endpoint], capture_output=True, text=True, timeout=30, check=False
+        )
+    assert done.stdout == "interrupted\n", done.stderr

@@ -99,3 +99,10 @@ def test_local_files_ask_for_no_property(tmp_path):
     io = _core.FileIo({"s3.no-such-thing": "x", "adls.neither": "y"})
     io.write(f"{tmp_path}/a", b"abc", overwrite=False)
     assert io.read(f"{tmp_path}/a") == b"abc"
+
+
+@pytest.mark.parametrize(
+    "location", ["s3://bucket", "s3://bucket/", "gs://bucket", "abfss://box@me.dfs.core.windows.net/"]
+)
+def test_a_store_is_no_file(location):
+    assert "names no file" in refused({**S3, **ADLS, "gcs.no-auth": "true"}, location)

@@ -84,6 +84,24 @@ def test_deleting_many_reports_only_what_stays(io, tmp_path):
     assert not (tmp_path / "a").exists()
 
 
+def test_listing_follows_links_that_lead_somewhere_else(io, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "a").touch()
+    inside = tmp_path / "listed"
+    inside.mkdir()
+    (inside / "link").symlink_to(tmp_path / "elsewhere")
+    (inside / "loop").symlink_to(inside)
+    (inside / "up").symlink_to(tmp_path)
+    (inside / "broken").symlink_to(tmp_path / "nothing")
+    assert io.list(str(inside))["location"].to_pylist() == [f"{inside}/link/a"]
+
+
+def test_a_name_may_be_as_long_as_the_file_system_allows(io, tmp_path):
+    location = f"{tmp_path}/{'n' * 255}"
+    io.write(location, b"abc", overwrite=False)
+    assert io.read(location) == b"abc"
+
+
 def test_listing_what_does_not_exist_is_empty(io, tmp_path):
     assert io.list(f"{tmp_path}/nothing").num_rows == 0
 

@@ -28,8 +28,9 @@ def storage_obstacle(spark: Any, files: pa.RecordBatch, properties: Mapping[str,
         files: Files of a plan.
         properties: Catalog and storage properties.
     """
-    schemes = pc.extract_regex(files.column("file_path"), r"^(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):")
-    found = {"" if value is None else value["scheme"].lower() for value in pc.unique(schemes).to_pylist()}
+    matches = pc.extract_regex(files.column("file_path"), r"^(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):")
+    schemes = pc.unique(pc.fill_null(pc.struct_field(matches, 0), "")).to_pylist()
+    found = {scheme.lower() for scheme in schemes}
     for scheme in sorted(found - _LOCAL):
         if scheme in _NOT_FOR_SPARK or not _has_file_system(spark, scheme):
             return f"Spark has no file system for {scheme}://"

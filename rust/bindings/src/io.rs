@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use icefloe_engine::runtime::block_on;
+use icefloe_engine::Result;
+use icefloe_engine::runtime::{block_on, block_on_checking};
 use icefloe_engine::store::{FileIo, Listed};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -34,7 +35,7 @@ impl PyFileIo {
     }
 
     fn read<'py>(&self, py: Python<'py>, location: &str) -> PyResult<Bound<'py, PyBytes>> {
-        let data = py.detach(|| block_on(self.inner.read(location))).map_err(raise)?;
+        let data = wait(py, self.inner.read(location))?;
         Ok(PyBytes::new(py, &data))
     }
 
@@ -51,11 +52,11 @@ impl PyFileIo {
     }
 
     fn exists(&self, py: Python<'_>, location: &str) -> PyResult<bool> {
-        py.detach(|| block_on(self.inner.exists(location))).map_err(raise)
+        wait(py, self.inner.exists(location))
     }
 
     fn size(&self, py: Python<'_>, location: &str) -> PyResult<u64> {
-        py.detach(|| block_on(self.inner.size(location))).map_err(raise)
+        wait(py, self.inner.size(location))
     }
 
     fn delete(&self, py: Python<'_>, location: &str) -> PyResult<()> {
@@ -74,7 +75,7 @@ impl PyFileIo {
     }
 
     fn list<'py>(&self, py: Python<'py>, prefix: &str) -> PyResult<Bound<'py, PyAny>> {
-        let found = py.detach(|| block_on(self.inner.list(prefix))).map_err(raise)?;
+        let found = wait(py, self.inner.list(prefix))?;
         batch_out(py, &listing(&found)?)
     }
 
@@ -91,6 +92,12 @@ impl PyFileIo {
         let names: Vec<_> = self.inner.properties().keys().map(String::as_str).collect();
         format!("FileIo({})", names.join(", "))
     }
+}
+
+/// Wait without the GIL, and no longer than until the user interrupts: for what changes nothing.
+fn wait<T: Send>(py: Python<'_>, future: impl Future<Output = Result<T>> + Send) -> PyResult<T> {
+    let check = || Python::attach(|py| py.check_signals());
+    py.detach(|| block_on_checking(future, check))?.map_err(raise)
 }
 
 fn listing(found: &[Listed]) -> PyResult<RecordBatch> {

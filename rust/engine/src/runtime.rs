@@ -17,6 +17,9 @@ use crate::error::{Error, Result};
 /// in the locked state; the child then does without the shared slot.
 const SLOT_PATIENCE: Duration = Duration::from_millis(200);
 
+/// How long an interrupt may go unnoticed.
+const CHECK_EVERY: Duration = Duration::from_millis(100);
+
 /// A value of which each process has its own; made on first use, never dropped.
 #[derive(Debug)]
 pub struct PerProcess<T: 'static> {
@@ -111,6 +114,30 @@ pub fn default_threads() -> usize {
 /// The future's, and [`Error::Internal`] if there is no runtime.
 pub fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     runtime()?.block_on(future)
+}
+
+/// As [`block_on`], asking `check` now and then whether to go on; its error ends the wait and drops
+/// the future.
+///
+/// # Errors
+/// Outside those of `check`, inside those of [`block_on`].
+pub fn block_on_checking<T, E>(
+    future: impl Future<Output = Result<T>>,
+    mut check: impl FnMut() -> Result<(), E>,
+) -> Result<Result<T>, E> {
+    let waiting = async {
+        let mut future = std::pin::pin!(future);
+        loop {
+            match tokio::time::timeout(CHECK_EVERY, future.as_mut()).await {
+                Ok(outcome) => return Ok(outcome),
+                Err(_) => check()?,
+            }
+        }
+    };
+    match runtime() {
+        Ok(runtime) => runtime.block_on(waiting),
+        Err(error) => Ok(Err(error)),
+    }
 }
 
 /// Run blocking or computing work on the runtime's blocking threads; a panic in it becomes an

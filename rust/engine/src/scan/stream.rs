@@ -18,6 +18,9 @@ use crate::plan::TableContext;
 use crate::runtime::default_threads;
 use crate::store::FileIo;
 
+/// Threads that read remote files, at least: while some wait, others decode. Each holds a unit in memory.
+const REMOTE_THREADS: usize = 4;
+
 /// How a scan reads.
 #[derive(Debug, Clone)]
 pub struct ScanOptions {
@@ -29,7 +32,7 @@ pub struct ScanOptions {
     pub limit: Option<usize>,
     /// Strings and binaries as views.
     pub string_views: bool,
-    /// Threads that decode at once; [`default_threads`] if `None`.
+    /// Threads that decode at once; if `None` [`default_threads`], and some more where they wait for a network.
     pub threads: Option<usize>,
 }
 
@@ -54,7 +57,7 @@ impl Scan {
         deletes: Vec<DeleteFile>,
         options: ScanOptions,
     ) -> Result<Self> {
-        let threads = options.threads.unwrap_or_else(default_threads);
+        let threads = options.threads.unwrap_or_else(|| threads_for(&io, &tasks));
         for (name, value) in [("batch_size", options.batch_size), ("threads", threads)] {
             if value == 0 {
                 return Err(FormatError::invalid(name, "must be 1 or more").into());
@@ -90,6 +93,14 @@ impl Scan {
             schema: Arc::clone(&self.schema),
             remaining: self.work.limit,
         }
+    }
+}
+
+fn threads_for(io: &FileIo, tasks: &[ScanTask]) -> usize {
+    let first = tasks.first().map(|task| io.local_path(&task.location));
+    match first {
+        Some(Ok(None)) => default_threads().max(REMOTE_THREADS),
+        _ => default_threads(),
     }
 }
 

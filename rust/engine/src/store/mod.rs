@@ -29,6 +29,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::StreamExt;
+use icefloe_format::Error as FormatError;
 
 use self::location::{LocalLocation, Location};
 use self::properties::Properties;
@@ -89,6 +90,17 @@ impl FileIo {
     }
 
     fn place<'a>(&'a self, text: &'a str) -> Result<Place<'a>> {
+        match self.directory(text)? {
+            Place::Remote(remote) if remote.location.key.is_root() => {
+                let reason = format!("{text:?} names no file");
+                Err(FormatError::invalid("location", reason).into())
+            }
+            place => Ok(place),
+        }
+    }
+
+    /// As [`FileIo::place`], for what may be the root of a store.
+    fn directory<'a>(&'a self, text: &'a str) -> Result<Place<'a>> {
         let properties = self.properties_of(text);
         Ok(match Location::parse(text)? {
             Location::Local(local) => Place::Local(local),
@@ -180,9 +192,8 @@ impl FileIo {
             Place::Local(_) => Ok(None),
             Place::Remote(remote) => {
                 remote.writable()?;
-                let properties = self.properties_of(location);
-                let key = remote.location.key;
-                Upload::new(location, properties, remote.store, key, abandoned.clone()).map(Some)
+                let object = (remote.store, remote.location.key);
+                Upload::new(self, location, object, abandoned.clone()).map(Some)
             }
         }
     }
@@ -261,7 +272,7 @@ impl FileIo {
             root if root.is_empty() || root.ends_with(':') => prefix,
             directory => directory,
         };
-        let mut found = match self.place(directory)? {
+        let mut found = match self.directory(directory)? {
             Place::Local(LocalLocation { path, scheme }) => {
                 let scheme = scheme.to_owned();
                 blocking(prefix, move || local::list(&path, &scheme)).await?

@@ -20,8 +20,15 @@ pub(super) struct Names {
 }
 
 /// The properties of one access to storage.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) struct Properties<'a>(pub(super) &'a BTreeMap<String, String>);
+
+impl std::fmt::Debug for Properties<'_> {
+    /// Values may be secrets.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_set().entries(self.0.keys()).finish()
+    }
+}
 
 impl<'a> Properties<'a> {
     /// Refuse names that nobody knows, and those that ask for what there is not.

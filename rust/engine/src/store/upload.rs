@@ -7,6 +7,7 @@ use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutPayload};
 use tokio::task::JoinSet;
 
+use super::FileIo;
 use super::properties::Properties;
 use super::s3::PART_SIZE;
 use crate::error::{Error, Result};
@@ -40,7 +41,7 @@ impl Abandoned {
 #[derive(Debug)]
 pub(crate) struct Upload {
     location: String,
-    secrets: Arc<std::collections::BTreeMap<String, String>>,
+    io: FileIo,
     store: Arc<dyn ObjectStore>,
     path: Path,
     part_bytes: usize,
@@ -53,16 +54,16 @@ pub(crate) struct Upload {
 
 impl Upload {
     pub(super) fn new(
+        io: &FileIo,
         location: &str,
-        secrets: &Arc<std::collections::BTreeMap<String, String>>,
-        store: Arc<dyn ObjectStore>,
-        path: Path,
+        (store, path): (Arc<dyn ObjectStore>, Path),
         abandoned: Abandoned,
     ) -> Result<Self> {
-        let size = Properties(secrets).number(PART_SIZE, LEAST_PART_BYTES)?.unwrap_or(PART_BYTES);
+        let properties = Properties(io.properties_of(location));
+        let size = properties.number(PART_SIZE, LEAST_PART_BYTES)?.unwrap_or(PART_BYTES);
         Ok(Self {
             location: location.to_owned(),
-            secrets: Arc::clone(secrets),
+            io: io.clone(),
             store,
             path,
             part_bytes: usize::try_from(size).unwrap_or(usize::MAX),
@@ -147,7 +148,8 @@ impl Upload {
     }
 
     fn failed(&self, error: &object_store::Error) -> Error {
-        let reason = Properties(&self.secrets).redact(error.to_string());
+        let properties = Properties(self.io.properties_of(&self.location));
+        let reason = properties.redact(error.to_string());
         Error::Storage { location: self.location.clone(), reason }
     }
 }
