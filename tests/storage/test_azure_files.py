@@ -1,4 +1,4 @@
-"""The same tests against emulators of Azure Blob Storage and Google Cloud Storage."""
+"""Blobs of an Azure emulator: names, conditional creation, a table."""
 
 from __future__ import annotations
 
@@ -54,20 +54,11 @@ def make_container(port: int, name: str) -> None:
     assert answer.status == 201, answer.read()
 
 
-@pytest.fixture(scope="module")
-def gcs(tmp_path_factory):
-    command = tool("fake-gcs-server", "go install github.com/fsouza/fake-gcs-server@latest")
-    directory, port = tmp_path_factory.mktemp("gcs"), free_port()
-    (directory / "objects" / "bucket").mkdir(parents=True)
-    arguments = ["-scheme", "http", "-host", "127.0.0.1", "-port", str(port), "-public-host", f"127.0.0.1:{port}"]
-    with running([command, *arguments, "-filesystem-root", str(directory / "objects")], port, directory / "log"):
-        yield {"gcs.service.host": f"http://127.0.0.1:{port}", "gcs.no-auth": "true"}, "gs://bucket"
-
-
-@pytest.fixture(params=["azure", "gcs"])
-def store(request):
-    properties, root = request.getfixturevalue(request.param)
-    return properties, f"{root}/{request.node.callspec.id}-{abs(hash(request.node.name))}"
+@pytest.fixture
+def store(azure, request):
+    """Properties, and a directory of the test's own."""
+    properties, root = azure
+    return properties, f"{root}/{request.node.name}"
 
 
 def test_an_object_is_written_read_listed_and_deleted(store):
