@@ -8,11 +8,11 @@ use arrow_select::concat::{concat, concat_batches};
 use futures::{StreamExt, TryStreamExt};
 use icefloe_format::Error as FormatError;
 use icefloe_format::manifest::{
-    DecodeOptions, Inheritance, ManifestColumns, Stats, decode_manifest, entry_schema, inherit,
+    DecodeOptions, EntryFilter, Inheritance, ManifestColumns, MatchingEntries, Stats,
+    decode_matching, entry_schema, inherit,
 };
 use icefloe_format::predicate::{
-    FileStats, PartitionTuples, Predicate, evaluate_inclusive, evaluate_strict, residuals,
-    to_unbound_json,
+    FileStats, PartitionTuples, Predicate, evaluate_strict, residuals, to_unbound_json,
 };
 
 use super::context::TableContext;
@@ -71,8 +71,8 @@ impl ManifestReader {
             let spec_id = manifest.spec_id;
             let of_spec = filter.of_spec(spec_id);
             let of_spec = of_spec.ok_or_else(|| no_spec(spec_id, &context))?;
-            entries(&bytes, &manifest, stats, of_spec)
-                .and_then(|columns| select(columns, &filter, of_spec, &context))
+            entries(&bytes, &manifest, stats, &filter, of_spec)
+                .and_then(|matching| select(matching, &filter, of_spec, &context))
                 .map_err(|error| Error::in_file(&manifest.location, error))
         })
         .await
@@ -84,62 +84,54 @@ fn no_spec(spec_id: i32, context: &TableContext) -> Error {
     FormatError::invalid("partition-specs", reason).into()
 }
 
+/// The live entries that might match, inheritance applied.
 fn entries(
     bytes: &[u8],
     manifest: &ManifestToRead,
     stats: Stats,
+    filter: &ScanFilter,
     of_spec: &SpecFilter,
-) -> Result<ManifestColumns, FormatError> {
+) -> Result<MatchingEntries, FormatError> {
     let options =
         DecodeOptions { spec_id: manifest.spec_id, partition_type: &of_spec.partition_type, stats };
-    let columns = inherit(
-        decode_manifest(bytes, &options)?,
-        Inheritance {
-            added_snapshot_id: manifest.added_snapshot_id,
-            sequence_number: Some(manifest.sequence_number),
-        },
-    )?;
-    columns.filter(&columns.live()?)
+    let filter = EntryFilter { partitions: &of_spec.partitions, rows: &filter.rows };
+    let matching = decode_matching(bytes, &options, filter)?;
+    let from = Inheritance {
+        added_snapshot_id: manifest.added_snapshot_id,
+        sequence_number: Some(manifest.sequence_number),
+    };
+    Ok(MatchingEntries { columns: inherit(matching.columns, from)?, ..matching })
 }
 
-/// Keep the entries that might match, and say what is left to filter in each.
+/// Say what is left to filter in each entry; those in which nothing can be left are dropped.
 fn select(
-    columns: ManifestColumns,
+    matching: MatchingEntries,
     filter: &ScanFilter,
     of_spec: &SpecFilter,
     context: &TableContext,
 ) -> Result<PlannedEntries, FormatError> {
-    let total = columns.len() as u64;
-    if filter.is_always_true() {
-        return PlannedEntries::unfiltered(&columns, of_spec);
-    }
-    let tuples = PartitionTuples::new(columns.partition.clone(), &of_spec.partition_type);
-    let columns = columns.filter(&evaluate_inclusive(&of_spec.partitions, &tuples)?)?;
-    let after_partition = columns.len() as u64;
-    // A delete file's own statistics say nothing of the rows that it deletes.
+    let columns = &matching.columns;
+    // A delete file's own columns say nothing of the rows that it deletes.
     let deletes = columns.ints("content")?.iter().any(|content| content != Some(DATA));
-    if deletes {
-        let mut planned = PlannedEntries::unfiltered(&columns, of_spec)?;
-        (planned.total, planned.skipped_by_partition) = (total, total - after_partition);
-        return Ok(planned);
-    }
-    let might_match = evaluate_inclusive(&filter.rows, &FileStats::new(&columns.entries))?;
-    let columns = columns.filter(&might_match)?;
-    let after_metrics = columns.len() as u64;
-    let tuples = PartitionTuples::new(columns.partition.clone(), &of_spec.partition_type);
-    let left = residuals(&filter.rows, &of_spec.spec, &context.schema, &tuples)?;
-    let by_metrics = evaluate_strict(&filter.rows, &FileStats::new(&columns.entries))?;
-    let verdict = Verdicts::new(&left.predicates, &left.index, &by_metrics);
-    let refuted = columns.len() as u64 - verdict.kept.true_count() as u64;
-    let columns = columns.filter(&verdict.kept)?;
-    Ok(PlannedEntries {
-        entries: columns.to_batch(&of_spec.partition_type)?,
-        residual: verdict.residual,
-        must_match: verdict.must_match,
-        total,
-        skipped_by_partition: total - after_partition + refuted,
-        skipped_by_metrics: after_partition - after_metrics,
-    })
+    let mut planned = if filter.is_always_true() || deletes {
+        PlannedEntries::unfiltered(columns, of_spec)?
+    } else {
+        let tuples = PartitionTuples::new(columns.partition.clone(), &of_spec.partition_type);
+        let left = residuals(&filter.rows, &of_spec.spec, &context.schema, &tuples)?;
+        let by_metrics = evaluate_strict(&filter.rows, &FileStats::new(&columns.entries))?;
+        let verdict = Verdicts::new(&left.predicates, &left.index, &by_metrics);
+        PlannedEntries {
+            entries: columns.filter(&verdict.kept)?.to_batch(&of_spec.partition_type)?,
+            residual: verdict.residual,
+            must_match: verdict.must_match,
+            ..PlannedEntries::default()
+        }
+    };
+    let refuted = columns.len() - planned.entries.num_rows();
+    planned.total = matching.live as u64;
+    planned.skipped_by_partition = (matching.skipped_by_partition + refuted) as u64;
+    planned.skipped_by_metrics = matching.skipped_by_metrics as u64;
+    Ok(planned)
 }
 
 /// What the residuals say of each entry; `residual` and `must_match` are of the kept ones alone.
@@ -173,6 +165,19 @@ impl Verdicts {
     }
 }
 
+impl Default for PlannedEntries {
+    fn default() -> Self {
+        Self {
+            entries: RecordBatch::new_empty(entry_schema()),
+            residual: StringArray::new_null(0),
+            must_match: BooleanArray::new_null(0),
+            total: 0,
+            skipped_by_partition: 0,
+            skipped_by_metrics: 0,
+        }
+    }
+}
+
 impl PlannedEntries {
     /// Every entry, nothing left to filter.
     fn unfiltered(columns: &ManifestColumns, of_spec: &SpecFilter) -> Result<Self, FormatError> {
@@ -181,9 +186,7 @@ impl PlannedEntries {
             entries: columns.to_batch(&of_spec.partition_type)?,
             residual: StringArray::new_null(rows),
             must_match: BooleanArray::from(vec![true; rows]),
-            total: rows as u64,
-            skipped_by_partition: 0,
-            skipped_by_metrics: 0,
+            ..Self::default()
         })
     }
 

@@ -8,6 +8,8 @@ use arrow_schema::DataType;
 
 use super::column::{flat_array, invalid_column};
 use super::cursor::{Cursor, Malformed};
+use super::forecast::Forecast;
+use super::keyed::ShortBytes;
 use super::schema::Kind;
 use crate::Result;
 use crate::spec::decimal::from_bytes;
@@ -24,32 +26,76 @@ impl VariableBytes {
         Self { offsets: vec![0], data: Vec::new() }
     }
 
-    pub(super) fn reserve(&mut self, additional: usize) {
-        self.offsets.reserve(additional);
+    pub(super) fn reserve(&mut self, forecast: Forecast) {
+        forecast.reserve(&mut self.offsets);
+        forecast.reserve(&mut self.data);
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, value: &[u8]) -> Result<(), Malformed> {
         self.data.extend_from_slice(value);
-        let end = i32::try_from(self.data.len()).map_err(|_| Malformed::ColumnOverflow)?;
-        self.offsets.push(end);
+        self.close()
+    }
+
+    /// Read as many keyed values as there are `keys`.
+    #[inline(always)]
+    pub(super) fn read_keyed(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        keys: &mut [i32],
+    ) -> Result<(), Malformed> {
+        let start = self.offsets.len();
+        push_zeros(&mut self.offsets, keys.len());
+        let data = &mut self.data;
+        for (key, end) in keys.iter_mut().zip(self.offsets.get_mut(start..).unwrap_or_default()) {
+            let (read, value) = cursor.int_and_bytes()?;
+            *key = read;
+            // One copy of known size in each arm; brought together they would be a call.
+            match value {
+                ShortBytes::Eight(value) => {
+                    data.extend_from_slice(value);
+                    *end = short_end(data)?;
+                }
+                ShortBytes::Sixteen(value) => {
+                    data.extend_from_slice(value);
+                    *end = short_end(data)?;
+                }
+                ShortBytes::Four(value) => {
+                    data.extend_from_slice(value);
+                    *end = short_end(data)?;
+                }
+                ShortBytes::Fewer(chunk, length) => {
+                    let length = data.len() + length;
+                    data.extend_from_slice(chunk);
+                    data.truncate(length);
+                    *end = short_end(data)?;
+                }
+                ShortBytes::Any(value) => {
+                    data.extend_from_slice(value);
+                    *end = short_end(data)?;
+                }
+            }
+        }
         Ok(())
     }
 
-    /// As [`Self::push`] of the next bytes of `cursor`; short ones, as bounds are, are copied
-    /// with what follows them, and what follows is cut off again.
-    #[inline]
-    pub(super) fn push_next(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
-        match cursor.bytes_and_chunk()? {
-            (value, Some(chunk)) if value.len() <= chunk.len() => {
-                let end = self.data.len() + value.len();
-                self.data.extend_from_slice(chunk);
-                self.data.truncate(end);
-                self.offsets.push(i32::try_from(end).map_err(|_| Malformed::ColumnOverflow)?);
-                Ok(())
-            }
-            (value, _) => self.push(value),
-        }
+    /// Keep the first `length` values.
+    pub(super) fn truncate(&mut self, length: usize) {
+        self.offsets.truncate(length + 1);
+        let end = self.offsets.last().and_then(|end| usize::try_from(*end).ok());
+        self.data.truncate(end.unwrap_or(0));
+    }
+
+    fn push_empty(&mut self, count: usize) {
+        let end = self.offsets.last().copied().unwrap_or(0);
+        self.offsets.resize(self.offsets.len() + count, end);
+    }
+
+    #[inline(always)]
+    fn close(&mut self) -> Result<(), Malformed> {
+        let end = i32::try_from(self.data.len()).map_err(|_| Malformed::ColumnOverflow)?;
+        self.offsets.push(end);
+        Ok(())
     }
 
     /// The offsets and the bytes; nothing is left.
@@ -58,6 +104,22 @@ impl VariableBytes {
         let offsets = OffsetBuffer::new(ScalarBuffer::from(taken.offsets));
         (offsets, Buffer::from_vec(taken.data))
     }
+}
+
+#[inline(always)]
+fn short_end(data: &[u8]) -> Result<i32, Malformed> {
+    i32::try_from(data.len()).map_err(|_| Malformed::ColumnOverflow)
+}
+
+/// Append `count` zeros, which are about to be written over: some at a time, without a call.
+#[inline(always)]
+pub(super) fn push_zeros<T: Copy + Default>(values: &mut Vec<T>, count: usize) {
+    let length = values.len() + count;
+    values.reserve(count + 16);
+    while values.len() < length {
+        values.extend_from_slice(&[T::default(); 16]);
+    }
+    values.truncate(length);
 }
 
 /// A column of text or binary values.
@@ -92,10 +154,13 @@ impl BytesColumn {
         Ok(())
     }
 
-    pub(super) fn push_null(&mut self) {
-        let end = self.values.offsets.last().copied().unwrap_or(0);
-        self.values.offsets.push(end);
-        self.nulls.append_null();
+    pub(super) fn push_nulls(&mut self, count: usize) {
+        self.values.push_empty(count);
+        self.nulls.append_n_nulls(count);
+    }
+
+    pub(super) fn reserve(&mut self, forecast: Forecast) {
+        self.values.reserve(forecast);
     }
 
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {
@@ -148,10 +213,10 @@ impl FixedColumn {
         Ok(())
     }
 
-    pub(super) fn push_null(&mut self) {
-        self.data.resize(self.data.len() + self.length, 0);
-        self.rows += 1;
-        self.nulls.append_null();
+    pub(super) fn push_nulls(&mut self, count: usize) {
+        self.data.resize(self.data.len() + self.length * count, 0);
+        self.rows += count;
+        self.nulls.append_n_nulls(count);
     }
 
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {
@@ -196,9 +261,9 @@ impl DecimalColumn {
         Ok(())
     }
 
-    pub(super) fn push_null(&mut self) {
-        self.values.push(0);
-        self.nulls.append_null();
+    pub(super) fn push_nulls(&mut self, count: usize) {
+        self.values.resize(self.values.len() + count, 0);
+        self.nulls.append_n_nulls(count);
     }
 
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {

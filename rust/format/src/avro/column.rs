@@ -12,6 +12,7 @@ use arrow_schema::DataType;
 
 use super::bytes_column::{BytesColumn, DecimalColumn, FixedColumn};
 use super::cursor::{Cursor, Malformed};
+use super::forecast::Forecast;
 use super::list_column::ListColumn;
 use super::map_column::MapColumn;
 use super::schema::{AvroType, Kind, Logical};
@@ -25,6 +26,8 @@ use crate::{Error, Result};
 pub(super) struct Column {
     presence: Presence,
     values: Values,
+    /// Nulls after the values; most columns are nearly all null or not at all.
+    pending_nulls: usize,
 }
 
 /// Where the writer says whether a value is there.
@@ -85,40 +88,63 @@ impl Column {
                 Values::Struct(StructColumn::compile(fields, value, selection)?)
             }
         };
-        Ok(Self { presence, values })
+        Ok(Self { presence, values, pending_nulls: 0 })
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
         if self.presence.read(cursor)? {
+            if self.pending_nulls > 0 {
+                self.settle();
+            }
             return self.values.read(cursor);
         }
-        self.push_null();
+        self.pending_nulls += 1;
         Ok(())
     }
 
-    pub(super) fn push_null(&mut self) {
+    pub(super) fn push_nulls(&mut self, count: usize) {
+        self.pending_nulls += count;
+    }
+
+    #[inline(never)]
+    fn settle(&mut self) {
+        let count = std::mem::take(&mut self.pending_nulls);
         match &mut self.values {
             Values::Boolean(values, nulls) => {
-                values.append(false);
-                nulls.append_null();
+                values.append_n(count, false);
+                nulls.append_n_nulls(count);
             }
-            Values::Int(words) => words.push_null(),
-            Values::Long(words) => words.push_null(),
-            Values::Float(words) => words.push_null(),
-            Values::Double(words) | Values::FloatAsDouble(words) => words.push_null(),
-            Values::Decimal(column) => column.push_null(),
-            Values::Bytes(column) => column.push_null(),
-            Values::Fixed(column) => column.push_null(),
-            Values::List(column) => column.push_null(),
-            Values::Map(column) => column.push_null(),
-            Values::Struct(column) => column.push_null(),
-            Values::Nulls(count) => *count += 1,
+            Values::Int(words) => words.push_nulls(count),
+            Values::Long(words) => words.push_nulls(count),
+            Values::Float(words) => words.push_nulls(count),
+            Values::Double(words) | Values::FloatAsDouble(words) => words.push_nulls(count),
+            Values::Decimal(column) => column.push_nulls(count),
+            Values::Bytes(column) => column.push_nulls(count),
+            Values::Fixed(column) => column.push_nulls(count),
+            Values::List(column) => column.push_nulls(count),
+            Values::Map(column) => column.push_nulls(count),
+            Values::Struct(column) => column.push_nulls(count),
+            Values::Nulls(nulls) => *nulls += count,
+        }
+    }
+
+    /// Make room for values that are yet to come. Small columns do not need it.
+    pub(super) fn reserve(&mut self, forecast: Forecast) {
+        match &mut self.values {
+            Values::Int(words) => forecast.reserve(&mut words.values),
+            Values::Long(words) => forecast.reserve(&mut words.values),
+            Values::Bytes(column) => column.reserve(forecast),
+            Values::List(column) => column.reserve(forecast),
+            Values::Map(column) => column.reserve(forecast),
+            Values::Struct(column) => column.reserve(forecast),
+            _ => {}
         }
     }
 
     /// The values so far; the column is empty afterwards and can be read into again.
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {
+        self.settle();
         match &mut self.values {
             Values::Boolean(values, nulls) => {
                 Ok(Arc::new(BooleanArray::new(values.finish(), nulls.finish())))
@@ -157,7 +183,7 @@ impl Presence {
     }
 
     /// Whether a value follows.
-    #[inline]
+    #[inline(always)]
     pub(super) fn read(self, cursor: &mut Cursor<'_>) -> Result<bool, Malformed> {
         match self {
             Self::Always => Ok(true),
@@ -230,7 +256,7 @@ impl Values {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
         match self {
             Self::Boolean(values, nulls) => {
@@ -254,20 +280,20 @@ impl Values {
     }
 }
 
-impl<T: Default> Words<T> {
+impl<T: Default + Clone> Words<T> {
     fn new(data_type: DataType) -> Self {
         Self { data_type, values: Vec::new(), nulls: NullBufferBuilder::new(0) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, value: T) {
         self.values.push(value);
         self.nulls.append_non_null();
     }
 
-    fn push_null(&mut self) {
-        self.values.push(T::default());
-        self.nulls.append_null();
+    fn push_nulls(&mut self, count: usize) {
+        self.values.resize(self.values.len() + count, T::default());
+        self.nulls.append_n_nulls(count);
     }
 }
 

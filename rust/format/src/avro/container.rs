@@ -108,6 +108,11 @@ impl Block<'_> {
 }
 
 impl Blocks<'_> {
+    /// Bytes of the container that are not read yet.
+    pub fn remaining(&self) -> usize {
+        self.cursor.remaining()
+    }
+
     /// The next block; `None` at the end of the container.
     ///
     /// # Errors

@@ -41,8 +41,11 @@ impl fmt::Display for Malformed {
 /// A position in encoded bytes; every read is checked and advances past what it read.
 #[derive(Debug, Clone, Copy)]
 pub struct Cursor<'a> {
-    rest: &'a [u8],
+    pub(super) rest: &'a [u8],
 }
+
+/// How many items, and how many bytes they take if that was recorded.
+pub type BlockHeader = (usize, Option<usize>);
 
 const CONTINUES: u64 = 0x8080_8080_8080_8080;
 
@@ -57,8 +60,14 @@ impl<'a> Cursor<'a> {
         self.rest.len()
     }
 
+    /// The bytes not read yet.
+    #[inline(always)]
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     /// The next `length` bytes.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
         let (taken, rest) = self.rest.split_at_checked(length).ok_or(Malformed::EndOfData)?;
         self.rest = rest;
@@ -66,7 +75,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next `N` bytes.
-    #[inline]
+    #[inline(always)]
     pub fn take_array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
         let (taken, rest) = self.rest.split_first_chunk::<N>().ok_or(Malformed::EndOfData)?;
         self.rest = rest;
@@ -74,20 +83,19 @@ impl<'a> Cursor<'a> {
     }
 
     /// A zigzag `long`.
-    #[inline]
+    #[inline(always)]
     pub fn long(&mut self) -> Result<i64, Malformed> {
-        let raw = self.varint()?;
-        Ok((raw >> 1).cast_signed() ^ -((raw & 1).cast_signed()))
+        Ok(unzigzag(self.varint()?))
     }
 
     /// A zigzag `int`.
-    #[inline]
+    #[inline(always)]
     pub fn int(&mut self) -> Result<i32, Malformed> {
         i32::try_from(self.long()?).map_err(|_| Malformed::IntOutOfRange)
     }
 
     /// A `boolean`.
-    #[inline]
+    #[inline(always)]
     pub fn boolean(&mut self) -> Result<bool, Malformed> {
         match self.take_array::<1>()? {
             [0] => Ok(false),
@@ -97,19 +105,19 @@ impl<'a> Cursor<'a> {
     }
 
     /// A `float`.
-    #[inline]
+    #[inline(always)]
     pub fn float(&mut self) -> Result<f32, Malformed> {
         Ok(f32::from_le_bytes(self.take_array()?))
     }
 
     /// A `double`.
-    #[inline]
+    #[inline(always)]
     pub fn double(&mut self) -> Result<f64, Malformed> {
         Ok(f64::from_le_bytes(self.take_array()?))
     }
 
     /// The contents of a `bytes` or a `string`.
-    #[inline]
+    #[inline(always)]
     pub fn bytes(&mut self) -> Result<&'a [u8], Malformed> {
         let length = usize::try_from(self.long()?).map_err(|_| Malformed::Length)?;
         if length > self.rest.len() {
@@ -118,27 +126,23 @@ impl<'a> Cursor<'a> {
         self.take(length)
     }
 
-    /// As [`Self::bytes`], with the 16 bytes that begin where the contents begin, if there are so
-    /// many left: a copy of fixed size is cheaper than one of a few bytes.
-    #[inline]
-    pub fn bytes_and_chunk(&mut self) -> Result<(&'a [u8], Option<&'a [u8; 16]>), Malformed> {
-        let length = usize::try_from(self.long()?).map_err(|_| Malformed::Length)?;
-        let (taken, rest) = self.rest.split_at_checked(length).ok_or(Malformed::Length)?;
-        let chunk = self.rest.first_chunk();
-        self.rest = rest;
-        Ok((taken, chunk))
-    }
-
     /// Move past `count` variable-length integers, of whatever value.
-    #[inline]
+    #[inline(always)]
     pub fn skip_varints(&mut self, count: usize) -> Result<(), Malformed> {
         let mut left = count;
         // Each byte without its high bit ends an integer, so eight bytes tell how many they end.
-        while left >= 8 {
-            let Some((chunk, rest)) = self.rest.split_first_chunk::<8>() else { break };
-            let ends = (!u64::from_le_bytes(*chunk) & CONTINUES).count_ones();
-            left -= usize::try_from(ends).unwrap_or(8);
-            self.rest = rest;
+        while let Some((chunk, rest)) = self.rest.split_first_chunk::<8>() {
+            let mut ends = !u64::from_le_bytes(*chunk) & CONTINUES;
+            let ended = usize::try_from(ends.count_ones()).unwrap_or(8);
+            if ended < left {
+                left -= ended;
+                self.rest = rest;
+                continue;
+            }
+            for _ in 1..left {
+                ends &= ends.wrapping_sub(1);
+            }
+            return if left == 0 { Ok(()) } else { self.advance(ends.trailing_zeros() / 8 + 1) };
         }
         while left > 0 {
             let [byte] = self.take_array::<1>()?;
@@ -147,31 +151,66 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
+    /// Move past `count` pairs of a variable-length integer and bytes.
+    #[inline(always)]
+    pub fn skip_ints_and_bytes(&mut self, count: usize) -> Result<(), Malformed> {
+        for _ in 0..count {
+            match self.rest {
+                [key, length, rest @ ..] if *key < 0x80 && *length < 0x80 && length & 1 == 0 => {
+                    let length = usize::from(length >> 1);
+                    let (_, rest) = rest.split_at_checked(length).ok_or(Malformed::Length)?;
+                    self.rest = rest;
+                }
+                _ => {
+                    self.skip_varints(1)?;
+                    self.bytes()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The item count of the next block of an array or map, and its length in bytes where the
     /// writer recorded one. A count of zero ends the array or map.
-    #[inline]
-    pub fn block_header(&mut self) -> Result<(usize, Option<usize>), Malformed> {
+    #[inline(always)]
+    pub fn block_header(&mut self) -> Result<BlockHeader, Malformed> {
+        // Nearly always a small number.
+        if let [byte, rest @ ..] = self.rest
+            && *byte < 0x80
+            && byte & 1 == 0
+        {
+            self.rest = rest;
+            return Ok((usize::from(byte >> 1), None));
+        }
+        let (header, after) = self.any_block_header()?;
+        *self = after;
+        Ok(header)
+    }
+
+    #[inline(never)]
+    fn any_block_header(mut self) -> Result<(BlockHeader, Self), Malformed> {
         let count = self.long()?;
         if count >= 0 {
-            return Ok((usize::try_from(count).map_err(|_| Malformed::Length)?, None));
+            let count = usize::try_from(count).map_err(|_| Malformed::Length)?;
+            return Ok(((count, None), self));
         }
         let length = usize::try_from(self.long()?).map_err(|_| Malformed::Length)?;
         if length > self.rest.len() {
             return Err(Malformed::Length);
         }
         let count = usize::try_from(count.unsigned_abs()).map_err(|_| Malformed::Length)?;
-        Ok((count, Some(length)))
+        Ok(((count, Some(length)), self))
     }
 
     /// As [`Self::block_header`], for items of at least one byte each: the count is at most the
     /// number of bytes left, so it may size an allocation.
-    #[inline]
+    #[inline(always)]
     pub fn bounded_count(&mut self) -> Result<usize, Malformed> {
         let (count, _) = self.block_header()?;
         if count > self.rest.len() { Err(Malformed::Length) } else { Ok(count) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn varint(&mut self) -> Result<u64, Malformed> {
         if let [byte, rest @ ..] = self.rest
             && *byte < 0x80
@@ -183,27 +222,33 @@ impl<'a> Cursor<'a> {
     }
 
     /// Varints of two bytes or more. Eight bytes are looked at together: the first clear high
-    /// bit ends the number, and three shifts close the gaps between its groups of seven bits.
-    #[inline]
+    /// bit ends the number.
+    #[inline(always)]
     fn long_varint(&mut self) -> Result<u64, Malformed> {
-        let Some(chunk) = self.rest.first_chunk::<8>() else { return self.slow_varint() };
-        let word = u64::from_le_bytes(*chunk);
+        let chunk = self.rest.first_chunk::<8>().copied().unwrap_or([0xff; 8]);
+        let word = u64::from_le_bytes(chunk);
         let ends = !word & CONTINUES;
         if ends == 0 {
-            return self.slow_varint();
+            let (value, after) = self.slow_varint()?;
+            *self = after;
+            return Ok(value);
         }
         let last_bit = ends.trailing_zeros();
-        let kept = word & (u64::MAX >> (63 - last_bit));
-        let pairs = (kept & 0x007f_007f_007f_007f) | ((kept & 0x7f00_7f00_7f00_7f00) >> 1);
-        let quads = (pairs & 0x0000_3fff_0000_3fff) | ((pairs & 0x3fff_0000_3fff_0000) >> 2);
-        let value = (quads & 0x0fff_ffff) | ((quads & 0x0fff_ffff_0000_0000) >> 4);
-        let length = usize::try_from(last_bit / 8 + 1).map_err(|_| Malformed::VarintTooLong)?;
-        self.take(length)?;
+        let value = seven_bit_groups(word & (u64::MAX >> (63 - last_bit)));
+        self.advance(last_bit / 8 + 1)?;
         Ok(value)
     }
 
+    #[inline(always)]
+    pub(super) fn advance(&mut self, length: u32) -> Result<(), Malformed> {
+        let length = usize::try_from(length).map_err(|_| Malformed::Length)?;
+        self.take(length)?;
+        Ok(())
+    }
+
     #[cold]
-    fn slow_varint(&mut self) -> Result<u64, Malformed> {
+    #[inline(never)]
+    fn slow_varint(mut self) -> Result<(u64, Self), Malformed> {
         let mut value = 0_u64;
         for index in 0..10_u32 {
             let [byte] = self.take_array::<1>()?;
@@ -213,9 +258,23 @@ impl<'a> Cursor<'a> {
             }
             value |= group << (7 * index);
             if byte < 0x80 {
-                return Ok(value);
+                return Ok((value, self));
             }
         }
         Err(Malformed::VarintTooLong)
     }
+}
+
+/// A number that varints of eight bytes at most spread over seven bits of each byte: three shifts
+/// close the gaps. Higher bytes than its last must be zero, the high bits are dropped.
+#[inline(always)]
+fn seven_bit_groups(word: u64) -> u64 {
+    let pairs = (word & 0x007f_007f_007f_007f) | ((word & 0x7f00_7f00_7f00_7f00) >> 1);
+    let quads = (pairs & 0x0000_3fff_0000_3fff) | ((pairs & 0x3fff_0000_3fff_0000) >> 2);
+    (quads & 0x0fff_ffff) | ((quads & 0x0fff_ffff_0000_0000) >> 4)
+}
+
+#[inline(always)]
+fn unzigzag(raw: u64) -> i64 {
+    (raw >> 1).cast_signed() ^ -((raw & 1).cast_signed())
 }

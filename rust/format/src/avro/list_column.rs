@@ -8,6 +8,7 @@ use arrow_schema::Field;
 
 use super::column::{Column, invalid_column};
 use super::cursor::{Cursor, Malformed};
+use super::forecast::Forecast;
 use super::schema::{AvroType, Kind};
 use super::struct_column::Selection;
 use crate::spec::types::ListType;
@@ -54,10 +55,15 @@ impl ListColumn {
         Ok(())
     }
 
-    pub(super) fn push_null(&mut self) {
+    pub(super) fn push_nulls(&mut self, count: usize) {
         let end = self.offsets.last().copied().unwrap_or(0);
-        self.offsets.push(end);
-        self.nulls.append_null();
+        self.offsets.resize(self.offsets.len() + count, end);
+        self.nulls.append_n_nulls(count);
+    }
+
+    pub(super) fn reserve(&mut self, forecast: Forecast) {
+        forecast.reserve(&mut self.offsets);
+        self.items.reserve(forecast);
     }
 
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {

@@ -8,9 +8,10 @@ use arrow_array::{Array, ArrayRef, BinaryArray, Int32Array, Int64Array, MapArray
 use arrow_buffer::{NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, Fields};
 
-use super::bytes_column::VariableBytes;
+use super::bytes_column::{VariableBytes, push_zeros};
 use super::column::{Presence, invalid_column};
 use super::cursor::{Cursor, Malformed};
+use super::forecast::Forecast;
 use super::schema::{AvroType, Kind};
 use super::struct_column::Selection;
 use crate::spec::types::{MapType, PrimitiveType, Type};
@@ -24,8 +25,17 @@ pub(super) struct MapColumn {
     value_presence: Presence,
     /// Keys to keep, in ascending order; all of them if `None`.
     kept: Option<Arc<[i32]>>,
+    places: Places,
     offsets: Vec<i32>,
     nulls: NullBufferBuilder,
+}
+
+/// Where the last map that was searched had the kept keys, if it had them all: writers give the
+/// columns of one file in the order of those of the last.
+#[derive(Debug, Default)]
+struct Places {
+    count: usize,
+    found: Vec<(usize, i32)>,
 }
 
 #[derive(Debug)]
@@ -62,7 +72,8 @@ impl MapColumn {
         };
         let kept = selection.map_keys.clone();
         let (offsets, nulls) = (vec![0], NullBufferBuilder::new(0));
-        Ok(Self { keys: Vec::new(), values, value_presence, kept, offsets, nulls })
+        let places = Places::default();
+        Ok(Self { keys: Vec::new(), values, value_presence, kept, places, offsets, nulls })
     }
 
     pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
@@ -82,10 +93,19 @@ impl MapColumn {
         Ok(())
     }
 
-    pub(super) fn push_null(&mut self) {
+    pub(super) fn push_nulls(&mut self, count: usize) {
         let end = self.offsets.last().copied().unwrap_or(0);
-        self.offsets.push(end);
-        self.nulls.append_null();
+        self.offsets.resize(self.offsets.len() + count, end);
+        self.nulls.append_n_nulls(count);
+    }
+
+    pub(super) fn reserve(&mut self, forecast: Forecast) {
+        forecast.reserve(&mut self.offsets);
+        forecast.reserve(&mut self.keys);
+        match &mut self.values {
+            MapValues::Long(values) => forecast.reserve(values),
+            MapValues::Binary(values) => values.reserve(forecast),
+        }
     }
 
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {
@@ -111,37 +131,90 @@ impl MapColumn {
         Ok(Arc::new(array.map_err(|error| invalid_column(&error))?))
     }
 
-    #[inline]
+    #[inline(always)]
     fn read_all(&mut self, cursor: &mut Cursor<'_>, count: usize) -> Result<(), Malformed> {
-        // Room for all is made once, and then filled without asking again.
+        // Room for all is made once, and then filled without asking again; a local cursor stays in
+        // registers.
         let start = self.keys.len();
-        self.keys.resize(start + count, 0);
+        push_zeros(&mut self.keys, count);
         let keys = self.keys.get_mut(start..).unwrap_or_default();
+        let mut ahead = *cursor;
         match &mut self.values {
             MapValues::Long(values) => {
-                values.resize(start + count, 0);
+                push_zeros(values, count);
                 let values = values.get_mut(start..).unwrap_or_default();
                 for (key, value) in keys.iter_mut().zip(values) {
-                    *key = cursor.int()?;
-                    *value = cursor.long()?;
+                    (*key, *value) = ahead.int_and_long()?;
                 }
             }
-            MapValues::Binary(values) => {
-                values.reserve(count);
-                for key in keys {
-                    *key = cursor.int()?;
-                    values.push_next(cursor)?;
-                }
-            }
+            MapValues::Binary(values) => values.read_keyed(&mut ahead, keys)?,
         }
+        *cursor = ahead;
         Ok(())
     }
 
     fn read_kept(&mut self, cursor: &mut Cursor<'_>, count: usize) -> Result<(), Malformed> {
-        for _ in 0..count {
+        if self.places.count == count && self.read_at_places(cursor)? {
+            return Ok(());
+        }
+        self.search(cursor, count)
+    }
+
+    /// Take the kept keys from where they were last; false, and nothing done, if they are not there.
+    fn read_at_places(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, Malformed> {
+        let start = self.keys.len();
+        let mut ahead = *cursor;
+        let mut passed = 0;
+        for (place, expected) in &self.places.found {
+            let key = match &mut self.values {
+                MapValues::Long(values) => {
+                    ahead.skip_varints(2 * (place - passed))?;
+                    let (key, value) = ahead.int_and_long()?;
+                    values.push(value);
+                    key
+                }
+                MapValues::Binary(values) => {
+                    ahead.skip_ints_and_bytes(place - passed)?;
+                    let key = ahead.int()?;
+                    values.push(ahead.bytes()?)?;
+                    key
+                }
+            };
+            self.keys.push(key);
+            passed = place + 1;
+            if key != *expected {
+                self.truncate(start);
+                return Ok(false);
+            }
+        }
+        let left = self.places.count - passed;
+        match &self.values {
+            MapValues::Long(_) => ahead.skip_varints(2 * left)?,
+            MapValues::Binary(_) => ahead.skip_ints_and_bytes(left)?,
+        }
+        *cursor = ahead;
+        Ok(true)
+    }
+
+    fn truncate(&mut self, length: usize) {
+        self.keys.truncate(length);
+        match &mut self.values {
+            MapValues::Long(values) => values.truncate(length),
+            MapValues::Binary(values) => values.truncate(length),
+        }
+    }
+
+    /// Look at every key.
+    fn search(&mut self, cursor: &mut Cursor<'_>, count: usize) -> Result<(), Malformed> {
+        let mut found = std::mem::take(&mut self.places.found);
+        found.clear();
+        for place in 0..count {
             let key = cursor.int()?;
             let present = self.value_presence.read(cursor)?;
             let kept = self.kept.as_ref().is_none_or(|kept| kept.binary_search(&key).is_ok());
+            if kept {
+                found.push((place, key));
+            }
             match &mut self.values {
                 MapValues::Long(values) if present => {
                     let value = cursor.long()?;
@@ -161,6 +234,9 @@ impl MapColumn {
                 _ => {}
             }
         }
+        let all = self.kept.as_ref().is_some_and(|kept| kept.len() == found.len());
+        let known = all && self.value_presence == Presence::Always;
+        self.places = Places { count: if known { count } else { 0 }, found };
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! Moves past values that nobody asked for.
 
+use super::column::Presence;
 use super::cursor::{Cursor, Malformed};
 use super::schema::{AvroType, Kind};
 
@@ -53,9 +54,6 @@ fn skip_blocks(
         if count > cursor.remaining() / item_bytes {
             return Err(Malformed::Length);
         }
-        if !string_keys && skip_pairs(cursor, items, count)? {
-            continue;
-        }
         for _ in 0..count {
             if string_keys {
                 cursor.bytes()?;
@@ -65,20 +63,161 @@ fn skip_blocks(
     }
 }
 
-/// Move past the key-value records of a map by integer, which are most of what is ever skipped;
-/// false, and nothing done, if `items` are something else.
-fn skip_pairs(cursor: &mut Cursor<'_>, items: &AvroType, count: usize) -> Result<bool, Malformed> {
-    let fields = items.as_record().map_or(&[][..], |record| &record.fields);
-    let [key, value] = fields else { return Ok(false) };
-    match (&key.field_type.kind, &value.field_type.kind) {
-        (Kind::Int | Kind::Long, Kind::Int | Kind::Long) => cursor.skip_varints(2 * count)?,
-        (Kind::Int | Kind::Long, Kind::Bytes | Kind::String) => {
-            for _ in 0..count {
-                cursor.skip_varints(1)?;
-                cursor.bytes()?;
+/// How to move past the values of one field: what they look like is looked up once, as most of what
+/// a manifest holds is skipped more often than it is read.
+#[derive(Debug)]
+pub(super) struct Skipper {
+    presence: Presence,
+    shape: Shape,
+}
+
+#[derive(Debug)]
+enum Shape {
+    Varint,
+    Bytes,
+    /// Blocks of items of so many varints each: a list of numbers, or a map by integer of them.
+    Integers(usize),
+    /// A map by integer: blocks of pairs of a varint and bytes.
+    Binaries(Layout),
+    Other(AvroType),
+}
+
+impl Skipper {
+    pub(super) fn compile(skipped: &AvroType) -> Self {
+        let whole = || Self { presence: Presence::Always, shape: Shape::Other(skipped.clone()) };
+        match Presence::of(skipped) {
+            Ok((presence, Some(value))) => Self { presence, shape: Shape::of(value) },
+            // A union of other branches is no field of ours, but skipping it is no trouble.
+            _ => whole(),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn skip(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
+        if !self.presence.read(cursor)? {
+            return Ok(());
+        }
+        match &mut self.shape {
+            Shape::Varint => cursor.skip_varints(1),
+            Shape::Bytes => cursor.bytes().map(drop),
+            Shape::Integers(varints) => skip_items(cursor, *varints),
+            Shape::Binaries(layout) => layout.skip(cursor),
+            Shape::Other(value) => skip(cursor, value),
+        }
+    }
+}
+
+impl Shape {
+    fn of(value: &AvroType) -> Self {
+        let integral = |kind: &Kind| matches!(kind, Kind::Int | Kind::Long);
+        match &value.kind {
+            Kind::Int | Kind::Long => return Self::Varint,
+            Kind::Bytes | Kind::String => return Self::Bytes,
+            Kind::Array { items, .. } if integral(&items.kind) => return Self::Integers(1),
+            Kind::Array { items, .. } => {
+                if let Some([key, value]) = items.as_record().map(|record| &record.fields[..])
+                    && integral(&key.field_type.kind)
+                {
+                    match &value.field_type.kind {
+                        kind if integral(kind) => return Self::Integers(2),
+                        Kind::Bytes | Kind::String => {
+                            return Self::Binaries(Layout::default());
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+        Self::Other(value.clone())
+    }
+}
+
+#[inline(always)]
+fn skip_items(cursor: &mut Cursor<'_>, varints: usize) -> Result<(), Malformed> {
+    loop {
+        let (count, length) = cursor.block_header()?;
+        match length {
+            _ if count == 0 => return Ok(()),
+            Some(length) => drop(cursor.take(length)?),
+            None if count > cursor.remaining() / varints => return Err(Malformed::Length),
+            None => cursor.skip_varints(varints * count)?,
+        }
+    }
+}
+
+/// The heads of the last map's pairs: where each was, and its two bytes of key and length. Where the
+/// next map has the same bytes in the same places it is as long; to compare them the processor need
+/// not wait for one length to find the next.
+#[derive(Debug, Default)]
+struct Layout {
+    heads: Vec<(usize, [u8; 2])>,
+    /// The byte of the number of pairs.
+    count: u8,
+    /// Of the whole map; zero if there is none to compare with.
+    length: usize,
+    misses: u32,
+}
+
+/// Maps in a row that differ from their last, after which none is compared any more.
+const MISSES: u32 = 64;
+
+impl Layout {
+    #[inline(always)]
+    fn skip(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
+        if self.length > 0 && self.fits(cursor.rest()) {
+            self.misses = 0;
+            return cursor.take(self.length).map(drop);
+        }
+        let before = *cursor;
+        loop {
+            let (count, length) = cursor.block_header()?;
+            match length {
+                _ if count == 0 => break,
+                Some(length) => drop(cursor.take(length)?),
+                // A pair takes two bytes at least.
+                None if count > cursor.remaining() / 2 => return Err(Malformed::Length),
+                None => cursor.skip_ints_and_bytes(count)?,
             }
         }
-        _ => return Ok(false),
+        if self.misses < MISSES {
+            self.misses += 1;
+            self.learn(before, before.remaining() - cursor.remaining());
+        }
+        Ok(())
     }
-    Ok(true)
+
+    #[inline(always)]
+    fn fits(&self, bytes: &[u8]) -> bool {
+        let Some([count, pairs @ .., end]) = bytes.get(..self.length) else { return false };
+        let mut fits = *count == self.count && *end == 0;
+        for (place, head) in &self.heads {
+            let found = pairs.get(*place..).and_then(<[u8]>::first_chunk::<2>);
+            fits &= found == Some(head);
+        }
+        fits
+    }
+
+    /// Note the heads of a map of `length` bytes, if it is one block of pairs with heads of two bytes.
+    fn learn(&mut self, map: Cursor<'_>, length: usize) {
+        self.length = 0;
+        self.heads.clear();
+        let Some([count, pairs @ ..]) = map.rest().get(..length) else { return };
+        if *count >= 0x80 || count & 1 == 1 {
+            return;
+        }
+        let mut place = 0;
+        for _ in 0..count >> 1 {
+            let Some(head) = pairs.get(place..).and_then(<[u8]>::first_chunk::<2>) else { return };
+            if head[0] >= 0x80 || head[1] >= 0x80 {
+                return;
+            }
+            self.heads.push((place, *head));
+            place += 2 + usize::from(head[1] >> 1);
+        }
+        // What follows the pairs is the end and no second block.
+        if pairs.get(place..) == Some(&[0]) && self.misses < MISSES {
+            (self.count, self.length) = (*count, length);
+        }
+    }
 }

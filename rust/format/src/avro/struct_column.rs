@@ -11,8 +11,9 @@ use arrow_schema::{Field, Fields};
 
 use super::column::{Column, invalid_column};
 use super::cursor::{Cursor, Malformed};
+use super::forecast::Forecast;
 use super::schema::{AvroType, Kind, Record};
-use super::skip::skip;
+use super::skip::Skipper;
 use crate::spec::types::{NestedField, StructType};
 use crate::{Error, Result};
 
@@ -31,14 +32,23 @@ pub struct StructColumn {
     // In the writer's order, so that reading a record is one pass.
     steps: Vec<Step>,
     // In the reader's order.
-    columns: Vec<(Arc<str>, bool, Column)>,
+    columns: Vec<Member>,
     rows: usize,
     nulls: NullBufferBuilder,
 }
 
 #[derive(Debug)]
+struct Member {
+    name: Arc<str>,
+    required: bool,
+    /// Whether the writer has it and the reader did not skip it; else it is null in every row.
+    is_read: bool,
+    column: Column,
+}
+
+#[derive(Debug)]
 enum Step {
-    Skip(AvroType),
+    Skip(Skipper),
     Read(usize),
 }
 
@@ -62,19 +72,17 @@ impl StructColumn {
         for field in record.map_or(&[][..], |record| &record.fields) {
             steps.push(match position(wanted, field.field_id, selection) {
                 Some(index) => Step::Read(index),
-                None => Step::Skip(field.field_type.clone()),
+                None => Step::Skip(Skipper::compile(&field.field_type)),
             });
         }
         let mut columns = Vec::with_capacity(wanted.fields.len());
         for (index, field) in wanted.fields.iter().enumerate() {
             let reads = steps.iter().filter(|step| step.reads(index)).count();
             let source = source(field, record, reads)?;
-            if reads == 0 {
-                steps.push(Step::Read(index));
-            }
             let column = Column::compile(&field.field_type, source, selection)
                 .map_err(|error| named(error, field))?;
-            columns.push((Arc::from(field.name.as_str()), field.required, column));
+            let (name, required) = (Arc::from(field.name.as_str()), field.required);
+            columns.push(Member { name, required, is_read: reads > 0, column });
         }
         Ok(Self { steps, columns, rows: 0, nulls: NullBufferBuilder::new(0) })
     }
@@ -89,12 +97,12 @@ impl StructColumn {
     /// # Errors
     /// [`Malformed`] if the bytes do not hold such a record.
     pub fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
-        for step in &self.steps {
+        for step in &mut self.steps {
             match step {
-                Step::Skip(skipped) => skip(cursor, skipped)?,
+                Step::Skip(skipper) => skipper.skip(cursor)?,
                 Step::Read(index) => {
-                    if let Some((_, _, column)) = self.columns.get_mut(*index) {
-                        column.read(cursor)?;
+                    if let Some(member) = self.columns.get_mut(*index) {
+                        member.column.read(cursor)?;
                     }
                 }
             }
@@ -113,7 +121,10 @@ impl StructColumn {
         let nulls = self.nulls.finish();
         let mut fields = Vec::with_capacity(self.columns.len());
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
-        for (name, required, column) in &mut self.columns {
+        for Member { name, required, is_read, column } in &mut self.columns {
+            if !*is_read {
+                column.push_nulls(rows);
+            }
             let array = column.finish()?;
             // Where the struct itself is null its fields are too, and rightly so.
             if *required && nulls.is_none() && array.null_count() > 0 {
@@ -126,12 +137,19 @@ impl StructColumn {
             .map_err(|error| invalid_column(&error))
     }
 
-    pub(super) fn push_null(&mut self) {
-        for (_, _, column) in &mut self.columns {
-            column.push_null();
+    /// Make room for records that are yet to come.
+    pub fn reserve(&mut self, forecast: Forecast) {
+        for member in self.columns.iter_mut().filter(|member| member.is_read) {
+            member.column.reserve(forecast);
         }
-        self.rows += 1;
-        self.nulls.append_null();
+    }
+
+    pub(super) fn push_nulls(&mut self, count: usize) {
+        for member in self.columns.iter_mut().filter(|member| member.is_read) {
+            member.column.push_nulls(count);
+        }
+        self.rows += count;
+        self.nulls.append_n_nulls(count);
     }
 }
 

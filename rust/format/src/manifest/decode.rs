@@ -12,11 +12,11 @@ use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch, StringArray, StructA
 use super::columns::typed_entry_schema;
 use super::entries::{ADDED, DELETED, EXISTING, ManifestColumns, invalid};
 use super::fields::{STATISTICS_IDS, read_entry};
-use crate::avro::{Blocks, Container, Cursor, Selection, StructColumn};
+use crate::avro::{Block, Blocks, Container, Cursor, Forecast, Selection, StructColumn};
 use crate::spec::types::StructType;
 use crate::{Error, Result};
 
-const WHAT: &str = "manifest";
+pub(super) const WHAT: &str = "manifest";
 
 /// Which statistics by column to decode.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -72,19 +72,9 @@ impl<'a> ManifestDecoder<'a> {
     /// that is not implemented.
     pub fn new(bytes: &'a [u8], options: &DecodeOptions<'_>) -> Result<Self> {
         let container = Container::parse(bytes)?;
-        let selection = match &options.stats {
-            Stats::All => Selection::default(),
-            Stats::Skip => {
-                Selection { skipped_fields: STATISTICS_IDS.to_vec(), ..Selection::default() }
-            }
-            Stats::Columns(ids) => {
-                let mut ids = ids.clone();
-                ids.sort_unstable();
-                Selection { map_keys: Some(ids.into()), ..Selection::default() }
-            }
-        };
         let wanted = read_entry(options.partition_type);
-        let columns = StructColumn::compile(&wanted, Some(container.schema()), &selection)?;
+        let columns =
+            StructColumn::compile(&wanted, Some(container.schema()), &selection(&options.stats))?;
         let (blocks, header) = (container.blocks(), header(&container)?);
         Ok(Self { blocks, columns, spec_id: options.spec_id, header })
     }
@@ -99,23 +89,26 @@ impl<'a> ManifestDecoder<'a> {
     /// # Errors
     /// [`Error::Corrupt`] with the position of the block; the decoder is then unusable.
     pub fn next_batch(&mut self, rows: usize) -> Result<Option<ManifestColumns>> {
+        let start = self.blocks.remaining();
+        let mut forecast_at = 1;
+        let mut blocks_read = 0;
         while self.columns.rows() < rows {
-            let Some(block) = self.blocks.next_block()? else { break };
-            let mut cursor = Cursor::new(block.bytes);
-            // Every entry has a status, so each takes at least a byte.
-            if block.count > block.bytes.len() {
-                let reason = format!("{} entries in {} bytes", block.count, block.bytes.len());
-                return Err(Error::corrupt_at(WHAT, block.offset, reason));
+            if rows == usize::MAX && blocks_read == forecast_at {
+                // Again whenever twice as much is known, so that buffers are moved a few times only.
+                let left = self.blocks.remaining();
+                self.columns.reserve(Forecast { read: start - left, left });
+                forecast_at *= 2;
             }
+            let Some(block) = self.blocks.next_block()? else { break };
+            blocks_read += 1;
+            let mut cursor = Cursor::new(block.bytes);
+            check_count(&block)?;
             for _ in 0..block.count {
                 self.columns
                     .read(&mut cursor)
                     .map_err(|error| block.malformed(WHAT, error, cursor.remaining()))?;
             }
-            if cursor.remaining() > 0 {
-                let reason = format!("{} bytes after the last entry", cursor.remaining());
-                return Err(Error::corrupt_at(WHAT, block.offset, reason));
-            }
+            trailing(&block, &cursor)?;
         }
         if self.columns.rows() == 0 {
             return Ok(None);
@@ -156,6 +149,40 @@ pub fn count_entries(bytes: &[u8]) -> Result<[(i32, i64); 3]> {
     Ok(counts)
 }
 
+/// What to leave out of the entries for `stats`.
+pub(super) fn selection(stats: &Stats) -> Selection {
+    match stats {
+        Stats::All => Selection::default(),
+        Stats::Skip => {
+            Selection { skipped_fields: STATISTICS_IDS.to_vec(), ..Selection::default() }
+        }
+        Stats::Columns(ids) => {
+            let mut ids = ids.clone();
+            ids.sort_unstable();
+            ids.dedup();
+            Selection { map_keys: Some(ids.into()), ..Selection::default() }
+        }
+    }
+}
+
+/// Every entry has a status, so each takes at least a byte.
+pub(super) fn check_count(block: &Block<'_>) -> Result<()> {
+    if block.count <= block.bytes.len() {
+        return Ok(());
+    }
+    let reason = format!("{} entries in {} bytes", block.count, block.bytes.len());
+    Err(Error::corrupt_at(WHAT, block.offset, reason))
+}
+
+/// The last entry ends where its block does.
+pub(super) fn trailing(block: &Block<'_>, cursor: &Cursor<'_>) -> Result<()> {
+    if cursor.remaining() == 0 {
+        return Ok(());
+    }
+    let reason = format!("{} bytes after the last entry", cursor.remaining());
+    Err(Error::corrupt_at(WHAT, block.offset, reason))
+}
+
 fn header(container: &Container<'_>) -> Result<ManifestHeader> {
     let text = |key: &str| container.metadata(key).map(|value| value.map(str::to_owned));
     let number =
@@ -169,13 +196,10 @@ fn header(container: &Container<'_>) -> Result<ManifestHeader> {
     })
 }
 
-fn assemble(records: &StructArray, spec_id: i32) -> Result<ManifestColumns> {
+pub(super) fn assemble(records: &StructArray, spec_id: i32) -> Result<ManifestColumns> {
     let rows = records.len();
-    let part = |name: &str| {
-        records.column_by_name(name).ok_or_else(|| Error::corrupt(WHAT, format!("no {name}")))
-    };
-    let data_file = part("data_file")?.as_struct();
-    check_statuses(part("status")?)?;
+    let data_file = part(records, "data_file")?.as_struct();
+    check_statuses(part(records, "status")?)?;
     let schema = typed_entry_schema();
     let columns = schema.fields().iter().map(|field| -> Result<ArrayRef> {
         let name = field.name().as_str();
@@ -191,12 +215,16 @@ fn assemble(records: &StructArray, spec_id: i32) -> Result<ManifestColumns> {
     let columns = columns.collect::<Result<_>>()?;
     let entries = RecordBatch::try_new(schema, columns)
         .map_err(|error| Error::corrupt(WHAT, error.to_string()))?;
-    let partition = data_file.column_by_name("partition").map(|tuples| tuples.as_struct().clone());
-    let partition = partition.ok_or_else(|| Error::corrupt(WHAT, "no partition"))?;
+    let partition = part(data_file, "partition")?.as_struct().clone();
     Ok(ManifestColumns { entries, partition: flattened(partition)? })
 }
 
-fn check_statuses(statuses: &ArrayRef) -> Result<()> {
+/// A member of a struct of this crate's making.
+pub(super) fn part<'r>(records: &'r StructArray, name: &str) -> Result<&'r ArrayRef> {
+    records.column_by_name(name).ok_or_else(|| Error::corrupt(WHAT, format!("no {name}")))
+}
+
+pub(super) fn check_statuses(statuses: &ArrayRef) -> Result<()> {
     let known = [EXISTING, ADDED, DELETED];
     let statuses = statuses.as_primitive::<Int32Type>();
     match statuses.iter().flatten().find(|status| !known.contains(status)) {
@@ -216,10 +244,7 @@ fn data_unless_said(content: &ArrayRef) -> ArrayRef {
 
 fn upper_case(formats: &ArrayRef) -> ArrayRef {
     let formats_text = formats.as_string::<i32>();
-    let is_lower = |text: Option<&str>| {
-        text.is_some_and(|text| text.bytes().any(|byte| byte.is_ascii_lowercase()))
-    };
-    if !formats_text.iter().any(is_lower) {
+    if !formats_text.value_data().iter().any(u8::is_ascii_lowercase) {
         return Arc::clone(formats);
     }
     let upper = formats_text.iter().map(|text| text.map(str::to_ascii_uppercase));
@@ -227,7 +252,7 @@ fn upper_case(formats: &ArrayRef) -> ArrayRef {
 }
 
 /// An absent tuple is one of nulls, so the struct itself needs no validity.
-fn flattened(tuples: StructArray) -> Result<StructArray> {
+pub(super) fn flattened(tuples: StructArray) -> Result<StructArray> {
     if tuples.null_count() == 0 {
         return Ok(tuples);
     }

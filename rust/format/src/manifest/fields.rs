@@ -9,10 +9,20 @@ use crate::spec::types::{ListType, MapType, NestedField, PrimitiveType, StructTy
 pub const ENTRY_RECORD: &str = "manifest_entry";
 /// Name of the root record of a manifest list.
 pub const MANIFEST_FILE_RECORD: &str = "manifest_file";
+/// Field id of an entry's status.
+pub const STATUS_ID: i32 = 0;
+/// Field id of an entry's data file.
+pub const DATA_FILE_ID: i32 = 2;
+/// Field id of a data file's content.
+pub const CONTENT_ID: i32 = 134;
 /// Field id of the partition tuple in a data file.
 pub const PARTITION_ID: i32 = 102;
 /// Field ids of the six statistics by column.
 pub const STATISTICS_IDS: [i32; 6] = [108, 109, 110, 137, 125, 128];
+
+/// Field ids of what decides whether a file may have rows that satisfy a filter: its record count, and by
+/// column counts and bounds.
+pub const METRICS_IDS: [i32; 6] = [103, 109, 110, 137, 125, 128];
 
 const INT: PrimitiveType = PrimitiveType::Int;
 const LONG: PrimitiveType = PrimitiveType::Long;
@@ -21,7 +31,7 @@ const BINARY: PrimitiveType = PrimitiveType::Binary;
 
 /// What a manifest of `format_version` holds, in writing order.
 pub fn written_entry(format_version: u8, partition: &StructType) -> StructType {
-    let mut fields = vec![required(0, "status", INT), optional(1, "snapshot_id", LONG)];
+    let mut fields = vec![required(STATUS_ID, "status", INT), optional(1, "snapshot_id", LONG)];
     let data_file = if format_version == 1 {
         data_file_v1(partition)
     } else {
@@ -29,7 +39,7 @@ pub fn written_entry(format_version: u8, partition: &StructType) -> StructType {
         fields.push(optional(4, "file_sequence_number", LONG));
         data_file_v2(partition)
     };
-    fields.push(NestedField::required(2, "data_file", data_file));
+    fields.push(NestedField::required(DATA_FILE_ID, "data_file", data_file));
     StructType { fields }
 }
 
@@ -39,17 +49,29 @@ pub fn read_entry(partition: &StructType) -> StructType {
     for field in &mut data_file.fields {
         // Version 1 has no content, and a manifest of an unpartitioned table may leave the empty
         // tuple out.
-        if field.id == 134 || (field.id == PARTITION_ID && partition.fields.is_empty()) {
+        if field.id == CONTENT_ID || (field.id == PARTITION_ID && partition.fields.is_empty()) {
             field.required = false;
         }
     }
     let fields = vec![
-        required(0, "status", INT),
+        required(STATUS_ID, "status", INT),
         optional(1, "snapshot_id", LONG),
         optional(3, "sequence_number", LONG),
         optional(4, "file_sequence_number", LONG),
-        NestedField::required(2, "data_file", data_file),
+        NestedField::required(DATA_FILE_ID, "data_file", data_file),
     ];
+    StructType { fields }
+}
+
+/// Only those fields of an entry and of its data file that have one of `ids`.
+pub(super) fn narrowed(entry: &StructType, ids: &[i32]) -> StructType {
+    let mut fields = entry.fields.clone();
+    fields.retain(|field| ids.contains(&field.id));
+    for field in fields.iter_mut().filter(|field| field.id == DATA_FILE_ID) {
+        if let Type::Struct(data_file) = &mut field.field_type {
+            data_file.fields.retain(|field| ids.contains(&field.id));
+        }
+    }
     StructType { fields }
 }
 
@@ -109,7 +131,7 @@ fn data_file_v1(partition: &StructType) -> StructType {
 }
 
 fn data_file_v2(partition: &StructType) -> StructType {
-    let mut fields = vec![required(134, "content", INT)];
+    let mut fields = vec![required(CONTENT_ID, "content", INT)];
     fields.extend(leading(partition));
     fields.extend(statistics());
     fields.push(optional(131, "key_metadata", BINARY));

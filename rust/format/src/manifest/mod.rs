@@ -1,5 +1,6 @@
 //! Manifests and manifest lists: columns in, columns out.
 
+mod chunk;
 pub mod columns;
 pub mod decode;
 pub mod encode;
@@ -7,6 +8,7 @@ pub mod entries;
 pub mod fields;
 pub mod inherit;
 pub mod list;
+pub mod matching;
 pub mod partition;
 pub mod summary;
 
@@ -18,4 +20,5 @@ pub use inherit::{Inheritance, inherit};
 pub use list::{
     ListOptions, ManifestFile, decode_manifest_list, encode_manifest_list, manifest_files_to_batch,
 };
+pub use matching::{EntryFilter, MatchingEntries, decode_matching};
 pub use partition::partition_type;

@@ -1,0 +1,116 @@
+//! Some blocks of a manifest, decompressed, and where their entries are.
+
+use std::ops::Range;
+
+use arrow_array::BooleanArray;
+
+use super::decode::{WHAT, check_count, trailing};
+use crate::avro::{Block, Blocks, Cursor, StructColumn};
+use crate::{Error, Result};
+
+/// Decompressed bytes that are looked at together: enough for a filter to be evaluated over columns,
+/// few enough to stay in cache until the entries that it keeps are decoded.
+const CHUNK_BYTES: usize = 256 * 1024;
+
+/// Decompressed blocks and the places of those entries that are still of interest.
+#[derive(Debug, Default)]
+pub(super) struct Chunk {
+    bytes: Vec<u8>,
+    blocks: Vec<Place>,
+    entries: Vec<Range<usize>>,
+}
+
+/// One block.
+#[derive(Debug)]
+struct Place {
+    count: usize,
+    /// In the chunk.
+    bytes: Range<usize>,
+    /// In the container.
+    offset: u64,
+}
+
+impl Chunk {
+    /// Take the next blocks instead of those so far; false at the end of the container.
+    pub(super) fn fill(&mut self, blocks: &mut Blocks<'_>) -> Result<bool> {
+        self.bytes.clear();
+        self.blocks.clear();
+        self.entries.clear();
+        while self.bytes.len() < CHUNK_BYTES {
+            let Some(block) = blocks.next_block()? else { break };
+            check_count(&block)?;
+            let start = self.bytes.len();
+            self.bytes.extend_from_slice(block.bytes);
+            let bytes = start..self.bytes.len();
+            self.blocks.push(Place { count: block.count, bytes, offset: block.offset });
+        }
+        Ok(!self.blocks.is_empty())
+    }
+
+    /// Number of entries of interest.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Read every entry into `columns`, and find out where each one is.
+    pub(super) fn read_all(&mut self, columns: &mut StructColumn) -> Result<()> {
+        for place in &self.blocks {
+            let block = place.block(&self.bytes);
+            let mut cursor = Cursor::new(block.bytes);
+            let mut start = place.bytes.start;
+            for _ in 0..block.count {
+                columns
+                    .read(&mut cursor)
+                    .map_err(|error| block.malformed(WHAT, error, cursor.remaining()))?;
+                let end = place.bytes.end - cursor.remaining();
+                self.entries.push(start..end);
+                start = end;
+            }
+            trailing(&block, &cursor)?;
+        }
+        Ok(())
+    }
+
+    /// Keep the entries of interest for which `mask` is true.
+    pub(super) fn keep(&mut self, mask: &BooleanArray) {
+        let mut kept = mask.values().iter();
+        self.entries.retain(|_| kept.next().unwrap_or(false));
+    }
+
+    /// Read the entries of interest into `columns`.
+    pub(super) fn read(&self, columns: &mut StructColumn) -> Result<()> {
+        for entry in &self.entries {
+            let bytes = self.bytes.get(entry.clone()).unwrap_or_default();
+            let mut cursor = Cursor::new(bytes);
+            let outcome = columns.read(&mut cursor);
+            let end = entry.end - cursor.remaining();
+            if let Err(error) = outcome {
+                let (block, left) = self.block_at(entry.start, end);
+                return Err(block.malformed(WHAT, error, left));
+            }
+            // What was skipped before is read now: a map may claim a length that is not its own.
+            if cursor.remaining() > 0 {
+                let (block, _) = self.block_at(entry.start, end);
+                let reason = format!("an entry ends {} bytes early", cursor.remaining());
+                return Err(Error::corrupt_at(WHAT, block.offset, reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// The block around a position in the chunk, and how many of its bytes are beyond `end`.
+    fn block_at(&self, position: usize, end: usize) -> (Block<'_>, usize) {
+        let index = self.blocks.partition_point(|place| place.bytes.end <= position);
+        match self.blocks.get(index) {
+            Some(place) => (place.block(&self.bytes), place.bytes.end.saturating_sub(end)),
+            None => (Block { count: 0, bytes: &[], offset: 0 }, 0),
+        }
+    }
+}
+
+impl Place {
+    fn block<'b>(&self, bytes: &'b [u8]) -> Block<'b> {
+        let bytes = bytes.get(self.bytes.clone()).unwrap_or_default();
+        Block { count: self.count, bytes, offset: self.offset }
+    }
+}

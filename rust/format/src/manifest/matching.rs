@@ -1,0 +1,182 @@
+//! Manifests, from bytes to the columns of the entries that might match a filter.
+//!
+//! What the filter asks of is decoded first, some blocks at a time: status and partition of every
+//! entry, then the bounds and counts of the referenced columns of those that their partition does not
+//! rule out. Only what is left is decoded in full.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, BooleanArray, RecordBatch};
+use arrow_buffer::BooleanBuffer;
+use arrow_schema::Schema as ArrowSchema;
+
+use super::chunk::Chunk;
+use super::decode::{
+    DecodeOptions, assemble, check_statuses, decode_manifest, flattened, part, selection,
+};
+use super::entries::{DELETED, ManifestColumns, invalid};
+use super::fields::{
+    CONTENT_ID, DATA_FILE_ID, METRICS_IDS, PARTITION_ID, STATUS_ID, narrowed, read_entry,
+};
+use crate::Result;
+use crate::avro::{AvroType, Container, Selection, StructColumn};
+use crate::predicate::{
+    BoundPredicate, FileStats, PartitionTuples, Predicate, evaluate_inclusive, references,
+};
+use crate::spec::types::StructType;
+
+const DATA: i32 = 0;
+
+/// A filter of entries, projected onto their partition.
+#[derive(Debug, Clone, Copy)]
+pub struct EntryFilter<'a> {
+    /// Over partition fields: off proves that a partition has no matching row.
+    pub partitions: &'a BoundPredicate,
+    /// Over the table's columns, NOT pushed down.
+    pub rows: &'a BoundPredicate,
+}
+
+/// The live entries of a manifest that might match, as it stores them, and what became of the others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MatchingEntries {
+    /// The entries; nothing is inherited yet.
+    pub columns: ManifestColumns,
+    /// How many live entries the manifest has.
+    pub live: usize,
+    /// How many of them their partition rules out.
+    pub skipped_by_partition: usize,
+    /// How many of the others their statistics rule out.
+    pub skipped_by_metrics: usize,
+}
+
+/// Decode the live entries that might match: what decoding all of them and filtering leaves.
+///
+/// Statistics decide on data files only; those of a delete file say nothing of the rows that it
+/// deletes.
+///
+/// # Errors
+/// As for [`ManifestDecoder`](super::ManifestDecoder), and those of evaluating the filter.
+pub fn decode_matching(
+    bytes: &[u8],
+    options: &DecodeOptions<'_>,
+    filter: EntryFilter<'_>,
+) -> Result<MatchingEntries> {
+    let is_all = |predicate: &BoundPredicate| matches!(predicate, Predicate::AlwaysTrue);
+    if is_all(filter.partitions) && is_all(filter.rows) {
+        let columns = decode_manifest(bytes, options)?;
+        let columns = columns.filter(&columns.live()?)?;
+        let live = columns.len();
+        return Ok(MatchingEntries {
+            columns,
+            live,
+            skipped_by_partition: 0,
+            skipped_by_metrics: 0,
+        });
+    }
+    let container = Container::parse(bytes)?;
+    let mut decoder = MatchingDecoder::new(container.schema(), options, filter)?;
+    let mut blocks = container.blocks();
+    let mut chunk = Chunk::default();
+    while chunk.fill(&mut blocks)? {
+        decoder.decode(&mut chunk)?;
+    }
+    decoder.finish()
+}
+
+/// Three sets of columns, from those that are read of all entries to those that are read of few.
+struct MatchingDecoder<'a> {
+    filter: EntryFilter<'a>,
+    partition_type: &'a StructType,
+    spec_id: i32,
+    tuples: StructColumn,
+    statistics: StructColumn,
+    whole: StructColumn,
+    live: usize,
+    in_partition: usize,
+}
+
+impl<'a> MatchingDecoder<'a> {
+    fn new(
+        schema: &AvroType,
+        options: &DecodeOptions<'a>,
+        filter: EntryFilter<'a>,
+    ) -> Result<Self> {
+        let entry = read_entry(options.partition_type);
+        let compile = |wanted: &StructType, selection: &Selection| {
+            StructColumn::compile(wanted, Some(schema), selection)
+        };
+        let tuples = narrowed(&entry, &[STATUS_ID, DATA_FILE_ID, PARTITION_ID]);
+        let metrics = [&[DATA_FILE_ID, CONTENT_ID][..], &METRICS_IDS].concat();
+        let mut referenced = references(filter.rows);
+        referenced.sort_unstable();
+        referenced.dedup();
+        let referenced = Selection { map_keys: Some(referenced.into()), ..Selection::default() };
+        Ok(Self {
+            filter,
+            partition_type: options.partition_type,
+            spec_id: options.spec_id,
+            tuples: compile(&tuples, &Selection::default())?,
+            statistics: compile(&narrowed(&entry, &metrics), &referenced)?,
+            whole: compile(&entry, &selection(&options.stats))?,
+            live: 0,
+            in_partition: 0,
+        })
+    }
+
+    fn decode(&mut self, chunk: &mut Chunk) -> Result<()> {
+        chunk.read_all(&mut self.tuples)?;
+        let kept = self.by_partition()?;
+        chunk.keep(&kept);
+        self.in_partition += chunk.len();
+        if chunk.len() > 0 && !matches!(self.filter.rows, Predicate::AlwaysTrue) {
+            chunk.read(&mut self.statistics)?;
+            let kept = self.by_statistics()?;
+            chunk.keep(&kept);
+        }
+        chunk.read(&mut self.whole)
+    }
+
+    /// Which of the entries in `tuples` are live and might match by partition.
+    fn by_partition(&mut self) -> Result<BooleanArray> {
+        let records = self.tuples.finish()?;
+        let statuses = part(&records, "status")?;
+        check_statuses(statuses)?;
+        let statuses = statuses.as_primitive::<Int32Type>().values();
+        let live =
+            BooleanBuffer::collect_bool(records.len(), |row| statuses.get(row) != Some(&DELETED));
+        self.live += live.count_set_bits();
+        if matches!(self.filter.partitions, Predicate::AlwaysTrue) {
+            return Ok(BooleanArray::new(live, None));
+        }
+        let data_file = part(&records, "data_file")?.as_struct();
+        let tuples = flattened(part(data_file, "partition")?.as_struct().clone())?;
+        let tuples = PartitionTuples::new(tuples, self.partition_type);
+        let might_match = evaluate_inclusive(self.filter.partitions, &tuples)?;
+        Ok(BooleanArray::new(&live & might_match.values(), None))
+    }
+
+    /// Which of the entries in `statistics` might match by what is known of their columns.
+    fn by_statistics(&mut self) -> Result<BooleanArray> {
+        let records = self.statistics.finish()?;
+        let (fields, columns, _) = part(&records, "data_file")?.as_struct().clone().into_parts();
+        let files = RecordBatch::try_new(ArrowSchema::new(fields).into(), columns)
+            .map_err(|error| invalid(&error))?;
+        let might_match = evaluate_inclusive(self.filter.rows, &FileStats::new(&files))?;
+        let contents = files.column_by_name("content").map(|c| c.as_primitive::<Int32Type>());
+        // Version 1 does not say so, but has data files only; the value of a null is 0 as well.
+        let of_deletes = BooleanBuffer::collect_bool(files.num_rows(), |row| {
+            contents.is_some_and(|contents| contents.value(row) != DATA)
+        });
+        Ok(BooleanArray::new(&of_deletes | might_match.values(), None))
+    }
+
+    fn finish(mut self) -> Result<MatchingEntries> {
+        let columns = assemble(&self.whole.finish()?, self.spec_id)?;
+        Ok(MatchingEntries {
+            live: self.live,
+            skipped_by_partition: self.live - self.in_partition,
+            skipped_by_metrics: self.in_partition - columns.len(),
+            columns,
+        })
+    }
+}
