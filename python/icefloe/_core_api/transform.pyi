@@ -30,5 +30,17 @@ def single_value_to_bytes(type: str, json: str) -> bytes:
 def single_value_from_bytes(type: str, data: bytes) -> str:
     """Return the JSON form of a binary single value. Spec: Appendix D."""
 
+def single_values(array: ArrayLike, type: str) -> pa.Array:
+    """Return the values whose binary forms an array of binaries holds, null where it is null; CorruptFileError for a wrong length.
+
+    Four bytes of a long are an int, four of a double a float: bounds are not rewritten when a column is promoted. Spec: Appendix D.
+    """
+
+def project(transform: str, name: str, source_type: str, predicate: str, strict: bool) -> str | None:
+    """Return what a predicate on the column ``value`` says of the partition field ``name``, as JSON; None if it says nothing.
+
+    Dates, times and timestamps are numbers in the result.
+    """
+
 def partition_path(spec: str, schema: str, partition: str) -> str:
     """Return the directory path ``name=value/...`` of a partition tuple given as a JSON array."""

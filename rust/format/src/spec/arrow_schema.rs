@@ -133,7 +133,7 @@ pub fn primitive_from_arrow(data_type: &DataType) -> Option<PrimitiveType> {
             let valid = *precision <= MAX_DECIMAL_PRECISION && scale <= *precision;
             valid.then_some(P::Decimal { precision: *precision, scale })?
         }
-        D::Date32 => P::Date,
+        D::Date32 | D::Date64 => P::Date,
         D::Time32(_) | D::Time64(TimeUnit::Microsecond) => P::Time,
         D::Timestamp(TimeUnit::Nanosecond, None) => P::TimestampNs,
         D::Timestamp(TimeUnit::Nanosecond, Some(_)) => P::TimestamptzNs,

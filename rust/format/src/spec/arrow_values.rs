@@ -8,14 +8,16 @@ use arrow_array::builder::{
 };
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type,
-    Time64MicrosecondType, TimestampMicrosecondType, TimestampNanosecondType,
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal128Type, Float32Type, Float64Type,
+    Int32Type, Int64Type, Time64MicrosecondType, TimestampMicrosecondType, TimestampNanosecondType,
 };
 use arrow_array::{Array, ArrayRef, new_null_array};
+use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 
 use super::arrow_schema::primitive_to_arrow;
 use super::datum::Datum;
+use super::encoding::each_value;
 use super::types::PrimitiveType;
 use crate::error::{Error, Result};
 
@@ -24,7 +26,7 @@ use crate::error::{Error, Result};
 /// timestamps are read; nothing that could change a value is.
 ///
 /// # Errors
-/// `InvalidArgument` where the array cannot hold values of the type.
+/// `InvalidArgument` where the array cannot hold values of the type, or holds one that the type has not.
 pub fn canonical_array(array: &dyn Array, value_type: &PrimitiveType) -> Result<ArrayRef> {
     let canonical = primitive_to_arrow(value_type);
     if *array.data_type() == canonical {
@@ -33,7 +35,32 @@ pub fn canonical_array(array: &dyn Array, value_type: &PrimitiveType) -> Result<
     if !can_hold(array.data_type(), value_type) {
         return Err(cannot_hold(array, value_type));
     }
-    arrow_cast::cast(array, &canonical).map_err(|error| arrow_failure(&error))
+    each_value(array, &|values| match values.data_type() {
+        found if *found == canonical => Ok(values.slice(0, values.len())),
+        DataType::Date64 => whole_days(values),
+        _ => strictly_cast(values, &canonical),
+    })
+}
+
+/// Dates that count milliseconds; Arrow wants them to be whole days.
+fn whole_days(array: &dyn Array) -> Result<ArrayRef> {
+    const MILLIS_PER_DAY: i64 = 86_400_000;
+    let millis = array
+        .as_primitive_opt::<Date64Type>()
+        .ok_or_else(|| Error::invalid("array", format!("{} are not dates", array.data_type())))?;
+    let days = millis.try_unary::<_, Date32Type, _>(|millis| {
+        let days = (millis % MILLIS_PER_DAY == 0).then_some(millis / MILLIS_PER_DAY);
+        days.and_then(|days| i32::try_from(days).ok()).ok_or_else(|| {
+            Error::invalid("array", format!("a date of {millis} milliseconds is not a whole day"))
+        })
+    });
+    days.map(|days| Arc::new(days) as ArrayRef)
+}
+
+/// The same values in another layout; a value that it cannot hold is an error, not a null.
+pub(crate) fn strictly_cast(array: &dyn Array, layout: &DataType) -> Result<ArrayRef> {
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(array, layout, &options).map_err(|error| arrow_failure(&error))
 }
 
 /// Whether every value of an Arrow type is a value of a primitive type, or null.
@@ -58,7 +85,7 @@ pub fn can_hold(data_type: &DataType, value_type: &PrimitiveType) -> bool {
             }
             _ => false,
         },
-        P::Date => matches!(data_type, D::Date32),
+        P::Date => matches!(data_type, D::Date32 | D::Date64),
         P::Time => matches!(data_type, D::Time32(_) | D::Time64(TimeUnit::Microsecond)),
         P::Timestamp => is_timestamp(data_type, false) && !is_nanos(data_type),
         P::Timestamptz => is_timestamp(data_type, true) && !is_nanos(data_type),

@@ -9,6 +9,8 @@ use super::json;
 use super::types::PrimitiveType;
 use crate::error::{Error, Result};
 
+pub use super::single_value_array::{decode_array, decode_values};
+
 pub(crate) const MICROS_PER_SECOND: i64 = 1_000_000;
 pub(crate) const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
@@ -68,17 +70,19 @@ pub fn from_bytes(value_type: &PrimitiveType, bytes: &[u8]) -> Result<Datum> {
         PrimitiveType::Binary => Some(Datum::Binary(bytes.to_vec())),
         PrimitiveType::Unknown => None,
     };
-    datum.ok_or_else(|| {
-        let reason = format!("{} bytes are not a value of type {value_type}", bytes.len());
-        Error::corrupt("single value", reason)
-    })
+    datum.ok_or_else(|| wrong(value_type, bytes))
+}
+
+pub(super) fn wrong(value_type: &PrimitiveType, bytes: &[u8]) -> Error {
+    let reason = format!("{} bytes are not a value of type {value_type}", bytes.len());
+    Error::corrupt("single value", reason)
 }
 
 fn exact<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
     bytes.try_into().ok()
 }
 
-fn long(bytes: &[u8]) -> Option<i64> {
+pub(super) fn long(bytes: &[u8]) -> Option<i64> {
     exact(bytes).map(i64::from_le_bytes)
 }
 

@@ -2,9 +2,21 @@
 
 use std::num::NonZeroU32;
 
-use super::hash::hash;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Decimal128Type, Int32Type, Int64Type, Time64MicrosecondType,
+    TimestampMicrosecondType, TimestampNanosecondType,
+};
+use arrow_array::{Array, ArrayRef};
+
+use super::blocks::{ints, map, map_twice, map_where};
+use super::bytes::map_bytes;
+use super::hash::{
+    hash, hash_bytes, hash_decimal, hash_long, hash_narrow_decimal, micros_of_nanos,
+};
 use super::remainder::Remainder31;
-use crate::spec::Datum;
+use crate::error::Result;
+use crate::spec::{Datum, PrimitiveType, canonical_array};
 
 /// A number of buckets.
 #[derive(Clone, Copy, Debug)]
@@ -30,4 +42,55 @@ impl Buckets {
             _ => Some(self.of_hash(hash(value))),
         }
     }
+}
+
+/// The buckets of an array that is not encoded; `None` where its values have none.
+pub(super) fn of_array(
+    buckets: Buckets,
+    array: &dyn Array,
+    source: &PrimitiveType,
+) -> Result<Option<ArrayRef>> {
+    let of_bytes = |bytes: &[u8]| buckets.of_hash(hash_bytes(bytes));
+    if let Some(results) = map_bytes(array, of_bytes) {
+        return Ok(Some(ints(results, array.nulls())));
+    }
+    let array = canonical_array(array, source)?;
+    Ok(of_numbers(buckets, &array).map(|results| ints(results, array.nulls())))
+}
+
+fn of_numbers(buckets: Buckets, array: &ArrayRef) -> Option<Vec<i32>> {
+    if let Some(narrow) = int_values(array) {
+        return Some(map(narrow, move |value| buckets.of_hash(hash_long(i64::from(value)))));
+    }
+    let of_long = move |value| buckets.of_hash(hash_long(value));
+    if let Some(wide) = long_values(array) {
+        return Some(map(wide, of_long));
+    }
+    if let Some(nanos) = values::<TimestampNanosecondType>(array) {
+        return Some(map_twice(nanos, micros_of_nanos, of_long));
+    }
+    let decimals = values::<Decimal128Type>(array)?;
+    Some(map_where(
+        decimals,
+        |unscaled| i128::from(unscaled as i64) == unscaled,
+        // The test just made says that nothing is cut off.
+        move |unscaled| buckets.of_hash(hash_narrow_decimal(unscaled as i64)),
+        move |unscaled| buckets.of_hash(hash_decimal(unscaled)),
+    ))
+}
+
+/// The values of an int or a date.
+fn int_values(array: &ArrayRef) -> Option<&[i32]> {
+    values::<Int32Type>(array).or_else(|| values::<Date32Type>(array))
+}
+
+/// The values of a long, or of a time or timestamp in microseconds.
+fn long_values(array: &ArrayRef) -> Option<&[i64]> {
+    values::<Int64Type>(array)
+        .or_else(|| values::<Time64MicrosecondType>(array))
+        .or_else(|| values::<TimestampMicrosecondType>(array))
+}
+
+fn values<T: ArrowPrimitiveType>(array: &ArrayRef) -> Option<&[T::Native]> {
+    array.as_primitive_opt::<T>().map(|typed| typed.values().as_ref())
 }

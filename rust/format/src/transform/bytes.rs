@@ -2,26 +2,32 @@
 
 use std::sync::Arc;
 
+use arrow_array::builder::GenericByteViewBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::iterator::ArrayIter;
-use arrow_array::types::ByteArrayType;
-use arrow_array::{Array, ArrayAccessor, ArrayRef, GenericByteArray};
+use arrow_array::types::{
+    BinaryType, ByteArrayType, ByteViewType, LargeBinaryType, LargeUtf8Type, Utf8Type,
+};
+use arrow_array::{
+    Array, ArrayAccessor, ArrayRef, FixedSizeBinaryArray, GenericByteArray, GenericByteViewArray,
+};
 use arrow_buffer::{ArrowNativeType, Buffer, OffsetBuffer};
 use arrow_schema::DataType;
 
+use super::blocks::map;
 use crate::error::{Error, Result};
 use crate::spec::arrow_values::arrow_failure;
 
-/// A number per value, 0 for null; `None` where the array is not of strings or bytes.
-pub(super) fn map_bytes(array: &dyn Array, rule: impl Fn(&[u8]) -> i32) -> Option<Vec<i32>> {
+/// A number per value, any number for null; `None` where the array is not of strings or bytes.
+pub(super) fn map_bytes(array: &dyn Array, rule: impl Fn(&[u8]) -> i32 + Copy) -> Option<Vec<i32>> {
     Some(match array.data_type() {
-        DataType::Utf8 => each(array.as_string_opt::<i32>()?, |text| rule(text.as_bytes())),
-        DataType::LargeUtf8 => each(array.as_string_opt::<i64>()?, |text| rule(text.as_bytes())),
+        DataType::Utf8 => each_slice(array.as_bytes_opt::<Utf8Type>()?, rule),
+        DataType::LargeUtf8 => each_slice(array.as_bytes_opt::<LargeUtf8Type>()?, rule),
+        DataType::Binary => each_slice(array.as_bytes_opt::<BinaryType>()?, rule),
+        DataType::LargeBinary => each_slice(array.as_bytes_opt::<LargeBinaryType>()?, rule),
         DataType::Utf8View => each(array.as_string_view_opt()?, |text| rule(text.as_bytes())),
-        DataType::Binary => each(array.as_binary_opt::<i32>()?, rule),
-        DataType::LargeBinary => each(array.as_binary_opt::<i64>()?, rule),
         DataType::BinaryView => each(array.as_binary_view_opt()?, rule),
-        DataType::FixedSizeBinary(_) => each(array.as_fixed_size_binary_opt()?, rule),
+        DataType::FixedSizeBinary(_) => each_fixed(array.as_fixed_size_binary_opt()?, rule),
         _ => return None,
     })
 }
@@ -30,31 +36,122 @@ fn each<A: ArrayAccessor>(array: A, rule: impl Fn(A::Item) -> i32) -> Vec<i32> {
     ArrayIter::new(array).map(|value| value.map_or(0, &rule)).collect()
 }
 
-/// Each value cut to as many bytes as `kept` says; the array itself where nothing is cut.
+fn each_slice<T: ByteArrayType>(
+    array: &GenericByteArray<T>,
+    rule: impl Fn(&[u8]) -> i32,
+) -> Vec<i32> {
+    slices(array).map(rule).collect()
+}
+
+/// The bytes of every slot, those of nulls too.
+fn slices<T: ByteArrayType>(array: &GenericByteArray<T>) -> impl Iterator<Item = &[u8]> {
+    let data = array.value_data();
+    let (starts, ends) = (array.value_offsets(), array.value_offsets().iter().skip(1));
+    let ranges = starts.iter().zip(ends);
+    ranges.map(|(start, end)| data.get(start.as_usize()..end.as_usize()).unwrap_or_default())
+}
+
+/// UUIDs become vector code.
+fn each_fixed(array: &FixedSizeBinaryArray, rule: impl Fn(&[u8]) -> i32 + Copy) -> Vec<i32> {
+    const UUID_BYTES: usize = 16;
+    let (values, rest) = array.value_data().as_chunks::<UUID_BYTES>();
+    if array.value_length().as_usize() == UUID_BYTES
+        && values.len() == array.len()
+        && rest.is_empty()
+    {
+        return map(values, move |value| rule(&value));
+    }
+    each(array, rule)
+}
+
+/// The bytes of all values, one after the other, what nulls cover up included.
+pub(super) fn all_bytes<T: ByteArrayType>(array: &GenericByteArray<T>) -> &[u8] {
+    let offsets = array.value_offsets();
+    let range = offsets.first().zip(offsets.last());
+    let bytes =
+        range.and_then(|(first, last)| array.value_data().get(first.as_usize()..last.as_usize()));
+    bytes.unwrap_or_default()
+}
+
+/// Whether a value has more bytes than `length`; what nulls cover up counts.
+pub(super) fn is_any_longer<T: ByteArrayType>(array: &GenericByteArray<T>, length: usize) -> bool {
+    slices(array).fold(false, |so_far, value| so_far | (value.len() > length))
+}
+
+/// Bytes that are copied at once where no more are wanted: faster than a copy of their exact number.
+const STRIDE: usize = 16;
+
+/// Each value cut to as many bytes as `kept` says of its row and length, which are at most `most`; the array
+/// itself where nothing is cut.
 pub(super) fn shorten<T: ByteArrayType>(
     array: &GenericByteArray<T>,
-    kept: impl Fn(&T::Native) -> usize,
+    most: usize,
+    kept: impl Fn(usize, usize) -> usize,
 ) -> Result<ArrayRef> {
-    let mut bytes = Vec::new();
+    let mut bytes = vec![0; room(array, most)];
     let mut offsets = Vec::with_capacity(array.len() + 1);
     offsets.push(T::Offset::usize_as(0));
-    let mut cut = false;
-    for value in array {
-        if let Some(value) = value {
-            let whole: &[u8] = value.as_ref();
-            let head = whole.get(..kept(value)).unwrap_or(whole);
-            cut |= head.len() < whole.len();
-            bytes.extend_from_slice(head);
+    let (mut end, mut cut) = (0, false);
+    for (row, (value, start)) in slices(array).zip(array.value_offsets()).enumerate() {
+        if array.is_valid(row) {
+            let length = kept(row, value.len()).min(value.len());
+            cut |= length < value.len();
+            let from = array.value_data().get(start.as_usize()..).unwrap_or_default();
+            copy(from, bytes.get_mut(end..).unwrap_or_default(), length);
+            end += length;
         }
-        let end = T::Offset::from_usize(bytes.len())
+        let offset = T::Offset::from_usize(end)
             .ok_or_else(|| Error::invalid("array", "truncated values take more than 2 GiB"))?;
-        offsets.push(end);
+        offsets.push(offset);
     }
     if !cut {
         return Ok(Arc::new(array.clone()));
     }
+    bytes.truncate(end);
     let offsets = OffsetBuffer::new(offsets.into());
     GenericByteArray::<T>::try_new(offsets, Buffer::from_vec(bytes), array.nulls().cloned())
         .map(|shortened| Arc::new(shortened) as ArrayRef)
         .map_err(|error| arrow_failure(&error))
+}
+
+/// Bytes that shortened values may take, and a stride more.
+fn room<T: ByteArrayType>(array: &GenericByteArray<T>, most: usize) -> usize {
+    let kept = array.len().saturating_mul(most);
+    all_bytes(array).len().min(kept).saturating_add(STRIDE)
+}
+
+#[inline(always)]
+fn copy(from: &[u8], to: &mut [u8], length: usize) {
+    if let (Some(from), Some(to)) = (from.first_chunk::<STRIDE>(), to.first_chunk_mut::<STRIDE>())
+        && length <= STRIDE
+    {
+        *to = *from;
+    } else if let (Some(from), Some(to)) = (from.get(..length), to.get_mut(..length)) {
+        to.copy_from_slice(from);
+    }
+}
+
+/// What `head` keeps of each value; the array itself where that is all.
+pub(super) fn shorten_views<T: ByteViewType>(
+    array: &GenericByteViewArray<T>,
+    head: impl Fn(&T::Native) -> &T::Native,
+) -> Result<ArrayRef> {
+    let mut builder = GenericByteViewBuilder::<T>::with_capacity(array.len());
+    let mut cut = false;
+    for value in array {
+        match value {
+            Some(whole) => {
+                let kept = head(whole);
+                cut |= length_of::<T>(kept) < length_of::<T>(whole);
+                builder.try_append_value(kept).map_err(|error| arrow_failure(&error))?;
+            }
+            None => builder.append_null(),
+        }
+    }
+    Ok(if cut { Arc::new(builder.finish()) } else { Arc::new(array.clone()) })
+}
+
+fn length_of<T: ByteViewType>(value: &T::Native) -> usize {
+    let bytes: &[u8] = value.as_ref();
+    bytes.len()
 }

@@ -64,7 +64,12 @@ pub fn hash_long(value: i64) -> i32 {
 /// Hash of a timestamp in nanoseconds: of the microsecond that it is in, so that both types share buckets.
 #[inline(always)]
 pub fn hash_nanos(nanos: i64) -> i32 {
-    hash_long(nanos.div_euclid(NANOS_PER_MICRO))
+    hash_long(micros_of_nanos(nanos))
+}
+
+#[inline(always)]
+pub(super) fn micros_of_nanos(nanos: i64) -> i64 {
+    nanos.div_euclid(NANOS_PER_MICRO)
 }
 
 /// Hash of a double, and of a float, which counts as one: its bits as a long, with one zero and one NaN.
@@ -81,16 +86,39 @@ pub fn hash_double(value: f64) -> i32 {
 }
 
 /// Hash of a decimal: the shortest two's-complement big-endian bytes of its unscaled value.
-#[inline]
+#[inline(always)]
 pub fn hash_decimal(unscaled: i128) -> i32 {
-    let bytes = unscaled.to_be_bytes();
-    hash_bytes(
-        bytes.split_at_checked(decimal::minimal_start(unscaled)).map_or(&bytes[..], |(_, b)| b),
-    )
+    // Shifted, the shortest form comes first; zeros follow it, which scramble to nothing.
+    let length = 16 - decimal::minimal_start(unscaled) as u32;
+    let mut words = unscaled.cast_unsigned() << (8 * (16 - length));
+    let mut state = 0;
+    for end in [4, 8, 12, 16] {
+        state = absorb_if(length >= end, state, ((words >> 96) as u32).swap_bytes());
+        words <<= 32;
+    }
+    finish(state, length)
+}
+
+/// [`hash_decimal`] of a value of 64 bits; in a loop this becomes vector code.
+#[inline(always)]
+pub(super) fn hash_narrow_decimal(unscaled: i64) -> i32 {
+    let magnitude = unscaled ^ (unscaled >> 63);
+    // One of the leading zeros is the sign; zero itself keeps a byte.
+    let redundant = ((magnitude.leading_zeros() - 1) / 8).min(7);
+    let (length, words) = (8 - redundant, unscaled.cast_unsigned() << (8 * redundant));
+    let state = absorb_if(length >= 4, 0, ((words >> 32) as u32).swap_bytes());
+    finish(absorb_if(length >= 8, state, (words as u32).swap_bytes()), length)
+}
+
+/// Absorbs a whole block, or what is left of the bytes as their rest.
+#[inline(always)]
+fn absorb_if(whole: bool, state: u32, block: u32) -> u32 {
+    let (whole_block, rest) = (absorb(state, block), state ^ scramble(block));
+    if whole { whole_block } else { rest }
 }
 
 /// Hash of the bytes of a string, a binary, a fixed or a UUID.
-#[inline]
+#[inline(always)]
 pub fn hash_bytes(bytes: &[u8]) -> i32 {
     let (blocks, tail) = bytes.as_chunks::<4>();
     let mut state = 0;

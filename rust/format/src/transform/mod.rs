@@ -1,6 +1,7 @@
 //! Partition transforms: one scalar rule, one kernel over an Arrow array.
 
 mod apply;
+mod blocks;
 mod bucket;
 mod bytes;
 pub mod hash;
@@ -8,7 +9,9 @@ mod human;
 mod kernel;
 mod remainder;
 mod temporal;
+mod temporal_array;
 mod truncate;
+mod truncate_array;
 
 use std::fmt;
 use std::num::NonZeroU32;

@@ -38,6 +38,47 @@ fn year_and_month(days: i32) -> (i64, u32) {
     (year - 400 * ERA_SHIFT, month_from_march - 1 - if next_year { 12 } else { 0 })
 }
 
+/// Cycles that are added so that near days are positive.
+const NEAR_ERA_SHIFT: u32 = 3_424;
+const NEAR_DAYS: i32 = 500_000_000;
+
+/// Whether 32 bits are enough to reckon with a day: for 1.3 million years before and after 1970.
+#[inline(always)]
+pub(super) fn is_near(days: i32) -> bool {
+    (-NEAR_DAYS..=NEAR_DAYS).contains(&days)
+}
+
+/// [`year_and_month`] of a near day, the year counted from the first of the cycles that are added. In a
+/// loop this becomes vector code.
+#[inline(always)]
+fn near_year_and_month(days: i32) -> (u32, u32) {
+    let epoch = MARCH_0000_TO_EPOCH as u32 + DAYS_PER_ERA as u32 * NEAR_ERA_SHIFT;
+    let quarter_days = days.cast_unsigned().wrapping_add(epoch).wrapping_mul(4).wrapping_add(3);
+    let century = quarter_days / DAYS_PER_ERA as u32;
+    let day_of_century = (quarter_days % DAYS_PER_ERA as u32) / 4;
+    let product = u64::from(YEARS_PER_DAY) * u64::from(4 * day_of_century + 3);
+    let year_of_century = (product >> 32) as u32;
+    let day_of_year = (product as u32) / YEARS_PER_DAY / 4;
+    let month_from_march = (2_141 * day_of_year + 197_913) >> 16;
+    let next_year = u32::from(day_of_year >= MARCH_TO_JANUARY);
+    (100 * century + year_of_century + next_year, month_from_march - 1 - 12 * next_year)
+}
+
+/// [`years_of_day`] of a near day.
+#[inline(always)]
+pub(super) fn years_of_near_day(days: i32) -> i32 {
+    let epoch = EPOCH_YEAR as u32 + 400 * NEAR_ERA_SHIFT;
+    near_year_and_month(days).0.wrapping_sub(epoch).cast_signed()
+}
+
+/// [`months_of_day`] of a near day.
+#[inline(always)]
+pub(super) fn months_of_near_day(days: i32) -> i32 {
+    let epoch = EPOCH_YEAR as u32 + 400 * NEAR_ERA_SHIFT;
+    let (year, month) = near_year_and_month(days);
+    year.wrapping_sub(epoch).wrapping_mul(12).wrapping_add(month).cast_signed()
+}
+
 /// Whole years since 1970 of a day.
 #[inline(always)]
 pub(super) fn years_of_day(days: i32) -> i32 {
@@ -53,15 +94,24 @@ pub(super) fn months_of_day(days: i32) -> i32 {
     ((year - EPOCH_YEAR) * 12 + i64::from(month)) as i32
 }
 
+/// `value / (divisor * 2^shift)`, rounded down, for `value / 2^shift` of no more than 50 bits and a sign: the
+/// half that is added outweighs what two roundings take away from the product. In a loop this becomes vector
+/// code, which a division of integers does not.
+#[inline(always)]
+fn floored_quotient(value: i64, shift: u32, divisor: f64) -> i32 {
+    // In range, because what is divided is a timestamp and the quotient a number of days or hours.
+    (((value >> shift) as f64 + 0.5) * divisor.recip()).floor() as i32
+}
+
+/// Days of 64-bit microseconds need 28 bits.
 #[inline(always)]
 pub(super) fn days_of_micros(micros: i64) -> i32 {
-    // Days of 64-bit microseconds need 28 bits.
-    micros.div_euclid(MICROS_PER_DAY) as i32
+    floored_quotient(micros, 13, MICROS_PER_DAY as f64 / 8_192.0)
 }
 
 #[inline(always)]
 pub(super) fn days_of_nanos(nanos: i64) -> i32 {
-    nanos.div_euclid(NANOS_PER_DAY) as i32
+    floored_quotient(nanos, 16, NANOS_PER_DAY as f64 / 65_536.0)
 }
 
 /// Hours beyond 32 bits, 245,000 years away, are the last that there are.
@@ -71,9 +121,24 @@ pub(super) fn hours_of_micros(micros: i64) -> i32 {
     hours.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
 }
 
+/// Microseconds of 36,000 years.
+const NEAR_MICROS: i64 = 1 << 60;
+
+/// Whether a timestamp is one for [`hours_of_near_micros`].
+#[inline(always)]
+pub(super) fn are_near_micros(micros: i64) -> bool {
+    (-NEAR_MICROS..=NEAR_MICROS).contains(&micros)
+}
+
+/// [`hours_of_micros`] of near microseconds; in a loop this becomes vector code.
+#[inline(always)]
+pub(super) fn hours_of_near_micros(micros: i64) -> i32 {
+    floored_quotient(micros, 10, MICROS_PER_HOUR as f64 / 1_024.0)
+}
+
 #[inline(always)]
 pub(super) fn hours_of_nanos(nanos: i64) -> i32 {
-    nanos.div_euclid(NANOS_PER_HOUR) as i32
+    floored_quotient(nanos, 13, NANOS_PER_HOUR as f64 / 8_192.0)
 }
 
 /// The result of a time transform; `None` where the value's type has none.
@@ -103,11 +168,42 @@ mod tests {
     use super::*;
     use crate::spec::civil::date_of_day;
 
+    /// Timestamps around whole units, where a quotient that is off by one would show.
+    fn timestamps_around(unit: i64) -> impl Iterator<Item = i64> {
+        let far = (0..63).flat_map(|bits| [1_i64 << bits, (1 << bits) / unit * unit]);
+        let near = (-50_000..50_000).map(move |units| units * unit);
+        let ends = [i64::MIN, i64::MAX, i64::MAX / unit * unit, i64::MIN / unit * unit];
+        let around = near.chain(far).chain(ends).chain([-NEAR_MICROS, NEAR_MICROS]);
+        around
+            .flat_map(|n| [n, n.saturating_neg()])
+            .flat_map(|n| [n, n.saturating_sub(1), n.saturating_add(1)])
+    }
+
+    #[test]
+    fn test_days_and_hours_are_those_of_division() {
+        for unit in [MICROS_PER_DAY, NANOS_PER_DAY, MICROS_PER_HOUR, NANOS_PER_HOUR] {
+            for value in timestamps_around(unit) {
+                let of = |unit: i64| value.div_euclid(unit);
+                assert_eq!(i64::from(days_of_micros(value)), of(MICROS_PER_DAY), "{value}");
+                assert_eq!(i64::from(days_of_nanos(value)), of(NANOS_PER_DAY), "{value}");
+                assert_eq!(i64::from(hours_of_nanos(value)), of(NANOS_PER_HOUR), "{value}");
+                if are_near_micros(value) {
+                    assert_eq!(i64::from(hours_of_near_micros(value)), of(MICROS_PER_HOUR));
+                }
+            }
+        }
+    }
+
     #[test]
     fn test_years_and_months_are_those_of_the_calendar() {
         let every_day = -800_000..800_000;
         let far_days = (i32::MIN..=i32::MAX).step_by(9_999_991).chain([i32::MIN, i32::MAX]);
-        for days in every_day.chain(far_days) {
+        let near_ends = [-NEAR_DAYS, NEAR_DAYS].into_iter();
+        for days in every_day.chain(far_days).chain(near_ends) {
+            if is_near(days) {
+                assert_eq!(years_of_near_day(days), years_of_day(days), "day {days}");
+                assert_eq!(months_of_near_day(days), months_of_day(days), "day {days}");
+            }
             let (year, month, _) = date_of_day(i64::from(days));
             assert_eq!(i64::from(years_of_day(days)), year - 1970, "day {days}");
             assert_eq!(

@@ -28,6 +28,11 @@ impl Width {
         }
     }
 
+    /// The width as a length in memory.
+    pub(super) fn length(self) -> usize {
+        self.length
+    }
+
     #[inline(always)]
     pub(super) fn of_int(self, value: i32) -> i32 {
         value.wrapping_sub_unsigned(self.remainder31.floored(value))

@@ -1,28 +1,15 @@
-use arrow_array::{Array, ArrayRef};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, Date64Array, TimestampSecondArray};
 use arrow_schema::DataType;
-use icefloe_format::spec::{Datum, PrimitiveType, datums_to_array, primitive_to_arrow};
+use icefloe_format::Error;
+use icefloe_format::spec::{
+    Datum, PrimitiveType, canonical_array, datums_to_array, primitive_to_arrow,
+};
 use icefloe_format::transform::Transform;
 use proptest::prelude::*;
 
+use crate::layouts::{layouts, promoted, threefold};
 use crate::strategies::column;
-
-/// Other Arrow layouts that hold the same values.
-fn layouts(array: &ArrayRef) -> Vec<ArrayRef> {
-    let key = || Box::new(DataType::Int16);
-    let plain = array.data_type().clone();
-    let mut types = match plain {
-        DataType::Utf8 => vec![DataType::LargeUtf8, DataType::Utf8View],
-        DataType::Binary => vec![DataType::LargeBinary, DataType::BinaryView],
-        _ => Vec::new(),
-    };
-    let encodable = !matches!(plain, DataType::Boolean | DataType::FixedSizeBinary(_));
-    if encodable {
-        types.push(DataType::Dictionary(key(), Box::new(plain)));
-    }
-    let mut made = vec![array.clone()];
-    made.extend(types.iter().filter_map(|layout| arrow_cast::cast(array, layout).ok()));
-    made
-}
 
 fn transforms(parameter: i64) -> Vec<Transform> {
     let mut all =
@@ -62,6 +49,91 @@ proptest! {
                 assert_array_is_values(transform, &source, &layout, &values);
                 assert_array_is_values(transform, &source, &slice, &values[start..]);
             }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn test_runs_give_what_their_values_give(
+        (source, values) in column(), parameter in 1_i64..20, start in 0_usize..60, length in 0_usize..60,
+    ) {
+        let runs = threefold(&datums_to_array(&source, &values).unwrap());
+        let expected: Vec<_> =
+            values.iter().flat_map(|value| std::iter::repeat_n(value.clone(), 3)).collect();
+        let start = start.min(runs.len());
+        let length = length.min(runs.len() - start);
+        for transform in transforms(parameter).iter().filter(|t| t.can_transform(&source)) {
+            let slice = runs.slice(start, length);
+            assert_array_is_values(transform, &source, &slice, &expected[start..start + length]);
+        }
+    }
+}
+
+#[test]
+fn test_promoted_arrays_give_what_their_values_give() {
+    for (array, source) in promoted() {
+        let values: Vec<_> =
+            (0..array.len()).map(|row| Datum::from_array(&array, row, &source).unwrap()).collect();
+        for layout in layouts(&array) {
+            for transform in transforms(7).iter().filter(|t| t.can_transform(&source)) {
+                assert_array_is_values(transform, &source, &layout, &values);
+                let untyped = transform.apply_untyped(&layout).unwrap();
+                assert_eq!(untyped.len(), layout.len(), "{transform} of {}", layout.data_type());
+            }
+        }
+    }
+}
+
+#[test]
+fn test_values_that_a_type_does_not_have_are_refused_not_made_null() {
+    let far = TimestampSecondArray::from(vec![i64::MAX / 1_000]);
+    let within_a_day = Date64Array::from(vec![86_400_000, 1]);
+    let beyond_dates = Date64Array::from(vec![i64::MAX / 86_400_000 * 86_400_000]);
+    for (array, source) in [
+        (&far as &dyn Array, PrimitiveType::Timestamp),
+        (&within_a_day, PrimitiveType::Date),
+        (&beyond_dates, PrimitiveType::Date),
+    ] {
+        let refused = Transform::bucket(4).unwrap().apply_array(array, &source);
+        assert!(matches!(refused, Err(Error::InvalidArgument { .. })), "{source}: {refused:?}");
+        assert!(canonical_array(array, &source).is_err());
+    }
+}
+
+#[test]
+fn test_truncated_strings_keep_their_layout_where_no_type_is_asked_for() {
+    let values = [Some(Datum::String("a longer text \u{1f600}".into())), None];
+    let array = datums_to_array(&PrimitiveType::String, &values).unwrap();
+    for layout in [DataType::Utf8, DataType::LargeUtf8, DataType::Utf8View] {
+        let array = arrow_cast::cast(&array, &layout).unwrap();
+        let truncated = Transform::truncate(15).unwrap().apply_untyped(&array).unwrap();
+        assert_eq!(*truncated.data_type(), layout);
+        let typed = Transform::truncate(15).unwrap().apply_array(&array, &PrimitiveType::String);
+        assert_eq!(typed.unwrap().as_string::<i32>().value(0), "a longer text \u{1f600}");
+    }
+}
+
+#[test]
+fn test_long_arrays_are_transformed_block_by_block() {
+    // A block of values that all fit in 64 bits, one with a wider value, and the rest of a third.
+    let decimal = |unscaled| Datum::Decimal { unscaled, precision: 38, scale: 0 };
+    let mut values: Vec<_> =
+        (0..5_000_i128).map(|n| Some(decimal((n - 2_500) * n * 977))).collect();
+    values[3_000] = Some(decimal(-i128::from(i64::MAX) * 1_000));
+    values[3_001] = None;
+    let source = PrimitiveType::Decimal { precision: 38, scale: 0 };
+    let array = datums_to_array(&source, &values).unwrap();
+    for transform in [Transform::bucket(1_000).unwrap(), Transform::truncate(99).unwrap()] {
+        assert_array_is_values(&transform, &source, &array, &values);
+    }
+    let days: Vec<_> = (0..5_000).map(|n| Some(Datum::Date(n * 13 - 20_000))).collect();
+    let mut far = days.clone();
+    far[3_000] = Some(Datum::Date(i32::MIN));
+    for values in [days, far] {
+        let array = datums_to_array(&PrimitiveType::Date, &values).unwrap();
+        for transform in [Transform::Year, Transform::Month] {
+            assert_array_is_values(&transform, &PrimitiveType::Date, &array, &values);
         }
     }
 }

@@ -9,5 +9,6 @@ mod vectors;
 
 mod hash;
 mod kernel;
+mod layouts;
 mod names;
 mod values;

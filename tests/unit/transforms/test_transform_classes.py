@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import uuid
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,18 @@ from icefloe.conversions import from_json_value, to_ordinal
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.partitioning import PartitionField, PartitionFieldValue, PartitionKey, PartitionSpec
 from icefloe.schema import Schema
-from icefloe.transforms import BucketTransform, IdentityTransform, TruncateTransform, UnknownTransform, parse_transform
+from icefloe.transforms import (
+    BucketTransform,
+    IdentityTransform,
+    TruncateTransform,
+    UnknownTransform,
+    VoidTransform,
+    parse_transform,
+)
 from icefloe.typedef import Record
 from icefloe.types import NestedField, PrimitiveType, type_from_text
 
-VECTORS = Path(__file__).parent.parent / "vectors"
+VECTORS = Path(__file__).parent.parent.parent / "vectors"
 
 
 def vectors(name: str) -> list[dict[str, Any]]:
@@ -26,9 +35,8 @@ def vectors(name: str) -> list[dict[str, Any]]:
 
 
 def plain(kind: PrimitiveType, value: Any) -> Any:
-    """The form in which transforms give values: UUIDs as their bytes."""
-    ordinal = to_ordinal(kind, value)
-    return getattr(ordinal, "bytes", ordinal)
+    """The form in which transforms give values."""
+    return to_ordinal(kind, value)
 
 
 @pytest.mark.parametrize("case", vectors("transform"), ids=lambda case: f"{case['transform']}-{case['type']}")
@@ -76,13 +84,41 @@ def test_array_form_has_the_length_and_nulls_of_its_input() -> None:
 def test_transform_refuses_what_it_does_not_apply_to() -> None:
     with pytest.raises(ValidationError, match=r"bucket\[4\] does not apply to values of type double"):
         BucketTransform(4).transform(type_from_text("double"))
-    with pytest.raises(ValidationError, match="does not apply"):
+    with pytest.raises(FeatureUnsupportedError, match="zorder, which is not known"):
         UnknownTransform("zorder").transform(type_from_text("int"))
     for width in (0, -1, 2**31):
-        with pytest.raises(ValidationError, match="must be in"):
+        with pytest.raises(ValidationError, match="width must be in"):
             TruncateTransform(width)
-    with pytest.raises(FeatureUnsupportedError, match="projecting"):
-        IdentityTransform().project("x", None)
+    with pytest.raises(ValidationError, match="num_buckets is a whole number"):
+        BucketTransform("16")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), [("int", 2**31), ("long", 2**63), ("date", "2017-11-16"), ("string", 5), ("fixed[2]", b"abc")]
+)
+def test_value_that_is_none_of_the_type_is_refused(kind: str, value: Any) -> None:
+    with pytest.raises(ValidationError, match="is not a value of type"):
+        BucketTransform(4).transform(type_from_text(kind))(value)
+
+
+def test_identity_and_void_of_any_value() -> None:
+    key = uuid.UUID(int=7)
+    assert IdentityTransform().transform(type_from_text("uuid"))(key) == key
+    assert IdentityTransform().transform(type_from_text("date"))(date(1970, 1, 3)) == 2
+    assert VoidTransform().transform(type_from_text("uuid"))(key) is None
+    assert IdentityTransform().transform(type_from_text("long"))(None) is None
+
+
+def test_what_can_be_asked_of_a_transform() -> None:
+    assert BucketTransform(4).supports_pyarrow_transform
+    assert not UnknownTransform("z").supports_pyarrow_transform
+    assert [parse_transform(name).dedup_name for name in ("year", "hour", "bucket[4]")] == ["time", "time", "bucket[4]"]
+    assert [parse_transform(name).preserves_order for name in ("truncate[2]", "day", "bucket[4]")] == [
+        True,
+        True,
+        False,
+    ]
+    assert parse_transform("year").granularity > parse_transform("hour").granularity  # type: ignore[attr-defined]
 
 
 def test_orders_that_imply_others() -> None:

@@ -1,0 +1,48 @@
+"""Partition transforms: how a partition value follows from a column's value. Spec: Partition Transforms.
+
+The classes stand in partition specs and sort orders; :func:`bucket`, :func:`truncate`, :func:`years`, :func:`months`,
+:func:`days` and :func:`hours` work on whole Arrow arrays. The rules themselves live in Rust, once.
+
+>>> from icefloe.types import LongType
+>>> parse_transform("bucket[16]").transform(LongType())(34)
+3
+"""
+
+from __future__ import annotations
+
+from icefloe.transforms.array_functions import bucket, days, hours, months, truncate, years
+from icefloe.transforms.bucketing import BucketTransform
+from icefloe.transforms.parsing import parse_transform
+from icefloe.transforms.time import (
+    DayTransform,
+    HourTransform,
+    MonthTransform,
+    TimeResolution,
+    TimeTransform,
+    YearTransform,
+)
+from icefloe.transforms.transform import Transform
+from icefloe.transforms.unapplied import UnknownTransform, VoidTransform
+from icefloe.transforms.value import IdentityTransform, TruncateTransform
+
+__all__ = [
+    "BucketTransform",
+    "DayTransform",
+    "HourTransform",
+    "IdentityTransform",
+    "MonthTransform",
+    "TimeResolution",
+    "TimeTransform",
+    "Transform",
+    "TruncateTransform",
+    "UnknownTransform",
+    "VoidTransform",
+    "YearTransform",
+    "bucket",
+    "days",
+    "hours",
+    "months",
+    "parse_transform",
+    "truncate",
+    "years",
+]

@@ -1,0 +1,48 @@
+"""Transforms from their texts."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from icefloe.exceptions import ValidationError
+from icefloe.transforms.bucketing import BucketTransform
+from icefloe.transforms.time import DayTransform, HourTransform, MonthTransform, YearTransform
+from icefloe.transforms.transform import MAX_PARAMETER, Transform
+from icefloe.transforms.unapplied import UnknownTransform, VoidTransform
+from icefloe.transforms.value import IdentityTransform, TruncateTransform
+
+_PARAMETRISED = re.compile(r"(bucket|truncate)\[\s*(\d{1,10})\s*\]", re.IGNORECASE)
+_MISSPELLED = re.compile(r"(bucket|truncate)\[.*\]", re.IGNORECASE)
+
+_PLAIN: dict[str, Transform] = {
+    str(transform): transform
+    for transform in (
+        IdentityTransform(),
+        YearTransform(),
+        MonthTransform(),
+        DayTransform(),
+        HourTransform(),
+        VoidTransform(),
+    )
+}
+
+
+def parse_transform(v: Any) -> Transform:
+    """Return the transform that a text spells; an :class:`UnknownTransform` if none does.
+
+    >>> parse_transform("bucket[16]")
+    BucketTransform(num_buckets=16)
+    """
+    if isinstance(v, Transform):
+        return v
+    if not isinstance(v, str):
+        raise ValidationError(f"a transform is text, found {v!r}")
+    if (plain := _PLAIN.get(v.lower())) is not None:
+        return plain
+    if match := _PARAMETRISED.fullmatch(v):
+        kind = BucketTransform if match[1].lower() == "bucket" else TruncateTransform
+        return kind(int(match[2]))
+    if _MISSPELLED.fullmatch(v):
+        raise ValidationError(f"not a transform: {v!r}; the number must be in 1..={MAX_PARAMETER}")
+    return UnknownTransform(v)

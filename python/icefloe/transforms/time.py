@@ -1,0 +1,111 @@
+"""Transforms of dates and timestamps to whole years, months, days and hours."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, ClassVar
+
+from icefloe.transforms.human_text import human_text
+from icefloe.transforms.source_types import DATES, TIMESTAMPS
+from icefloe.transforms.transform import Transform
+from icefloe.types import DateType, IcebergType, IntegerType
+
+
+class TimeResolution(IntEnum):
+    """Spans of time, the longer the greater."""
+
+    YEAR = 6
+    MONTH = 5
+    WEEK = 4
+    DAY = 3
+    HOUR = 2
+    MINUTE = 1
+    SECOND = 0
+
+
+class TimeTransform(Transform):
+    """Whole years, months, days or hours from 1970-01-01."""
+
+    __slots__ = ()
+    _sources: ClassVar[frozenset[str]] = DATES | TIMESTAMPS
+    _granularity: ClassVar[TimeResolution]
+
+    @property
+    def granularity(self) -> TimeResolution:
+        """How long a span of time has one value."""
+        return self._granularity
+
+    def can_transform(self, source: IcebergType) -> bool:
+        """Return whether the type is a date or a timestamp (hours: a timestamp)."""
+        return str(source) in self._sources
+
+    def result_type(self, source: IcebergType) -> IcebergType:
+        """Return int; date for days."""
+        return IntegerType()
+
+    @property
+    def preserves_order(self) -> bool:
+        """Whether partition values are ordered as source values are: they are."""
+        return True
+
+    def satisfies_order_of(self, other: Transform) -> bool:
+        """Return whether the other transform counts the same or a longer span of time."""
+        return isinstance(other, TimeTransform) and self.granularity <= other.granularity
+
+    @property
+    def dedup_name(self) -> str:
+        """``time``, for all of this family."""
+        return "time"
+
+
+class YearTransform(TimeTransform):
+    """Years from 1970."""
+
+    __slots__ = ()
+    _text = "year"
+    _granularity = TimeResolution.YEAR
+
+    def to_human_string(self, source: IcebergType, value: Any) -> str:
+        """Return ``2017`` for 47."""
+        return "null" if value is None else f"{1970 + value:04d}"
+
+
+class MonthTransform(TimeTransform):
+    """Months from 1970-01."""
+
+    __slots__ = ()
+    _text = "month"
+    _granularity = TimeResolution.MONTH
+
+    def to_human_string(self, source: IcebergType, value: Any) -> str:
+        """Return ``2017-12`` for 575."""
+        return "null" if value is None else f"{1970 + value // 12:04d}-{value % 12 + 1:02d}"
+
+
+class DayTransform(TimeTransform):
+    """Days from 1970-01-01."""
+
+    __slots__ = ()
+    _text = "day"
+    _granularity = TimeResolution.DAY
+
+    def result_type(self, source: IcebergType) -> IcebergType:
+        """Return date."""
+        return DateType()
+
+    def to_human_string(self, source: IcebergType, value: Any) -> str:
+        """Return ``2017-12-01`` for 17501."""
+        return human_text(DateType(), value)
+
+
+class HourTransform(TimeTransform):
+    """Hours from 1970-01-01 00:00."""
+
+    __slots__ = ()
+    _text = "hour"
+    _granularity = TimeResolution.HOUR
+    _sources = TIMESTAMPS
+
+    def to_human_string(self, source: IcebergType, value: Any) -> str:
+        """Return ``2017-12-01-10`` for 420034."""
+        return "null" if value is None else f"{human_text(DateType(), value // 24)}-{value % 24:02d}"

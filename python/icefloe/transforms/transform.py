@@ -1,0 +1,180 @@
+"""What all transforms share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from icefloe.conversions import to_ordinal
+from icefloe.exceptions import ValidationError
+from icefloe.types import IcebergType, PrimitiveType
+from icefloe.types.arrow import primitive_to_arrow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+
+    from icefloe.expressions import BooleanExpression
+    from icefloe.expressions.bound import BoundPredicate
+
+
+class Transform:
+    """A rule from source values to partition values. Immutable; ``str(transform)`` is the specification's spelling."""
+
+    __slots__ = ()
+    _text: ClassVar[str] = ""
+
+    def transform(self, source: IcebergType) -> Callable[[Any], Any]:
+        """Return a function from one source value to its partition value, None for None.
+
+        Dates are days, times and timestamps microseconds, as numbers or as ``datetime`` objects; ordinals come out as ``int``.
+
+        Raises:
+            ValidationError: The transform does not apply to values of the type.
+
+        >>> from icefloe.transforms import BucketTransform
+        >>> from icefloe.types import LongType
+        >>> BucketTransform(16).transform(LongType())(34)
+        3
+        """
+        import pyarrow as pa
+
+        kind = self._checked(source)
+        arrow_type = primitive_to_arrow(kind)
+
+        def apply(value: Any) -> Any:
+            if value is None:
+                return None
+            ordinal = to_ordinal(kind, value)
+            try:
+                array = pa.array([getattr(ordinal, "bytes", ordinal)], arrow_type)
+            except (pa.ArrowException, OverflowError, TypeError) as error:
+                raise ValidationError(f"{value!r} is not a value of type {kind}") from error
+            return _number(self._compute(array, kind))[0].as_py()
+
+        return apply
+
+    def pyarrow_transform(self, source: IcebergType) -> Callable[[Any], pa.Array]:
+        """Return a function from an Arrow array of source values to one of partition values, of the same length.
+
+        The arrays that come in are those of :func:`icefloe.transforms.bucket`; streams give chunked arrays.
+
+        Raises:
+            ValidationError: The transform does not apply to values of the type.
+        """
+        from icefloe.transforms.array_functions import each_chunk
+
+        kind = self._checked(source)
+        return lambda array: each_chunk(array, lambda chunk: self._compute(chunk, kind))
+
+    @property
+    def supports_pyarrow_transform(self) -> bool:
+        """Whether :meth:`pyarrow_transform` works: it does for every transform that is known."""
+        return True
+
+    def can_transform(self, source: IcebergType) -> bool:
+        """Return whether values of a type may be transformed."""
+        raise NotImplementedError
+
+    def result_type(self, source: IcebergType) -> IcebergType:
+        """Return the type of the partition values of a source type."""
+        raise NotImplementedError
+
+    def project(self, name: str, pred: BoundPredicate) -> BooleanExpression | None:
+        """Return what holds of partition field ``name`` wherever some row satisfies ``pred``; None if nothing is known.
+
+        Raises:
+            ValidationError: The transform does not apply to values of the predicate's column.
+
+        >>> from icefloe.expressions import GreaterThan
+        >>> from icefloe.schema import Schema
+        >>> from icefloe.transforms import TruncateTransform
+        >>> from icefloe.types import NestedField
+        >>> column = GreaterThan("x", 99).bind(Schema(NestedField(1, "x", "int")))
+        >>> TruncateTransform(10).project("x_trunc", column)
+        GreaterThanOrEqual(term=Reference(name='x_trunc'), literal=literal(100))
+        """
+        from icefloe.transforms.projection import projected
+
+        return projected(self, name, pred, strict=False)
+
+    def strict_project(self, name: str, pred: BoundPredicate) -> BooleanExpression | None:
+        """Return what holds of partition field ``name`` only where every row satisfies ``pred``; None if nothing does.
+
+        Raises:
+            ValidationError: The transform does not apply to values of the predicate's column.
+        """
+        from icefloe.transforms.projection import projected
+
+        return projected(self, name, pred, strict=True)
+
+    @property
+    def preserves_order(self) -> bool:
+        """Whether partition values are ordered as source values are."""
+        return False
+
+    def satisfies_order_of(self, other: Transform) -> bool:
+        """Return whether data sorted by this transform is sorted by the other."""
+        return self == other
+
+    def to_human_string(self, source: IcebergType, value: Any) -> str:
+        """Return the text of a partition value in paths and reports, ``null`` of None."""
+        return "null" if value is None else str(value)
+
+    @property
+    def dedup_name(self) -> str:
+        """The family of which a column may have one field per spec; all time transforms are one family."""
+        return str(self)
+
+    def _checked(self, source: IcebergType) -> PrimitiveType:
+        if not isinstance(source, PrimitiveType) or not self.can_transform(source):
+            raise ValidationError(f"transform {self} does not apply to values of type {source}")
+        return source
+
+    def _compute(self, array: Any, source: PrimitiveType) -> pa.Array:
+        from icefloe import _core
+
+        return _core.transform(array, str(self), str(source))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        from icefloe.transforms.parsing import parse_transform
+
+        return core_schema.no_info_plain_validator_function(
+            parse_transform, serialization=core_schema.plain_serializer_function_ser_schema(str)
+        )
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __eq__(self, other: object) -> bool:
+        return str(self) == str(other) if isinstance(other, Transform) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+MAX_PARAMETER = 2**31 - 1
+
+
+def checked_parameter(name: str, value: int) -> int:
+    """Return a number of buckets or a width; ValidationError naming it unless it is in 1..=2**31 - 1."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValidationError(f"{name} is a whole number, found {value!r}")
+    if not 1 <= value <= MAX_PARAMETER:
+        raise ValidationError(f"{name} must be in 1..={MAX_PARAMETER}, got {value}")
+    return value
+
+
+def _number(array: pa.Array) -> pa.Array:
+    """Return dates and times as the numbers that they are."""
+    import pyarrow as pa
+
+    if pa.types.is_date32(array.type):
+        return array.cast(pa.int32())
+    return array.cast(pa.int64()) if pa.types.is_temporal(array.type) else array

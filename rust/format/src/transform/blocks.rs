@@ -1,0 +1,93 @@
+//! Loops over the slots of arrays of numbers, in blocks and as vector code.
+
+use std::sync::Arc;
+
+use arrow_array::types::ArrowPrimitiveType;
+use arrow_array::{Array, ArrayRef, Int32Array, PrimitiveArray};
+use arrow_buffer::{ArrowNativeType, NullBuffer};
+use fearless_simd::{Level, dispatch};
+
+/// Slots per pass: their results stay in the first-level cache between being made and being filled.
+const BLOCK: usize = 2_048;
+
+/// The rule for every slot, those of nulls too: it is total, and a loop without branches becomes vector
+/// code, of the widest registers that this machine has.
+pub(super) fn map<S: Copy, R: ArrowNativeType>(
+    values: &[S],
+    rule: impl Fn(S) -> R + Copy,
+) -> Vec<R> {
+    in_blocks(values, |level, block, results| dispatch!(level, _simd => fill(block, results, rule)))
+}
+
+/// `second` of `first` of every slot, each in a loop of its own, where only one of them becomes vector code.
+pub(super) fn map_twice<S: Copy, M: ArrowNativeType, R: ArrowNativeType>(
+    values: &[S],
+    first: impl Fn(S) -> M + Copy,
+    second: impl Fn(M) -> R + Copy,
+) -> Vec<R> {
+    let mut between = [M::default(); BLOCK];
+    in_blocks(values, |level, block, results| {
+        let between = between.get_mut(..block.len()).unwrap_or_default();
+        dispatch!(level, _simd => fill(block, between, first));
+        dispatch!(level, _simd => fill(between, results, second));
+    })
+}
+
+/// `rule` for every slot of blocks whose every slot is `fit` for it, `any` for those of other blocks.
+pub(super) fn map_where<S: Copy, R: ArrowNativeType>(
+    values: &[S],
+    fit: impl Fn(S) -> bool + Copy,
+    rule: impl Fn(S) -> R + Copy,
+    any: impl Fn(S) -> R + Copy,
+) -> Vec<R> {
+    in_blocks(values, |level, block, results| {
+        if dispatch!(level, _simd => all(block, fit)) {
+            dispatch!(level, _simd => fill(block, results, rule));
+        } else {
+            dispatch!(level, _simd => fill(block, results, any));
+        }
+    })
+}
+
+fn in_blocks<S, R: ArrowNativeType>(
+    values: &[S],
+    mut work: impl FnMut(Level, &[S], &mut [R]),
+) -> Vec<R> {
+    let mut results = Vec::with_capacity(values.len());
+    let level = Level::new();
+    for block in values.chunks(BLOCK) {
+        let start = results.len();
+        results.resize(start + block.len(), R::default());
+        work(level, block, results.get_mut(start..).unwrap_or_default());
+    }
+    results
+}
+
+/// The rule comes by value: behind a reference its numbers would be loaded again for every slot.
+#[inline(always)]
+fn fill<S: Copy, R>(values: &[S], results: &mut [R], rule: impl Fn(S) -> R) {
+    for (result, value) in results.iter_mut().zip(values) {
+        *result = rule(*value);
+    }
+}
+
+/// Looks at every slot, also after one that does not fit: without a branch this is vector code.
+#[inline(always)]
+fn all<S: Copy>(values: &[S], fit: impl Fn(S) -> bool) -> bool {
+    values.iter().fold(true, |so_far, value| so_far & fit(*value))
+}
+
+pub(super) fn ints(results: Vec<i32>, nulls: Option<&NullBuffer>) -> ArrayRef {
+    Arc::new(Int32Array::new(results.into(), nulls.cloned()))
+}
+
+/// An array of results that are of the source's type.
+pub(super) fn same_type<T: ArrowPrimitiveType>(
+    array: &PrimitiveArray<T>,
+    results: Vec<T::Native>,
+) -> ArrayRef {
+    let nulls = array.nulls().cloned();
+    Arc::new(
+        PrimitiveArray::<T>::new(results.into(), nulls).with_data_type(array.data_type().clone()),
+    )
+}
