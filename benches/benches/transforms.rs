@@ -3,10 +3,17 @@
 #![allow(clippy::expect_used, reason = "a bench that cannot run has nothing to report")]
 
 use std::hint::black_box;
+use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, BinaryArray};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use icefloe_benches::{dates, decimals, ints, longs, strings, timestamps};
+use icefloe_benches::{
+    binaries, dates, decimals, fixed, international_texts, ints, longs, nano_timestamps, numbers,
+    repeated_texts, strings, texts_of_16, times, timestamps, wide_decimals, zoned_timestamps,
+};
+use icefloe_format::spec::{PrimitiveType, single_value};
 use icefloe_format::transform::Transform;
 
 const COUNT: usize = 1 << 20;
@@ -27,14 +34,61 @@ fn bench(criterion: &mut Criterion, source: &str, array: &ArrayRef, transforms: 
     group.finish();
 }
 
+const TIMES: [&str; 5] = ["bucket[16]", "year", "month", "day", "hour"];
+
 fn transforms(criterion: &mut Criterion) {
-    bench(criterion, "long", &longs(COUNT), &["bucket[16]", "bucket[100]", "truncate[10]"]);
-    bench(criterion, "int", &ints(COUNT), &["bucket[16]", "truncate[10]"]);
-    bench(criterion, "decimal", &decimals(COUNT), &["bucket[16]", "truncate[10]"]);
-    bench(criterion, "string", &strings(COUNT), &["bucket[16]", "truncate[5]", "truncate[20]"]);
+    let of_numbers = ["bucket[16]", "bucket[100]", "truncate[10]"];
+    bench(criterion, "int", &ints(COUNT), &of_numbers);
+    bench(criterion, "long", &longs(COUNT), &of_numbers);
+    bench(criterion, "decimal", &decimals(COUNT), &of_numbers);
+    bench(criterion, "decimal of 128 bits", &wide_decimals(COUNT), &of_numbers);
     bench(criterion, "date", &dates(COUNT), &["bucket[16]", "year", "month", "day"]);
-    bench(criterion, "timestamp", &timestamps(COUNT), &["year", "month", "day", "hour"]);
+    bench(criterion, "time", &times(COUNT), &["bucket[16]"]);
+    bench(criterion, "timestamp", &timestamps(COUNT), &TIMES);
+    bench(criterion, "timestamptz", &zoned_timestamps(COUNT), &TIMES);
+    bench(criterion, "timestamp_ns", &nano_timestamps(COUNT), &TIMES);
+    let texts = ["bucket[16]", "truncate[5]", "truncate[20]"];
+    bench(criterion, "string", &strings(COUNT), &texts);
+    bench(criterion, "string of 16 bytes", &texts_of_16(COUNT), &texts);
+    bench(criterion, "string beyond ASCII", &international_texts(COUNT), &texts);
+    bench(criterion, "string in a dictionary", &repeated_texts(COUNT), &texts);
+    bench(criterion, "binary", &binaries(COUNT), &texts);
+    bench(criterion, "uuid", &fixed(16, COUNT), &["bucket[16]"]);
+    bench(criterion, "fixed[5]", &fixed(5, COUNT), &["bucket[16]"]);
 }
 
-criterion_group!(benches, transforms);
+/// The same longs copied, half of each as the buckets are: what memory alone takes.
+fn copies(criterion: &mut Criterion) {
+    let longs = longs(COUNT);
+    let mut group = criterion.benchmark_group("long");
+    group.throughput(Throughput::ElementsAndBytes {
+        elements: COUNT as u64,
+        bytes: longs.to_data().get_slice_memory_size().unwrap_or(0) as u64,
+    });
+    let values = longs.as_primitive::<Int64Type>().values();
+    group.bench_function("copied to ints", |bencher| {
+        bencher.iter(|| black_box(values).iter().map(|value| *value as i32).collect::<Vec<_>>());
+    });
+    group.finish();
+}
+
+/// Bounds of a long column, half of them written when it was one of ints.
+fn single_values(criterion: &mut Criterion) {
+    let bounds: Vec<Vec<u8>> = numbers(1, COUNT)
+        .map(|bits| bits.to_le_bytes()[..if bits % 2 == 0 { 4 } else { 8 }].to_vec())
+        .collect();
+    let bounds: ArrayRef = Arc::new(BinaryArray::from_iter_values(bounds));
+    let mut group = criterion.benchmark_group("single values");
+    group.throughput(Throughput::Elements(COUNT as u64));
+    for (name, kind) in [("long", PrimitiveType::Long), ("binary", PrimitiveType::Binary)] {
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                single_value::decode_array(&kind, black_box(&bounds)).expect("bounds of the type")
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, transforms, copies, single_values);
 criterion_main!(benches);

@@ -16,12 +16,25 @@ from peers.measure import measure
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="peers", description=__doc__)
-    parser.add_argument("--case", action="append", choices=sorted(CASES), help="only this case; may be repeated")
+    parser.add_argument(
+        "--case",
+        action="append",
+        default=[],
+        help="only this case, or those whose names begin with it; may be repeated",
+    )
     parser.add_argument("--rounds", type=int, default=5, help="rounds per case, interleaved (default 5)")
     parser.add_argument("--data", type=Path, default=Path(".bench/data"), help="where generated data is kept")
     parser.add_argument("--json", type=Path, default=Path(".bench/results.json"), help="where the figures go")
     parser.add_argument("--list", action="store_true", help="list the cases and stop")
     return parser.parse_args()
+
+
+def wanted(asked: list[str]) -> list[str]:
+    """The cases that were asked for, by name or by what their names begin with; all where none was."""
+    for name in asked:
+        if not any(case == name or case.startswith(f"{name}_") for case in CASES):
+            sys.exit(f"no case {name!r}; there are {', '.join(sorted(CASES))}")
+    return [case for case in CASES if not asked or any(case == name or case.startswith(f"{name}_") for name in asked)]
 
 
 def main() -> int:
@@ -38,7 +51,7 @@ def main() -> int:
         )
         return 2
     failures, documents = [], []
-    for name in options.case or list(CASES):
+    for name in wanted(options.case):
         case = CASES[name]
         with console.status(f"{name}: preparing data") as status:
             case.prepare(options.data.absolute())

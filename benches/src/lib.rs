@@ -3,9 +3,14 @@
 use std::sync::Arc;
 
 use arrow_array::types::{
-    Date32Type, Decimal128Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    Date32Type, Decimal128Type, Int32Type, Int64Type, Time64MicrosecondType,
+    TimestampMicrosecondType, TimestampNanosecondType,
 };
-use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray, StringArray};
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, BinaryArray, DictionaryArray, FixedSizeBinaryArray,
+    PrimitiveArray, StringArray,
+};
+use arrow_buffer::Buffer;
 
 /// Pseudo-random 64-bit numbers, the same for the same seed (SplitMix64).
 pub fn numbers(seed: u64, count: usize) -> impl Iterator<Item = u64> {
@@ -54,4 +59,63 @@ pub fn timestamps(count: usize) -> ArrayRef {
 pub fn strings(count: usize) -> ArrayRef {
     let texts = numbers(1, count).map(|bits| format!("customer-{}", bits % 10_000_000));
     Arc::new(StringArray::from_iter_values(texts))
+}
+
+/// Decimals of up to 30 digits, `decimal(38, 10)`.
+pub fn wide_decimals(count: usize) -> ArrayRef {
+    let values = PrimitiveArray::<Decimal128Type>::from_iter_values(
+        numbers(1, count).map(|bits| i128::from(bits.cast_signed()) * 100_000_000_000),
+    );
+    Arc::new(values)
+}
+
+/// Times of day in microseconds.
+pub fn times(count: usize) -> ArrayRef {
+    primitives::<Time64MicrosecondType>(count, |bits| (bits % 86_400_000_000).cast_signed())
+}
+
+/// Timestamps of 1940 to 2050 in microseconds, of UTC.
+pub fn zoned_timestamps(count: usize) -> ArrayRef {
+    let zoned = PrimitiveArray::<TimestampMicrosecondType>::from(timestamps(count).to_data());
+    Arc::new(zoned.with_timezone("UTC"))
+}
+
+/// Timestamps of 1940 to 2050 in nanoseconds.
+pub fn nano_timestamps(count: usize) -> ArrayRef {
+    primitives::<TimestampNanosecondType>(count, |bits| {
+        (bits % 3_456_000_000_000_000_000).cast_signed() - 950_400_000_000_000_000
+    })
+}
+
+/// Texts of 16 bytes.
+pub fn texts_of_16(count: usize) -> ArrayRef {
+    let texts = numbers(1, count).map(|bits| format!("{bits:016x}"));
+    Arc::new(StringArray::from_iter_values(texts))
+}
+
+/// Texts of a few characters of two, three and four bytes.
+pub fn international_texts(count: usize) -> ArrayRef {
+    let texts = numbers(1, count).map(|bits| format!("é☃😀-{}", bits % 10_000_000));
+    Arc::new(StringArray::from_iter_values(texts))
+}
+
+/// Texts of 10 to 16 bytes, of which there are a thousand, as a dictionary.
+pub fn repeated_texts(count: usize) -> ArrayRef {
+    let keys = numbers(1, count).map(|bits| (bits % 1_000) as i32);
+    let keys = PrimitiveArray::<Int32Type>::from_iter_values(keys);
+    Arc::new(DictionaryArray::new(keys, strings(1_000)))
+}
+
+/// Bytes, 10 to 16 of them.
+pub fn binaries(count: usize) -> ArrayRef {
+    let texts = numbers(1, count).map(|bits| format!("customer-{}", bits % 10_000_000));
+    Arc::new(BinaryArray::from_iter_values(texts))
+}
+
+/// Random bytes of one length; UUIDs where that is 16.
+pub fn fixed(length: i32, count: usize) -> ArrayRef {
+    let size = count * usize::try_from(length).unwrap_or(0);
+    let bytes = numbers(1, size.div_ceil(8)).flat_map(u64::to_le_bytes).take(size);
+    let bytes = Buffer::from_vec(bytes.collect::<Vec<u8>>());
+    Arc::new(FixedSizeBinaryArray::new(length, bytes, None))
 }
