@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import math
 import uuid
 from datetime import date, datetime, time, timezone
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 import pyiceberg.conversions as their_conversions
+import pyiceberg.schema as their_schema
 import pyiceberg.types as their_types
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from icefloe.conversions import from_bytes, from_json_value, partition_to_py, to_bytes, to_json_value
-from icefloe.exceptions import ValidationError
+from icefloe import _core
+from icefloe.conversions import EXACT, from_bytes, from_json_value, partition_to_py, to_bytes, to_json_value
+from icefloe.exceptions import CorruptFileError, ValidationError
 from icefloe.types import DecimalType, type_from_text
 
 UUID = uuid.UUID("f79c3e09-677c-4bbd-a479-3f349cb785e7")
@@ -59,6 +64,94 @@ def test_decimals_are_minimal_and_agree_with_pyiceberg(value: Decimal) -> None:
     assert from_bytes(DecimalType(38, 3), ours) == value
     assert their_conversions.from_bytes(their_types.DecimalType(38, 3), ours) == value
     assert len(ours) == 1 or ours[:2] not in {b"\x00\x00", b"\xff\xff"}
+
+
+VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "boolean": st.booleans(),
+    "int": st.integers(-(2**31), 2**31 - 1),
+    "long": st.integers(-(2**63), 2**63 - 1),
+    "float": st.floats(width=32),
+    "double": st.floats(),
+    "date": st.integers(-(2**31), 2**31 - 1),
+    "time": st.integers(0, 86_400_000_000 - 1),
+    "timestamp": st.integers(-(2**63), 2**63 - 1),
+    "timestamptz": st.integers(-(2**63), 2**63 - 1),
+    "timestamp_ns": st.integers(-(2**63), 2**63 - 1),
+    "timestamptz_ns": st.integers(-(2**63), 2**63 - 1),
+    "string": st.text(),
+    "uuid": st.uuids(),
+    "fixed[3]": st.binary(min_size=3, max_size=3),
+    "binary": st.binary(),
+    "decimal(38, 10)": st.integers(-(10**38) + 1, 10**38 - 1).map(
+        lambda unscaled: Decimal(unscaled).scaleb(-10, EXACT)
+    ),
+}
+
+
+@st.composite
+def columns(draw: st.DrawFn) -> tuple[str, list[Any]]:
+    kind = draw(st.sampled_from(sorted(VALUES)))
+    return kind, draw(st.lists(st.none() | VALUES[kind], max_size=8))
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equality of values and their signs, where NaN equals NaN."""
+    return repr(a) == repr(b)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(columns())
+def test_forms_are_those_of_the_core_and_of_pyiceberg(column: tuple[str, list[Any]]) -> None:
+    kind, values = column
+    ours = type_from_text(kind)
+    forms = [None if value is None else to_bytes(ours, value) for value in values]
+    theirs = their_schema.Schema.model_validate(
+        {"type": "struct", "fields": [{"id": 1, "name": "x", "required": False, "type": kind}]}
+    ).find_type("x")
+    for value, form in zip(values, forms, strict=True):
+        if value is None:
+            continue
+        assert same(from_bytes(ours, form), value)
+        if not kind.startswith("decimal"):
+            # Theirs rounds decimals to 28 digits.
+            assert form == their_conversions.to_bytes(theirs, value)
+        text = _core.single_value_from_bytes(kind, form)
+        if not (isinstance(value, float) and not math.isfinite(value)):
+            assert same(from_json_value(ours, json.loads(text)), value)
+            assert _core.single_value_to_bytes(kind, json.dumps(to_json_value(ours, value))) == form
+    decoded = _core.single_values(pa.array(forms, pa.binary()), kind)
+    again = [None if value is None else to_bytes(ours, value) for value in numbers(decoded)]
+    assert again == forms
+
+
+def numbers(array: pa.Array) -> list[Any]:
+    """Return dates, times and timestamps as the numbers that they are."""
+    if pa.types.is_date32(array.type):
+        return array.view(pa.int32()).to_pylist()
+    return array.view(pa.int64()).to_pylist() if pa.types.is_temporal(array.type) else array.to_pylist()
+
+
+def test_column_of_bounds_is_read_across_a_promotion_and_refused_where_wrong() -> None:
+    bounds = pa.array([bytes.fromhex("ea480100"), None, bytes.fromhex("c800000000000000")], pa.binary_view())
+    assert _core.single_values(bounds, "long").to_pylist() == [84202, None, 200]
+    with pytest.raises(CorruptFileError, match="5 bytes are not a value of type long"):
+        _core.single_values(pa.array([b"12345"]), "long")
+    with pytest.raises(ValidationError, match="array"):
+        _core.single_values(pa.array([1]), "long")
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "text"),
+    [("date", 2**31 - 1, "+5881580-07-11"), ("timestamptz", -(2**63), "-290308-12-21T19:59:05.224192+00:00")],
+)
+def test_time_beyond_the_years_that_python_has_is_written_and_read(kind: str, number: int, text: str) -> None:
+    assert to_json_value(type_from_text(kind), number) == text
+    assert from_json_value(type_from_text(kind), text) == number
+
+
+def test_decimal_of_too_many_digits_is_refused() -> None:
+    with pytest.raises(ValidationError, match="more digits"):
+        from_bytes(DecimalType(38, 0), b"\x7f" * 17)
 
 
 @pytest.mark.parametrize(

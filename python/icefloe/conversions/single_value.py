@@ -13,6 +13,8 @@ from datetime import date, datetime, time
 from decimal import Context, Decimal
 from typing import Any
 
+from pydantic_core import from_json, to_json
+
 from icefloe.conversions import temporal
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.types import DecimalType, FixedType, PrimitiveType
@@ -23,6 +25,7 @@ _FORMATS = {
 }  # fmt: skip
 # A value written before its column was promoted keeps its narrow form.
 _NARROW = {("long", 4): "<i", ("double", 4): "<f"}
+_MAX_PRECISION = 38
 # Twice the digits of the widest decimal: arithmetic under it never rounds.
 EXACT = Context(prec=76)
 
@@ -72,9 +75,7 @@ def from_bytes(primitive_type: PrimitiveType, data: bytes) -> Any:
         _check_length(kind, data, struct.calcsize(form))
         return struct.unpack(form, data)[0]
     if isinstance(primitive_type, DecimalType):
-        if not data:
-            raise ValidationError(f"a {kind} needs at least one byte")
-        return Decimal(int.from_bytes(data, "big", signed=True)).scaleb(-primitive_type.scale, EXACT)
+        return _decimal_from_bytes(primitive_type, data)
     if kind == "string":
         try:
             return data.decode()
@@ -89,6 +90,15 @@ def from_bytes(primitive_type: PrimitiveType, data: bytes) -> Any:
     if kind == "binary":
         return data
     raise FeatureUnsupportedError(f"single values of type {kind}")
+
+
+def _decimal_from_bytes(kind: DecimalType, data: bytes) -> Decimal:
+    if not data:
+        raise ValidationError(f"a {kind} needs at least one byte")
+    unscaled = int.from_bytes(data, "big", signed=True)
+    if abs(unscaled) >= 10**_MAX_PRECISION:
+        raise ValidationError(f"{len(data)} bytes are more digits than a decimal has")
+    return Decimal(unscaled).scaleb(-kind.scale, EXACT)
 
 
 def to_ordinal(primitive_type: PrimitiveType, value: Any) -> Any:
@@ -130,19 +140,34 @@ def to_json_value(primitive_type: PrimitiveType, value: Any) -> Any:
     if value is None:
         return None
     kind, value = str(primitive_type), to_ordinal(primitive_type, value)
-    if kind == "date":
-        return temporal.days_to_date(value).isoformat()
-    if kind == "time":
-        return temporal.micros_to_time(value).isoformat(timespec="microseconds")
-    if kind in {"timestamp", "timestamptz"}:
-        return temporal.timestamp_to_text(value, "+00:00" if kind == "timestamptz" else "")
-    if kind in {"timestamp_ns", "timestamptz_ns"}:
-        return temporal.timestamp_nanos_to_text(value, "+00:00" if kind == "timestamptz_ns" else "")
+    if kind.startswith(("date", "time")):
+        try:
+            return _temporal_text(kind, value)
+        except OverflowError:
+            # Beyond the years 1 to 9999 that Python's own dates have.
+            return _from_core(kind, to_bytes(primitive_type, value))
     if isinstance(primitive_type, DecimalType):
         return format(Decimal(unscaled_value(value, primitive_type)).scaleb(-primitive_type.scale, EXACT), "f")
     if kind == "uuid":
         return str(value)
     return bytes(value).hex() if kind == "binary" or isinstance(primitive_type, FixedType) else value
+
+
+def _temporal_text(kind: str, value: int) -> str:
+    if kind == "date":
+        return temporal.days_to_date(value).isoformat()
+    if kind == "time":
+        return temporal.micros_to_time(value).isoformat(timespec="microseconds")
+    zone = "+00:00" if kind.startswith("timestamptz") else ""
+    if kind.endswith("_ns"):
+        return temporal.timestamp_nanos_to_text(value, zone)
+    return temporal.timestamp_to_text(value, zone)
+
+
+def _from_core(kind: str, data: bytes) -> Any:
+    from icefloe import _core
+
+    return from_json(_core.single_value_from_bytes(kind, data))
 
 
 def from_json_value(primitive_type: PrimitiveType, value: Any) -> Any:
@@ -156,22 +181,39 @@ def from_json_value(primitive_type: PrimitiveType, value: Any) -> Any:
     if not isinstance(value, wanted) or (isinstance(value, bool) and kind != "boolean"):
         raise ValidationError(f"{value!r} is not the JSON form of a {kind}")
     try:
-        if kind in {"float", "double"}:
-            return float(value)
-        if kind == "date":
-            return temporal.date_from_text(value)
-        if kind == "time":
-            return temporal.time_from_text(value)
-        if kind.startswith("timestamp"):
-            nanos = temporal.timestamp_nanos_from_text(value)[0]
-            return nanos if kind.endswith("_ns") else nanos // temporal.NANOS_PER_MICRO
-        if isinstance(primitive_type, DecimalType):
-            return Decimal(unscaled_value(value, primitive_type)).scaleb(-primitive_type.scale, EXACT)
-        if kind == "uuid":
-            return uuid.UUID(value)
-        return bytes.fromhex(value) if kind == "binary" or isinstance(primitive_type, FixedType) else value
+        return _parsed(primitive_type, kind, value)
     except (ValueError, ArithmeticError) as error:
+        if kind.startswith(("date", "time")) and (far := _far(primitive_type, value)) is not None:
+            return far
         raise ValidationError(f"{value!r} is not the JSON form of a {kind}: {error}") from error
+
+
+def _parsed(primitive_type: PrimitiveType, kind: str, value: Any) -> Any:
+    if kind in {"float", "double"}:
+        return float(value)
+    if kind == "date":
+        return temporal.date_from_text(value)
+    if kind == "time":
+        return temporal.time_from_text(value)
+    if kind.startswith("timestamp"):
+        nanos = temporal.timestamp_nanos_from_text(value)[0]
+        return nanos if kind.endswith("_ns") else nanos // temporal.NANOS_PER_MICRO
+    if isinstance(primitive_type, DecimalType):
+        return Decimal(unscaled_value(value, primitive_type)).scaleb(-primitive_type.scale, EXACT)
+    if kind == "uuid":
+        return uuid.UUID(value)
+    return bytes.fromhex(value) if kind == "binary" or isinstance(primitive_type, FixedType) else value
+
+
+def _far(primitive_type: PrimitiveType, text: str) -> int | None:
+    """Return a date or timestamp beyond the years 1 to 9999 that Python's own dates have; None if the text is none."""
+    from icefloe import _core
+
+    try:
+        value = from_bytes(primitive_type, _core.single_value_to_bytes(str(primitive_type), to_json(text).decode()))
+    except ValidationError:
+        return None
+    return int(value)
 
 
 def _check_length(kind: str, data: bytes, length: int) -> None:

@@ -49,6 +49,25 @@ pub(super) fn map_where<S: Copy, R: ArrowNativeType>(
     })
 }
 
+/// `narrow` for every slot of blocks whose every number fits in 64 bits, `wide` for those of other blocks.
+pub(super) fn map_narrowed<R: ArrowNativeType>(
+    values: &[i128],
+    narrow: impl Fn(i64) -> R + Copy,
+    wide: impl Fn(i128) -> R + Copy,
+) -> Vec<R> {
+    let mut between = [0; BLOCK];
+    in_blocks(values, |level, block, results| {
+        let between = between.get_mut(..block.len()).unwrap_or_default();
+        // Whether that cut anything off is looked at next.
+        dispatch!(level, _simd => fill(block, between, |value| value as i64));
+        if dispatch!(level, _simd => are_narrow(block)) {
+            dispatch!(level, _simd => fill(between, results, narrow));
+        } else {
+            dispatch!(level, _simd => fill(block, results, wide));
+        }
+    })
+}
+
 fn in_blocks<S, R: ArrowNativeType>(
     values: &[S],
     mut work: impl FnMut(Level, &[S], &mut [R]),
@@ -75,6 +94,13 @@ fn fill<S: Copy, R>(values: &[S], results: &mut [R], rule: impl Fn(S) -> R) {
 #[inline(always)]
 fn all<S: Copy>(values: &[S], fit: impl Fn(S) -> bool) -> bool {
     values.iter().fold(true, |so_far, value| so_far & fit(*value))
+}
+
+/// Whether the upper half of every number only repeats the sign of the lower.
+#[inline(always)]
+fn are_narrow(values: &[i128]) -> bool {
+    let differ = |value: i128| (value >> 64) as i64 ^ ((value as i64) >> 63);
+    values.iter().fold(0, |so_far, value| so_far | differ(*value)) == 0
 }
 
 pub(super) fn ints(results: Vec<i32>, nulls: Option<&NullBuffer>) -> ArrayRef {

@@ -9,11 +9,9 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef};
 
-use super::blocks::{ints, map, map_twice, map_where};
-use super::bytes::map_bytes;
-use super::hash::{
-    hash, hash_bytes, hash_decimal, hash_long, hash_narrow_decimal, micros_of_nanos,
-};
+use super::blocks::{ints, map, map_narrowed, map_twice};
+use super::bucket_bytes::of_byte_strings;
+use super::hash::{hash, hash_decimal, hash_long, hash_narrow_decimal, micros_of_nanos};
 use super::remainder::Remainder31;
 use crate::error::Result;
 use crate::spec::{Datum, PrimitiveType, canonical_array};
@@ -50,8 +48,7 @@ pub(super) fn of_array(
     array: &dyn Array,
     source: &PrimitiveType,
 ) -> Result<Option<ArrayRef>> {
-    let of_bytes = |bytes: &[u8]| buckets.of_hash(hash_bytes(bytes));
-    if let Some(results) = map_bytes(array, of_bytes) {
+    if let Some(results) = of_byte_strings(buckets, array) {
         return Ok(Some(ints(results, array.nulls())));
     }
     let array = canonical_array(array, source)?;
@@ -70,11 +67,9 @@ fn of_numbers(buckets: Buckets, array: &ArrayRef) -> Option<Vec<i32>> {
         return Some(map_twice(nanos, micros_of_nanos, of_long));
     }
     let decimals = values::<Decimal128Type>(array)?;
-    Some(map_where(
+    Some(map_narrowed(
         decimals,
-        |unscaled| i128::from(unscaled as i64) == unscaled,
-        // The test just made says that nothing is cut off.
-        move |unscaled| buckets.of_hash(hash_narrow_decimal(unscaled as i64)),
+        move |unscaled| buckets.of_hash(hash_narrow_decimal(unscaled)),
         move |unscaled| buckets.of_hash(hash_decimal(unscaled)),
     ))
 }

@@ -3,8 +3,9 @@
 mod apply;
 mod blocks;
 mod bucket;
-mod bytes;
+mod bucket_bytes;
 pub mod hash;
+mod heads;
 mod human;
 mod kernel;
 mod remainder;

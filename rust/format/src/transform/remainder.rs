@@ -42,22 +42,24 @@ impl Remainder31 {
     }
 }
 
-/// Remainders of 63-bit numbers.
+/// Remainders of 63-bit numbers; in a loop this becomes vector code.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Remainder63 {
-    divisor: u64,
+    divisor: u32,
     /// The greatest remainder.
-    greatest: u64,
-    multiplier: u128,
+    greatest: u32,
+    multiplier: u64,
     shift: u32,
 }
 
 impl Remainder63 {
     pub(super) fn new(divisor: NonZeroU32) -> Self {
-        let shift = 63 + ceil_log2(divisor.get());
-        let divisor = u64::from(divisor.get());
-        let multiplier = (1_u128 << shift) / u128::from(divisor) + 1;
-        Self { divisor, greatest: divisor - 1, multiplier, shift }
+        let shift = ceil_log2(divisor.get());
+        let divisor = divisor.get();
+        let multiplier = (1_u128 << (63 + shift)) / u128::from(divisor) + 1;
+        // Below 2^64: it is at most 2^63 + 1 for a power of two, and for every other divisor so much greater
+        // than the power of two below that the quotient is not near 2^64.
+        Self { divisor, greatest: divisor - 1, multiplier: multiplier as u64, shift }
     }
 
     /// `number.rem_euclid(divisor)`: never negative.
@@ -65,11 +67,21 @@ impl Remainder63 {
     pub(super) fn floored(self, number: i64) -> u64 {
         let sign = number >> 63;
         let magnitude = (number ^ sign).cast_unsigned();
-        let product = u128::from(magnitude).wrapping_mul(self.multiplier);
-        let quotient = product.wrapping_shr(self.shift) as u64;
-        let remainder = magnitude.wrapping_sub(quotient.wrapping_mul(self.divisor));
-        if sign == 0 { remainder } else { self.greatest.wrapping_sub(remainder) }
+        let quotient = upper_half(magnitude, self.multiplier).wrapping_shr(self.shift);
+        let remainder = magnitude.wrapping_sub(quotient.wrapping_mul(u64::from(self.divisor)));
+        if sign == 0 { remainder } else { u64::from(self.greatest).wrapping_sub(remainder) }
     }
+}
+
+/// `number * multiplier / 2^63` for a number of 63 bits, by products of 32 bits each: vector code has no others.
+#[inline(always)]
+fn upper_half(number: u64, multiplier: u64) -> u64 {
+    const LOW: u64 = 0xffff_ffff;
+    let (high, low) = (number >> 32, number & LOW);
+    let cross = (high * (multiplier & LOW)).wrapping_add((low * (multiplier & LOW)) >> 32);
+    let middle = (low * (multiplier >> 32)).wrapping_add(cross & LOW);
+    let upper = (high * (multiplier >> 32)).wrapping_add((cross >> 32) + (middle >> 32));
+    upper << 1 | (middle >> 31) & 1
 }
 
 fn ceil_log2(number: u32) -> u32 {

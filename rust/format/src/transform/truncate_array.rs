@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrayRef, GenericByteArray};
 use arrow_schema::DataType;
 
 use super::blocks::{map, same_type};
-use super::bytes::{all_bytes, is_any_longer, shorten, shorten_views};
+use super::heads::{all_bytes, is_any_longer, shorten, shorten_views};
 use super::truncate::Width;
 use crate::error::Result;
 use crate::spec::{PrimitiveType, canonical_array};

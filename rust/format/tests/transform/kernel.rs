@@ -115,6 +115,28 @@ fn test_truncated_strings_keep_their_layout_where_no_type_is_asked_for() {
 }
 
 #[test]
+fn test_strings_of_all_lengths_are_transformed_block_by_block() {
+    let text = |row: usize| {
+        "abcdefghijklmnopqrstuvwxyz\u{e9}\u{1f600}".repeat(2).chars().take(row).collect()
+    };
+    let short = (0..1_500).map(|row| (row % 7 != 0).then(|| Datum::String(text(row * 31 % 17))));
+    let longer = (0..1_500).map(|row| (row % 5 != 0).then(|| Datum::String(text(row * 31 % 57))));
+    let values: Vec<_> = short.chain(longer).collect();
+    let array = datums_to_array(&PrimitiveType::String, &values).unwrap();
+    for layout in [DataType::Utf8, DataType::LargeUtf8, DataType::Utf8View] {
+        let array = arrow_cast::cast(&array, &layout).unwrap();
+        for (start, length) in [(0, 3_000), (1, 2_998), (700, 1_600), (2_999, 1)] {
+            let (slice, values) = (array.slice(start, length), &values[start..start + length]);
+            for transform in
+                transforms(20).iter().filter(|t| t.can_transform(&PrimitiveType::String))
+            {
+                assert_array_is_values(transform, &PrimitiveType::String, &slice, values);
+            }
+        }
+    }
+}
+
+#[test]
 fn test_long_arrays_are_transformed_block_by_block() {
     // A block of values that all fit in 64 bits, one with a wider value, and the rest of a third.
     let decimal = |unscaled| Datum::Decimal { unscaled, precision: 38, scale: 0 };

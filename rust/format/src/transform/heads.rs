@@ -1,47 +1,14 @@
-//! Loops over arrays of strings and bytes, whatever their layout.
+//! Arrays of strings and bytes, cut to heads of their values.
 
 use std::sync::Arc;
 
 use arrow_array::builder::GenericByteViewBuilder;
-use arrow_array::cast::AsArray;
-use arrow_array::iterator::ArrayIter;
-use arrow_array::types::{
-    BinaryType, ByteArrayType, ByteViewType, LargeBinaryType, LargeUtf8Type, Utf8Type,
-};
-use arrow_array::{
-    Array, ArrayAccessor, ArrayRef, FixedSizeBinaryArray, GenericByteArray, GenericByteViewArray,
-};
+use arrow_array::types::{ByteArrayType, ByteViewType};
+use arrow_array::{Array, ArrayRef, GenericByteArray, GenericByteViewArray};
 use arrow_buffer::{ArrowNativeType, Buffer, OffsetBuffer};
-use arrow_schema::DataType;
 
-use super::blocks::map;
 use crate::error::{Error, Result};
 use crate::spec::arrow_values::arrow_failure;
-
-/// A number per value, any number for null; `None` where the array is not of strings or bytes.
-pub(super) fn map_bytes(array: &dyn Array, rule: impl Fn(&[u8]) -> i32 + Copy) -> Option<Vec<i32>> {
-    Some(match array.data_type() {
-        DataType::Utf8 => each_slice(array.as_bytes_opt::<Utf8Type>()?, rule),
-        DataType::LargeUtf8 => each_slice(array.as_bytes_opt::<LargeUtf8Type>()?, rule),
-        DataType::Binary => each_slice(array.as_bytes_opt::<BinaryType>()?, rule),
-        DataType::LargeBinary => each_slice(array.as_bytes_opt::<LargeBinaryType>()?, rule),
-        DataType::Utf8View => each(array.as_string_view_opt()?, |text| rule(text.as_bytes())),
-        DataType::BinaryView => each(array.as_binary_view_opt()?, rule),
-        DataType::FixedSizeBinary(_) => each_fixed(array.as_fixed_size_binary_opt()?, rule),
-        _ => return None,
-    })
-}
-
-fn each<A: ArrayAccessor>(array: A, rule: impl Fn(A::Item) -> i32) -> Vec<i32> {
-    ArrayIter::new(array).map(|value| value.map_or(0, &rule)).collect()
-}
-
-fn each_slice<T: ByteArrayType>(
-    array: &GenericByteArray<T>,
-    rule: impl Fn(&[u8]) -> i32,
-) -> Vec<i32> {
-    slices(array).map(rule).collect()
-}
 
 /// The bytes of every slot, those of nulls too.
 fn slices<T: ByteArrayType>(array: &GenericByteArray<T>) -> impl Iterator<Item = &[u8]> {
@@ -49,19 +16,6 @@ fn slices<T: ByteArrayType>(array: &GenericByteArray<T>) -> impl Iterator<Item =
     let (starts, ends) = (array.value_offsets(), array.value_offsets().iter().skip(1));
     let ranges = starts.iter().zip(ends);
     ranges.map(|(start, end)| data.get(start.as_usize()..end.as_usize()).unwrap_or_default())
-}
-
-/// UUIDs become vector code.
-fn each_fixed(array: &FixedSizeBinaryArray, rule: impl Fn(&[u8]) -> i32 + Copy) -> Vec<i32> {
-    const UUID_BYTES: usize = 16;
-    let (values, rest) = array.value_data().as_chunks::<UUID_BYTES>();
-    if array.value_length().as_usize() == UUID_BYTES
-        && values.len() == array.len()
-        && rest.is_empty()
-    {
-        return map(values, move |value| rule(&value));
-    }
-    each(array, rule)
 }
 
 /// The bytes of all values, one after the other, what nulls cover up included.
