@@ -36,11 +36,5 @@ def single_values(array: ArrayLike, type: str) -> pa.Array:
     Four bytes of a long are an int, four of a double a float: bounds are not rewritten when a column is promoted. Spec: Appendix D.
     """
 
-def project(transform: str, name: str, source_type: str, predicate: str, strict: bool) -> str | None:
-    """Return what a predicate on the column ``value`` says of the partition field ``name``, as JSON; None if it says nothing.
-
-    Dates, times and timestamps are numbers in the result.
-    """
-
 def partition_path(spec: str, schema: str, partition: str) -> str:
     """Return the directory path ``name=value/...`` of a partition tuple given as a JSON array."""

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json, to_json
 
+from icefloe.conversions import from_json_value
 from icefloe.exceptions import ValidationError
 from icefloe.expressions.bound import BoundLiteralPredicate, BoundPredicate, BoundSetPredicate
-from icefloe.expressions.literals import DateLiteral, Literal, LongLiteral, TimeLiteral, TimestampLiteral, literal
+from icefloe.expressions.literals import (
+    DateLiteral,
+    DecimalLiteral,
+    Literal,
+    LongLiteral,
+    TimeLiteral,
+    TimestampLiteral,
+    literal,
+)
 from icefloe.expressions.rest_json import expression_from_json, literal_to_json_value
+from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue
 from icefloe.transforms.value import ValueTransform
-from icefloe.types import IcebergType, TimestampNanoType, TimestamptzNanoType
+from icefloe.types import DecimalType, IcebergType, PrimitiveType, TimestampNanoType, TimestamptzNanoType
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from icefloe.expressions import BooleanExpression
     from icefloe.transforms.transform import Transform
 
@@ -30,42 +43,60 @@ def projected(transform: Transform, name: str, pred: BoundPredicate, *, strict: 
     source = pred.term.field.field_type
     if not transform.can_transform(source):
         raise ValidationError(f"transform {transform} does not apply to values of type {source}")
-    found = _core.project(str(transform), name, str(source), _on_value(pred, source), strict)
-    if found is None:
-        return None
-    # Buckets and ordinals are plain integers, whatever they count.
-    kind = source if isinstance(transform, ValueTransform) else None
-    return expression_from_json(_with_literals(from_json(found), kind))
+    column = {"id": 1, "name": "value", "required": False, "type": str(source)}
+    schema = {"type": "struct", "schema-id": 0, "fields": [column]}
+    field = {"source-id": 1, "field-id": 1000, "name": name, "transform": str(transform)}
+    spec = {"spec-id": 0, "fields": [field]}
+    found = _core.project_filter(_text(schema), _text(spec), _text(_on_value(pred, source)), strict=strict)
+    read = _reader(transform.result_type(source), keeps_type=isinstance(transform, ValueTransform))
+    expression = expression_from_json(_with_literals(from_json(found), read))
+    return None if isinstance(expression, (AlwaysTrue, AlwaysFalse)) else expression
 
 
-def _on_value(pred: BoundPredicate, source: IcebergType) -> str:
-    """Return a predicate's JSON, on a column named ``value``."""
+def _text(value: Any) -> str:
+    return to_json(value).decode()
+
+
+def _on_value(pred: BoundPredicate, source: IcebergType) -> dict[str, Any]:
+    """Return a predicate as a JSON object, on a column named ``value``."""
     said: dict[str, Any] = {"type": pred.operator, "term": "value"}
     if isinstance(pred, BoundLiteralPredicate):
         said["value"] = _to_json_value(pred.literal, source)
     elif isinstance(pred, BoundSetPredicate):
         said["values"] = [_to_json_value(each, source) for each in pred.values]
-    return to_json(said).decode()
+    return said
 
 
 def _to_json_value(value: Literal, source: IcebergType) -> Any:
     return value.value if isinstance(value, _ORDINALS) else literal_to_json_value(value, source)
 
 
-def _with_literals(said: dict[str, Any], kind: IcebergType | None) -> dict[str, Any]:
-    """Return an expression's JSON object with literals of a type for its values; of no type they are what JSON has."""
+def _reader(result: IcebergType, *, keeps_type: bool) -> Callable[[Any], Literal]:
+    """Return a function from JSON single values of a result type to literals: buckets and ordinals are plain integers."""
+
+    def read(value: Any) -> Literal:
+        if isinstance(result, DecimalType):
+            # What is rounded down may have more digits than its type.
+            return DecimalLiteral(Decimal(value))
+        assert isinstance(result, PrimitiveType)
+        plain = from_json_value(result, value)
+        if not keeps_type or isinstance(result, (TimestampNanoType, TimestamptzNanoType)):
+            return LongLiteral(plain)
+        return literal(plain).to(result)
+
+    return read
+
+
+def _with_literals(said: Any, read: Callable[[Any], Literal]) -> Any:
+    """Return an expression's JSON with literals for its values."""
+    if not isinstance(said, dict):
+        return said
     changed = dict(said)
     for side in ("left", "right"):
         if side in said:
-            changed[side] = _with_literals(said[side], kind)
+            changed[side] = _with_literals(said[side], read)
     if "value" in said:
-        changed["value"] = _literal(said["value"], kind)
+        changed["value"] = read(said["value"])
     if "values" in said:
-        changed["values"] = [_literal(each, kind) for each in said["values"]]
+        changed["values"] = [read(each) for each in said["values"]]
     return changed
-
-
-def _literal(value: Any, kind: IcebergType | None) -> Literal:
-    if kind is None or isinstance(kind, (TimestampNanoType, TimestamptzNanoType)):
-        return LongLiteral(value)
-    return literal(value).to(kind)

@@ -1,7 +1,6 @@
 //! Partition transforms and single values.
 
 use icefloe_format::Result;
-use icefloe_format::predicate;
 use icefloe_format::spec::{
     PartitionSpec, PrimitiveType, Schema, partition_from_json, single_value,
 };
@@ -123,22 +122,6 @@ fn single_values<'py>(
     array_out(py, &values.map_err(raise_format)?)
 }
 
-#[pyfunction]
-fn project(
-    py: Python<'_>,
-    transform: &str,
-    name: &str,
-    source_type: &str,
-    predicate: &str,
-    strict: bool,
-) -> PyResult<Option<String>> {
-    let projected = py.detach(|| {
-        let source: PrimitiveType = source_type.parse()?;
-        predicate::project_json(&transform.parse()?, name, &source, predicate, strict)
-    });
-    projected.map_err(raise_format)
-}
-
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bucket, module)?)?;
     module.add_function(wrap_pyfunction!(truncate, module)?)?;
@@ -150,6 +133,5 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(single_value_to_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(single_value_from_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(single_values, module)?)?;
-    module.add_function(wrap_pyfunction!(project, module)?)?;
     module.add_function(wrap_pyfunction!(partition_path, module)?)
 }

@@ -19,7 +19,6 @@ mod project;
 <<<<<<< HEAD
 mod project_term;
 =======
-mod project_json;
 >>>>>>> a5c0399 (Transforms of arrays in every layout, projections from Python, columns of single values)
 mod project_text;
 mod residual;
@@ -38,7 +37,6 @@ pub use file_stats::FileStats;
 pub(crate) use file_stats::{file_facts, stored_bounds};
 pub use json::{from_value, parse_json, to_json, to_unbound_json};
 pub use project::{project_inclusive, project_strict};
-pub use project_json::project_json;
 pub use residual::{Residuals, residual, residuals};
 pub use row::{RowFilter, filter_mask};
 pub use stats::{ColumnCounts, ColumnFacts, ColumnStats};

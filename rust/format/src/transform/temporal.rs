@@ -170,7 +170,7 @@ mod tests {
 
     /// Timestamps around whole units, where a quotient that is off by one would show.
     fn timestamps_around(unit: i64) -> impl Iterator<Item = i64> {
-        let far = (0..63).flat_map(|bits| [1_i64 << bits, (1 << bits) / unit * unit]);
+        let far = (0..63).flat_map(move |bits| [1_i64 << bits, (1 << bits) / unit * unit]);
         let near = (-50_000..50_000).map(move |units| units * unit);
         let ends = [i64::MIN, i64::MAX, i64::MAX / unit * unit, i64::MIN / unit * unit];
         let around = near.chain(far).chain(ends).chain([-NEAR_MICROS, NEAR_MICROS]);
