@@ -94,9 +94,7 @@ class Transform:
         >>> TruncateTransform(10).project("x_trunc", column)
         GreaterThanOrEqual(term=Reference(name='x_trunc'), literal=literal(100))
         """
-        from icefloe.transforms.projection import projected
-
-        return projected(self, name, pred, strict=False)
+        return self._projected(name, pred, strict=False)
 
     def strict_project(self, name: str, pred: BoundPredicate) -> BooleanExpression | None:
         """Return what holds of partition field ``name`` only where every row satisfies ``pred``; None if nothing does.
@@ -104,9 +102,7 @@ class Transform:
         Raises:
             ValidationError: The transform does not apply to values of the predicate's column.
         """
-        from icefloe.transforms.projection import projected
-
-        return projected(self, name, pred, strict=True)
+        return self._projected(name, pred, strict=True)
 
     @property
     def preserves_order(self) -> bool:
@@ -125,6 +121,12 @@ class Transform:
     def dedup_name(self) -> str:
         """The family of which a column may have one field per spec; all time transforms are one family."""
         return str(self)
+
+    def _projected(self, name: str, pred: BoundPredicate, *, strict: bool) -> BooleanExpression | None:
+        # Expressions know transforms, not the other way round: the predicate does it.
+        if not hasattr(pred, "projected"):
+            raise ValidationError(f"pred: a predicate that is bound to a column is needed, found {pred!r}")
+        return pred.projected(self, name, strict=strict)
 
     def _checked(self, source: IcebergType) -> PrimitiveType:
         if not isinstance(source, PrimitiveType) or not self.can_transform(source):

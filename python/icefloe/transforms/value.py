@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from icefloe.types import IcebergType
 
 
-class ValueTransform(Transform):
+class _ValueTransform(Transform):
     """What keeps a value's type and order."""
 
     __slots__ = ()
@@ -34,7 +34,7 @@ class ValueTransform(Transform):
         return human_text(source, value)
 
 
-class IdentityTransform(ValueTransform):
+class IdentityTransform(_ValueTransform):
     """The value itself."""
 
     __slots__ = ()
@@ -54,7 +54,7 @@ class IdentityTransform(ValueTransform):
         return other.preserves_order
 
 
-class TruncateTransform(ValueTransform):
+class TruncateTransform(_ValueTransform):
     """The value cut to a width: text to its first characters, a number down to a multiple.
 
     >>> str(TruncateTransform(4))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from icefloe import expressions as ours
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import And, BooleanExpression, LiteralPredicate, Or, SetPredicate
+from icefloe.expressions.terms import UnboundTransform
 from icefloe.schema import Schema
 from icefloe.transforms import (
     BucketTransform,
@@ -183,6 +184,13 @@ def test_nulls_are_asked_of_partitions_and_nan_of_identity_alone() -> None:
     for transform in (VoidTransform(), UnknownTransform("zorder")):
         assert project(transform, "int", ours.IsNull("x")) is None
         assert project(transform, "int", ours.EqualTo("x", 1), strict=True) is None
+
+
+def test_predicate_on_a_transform_is_one_on_its_own_partition_field_alone() -> None:
+    asked = ours.EqualTo(UnboundTransform("x", "bucket[16]"), 3)
+    assert project(BucketTransform(16), "long", asked) == ours.EqualTo("p", 3)
+    assert project(BucketTransform(8), "long", asked) is None
+    assert project(BucketTransform(16), "long", ours.NotEqualTo(UnboundTransform("x", "bucket[16]"), 3), strict=True)
 
 
 def test_rows_that_old_writers_put_one_month_too_late_are_found() -> None:

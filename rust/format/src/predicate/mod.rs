@@ -16,10 +16,7 @@ mod json;
 mod literal;
 mod members;
 mod project;
-<<<<<<< HEAD
 mod project_term;
-=======
->>>>>>> a5c0399 (Transforms of arrays in every layout, projections from Python, columns of single values)
 mod project_text;
 mod residual;
 mod row;

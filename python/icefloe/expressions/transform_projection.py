@@ -1,4 +1,4 @@
-"""Predicates on columns become predicates on their partition values; the rule is the planner's. Spec: Scan Planning."""
+"""One predicate through one transform: what it says of partition values; the rule is the planner's. Spec: Scan Planning."""
 
 from __future__ import annotations
 
@@ -20,35 +20,38 @@ from icefloe.expressions.literals import (
     literal,
 )
 from icefloe.expressions.rest_json import expression_from_json, literal_to_json_value
+from icefloe.expressions.terms import BoundTransform
 from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue
-from icefloe.transforms.value import ValueTransform
+from icefloe.transforms import IdentityTransform, Transform, TruncateTransform
 from icefloe.types import DecimalType, IcebergType, PrimitiveType, TimestampNanoType, TimestamptzNanoType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from icefloe.expressions import BooleanExpression
-    from icefloe.transforms.transform import Transform
+    from icefloe.expressions.tree import BooleanExpression
 
 # Literals whose values the core takes as numbers, however far from 1970 they lie.
 _ORDINALS = (DateLiteral, TimeLiteral, TimestampLiteral)
 
 
-def projected(transform: Transform, name: str, pred: BoundPredicate, *, strict: bool) -> BooleanExpression | None:
-    """Return what a bound predicate says of the values of one partition field; None if it says nothing."""
+def projected(pred: BoundPredicate, transform: Transform, name: str, *, strict: bool) -> BooleanExpression | None:
+    """Return what a predicate says of the values of one partition field; None if it says nothing.
+
+    Raises:
+        ValidationError: The transform does not apply to values of the predicate's column.
+    """
     from icefloe import _core
 
-    if not isinstance(pred, BoundPredicate):
-        raise ValidationError(f"pred: a predicate that is bound to a column is needed, found {pred!r}")
-    source = pred.term.field.field_type
+    source = pred.term.ref().value_type
     if not transform.can_transform(source):
         raise ValidationError(f"transform {transform} does not apply to values of type {source}")
     column = {"id": 1, "name": "value", "required": False, "type": str(source)}
     schema = {"type": "struct", "schema-id": 0, "fields": [column]}
     field = {"source-id": 1, "field-id": 1000, "name": name, "transform": str(transform)}
     spec = {"spec-id": 0, "fields": [field]}
-    found = _core.project_filter(_text(schema), _text(spec), _text(_on_value(pred, source)), strict=strict)
-    read = _reader(transform.result_type(source), keeps_type=isinstance(transform, ValueTransform))
+    found = _core.project_filter(_text(schema), _text(spec), _text(_on_value(pred)), strict=strict)
+    keeps_type = isinstance(transform, (IdentityTransform, TruncateTransform))
+    read = _reader(transform.result_type(source), keeps_type=keeps_type)
     expression = expression_from_json(_with_literals(from_json(found), read))
     return None if isinstance(expression, (AlwaysTrue, AlwaysFalse)) else expression
 
@@ -57,18 +60,22 @@ def _text(value: Any) -> str:
     return to_json(value).decode()
 
 
-def _on_value(pred: BoundPredicate, source: IcebergType) -> dict[str, Any]:
+def _on_value(pred: BoundPredicate) -> dict[str, Any]:
     """Return a predicate as a JSON object, on a column named ``value``."""
-    said: dict[str, Any] = {"type": pred.operator, "term": "value"}
+    term: Any = "value"
+    if isinstance(pred.term, BoundTransform):
+        term = {"type": "transform", "transform": str(pred.term.transform), "term": "value"}
+    said: dict[str, Any] = {"type": pred.operator, "term": term}
+    kind = pred.term.value_type
     if isinstance(pred, BoundLiteralPredicate):
-        said["value"] = _to_json_value(pred.literal, source)
+        said["value"] = _to_json_value(pred.literal, kind)
     elif isinstance(pred, BoundSetPredicate):
-        said["values"] = [_to_json_value(each, source) for each in pred.values]
+        said["values"] = [_to_json_value(each, kind) for each in pred.values]
     return said
 
 
-def _to_json_value(value: Literal, source: IcebergType) -> Any:
-    return value.value if isinstance(value, _ORDINALS) else literal_to_json_value(value, source)
+def _to_json_value(value: Literal, kind: IcebergType) -> Any:
+    return value.value if isinstance(value, _ORDINALS) else literal_to_json_value(value, kind)
 
 
 def _reader(result: IcebergType, *, keeps_type: bool) -> Callable[[Any], Literal]:
