@@ -10,12 +10,11 @@ use arrow_buffer::{ArrowNativeType, Buffer, OffsetBuffer};
 use crate::error::{Error, Result};
 use crate::spec::arrow_values::arrow_failure;
 
-/// The bytes of every slot, those of nulls too.
-fn slices<T: ByteArrayType>(array: &GenericByteArray<T>) -> impl Iterator<Item = &[u8]> {
-    let data = array.value_data();
-    let (starts, ends) = (array.value_offsets(), array.value_offsets().iter().skip(1));
-    let ranges = starts.iter().zip(ends);
-    ranges.map(|(start, end)| data.get(start.as_usize()..end.as_usize()).unwrap_or_default())
+/// Where each value starts and ends, those that nulls cover up too.
+fn ranges<T: ByteArrayType>(array: &GenericByteArray<T>) -> impl Iterator<Item = (usize, usize)> {
+    let starts = array.value_offsets();
+    let ends = array.value_offsets().get(1..).unwrap_or_default();
+    starts.iter().zip(ends).map(|(start, end)| (start.as_usize(), end.as_usize()))
 }
 
 /// The bytes of all values, one after the other, what nulls cover up included.
@@ -29,7 +28,7 @@ pub(super) fn all_bytes<T: ByteArrayType>(array: &GenericByteArray<T>) -> &[u8] 
 
 /// Whether a value has more bytes than `length`; what nulls cover up counts.
 pub(super) fn is_any_longer<T: ByteArrayType>(array: &GenericByteArray<T>, length: usize) -> bool {
-    slices(array).fold(false, |so_far, value| so_far | (value.len() > length))
+    ranges(array).fold(false, |so_far, (start, end)| so_far | (end.wrapping_sub(start) > length))
 }
 
 /// Bytes that are copied at once where no more are wanted: faster than a copy of their exact number.
@@ -42,26 +41,29 @@ pub(super) fn shorten<T: ByteArrayType>(
     most: usize,
     kept: impl Fn(usize, usize) -> usize,
 ) -> Result<ArrayRef> {
+    let (data, nulls) = (array.value_data(), array.nulls());
     let mut bytes = vec![0; room(array, most)];
-    let mut offsets = Vec::with_capacity(array.len() + 1);
-    offsets.push(T::Offset::usize_as(0));
-    let (mut end, mut cut) = (0, false);
-    for (row, (value, start)) in slices(array).zip(array.value_offsets()).enumerate() {
-        if array.is_valid(row) {
-            let length = kept(row, value.len()).min(value.len());
-            cut |= length < value.len();
-            let from = array.value_data().get(start.as_usize()..).unwrap_or_default();
-            copy(from, bytes.get_mut(end..).unwrap_or_default(), length);
-            end += length;
+    let mut offsets = vec![T::Offset::usize_as(0); array.len() + 1];
+    let (mut filled, mut cut) = (0, false);
+    let slots = offsets.get_mut(1..).unwrap_or_default().iter_mut();
+    for (row, (offset, (start, end))) in slots.zip(ranges(array)).enumerate() {
+        if nulls.is_none_or(|nulls| nulls.is_valid(row)) {
+            let length = kept(row, end.saturating_sub(start)).min(end.saturating_sub(start));
+            cut |= length < end.saturating_sub(start);
+            let (from, to) = (data.get(start..), bytes.get_mut(filled..));
+            copy(from.unwrap_or_default(), to.unwrap_or_default(), length);
+            filled += length;
         }
-        let offset = T::Offset::from_usize(end)
-            .ok_or_else(|| Error::invalid("array", "truncated values take more than 2 GiB"))?;
-        offsets.push(offset);
+        *offset = T::Offset::usize_as(filled);
+    }
+    // The last offset is the greatest.
+    if T::Offset::from_usize(filled).is_none() {
+        return Err(Error::invalid("array", "truncated values take more than 2 GiB"));
     }
     if !cut {
         return Ok(Arc::new(array.clone()));
     }
-    bytes.truncate(end);
+    bytes.truncate(filled);
     let offsets = OffsetBuffer::new(offsets.into());
     GenericByteArray::<T>::try_new(offsets, Buffer::from_vec(bytes), array.nulls().cloned())
         .map(|shortened| Arc::new(shortened) as ArrayRef)
