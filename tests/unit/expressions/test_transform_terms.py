@@ -69,7 +69,7 @@ def test_text(text, expected):
         ("upper(name) = 'A'", "expected a column or one of bucket, truncate"),
         ("bucket(id) = 1", "expected a whole number"),
         ("bucket(1.5, id) = 1", "expected a whole number"),
-        ("bucket(0, id) = 1", "number of buckets"),
+        ("bucket(0, id) = 1", "num_buckets"),
         ("years(ts, 1) = 1", r"expected `\)`"),
         ("years() = 1", "expected a column name"),
     ],
