@@ -9,6 +9,8 @@ SF ?= 1
 PEERS ?= duckdb
 ROUNDS ?= 5
 CASE ?=
+SECONDS ?= 60
+TARGET ?= container manifest manifest_list records single_value predicate_json schema_json spec_json
 PROFILE ?= fast
 
 BIN := $(VENV)/bin
@@ -109,6 +111,18 @@ storage-servers: $(BIN)/versitygw $(BIN)/azurite-blob ## Install the S3 and Azur
 test-python: $(VENV)/.wheel $(BIN)/versitygw ## Run the Python tests against the installed wheel
 	$(SAY) "Python tests"
 	@$(BIN)/python -m pytest -q --durations=10 $(PYTEST_ARGS)
+
+.PHONY: fuzz
+fuzz: | check-tools ## Fuzz the decoders of foreign bytes (TARGET=manifest for one, SECONDS=60 for each)
+	@command -v cargo-fuzz >/dev/null || { echo "cargo-fuzz is missing. Install it, then run make again: cargo install cargo-fuzz"; exit 1; }
+	@rustup toolchain list 2>/dev/null | grep -q '^nightly' || { echo "libFuzzer needs a nightly compiler. Install one, then run make again: rustup toolchain install nightly --profile minimal"; exit 1; }
+	@command -v c++ >/dev/null || { echo "libFuzzer is built with a C++ compiler, and c++ is missing. On Debian and Ubuntu: apt-get install g++"; exit 1; }
+	@for target in $(TARGET); do \
+	  printf '\033[1m==> %s, %s seconds\033[0m\n' $$target $(SECONDS); \
+	  mkdir -p rust/fuzz/found/$$target; \
+	  cargo +nightly fuzz run --fuzz-dir rust/fuzz $$target rust/fuzz/found/$$target rust/fuzz/corpus/$$target tests/golden/manifests \
+	    -- -max_total_time=$(SECONDS) -max_len=65536 -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=512 -print_final_stats=1 || exit 1; \
+	done
 
 .PHONY: lint
 lint: $(VENV)/.wheel ## Check formatting, lints, types and the stub

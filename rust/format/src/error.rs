@@ -66,6 +66,17 @@ impl Error {
         Self::Corrupt { what: what.into(), offset: Some(offset), reason: reason.into() }
     }
 
+    /// The same error; if it is [`Error::Corrupt`] without a position, with this one.
+    #[must_use]
+    pub fn or_at(self, position: u64) -> Self {
+        match self {
+            Self::Corrupt { what, offset: None, reason } => {
+                Self::Corrupt { what, offset: Some(position), reason }
+            }
+            other => other,
+        }
+    }
+
     /// An [`Error::Unsupported`].
     pub fn unsupported(feature: impl Into<String>) -> Self {
         Self::Unsupported { feature: feature.into() }

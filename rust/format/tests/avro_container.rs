@@ -3,12 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
 use icefloe_format::Error;
+use icefloe_format::avro::decompress::Decompressor;
 use icefloe_format::avro::encode::put_long;
 use icefloe_format::avro::skip::skip;
 use icefloe_format::avro::{AvroType, Codec, Container, ContainerWriter, Cursor, Malformed};
 use proptest::prelude::*;
 
-const CODECS: [Codec; 4] = [Codec::Null, Codec::Deflate(6), Codec::Snappy, Codec::Zstandard(3)];
+const CODECS: [Codec; 5] =
+    [Codec::Null, Codec::Deflate(6), Codec::Snappy, Codec::Zstandard(3), Codec::Bzip2(9)];
 
 fn blocks(bytes: &[u8]) -> Vec<(usize, Vec<u8>)> {
     let mut blocks = Container::parse(bytes).unwrap().blocks();
@@ -53,6 +55,42 @@ fn a_snappy_block_whose_checksum_is_wrong_is_corrupt() {
     bytes[checksum] ^= 1;
     let mut blocks = Container::parse(&bytes).unwrap().blocks();
     assert!(matches!(blocks.next_block(), Err(Error::Corrupt { offset: Some(_), .. })));
+}
+
+#[test]
+fn a_block_of_zeros_that_a_manifest_cannot_hold_is_refused_unread() {
+    let zeros = vec![0; 8 << 20];
+    for codec in CODECS {
+        let mut writer = ContainerWriter::new("\"bytes\"", &[], codec, [9; 16]);
+        writer
+            .record(|out| {
+                out.extend_from_slice(&zeros);
+                Ok(())
+            })
+            .unwrap();
+        let bytes = writer.finish().unwrap();
+        let allowed = (1 << 20) + 1040 * bytes.len() >= zeros.len();
+        let mut blocks = Container::parse(&bytes).unwrap().blocks();
+        match blocks.next_block() {
+            Ok(block) => assert!(allowed && block.unwrap().bytes == zeros, "{codec:?}"),
+            Err(Error::Corrupt { offset: Some(_), reason, .. }) => {
+                assert!(!allowed && reason.contains("more than the"), "{codec:?}: {reason}");
+            }
+            Err(other) => panic!("{codec:?}: {other}"),
+        }
+    }
+}
+
+#[test]
+fn a_zstandard_block_is_read_whether_or_not_it_says_its_length() {
+    let data = (0..1 << 20).map(|at: u32| at.to_le_bytes()[1]).collect::<Vec<_>>();
+    let streamed = zstd::stream::encode_all(&data[..], 3).unwrap();
+    let known = zstd::bulk::compress(&data, 3).unwrap();
+    for block in [&streamed, &known] {
+        let mut decompressor = Decompressor::new(Codec::Zstandard(3));
+        assert_eq!(decompressor.decompress(block, 1 << 20).unwrap(), data);
+        assert!(decompressor.decompress(block, (1 << 20) - 1).is_err());
+    }
 }
 
 #[test]

@@ -1,16 +1,10 @@
 //! Block compression of object containers.
 
-use std::io::Read;
+use std::io::Write;
 
-use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use flate2::{Compress, Compression, FlushCompress, Status};
 
 use crate::{Error, Result};
-
-/// No block of a manifest or a data file comes near this many bytes once decompressed.
-pub const MAX_BLOCK_BYTES: usize = 1 << 28;
-
-const SMALLEST_BUFFER: usize = 1 << 16;
-const CRC_BYTES: usize = 4;
 
 /// How the blocks of a container are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +17,8 @@ pub enum Codec {
     Snappy,
     /// Zstandard at a level; readers ignore the level.
     Zstandard(i32),
+    /// Bzip2 at a level of 1 to 9; readers ignore the level.
+    Bzip2(u32),
 }
 
 impl Codec {
@@ -36,6 +32,7 @@ impl Codec {
             "deflate" => Ok(Self::Deflate(6)),
             "snappy" => Ok(Self::Snappy),
             "zstandard" => Ok(Self::Zstandard(3)),
+            "bzip2" => Ok(Self::Bzip2(9)),
             other => Err(Error::unsupported(format!("Avro codec {other}"))),
         }
     }
@@ -65,6 +62,7 @@ impl Codec {
             Self::Deflate(_) => "deflate",
             Self::Snappy => "snappy",
             Self::Zstandard(_) => "zstandard",
+            Self::Bzip2(_) => "bzip2",
         }
     }
 
@@ -88,94 +86,13 @@ impl Codec {
             Self::Zstandard(level) => {
                 zstd::bulk::compress(block, level).map_err(|error| refused(error.to_string()))
             }
-        }
-    }
-}
-
-/// Decompresses the blocks of one container, reusing one buffer.
-pub struct Decompressor {
-    codec: Codec,
-    inflate: Decompress,
-    // Always initialised to its whole length; the last block occupies a prefix.
-    buffer: Vec<u8>,
-}
-
-impl Decompressor {
-    /// A decompressor for blocks of `codec`.
-    pub fn new(codec: Codec) -> Self {
-        Self { codec, inflate: Decompress::new(false), buffer: Vec::new() }
-    }
-
-    /// The contents of one compressed block; valid until the next call.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] if the block does not decompress, fails its checksum or exceeds
-    /// [`MAX_BLOCK_BYTES`].
-    pub fn decompress<'b>(&'b mut self, block: &'b [u8]) -> Result<&'b [u8]> {
-        let length = match self.codec {
-            Codec::Null => return Ok(block),
-            Codec::Deflate(_) => self.inflate(block)?,
-            Codec::Snappy => self.unsnap(block)?,
-            Codec::Zstandard(_) => {
-                self.buffer.clear();
-                let decoder = zstd::stream::read::Decoder::with_buffer(block).map_err(corrupt)?;
-                let limit = u64::try_from(MAX_BLOCK_BYTES).unwrap_or(u64::MAX);
-                decoder.take(limit + 1).read_to_end(&mut self.buffer).map_err(corrupt)?;
-                within_limit(self.buffer.len())?
-            }
-        };
-        self.buffer.get(..length).ok_or_else(|| corrupt("length"))
-    }
-
-    fn inflate(&mut self, block: &[u8]) -> Result<usize> {
-        self.inflate.reset(false);
-        let mut written = 0;
-        loop {
-            if written == self.buffer.len() {
-                within_limit(written + 1)?;
-                let target = (written * 2).max(block.len() * 4).max(SMALLEST_BUFFER);
-                self.buffer.resize(target.min(MAX_BLOCK_BYTES), 0);
-            }
-            let consumed = usize::try_from(self.inflate.total_in()).unwrap_or(usize::MAX);
-            let input = block.get(consumed..).unwrap_or_default();
-            let output = self.buffer.get_mut(written..).unwrap_or_default();
-            let before = (self.inflate.total_in(), self.inflate.total_out());
-            let status = self
-                .inflate
-                .decompress(input, output, FlushDecompress::Finish)
-                .map_err(|error| corrupt(error.to_string()))?;
-            written = usize::try_from(self.inflate.total_out()).unwrap_or(usize::MAX);
-            if status == Status::StreamEnd {
-                return Ok(written);
-            }
-            let stalled = before == (self.inflate.total_in(), self.inflate.total_out());
-            if stalled && written < self.buffer.len() {
-                return Err(corrupt("the compressed data end too early"));
+            Self::Bzip2(level) => {
+                let level = bzip2::Compression::new(level.clamp(1, 9));
+                let mut out = bzip2::write::BzEncoder::new(Vec::new(), level);
+                out.write_all(block).map_err(|error| refused(error.to_string()))?;
+                out.finish().map_err(|error| refused(error.to_string()))
             }
         }
-    }
-
-    fn unsnap(&mut self, block: &[u8]) -> Result<usize> {
-        let (data, checksum) = block
-            .split_last_chunk::<CRC_BYTES>()
-            .ok_or_else(|| corrupt("a snappy block without its checksum"))?;
-        let expected = snap::raw::decompress_len(data).map_err(corrupt)?;
-        within_limit(expected)?;
-        // A snappy copy element of three bytes yields at most 64, so a length beyond that ratio
-        // is a lie and must not size an allocation.
-        if expected > data.len().saturating_mul(64) {
-            return Err(corrupt("a snappy block claims an impossible length"));
-        }
-        if self.buffer.len() < expected {
-            self.buffer.resize(expected, 0);
-        }
-        let length =
-            snap::raw::Decoder::new().decompress(data, &mut self.buffer).map_err(corrupt)?;
-        let found = crc32fast::hash(self.buffer.get(..length).unwrap_or_default());
-        if found != u32::from_be_bytes(*checksum) {
-            return Err(corrupt("the checksum does not match"));
-        }
-        Ok(length)
     }
 }
 
@@ -193,15 +110,4 @@ fn deflate(block: &[u8], level: u32) -> Result<Vec<u8>> {
         }
         out.reserve(block.len() / 2 + 64);
     }
-}
-
-fn within_limit(length: usize) -> Result<usize> {
-    if length > MAX_BLOCK_BYTES {
-        return Err(corrupt(format!("a block exceeds {MAX_BLOCK_BYTES} bytes")));
-    }
-    Ok(length)
-}
-
-fn corrupt(reason: impl ToString) -> Error {
-    Error::corrupt("Avro block", reason.to_string())
 }

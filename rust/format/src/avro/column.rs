@@ -10,6 +10,7 @@ use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, NullBufferBuilder};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 
+use super::any_map_column::AnyMapColumn;
 use super::bytes_column::{BytesColumn, DecimalColumn, FixedColumn};
 use super::cursor::{Cursor, Malformed};
 use super::forecast::Forecast;
@@ -56,6 +57,7 @@ enum Values {
     Fixed(FixedColumn),
     List(ListColumn),
     Map(MapColumn),
+    AnyMap(AnyMapColumn),
     Struct(StructColumn),
     /// A type that neither side knows: so many nulls.
     Nulls(usize),
@@ -83,7 +85,10 @@ impl Column {
         let values = match wanted {
             Type::Primitive(primitive) => Values::compile(*primitive, value)?,
             Type::List(list) => Values::List(ListColumn::compile(list, value, selection)?),
-            Type::Map(map) => Values::Map(MapColumn::compile(map, value, selection)?),
+            Type::Map(map) if MapColumn::holds(map) => {
+                Values::Map(MapColumn::compile(map, value, selection)?)
+            }
+            Type::Map(map) => Values::AnyMap(AnyMapColumn::compile(map, value, selection)?),
             Type::Struct(fields) => {
                 Values::Struct(StructColumn::compile(fields, value, selection)?)
             }
@@ -124,6 +129,7 @@ impl Column {
             Values::Fixed(column) => column.push_nulls(count),
             Values::List(column) => column.push_nulls(count),
             Values::Map(column) => column.push_nulls(count),
+            Values::AnyMap(column) => column.push_nulls(count),
             Values::Struct(column) => column.push_nulls(count),
             Values::Nulls(nulls) => *nulls += count,
         }
@@ -158,6 +164,7 @@ impl Column {
             Values::Fixed(column) => column.finish(),
             Values::List(column) => column.finish(),
             Values::Map(column) => column.finish(),
+            Values::AnyMap(column) => column.finish(),
             Values::Struct(column) => Ok(Arc::new(column.finish()?)),
             Values::Nulls(count) => Ok(Arc::new(NullArray::new(std::mem::take(count)))),
         }
@@ -178,6 +185,8 @@ impl Presence {
             [first, second] if second.kind == Kind::Null => {
                 Ok((Self::Branch { null: 1, value: 0 }, Some(first)))
             }
+            [only] if only.kind == Kind::Null => Ok((Self::Branch { null: 0, value: -1 }, None)),
+            [only] => Ok((Self::Branch { null: -1, value: 0 }, Some(only))),
             _ => Err(Error::unsupported("an Avro union other than of null and one type")),
         }
     }
@@ -211,7 +220,7 @@ impl Values {
             return Err(Error::unsupported(format!("Avro logical type {name}")));
         }
         let refused = || {
-            let found = kind.map_or_else(String::new, |kind| format!("{kind:?}"));
+            let found = kind.map_or_else(String::new, ToString::to_string);
             Error::corrupt("Avro schema", format!("a field of type {wanted} is written as {found}"))
         };
         let integral = matches!(kind, None | Some(Kind::Int | Kind::Long));
@@ -273,6 +282,7 @@ impl Values {
             Self::Fixed(column) => return column.read(cursor),
             Self::List(column) => return column.read(cursor),
             Self::Map(column) => return column.read(cursor),
+            Self::AnyMap(column) => return column.read(cursor),
             Self::Struct(column) => return column.read(cursor),
             Self::Nulls(count) => *count += 1,
         }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::codec::{Codec, Decompressor};
+use super::codec::Codec;
 use super::cursor::{Cursor, Malformed};
+use super::decompress::{Decompressor, MAX_BLOCK_BYTES};
 use super::schema::AvroType;
 use crate::{Error, Result};
 
@@ -12,11 +13,17 @@ pub const MAGIC: [u8; 4] = *b"Obj\x01";
 /// Length of a synchronisation marker.
 pub const SYNC_BYTES: usize = 16;
 
+/// Deflate yields at most 1,032 bytes for one; the other codecs could yield many more.
+const BYTES_PER_BYTE: usize = 1040;
+const FREE_BYTES: usize = 1 << 20;
+const RECORDS_PER_BYTE: usize = 4;
+const FREE_RECORDS: usize = 1 << 16;
+
 /// An object container over a byte slice: its header is read, its blocks are not.
 #[derive(Debug)]
 pub struct Container<'a> {
     bytes: &'a [u8],
-    metadata: BTreeMap<String, &'a [u8]>,
+    metadata: Metadata<'a>,
     schema: AvroType,
     codec: Codec,
     sync: [u8; SYNC_BYTES],
@@ -34,7 +41,7 @@ impl<'a> Container<'a> {
         if cursor.take_array::<4>() != Ok(MAGIC) {
             return Err(Error::corrupt_at("Avro header", 0, "the magic bytes are missing"));
         }
-        let header = read_header(&mut cursor);
+        let header = read_header(&mut cursor, bytes.len());
         let first_block = bytes.len() - cursor.remaining();
         let (metadata, sync) = header.map_err(|error| {
             Error::corrupt_at("Avro header", position(first_block), error.to_string())
@@ -43,16 +50,22 @@ impl<'a> Container<'a> {
             None => Codec::Null,
             Some(name) => Codec::from_avro_name(text("avro.codec", name)?)?,
         };
-        let schema = metadata
-            .get("avro.schema")
-            .ok_or_else(|| Error::corrupt("Avro header", "it has no avro.schema"))?;
-        let schema = AvroType::parse(text("avro.schema", schema)?)?;
+        let schema = metadata.get("avro.schema").ok_or_else(|| {
+            Error::corrupt_at("Avro header", position(first_block), "it has no avro.schema")
+        })?;
+        let parsed = AvroType::parse(text("avro.schema", schema)?);
+        let schema = parsed.map_err(|error| error.or_at(schema.offset))?;
         Ok(Self { bytes, metadata, schema, codec, sync, first_block })
     }
 
     /// The schema that the writer used.
     pub fn schema(&self) -> &AvroType {
         &self.schema
+    }
+
+    /// Position of the schema in the container.
+    pub fn schema_offset(&self) -> u64 {
+        self.metadata.get("avro.schema").map_or(0, |schema| schema.offset)
     }
 
     /// The codec of the blocks.
@@ -70,11 +83,14 @@ impl<'a> Container<'a> {
 
     /// The blocks, from the first on.
     pub fn blocks(&self) -> Blocks<'a> {
+        let total = self.bytes.len();
         Blocks {
-            total: self.bytes.len(),
+            total,
             cursor: Cursor::new(self.bytes.get(self.first_block..).unwrap_or_default()),
             sync: self.sync,
             decompressor: Decompressor::new(self.codec),
+            bytes_left: total.saturating_mul(BYTES_PER_BYTE).saturating_add(FREE_BYTES),
+            records_left: total.saturating_mul(RECORDS_PER_BYTE).saturating_add(FREE_RECORDS),
         }
     }
 }
@@ -85,12 +101,14 @@ pub struct Blocks<'a> {
     cursor: Cursor<'a>,
     sync: [u8; SYNC_BYTES],
     decompressor: Decompressor,
+    bytes_left: usize,
+    records_left: usize,
 }
 
 /// One decompressed block.
 #[derive(Debug, Clone, Copy)]
 pub struct Block<'b> {
-    /// Number of records that `bytes` claim to hold; not checked.
+    /// Number of records that `bytes` claim to hold; checked against the container's size only.
     pub count: usize,
     /// The records' encoding.
     pub bytes: &'b [u8],
@@ -113,6 +131,11 @@ impl Blocks<'_> {
         self.cursor.remaining()
     }
 
+    /// Position of the next block in the container.
+    pub fn position(&self) -> u64 {
+        position(self.total - self.cursor.remaining())
+    }
+
     /// The next block; `None` at the end of the container.
     ///
     /// # Errors
@@ -121,22 +144,35 @@ impl Blocks<'_> {
         if self.cursor.remaining() == 0 {
             return Ok(None);
         }
-        let offset = position(self.total - self.cursor.remaining());
+        let offset = self.position();
         let at = |reason: String| Error::corrupt_at("Avro block", offset, reason);
         let (count, block) =
             read_block(&mut self.cursor, self.sync).map_err(|error| at(error.to_string()))?;
         let block = block.ok_or_else(|| at("the synchronisation marker does not match".into()))?;
-        let bytes = self.decompressor.decompress(block).map_err(|error| match error {
-            Error::Corrupt { what, reason, .. } => Error::corrupt_at(what, offset, reason),
-            other => other,
+        self.records_left = self.records_left.checked_sub(count).ok_or_else(|| {
+            at(format!("it claims {count} records, which a file of this size cannot hold"))
         })?;
+        let limit = self.bytes_left.min(MAX_BLOCK_BYTES);
+        let bytes =
+            self.decompressor.decompress(block, limit).map_err(|error| error.or_at(offset))?;
+        self.bytes_left = self.bytes_left.saturating_sub(bytes.len());
         Ok(Some(Block { count, bytes, offset }))
     }
 }
 
-type Metadata<'a> = BTreeMap<String, &'a [u8]>;
+/// A value of the header and where in the container it begins.
+#[derive(Debug, Clone, Copy)]
+struct Entry<'a> {
+    value: &'a [u8],
+    offset: u64,
+}
 
-fn read_header<'a>(cursor: &mut Cursor<'a>) -> Result<(Metadata<'a>, [u8; SYNC_BYTES]), Malformed> {
+type Metadata<'a> = BTreeMap<String, Entry<'a>>;
+
+fn read_header<'a>(
+    cursor: &mut Cursor<'a>,
+    total: usize,
+) -> Result<(Metadata<'a>, [u8; SYNC_BYTES]), Malformed> {
     let mut metadata = BTreeMap::new();
     loop {
         let count = cursor.bounded_count()?;
@@ -145,7 +181,9 @@ fn read_header<'a>(cursor: &mut Cursor<'a>) -> Result<(Metadata<'a>, [u8; SYNC_B
         }
         for _ in 0..count {
             let key = String::from_utf8_lossy(cursor.bytes()?).into_owned();
-            metadata.insert(key, cursor.bytes()?);
+            let value = cursor.bytes()?;
+            let offset = position(total - cursor.remaining() - value.len());
+            metadata.insert(key, Entry { value, offset });
         }
     }
     Ok((metadata, cursor.take_array()?))
@@ -162,9 +200,9 @@ fn read_block<'a>(
     Ok((count, (marker == sync).then_some(block)))
 }
 
-fn text<'a>(key: &str, value: &'a [u8]) -> Result<&'a str> {
-    std::str::from_utf8(value)
-        .map_err(|_| Error::corrupt("Avro header", format!("{key} is not UTF-8")))
+fn text<'a>(key: &str, entry: &Entry<'a>) -> Result<&'a str> {
+    std::str::from_utf8(entry.value)
+        .map_err(|_| Error::corrupt_at("Avro header", entry.offset, format!("{key} is not UTF-8")))
 }
 
 fn position(offset: usize) -> u64 {

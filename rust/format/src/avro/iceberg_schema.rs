@@ -14,6 +14,10 @@ use crate::spec::names::sanitize_name;
 use crate::spec::types::{ListType, MapType, NestedField, PrimitiveType, StructType, Type};
 use crate::{Error, Result};
 
+/// A column of `fixed` has room for the value even where it is null, so that a length that a file
+/// claims, and no table confirms, is not to be believed beyond this.
+const MAX_FIXED: u32 = 1 << 10;
+
 /// The Avro schema of `fields` as a record named `name`.
 pub fn record_schema(name: &str, fields: &StructType) -> Value {
     Writer { defined: HashSet::new() }.record(name, fields)
@@ -51,14 +55,16 @@ impl AvroType {
                 PrimitiveType::Decimal { precision: *precision, scale: *scale }
             }
             (Kind::Fixed(length), None) if *length > 0 => {
-                let length = u32::try_from(*length).ok().filter(|length| *length < 1 << 30);
+                let known = u32::try_from(*length).ok().filter(|length| *length <= MAX_FIXED);
                 PrimitiveType::Fixed(
-                    length.ok_or_else(|| Error::unsupported("an Avro fixed of 1 GiB"))?,
+                    known
+                        .ok_or_else(|| Error::unsupported(format!("Avro type fixed({length})")))?,
                 )
             }
             (Kind::Bytes, None) => PrimitiveType::Binary,
             (kind, logical) => {
-                return Err(Error::unsupported(format!("Avro type {kind:?} {logical:?}")));
+                let logical = logical.as_ref().map(|l| format!(" of {l:?}")).unwrap_or_default();
+                return Err(Error::unsupported(format!("Avro type {kind}{logical}")));
             }
         })
     }

@@ -45,6 +45,12 @@ enum MapValues {
 }
 
 impl MapColumn {
+    /// Whether columns of this type are of this kind.
+    pub(super) fn holds(wanted: &MapType) -> bool {
+        wanted.key == Type::Primitive(PrimitiveType::Int)
+            && matches!(wanted.value, Type::Primitive(PrimitiveType::Long | PrimitiveType::Binary))
+    }
+
     pub(super) fn compile(
         wanted: &MapType,
         written: Option<&AvroType>,

@@ -4,17 +4,27 @@
 //! out one decompressed block at a time, and a [`StructColumn`], compiled from the writer's
 //! [`AvroType`] and the fields that a reader wants, appends a block's records to Arrow buffers.
 //! Nothing is materialised in between. [`ContainerWriter`] is the way back.
+//!
+//! # Limits
+//!
+//! Compression lets a short file stand for any amount of data. All blocks of a container together
+//! decompress to at most 1 MiB and 1,040 times the container's size, each to at most 256 MiB, and
+//! claim at most 65,536 records and four for each of its bytes. Deflate cannot exceed the former,
+//! and no two entries of a manifest are so alike that they exceed the latter.
 
+mod any_map_column;
 mod bytes_column;
 pub mod codec;
 mod column;
 pub mod container;
 pub mod cursor;
+pub mod decompress;
 pub mod encode;
 pub mod forecast;
 pub mod iceberg_schema;
 pub mod keyed;
 mod list_column;
+pub mod logical;
 mod map_column;
 pub mod row_encoder;
 pub mod schema;

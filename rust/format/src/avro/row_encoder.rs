@@ -164,9 +164,7 @@ impl Values {
     fn map(name: &str, map: &MapType, array: &ArrayRef) -> Result<Self> {
         let whole = Type::Map(Box::new(map.clone()));
         let array = array.as_map_opt().ok_or_else(|| misfit(name, &whole, array))?;
-        if map.key == Type::Primitive(PrimitiveType::String) {
-            return Err(Error::unsupported("writing an Avro map by string"));
-        }
+        // By string an Avro map, else an array of key-value records: both are encoded the same.
         let keys = FieldEncoder::compile(name, true, &map.key, array.keys())?;
         let values = FieldEncoder::compile(name, map.value_required, &map.value, array.values())?;
         Ok(Self::Map(array.offsets().clone(), Box::new(keys), Box::new(values)))

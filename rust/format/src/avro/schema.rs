@@ -4,16 +4,20 @@
 //! named types defined once and then referenced. Names of fields carry no meaning here.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+pub use super::logical::Logical;
 use crate::{Error, Result};
 
 /// Deeper than any table schema; bounds the recursion of everything that walks a schema.
 const MAX_DEPTH: usize = 64;
 /// References let a short schema stand for an exponentially large tree; this bounds the tree.
 const MAX_NODES: usize = 1 << 20;
+/// Types without any bytes cost time all the same; this bounds what a byte of data can cost.
+const MAX_WEIGHTLESS: usize = 1 << 10;
 
 /// One node of a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +28,7 @@ pub struct AvroType {
     pub logical: Option<Logical>,
     min_bytes: usize,
     nodes: usize,
+    weightless: usize,
     height: usize,
 }
 
@@ -72,38 +77,6 @@ pub enum Kind {
     Record(Arc<Record>),
 }
 
-/// The logical types that Iceberg uses.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Logical {
-    /// Days since 1970-01-01.
-    Date,
-    /// Microseconds since midnight.
-    TimeMicros,
-    /// Microseconds since 1970-01-01, with `adjust-to-utc`.
-    TimestampMicros {
-        /// Whether the value is an instant.
-        utc: bool,
-    },
-    /// Nanoseconds since 1970-01-01, with `adjust-to-utc`.
-    TimestampNanos {
-        /// Whether the value is an instant.
-        utc: bool,
-    },
-    /// Two's complement, big-endian.
-    Decimal {
-        /// Digits in all.
-        precision: u8,
-        /// Digits after the point.
-        scale: u8,
-    },
-    /// Sixteen bytes, big-endian.
-    Uuid,
-    /// An array of key-value records that stands for a map.
-    Map,
-    /// Any other.
-    Other(String),
-}
-
 /// A record's fields in encoding order.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Record {
@@ -122,6 +95,28 @@ pub struct RecordField {
     pub field_id: Option<i32>,
     /// The type.
     pub field_type: AvroType,
+}
+
+impl fmt::Display for Kind {
+    /// The name alone: what a type holds may be of any size.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Null => "null",
+            Self::Boolean => "boolean",
+            Self::Int => "int",
+            Self::Long => "long",
+            Self::Float => "float",
+            Self::Double => "double",
+            Self::Bytes => "bytes",
+            Self::String => "string",
+            Self::Fixed(size) => return write!(f, "fixed({size})"),
+            Self::Enum => "enum",
+            Self::Array { .. } => "array",
+            Self::Map { .. } => "map",
+            Self::Union(_) => "union",
+            Self::Record(_) => "record",
+        })
+    }
 }
 
 impl AvroType {
@@ -148,6 +143,11 @@ impl AvroType {
         }
     }
 
+    /// The type of a map's keys.
+    pub(super) fn string() -> Result<Self> {
+        Self::new(Kind::String, None)
+    }
+
     fn new(kind: Kind, logical: Option<Logical>) -> Result<Self> {
         let children: Vec<&AvroType> = match &kind {
             Kind::Array { items, .. } => vec![items],
@@ -169,12 +169,17 @@ impl AvroType {
             _ => 1,
         };
         let nodes = total(children.iter().map(|child| child.nodes)).saturating_add(1);
+        let weightless = total(children.iter().map(|child| child.weightless));
+        let weightless = weightless.saturating_add(usize::from(min_bytes == 0));
         let height = children.iter().map(|child| child.height).max().unwrap_or(0) + 1;
         if nodes > MAX_NODES || height > MAX_DEPTH {
             let limits = format!("it has over {MAX_NODES} types or {MAX_DEPTH} levels");
             return Err(corrupt(limits));
         }
-        Ok(Self { kind, logical, min_bytes, nodes, height })
+        if weightless > MAX_WEIGHTLESS {
+            return Err(corrupt(format!("it has over {MAX_WEIGHTLESS} types without any bytes")));
+        }
+        Ok(Self { kind, logical, min_bytes, nodes, weightless, height })
     }
 }
 
@@ -220,28 +225,27 @@ impl Parser {
             let inner = object.get("type").ok_or_else(|| corrupt("a type without \"type\""))?;
             return self.parse(inner, ns, depth + 1);
         };
-        let logical = logical(object);
         match name.as_str() {
             "record" | "error" => self.record(object, ns, depth),
             "fixed" => {
                 let size = object.get("size").and_then(Value::as_u64);
                 let size = size.and_then(|size| usize::try_from(size).ok());
                 let size = size.ok_or_else(|| corrupt("a fixed type without a size"))?;
-                self.define(object, ns, AvroType::new(Kind::Fixed(size), logical)?)
+                self.define(object, ns, annotated(Kind::Fixed(size), object)?)
             }
-            "enum" => self.define(object, ns, AvroType::new(Kind::Enum, logical)?),
+            "enum" => self.define(object, ns, annotated(Kind::Enum, object)?),
             "array" => {
                 let items = self.child(object, "items", ns, depth)?;
                 let element_id = id(object, "element-id")?;
-                AvroType::new(Kind::Array { items: Arc::new(items), element_id }, logical)
+                annotated(Kind::Array { items: Arc::new(items), element_id }, object)
             }
             "map" => {
                 let values = Arc::new(self.child(object, "values", ns, depth)?);
                 let (key_id, value_id) = (id(object, "key-id")?, id(object, "value-id")?);
-                AvroType::new(Kind::Map { values, key_id, value_id }, logical)
+                annotated(Kind::Map { values, key_id, value_id }, object)
             }
             other => match primitive(other) {
-                Some(kind) => AvroType::new(kind, logical),
+                Some(kind) => annotated(kind, object),
                 None => self.reference(other, ns),
             },
         }
@@ -292,6 +296,11 @@ impl Parser {
     }
 }
 
+fn annotated(kind: Kind, object: &Map<String, Value>) -> Result<AvroType> {
+    let logical = Logical::of(object, &kind);
+    AvroType::new(kind, logical)
+}
+
 fn primitive(name: &str) -> Option<Kind> {
     Some(match name {
         "null" => Kind::Null,
@@ -303,32 +312,6 @@ fn primitive(name: &str) -> Option<Kind> {
         "bytes" => Kind::Bytes,
         "string" => Kind::String,
         _ => return None,
-    })
-}
-
-fn logical(object: &Map<String, Value>) -> Option<Logical> {
-    let name = object.get("logicalType")?.as_str()?;
-    // Some writers spell the flag as a string; a missing flag means local time.
-    let utc = match object.get("adjust-to-utc") {
-        Some(Value::Bool(utc)) => *utc,
-        Some(Value::String(utc)) => utc.eq_ignore_ascii_case("true"),
-        _ => false,
-    };
-    let digits = |key: &str| {
-        object.get(key).and_then(Value::as_u64).and_then(|digits| u8::try_from(digits).ok())
-    };
-    Some(match name {
-        "date" => Logical::Date,
-        "time-micros" => Logical::TimeMicros,
-        "timestamp-micros" => Logical::TimestampMicros { utc },
-        "timestamp-nanos" => Logical::TimestampNanos { utc },
-        "uuid" => Logical::Uuid,
-        "map" => Logical::Map,
-        "decimal" => match digits("precision") {
-            Some(precision) => Logical::Decimal { precision, scale: digits("scale").unwrap_or(0) },
-            None => Logical::Other(name.to_owned()),
-        },
-        other => Logical::Other(other.to_owned()),
     })
 }
 

@@ -73,8 +73,9 @@ impl<'a> ManifestDecoder<'a> {
     pub fn new(bytes: &'a [u8], options: &DecodeOptions<'_>) -> Result<Self> {
         let container = Container::parse(bytes)?;
         let wanted = read_entry(options.partition_type);
-        let columns =
-            StructColumn::compile(&wanted, Some(container.schema()), &selection(&options.stats))?;
+        let selection = selection(&options.stats);
+        let columns = StructColumn::compile(&wanted, Some(container.schema()), &selection)
+            .map_err(|error| error.or_at(container.schema_offset()))?;
         let (blocks, header) = (container.blocks(), header(&container)?);
         Ok(Self { blocks, columns, spec_id: options.spec_id, header })
     }
@@ -87,9 +88,10 @@ impl<'a> ManifestDecoder<'a> {
     /// Whole blocks until at least `rows` entries are decoded; `None` at the end of the manifest.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] with the position of the block; the decoder is then unusable.
+    /// [`Error::Corrupt`] with the position of the block, or of the batch's first block; the decoder
+    /// is then unusable.
     pub fn next_batch(&mut self, rows: usize) -> Result<Option<ManifestColumns>> {
-        let start = self.blocks.remaining();
+        let (first, start) = (self.blocks.position(), self.blocks.remaining());
         let mut forecast_at = 1;
         let mut blocks_read = 0;
         while self.columns.rows() < rows {
@@ -113,8 +115,8 @@ impl<'a> ManifestDecoder<'a> {
         if self.columns.rows() == 0 {
             return Ok(None);
         }
-        let records = self.columns.finish()?;
-        assemble(&records, self.spec_id).map(Some)
+        let batch = self.columns.finish().and_then(|records| assemble(&records, self.spec_id));
+        batch.map(Some).map_err(|error| error.or_at(first))
     }
 }
 

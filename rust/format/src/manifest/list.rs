@@ -63,8 +63,10 @@ pub fn decode_manifest_list(bytes: &[u8]) -> Result<RecordBatch> {
     let container = Container::parse(bytes)?;
     let wanted = read_manifest_file();
     let schema = container.schema();
-    let mut columns = StructColumn::compile(&wanted, Some(schema), &Selection::default())?;
+    let mut columns = StructColumn::compile(&wanted, Some(schema), &Selection::default())
+        .map_err(|error| error.or_at(container.schema_offset()))?;
     let mut blocks = container.blocks();
+    let start = blocks.position();
     while let Some(block) = blocks.next_block()? {
         let mut cursor = Cursor::new(block.bytes);
         // Every manifest has a path, so each takes at least a byte.
@@ -82,7 +84,8 @@ pub fn decode_manifest_list(bytes: &[u8]) -> Result<RecordBatch> {
             return Err(Error::corrupt_at(WHAT, block.offset, reason));
         }
     }
-    let (_, mut arrays, _) = columns.finish()?.into_parts();
+    let records = columns.finish().map_err(|error| error.or_at(start))?;
+    let (_, mut arrays, _) = records.into_parts();
     for (field, array) in wanted.fields.iter().zip(&mut arrays) {
         match field.name.as_str() {
             "content" => *array = Arc::new(or_zero_int(array)),
@@ -91,7 +94,7 @@ pub fn decode_manifest_list(bytes: &[u8]) -> Result<RecordBatch> {
         }
     }
     RecordBatch::try_new(manifest_file_schema(), arrays)
-        .map_err(|error| Error::corrupt(WHAT, error.to_string()))
+        .map_err(|error| Error::corrupt_at(WHAT, start, error.to_string()))
 }
 
 /// Encode manifests, columns of [`manifest_file_schema`], as a list; new ones are stamped.

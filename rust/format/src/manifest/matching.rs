@@ -74,13 +74,17 @@ pub fn decode_matching(
         });
     }
     let container = Container::parse(bytes)?;
-    let mut decoder = MatchingDecoder::new(container.schema(), options, filter)?;
+    let mut decoder = MatchingDecoder::new(container.schema(), options, filter)
+        .map_err(|error| error.or_at(container.schema_offset()))?;
     let mut blocks = container.blocks();
+    let first = blocks.position();
+    let mut start = first;
     let mut chunk = Chunk::default();
     while chunk.fill(&mut blocks)? {
-        decoder.decode(&mut chunk)?;
+        decoder.decode(&mut chunk).map_err(|error| error.or_at(start))?;
+        start = blocks.position();
     }
-    decoder.finish()
+    decoder.finish().map_err(|error| error.or_at(first))
 }
 
 /// Three sets of columns, from those that are read of all entries to those that are read of few.

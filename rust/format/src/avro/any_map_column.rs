@@ -1,0 +1,114 @@
+//! Growing columns of maps of any types: an Avro map, or an array of key-value records.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, MapArray, StructArray};
+use arrow_buffer::{NullBufferBuilder, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{Field, Fields};
+
+use super::column::{Column, invalid_column};
+use super::cursor::{Cursor, Malformed};
+use super::schema::{AvroType, Kind};
+use super::struct_column::Selection;
+use crate::spec::types::MapType;
+use crate::{Error, Result};
+
+/// A column of maps, entries `key` and `value`; of a key that occurs twice both entries are kept.
+#[derive(Debug)]
+pub(super) struct AnyMapColumn {
+    keys: Box<Column>,
+    values: Box<Column>,
+    /// Whether the writer put the value before its key.
+    value_first: bool,
+    offsets: Vec<i32>,
+    length: usize,
+    nulls: NullBufferBuilder,
+}
+
+impl AnyMapColumn {
+    pub(super) fn compile(
+        wanted: &MapType,
+        written: Option<&AvroType>,
+        selection: &Selection,
+    ) -> Result<Self> {
+        let text = AvroType::string()?;
+        let (key, value, value_first) = match written.map(|written| &written.kind) {
+            None => (None, None, false),
+            Some(Kind::Map { values, .. }) => (Some(&text), Some(&**values), false),
+            Some(Kind::Array { items, .. }) => {
+                let (key, value, value_first) = entry(wanted, items).ok_or_else(|| {
+                    Error::corrupt("Avro schema", "a map is no array of keys and values")
+                })?;
+                (Some(key), Some(value), value_first)
+            }
+            Some(_) => return Err(Error::corrupt("Avro schema", "a map is not written as one")),
+        };
+        let keys = Box::new(Column::compile(&wanted.key, key, selection)?);
+        let values = Box::new(Column::compile(&wanted.value, value, selection)?);
+        let (offsets, nulls) = (vec![0], NullBufferBuilder::new(0));
+        Ok(Self { keys, values, value_first, offsets, length: 0, nulls })
+    }
+
+    pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
+        loop {
+            let count = cursor.bounded_count()?;
+            if count == 0 {
+                break;
+            }
+            for _ in 0..count {
+                if self.value_first {
+                    self.values.read(cursor)?;
+                    self.keys.read(cursor)?;
+                } else {
+                    self.keys.read(cursor)?;
+                    self.values.read(cursor)?;
+                }
+            }
+            self.length += count;
+        }
+        let end = i32::try_from(self.length).map_err(|_| Malformed::ColumnOverflow)?;
+        self.offsets.push(end);
+        self.nulls.append_non_null();
+        Ok(())
+    }
+
+    pub(super) fn push_nulls(&mut self, count: usize) {
+        let end = self.offsets.last().copied().unwrap_or(0);
+        self.offsets.resize(self.offsets.len() + count, end);
+        self.nulls.append_n_nulls(count);
+    }
+
+    pub(super) fn finish(&mut self) -> Result<ArrayRef> {
+        let (keys, values) = (self.keys.finish()?, self.values.finish()?);
+        if keys.null_count() > 0 {
+            return Err(Error::corrupt("Avro column", "a map has a null key"));
+        }
+        let fields = Fields::from(vec![
+            Field::new("key", keys.data_type().clone(), false),
+            Field::new("value", values.data_type().clone(), true),
+        ]);
+        let entries = StructArray::try_new(fields, vec![keys, values], None)
+            .map_err(|error| invalid_column(&error))?;
+        let field = Arc::new(Field::new("entries", entries.data_type().clone(), false));
+        self.length = 0;
+        let offsets = std::mem::replace(&mut self.offsets, vec![0]);
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+        let array = MapArray::try_new(field, offsets, entries, self.nulls.finish(), false);
+        Ok(Arc::new(array.map_err(|error| invalid_column(&error))?))
+    }
+}
+
+/// The key's and the value's types in a key-value record, and whether the value comes first.
+fn entry<'r>(wanted: &MapType, items: &'r AvroType) -> Option<(&'r AvroType, &'r AvroType, bool)> {
+    let [first, second] = items.as_record()?.fields.as_slice() else { return None };
+    // An item without a byte would let a count of any size pass unchecked.
+    if items.min_bytes() == 0 {
+        return None;
+    }
+    let fits = |found: Option<i32>, id: i32| found.is_none_or(|found| found == id);
+    if fits(first.field_id, wanted.key_id) && fits(second.field_id, wanted.value_id) {
+        return Some((&first.field_type, &second.field_type, false));
+    }
+    let swapped = first.field_id == Some(wanted.value_id) && second.field_id == Some(wanted.key_id);
+    swapped.then_some((&second.field_type, &first.field_type, true))
+}

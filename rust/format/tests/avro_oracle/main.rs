@@ -1,0 +1,150 @@
+//! Another implementation of Avro is the oracle: what it writes is read as it reads it, and what is
+//! written here is read by it as it was meant.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
+
+mod manifests;
+mod model;
+mod random;
+
+use apache_avro::types::Value;
+use apache_avro::{Codec as OracleCodec, Reader, Schema, Writer};
+use arrow_array::{Array, StructArray};
+use icefloe_format::avro::iceberg_schema::record_schema;
+use icefloe_format::avro::{
+    Codec, Container, ContainerWriter, Cursor, RowEncoder, Selection, StructColumn,
+};
+use icefloe_format::spec::{NestedField, PrimitiveType, StructType, Type};
+use model::{of_record, of_row};
+use proptest::prelude::*;
+use random::Random;
+use serde_json::Value as Json;
+
+/// A container as the oracle writes it.
+fn oracle_writes(random: &mut Random, schema: &Json, records: &[Value]) -> Vec<u8> {
+    let schema = Schema::parse(schema).unwrap();
+    let codec = match random.below(5) {
+        0 => OracleCodec::Null,
+        1 => OracleCodec::Deflate(Default::default()),
+        2 => OracleCodec::Snappy,
+        3 => OracleCodec::Zstandard(Default::default()),
+        _ => OracleCodec::Bzip2(Default::default()),
+    };
+    let block_size = 1 << random.below(14);
+    let mut writer = Writer::builder()
+        .schema(&schema)
+        .writer(Vec::new())
+        .codec(codec)
+        .block_size(block_size)
+        .build()
+        .unwrap();
+    for record in records {
+        writer.append_value_ref(record).unwrap();
+    }
+    writer.into_inner().unwrap()
+}
+
+fn oracle_reads(bytes: &[u8]) -> Vec<Value> {
+    Reader::new(bytes).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+fn read(bytes: &[u8], wanted: &StructType) -> StructArray {
+    let container = Container::parse(bytes).unwrap();
+    let selection = Selection::default();
+    let mut columns = StructColumn::compile(wanted, Some(container.schema()), &selection).unwrap();
+    let mut blocks = container.blocks();
+    while let Some(block) = blocks.next_block().unwrap() {
+        let mut cursor = Cursor::new(block.bytes);
+        for _ in 0..block.count {
+            columns.read(&mut cursor).unwrap();
+        }
+        assert_eq!(cursor.remaining(), 0);
+    }
+    columns.finish().unwrap()
+}
+
+/// What some reader may want of `written`: fields in another order, without some, with one that
+/// the writer does not have, and promoted.
+fn wanted(random: &mut Random, written: &StructType) -> StructType {
+    let mut fields = written.fields.clone();
+    fields.retain(|_| !random.one_in(4));
+    for field in &mut fields {
+        field.field_type = match std::mem::replace(&mut field.field_type, PrimitiveType::Int.into())
+        {
+            Type::Primitive(primitive) => promoted(random, primitive).into(),
+            Type::Struct(fields) => Type::Struct(wanted(random, &fields)),
+            Type::List(mut list) => {
+                if let Type::Struct(element) = &list.element {
+                    list.element = Type::Struct(wanted(random, element));
+                }
+                Type::List(list)
+            }
+            nested => nested,
+        };
+    }
+    if random.one_in(3) {
+        let absent = random.primitive();
+        fields.push(NestedField::optional(1_000_000, "absent", absent));
+    }
+    random.shuffle(&mut fields);
+    StructType { fields }
+}
+
+fn promoted(random: &mut Random, primitive: PrimitiveType) -> PrimitiveType {
+    match primitive {
+        PrimitiveType::Int if random.one_in(2) => PrimitiveType::Long,
+        PrimitiveType::Float if random.one_in(2) => PrimitiveType::Double,
+        PrimitiveType::Decimal { precision: 9, scale } if random.one_in(2) => {
+            PrimitiveType::Decimal { precision: 20, scale }
+        }
+        same => same,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn what_the_oracle_writes_is_read_as_it_reads_it(seed in any::<u64>()) {
+        let mut random = Random(seed);
+        let written = random.structure(3, &mut 0);
+        let schema = random.writer_schema("table", &written);
+        let count = random.below(30);
+        let records: Vec<_> = (0..count).map(|_| random.record(&written, &schema)).collect();
+        let bytes = oracle_writes(&mut random, &schema, &records);
+        let wanted = wanted(&mut random, &written);
+        let columns = read(&bytes, &wanted);
+        let expected = oracle_reads(&bytes);
+        prop_assert_eq!(columns.len(), expected.len());
+        for (row, record) in expected.iter().enumerate() {
+            let (found, expected) = (of_row(&wanted, &columns, row), of_record(&wanted, &written, record));
+            prop_assert_eq!(found, expected, "row {} of {:?}", row, wanted);
+        }
+    }
+
+    #[test]
+    fn what_is_written_here_is_read_by_the_oracle(seed in any::<u64>()) {
+        let mut random = Random(seed);
+        let fields = random.structure(3, &mut 0);
+        let schema = record_schema("table", &fields);
+        let records: Vec<_> = (0..20).map(|_| random.record(&fields, &schema)).collect();
+        let columns = read(&oracle_writes(&mut random, &schema, &records), &fields);
+        let codec = [Codec::Null, Codec::Deflate(6), Codec::Snappy, Codec::Zstandard(3), Codec::Bzip2(9)];
+        let codec = codec[random.below(codec.len())];
+        let encoder = RowEncoder::compile(&fields, columns.columns()).unwrap();
+        let mut writer = ContainerWriter::new(&schema.to_string(), &[], codec, [3; 16]);
+        for row in 0..columns.len() {
+            writer.record(|out| encoder.encode(row, out)).unwrap();
+        }
+        let found = oracle_reads(&writer.finish().unwrap());
+        prop_assert_eq!(found.len(), records.len());
+        for (found, record) in found.iter().zip(&records) {
+            prop_assert_eq!(of_record(&fields, &fields, found), of_record(&fields, &fields, record));
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What writers do differently and means the same, and what looks alike and does not.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef};
+use icefloe_format::avro::encode::{put_bytes, put_length, put_long};
+use icefloe_format::avro::{AvroType, Cursor, Selection, StructColumn};
+use icefloe_format::spec::{MapType, NestedField, PrimitiveType, StructType, Type};
+use icefloe_format::{Error, Result};
+
+/// One record with one field of id 1, read as `wanted`.
+fn read(wanted: Type, written: &str, bytes: &[u8]) -> Result<ArrayRef> {
+    let schema = format!(
+        r#"{{"type":"record","name":"r","fields":[{{"name":"f","field-id":1,"type":{written}}}]}}"#
+    );
+    let fields = StructType { fields: vec![NestedField::optional(1, "f", wanted)] };
+    let schema = AvroType::parse(&schema)?;
+    let mut columns = StructColumn::compile(&fields, Some(&schema), &Selection::default())?;
+    let mut cursor = Cursor::new(bytes);
+    columns.read(&mut cursor).map_err(|error| Error::corrupt("record", error.to_string()))?;
+    assert_eq!(cursor.remaining(), 0);
+    Ok(columns.finish()?.column(0).clone())
+}
+
+fn long(written: &str, bytes: &[u8]) -> Result<i64> {
+    let column = read(PrimitiveType::Long.into(), written, bytes)?;
+    Ok(column.as_primitive::<Int64Type>().value(0))
+}
+
+#[test]
+fn a_union_of_one_type_is_that_type() {
+    assert_eq!(long(r#"["long"]"#, &[0, 10]), Ok(5));
+    assert!(matches!(long(r#"["long"]"#, &[2, 10]), Err(Error::Corrupt { .. })));
+    let column = read(PrimitiveType::Long.into(), r#"["null"]"#, &[0]).unwrap();
+    assert_eq!(column.null_count(), 1);
+    let wide = long(r#"["null","long","string"]"#, &[2, 10]);
+    assert!(matches!(wide, Err(Error::Unsupported { .. })));
+}
+
+#[test]
+fn logical_types_that_nobody_knows_or_that_do_not_fit_say_nothing() {
+    for logical in ["money", "date", "uuid", "decimal", "time-millis"] {
+        let written = format!(r#"{{"type":"long","logicalType":"{logical}"}}"#);
+        assert_eq!(long(&written, &[10]), Ok(5), "{logical}");
+    }
+    // A decimal without digits is its bytes.
+    let written = r#"{"type":"bytes","logicalType":"decimal","precision":0}"#;
+    let column = read(PrimitiveType::Binary.into(), written, &[4, 7, 8]).unwrap();
+    assert_eq!(column.as_binary::<i32>().value(0), [7, 8]);
+}
+
+#[test]
+fn milliseconds_are_not_taken_for_microseconds() {
+    let written = r#"{"type":"long","logicalType":"timestamp-millis"}"#;
+    let error = read(PrimitiveType::Timestamp.into(), written, &[10]).unwrap_err();
+    assert_eq!(error, Error::unsupported("Avro logical type timestamp-millis"));
+}
+
+#[test]
+fn a_column_that_the_table_forgot_has_the_type_of_the_file() {
+    let unknown = || PrimitiveType::Unknown.into();
+    for (written, expected) in [
+        (r#"{"type":"long","logicalType":"local-timestamp-micros"}"#, PrimitiveType::Timestamp),
+        (
+            r#"{"type":"long","logicalType":"timestamp-micros","adjust-to-utc":"true"}"#,
+            PrimitiveType::Timestamptz,
+        ),
+        (r#"{"type":"int","logicalType":"date"}"#, PrimitiveType::Date),
+    ] {
+        let column = read(unknown(), written, &[10]).unwrap();
+        let expected = icefloe_format::spec::arrow_schema::primitive_to_arrow(&expected);
+        assert_eq!(*column.data_type(), expected, "{written}");
+    }
+    // Room for a fixed is taken where it is null, too: a length that no table confirms is refused.
+    let huge = r#"["null",{"type":"fixed","name":"x","size":500000000}]"#;
+    assert!(matches!(read(unknown(), huge, &[0]), Err(Error::Unsupported { .. })));
+}
+
+fn map(key: PrimitiveType, value: PrimitiveType) -> Type {
+    let (key, value) = (key.into(), value.into());
+    Type::Map(Box::new(MapType { key_id: 2, key, value_id: 3, value_required: false, value }))
+}
+
+#[test]
+fn maps_are_read_from_avro_maps_and_from_arrays_of_entries() {
+    let mut bytes = Vec::new();
+    put_length(&mut bytes, 1);
+    put_bytes(&mut bytes, b"a");
+    put_long(&mut bytes, 7);
+    put_length(&mut bytes, 0);
+    let wanted = || map(PrimitiveType::String, PrimitiveType::Int);
+    let entries = |first: &str, second: &str| {
+        format!(
+            r#"{{"type":"array","logicalType":"map","items":{{"type":"record","name":"k2_v3","fields":[{first},{second}]}}}}"#
+        )
+    };
+    let key = r#"{"name":"key","type":"string","field-id":2}"#;
+    let value = r#"{"name":"value","type":"int","field-id":"3"}"#;
+    let generic = r#"{"type":"map","values":"int","key-id":2,"value-id":3}"#.to_owned();
+    for written in [generic, entries(key, value)] {
+        let column = read(wanted(), &written, &bytes).unwrap();
+        let map = column.as_map();
+        assert_eq!(map.keys().as_string::<i32>().value(0), "a", "{written}");
+        assert_eq!(map.values().as_primitive::<Int32Type>().values(), &[7]);
+    }
+    let swapped = read(wanted(), &entries(value, key), &[2, 14, 2, b'a', 0]).unwrap();
+    assert_eq!(swapped.as_map().values().as_primitive::<Int32Type>().values(), &[7]);
+    let foreign = entries(key, &value.replace("\"3\"", "4"));
+    assert!(matches!(read(wanted(), &foreign, &bytes), Err(Error::Corrupt { .. })));
+    let by_text = read(map(PrimitiveType::Int, PrimitiveType::Int), &entries(key, value), &bytes);
+    assert!(matches!(by_text, Err(Error::Corrupt { .. })), "text is no int");
+}
+
+#[test]
+fn types_that_cost_time_and_hold_nothing_are_few() {
+    let nulls = |count: usize| {
+        let field = |at: usize| format!(r#"{{"name":"n{at}","type":"null"}}"#);
+        let fields: Vec<_> = (0..count).map(field).collect();
+        format!(r#"{{"type":"record","name":"r","fields":[{}]}}"#, fields.join(","))
+    };
+    assert!(AvroType::parse(&nulls(1000)).is_ok());
+    assert!(matches!(AvroType::parse(&nulls(2000)), Err(Error::Corrupt { .. })));
+}
