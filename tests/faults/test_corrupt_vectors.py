@@ -1,0 +1,24 @@
+"""The shared vectors of bytes that are no manifest list: what is wrong is told, and where."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from icefloe import _core
+from icefloe.exceptions import CorruptFileError, FeatureUnsupportedError
+
+VECTORS = Path(__file__).parent.parent / "vectors" / "corrupt_manifest_list.json"
+
+
+@pytest.mark.parametrize("case", json.loads(VECTORS.read_text("utf-8")), ids=lambda case: case["note"])
+def test_bytes_that_are_no_manifest_list_are_told(tmp_path, case):
+    path = tmp_path / "list.avro"
+    path.write_bytes(bytes.fromhex(case["bytes"]))
+    if "unsupported" in case:
+        expected, message = FeatureUnsupportedError, re.escape(case["unsupported"])
+    else:
+        told = f"{case['what']} is corrupt at byte {case['at']}: "
+        expected, message = CorruptFileError, re.escape(told) + ".*" + re.escape(case["reason"])
+    with pytest.raises(expected, match=re.escape(str(path)) + ".*" + message):
+        _core.read_manifest_list(_core.FileIo({}), str(path))
