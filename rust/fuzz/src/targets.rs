@@ -151,7 +151,7 @@ fn read_matching(bytes: &[u8]) -> Result<()> {
         "right":{"type":"lt","term":"name","value":"m"}}"#;
     let rows = bind(&parse_json(filter).expect("a filter"), &schema, true).expect("it binds");
     let spec = PartitionSpec::from_json(SPEC).expect("a spec");
-    let partitions = project_inclusive(&rows, &schema, &spec);
+    let partitions = project_inclusive(&rows, &schema, &spec).expect("it projects");
     let options = DecodeOptions { spec_id: 0, partition_type: &tuple, stats: Stats::All };
     let filter = EntryFilter { partitions: &partitions, rows: &rows };
     let matching = decode_matching(bytes, &options, filter)?;
