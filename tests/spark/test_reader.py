@@ -12,6 +12,7 @@ from icefloe.spark.frame import scan_frame
 from icefloe.spark.reader import resolve_scan
 from icefloe.spark.scan_choice import plan_scan
 from icefloe.transforms import BucketTransform, IdentityTransform
+from icefloe.types import LongType
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
@@ -148,6 +149,23 @@ def test_unknown_columns_are_refused(spark, deleted):
         icefloe.spark.read(deleted, spark=spark, columns=["nope"])
     with pytest.raises(ResolveError):
         icefloe.spark.read(deleted, spark=spark, filter="nope = 1")
+
+
+def test_a_filter_on_a_transform_goes_to_the_rust_reader(spark, deleted):
+    row_filter = "bucket(4, id) = 1 and x < 50.0 or truncate(2, s) = 's1'"
+    choice = icefloe.spark.explain_read(deleted, spark=spark, filter=row_filter)
+    assert not choice.native
+    assert "bucket[4] of id" in choice.reason
+    found = icefloe.spark.read(deleted, spark=spark, columns=["id"], filter=row_filter).collect()
+    bucket = BucketTransform(4).transform(LongType())
+    rows = deleted.scan().to_arrow().to_pylist()
+    expected = [
+        row["id"]
+        for row in rows
+        if (bucket(row["id"]) == 1 and row["x"] is not None and row["x"] < 50) or (row["s"] or "")[:2] == "s1"
+    ]
+    assert sorted(row.id for row in found) == sorted(expected)
+    assert 0 < len(expected) < len(rows)
 
 
 def test_the_choice_says_which_and_why(spark, deleted):

@@ -76,9 +76,13 @@ def test_full_name_is_the_long_one(schema: Schema) -> None:
     assert schema.find_column_name(99) is None
 
 
-def test_unknown_name_lists_the_columns(schema: Schema) -> None:
-    with pytest.raises(ResolveError, match=r"no column is named 'ID'; columns are id, where"):
-        schema.find_field("ID")
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("ID", r"did you mean id\?"), ("wher", r"did you mean where\?"), ("nothing", "columns are id, where")],
+)
+def test_unknown_name_hints_at_near_ones(schema: Schema, name: str, hint: str) -> None:
+    with pytest.raises(ResolveError, match=f"no column is named '{name}'; {hint}"):
+        schema.find_field(name)
 
 
 def test_name_ambiguous_without_case_is_refused() -> None:

@@ -71,7 +71,7 @@ def _bind_literal(predicate: LiteralPredicate, term: BoundTerm) -> BooleanExpres
     operator = predicate.operator
     if operator.endswith("starts-with") and not isinstance(term.value_type, StringType):
         raise ValidationError(f"filter on {_shown(term)}: {operator} needs a string column, not {term.value_type}")
-    value = _convert(predicate.literal, term)
+    value = convert(predicate.literal, term)
     if isinstance(value, (AboveMax, BelowMin)):
         # Beyond all values of the column: true of every value but null, or of none.
         above = isinstance(value, AboveMax)
@@ -83,7 +83,7 @@ def _bind_literal(predicate: LiteralPredicate, term: BoundTerm) -> BooleanExpres
 
 
 def _bind_set(predicate: SetPredicate, term: BoundTerm) -> BooleanExpression:
-    values = [_convert(value, term) for value in predicate.values]
+    values = [convert(value, term) for value in predicate.values]
     kept = frozenset(value for value in values if not isinstance(value, (AboveMax, BelowMin)))
     if not kept:
         return AlwaysFalse() if predicate.operator == "in" else AlwaysTrue()
@@ -93,7 +93,8 @@ def _bind_set(predicate: SetPredicate, term: BoundTerm) -> BooleanExpression:
     return bound.BoundIn(term, kept) if predicate.operator == "in" else bound.BoundNotIn(term, kept)
 
 
-def _convert(value: Literal, term: BoundTerm) -> Literal:
+def convert(value: Literal, term: BoundTerm) -> Literal:
+    """Return a literal as one of the type that a term has; ValidationError names the column."""
     if isinstance(term, BoundTransform) and isinstance(value, StringLiteral):
         ordinal = ordinal_of_text(term.transform, value.value)
         value = value if ordinal is None else literal(ordinal)

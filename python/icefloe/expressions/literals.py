@@ -97,17 +97,17 @@ class _NumberLiteral(Literal):
         return self._to_whole(kind, int(value)) if value == int(value) else None
 
     def _to_whole(self, kind: PrimitiveType, value: int) -> Literal | None:
-        if isinstance(kind, IntegerType):
-            return IntAboveMax() if value > kind.max else IntBelowMin() if value < kind.min else LongLiteral(value)
-        if isinstance(kind, LongType):
-            return LongAboveMax() if value > kind.max else LongBelowMin() if value < kind.min else LongLiteral(value)
+        if isinstance(kind, (IntegerType, LongType)):
+            return _beyond(kind, value) or LongLiteral(value)
         if isinstance(kind, DateType):
-            return DateLiteral(value)
+            beyond = _beyond(IntegerType(), value)
+            return beyond or DateLiteral(value)
+        beyond = _beyond(LongType(), value)
         if isinstance(kind, TimeType):
-            return TimeLiteral(value)
+            return beyond or TimeLiteral(value)
         if isinstance(kind, _TIMESTAMPS):
-            return TimestampLiteral(value, zoned=isinstance(kind, TimestamptzType))
-        return None
+            return beyond or TimestampLiteral(value, zoned=isinstance(kind, TimestamptzType))
+        return (beyond or LongLiteral(value)) if isinstance(kind, _NANO_TIMESTAMPS) else None
 
 
 class LongLiteral(_NumberLiteral):
@@ -302,6 +302,15 @@ _KINDS: tuple[tuple[type | tuple[type, ...], type[Literal]], ...] = (
     ((bytes, bytearray), BinaryLiteral),
     (Decimal, DecimalLiteral),
 )
+
+
+def _beyond(kind: IntegerType | LongType, value: int) -> Literal | None:
+    """Return what stands for a number that a type cannot hold; None if it can."""
+    if kind.min <= value <= kind.max:
+        return None
+    if isinstance(kind, IntegerType):
+        return IntAboveMax() if value > kind.max else IntBelowMin()
+    return LongAboveMax() if value > kind.max else LongBelowMin()
 
 
 def _to_float(value: float) -> Literal:

@@ -83,12 +83,12 @@ def literal_to_json_value(value: Literal, kind: IcebergType | None = None) -> An
         kind: The column's type, where it is known.
     """
     raw = value.value
-    if isinstance(value, DateLiteral):
-        return temporal.days_to_date(raw).isoformat()
-    if isinstance(value, TimeLiteral):
-        return temporal.micros_to_time(raw).isoformat(timespec="microseconds")
-    if isinstance(value, TimestampLiteral):
-        return temporal.timestamp_to_text(raw, "+00:00" if value.zoned else "")
+    if isinstance(value, (DateLiteral, TimeLiteral, TimestampLiteral)):
+        try:
+            return _temporal_text(value)
+        except (OverflowError, ValueError):
+            # Years that Python's calendar lacks; the core takes ordinals as well.
+            return raw
     if isinstance(value, UUIDLiteral) or (isinstance(kind, UUIDType) and isinstance(raw, bytes)):
         return str(uuid.UUID(bytes=raw))
     if isinstance(value, (BinaryLiteral, FixedLiteral)):
@@ -96,6 +96,14 @@ def literal_to_json_value(value: Literal, kind: IcebergType | None = None) -> An
     if isinstance(value, DecimalLiteral):
         return format(raw, "f")
     return str(raw) if isinstance(raw, float) and not math.isfinite(raw) else raw
+
+
+def _temporal_text(value: DateLiteral | TimeLiteral | TimestampLiteral) -> str:
+    if isinstance(value, DateLiteral):
+        return temporal.days_to_date(value.value).isoformat()
+    if isinstance(value, TimeLiteral):
+        return temporal.micros_to_time(value.value).isoformat(timespec="microseconds")
+    return temporal.timestamp_to_text(value.value, "+00:00" if value.zoned else "")
 
 
 def expression_from_json(data: str | bytes | bool | dict[str, Any]) -> BooleanExpression:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -158,8 +159,18 @@ class Schema(JsonModel):
                 raise ResolveError(f"column name {name_or_id!r} is ambiguous when case does not count")
             field_id = ids[0] if ids else None
         if field_id is None:
-            raise ResolveError(f"no column is named {name_or_id!r}; columns are {', '.join(self.column_names)}")
+            raise ResolveError(f"no column is named {name_or_id!r}; {self._near_misses(name_or_id)}")
         return self._by_id[field_id]
+
+    def _near_misses(self, name: str) -> str:
+        """Return the names that a misspelled one may have been meant for, else the names that there are."""
+        names = self.column_names
+        meant = [known for known in names if known.lower().rpartition(".")[2] == name.lower().rpartition(".")[2]]
+        meant += [known for known in difflib.get_close_matches(name, names, cutoff=0.75) if known not in meant]
+        if meant:
+            return f"did you mean {' or '.join(meant[:20])}?"
+        more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+        return f"columns are {', '.join(names[:20])}{more}"
 
     def find_type(self, name_or_id: str | int, case_sensitive: bool = True) -> IcebergType:
         """Return the type of a field; see :meth:`find_field`."""

@@ -81,10 +81,11 @@ def plan_scan(spark: Any, scan: TableScan, *, located: bool = False, only: pa.Ar
     plan = scan.update(options={**scan.options, **_WHOLE_FILES}).plan()
     if only is not None:
         plan = replace(plan, files=plan.files.filter(pc.is_in(plan.files.column("file_path"), value_set=only)))
-    predicate = json.loads(filter_json(scan.row_filter))
+    predicate = json.loads(filter_json(scan.row_filter, scan.schema(), case_sensitive=scan.case_sensitive))
     native = _native_scan(spark, scan, plan, predicate)
     problem = (
         _selection_obstacle(scan)
+        or _filter_obstacle(predicate)
         or storage_obstacle(spark, plan.files, scan.io.core.properties)
         or obstacle(native, located=located)
     )
@@ -104,6 +105,17 @@ def _selection_obstacle(scan: TableScan) -> str | None:
     names = {field.name for field in scan.schema().fields}
     other = next((name for name in scan.selected_fields if name != "*" and name not in names), None)
     return None if other is None else f"{other} is no top-level column"
+
+
+def _filter_obstacle(predicate: Any) -> str | None:
+    """Name the first transform that a filter asks about: Spark has none that are the table format's."""
+    if not isinstance(predicate, dict):
+        return None
+    term = predicate.get("term")
+    if isinstance(term, dict):
+        return f"the filter asks about {term.get('transform')} of {term.get('term')}"
+    parts = (_filter_obstacle(predicate.get(part)) for part in ("left", "right", "child"))
+    return next((found for found in parts if found is not None), None)
 
 
 def _native_scan(spark: Any, scan: TableScan, plan: ScanPlan, predicate: Any) -> NativeScan:

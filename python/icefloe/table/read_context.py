@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from icefloe.expressions import parser
+from icefloe.expressions.fitting import fit_literals
 from icefloe.expressions.rest_json import expression_to_json
 
 if TYPE_CHECKING:
@@ -75,6 +76,11 @@ def to_expression(row_filter: str | BooleanExpression) -> BooleanExpression:
     return parser.parse(row_filter) if isinstance(row_filter, str) else row_filter
 
 
-def filter_json(row_filter: str | BooleanExpression) -> str:
-    """Return a filter as the REST specification's expression JSON."""
-    return expression_to_json(to_expression(row_filter))
+def filter_json(
+    row_filter: str | BooleanExpression, schema: Schema | None = None, *, case_sensitive: bool = True
+) -> str:
+    """Return a filter as the REST specification's expression JSON; with a schema, its dates and bytes as columns have them."""
+    expression = to_expression(row_filter)
+    if schema is not None:
+        expression = fit_literals(schema, expression, case_sensitive)
+    return expression_to_json(expression)

@@ -295,7 +295,7 @@ class TableScan:
             context,
             manifest_list=snapshot.manifest_list if snapshot is not None else None,
             manifests=list(snapshot.manifest_paths or ()) if snapshot is not None else [],
-            filter=filter_json(self.row_filter),
+            filter=filter_json(self.row_filter, self.schema(), case_sensitive=self.case_sensitive),
             split_size=split_size,
             include_stats=include_stats,
         )

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import acero
 
-from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationError
+from icefloe.exceptions import FeatureUnsupportedError, ResolveError, SchemaMismatchError, ValidationError
 from icefloe.table.read_context import filter_json
 
 if TYPE_CHECKING:
@@ -173,6 +173,8 @@ def _from_json(tree: Any, joined: pa.Schema) -> pc.Expression:
         return left & right if kind == "and" else left | right
     if kind == "not":
         return ~_from_json(tree["child"], joined)
+    if not isinstance(tree["term"], str):
+        raise FeatureUnsupportedError(f"merge: a condition on the transform {tree['term'].get('transform')}")
     column = _column(tree["term"], joined)
     field = joined.field(tree["term"])
     if kind in _COMPARISONS:

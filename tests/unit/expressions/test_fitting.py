@@ -1,0 +1,89 @@
+"""Literals that JSON cannot tell apart are given their columns' types before they cross."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from datetime import date, datetime, timedelta, timezone
+
+import pytest
+from icefloe import _core
+from icefloe.exceptions import ValidationError
+from icefloe.expressions import EqualTo, In, LessThan, Not, UnboundTransform
+from icefloe.expressions.fitting import fit_literals
+from icefloe.expressions.parser import parse
+from icefloe.expressions.rest_json import expression_to_json
+from icefloe.schema import Schema
+from icefloe.types import NestedField
+
+KINDS = [
+    "int",
+    "string",
+    "date",
+    "timestamp",
+    "timestamptz",
+    "timestamp_ns",
+    "timestamptz_ns",
+    "binary",
+    "fixed[2]",
+    "uuid",
+]
+SCHEMA = Schema(*(NestedField(place, kind.split("[")[0], kind) for place, kind in enumerate(KINDS, 1)))
+KEY = uuid.UUID("f79c3e09-677c-4bbd-a479-3f349cb785e7")
+NAIVE = datetime(2026, 1, 31, 10)
+ZONED = datetime(2026, 1, 31, 12, tzinfo=timezone(timedelta(hours=2)))
+
+
+def bound(expression):
+    """What the core makes of it."""
+    text = expression_to_json(fit_literals(SCHEMA, expression))
+    return json.loads(_core.validate_filter(f'{{"schema":{SCHEMA.model_dump_json()}}}', text))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "expected"),
+    [
+        ("date", NAIVE, "2026-01-31"),
+        ("date", date(2026, 1, 31), "2026-01-31"),
+        ("timestamp", ZONED, "2026-01-31T10:00:00"),
+        ("timestamp", date(2026, 1, 31), "2026-01-31T00:00:00"),
+        ("timestamptz", NAIVE, "2026-01-31T10:00:00+00:00"),
+        ("timestamptz", ZONED, "2026-01-31T10:00:00+00:00"),
+        ("timestamptz", date(2026, 1, 31), "2026-01-31T00:00:00+00:00"),
+        ("timestamp_ns", ZONED, "2026-01-31T10:00:00"),
+        ("timestamptz_ns", NAIVE, "2026-01-31T10:00:00+00:00"),
+        ("binary", KEY, KEY.hex),
+        ("uuid", KEY.bytes, str(KEY)),
+        ("fixed", b"ab", "6162"),
+    ],
+)
+def test_a_python_value_means_what_it_is(column, value, expected):
+    found = bound(LessThan(column, value))
+    assert (found["type"], found["value"].replace(".000000000", "").replace(".000000", "")) == ("lt", expected)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("int", b"ab"), ("string", b"ab"), ("string", date(2026, 1, 31)), ("int", KEY), ("fixed", b"abc")],
+)
+def test_a_value_of_another_kind_is_refused_though_its_text_would_fit(column, value):
+    with pytest.raises(ValidationError, match=f"filter on {column}"):
+        fit_literals(SCHEMA, EqualTo(column, value) & EqualTo("int", 1))
+
+
+def test_what_needs_nothing_stays_the_same_object():
+    expression = parse("int = 1 and (string = 'a' or not timestamptz > '2026-01-31T00:00:00+00:00')")
+    assert fit_literals(SCHEMA, expression) is expression
+
+
+def test_sets_terms_and_negations_are_fitted():
+    expression = Not(In("timestamptz", [NAIVE, ZONED + timedelta(days=1)]))
+    values = bound(expression)["child"]["values"]
+    assert [value[:19] for value in values] == ["2026-01-31T10:00:00", "2026-02-01T10:00:00"]
+    day = bound(EqualTo(UnboundTransform("timestamp", "day"), NAIVE))
+    assert day["value"] == "2026-01-31"
+
+
+def test_unknown_names_are_left_for_binding():
+    expression = EqualTo("nowhere", NAIVE)
+    assert fit_literals(SCHEMA, expression) is expression
