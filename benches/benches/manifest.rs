@@ -1,4 +1,4 @@
-//! Decoding a manifest against inflating the same bytes.
+//! Decoding a manifest against inflating the same bytes, encoding one against deflating them.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,17 +16,20 @@ use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
 use criterion::{Criterion, criterion_group, criterion_main};
 use icefloe_format::avro::{Codec, Container};
 use icefloe_format::manifest::{
-    DecodeOptions, EncodeOptions, ManifestColumns, ManifestContent, Stats, decode_manifest,
-    encode_manifest, partition_type,
+    DecodeOptions, EncodeOptions, EntryFilter, ManifestColumns, ManifestContent, Stats,
+    decode_manifest, decode_matching, encode_manifest, partition_type,
 };
+use icefloe_format::predicate::{bind, parse_json, project_inclusive};
 use icefloe_format::spec::{PartitionSpec, Schema, StructType};
 
 // The allocator of the extension: it decides as much as the code does.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+const CODEC: Codec = Codec::Deflate(6);
 const ENTRIES: usize = 10_000;
 const COLUMNS: i32 = 12;
+const FIRST_DAY: i32 = 19_723;
 const SCHEMA: &str = r#"{"type":"struct","schema-id":0,"fields":[
     {"id":1,"name":"id","required":true,"type":"long"},
     {"id":2,"name":"day","required":false,"type":"date"}]}"#;
@@ -63,7 +66,9 @@ fn bounds(offset: usize) -> ArrayRef {
         for column in 1..=COLUMNS {
             map.keys().append_value(column);
             let value = scattered(row * 31 + offset);
-            if column % 3 == 0 {
+            if column == 2 {
+                map.values().append_value((FIRST_DAY + row as i32 % 28).to_le_bytes());
+            } else if column % 3 == 0 {
                 map.values().append_value(format!("value-{value:010}"));
             } else {
                 map.values().append_value(value.to_le_bytes());
@@ -114,22 +119,58 @@ fn entries() -> RecordBatch {
     .unwrap()
 }
 
-fn manifest() -> (Vec<u8>, StructType) {
-    let schema = Schema::from_json(SCHEMA).unwrap();
-    let spec = PartitionSpec::from_json(SPEC).unwrap();
-    let partition_type = partition_type(&spec, std::slice::from_ref(&schema));
-    let columns = ManifestColumns::from_batch(&entries(), &partition_type).unwrap();
-    let options = EncodeOptions {
-        format_version: 2,
-        content: ManifestContent::Data,
-        schema: &schema,
-        spec: &spec,
-        partition_type: &partition_type,
-        snapshot_id: 1,
-        codec: Codec::Deflate(6),
-        sync: [3; 16],
-    };
-    (encode_manifest(&columns, &options).unwrap().bytes, partition_type)
+/// Two of 28 days and half of the ids.
+const FILTER: &str = r#"{"type":"and",
+    "left":{"type":"gt","term":"id","value":8000000},
+    "right":{"type":"and",
+        "left":{"type":"gt-eq","term":"day","value":"2024-01-10"},
+        "right":{"type":"lt","term":"day","value":"2024-01-12"}}}"#;
+
+struct Manifest {
+    schema: Schema,
+    spec: PartitionSpec,
+    partition_type: StructType,
+    columns: ManifestColumns,
+    bytes: Vec<u8>,
+}
+
+impl Manifest {
+    fn new() -> Self {
+        let schema = Schema::from_json(SCHEMA).unwrap();
+        let spec = PartitionSpec::from_json(SPEC).unwrap();
+        let partition_type = partition_type(&spec, std::slice::from_ref(&schema));
+        let columns = ManifestColumns::from_batch(&entries(), &partition_type).unwrap();
+        let mut manifest = Self { schema, spec, partition_type, columns, bytes: vec![] };
+        manifest.bytes = manifest.encode();
+        manifest
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let options = EncodeOptions {
+            format_version: 2,
+            content: ManifestContent::Data,
+            schema: &self.schema,
+            spec: &self.spec,
+            partition_type: &self.partition_type,
+            snapshot_id: 1,
+            codec: CODEC,
+            sync: [3; 16],
+        };
+        encode_manifest(&self.columns, &options).unwrap().bytes
+    }
+
+    fn options(&self, stats: Stats) -> DecodeOptions<'_> {
+        DecodeOptions { spec_id: 0, partition_type: &self.partition_type, stats }
+    }
+
+    fn blocks(&self) -> Vec<Vec<u8>> {
+        let mut blocks = Container::parse(&self.bytes).unwrap().blocks();
+        let mut found = Vec::new();
+        while let Some(block) = blocks.next_block().unwrap() {
+            found.push(block.bytes.to_vec());
+        }
+        found
+    }
 }
 
 fn inflate(bytes: &[u8]) -> usize {
@@ -141,26 +182,50 @@ fn inflate(bytes: &[u8]) -> usize {
     total
 }
 
-fn benches(criterion: &mut Criterion) {
-    let (bytes, partition_type) = manifest();
+fn decode(criterion: &mut Criterion) {
+    let manifest = Manifest::new();
+    let bytes = manifest.bytes.as_slice();
     let mut group = criterion.benchmark_group("manifest of 10,000 entries, 12 columns");
     group.sample_size(40);
-    group.bench_function("inflate", |bencher| bencher.iter(|| inflate(black_box(&bytes))));
+    group.bench_function("inflate", |bencher| bencher.iter(|| inflate(black_box(bytes))));
     let shapes = [
         ("all", Stats::All),
         ("skipped", Stats::Skip),
         ("of 2 columns", Stats::Columns(vec![1, 3])),
     ];
     for (name, stats) in shapes {
-        let partition_type = &partition_type;
-        let options = DecodeOptions { spec_id: 0, partition_type, stats };
+        let options = manifest.options(stats);
         group.bench_function(format!("decode, statistics {name}"), |bencher| {
-            bencher.iter(|| decode_manifest(black_box(&bytes), &options).unwrap());
+            bencher.iter(|| decode_manifest(black_box(bytes), &options).unwrap());
         });
     }
+    let rows = bind(&parse_json(FILTER).unwrap(), &manifest.schema, true).unwrap();
+    let partitions = project_inclusive(&rows, &manifest.schema, &manifest.spec).unwrap();
+    let filter = EntryFilter { partitions: &partitions, rows: &rows };
+    let options = manifest.options(Stats::All);
+    group.bench_function("decode what matches 3 terms", |bencher| {
+        bencher.iter(|| decode_matching(black_box(bytes), &options, filter).unwrap());
+    });
     group.finish();
-    println!("{} bytes, {} inflated", bytes.len(), inflate(&bytes));
+    let kept = decode_matching(bytes, &options, filter).unwrap().columns.len();
+    println!("{} bytes, {} inflated; {kept} entries match", bytes.len(), inflate(bytes));
 }
 
-criterion_group!(manifest_benches, benches);
+fn encode(criterion: &mut Criterion) {
+    let manifest = Manifest::new();
+    let blocks = manifest.blocks();
+    let mut group = criterion.benchmark_group("manifest of 10,000 entries, 12 columns");
+    group.sample_size(10);
+    group.bench_function("deflate", |bencher| {
+        bencher.iter(|| {
+            for block in &blocks {
+                black_box(CODEC.compress(black_box(block)).unwrap());
+            }
+        });
+    });
+    group.bench_function("encode", |bencher| bencher.iter(|| manifest.encode()));
+    group.finish();
+}
+
+criterion_group!(manifest_benches, decode, encode);
 criterion_main!(manifest_benches);

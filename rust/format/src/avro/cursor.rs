@@ -48,6 +48,7 @@ pub struct Cursor<'a> {
 pub type BlockHeader = (usize, Option<usize>);
 
 const CONTINUES: u64 = 0x8080_8080_8080_8080;
+const ONE_IN_EACH_BYTE: u64 = 0x0101_0101_0101_0101;
 
 impl<'a> Cursor<'a> {
     /// A cursor at the start of `bytes`.
@@ -126,6 +127,19 @@ impl<'a> Cursor<'a> {
         self.take(length)
     }
 
+    /// Move past a variable-length integer, of whatever value.
+    #[inline(always)]
+    pub fn skip_varint(&mut self) -> Result<(), Malformed> {
+        // A step for each byte: lengths repeat, and steps that are foreseen cost nothing.
+        loop {
+            let (byte, rest) = self.rest.split_first().ok_or(Malformed::EndOfData)?;
+            self.rest = rest;
+            if *byte < 0x80 {
+                return Ok(());
+            }
+        }
+    }
+
     /// Move past `count` variable-length integers, of whatever value.
     #[inline(always)]
     pub fn skip_varints(&mut self, count: usize) -> Result<(), Malformed> {
@@ -133,7 +147,9 @@ impl<'a> Cursor<'a> {
         // Each byte without its high bit ends an integer, so eight bytes tell how many they end.
         while let Some((chunk, rest)) = self.rest.split_first_chunk::<8>() {
             let mut ends = !u64::from_le_bytes(*chunk) & CONTINUES;
-            let ended = usize::try_from(ends.count_ones()).unwrap_or(8);
+            // One bit in each byte: the product's highest byte is their sum.
+            let ended = (ends >> 7).wrapping_mul(ONE_IN_EACH_BYTE).to_be_bytes()[0];
+            let ended = usize::from(ended);
             if ended < left {
                 left -= ended;
                 self.rest = rest;
@@ -162,7 +178,7 @@ impl<'a> Cursor<'a> {
                     self.rest = rest;
                 }
                 _ => {
-                    self.skip_varints(1)?;
+                    self.skip_varint()?;
                     self.bytes()?;
                 }
             }

@@ -98,7 +98,7 @@ impl Skipper {
             return Ok(());
         }
         match &mut self.shape {
-            Shape::Varint => cursor.skip_varints(1),
+            Shape::Varint => cursor.skip_varint(),
             Shape::Bytes => cursor.bytes().map(drop),
             Shape::Integers(varints) => skip_items(cursor, *varints),
             Shape::Binaries(layout) => layout.skip(cursor),
@@ -140,7 +140,8 @@ fn skip_items(cursor: &mut Cursor<'_>, varints: usize) -> Result<(), Malformed> 
         match length {
             _ if count == 0 => return Ok(()),
             Some(length) => drop(cursor.take(length)?),
-            None if count > cursor.remaining() / varints => return Err(Malformed::Length),
+            // A varint takes a byte at least.
+            None if count > cursor.remaining() => return Err(Malformed::Length),
             None => cursor.skip_varints(varints * count)?,
         }
     }

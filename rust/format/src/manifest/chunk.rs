@@ -10,7 +10,7 @@ use crate::{Error, Result};
 
 /// Decompressed bytes that are looked at together: enough for a filter to be evaluated over columns,
 /// few enough to stay in cache until the entries that it keeps are decoded.
-const CHUNK_BYTES: usize = 256 * 1024;
+const CHUNK_BYTES: usize = 1024 * 1024;
 
 /// Decompressed blocks and the places of those entries that are still of interest.
 #[derive(Debug, Default)]
@@ -31,44 +31,45 @@ struct Place {
 }
 
 impl Chunk {
-    /// Take the next blocks instead of those so far; false at the end of the container.
-    pub(super) fn fill(&mut self, blocks: &mut Blocks<'_>) -> Result<bool> {
+    /// Take the next blocks instead of those so far, and read every entry into `columns`; false at the
+    /// end of the container.
+    pub(super) fn fill(
+        &mut self,
+        blocks: &mut Blocks<'_>,
+        columns: &mut StructColumn,
+    ) -> Result<bool> {
         self.bytes.clear();
         self.blocks.clear();
         self.entries.clear();
         while self.bytes.len() < CHUNK_BYTES {
             let Some(block) = blocks.next_block()? else { break };
             check_count(&block)?;
-            let start = self.bytes.len();
-            self.bytes.extend_from_slice(block.bytes);
-            let bytes = start..self.bytes.len();
-            self.blocks.push(Place { count: block.count, bytes, offset: block.offset });
+            self.take(&block, columns)?;
         }
         Ok(!self.blocks.is_empty())
+    }
+
+    fn take(&mut self, block: &Block<'_>, columns: &mut StructColumn) -> Result<()> {
+        let bytes = self.bytes.len()..self.bytes.len() + block.bytes.len();
+        let mut cursor = Cursor::new(block.bytes);
+        let mut start = bytes.start;
+        for _ in 0..block.count {
+            columns
+                .read(&mut cursor)
+                .map_err(|error| block.malformed(WHAT, error, cursor.remaining()))?;
+            let end = bytes.end - cursor.remaining();
+            self.entries.push(start..end);
+            start = end;
+        }
+        trailing(block, &cursor)?;
+        self.bytes.extend_from_slice(block.bytes);
+        self.blocks.push(Place { count: block.count, bytes, offset: block.offset });
+        Ok(())
     }
 
     /// Number of entries of interest.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
-    }
-
-    /// Read every entry into `columns`, and find out where each one is.
-    pub(super) fn read_all(&mut self, columns: &mut StructColumn) -> Result<()> {
-        for place in &self.blocks {
-            let block = place.block(&self.bytes);
-            let mut cursor = Cursor::new(block.bytes);
-            let mut start = place.bytes.start;
-            for _ in 0..block.count {
-                columns
-                    .read(&mut cursor)
-                    .map_err(|error| block.malformed(WHAT, error, cursor.remaining()))?;
-                let end = place.bytes.end - cursor.remaining();
-                self.entries.push(start..end);
-                start = end;
-            }
-            trailing(&block, &cursor)?;
-        }
-        Ok(())
     }
 
     /// Keep the entries of interest for which `mask` is true.

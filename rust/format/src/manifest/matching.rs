@@ -80,7 +80,7 @@ pub fn decode_matching(
     let first = blocks.position();
     let mut start = first;
     let mut chunk = Chunk::default();
-    while chunk.fill(&mut blocks)? {
+    while chunk.fill(&mut blocks, &mut decoder.tuples)? {
         decoder.decode(&mut chunk).map_err(|error| error.or_at(start))?;
         start = blocks.position();
     }
@@ -127,8 +127,8 @@ impl<'a> MatchingDecoder<'a> {
         })
     }
 
+    /// Decode what might match of a chunk, of which all tuples are read.
     fn decode(&mut self, chunk: &mut Chunk) -> Result<()> {
-        chunk.read_all(&mut self.tuples)?;
         let kept = self.by_partition()?;
         chunk.keep(&kept);
         self.in_partition += chunk.len();
