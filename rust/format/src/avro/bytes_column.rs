@@ -37,10 +37,46 @@ impl VariableBytes {
         self.close()
     }
 
-    /// Where values end, and the values.
+    /// Read as many keyed values as there are `keys`.
     #[inline(always)]
-    pub(super) fn parts(&mut self) -> (&mut Vec<i32>, &mut Vec<u8>) {
-        (&mut self.offsets, &mut self.data)
+    pub(super) fn read_keyed(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        keys: &mut [i32],
+    ) -> Result<(), Malformed> {
+        let start = self.offsets.len();
+        push_zeros(&mut self.offsets, keys.len());
+        let data = &mut self.data;
+        for (key, end) in keys.iter_mut().zip(self.offsets.get_mut(start..).unwrap_or_default()) {
+            let (read, value) = cursor.int_and_bytes()?;
+            *key = read;
+            // One copy of known size in each arm; brought together they would be a call.
+            match value {
+                ShortBytes::Eight(value) => {
+                    data.extend_from_slice(value);
+                    *end = short_end(data)?;
+                }
+                ShortBytes::Sixteen(value) => {
+                    data.extend_from_slice(value);
+                    *end = short_end(data)?;
+                }
+                ShortBytes::Four(value) => {
+                    data.extend_from_slice(value);
+                    *end = short_end(data)?;
+                }
+                ShortBytes::Fewer(chunk, length) => {
+                    let length = data.len() + length;
+                    data.extend_from_slice(chunk);
+                    data.truncate(length);
+                    *end = short_end(data)?;
+                }
+                ShortBytes::Any(value) => {
+                    data.extend_from_slice(value);
+                    *end = short_end(data)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Keep the first `length` values.
@@ -70,39 +106,20 @@ impl VariableBytes {
     }
 }
 
-/// Append a value; where it ends.
-#[inline(always)]
-pub(super) fn push_short(data: &mut Vec<u8>, value: ShortBytes<'_>) -> Result<i32, Malformed> {
-    // One copy of known size in each arm, and what follows it: brought together they would be a call.
-    match value {
-        ShortBytes::Eight(value) => {
-            data.extend_from_slice(value);
-            short_end(data)
-        }
-        ShortBytes::Sixteen(value) => {
-            data.extend_from_slice(value);
-            short_end(data)
-        }
-        ShortBytes::Four(value) => {
-            data.extend_from_slice(value);
-            short_end(data)
-        }
-        ShortBytes::Fewer(chunk, length) => {
-            let length = data.len() + length;
-            data.extend_from_slice(chunk);
-            data.truncate(length);
-            short_end(data)
-        }
-        ShortBytes::Any(value) => {
-            data.extend_from_slice(value);
-            short_end(data)
-        }
-    }
-}
-
 #[inline(always)]
 fn short_end(data: &[u8]) -> Result<i32, Malformed> {
     i32::try_from(data.len()).map_err(|_| Malformed::ColumnOverflow)
+}
+
+/// Append `count` zeros, which are about to be written over: some at a time, without a call.
+#[inline(always)]
+pub(super) fn push_zeros<T: Copy + Default>(values: &mut Vec<T>, count: usize) {
+    let length = values.len() + count;
+    values.reserve(count + 16);
+    while values.len() < length {
+        values.extend_from_slice(&[T::default(); 16]);
+    }
+    values.truncate(length);
 }
 
 /// A column of text or binary values.

@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, BinaryArray, Int32Array, Int64Array, MapArray
 use arrow_buffer::{NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, Fields};
 
-use super::bytes_column::{VariableBytes, push_short};
+use super::bytes_column::{VariableBytes, push_zeros};
 use super::column::{Presence, invalid_column};
 use super::cursor::{Cursor, Malformed};
 use super::forecast::Forecast;
@@ -139,22 +139,21 @@ impl MapColumn {
 
     #[inline(always)]
     fn read_all(&mut self, cursor: &mut Cursor<'_>, count: usize) -> Result<(), Malformed> {
-        // A local cursor stays in registers.
+        // Room for all is made once, and then filled without asking again; a local cursor stays in
+        // registers.
+        let start = self.keys.len();
+        push_zeros(&mut self.keys, count);
+        let keys = self.keys.get_mut(start..).unwrap_or_default();
         let mut ahead = *cursor;
-        self.keys.reserve(count);
         match &mut self.values {
             MapValues::Long(values) => {
-                values.reserve(count);
-                in_fours(count, &mut self.keys, values, || ahead.int_and_long())?;
+                push_zeros(values, count);
+                let values = values.get_mut(start..).unwrap_or_default();
+                for (key, value) in keys.iter_mut().zip(values) {
+                    (*key, *value) = ahead.int_and_long()?;
+                }
             }
-            MapValues::Binary(values) => {
-                let (ends, data) = values.parts();
-                ends.reserve(count);
-                in_fours(count, &mut self.keys, ends, || {
-                    let (key, value) = ahead.int_and_bytes()?;
-                    Ok((key, push_short(data, value)?))
-                })?;
-            }
+            MapValues::Binary(values) => values.read_keyed(&mut ahead, keys)?,
         }
         *cursor = ahead;
         Ok(())
@@ -253,27 +252,6 @@ impl MapColumn {
         self.offsets.push(end);
         Ok(())
     }
-}
-
-/// Append `count` pairs, four at a time: a length is written back after each time, not each pair.
-#[inline(always)]
-fn in_fours<V: Copy>(
-    count: usize,
-    keys: &mut Vec<i32>,
-    values: &mut Vec<V>,
-    mut read: impl FnMut() -> Result<(i32, V), Malformed>,
-) -> Result<(), Malformed> {
-    for _ in 0..count / 4 {
-        let (first, second, third, fourth) = (read()?, read()?, read()?, read()?);
-        keys.extend_from_slice(&[first.0, second.0, third.0, fourth.0]);
-        values.extend_from_slice(&[first.1, second.1, third.1, fourth.1]);
-    }
-    for _ in 0..count % 4 {
-        let (key, value) = read()?;
-        keys.push(key);
-        values.push(value);
-    }
-    Ok(())
 }
 
 /// How the values' presence is written, if `written` is an array of matching key-value records.
