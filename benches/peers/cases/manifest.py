@@ -108,7 +108,7 @@ def icefloe_encode(data: Path) -> Work:
 
     from peers.metadata_only import data_files
 
-    io, files = _core.FileIo({}), data_files(0, "/warehouse/bench/metadata_only")
+    io, files = _core.FileIo({}), data_files(0, str(metadata_only_table(data)))
     folder = Path(tempfile.mkdtemp(prefix="manifest-"))
 
     def work() -> int:
