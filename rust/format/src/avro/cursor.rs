@@ -145,9 +145,16 @@ impl<'a> Cursor<'a> {
     pub fn skip_varints(&mut self, count: usize) -> Result<(), Malformed> {
         let mut left = count;
         // Each byte without its high bit ends an integer, so eight bytes tell how many they end.
+        while left > 16 {
+            let Some((chunk, rest)) = self.rest.split_first_chunk::<16>() else { break };
+            let [low, high] = halves(chunk).map(|half| (!half & CONTINUES) >> 7);
+            // One bit in each byte: the product's highest byte is their sum.
+            let ended = (low + high).wrapping_mul(ONE_IN_EACH_BYTE).to_be_bytes()[0];
+            left -= usize::from(ended);
+            self.rest = rest;
+        }
         while let Some((chunk, rest)) = self.rest.split_first_chunk::<8>() {
             let mut ends = !u64::from_le_bytes(*chunk) & CONTINUES;
-            // One bit in each byte: the product's highest byte is their sum.
             let ended = (ends >> 7).wrapping_mul(ONE_IN_EACH_BYTE).to_be_bytes()[0];
             let ended = usize::from(ended);
             if ended < left {
@@ -293,4 +300,10 @@ fn seven_bit_groups(word: u64) -> u64 {
 #[inline(always)]
 fn unzigzag(raw: u64) -> i64 {
     (raw >> 1).cast_signed() ^ -((raw & 1).cast_signed())
+}
+
+#[inline(always)]
+fn halves(bytes: &[u8; 16]) -> [u64; 2] {
+    let (low, high) = bytes.split_at(8);
+    [low, high].map(|half| half.first_chunk::<8>().map_or(0, |half| u64::from_le_bytes(*half)))
 }
