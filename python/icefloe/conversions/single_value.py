@@ -7,6 +7,7 @@ accepted where an ``int`` is.
 
 from __future__ import annotations
 
+import math
 import struct
 import uuid
 from datetime import date, datetime, time
@@ -26,6 +27,11 @@ _FORMATS = {
 # A value written before its column was promoted keeps its narrow form.
 _NARROW = {("long", 4): "<i", ("double", 4): "<f"}
 _MAX_PRECISION = 38
+_JSON_KINDS: dict[str, Any] = {
+    "boolean": bool, "int": int, "long": int, "float": (int, float), "double": (int, float),
+}  # fmt: skip
+# What JSON has no numbers for is text.
+_NOT_IN_JSON = ("NaN", "Infinity", "-Infinity")
 # Twice the digits of the widest decimal: arithmetic under it never rounds.
 EXACT = Context(prec=76)
 
@@ -150,6 +156,8 @@ def to_json_value(primitive_type: PrimitiveType, value: Any) -> Any:
         return format(Decimal(unscaled_value(value, primitive_type)).scaleb(-primitive_type.scale, EXACT), "f")
     if kind == "uuid":
         return str(value)
+    if kind in {"float", "double"} and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     return bytes(value).hex() if kind == "binary" or isinstance(primitive_type, FixedType) else value
 
 
@@ -175,11 +183,9 @@ def from_json_value(primitive_type: PrimitiveType, value: Any) -> Any:
     if value is None:
         return None
     kind = str(primitive_type)
-    wanted: Any = {"boolean": bool, "int": int, "long": int, "float": (int, float), "double": (int, float)}.get(
-        kind, str
-    )
-    if not isinstance(value, wanted) or (isinstance(value, bool) and kind != "boolean"):
-        raise ValidationError(f"{value!r} is not the JSON form of a {kind}")
+    if kind in {"float", "double"} and value in _NOT_IN_JSON:
+        return float(value)
+    _check_json_kind(kind, value)
     try:
         return _parsed(primitive_type, kind, value)
     except (ValueError, ArithmeticError) as error:
@@ -214,6 +220,11 @@ def _far(primitive_type: PrimitiveType, text: str) -> int | None:
     except ValidationError:
         return None
     return int(value)
+
+
+def _check_json_kind(kind: str, value: Any) -> None:
+    if not isinstance(value, _JSON_KINDS.get(kind, str)) or (isinstance(value, bool) and kind != "boolean"):
+        raise ValidationError(f"{value!r} is not the JSON form of a {kind}")
 
 
 def _check_length(kind: str, data: bytes, length: int) -> None:

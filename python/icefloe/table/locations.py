@@ -83,6 +83,10 @@ class ObjectStoreLocationProvider(LocationProvider):
         if partition_key is not None and partitioned:
             data_file_name = f"{partition_key.to_path()}/{data_file_name}"
         directories = _hash_directories(data_file_name)
+        if not self.data_path.startswith(self.table_location):
+            # Tables share such a data path: their database and name tell their files apart.
+            context = "/".join(self.table_location.split("/")[-2:])
+            return f"{self.data_path}/{directories}/{context}/{data_file_name}"
         if partitioned:
             return f"{self.data_path}/{directories}/{data_file_name}"
         return f"{self.data_path}/{directories}-{data_file_name}"

@@ -17,20 +17,20 @@ _PLAIN: dict[str, PrimitiveType] = {
     for kind in PrimitiveType.__subclasses__()
     if kind not in {DecimalType, FixedType, GeographyType, GeometryType}
 }
-_DECIMAL = re.compile(r"decimal\(\s*(\d{1,4})\s*,\s*(\d{1,4})\s*\)")
-_FIXED = re.compile(r"fixed\[\s*(\d{1,9})\s*\]")
+_DECIMAL = re.compile(r"decimal\(\s*(\d{1,4})\s*,\s*(\d{1,4})\s*\)", re.IGNORECASE)
+_FIXED = re.compile(r"fixed\[\s*(\d{1,9})\s*\]", re.IGNORECASE)
 _GEOMETRY = re.compile(r"geometry(?:\(\s*([^(),]+?)\s*\))?")
 _GEOGRAPHY = re.compile(r"geography(?:\(\s*([^(),]+?)\s*(?:,\s*(\w+)\s*)?\))?")
 _REFUSED = {"variant"}
 
 
 def type_from_text(text: str) -> PrimitiveType:
-    """Return the primitive type that a text spells.
+    """Return the primitive type that a text spells, in upper or lower case.
 
     >>> type_from_text("decimal(9,2)")
     DecimalType(precision=9, scale=2)
     """
-    if (plain := _PLAIN.get(text)) is not None:
+    if (plain := _PLAIN.get(text.lower())) is not None:
         return plain
     if match := _DECIMAL.fullmatch(text):
         return DecimalType(int(match[1]), int(match[2]))
@@ -104,6 +104,8 @@ def _get(value: dict[str, Any], key: str, kind: type, owner: str) -> Any:
         )
     if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
         raise ValidationError(f"`{key}` of {owner} must be {_NAMES[kind]}, found {found!r}")
+    if isinstance(found, int) and not -(2**31) <= found < 2**31:
+        raise ValidationError(f"`{key}` of {owner} must be an integer of 32 bits, found {found!r}")
     return found
 
 

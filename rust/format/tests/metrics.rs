@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it does not expect")]
 
+#[path = "shared/vectors.rs"]
+mod vectors;
+
 use std::collections::HashMap;
 
 use icefloe_format::metrics::{MetricsConfig, MetricsMode, truncate_lower, truncate_upper};
@@ -14,10 +17,8 @@ use serde_json::Value;
 
 #[test]
 fn bounds_are_cut_as_in_the_vectors() {
-    let path = format!("{}/../../tests/vectors/bound_truncation.json", env!("CARGO_MANIFEST_DIR"));
-    let file: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    for case in file["cases"].as_array().unwrap() {
-        let kind: PrimitiveType = case["type"].as_str().unwrap().parse().unwrap();
+    for case in vectors::cases("bound_truncation") {
+        let kind = vectors::type_of(&case, "type");
         let value = single_value::from_json(&kind, &case["value"]).unwrap();
         let width = usize::try_from(case["width"].as_u64().unwrap()).unwrap();
         assert_eq!(single_value::to_json(&truncate_lower(&value, width)), case["lower"], "{case}");

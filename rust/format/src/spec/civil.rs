@@ -45,7 +45,9 @@ pub fn day_of_date(year: i64, month: i64, day: i64) -> Option<i64> {
 pub(crate) enum TimeStyle {
     /// Seconds always; six or nine digits of a fraction that is not zero. Appendix D's JSON.
     Full,
-    /// Seconds only where they or the fraction are not zero; three, six or nine digits. Partition paths.
+    /// Seconds always; as many digits of a fraction as it has. Timestamps in partition paths.
+    Trimmed,
+    /// Seconds only where they or the fraction are not zero; three, six or nine digits. Times there.
     Short,
 }
 
@@ -68,13 +70,16 @@ pub(crate) fn format_time(nanos_of_day: i64, style: TimeStyle) -> String {
     let seconds = nanos_of_day.div_euclid(NANOS_PER_SECOND);
     let fraction = nanos_of_day.rem_euclid(NANOS_PER_SECOND);
     let mut text = format!("{:02}:{:02}", seconds / 3_600, seconds / 60 % 60);
-    if style == TimeStyle::Full || seconds % 60 != 0 || fraction != 0 {
+    if style != TimeStyle::Short || seconds % 60 != 0 || fraction != 0 {
         text.push_str(&format!(":{:02}", seconds % 60));
     }
     if fraction == 0 {
         return text;
     }
-    if style == TimeStyle::Short && fraction % 1_000_000 == 0 {
+    if style == TimeStyle::Trimmed {
+        let digits = format!("{fraction:09}");
+        text.push_str(&format!(".{}", digits.trim_end_matches('0')));
+    } else if style == TimeStyle::Short && fraction % 1_000_000 == 0 {
         text.push_str(&format!(".{:03}", fraction / 1_000_000));
     } else if fraction % 1_000 == 0 {
         text.push_str(&format!(".{:06}", fraction / 1_000));

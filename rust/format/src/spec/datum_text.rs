@@ -24,10 +24,10 @@ impl Datum {
             Self::Time(micros) => {
                 civil::format_time(micros.saturating_mul(1_000), TimeStyle::Short)
             }
-            Self::Timestamp(micros) => short_timestamp(*micros, MICROS_PER_SECOND),
-            Self::TimestampNs(nanos) => short_timestamp(*nanos, NANOS_PER_SECOND),
-            Self::Timestamptz(micros) => short_timestamp(*micros, MICROS_PER_SECOND) + "Z",
-            Self::TimestamptzNs(nanos) => short_timestamp(*nanos, NANOS_PER_SECOND) + "Z",
+            Self::Timestamp(micros) => timestamp(*micros, MICROS_PER_SECOND),
+            Self::TimestampNs(nanos) => timestamp(*nanos, NANOS_PER_SECOND),
+            Self::Timestamptz(micros) => timestamp(*micros, MICROS_PER_SECOND) + "+00:00",
+            Self::TimestamptzNs(nanos) => timestamp(*nanos, NANOS_PER_SECOND) + "+00:00",
             Self::String(text) => text.clone(),
             Self::Uuid(bytes) => uuid::Uuid::from_bytes(*bytes).to_string(),
             Self::Fixed(bytes) | Self::Binary(bytes) => STANDARD.encode(bytes),
@@ -35,8 +35,8 @@ impl Datum {
     }
 }
 
-fn short_timestamp(units: i64, units_per_second: i64) -> String {
-    civil::format_timestamp(units, units_per_second, TimeStyle::Short)
+fn timestamp(units: i64, units_per_second: i64) -> String {
+    civil::format_timestamp(units, units_per_second, TimeStyle::Trimmed)
 }
 
 impl fmt::Display for Datum {

@@ -37,9 +37,10 @@ pub fn is_legal_name(name: &str) -> bool {
     matches!(sanitize_name(name), Cow::Borrowed(_))
 }
 
-/// The reference decides per UTF-16 unit, so a letter outside the basic plane is none.
+/// The reference decides per UTF-16 unit, so a letter outside the basic plane is none; nor are
+/// numerals such as `Ⅻ`.
 fn is_letter(c: char) -> bool {
-    c == '_' || (c.len_utf16() == 1 && c.is_alphabetic())
+    c == '_' || (c.len_utf16() == 1 && c.is_alphabetic() && !c.is_numeric())
 }
 
 fn escape(c: char, sanitized: &mut String) {

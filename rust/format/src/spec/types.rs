@@ -85,7 +85,8 @@ impl FromStr for PrimitiveType {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let name = text.trim();
+        // The reference writes lower case and reads any.
+        let name = &*text.to_ascii_lowercase();
         Ok(match name {
             "boolean" => Self::Boolean,
             "int" => Self::Int,

@@ -13,12 +13,13 @@ use icefloe_format::Error;
 use icefloe_format::delete::{DeleteIndex, TableFacts};
 use icefloe_format::spec::PrimitiveType;
 use proptest::prelude::*;
-use serde_json::Value;
+
+use crate::vectors::cases;
 
 const PATH_ID: i32 = 2_147_483_546;
 
 /// Field id, lower, upper.
-type FieldBounds = (i32, Vec<u8>, Vec<u8>);
+pub(crate) type FieldBounds = (i32, Vec<u8>, Vec<u8>);
 
 /// Spec 0 is unpartitioned; field 1 is a long, field 2 a uuid.
 struct Table;
@@ -38,18 +39,18 @@ impl TableFacts for Table {
 }
 
 #[derive(Debug, Clone, Default)]
-struct File {
-    content: i32,
-    path: String,
-    format: &'static str,
-    spec_id: i32,
-    partition: String,
-    sequence_number: i64,
-    equality_ids: Vec<i32>,
-    referenced: Option<String>,
-    bounds: Vec<FieldBounds>,
+pub(crate) struct File {
+    pub(crate) content: i32,
+    pub(crate) path: String,
+    pub(crate) format: &'static str,
+    pub(crate) spec_id: i32,
+    pub(crate) partition: String,
+    pub(crate) sequence_number: i64,
+    pub(crate) equality_ids: Vec<i32>,
+    pub(crate) referenced: Option<String>,
+    pub(crate) bounds: Vec<FieldBounds>,
     /// Field id, values, nulls.
-    counts: Vec<(i32, i64, i64)>,
+    pub(crate) counts: Vec<(i32, i64, i64)>,
 }
 
 fn file(content: i32, sequence_number: i64) -> File {
@@ -96,7 +97,7 @@ fn counts_map(files: &[File], of: fn(&(i32, i64, i64)) -> i64) -> ArrayRef {
     Arc::new(map.finish())
 }
 
-fn batch(files: &[File]) -> RecordBatch {
+pub(crate) fn batch(files: &[File]) -> RecordBatch {
     let text = |of: fn(&File) -> &str| -> ArrayRef {
         Arc::new(files.iter().map(|file| Some(of(file))).collect::<StringArray>())
     };
@@ -136,12 +137,9 @@ fn pairs(deletes: &[File], data: &[File]) -> Vec<Vec<i32>> {
 
 #[test]
 fn sequence_numbers_decide_as_in_the_vectors() {
-    let path =
-        format!("{}/../../tests/vectors/delete_applicability.json", env!("CARGO_MANIFEST_DIR"));
-    let vectors: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let names = ["E@4", "E@6", "P@5", "P@6"];
     let deletes = [file(2, 4), file(2, 6), file(1, 5), file(1, 6)];
-    for case in vectors["cases"].as_array().unwrap() {
+    for case in cases("delete_applicability") {
         let spec_id = i32::try_from(case["spec_id"].as_i64().unwrap()).unwrap();
         let partition = if spec_id == 0 { "[]" } else { "[3]" };
         let file = data("x", spec_id, partition, case["sequence_number"].as_i64().unwrap());

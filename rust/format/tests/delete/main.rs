@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it does not expect")]
 
+#[path = "../shared/vectors.rs"]
+mod vectors;
+
 mod equality;
 mod index;
+mod index_vectors;
 mod position;

@@ -1,14 +1,23 @@
 //! The vectors that the Rust and the Python tests share.
 
+#![allow(dead_code, reason = "each test program includes this and uses what it needs")]
+
 use icefloe_format::spec::{Datum, PrimitiveType, single_value};
 use serde_json::Value;
 
-/// The cases of `tests/vectors/<name>.json`.
+/// The cases of `tests/vectors/<name>.json`, then those of the reference.
 pub(crate) fn cases(name: &str) -> Vec<Value> {
+    let own = read(name);
+    let reference = read(&format!("reference/{name}"));
+    assert!(own.is_some() || reference.is_some(), "no vectors are called {name}");
+    own.into_iter().chain(reference).flatten().collect()
+}
+
+fn read(name: &str) -> Option<Vec<Value>> {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors");
     let path = format!("{directory}/{name}.json");
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"))
+    let text = std::fs::read_to_string(&path).ok()?;
+    Some(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}")))
 }
 
 pub(crate) fn text<'a>(case: &'a Value, key: &str) -> &'a str {
@@ -24,4 +33,18 @@ pub(crate) fn datum(value_type: &PrimitiveType, value: &Value) -> Option<Datum> 
         return None;
     }
     Some(single_value::from_json(value_type, value).unwrap())
+}
+
+/// Fails with every case that differs, so that one run shows all.
+pub(crate) fn assert_all_hold(differences: &[String]) {
+    assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
+}
+
+/// Where what was found is not what a case expects.
+pub(crate) fn difference<T: std::fmt::Debug + PartialEq>(
+    found: &T,
+    expected: &T,
+    case: &Value,
+) -> Option<String> {
+    (found != expected).then(|| format!("{case}: found {found:?}"))
 }

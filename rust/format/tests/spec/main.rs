@@ -9,7 +9,9 @@ mod vectors;
 
 mod datum;
 mod decimal;
+mod json;
 mod names;
+mod order;
 mod partition;
 mod schema;
 mod single_value;

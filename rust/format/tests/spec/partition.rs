@@ -6,7 +6,7 @@ use icefloe_format::spec::{
 use proptest::prelude::*;
 
 use crate::strategies::column;
-use crate::vectors::{cases, text};
+use crate::vectors::{assert_all_hold, cases, difference, text};
 
 fn schema() -> Schema {
     Schema::from_json(
@@ -18,14 +18,19 @@ fn schema() -> Schema {
 
 #[test]
 fn test_paths_are_those_of_the_vectors() {
-    for case in cases("partition_path") {
+    let differences = cases("partition_path").into_iter().filter_map(|case| {
         let schema = Schema::from_value(&case["schema"]).unwrap();
         let spec = PartitionSpec::from_value(&case["spec"]).unwrap();
-        let tuple = case["partition"].to_string();
-        let partition = partition_from_json(&spec.partition_type(&schema), &tuple).unwrap();
-        assert_eq!(partition_to_json(&partition), tuple, "{case}");
-        assert_eq!(partition_path(&spec, &schema, &partition), text(&case, "path"), "{case}");
-    }
+        let read = |text: &str| partition_from_json(&spec.partition_type(&schema), text).unwrap();
+        let partition = read(&case["partition"].to_string());
+        assert_eq!(read(&partition_to_json(&partition)), partition, "{case}");
+        difference(
+            &partition_path(&spec, &schema, &partition).as_str(),
+            &text(&case, "path"),
+            &case,
+        )
+    });
+    assert_all_hold(&differences.collect::<Vec<_>>());
 }
 
 #[test]

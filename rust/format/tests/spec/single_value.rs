@@ -28,7 +28,13 @@ fn test_binary_forms_are_those_of_the_vectors() {
         let value = datum(&value_type, &case["value"]).unwrap();
         let bytes = unhex(text(&case, "hex"));
         assert_eq!(single_value::from_bytes(&value_type, &bytes).unwrap(), value, "{case}");
-        assert_eq!(single_value::to_json(&value), case["value"], "{case}");
+        let written = single_value::to_json(&value);
+        if case["text"].is_null() {
+            assert_eq!(written, case["value"], "{case}");
+        } else {
+            // The reference leaves out trailing zeros of a second, and reads them as well.
+            assert_eq!(datum(&value_type, &written), datum(&value_type, &case["text"]), "{case}");
+        }
         if case["decode_only"] != true {
             assert_eq!(hex(&single_value::to_bytes(&value)), text(&case, "hex"), "{case}");
         }

@@ -2,32 +2,43 @@ use icefloe_format::Error;
 use icefloe_format::spec::{Datum, PrimitiveType};
 use icefloe_format::transform::Transform;
 use proptest::prelude::*;
+use serde_json::json;
 
 use crate::strategies::column;
-use crate::vectors::{cases, datum, text, type_of};
+use crate::vectors::{assert_all_hold, cases, datum, difference, text, type_of};
 
 #[test]
 fn test_results_are_those_of_the_vectors() {
+    let mut differences = Vec::new();
     for case in cases("transform") {
         let transform: Transform = text(&case, "transform").parse().unwrap();
-        let (source, result) = (type_of(&case, "type"), type_of(&case, "result_type"));
-        assert_eq!(transform.result_type(&source).unwrap(), result, "{case}");
-        for pair in case["cases"].as_array().unwrap() {
-            let Some(value) = datum(&source, &pair[0]) else { continue };
-            let expected = datum(&result, &pair[1]);
-            assert_eq!(transform.apply(&value).unwrap(), expected, "{transform} {pair}");
+        let source = type_of(&case, "type");
+        assert_eq!(transform.can_transform(&source), case["valid"] != false, "{case}");
+        if case["valid"] == false {
+            assert!(transform.result_type(&source).is_err(), "{case}");
+            continue;
         }
+        let result = type_of(&case, "result_type");
+        assert_eq!(transform.result_type(&source).unwrap(), result, "{case}");
+        differences.extend(case["cases"].as_array().unwrap().iter().filter_map(|pair| {
+            let value = datum(&source, &pair[0])?;
+            let found = transform.apply(&value).unwrap();
+            let named = json!({"transform": case["transform"], "type": case["type"], "pair": pair});
+            difference(&found, &datum(&result, &pair[1]), &named)
+        }));
     }
+    assert_all_hold(&differences);
 }
 
 #[test]
 fn test_results_read_as_the_vectors_say() {
-    for case in cases("human") {
+    let differences = cases("human").into_iter().filter_map(|case| {
         let transform: Transform = text(&case, "transform").parse().unwrap();
         let value = datum(&type_of(&case, "result_type"), &case["value"]);
         let shown = transform.human_string(&type_of(&case, "type"), value.as_ref());
-        assert_eq!(shown, text(&case, "text"), "{case}");
-    }
+        difference(&shown.as_str(), &text(&case, "text"), &case)
+    });
+    assert_all_hold(&differences.collect::<Vec<_>>());
 }
 
 #[test]
