@@ -7,9 +7,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
 use icefloe_format::Error;
-use icefloe_format::manifest::{
-    ADDED, DELETED, EXISTING, Inheritance, ManifestColumns, inherit,
-};
+use icefloe_format::manifest::{ADDED, DELETED, EXISTING, Inheritance, ManifestColumns, inherit};
 use icefloe_format::spec::StructType;
 
 /// What a null sequence number of an entry becomes.
