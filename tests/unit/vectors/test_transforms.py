@@ -32,7 +32,7 @@ def test_one_value_and_a_column_give_the_results_of_the_vectors(case: dict[str, 
         wanted = to_ordinal(result, from_json_value(result, expected))
         found = apply(from_json_value(source, value))
         if case["type"] != "float":  # in Python a float is a double
-            assert repr(found) == repr(getattr(wanted, "bytes", wanted)), (value, expected)
+            assert repr(found) == repr(wanted), (value, expected)
     values, results = zip(*case["cases"], strict=True)
     column_found = _core.transform(column(case["type"], list(values)), case["transform"], case["type"])
     expected_column = column(case["result_type"], list(results))
@@ -50,8 +50,6 @@ def test_buckets_show_the_hashes_of_the_vectors(kind: str) -> None:
 def test_human_text_is_that_of_the_vectors() -> None:
     different = []
     for case in cases("human"):
-        if case["transform"] == "identity" and case["type"].startswith("time"):
-            continue
         value = from_json_value(type_from_text(case["result_type"]), case["value"])
         found = parse_transform(case["transform"]).to_human_string(type_from_text(case["type"]), value)
         if found != case["text"]:
