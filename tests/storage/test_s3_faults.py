@@ -44,6 +44,18 @@ def test_another_object_is_not_taken_for_ours_when_a_reply_is_lost(far_io, line,
     assert far_io.read(location) == b"theirs"
 
 
+def test_what_cannot_be_read_back_is_not_called_another_s(far_io, line, bucket):
+    def fault(request):
+        if request.method == "PUT":
+            return "mute" if len(line.seen("PUT")) == 1 else None
+        return 403
+
+    line.fault = fault
+    with pytest.raises(StorageError) as caught:
+        far_io.write(f"s3://{bucket}/a", b"ours", overwrite=False)
+    assert not isinstance(caught.value, FileExistsError)
+
+
 def test_who_loses_the_race_after_a_lost_request_is_told_so(io, far_io, line, bucket):
     location = f"s3://{bucket}/a"
 

@@ -27,7 +27,8 @@ enum Found {
 /// whoever takes a commit of his own for a conflict goes on to delete what it consists of.
 pub(super) async fn create(store: &dyn ObjectStore, path: &Path, data: &Bytes) -> Result<()> {
     let mut is_repeated = false;
-    for wait in WAITS.iter().map(Some).chain([None]) {
+    let mut waits = WAITS.iter();
+    loop {
         let attempts = Attempts::default();
         let error = match put(store, path, data, &attempts).await {
             Ok(()) => return Ok(()),
@@ -39,12 +40,15 @@ pub(super) async fn create(store: &dyn ObjectStore, path: &Path, data: &Bytes) -
             Ok(Found::Ours) if is_repeated => return Ok(()),
             Ok(Found::Ours | Found::Another) => return Err(exists(path, error)),
             Ok(Found::Nothing) => {}
+            // Whose it is cannot be told, so nothing is said of that.
+            Err(failure) if is_repeated => return Err(failure),
             Err(_) => return Err(error),
         }
-        let Some(wait) = wait else { return Err(error) };
-        tokio::time::sleep(*wait).await;
+        match waits.next() {
+            Some(wait) => tokio::time::sleep(*wait).await,
+            None => return Err(error),
+        }
     }
-    Err(Error::NotFound { path: path.to_string(), source: "no attempt was made".into() })
 }
 
 async fn put(
