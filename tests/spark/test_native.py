@@ -76,4 +76,24 @@ def test_keys_of_files_of_equal_size_differ():
     keys = file_keys(files(file_size_in_bytes=[10, 10])).to_pylist()
     assert keys[0] == 10
     assert keys[1] != keys[0]
-    assert keys[1] % (1 << 50) == 10
+    assert keys[1] % (1 << 31) == 10
+
+
+def test_keys_of_large_files_differ_from_those_of_small_ones():
+    keys = file_keys(files(file_size_in_bytes=[10, 10 + (5 << 31)])).to_pylist()
+    assert len(set(keys)) == 2
+    assert max(keys) < 1 << 33
+
+
+def test_sizes_other_than_those_of_the_manifest_are_named():
+    class Storage:
+        def sizes(self, locations):
+            return pa.array([10 if location == "/t/a.parquet" else 21 for location in locations])
+
+    made = scan(file_size_in_bytes=[10, 20])
+    assert "/t/b.parquet" in obstacle(NativeScan(**{**vars(made), "io": Storage()}), located=True)
+
+
+def test_a_column_called_like_sparks_own_is_not_for_spark():
+    odd = Schema(NestedField(1, "_metadata", LongType()))
+    assert obstacle(scan(schemas=(odd,), schema=odd, field_ids=True)) is not None

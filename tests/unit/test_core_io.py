@@ -77,6 +77,16 @@ def test_a_missing_file_is_named(io, tmp_path, call):
     assert io.exists(f"{tmp_path}/nothing") is False
 
 
+def test_sizes_come_in_the_order_asked_for(io, tmp_path):
+    locations = [f"{tmp_path}/{number}" for number in range(50)]
+    for number, location in enumerate(locations):
+        io.write(location, b"x" * number, overwrite=False)
+    assert io.sizes(locations[::-1]).to_pylist() == list(range(50))[::-1]
+    assert io.sizes([]).to_pylist() == []
+    with pytest.raises(MissingFileError, match="nothing"):
+        io.sizes([*locations, f"{tmp_path}/nothing"])
+
+
 def test_deleting_many_reports_only_what_stays(io, tmp_path):
     io.write(f"{tmp_path}/a", b"", overwrite=False)
     failures = io.delete_many([f"{tmp_path}/a", f"{tmp_path}/gone", "hdfs://host/key"])

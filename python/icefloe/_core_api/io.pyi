@@ -53,6 +53,9 @@ class FileIo:
     def size(self, location: str) -> int:
         """Return the size of a file in bytes; MissingFileError if there is none."""
 
+    def sizes(self, locations: list[str]) -> pa.Int64Array:
+        """Return the sizes of files in bytes, in the order given, looking up several at once; MissingFileError if one is missing."""
+
     def delete(self, location: str) -> None:
         """Delete a file; MissingFileError if there is none."""
 

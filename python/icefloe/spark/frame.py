@@ -53,7 +53,8 @@ def scan_frame(spark: Any, planned: PlannedScan) -> DataFrame:
         frame = _rust_frame(spark, scan, planned.only)
     else:
         frame = _filtered(native_frame(spark, planned.native), planned)
-    frame = frame.select(*[F.col(quoted(name)) for name in _names(scan)])
+    names = _names(scan)
+    frame = frame if frame.columns == names else frame.select(*[quoted(name) for name in names])
     return frame if scan.limit is None else frame.limit(scan.limit)
 
 

@@ -3,9 +3,10 @@
 It is the fastest way to read in Spark and prunes columns, but it knows nothing of Iceberg. :func:`obstacle` says what of a plan it
 could not get right; :func:`native_frame` builds the scan.
 
-Position deletes are taken away by a broadcast anti-join on two numbers, the file's size and the row's position: strings as keys
-cost half of the scan again. A size tells files apart only if it is unique, so files are dealt into groups of unique sizes, each a
-relation of its own; files without deletes go through a relation that nothing is joined to.
+Position deletes are taken away by a broadcast anti-join whose key is a block of rows and whose condition is the row's bit in it.
+The file is a number in that key, its size: strings as keys cost half of the scan again. A size tells files apart only if it is
+unique, so files are dealt into groups of unique sizes, each a relation of its own; files without deletes go through a relation
+that nothing is joined to.
 """
 
 from __future__ import annotations
@@ -19,14 +20,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
+from pyspark.sql import types as T  # noqa: N812  likewise
 
 from icefloe.spark.deleted_positions import deleted_positions
-from icefloe.spark.predicate_column import quoted
+from icefloe.spark.deletion_blocks import BLOCK_BITS, MAX_ROWS, WORD_ROWS_LOG2, deletion_blocks
 from icefloe.spark.session import settings
 from icefloe.spark.spark_types import schema_value, to_spark_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pyspark.sql import DataFrame
 
@@ -35,21 +37,21 @@ if TYPE_CHECKING:
 FILE, POSITION = "__icefloe_file", "__icefloe_pos"
 """Columns of a located scan: the file's key and the row's position in the file."""
 
+_BLOCK, _WORDS = "__icefloe_block", "__icefloe_words"
+_BLOCK_SCHEMA = T.StructType(
+    [T.StructField(_BLOCK, T.LongType(), False), T.StructField(_WORDS, T.ArrayType(T.LongType(), False), False)]
+)
+
 FIELD_ID_READ = "spark.sql.parquet.fieldId.read.enabled"
 _DISCOVERY = {"spark.sql.sources.parallelPartitionDiscovery.parallelism": "4"}
 # Spark would otherwise treat glob characters in paths as patterns, and without recursive lookup read such files several times.
 _EXACT_PATHS = {"__globPaths__": "false", "recursiveFileLookup": "true"}
-_MAX_BROADCAST_DELETES = 5_000_000
-# Up to here the driver reads deleted positions itself and Spark broadcasts them without a job: 16 bytes each.
-_MAX_DRIVER_DELETES = 2_000_000
-_MAX_PAIRS = 200_000
+# The driver reads deleted positions and broadcasts them: at worst 72 bytes for each.
+_MAX_DELETES = 5_000_000
 _MAX_GROUPS = 4
-# A file size is far below this, so adding multiples of it keeps the keys of groups apart.
-_GROUP_STEP = 1 << 50
+# Sizes are told apart by their lower bits; above them is a file's group.
+_GROUP_STEP = 1 << 31
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-# Names that Spark reports as they are; others come back URI-encoded.
-_PLAIN_FILE_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
-_DELETE_STRUCT = "file_path string, pos long"
 _UNREADABLE = re.compile(r'"(uuid|time|timestamp_ns|timestamptz_ns|unknown|variant|geometry.*|geography.*)"')
 
 
@@ -96,18 +98,16 @@ def native_frame(spark: Any, scan: NativeScan, *, located: bool = False) -> Data
     """
     struct = to_spark_schema(scan.schema, field_ids=True)
     keys, dirty = file_keys(scan.files), _has_deletes(scan.files)
-    deleted = _deleted_positions(spark, scan, keys) if pc.any(dirty).as_py() else None
     everything = pa.array(np.zeros(len(keys), dtype=np.int64))
     parts = []
     for group, paths in _grouped(scan.files, pc.invert(dirty), _groups_of(keys) if located else everything):
         relation = _relation(spark, struct, paths)
         parts.append(_located(relation, group) if located else relation)
-    if deleted is not None:
+    if pc.any(dirty).as_py():
+        remaining = _without_deleted(spark, scan, keys)
         for group, paths in _grouped(scan.files, dirty, _groups_of(keys)):
-            rows = _located(_relation(spark, struct, paths), group).join(
-                F.broadcast(deleted), [FILE, POSITION], "left_anti"
-            )
-            parts.append(rows.select(*_names(struct), FILE, POSITION) if located else rows.select(*_names(struct)))
+            rows = remaining(_located(_relation(spark, struct, paths), group))
+            parts.append(rows if located else rows.drop(FILE, POSITION))
     if not parts:
         empty = _relation(spark, struct, [])
         nowhere = [F.lit(None).cast("long").alias(FILE), F.lit(None).cast("long").alias(POSITION)]
@@ -116,8 +116,11 @@ def native_frame(spark: Any, scan: NativeScan, *, located: bool = False) -> Data
 
 
 def file_keys(files: pa.RecordBatch) -> pa.Array:
-    """Return the number by which a located scan names each file: its size, plus a step for each earlier file of that size."""
-    sizes = files.column("file_size_in_bytes").to_numpy(zero_copy_only=False)
+    """Return the number by which a located scan names each file: its size, plus a step for each earlier file of that size.
+
+    Of sizes of 2 GiB and more, the lower 31 bits stand for the size.
+    """
+    sizes = files.column("file_size_in_bytes").to_numpy(zero_copy_only=False) % _GROUP_STEP
     order = np.argsort(sizes, kind="stable")
     ordered = sizes[order]
     first = np.concatenate([[True], ordered[1:] != ordered[:-1]]) if len(ordered) > 0 else np.zeros(0, dtype=bool)
@@ -128,6 +131,8 @@ def file_keys(files: pa.RecordBatch) -> pa.Array:
 
 
 def _schema_obstacle(scan: NativeScan) -> str | None:
+    if any(field.name.lower() == "_metadata" for field in scan.schema.fields):
+        return "a column has the name by which Spark knows files"
     text = scan.schema.model_dump_json()
     unreadable = _UNREADABLE.search(text)
     if unreadable is not None:
@@ -193,20 +198,21 @@ def _delete_obstacle(scan: NativeScan, *, located: bool) -> str | None:
         return "there are equality deletes"
     if pc.any(pc.not_equal(pc.utf8_upper(scan.deletes.column("file_format")), "PARQUET")).as_py():
         return "some delete files are not Parquet"
-    names = _base_names(scan.deletes)
-    if len(pc.unique(names)) < len(names) or not pc.all(pc.match_substring_regex(names, _PLAIN_FILE_NAME)).as_py():
-        return "delete files cannot be told apart by their names"
+    if pc.max(scan.files.column("record_count")).as_py() >= MAX_ROWS:
+        return "a file has too many rows"
     positions = pc.sum(scan.deletes.column("record_count")).as_py()
-    if positions > _MAX_BROADCAST_DELETES or len(pc.list_flatten(scan.files.column("deletes"))) > _MAX_PAIRS:
+    if positions > _MAX_DELETES:
         return f"{positions:,} position deletes are too many to broadcast"
     return _size_obstacle(paired, scan.io)
 
 
 def _size_obstacle(files: pa.RecordBatch, io: Any) -> str | None:
     """Return a reason if a manifest has a file's size wrong: rows could not be paired with their file."""
-    recorded = zip(files.column("file_path").to_pylist(), files.column("file_size_in_bytes").to_pylist(), strict=True)
-    wrong = next((path for path, size in recorded if io.size(path) != size), None)
-    return None if wrong is None else f"the size of {wrong} is not the one in its manifest"
+    if files.num_rows == 0:
+        return None
+    paths = files.column("file_path")
+    wrong = paths.filter(pc.not_equal(io.sizes(paths.to_pylist()), files.column("file_size_in_bytes")))
+    return f"the size of {wrong[0]} is not the one in its manifest" if len(wrong) > 0 else None
 
 
 def _has_deletes(files: pa.RecordBatch) -> pa.Array:
@@ -234,38 +240,17 @@ def _relation(spark: Any, struct: Any, paths: list[str]) -> DataFrame:
 
 
 def _located(relation: DataFrame, group: int) -> DataFrame:
-    size = F.col("_metadata.file_size")
-    key = size if group == 0 else size + F.lit(group * _GROUP_STEP)
-    return relation.select("*", key.alias(FILE), F.col("_metadata.row_index").alias(POSITION))
+    number = f"_metadata.file_size & {_GROUP_STEP - 1}L | {group * _GROUP_STEP}L"
+    return relation.selectExpr("*", f"{number} AS {FILE}", f"_metadata.row_index AS {POSITION}")
 
 
-def _deleted_positions(spark: Any, scan: NativeScan, keys: pa.Array) -> DataFrame:
-    """Return key and position of every deleted row: rows of delete files, where that delete file applies to that data file."""
-    if pc.sum(scan.deletes.column("record_count")).as_py() <= _MAX_DRIVER_DELETES:
-        rows = deleted_positions(scan.io, scan.files, scan.deletes, keys)
-        local: DataFrame = spark.createDataFrame(rows.rename_columns([FILE, POSITION]))
-        return local
-    lists = scan.files.column("deletes")
-    parents, numbers = pc.list_parent_indices(lists), pc.list_flatten(lists)
-    pairs = pa.table(
-        {
-            "__name": _base_names(scan.deletes).take(numbers),
-            "__path": scan.files.column("file_path").take(parents),
-            FILE: keys.take(parents),
-        }
-    )
-    needed = scan.deletes.column("file_path").take(pc.unique(numbers)).to_pylist()
-    rows = _relation(spark, _DELETE_STRUCT, needed).select(
-        "file_path", "pos", F.col("_metadata.file_name").alias("__name")
-    )
-    matches = [rows["__name"] == F.col("pair.__name"), rows["file_path"] == F.col("pair.__path")]
-    joined = rows.join(F.broadcast(spark.createDataFrame(pairs)).alias("pair"), matches)
-    return joined.select(F.col(f"pair.{FILE}").alias(FILE), F.col("pos").alias(POSITION))
-
-
-def _base_names(files: pa.RecordBatch) -> pa.Array:
-    return pc.replace_substring_regex(files.column("file_path"), "^.*/", "")
-
-
-def _names(struct: Any) -> list[Any]:
-    return [F.col(quoted(field.name)) for field in struct.fields]
+def _without_deleted(spark: Any, scan: NativeScan, keys: pa.Array) -> Callable[[DataFrame], DataFrame]:
+    """Return what takes the deleted rows out of a located relation of the scan's files."""
+    deleted = deleted_positions(scan.io, scan.files, scan.deletes, keys)
+    blocks = deletion_blocks(deleted.column("key").to_numpy(), deleted.column("pos").to_numpy())
+    table = F.broadcast(spark.createDataFrame(blocks.table.rename_columns([_BLOCK, _WORDS]), _BLOCK_SCHEMA))
+    block = f"(shiftleft({FILE}, {BLOCK_BITS}) | shiftright({POSITION}, {blocks.rows_log2}))"
+    word = f"{_WORDS}[int(shiftright({POSITION}, {WORD_ROWS_LOG2}) & {(1 << blocks.words_log2) - 1})]"
+    bit = f"int({POSITION} & {(1 << WORD_ROWS_LOG2) - 1})"
+    condition = F.expr(f"{_BLOCK} = {block} AND bit_get({word}, {bit}) = 1")
+    return lambda rows: rows.join(table, condition, "left_anti")

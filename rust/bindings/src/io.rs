@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-use crate::arrow::{batch_out, raise_arrow};
+use crate::arrow::{array_out, batch_out, raise_arrow};
 use crate::error::raise;
 
 /// Access to storage.
@@ -59,6 +59,11 @@ impl PyFileIo {
         wait(py, self.inner.size(location))
     }
 
+    fn sizes<'py>(&self, py: Python<'py>, locations: Vec<String>) -> PyResult<Bound<'py, PyAny>> {
+        let sizes = wait(py, self.inner.sizes(&locations))?;
+        array_out(py, &(Arc::new(bytes_counts(sizes)) as ArrayRef))
+    }
+
     fn delete(&self, py: Python<'_>, location: &str) -> PyResult<()> {
         py.detach(|| block_on(self.inner.delete(location))).map_err(raise)
     }
@@ -100,13 +105,19 @@ fn wait<T: Send>(py: Python<'_>, future: impl Future<Output = Result<T>> + Send)
     py.detach(|| block_on_checking(future, check))?.map_err(raise)
 }
 
+/// Numbers of bytes as Iceberg counts them, in longs.
+fn bytes_counts(sizes: impl IntoIterator<Item = u64>) -> Int64Array {
+    let longs = sizes.into_iter().map(|size| i64::try_from(size).unwrap_or(i64::MAX));
+    Int64Array::from_iter_values(longs)
+}
+
 fn listing(found: &[Listed]) -> PyResult<RecordBatch> {
     let locations = StringArray::from_iter_values(found.iter().map(|one| one.location.as_str()));
-    let sizes = found.iter().map(|one| i64::try_from(one.size).unwrap_or(i64::MAX));
+    let sizes = bytes_counts(found.iter().map(|one| one.size));
     let modified = found.iter().map(|one| one.last_modified_ms);
     let columns: [(&str, ArrayRef); 3] = [
         ("location", Arc::new(locations)),
-        ("size", Arc::new(Int64Array::from_iter_values(sizes))),
+        ("size", Arc::new(sizes)),
         ("last_modified_ms", Arc::new(Int64Array::from_iter_values(modified))),
     ];
     RecordBatch::try_from_iter(columns).map_err(raise_arrow)

@@ -28,7 +28,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures::StreamExt;
+use futures::{StreamExt, TryStreamExt};
 use icefloe_format::Error as FormatError;
 
 use self::location::{LocalLocation, Location};
@@ -38,7 +38,7 @@ pub(crate) use self::upload::{Abandoned, Upload};
 use crate::error::{Error, Result};
 use crate::runtime::compute;
 
-/// Local deletes that run at once for one call.
+/// Lookups, or local deletes, that run at once for one call.
 const CONCURRENCY: usize = 10;
 
 /// Access to storage, described by properties alone: cloning, pickling and forking cost nothing,
@@ -219,6 +219,15 @@ impl FileIo {
             Place::Local(local) => blocking(location, move || local::size(&local.path)).await,
             Place::Remote(remote) => remote.size().await,
         }
+    }
+
+    /// Sizes of files in bytes, in the order asked for; several are looked up at once.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::size`], for the first file in order that has one.
+    pub async fn sizes(&self, locations: &[String]) -> Result<Vec<u64>> {
+        let sizes = futures::stream::iter(locations).map(|location| self.size(location));
+        sizes.buffered(CONCURRENCY).try_collect().await
     }
 
     /// Delete a file.

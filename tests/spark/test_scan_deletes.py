@@ -1,0 +1,149 @@
+"""Spark's own reader with deleted positions taken out: exactly the rows that the Rust reader finds."""
+
+from __future__ import annotations
+
+import icefloe.spark
+import pyarrow as pa
+import pytest
+from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.spark import native
+from icefloe.spark.session import settings
+from icefloe.transforms import IdentityTransform
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
+
+MERGE_ON_READ = {"write.delete.mode": "merge-on-read"}
+SMALL_GROUPS = {"write.parquet.row-group-size-bytes": "20000"}
+FILES, ROWS = 4, 10_000
+# First and last rows of words, of blocks and of files; none of the third file.
+SCATTERED = [0, 1, 63, 64, 127, 4095, 4096, 8191, 8192, 9999, 10_000, 10_063, 10_064, 14_095, 14_096, 39_999]
+
+
+@pytest.fixture(scope="module")
+def make(catalog):
+    """Return a function that creates a table of files of ten thousand rows each and deletes some."""
+
+    def create(name, deleted, *, files=FILES, properties=None):
+        schema = pa.schema([("id", pa.int64()), ("x", pa.float64()), ("s", pa.string())])
+        table = catalog.create_table(f"db.{name}", schema, properties={**MERGE_ON_READ, **(properties or {})})
+        for start in range(0, files * ROWS, ROWS):
+            ids = pa.array(range(start, start + ROWS), pa.int64())
+            texts = [f"text {number % 7919}" for number in ids.to_pylist()]
+            table.append(pa.table({"id": ids, "x": ids.cast(pa.float64()), "s": texts}, schema=schema))
+        for row_filter in deleted:
+            table.delete(row_filter)
+        return table
+
+    return create
+
+
+@pytest.fixture(scope="module")
+def scattered(make):
+    return make("scattered", [f"id in ({', '.join(map(str, SCATTERED))})"], properties=SMALL_GROUPS)
+
+
+def native_frame(spark, table, **arguments):
+    choice = icefloe.spark.explain_read(table, spark=spark, **arguments)
+    assert choice.native, choice
+    assert choice.delete_files > 0
+    return icefloe.spark.read(table, spark=spark, **arguments)
+
+
+def ids(frame):
+    return sorted(row["id"] for row in frame.select("id").collect())
+
+
+def plan(frame):
+    return frame._jdf.queryExecution().executedPlan().toString()
+
+
+def test_exactly_the_deleted_rows_are_gone(spark, scattered):
+    assert ids(native_frame(spark, scattered)) == sorted(set(range(FILES * ROWS)) - set(SCATTERED))
+
+
+def test_a_file_split_over_tasks_keeps_its_positions(spark, scattered):
+    with settings(spark, {"spark.sql.files.maxPartitionBytes": "16384", "spark.sql.files.openCostInBytes": "1"}):
+        frame = native_frame(spark, scattered)
+        assert frame.rdd.getNumPartitions() > 2 * FILES
+        assert ids(frame) == sorted(set(range(FILES * ROWS)) - set(SCATTERED))
+
+
+def test_count_and_aggregates_see_no_deleted_row(spark, scattered):
+    frame = native_frame(spark, scattered)
+    assert frame.count() == FILES * ROWS - len(SCATTERED)
+    assert frame.agg(F.sum("id")).first()[0] == sum(range(FILES * ROWS)) - sum(SCATTERED)
+
+
+def test_filters_and_selections_reach_the_parquet_reader(spark, scattered):
+    frame = native_frame(spark, scattered).where("id >= 9990 and id < 10010").select("id")
+    read_schema = plan(frame).split("ReadSchema: struct<")[1].split(">")[0]
+    assert "GreaterThanOrEqual(id,9990)" in plan(frame)
+    assert "s:string" not in read_schema
+    assert ids(frame) == [number for number in range(9990, 10010) if number not in SCATTERED]
+
+
+def test_a_filter_of_the_scan_and_deletes_go_together(spark, scattered):
+    frame = native_frame(spark, scattered, filter="id < 200 and s != 'text 5'", columns=["s", "id"])
+    assert ids(frame) == [number for number in range(200) if number not in SCATTERED and number != 5]
+
+
+def test_a_frame_joins_itself(spark, scattered):
+    left = native_frame(spark, scattered)
+    right = left.where("id < 100")
+    assert left.alias("l").join(right.alias("r"), F.col("l.id") == F.col("r.id")).count() == 100 - 4
+    assert left.join(left.select("id"), "id").count() == FILES * ROWS - len(SCATTERED)
+
+
+def test_many_deleted_positions(spark, make):
+    table = make("many", ["x < 35000.0 and s not like 'text 7%'"])
+    expected = table.scan(selected_fields=("id",)).to_arrow()["id"].to_pylist()
+    assert 0 < len(expected) < FILES * ROWS // 2
+    assert ids(native_frame(spark, table)) == sorted(expected)
+
+
+def test_deletes_of_several_commits_add_up(spark, make):
+    table = make("commits", ["id in (3, 4, 20000)", "id in (4, 5, 29999)", "id = 6"])
+    assert ids(native_frame(spark, table)) == sorted(set(range(FILES * ROWS)) - {3, 4, 5, 6, 20_000, 29_999})
+
+
+def test_nothing_is_left(spark, make):
+    table = make("nothing", [], files=1)
+    icefloe.spark.delete_from(table, "x >= 0.0 and s like 'text%'", spark=spark)
+    frame = icefloe.spark.read(table, spark=spark)
+    assert frame.columns == ["id", "x", "s"]
+    assert frame.count() == 0
+
+
+def test_too_many_deletes_go_to_the_rust_reader(spark, scattered, monkeypatch):
+    monkeypatch.setattr(native, "_MAX_DELETES", len(SCATTERED) - 1)
+    choice = icefloe.spark.explain_read(scattered, spark=spark)
+    assert "too many" in choice.reason
+    assert ids(icefloe.spark.read(scattered, spark=spark)) == sorted(set(range(FILES * ROWS)) - set(SCATTERED))
+
+
+def test_plans_stay_readable(spark, make):
+    table = make("readable", ["s like 'text 1%'"], files=2)
+    assert len(plan(native_frame(spark, table))) < 5_000
+
+
+def test_paths_with_special_characters_lose_their_own_rows(spark, new_table):
+    schema = T.StructType([T.StructField("id", T.LongType()), T.StructField("p", T.StringType())])
+    spec = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "p"))
+    table = new_table(schema, spec, write__delete__mode="merge-on-read")
+    values = ["a b", "[x]", "{1,2}", "*", "?", "100%", "a=b", "é/ü"]
+    rows = [(10 * number + place, value) for number, value in enumerate(values) for place in range(10)]
+    table.append(pa.table({"id": [row[0] for row in rows], "p": [row[1] for row in rows]}))
+    gone = [10 * number + number for number in range(len(values))]
+    table.delete(f"id in ({', '.join(map(str, gone))})")
+    assert ids(native_frame(spark, table)) == sorted({row[0] for row in rows} - set(gone))
+
+
+def test_columns_may_be_called_like_those_of_the_join(spark, catalog):
+    table = catalog.create_table(
+        "db.words",
+        pa.schema([("id", pa.int64()), ("words", pa.int64()), ("block", pa.int64())]),
+        properties=MERGE_ON_READ,
+    )
+    table.append(pa.table({"id": [1, 2, 3], "words": [0, 0, 0], "block": [0, 0, 0]}))
+    table.delete("id = 2")
+    assert ids(native_frame(spark, table)) == [1, 3]
