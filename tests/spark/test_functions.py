@@ -81,16 +81,43 @@ def test_columns_equal_the_rust_kernels(frames, name, kind):
 
 
 def test_integers_need_no_python(frames):
-    for kind in ("int", "long", "date", "timestamptz"):
+    for kind in ("int", "long", "date", "timestamp", "timestamptz"):
         frame = frames[kind].select(ice.bucket(16, "x", source_type=kind))
         assert "ArrowEvalPython" not in frame._jdf.queryExecution().executedPlan().toString()
 
 
-def test_without_a_type_the_kernels_run(frames):
-    found = frames["long"].select("at", ice.bucket(16, "x").alias("y")).orderBy("at").toArrow().column("y")
-    assert found.to_pylist() == _core.bucket(COLUMNS["long"], 16).to_pylist()
-    found = frames["timestamptz"].select("at", ice.days("x").alias("y")).orderBy("at").toArrow().column("y")
-    assert found.to_pylist() == _core.days(COLUMNS["timestamptz"]).to_pylist()
+UNTYPED = {
+    **{kind: (("bucket[16]", lambda: ice.bucket(16, "x")),) for kind in COLUMNS if not kind.startswith("decimal")},
+    **{
+        kind: (
+            ("bucket[16]", lambda: ice.bucket(16, "x")),
+            *((name[:-1], lambda name=name: getattr(ice, name)("x")) for name in names),
+        )
+        for kind, names in (
+            ("date", ("years", "months", "days")),
+            ("timestamp", ("years", "months", "days", "hours")),
+            ("timestamptz", ("years", "months", "days", "hours")),
+        )
+    },
+}
+
+
+@pytest.mark.parametrize(("kind", "name", "made"), [(kind, *one) for kind, all_ in UNTYPED.items() for one in all_])
+def test_types_need_not_be_told(frames, kind, name, made):
+    found = frames[kind].select("at", made().alias("y")).orderBy("at").toArrow().column("y")
+    expected = _core.transform(COLUMNS[kind], name, kind)
+    assert found.to_pylist() == expected.cast(found.type).to_pylist()
+
+
+def test_spark_finds_types_that_need_no_python(frames):
+    def plan(kind, column):
+        return frames[kind].select(column)._jdf.queryExecution().executedPlan().toString()
+
+    for kind in ("long", "timestamp", "timestamptz"):
+        assert "ArrowEvalPython" not in plan(kind, ice.bucket(16, "x"))
+    for kind in ("date", "timestamp", "timestamptz"):
+        assert "ArrowEvalPython" not in plan(kind, ice.months("x"))
+    assert "ArrowEvalPython" in plan("string", ice.bucket(16, "x"))
 
 
 def test_truncate_needs_a_type():

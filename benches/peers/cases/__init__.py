@@ -3,10 +3,32 @@
 from __future__ import annotations
 
 from peers.case import Case
-from peers.cases import append, manifest, planning, pruning, scan, spark_merge, spark_scan, spark_write, transforms
+from peers.cases import (
+    append,
+    manifest,
+    planning,
+    pruning,
+    scan,
+    spark_merge,
+    spark_scan,
+    spark_udf,
+    spark_write,
+    transforms,
+)
 
 CASES: dict[str, Case] = {
     case.name: case
-    for module in (manifest, planning, pruning, transforms, scan, append, spark_scan, spark_write, spark_merge)
+    for module in (
+        manifest,
+        planning,
+        pruning,
+        transforms,
+        scan,
+        append,
+        spark_scan,
+        spark_write,
+        spark_merge,
+        spark_udf,
+    )
     for case in module.CASES
 }

@@ -1,11 +1,12 @@
 """Iceberg's partition transforms as Spark columns.
 
 Where a built-in Spark expression gives exactly Iceberg's value it is used (it runs at some 80 million values a second);
-otherwise the Rust kernels run in an Arrow UDF. Which of the two depends on the source type, so each function takes it as
-``source_type``, an Iceberg type name; :func:`transform` finds it by itself in a DataFrame's schema.
+otherwise the Rust kernels run in an Arrow UDF. Which of the two depends on the source type. Spark's analysis finds longs, dates and
+timestamps by itself; for other built-in ones give ``source_type``, an Iceberg type name, or use :func:`transform`, which finds it in
+a DataFrame's schema.
 
     >>> from icefloe.spark import functions as ice
-    >>> frame.select(ice.bucket(16, "id", source_type="long"))           # doctest: +SKIP
+    >>> frame.select(ice.bucket(16, "id"))                               # doctest: +SKIP
     >>> frame.select(ice.transform(frame, "truncate[4]", "name"))        # doctest: +SKIP
 
 Results do not depend on the session's time zone. Null in, null out. Spec: Partition Transforms, Appendix B.
@@ -30,6 +31,7 @@ _PARAMETER = re.compile(r"(bucket|truncate)\[(\d+)\]")
 _DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)")
 # Spark's murmur3 chains seeds: the hash of this int under Spark's fixed seed 42 is 0, the seed that Iceberg uses.
 _INT_THAT_HASHES_TO_ZERO = -1693959553
+_TEMPORAL = ("year", "month", "day", "hour")
 _TIMESTAMPS = ("timestamp", "timestamptz")
 _MICROS_PER_DAY = 86_400_000_000
 _MAX_PRECISION = 38
@@ -41,7 +43,8 @@ def bucket(num_buckets: int, col: Column | str, *, source_type: str | None = Non
     Args:
         num_buckets: Number of buckets, in 1..=2**31 - 1.
         col: Source column.
-        source_type: Iceberg type of the column; with it int, long, date and timestamps need no Python on executors.
+        source_type: Iceberg type of the column; ints and dates need no Python on executors if it is given, longs and timestamps
+            never do.
 
     Raises:
         ValidationError: ``num_buckets`` is out of range.
@@ -102,7 +105,7 @@ def transform_column(name: str, source_type: str | None, col: Column | str) -> C
 
     Args:
         name: ``identity``, ``bucket[N]``, ``truncate[W]``, ``year``, ``month``, ``day``, ``hour`` or ``void``.
-        source_type: Iceberg type name; None if unknown, then the Rust kernels run.
+        source_type: Iceberg type name; None for Spark to find out.
         col: Source column.
 
     Raises:
@@ -113,19 +116,34 @@ def transform_column(name: str, source_type: str | None, col: Column | str) -> C
         return source
     if name == "void":
         return F.lit(None).cast("int" if source_type is None else to_spark_type(source_type))
+    if name not in _TEMPORAL and _PARAMETER.fullmatch(name) is None:
+        raise ValidationError(f"{name!r} is no transform that Spark columns can be put through")
+    if source_type is None:
+        return _of_any_type(name, source)
     builtin = _built_in(name, source_type, source)
     return rust_transform(name, source_type, source) if builtin is None else builtin
 
 
-def _built_in(name: str, source_type: str | None, source: Column) -> Column | None:
+def _of_any_type(name: str, source: Column) -> Column:
+    """Return the built-in expression for the types where it passes analysis whatever the type is, else the Rust kernel.
+
+    What a column's type is folds to a constant, so that one of the branches remains in the plan.
+    """
+    column = rust_transform(name, None, source)
+    for source_type in ("date", *_TIMESTAMPS) if name in _TEMPORAL else ("long", *_TIMESTAMPS):
+        spark_type = to_spark_type(source_type)
+        # The cast changes nothing in the branch that remains, and has the others pass analysis.
+        builtin = _built_in(name, source_type, source.cast(spark_type) if name in _TEMPORAL else source)
+        if builtin is not None:
+            column = F.when(F.typeof(source) == F.lit(spark_type.simpleString()), builtin).otherwise(column)
+    return column
+
+
+def _built_in(name: str, source_type: str, source: Column) -> Column | None:
     """Return the equal Spark expression, None if there is none."""
-    if name in ("year", "month", "day", "hour"):
-        return None if source_type is None else _temporal(name, source_type, source)
     parameter = _PARAMETER.fullmatch(name)
     if parameter is None:
-        raise ValidationError(f"{name!r} is no transform that Spark columns can be put through")
-    if source_type is None:
-        return None
+        return _temporal(name, source_type, source)
     if parameter[1] == "bucket":
         return _bucket(int(parameter[2]), source_type, source)
     return _truncate(int(parameter[2]), source_type, source)
@@ -159,15 +177,13 @@ def _floor_div(value: Column, divisor: int) -> Column:
 
 
 def _bucket(num_buckets: int, source_type: str, source: Column) -> Column | None:
-    if source_type in ("int", "long"):
-        integral = source.cast("bigint")
+    if source_type == "int":
+        source = source.cast("bigint")
     elif source_type == "date":
-        integral = F.unix_date(source).cast("bigint")
-    elif source_type == "timestamptz":
-        integral = F.unix_micros(source)
-    else:
+        source = F.unix_date(source).cast("bigint")
+    elif source_type != "long" and source_type not in _TIMESTAMPS:
         return None
-    murmur3 = F.hash(F.lit(_INT_THAT_HASHES_TO_ZERO), integral)
+    murmur3 = F.hash(F.lit(_INT_THAT_HASHES_TO_ZERO), source)
     ordinal = murmur3.bitwiseAND(F.lit(2**31 - 1)) % F.lit(num_buckets)
     return F.when(source.isNotNull(), ordinal.cast("int"))
 
