@@ -226,8 +226,8 @@ impl FileIo {
     /// # Errors
     /// Those of [`FileIo::size`], for the first file in order that has one.
     pub async fn sizes(&self, locations: &[String]) -> Result<Vec<u64>> {
-        let sizes = futures::stream::iter(locations).map(|location| self.size(location));
-        sizes.buffered(CONCURRENCY).try_collect().await
+        let sizes: Vec<_> = locations.iter().map(|location| self.size(location)).collect();
+        futures::stream::iter(sizes).buffered(CONCURRENCY).try_collect().await
     }
 
     /// Delete a file.
