@@ -5,9 +5,12 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::builder::{BinaryBuilder, Int32Builder, ListBuilder, MapBuilder, MapFieldNames};
+use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, StringViewArray};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use icefloe_format::delete::{DeleteIndex, EqualityKeys, PositionDeletes, TableFacts, row_runs};
+use icefloe_format::delete::{
+    DeleteIndex, EqualityKeys, PositionDeletes, TableFacts, deleted_positions, row_runs,
+};
 use icefloe_format::spec::PrimitiveType;
 
 const ROWS: i64 = 1 << 20;
@@ -40,39 +43,61 @@ fn positions(criterion: &mut Criterion) {
     group.bench_function("runs of one file", |bench| {
         bench.iter(|| row_runs(black_box(one), 0, 1_000_000));
     });
+    group.bench_function("mask of one file", |bench| {
+        bench.iter(|| deleted_positions(black_box(one), 0..1_000_000));
+    });
     group.finish();
 }
 
+fn numbers(count: i64, step: i64) -> ArrayRef {
+    Arc::new((0..count).map(|n| Some(n.wrapping_mul(step))).collect::<Int64Array>())
+}
+
+/// As the Parquet decoder hands text over.
+fn texts(count: i64, step: i64) -> ArrayRef {
+    Arc::new(
+        (0..count).map(|n| Some(format!("customer-{}", n * step))).collect::<StringViewArray>(),
+    )
+}
+
+fn ints(count: i64, step: i64) -> ArrayRef {
+    Arc::new((0..count).map(|n| i32::try_from(n * step).ok()).collect::<Int32Array>())
+}
+
+/// 10,000 keys, every 97th of 1M rows.
 fn keys(criterion: &mut Criterion) {
-    let numbers = |count: i64, step: i64| -> ArrayRef {
-        Arc::new((0..count).map(|n| Some(n.wrapping_mul(step))).collect::<Int64Array>())
-    };
-    let texts = |count: i64, step: i64| -> ArrayRef {
-        Arc::new((0..count).map(|n| Some(format!("key-{}", n * step))).collect::<StringArray>())
-    };
+    use PrimitiveType as P;
+    type Columns = fn(i64, i64) -> Vec<ArrayRef>;
+    let cases: [(&str, &[P], Columns); 5] = [
+        ("long", &[P::Long], |count, step| vec![numbers(count, step)]),
+        ("string", &[P::String], |count, step| vec![texts(count, step)]),
+        ("int and long", &[P::Int, P::Long], |c, s| vec![ints(c, s), numbers(c, s)]),
+        ("two longs", &[P::Long, P::Long], |c, s| vec![numbers(c, s), numbers(c, s * 7)]),
+        ("long and string", &[P::Long, P::String], |c, s| vec![numbers(c, s), texts(c, s)]),
+    ];
     let mut group = criterion.benchmark_group("equality keys");
-    group.throughput(Throughput::Elements(ROWS.unsigned_abs()));
-    for (name, types, keys, rows) in [
-        (
-            "1M longs, 10k keys",
-            vec![PrimitiveType::Long],
-            vec![numbers(10_000, 97)],
-            vec![numbers(ROWS, 1)],
-        ),
-        (
-            "1M (long, text), 10k keys",
-            vec![PrimitiveType::Long, PrimitiveType::String],
-            vec![numbers(10_000, 97), texts(10_000, 97)],
-            vec![numbers(ROWS, 1), texts(ROWS, 1)],
-        ),
-    ] {
-        let mut set = EqualityKeys::new(&types).unwrap();
-        set.insert(&keys).unwrap();
-        group.bench_function(name, |bench| bench.iter(|| set.deleted(black_box(&rows)).unwrap()));
+    for (name, types, columns) in cases {
+        let (deleted, rows) = (columns(10_000, 97), columns(ROWS, 1));
+        let build = || {
+            let mut set = EqualityKeys::new(types).unwrap();
+            set.insert(black_box(&deleted), 0).unwrap();
+            set
+        };
+        group.throughput(Throughput::Elements(10_000));
+        group.bench_function(format!("build 10k, {name}"), |bench| bench.iter(build));
+        group.throughput(Throughput::Elements(ROWS.unsigned_abs()));
+        let set = build();
+        group.bench_function(format!("apply to 1M, {name}"), |bench| {
+            bench.iter(|| set.deleted(black_box(&rows)).unwrap());
+        });
+        group.bench_function(format!("build 10k and apply to 1M, {name}"), |bench| {
+            bench.iter(|| build().deleted(black_box(&rows)).unwrap());
+        });
     }
     group.finish();
 }
 
+/// One spec, partitioned; field 1 is a long.
 struct Table;
 
 impl TableFacts for Table {
@@ -80,43 +105,93 @@ impl TableFacts for Table {
         false
     }
 
-    fn equality_field(&self, _field_id: i32) -> Option<(PrimitiveType, bool)> {
-        None
+    fn equality_field(&self, field_id: i32) -> Option<(PrimitiveType, bool)> {
+        (field_id == 1).then_some((PrimitiveType::Long, false))
     }
 }
 
-fn entries(count: i32, content: i32, referenced: bool) -> RecordBatch {
-    let path = |n: i32| Some(format!("s3://bucket/data/file-{n}.parquet"));
-    let texts = |of: &dyn Fn(i32) -> Option<String>| -> ArrayRef {
+#[derive(Clone, Copy)]
+enum Kind {
+    Data,
+    /// Position deletes of the data file of the same number.
+    OfOneFile,
+    /// Position deletes of a partition.
+    OfPartition,
+    /// Equality deletes with bounds.
+    Equality,
+}
+
+fn bounds(values: impl Iterator<Item = i64>) -> ArrayRef {
+    let names = MapFieldNames { entry: "entries".into(), key: "key".into(), value: "value".into() };
+    let mut map = MapBuilder::new(Some(names), Int32Builder::new(), BinaryBuilder::new());
+    for value in values {
+        map.keys().append_value(1);
+        map.values().append_value(value.to_le_bytes());
+        map.append(true).unwrap();
+    }
+    Arc::new(map.finish())
+}
+
+/// Files over 1,000 partitions and 100 sequence numbers; keys of data files lie 10,000 apart within
+/// a partition, those of equality deletes span `span` of them.
+fn entries(count: i32, kind: Kind, span: i64) -> RecordBatch {
+    let path = |n: i32| Some(format!("s3://bucket/warehouse/table/data/file-{n:08}.parquet"));
+    let column = |of: &dyn Fn(i32) -> Option<String>| -> ArrayRef {
         Arc::new((0..count).map(of).collect::<StringArray>())
     };
     let ints = |value: i32| -> ArrayRef {
         Arc::new((0..count).map(|_| Some(value)).collect::<Int32Array>())
     };
-    let sequences: Int64Array = (0..count).map(|n| Some(i64::from(n % 100))).collect();
+    let content = match kind {
+        Kind::Data => 0,
+        Kind::OfOneFile | Kind::OfPartition => 1,
+        Kind::Equality => 2,
+    };
+    let sequences: Int64Array = (0..count).map(|n| Some(i64::from(n / 1000 % 100))).collect();
+    let mut ids = ListBuilder::new(Int32Builder::new());
+    for _ in 0..count {
+        ids.append_option((content == 2).then_some([Some(1)]));
+    }
+    let lower = |n: i32| i64::from(n / 1000) * 10_000 * span.max(1);
+    let referenced = |n: i32| path(n).filter(|_| matches!(kind, Kind::OfOneFile));
     RecordBatch::try_from_iter_with_nullable(vec![
         ("sequence_number", Arc::new(sequences) as ArrayRef, true),
         ("content", ints(content), true),
-        ("file_path", texts(&path), true),
-        ("file_format", texts(&|_| Some("PARQUET".into())), true),
+        ("file_path", column(&path), true),
+        ("file_format", column(&|_| Some("PARQUET".into())), true),
         ("spec_id", ints(1), true),
-        ("partition", texts(&|n| Some(format!("[{}]", n % 1000))), true),
-        ("referenced_data_file", texts(&|n| path(n).filter(|_| referenced)), true),
+        ("partition", column(&|n| Some(format!("[{}]", n % 1000))), true),
+        ("lower_bounds", bounds((0..count).map(lower)), true),
+        ("upper_bounds", bounds((0..count).map(|n| lower(n) + 9_999 * span.max(1))), true),
+        ("equality_ids", Arc::new(ids.finish()), true),
+        ("referenced_data_file", column(&referenced), true),
     ])
     .unwrap()
 }
 
 fn pairing(criterion: &mut Criterion) {
-    let data = entries(100_000, 0, false);
-    let deletes = entries(10_000, 1, true);
-    let mut group = criterion.benchmark_group("index");
-    group.throughput(Throughput::Elements(100_000));
-    group.bench_function("10k deletes of one file each, 100k files", |bench| {
-        bench.iter(|| {
-            let index = DeleteIndex::new(black_box(&deletes), &Table).unwrap();
-            index.applying(&data).unwrap()
-        });
-    });
+    let mut group = criterion.benchmark_group("pairing");
+    group.sample_size(10);
+    for (files, deletes) in [(1_000_000, 100_000), (2_000_000, 200_000)] {
+        let data = entries(files, Kind::Data, 1);
+        group.throughput(Throughput::Elements(u64::from((files + deletes).unsigned_abs())));
+        for (name, kind) in [
+            ("of one file", Kind::OfOneFile),
+            ("of a partition", Kind::OfPartition),
+            ("equality", Kind::Equality),
+        ] {
+            let deletes = entries(deletes, kind, 10);
+            group.bench_function(
+                format!("{files} files, {} deletes {name}", deletes.num_rows()),
+                |bench| {
+                    bench.iter(|| {
+                        let index = DeleteIndex::new(black_box(&deletes), &Table).unwrap();
+                        index.applying(&data).unwrap()
+                    });
+                },
+            );
+        }
+    }
     group.finish();
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from peers.case import Case
 from peers.cases import (
     append,
+    deletes,
     manifest,
     planning,
     pruning,
@@ -24,6 +25,7 @@ CASES: dict[str, Case] = {
         pruning,
         transforms,
         scan,
+        deletes,
         append,
         spark_scan,
         spark_write,

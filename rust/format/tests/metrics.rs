@@ -50,6 +50,46 @@ proptest! {
     }
 }
 
+/// Characters at the edges of what increments pass over, and some that are not.
+fn edges() -> impl Strategy<Value = String> {
+    let letters = ['a', 'b', '\u{7f}', '\u{80}', '\u{d7ff}', '\u{e000}', '\u{ffff}', '\u{10ffff}'];
+    prop::collection::vec(prop::sample::select(letters.to_vec()), 0..6)
+        .prop_map(|letters| letters.into_iter().collect())
+}
+
+fn edge_bytes() -> impl Strategy<Value = Vec<u8>> {
+    prop::collection::vec(prop::sample::select(vec![0_u8, 1, 0x7f, 0xfe, 0xff]), 0..6)
+}
+
+/// The lower bound is the greatest of those no longer than the width, the upper bound the least.
+fn is_tight(value: &Datum, other: &Datum, width: usize) -> Result<(), TestCaseError> {
+    let (lower, upper) = (truncate_lower(value, width), truncate_upper(value, width));
+    if other.compare(value).unwrap().is_le() {
+        prop_assert!(other.compare(&lower).unwrap().is_le(), "{lower:?} is not the greatest");
+    }
+    if other.compare(value).unwrap().is_ge() {
+        let Some(upper) = upper else {
+            return Err(TestCaseError::fail(format!("{other:?} would be an upper bound")));
+        };
+        prop_assert!(other.compare(&upper).unwrap().is_ge(), "{upper:?} is not the least");
+    }
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn cut_texts_are_tight(text in edges(), other in edges(), width in 1_usize..5) {
+        let other: String = other.chars().take(width).collect();
+        is_tight(&Datum::String(text), &Datum::String(other), width)?;
+    }
+
+    #[test]
+    fn cut_bytes_are_tight(bytes in edge_bytes(), other in edge_bytes(), width in 1_usize..5) {
+        let other = other.into_iter().take(width).collect();
+        is_tight(&Datum::Binary(bytes), &Datum::Binary(other), width)?;
+    }
+}
+
 fn schema(columns: i32) -> Schema {
     let fields =
         (1..=columns).map(|id| NestedField::optional(id, format!("c{id}"), PrimitiveType::Int));

@@ -84,21 +84,15 @@ impl PlannedDeletes {
         let lists = self.index.applying(data)?;
         let applying = lists.values().as_primitive_opt::<Int32Type>();
         let applying = applying.ok_or_else(|| unexpected("delete rows are not int32"))?;
-        let mut places = vec![None; self.entries.num_rows()];
-        let mut used: Vec<u32> = Vec::new();
-        let mut renumbered = Vec::with_capacity(applying.len());
-        for row in applying.values() {
-            let slot = usize::try_from(*row).ok().and_then(|row| places.get_mut(row));
-            let slot = slot.ok_or_else(|| unexpected("a delete row is out of range"))?;
-            if slot.is_none() {
-                *slot = Some(i32::try_from(used.len()).map_err(|_| unexpected("too many"))?);
-                used.push(u32::try_from(*row).map_err(|_| unexpected("a negative row"))?);
-            }
-            renumbered.extend(*slot);
+        let (numbers, used) = renumber(applying.values(), self.entries.num_rows());
+        let deletes = self.batch(&used)?;
+        if used.len() == numbers.len() {
+            return Ok((lists, deletes));
         }
-        let values = Arc::new(Int32Array::from(renumbered));
+        let number = |row: i32| numbers.get(row.cast_unsigned() as usize).copied().unwrap_or(row);
+        let values = Arc::new(applying.unary::<_, Int32Type>(number));
         let lists = ListArray::try_new(item(), lists.offsets().clone(), values, None);
-        Ok((lists.map_err(invalid)?, self.batch(&used)?))
+        Ok((lists.map_err(invalid)?, deletes))
     }
 
     fn batch(&self, rows: &[u32]) -> Result<RecordBatch> {
@@ -113,6 +107,24 @@ impl PlannedDeletes {
         let rows = UInt32Array::from(rows.to_vec());
         take_record_batch(&all.map_err(invalid)?, &rows).map_err(invalid)
     }
+}
+
+/// The rows that are used, in their order, and for each row its number among them.
+fn renumber(applying: &[i32], rows: usize) -> (Vec<i32>, Vec<u32>) {
+    let mut is_used = vec![false; rows];
+    for row in applying {
+        if let Some(used) = is_used.get_mut(row.cast_unsigned() as usize) {
+            *used = true;
+        }
+    }
+    let (mut numbers, mut used) = (Vec::with_capacity(rows), Vec::new());
+    for (row, is_used) in (0..).zip(is_used) {
+        numbers.push((used.len() as u32).cast_signed());
+        if is_used {
+            used.push(row);
+        }
+    }
+    (numbers, used)
 }
 
 fn item() -> Arc<Field> {

@@ -72,9 +72,21 @@ impl BatchPlan {
     /// `Mismatch` where the file holds a column as a type that does not become the table's;
     /// `Unsupported` for metadata columns that are not produced.
     pub(crate) fn new(wanted: &Schema, facts: &FileFacts<'_>, views: bool) -> Result<Self> {
+        Self::beside(wanted, facts, views, BTreeSet::new())
+    }
+
+    /// As [`BatchPlan::new`], from batches in which these leaves are decoded too.
+    ///
+    /// # Errors
+    /// As for [`BatchPlan::new`].
+    pub(crate) fn beside(
+        wanted: &Schema,
+        facts: &FileFacts<'_>,
+        views: bool,
+        leaves: BTreeSet<usize>,
+    ) -> Result<Self> {
         let options = ArrowOptions { string_views: views, field_ids: false };
-        let mut resolver =
-            Resolver { facts, options, leaves: BTreeSet::new(), decoded: HashMap::new() };
+        let mut resolver = Resolver { facts, options, leaves, decoded: HashMap::new() };
         for field in &wanted.fields {
             resolver.select(field, facts.columns);
         }

@@ -1,11 +1,13 @@
 //! Delete files, each read once per scan however many data files it applies to.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::{ArrayRef, RecordBatch};
+use arrow_buffer::BooleanBuffer;
 use icefloe_format::Error as FormatError;
 use icefloe_format::delete::{EqualityKeys, PositionDeletes};
+use icefloe_format::predicate::BoundPredicate;
 use icefloe_format::spec::{NestedField, PrimitiveType, Schema, Type};
 use roaring::RoaringTreemap;
 
@@ -14,7 +16,8 @@ use super::file::{Footer, OpenFile, units};
 use super::file_columns::file_columns;
 use super::metadata_columns::{DELETE_FILE_PATH_ID, DELETE_FILE_POS_ID};
 use super::prune::{prune, values_at};
-use super::task::DeleteFile;
+use super::row_groups::key_bounds;
+use super::task::{DeleteFile, ScanTask};
 use crate::error::{Error, Result};
 use crate::plan::TableContext;
 use crate::store::FileIo;
@@ -30,9 +33,20 @@ pub(crate) struct KeySet {
     pub(crate) field_ids: Vec<i32>,
     pub(crate) schema: Arc<Schema>,
     pub(crate) keys: Arc<EqualityKeys>,
+    /// Which sources of the keys apply; all if `None`.
+    pub(crate) sources: Option<BooleanBuffer>,
+    /// What a row satisfies that has one of the keys.
+    pub(crate) bounds: BoundPredicate,
 }
 
-type Slot<T> = Arc<OnceLock<Result<T>>>;
+/// Equality delete files whose keys are kept in one set: those of one partition and the same fields. Each
+/// file is read and hashed once, whichever of them apply to which data file.
+struct KeyGroup {
+    field_ids: Vec<i32>,
+    /// The files that some task needs; a file's place is its number among the sources of the keys.
+    files: Vec<usize>,
+    keys: OnceLock<Result<KeySet>>,
+}
 
 /// The delete files of a scan.
 pub(crate) struct DeleteFiles {
@@ -42,8 +56,9 @@ pub(crate) struct DeleteFiles {
     /// Data files of the scan; positions of others are not kept.
     data_files: HashSet<String>,
     positions: Vec<OnceLock<Result<Arc<PositionDeletes>>>>,
-    /// Key sets by the delete files that they are made of.
-    keys: Mutex<HashMap<Vec<usize>, Slot<KeySet>>>,
+    groups: Vec<KeyGroup>,
+    /// For each file its group and its place there.
+    places: Vec<Option<(usize, usize)>>,
 }
 
 impl DeleteFiles {
@@ -51,10 +66,12 @@ impl DeleteFiles {
         io: FileIo,
         context: Arc<TableContext>,
         files: Vec<DeleteFile>,
-        data_files: HashSet<String>,
+        tasks: &[ScanTask],
     ) -> Self {
+        let data_files = tasks.iter().map(|task| task.location.clone()).collect();
         let positions = files.iter().map(|_| OnceLock::new()).collect();
-        Self { io, context, files, data_files, positions, keys: Mutex::default() }
+        let (groups, places) = key_groups(&files, tasks);
+        Self { io, context, files, data_files, positions, groups, places }
     }
 
     /// Positions of a data file that some of these delete files delete.
@@ -86,38 +103,28 @@ impl DeleteFiles {
         Ok(all)
     }
 
-    /// The key sets of the equality deletes among these delete files, one per set of fields.
+    /// The key sets of the equality deletes among these delete files.
     ///
     /// # Errors
     /// Those of reading them; `Unsupported` for a content that is neither positions nor keys.
     pub(crate) fn key_sets(&self, deletes: &[usize]) -> Result<Vec<KeySet>> {
-        let mut by_fields: BTreeMap<Vec<i32>, Vec<usize>> = BTreeMap::new();
+        let mut applying: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for index in deletes {
             let Some(file) = self.files.get(*index) else { continue };
-            match file.content {
-                POSITIONS => {}
-                EQUALITY => {
-                    let mut field_ids = file.equality_ids.clone();
-                    field_ids.sort_unstable();
-                    field_ids.dedup();
-                    by_fields.entry(field_ids).or_default().push(*index);
-                }
-                other => {
-                    let feature = format!("a delete file of content {other}");
-                    return Err(Error::unsupported_in(&file.location, feature));
-                }
+            if !matches!(file.content, POSITIONS | EQUALITY) {
+                let feature = format!("a delete file of content {}", file.content);
+                return Err(Error::unsupported_in(&file.location, feature));
+            }
+            if let Some((group, place)) = self.places.get(*index).copied().flatten() {
+                applying.entry(group).or_default().push(place);
             }
         }
-        by_fields.into_iter().map(|(field_ids, files)| self.key_set(field_ids, files)).collect()
-    }
-
-    fn key_set(&self, field_ids: Vec<i32>, mut files: Vec<usize>) -> Result<KeySet> {
-        files.sort_unstable();
-        let slot = {
-            let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(keys.entry(files.clone()).or_default())
-        };
-        slot.get_or_init(|| self.read_keys(field_ids, &files)).clone()
+        let sets = applying.into_iter().filter_map(|(group, sources)| {
+            let group = self.groups.get(group)?;
+            let set = group.keys.get_or_init(|| self.read_keys(group)).clone();
+            Some(set.map(|set| KeySet { sources: bits(&sources, group.files.len()), ..set }))
+        });
+        sets.collect()
     }
 
     fn read_positions(&self, file: &DeleteFile) -> Result<PositionDeletes> {
@@ -140,20 +147,23 @@ impl DeleteFiles {
         Ok(positions)
     }
 
-    fn read_keys(&self, field_ids: Vec<i32>, files: &[usize]) -> Result<KeySet> {
+    fn read_keys(&self, group: &KeyGroup) -> Result<KeySet> {
+        let field_ids = group.field_ids.clone();
         let schema = Arc::new(self.key_schema(&field_ids)?);
         let types: Vec<_> = field_ids.iter().filter_map(|id| schema.primitive_type(*id)).collect();
         let paths: Vec<_> = field_ids.iter().filter_map(|id| schema.position_path(*id)).collect();
         let mut keys = EqualityKeys::new(&types)?;
-        for index in files {
+        for (source, index) in (0..).zip(&group.files) {
             let Some(file) = self.files.get(*index) else { continue };
             self.read(file, &schema, &mut |batch| {
                 let columns: Vec<ArrayRef> =
                     paths.iter().map(|path| values_at(&batch, path)).collect::<Result<_>>()?;
-                keys.insert(&columns).map_err(|error| Error::in_file(&file.location, error))
+                let inserted = keys.insert(&columns, source);
+                inserted.map_err(|error| Error::in_file(&file.location, error))
             })?;
         }
-        Ok(KeySet { field_ids, schema, keys: Arc::new(keys) })
+        let bounds = key_bounds(&field_ids, &schema, &keys.ranges())?;
+        Ok(KeySet { field_ids, schema, keys: Arc::new(keys), sources: None, bounds })
     }
 
     /// The key fields as a schema of their own. A dropped column still decides what is deleted, so every
@@ -221,9 +231,53 @@ impl DeleteFiles {
             reader,
             output,
             tests: vec![],
+            keys: None,
             deleted: None,
         }))
     }
+}
+
+/// Group the equality delete files that tasks need, and say where each is.
+fn key_groups(
+    files: &[DeleteFile],
+    tasks: &[ScanTask],
+) -> (Vec<KeyGroup>, Vec<Option<(usize, usize)>>) {
+    let mut needed = vec![false; files.len()];
+    for index in tasks.iter().flat_map(|task| &task.deletes) {
+        if let Some(needed) = needed.get_mut(*index) {
+            *needed = true;
+        }
+    }
+    let mut known = HashMap::new();
+    let mut groups: Vec<KeyGroup> = Vec::new();
+    let places = files.iter().zip(needed).enumerate().map(|(index, (file, needed))| {
+        if file.content != EQUALITY || !needed {
+            return None;
+        }
+        let mut field_ids = file.equality_ids.clone();
+        field_ids.sort_unstable();
+        field_ids.dedup();
+        let at = *known.entry((field_ids.clone(), &file.scope)).or_insert(groups.len());
+        if at == groups.len() {
+            groups.push(KeyGroup { field_ids, files: vec![], keys: OnceLock::new() });
+        }
+        let group = groups.get_mut(at)?;
+        group.files.push(index);
+        Some((at, group.files.len() - 1))
+    });
+    let places = places.collect();
+    (groups, places)
+}
+
+/// These of so many sources as bits; `None` for all of them.
+fn bits(sources: &[usize], count: usize) -> Option<BooleanBuffer> {
+    let mut wanted = vec![false; count];
+    for source in sources {
+        if let Some(wanted) = wanted.get_mut(*source) {
+            *wanted = true;
+        }
+    }
+    wanted.contains(&false).then(|| BooleanBuffer::from(wanted))
 }
 
 /// Add a field to a level, or what is below it to the field that is there.

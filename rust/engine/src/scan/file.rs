@@ -4,9 +4,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field};
-use icefloe_format::delete::row_runs;
+use arrow_select::filter::filter_record_batch;
+use icefloe_format::Error as FormatError;
+use icefloe_format::delete::{RowRun, deleted_rows, row_runs};
 use parquet::arrow::RowNumber;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowFilter,
@@ -22,6 +24,7 @@ use super::ahead::ranges;
 use super::columns::{BatchPlan, decoded_schema};
 use super::cut::{cut, is_cut, page_starts};
 use super::file_columns::FileColumn;
+use super::key_tests::{KeyTest, KeyTests};
 use super::pipeline::catch_panic;
 use super::row_filter::RowTest;
 use super::source::DataFile;
@@ -49,6 +52,7 @@ pub(crate) struct OpenFile {
     pub(crate) reader: ArrowReaderMetadata,
     pub(crate) output: BatchPlan,
     pub(crate) tests: Vec<RowTest>,
+    pub(crate) keys: Option<KeyTests>,
     pub(crate) deleted: Option<RoaringTreemap>,
 }
 
@@ -199,55 +203,76 @@ impl Unit {
         let file = &self.file;
         let source = file.source.again(&file.io, &file.location, || self.stages())?;
         let descriptor = file.reader.parquet_schema();
+        let (output, keys) = self.output();
+        let (selection, positions) = self.selection();
         let mut builder =
             ParquetRecordBatchReaderBuilder::new_with_metadata(source, file.reader.clone())
                 .with_row_groups(vec![self.row_group])
-                .with_projection(file.output.mask(descriptor))
+                .with_projection(output.mask(descriptor))
                 .with_batch_size(batch_size);
-        if let Some((selection, policy)) = self.selection() {
+        if let Some((selection, policy)) = selection {
             builder = builder.with_row_selection(selection).with_row_selection_policy(policy);
         }
         if !file.tests.is_empty() {
             let steps = file.tests.iter().map(|test| test.step(descriptor)).collect();
             builder = builder.with_row_filter(RowFilter::new(steps));
         }
-        if let Some(limit) = limit {
+        let mut left = limit.unwrap_or(usize::MAX);
+        if let Some(limit) = limit.filter(|_| keys.is_empty() && positions.is_none()) {
             builder = builder.with_limit(limit);
         }
         let reader = builder.build().map_err(|error| parquet_error(&file.location, error))?;
+        let mut deleted = DeletedRows { positions, keys, next: self.first_row + self.rows.start };
         for decoded in reader {
-            let batch = decoded.and_then(|decoded| file.output.make(&decoded));
-            let batch = batch.map_err(|error| arrow_error(&file.location, error))?;
-            if batch.num_rows() > 0 && !emit(batch) {
+            let decoded = decoded.map_err(|error| arrow_error(&file.location, error))?;
+            let kept = deleted.drop_from(decoded)?;
+            let batch = output.make(&kept).map_err(|error| arrow_error(&file.location, error))?;
+            left = left.saturating_sub(batch.num_rows());
+            if (batch.num_rows() > 0 && !emit(batch)) || left == 0 {
                 break;
             }
         }
         Ok(())
     }
 
-    /// The rows to decode and how to leave out the others; `None` for all of the row group.
-    fn selection(&self) -> Option<(RowSelection, RowSelectionPolicy)> {
-        let total = self.group_rows();
-        let mut selectors = vec![skip(self.rows.start)];
+    /// How batches are made of what is decoded, and the deleted keys that rows may have.
+    fn output(&self) -> (&BatchPlan, Vec<&KeyTest>) {
+        let keys = self.file.keys.as_ref().map(|keys| (keys, keys.of_row_group(self.row_group)));
+        match keys {
+            Some((keys, tests)) if !tests.is_empty() => (&keys.output, tests),
+            _ => (&self.file.output, vec![]),
+        }
+    }
+
+    /// The rows to decode and how to leave out the others (`None` for all of the row group), and the deleted
+    /// positions that are among them.
+    fn selection(&self) -> (Option<(RowSelection, RowSelectionPolicy)>, Option<&RoaringTreemap>) {
         let (start, count) = (self.first_row + self.rows.start, self.rows.end - self.rows.start);
-        match &self.file.deleted {
-            Some(deleted) => {
-                let runs = row_runs(deleted, start, count);
-                selectors.extend(runs.iter().map(|run| RowSelector {
-                    row_count: usize::try_from(run.row_count).unwrap_or(usize::MAX),
-                    skip: run.deleted,
-                }));
-            }
-            None if count == total => return None,
-            None => selectors.push(RowSelector { skip: false, ..skip(count) }),
+        let deleted = self.file.deleted.as_ref();
+        let runs = deleted.map(|deleted| row_runs(deleted, start, count)).unwrap_or_default();
+        let short = count / (runs.len() as u64).max(1) < SHORT_RUN_ROWS;
+        // What a filter leaves of the rows has no positions that could be told from its order.
+        let after = short && self.file.tests.is_empty();
+        let positions = deleted.filter(|_| after && !runs.is_empty());
+        let selected = if positions.is_some() || runs.is_empty() {
+            vec![RowSelector { skip: false, ..skip(count) }]
+        } else {
+            let selector = |run: &RowRun| RowSelector { skip: run.deleted, ..skip(run.row_count) };
+            runs.iter().map(selector).collect()
+        };
+        let total = self.group_rows();
+        if selected.len() == 1 && count == total && !selected.iter().any(|rows| rows.skip) {
+            return (None, positions);
         }
         // The decoder left to itself would count the rows of other parts in.
-        let policy = match count / selectors.len() as u64 {
-            0..SHORT_RUN_ROWS => RowSelectionPolicy::Mask,
-            _ => RowSelectionPolicy::Selectors,
+        let policy = match short && selected.len() > 1 {
+            true => RowSelectionPolicy::Mask,
+            false => RowSelectionPolicy::Selectors,
         };
+        let mut selectors = vec![skip(self.rows.start)];
+        selectors.extend(selected);
         selectors.push(skip(total - self.rows.end));
-        Some((RowSelection::from(selectors), policy))
+        (Some((RowSelection::from(selectors), policy)), positions)
     }
 
     /// What will be read, in the order in which it is found out that it is needed: the columns that rows
@@ -256,7 +281,7 @@ impl Unit {
         let file = &self.file;
         let tested = file.tests.iter().flat_map(|test| test.columns().leaves.iter().copied());
         let tested: BTreeSet<usize> = tested.collect();
-        let others = file.output.leaves.difference(&tested).copied().collect();
+        let others = self.output().0.leaves.difference(&tested).copied().collect();
         let metadata = file.reader.metadata();
         let stages = [tested, others].map(|it| ranges(metadata, self.row_group, &self.rows, &it));
         stages.into_iter().filter(|stage| !stage.is_empty()).collect()
@@ -265,6 +290,30 @@ impl Unit {
     fn group_rows(&self) -> u64 {
         let group = self.file.reader.metadata().row_groups().get(self.row_group);
         group.and_then(|group| u64::try_from(group.num_rows()).ok()).unwrap_or(self.rows.end)
+    }
+}
+
+/// What is dropped from batches after they are decoded.
+struct DeletedRows<'a> {
+    positions: Option<&'a RoaringTreemap>,
+    keys: Vec<&'a KeyTest>,
+    /// Position of the next row; meaningless after a row filter, where there are no positions.
+    next: u64,
+}
+
+impl DeletedRows<'_> {
+    fn drop_from(&mut self, decoded: RecordBatch) -> Result<RecordBatch> {
+        let end = self.next + decoded.num_rows() as u64;
+        let rows = std::mem::replace(&mut self.next, end)..end;
+        if self.positions.is_none() && self.keys.is_empty() {
+            return Ok(decoded);
+        }
+        let keyed =
+            self.keys.iter().map(|test| test.keyed(&decoded)).collect::<Result<Vec<_>>>()?;
+        let Some(deleted) = deleted_rows(rows, self.positions, &keyed)? else { return Ok(decoded) };
+        let kept = BooleanArray::new(!&deleted, None);
+        filter_record_batch(&decoded, &kept)
+            .map_err(|error| FormatError::invalid("batch", error.to_string()).into())
     }
 }
 

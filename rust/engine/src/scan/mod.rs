@@ -13,6 +13,7 @@ mod delete_files;
 mod file;
 mod file_columns;
 mod gather;
+mod key_tests;
 mod metadata_columns;
 mod name_mapping;
 mod pipeline;

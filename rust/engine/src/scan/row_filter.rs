@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
+use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::ArrowError;
-use icefloe_format::delete::EqualityKeys;
 use icefloe_format::predicate::{BoundPredicate, RowFilter, references};
 use icefloe_format::spec::Schema;
 use parquet::arrow::ProjectionMask;
@@ -12,7 +11,7 @@ use parquet::arrow::arrow_reader::ArrowPredicate;
 use parquet::schema::types::SchemaDescriptor;
 
 use super::columns::{BatchPlan, FileFacts};
-use super::prune::{prune, values_at};
+use super::prune::prune;
 use crate::error::{Error, Result};
 
 /// One question asked of every row of a file.
@@ -28,8 +27,6 @@ pub(crate) struct RowTest {
 enum Question {
     /// Does the row satisfy a predicate?
     Matches(Arc<RowFilter>),
-    /// Is the row free of every one of these keys?
-    Lacks(Arc<EqualityKeys>),
 }
 
 impl RowTest {
@@ -51,19 +48,6 @@ impl RowTest {
         )
     }
 
-    /// Drop the rows that have one of these keys in the fields of `schema`.
-    ///
-    /// # Errors
-    /// Those of resolving the key columns.
-    pub(crate) fn lacks(
-        keys: Arc<EqualityKeys>,
-        field_ids: &[i32],
-        schema: &Schema,
-        facts: &FileFacts<'_>,
-    ) -> Result<Self> {
-        Self::new(field_ids, schema, facts, Question::Lacks(keys))
-    }
-
     fn new(
         field_ids: &[i32],
         schema: &Schema,
@@ -75,7 +59,7 @@ impl RowTest {
             .iter()
             .filter_map(|id| Some((*id, pruned.position_path(*id)?)))
             .collect::<Vec<_>>();
-        // Neither question needs strings gathered.
+        // No question needs strings gathered.
         let columns = BatchPlan::new(&pruned, facts, true)?;
         Ok(Self { columns, paths: paths.into(), question })
     }
@@ -98,14 +82,6 @@ impl RowTest {
                     self.paths.iter().find(|(known, _)| *known == id).map(|(_, path)| path.clone())
                 };
                 Ok(filter.mask(&batch, &place)?)
-            }
-            Question::Lacks(keys) => {
-                let columns = self
-                    .paths
-                    .iter()
-                    .map(|(_, path)| values_at(&batch, path))
-                    .collect::<Result<Vec<ArrayRef>>>()?;
-                Ok(BooleanArray::new(!&keys.deleted(&columns)?, None))
             }
         }
     }

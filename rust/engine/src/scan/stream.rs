@@ -1,6 +1,5 @@
 //! A scan as a value that can be opened again and again, and one pass over it.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
@@ -66,8 +65,7 @@ impl Scan {
         check_readable(&tasks, &options.projection)?;
         let arrow = ArrowOptions { string_views: options.string_views, field_ids: false };
         let schema = Arc::new(schema_to_arrow(&options.projection, arrow));
-        let data_files: HashSet<_> = tasks.iter().map(|task| task.location.clone()).collect();
-        let deletes = DeleteFiles::new(io.clone(), Arc::clone(&context), deletes, data_files);
+        let deletes = DeleteFiles::new(io.clone(), Arc::clone(&context), deletes, &tasks);
         let work = ScanWork {
             io,
             context,

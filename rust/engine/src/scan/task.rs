@@ -47,6 +47,8 @@ pub struct DeleteFile {
     pub record_count: i64,
     /// Field ids that equality deletes compare.
     pub equality_ids: Vec<i32>,
+    /// Partition spec and tuple of the file, where the plan says.
+    pub scope: (i32, String),
 }
 
 impl ScanTask {
@@ -101,12 +103,21 @@ impl DeleteFile {
         let file_format = columns.required("file_format", &DataType::Utf8)?;
         let record_count = columns.required("record_count", &DataType::Int64)?;
         let equality_ids = columns.optional("equality_ids", &int_list())?;
+        let spec_id = columns.optional("spec_id", &DataType::Int32)?;
+        let partition = columns.optional("partition", &DataType::Utf8)?;
+        let scope = |row: usize| {
+            let spec_id = spec_id.as_ref().filter(|ids| ids.is_valid(row));
+            let partition = partition.as_ref().filter(|tuples| tuples.is_valid(row));
+            let spec_id = spec_id.map_or(0, |ids| ids.as_primitive::<Int32Type>().value(row));
+            (spec_id, partition.map_or_else(String::new, |tuples| text(tuples, row)))
+        };
         let rows = (0..batch.num_rows()).map(|row| Self {
             content: content.as_primitive::<Int32Type>().value(row),
             location: text(&location, row),
             file_format: text(&file_format, row),
             record_count: record_count.as_primitive::<Int64Type>().value(row),
             equality_ids: ints(equality_ids.as_ref(), row),
+            scope: scope(row),
         });
         Ok(rows.collect())
     }

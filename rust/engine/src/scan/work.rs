@@ -12,6 +12,7 @@ use super::columns::{BatchPlan, FileFacts};
 use super::delete_files::DeleteFiles;
 use super::file::{Footer, OpenFile, Unit, units};
 use super::file_columns::{FileColumn, file_columns};
+use super::key_tests::KeyTests;
 use super::pipeline::Work;
 use super::row_filter::RowTest;
 use super::row_groups::{in_range, that_might_match};
@@ -65,8 +66,15 @@ impl ScanWork {
         let output = BatchPlan::new(&self.projection, &facts, self.string_views)?;
         let residual = self.residual(task)?;
         let row_groups = self.row_groups(task, &footer, &columns, &residual)?;
-        let tests = self.tests(task, residual, &facts)?;
+        let tests = self.tests(residual, &facts)?;
+        let keys = KeyTests::new(
+            self.deletes.key_sets(&task.deletes)?,
+            (&self.projection, &output, self.string_views),
+            &facts,
+            (&footer.metadata, &row_groups),
+        )?;
         let plans = std::iter::once(&output).chain(tests.iter().map(RowTest::columns));
+        let plans = plans.chain(keys.iter().flat_map(KeyTests::plans));
         let reader = footer.reader(&columns, plans, &row_groups)?;
         let file = OpenFile {
             io: self.io.clone(),
@@ -75,6 +83,7 @@ impl ScanWork {
             reader,
             output,
             tests,
+            keys,
             deleted: self.deletes.positions(&task.location, &task.deletes)?,
         };
         Ok(units(&Arc::new(file), &row_groups))
@@ -99,20 +108,11 @@ impl ScanWork {
         Ok(that_might_match(&footer.metadata, columns, groups, residual)?)
     }
 
-    fn tests(
-        &self,
-        task: &ScanTask,
-        residual: BoundPredicate,
-        facts: &FileFacts<'_>,
-    ) -> Result<Vec<RowTest>> {
-        let mut tests = Vec::new();
-        if !matches!(residual, Predicate::AlwaysTrue) {
-            tests.push(RowTest::matches(residual, &self.context.schema, facts)?);
+    fn tests(&self, residual: BoundPredicate, facts: &FileFacts<'_>) -> Result<Vec<RowTest>> {
+        if matches!(residual, Predicate::AlwaysTrue) {
+            return Ok(vec![]);
         }
-        for set in self.deletes.key_sets(&task.deletes)? {
-            tests.push(RowTest::lacks(set.keys, &set.field_ids, &set.schema, facts)?);
-        }
-        Ok(tests)
+        Ok(vec![RowTest::matches(residual, &self.context.schema, facts)?])
     }
 
     /// Values of the columns that the file's partition holds as they are, by source id.

@@ -1,53 +1,50 @@
 //! Deletes of one data file as one mask over a batch of its rows.
 
-use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array};
+use std::ops::Range;
+
+use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBuffer;
 use roaring::RoaringTreemap;
 
 use super::equality::EqualityKeys;
+use super::position::deleted_positions;
 use crate::error::{Error, Result};
 
 /// Keys and the batch's columns of their fields, in the keys' order.
 pub struct KeyedColumns<'a> {
     /// The deleted keys.
     pub keys: &'a EqualityKeys,
+    /// The delete files that apply, by the keys' sources; all if `None`.
+    pub sources: Option<&'a BooleanBuffer>,
     /// One column per equality field.
-    pub columns: &'a [ArrayRef],
+    pub columns: Vec<ArrayRef>,
 }
 
-/// Which rows of a batch remain: one bit per row, none null. `positions` are the rows' physical
-/// positions in the data file, from 0.
+/// Which rows of a batch are deleted, by position or by key: one bit per row; `None` if no row is.
+/// The rows have the positions `rows` in the data file.
 ///
 /// # Errors
-/// `InvalidArgument` where a position is null or negative or lengths differ, `Mismatch` where an
-/// equality column is of another type.
-pub fn keep_mask(
-    positions: &Int64Array,
-    deleted_positions: Option<&RoaringTreemap>,
-    deleted_keys: &[KeyedColumns<'_>],
-) -> Result<BooleanArray> {
-    let row_count = positions.len();
-    let mut deleted = match deleted_positions {
-        Some(set) => position_mask(positions, set)?,
-        None => BooleanBuffer::new_unset(row_count),
-    };
-    for keyed in deleted_keys {
-        let by_key = keyed.keys.deleted(keyed.columns)?;
+/// `InvalidArgument` where lengths differ, `Mismatch` where an equality column is of another type.
+pub fn deleted_rows(
+    rows: Range<u64>,
+    positions: Option<&RoaringTreemap>,
+    keyed: &[KeyedColumns<'_>],
+) -> Result<Option<BooleanBuffer>> {
+    let row_count = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
+    let mut deleted = positions.map(|positions| deleted_positions(positions, rows));
+    for KeyedColumns { keys, sources, columns } in keyed {
+        let by_key = match sources {
+            Some(sources) => keys.deleted_by(columns, sources)?,
+            None => keys.deleted(columns)?,
+        };
         if by_key.len() != row_count {
-            let reason = format!("{} rows beside {row_count} positions", by_key.len());
+            let reason = format!("{} rows of keys among {row_count} rows", by_key.len());
             return Err(Error::invalid("equality columns", reason));
         }
-        deleted = &deleted | &by_key;
+        deleted = Some(match deleted {
+            Some(others) => &others | &by_key,
+            None => by_key,
+        });
     }
-    Ok(BooleanArray::new(!&deleted, None))
-}
-
-fn position_mask(positions: &Int64Array, deleted: &RoaringTreemap) -> Result<BooleanBuffer> {
-    if positions.null_count() > 0 || positions.values().iter().any(|position| *position < 0) {
-        return Err(Error::invalid("positions", "a row's position is null or negative"));
-    }
-    let values = positions.values();
-    Ok(BooleanBuffer::collect_bool(values.len(), |row| {
-        deleted.contains(values[row].cast_unsigned())
-    }))
+    Ok(deleted.filter(|deleted| deleted.count_set_bits() > 0))
 }

@@ -3,130 +3,224 @@
 use std::hash::BuildHasher;
 
 use arrow_array::ArrayRef;
-use arrow_buffer::BooleanBuffer;
-use arrow_row::{RowConverter, Rows, SortField};
+use arrow_buffer::{BooleanBuffer, Buffer};
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use super::cells::Cells;
+use super::key_sources::KeySources;
+use super::prefilter::Prefilter;
+use super::stored::{KeyRange, StoredColumn};
 use crate::error::{Error, Result};
-use crate::spec::{PrimitiveType, canonical_array, primitive_to_arrow};
+use crate::spec::PrimitiveType;
+
+/// Rows hashed at once: their hashes stay in the nearest cache.
+const CHUNK_ROWS: usize = 1024;
 
 /// The keys of equality delete files that share their equality fields. A row is deleted where its
-/// values equal those of some key; null equals null.
+/// values equal those of some key.
+///
+/// Null equals null. NaN equals NaN and -0.0 differs from 0.0: the spec forbids floats as equality
+/// fields, and the reference, which reads them all the same, compares them so.
+///
+/// Keys are told apart by their sources, so that one set serves data files to which different
+/// delete files apply.
 pub struct EqualityKeys {
     field_types: Vec<PrimitiveType>,
-    converter: RowConverter,
-    batches: Vec<Rows>,
-    keys: HashTable<KeyPlace>,
-    hasher: DefaultHashBuilder,
-}
-
-/// A key's batch and its row there.
-#[derive(Debug, Clone, Copy)]
-struct KeyPlace {
-    batch: usize,
-    row: usize,
+    columns: Vec<StoredColumn>,
+    /// The hash of each key; places are indexes into it.
+    hashes: Vec<u64>,
+    places: HashTable<u32>,
+    sources: KeySources,
+    prefilter: Prefilter,
+    seed: u64,
 }
 
 impl EqualityKeys {
     /// An empty set over columns of these types.
     ///
     /// # Errors
-    /// `InvalidArgument` where there is no column, or one is a float or a double: the spec forbids
-    /// them as equality fields.
+    /// `InvalidArgument` where there is no column.
     pub fn new(field_types: &[PrimitiveType]) -> Result<Self> {
         if field_types.is_empty() {
             return Err(Error::invalid("equality_ids", "an equality delete needs a field"));
         }
-        for field_type in field_types {
-            if matches!(field_type, PrimitiveType::Float | PrimitiveType::Double) {
-                let reason = format!("a {field_type} column cannot identify deleted rows");
-                return Err(Error::invalid("equality_ids", reason));
-            }
-        }
-        let fields = field_types.iter().map(|t| SortField::new(primitive_to_arrow(t))).collect();
-        let converter = RowConverter::new(fields)
-            .map_err(|error| Error::invalid("equality_ids", error.to_string()))?;
         Ok(Self {
             field_types: field_types.to_vec(),
-            converter,
-            batches: Vec::new(),
-            keys: HashTable::new(),
-            hasher: DefaultHashBuilder::default(),
+            columns: field_types.iter().map(StoredColumn::new).collect(),
+            hashes: Vec::new(),
+            places: HashTable::new(),
+            sources: KeySources::default(),
+            prefilter: Prefilter::new(&[]),
+            // Whoever writes the data cannot know which values collide.
+            seed: DefaultHashBuilder::default().hash_one(0),
         })
     }
 
-    /// Add the keys of a batch: one column per equality field, in the order of the types.
+    /// Add the keys of a batch: one column per equality field, in the order of the types. `source`
+    /// numbers the delete file that they come from; the sources are added one after the other.
     ///
     /// # Errors
     /// `Mismatch` where a column is not of its field's type.
-    pub fn insert(&mut self, columns: &[ArrayRef]) -> Result<()> {
-        let rows = self.encode(columns)?;
-        let batch = self.batches.len();
-        self.batches.push(rows);
-        let Self { batches, keys, hasher, .. } = self;
-        let bytes = |place: &KeyPlace| {
-            batches.get(place.batch).map_or(&[][..], |rows| rows.row(place.row).data())
-        };
-        let count = batches.last().map_or(0, Rows::num_rows);
-        keys.reserve(count, |place| hasher.hash_one(bytes(place)));
-        for row in 0..count {
-            let place = KeyPlace { batch, row };
-            let key = bytes(&place);
-            let slot = keys.entry(
-                hasher.hash_one(key),
-                |other| bytes(other) == key,
-                |other| hasher.hash_one(bytes(other)),
-            );
-            slot.or_insert(place);
+    pub fn insert(&mut self, columns: &[ArrayRef], source: u32) -> Result<()> {
+        let rows = self.rows(columns)?;
+        let Self { places, hashes, columns, sources, .. } = self;
+        if u32::try_from(hashes.len() + rows.count).is_err() {
+            return Err(Error::invalid("equality deletes", "they have more than 2^32 keys"));
+        }
+        let first_new = hashes.len();
+        rows.each_chunk(self.seed, |start, of_rows| {
+            places.reserve(of_rows.len(), |place| hashes[*place as usize]);
+            for (row, hash) in (start..).zip(of_rows) {
+                let same = |place: &u32| is_key(hashes, columns, *place, *hash, &rows, row);
+                match places.find(*hash, same) {
+                    Some(place) => sources.add(*place as usize, source),
+                    None => {
+                        let place = hashes.len() as u32;
+                        hashes.push(*hash);
+                        for (stored, cells) in columns.iter_mut().zip(&rows.columns) {
+                            stored.push(cells.get(row));
+                        }
+                        sources.push(source);
+                        places.insert_unique(*hash, place, |place| hashes[*place as usize]);
+                    }
+                }
+            }
+        });
+        if self.prefilter.suits(self.hashes.len()) {
+            for hash in self.hashes.iter().skip(first_new) {
+                self.prefilter.add(*hash);
+            }
+        } else {
+            self.prefilter = Prefilter::new(&self.hashes);
         }
         Ok(())
     }
 
-    /// Which rows of a batch are deleted: one bit per row. Columns as for [`EqualityKeys::insert`].
+    /// Which rows of a batch have a key of any source: one bit per row. Columns as for
+    /// [`EqualityKeys::insert`].
     ///
     /// # Errors
     /// `Mismatch` where a column is not of its field's type.
     pub fn deleted(&self, columns: &[ArrayRef]) -> Result<BooleanBuffer> {
-        let row_count = columns.first().map_or(0, |column| column.len());
-        if self.keys.is_empty() {
-            return Ok(BooleanBuffer::new_unset(row_count));
+        self.deleted_where(columns, |_| true)
+    }
+
+    /// Which rows of a batch have a key of one of the sources whose bit is set.
+    ///
+    /// # Errors
+    /// As for [`EqualityKeys::deleted`].
+    pub fn deleted_by(
+        &self,
+        columns: &[ArrayRef],
+        sources: &BooleanBuffer,
+    ) -> Result<BooleanBuffer> {
+        self.deleted_where(columns, |place| self.sources.any(place as usize, sources))
+    }
+
+    fn deleted_where(
+        &self,
+        columns: &[ArrayRef],
+        applies: impl Fn(u32) -> bool,
+    ) -> Result<BooleanBuffer> {
+        let rows = self.rows(columns)?;
+        if self.is_empty() {
+            return Ok(BooleanBuffer::new_unset(rows.count));
         }
-        let rows = self.encode(columns)?;
-        Ok(BooleanBuffer::collect_bool(rows.num_rows(), |row| {
-            let key = rows.row(row);
-            let same = |place: &KeyPlace| {
-                self.batches.get(place.batch).is_some_and(|keys| keys.row(place.row) == key)
-            };
-            self.keys.find(self.hasher.hash_one(key.data()), same).is_some()
-        }))
+        let mut words: Vec<u64> = Vec::with_capacity(rows.count.div_ceil(64));
+        rows.each_chunk(self.seed, |start, hashes| {
+            for (block, hashes) in hashes.chunks(64).enumerate() {
+                let mut left = 0_u64;
+                for (bit, hash) in hashes.iter().enumerate() {
+                    left |= u64::from(self.prefilter.may_hold(*hash)) << bit;
+                }
+                let mut word = 0;
+                while left != 0 {
+                    let bit = left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    let row = start + block * 64 + bit;
+                    let found = self.find(hashes[bit], &rows, row);
+                    word |= u64::from(found.is_some_and(&applies)) << bit;
+                }
+                words.push(word);
+            }
+        });
+        Ok(BooleanBuffer::new(Buffer::from_vec(words), 0, rows.count))
+    }
+
+    fn find(&self, hash: u64, rows: &Rows, row: usize) -> Option<u32> {
+        let same = |place: &u32| is_key(&self.hashes, &self.columns, *place, hash, rows, row);
+        self.places.find(hash, same).copied()
     }
 
     /// How many distinct keys there are.
     pub fn len(&self) -> usize {
-        self.keys.len()
+        self.hashes.len()
     }
 
     /// Whether there is no key.
     pub fn is_empty(&self) -> bool {
-        self.keys.is_empty()
+        self.hashes.is_empty()
     }
 
-    fn encode(&self, columns: &[ArrayRef]) -> Result<Rows> {
+    /// What the keys hold in each column.
+    pub fn ranges(&self) -> Vec<KeyRange> {
+        self.columns.iter().zip(&self.field_types).map(|(column, t)| column.range(t)).collect()
+    }
+
+    fn rows(&self, columns: &[ArrayRef]) -> Result<Rows> {
         if columns.len() != self.field_types.len() {
             let reason = format!("{} columns for {} fields", columns.len(), self.field_types.len());
             return Err(Error::invalid("equality columns", reason));
         }
-        let mut canonical = Vec::with_capacity(columns.len());
-        for (column, field_type) in columns.iter().zip(&self.field_types) {
-            let fitted = canonical_array(column, field_type).map_err(|_| Error::Mismatch {
-                column: "of an equality delete".to_owned(),
-                found: column.data_type().to_string(),
-                expected: field_type.to_string(),
-            });
-            canonical.push(fitted?);
+        let count = columns.first().map_or(0, |column| column.len());
+        if columns.iter().any(|column| column.len() != count) {
+            return Err(Error::invalid("equality columns", "they differ in length"));
         }
-        self.converter
-            .convert_columns(&canonical)
-            .map_err(|error| Error::invalid("equality columns", error.to_string()))
+        let cells = columns.iter().zip(&self.field_types);
+        let columns = cells.map(|(column, t)| Cells::new(column, t, self.seed));
+        Ok(Rows { columns: columns.collect::<Result<_>>()?, count })
     }
+}
+
+impl std::fmt::Debug for EqualityKeys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EqualityKeys")
+            .field("field_types", &self.field_types)
+            .field("keys", &self.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The rows of a batch by their key columns.
+struct Rows {
+    columns: Vec<Cells>,
+    count: usize,
+}
+
+impl Rows {
+    /// The hashes of some rows at a time, with the first row's number.
+    fn each_chunk(&self, seed: u64, mut take: impl FnMut(usize, &[u64])) {
+        let mut hashes = [seed; CHUNK_ROWS];
+        for start in (0..self.count).step_by(CHUNK_ROWS) {
+            let hashes = &mut hashes[..CHUNK_ROWS.min(self.count - start)];
+            hashes.fill(seed);
+            for column in &self.columns {
+                column.hash(start, hashes, seed);
+            }
+            take(start, hashes);
+        }
+    }
+}
+
+fn is_key(
+    hashes: &[u64],
+    columns: &[StoredColumn],
+    place: u32,
+    hash: u64,
+    rows: &Rows,
+    row: usize,
+) -> bool {
+    let place = place as usize;
+    hashes.get(place) == Some(&hash)
+        && columns.iter().zip(&rows.columns).all(|(key, cells)| key.get(place) == cells.get(row))
 }

@@ -1,21 +1,28 @@
 //! Which delete files apply to which data files.
 //!
 //! A delete file applies by sequence number, and then by scope: its one data file, its partition
-//! (spec and tuple), or the whole table. Every lookup is one hash and one binary search.
+//! (spec and tuple), or the whole table. A lookup is one hash and one binary search; among many
+//! equality deletes of one scope, those whose bounds overlap are found by an interval search.
 
-use arrow_array::builder::{Int32Builder, ListBuilder};
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Int32Type, Int64Type};
-use arrow_array::{Array, ListArray, PrimitiveArray, RecordBatch, StringArray};
-use hashbrown::HashMap;
+use arrow_array::{Array, Int32Array, ListArray, PrimitiveArray, RecordBatch, StringArray};
+use arrow_buffer::OffsetBuffer;
+use arrow_schema::{DataType, Field};
+use hashbrown::{Equivalent, HashMap};
 
-use super::overlap::Overlap;
+use super::overlap::{Overlap, Pairs};
+use super::ranges::Ranges;
 use super::scope::referenced_paths;
 use crate::error::{Error, Result};
 use crate::spec::PrimitiveType;
 
 const POSITION_DELETES: i32 = 1;
 const EQUALITY_DELETES: i32 = 2;
+/// So few delete files are compared one by one.
+const FEW: usize = 12;
 
 /// What the index must know of the table.
 pub trait TableFacts {
@@ -30,22 +37,46 @@ pub trait TableFacts {
 #[derive(Debug)]
 pub struct DeleteIndex {
     by_path: HashMap<String, Deletes>,
-    positions_by_partition: HashMap<PartitionKey, Deletes>,
-    equality_by_partition: HashMap<PartitionKey, Deletes>,
-    equality_global: Deletes,
+    by_partition: HashMap<PartitionKey, PartitionDeletes>,
+    global: EqualityDeletes,
     overlap: Overlap,
 }
 
 /// A spec and the JSON text of a tuple.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 struct PartitionKey {
     spec_id: i32,
     tuple: String,
 }
 
+/// A [`PartitionKey`] that is looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct PartitionRef<'a> {
+    spec_id: i32,
+    tuple: &'a str,
+}
+
+/// Delete files of one partition.
+#[derive(Debug, Default)]
+struct PartitionDeletes {
+    positions: Deletes,
+    equality: EqualityDeletes,
+}
+
+/// Equality delete files of one scope.
+#[derive(Debug, Default)]
+struct EqualityDeletes {
+    deletes: Deletes,
+    /// The same by their bounds, where there are more than a few.
+    ranges: Option<Ranges>,
+}
+
 /// Rows of the deletes batch by ascending data sequence number.
 #[derive(Debug, Default)]
-struct Deletes(Vec<(i64, usize)>);
+struct Deletes {
+    sequence_numbers: Vec<i64>,
+    rows: Vec<i32>,
+}
 
 impl DeleteIndex {
     /// Index the live delete files of a scan: entry columns with sequence numbers filled in.
@@ -61,106 +92,135 @@ impl DeleteIndex {
         let paths = referenced_paths(deletes)?;
         let mut index = Self {
             by_path: HashMap::new(),
-            positions_by_partition: HashMap::new(),
-            equality_by_partition: HashMap::new(),
-            equality_global: Deletes::default(),
+            by_partition: HashMap::new(),
+            global: EqualityDeletes::default(),
             overlap: Overlap::new(deletes, table)?,
         };
-        for row in 0..deletes.num_rows() {
+        // In the order of sequence numbers, so that each group is in it too.
+        for row in files.rows_by_sequence_number()? {
             if formats.value(row).eq_ignore_ascii_case("puffin") {
                 return Err(Error::unsupported("a deletion vector"));
             }
-            let sequence = files.sequence_number(row)?;
-            let group = match (contents.value(row), paths.get(row).cloned().flatten()) {
-                (POSITION_DELETES, Some(path)) => index.by_path.entry(path).or_default(),
-                (POSITION_DELETES, None) => {
-                    index.positions_by_partition.entry(files.partition(row)).or_default()
-                }
+            let group = match (contents.value(row), paths.get(row).and_then(Option::as_deref)) {
+                (POSITION_DELETES, Some(path)) => index.by_path.entry_ref(path).or_default(),
+                (POSITION_DELETES, None) => &mut index.partition(&files, row).positions,
                 (EQUALITY_DELETES, _) if table.is_unpartitioned(files.spec_ids.value(row)) => {
-                    &mut index.equality_global
+                    &mut index.global.deletes
                 }
-                (EQUALITY_DELETES, _) => {
-                    index.equality_by_partition.entry(files.partition(row)).or_default()
-                }
+                (EQUALITY_DELETES, _) => &mut index.partition(&files, row).equality.deletes,
                 (other, _) => {
                     let reason = format!("content {other} is not that of a delete file");
                     return Err(Error::invalid("delete files", reason));
                 }
             };
-            group.0.push((sequence, row));
+            group.sequence_numbers.push(files.sequence_number(row)?);
+            group.rows.push(i32::try_from(row).map_err(|_| too_many())?);
         }
-        index.sort();
+        let Self { by_partition, global, overlap, .. } = &mut index;
+        for partition in by_partition.values_mut() {
+            partition.equality.index(overlap)?;
+        }
+        global.index(overlap)?;
         Ok(index)
+    }
+
+    fn partition(&mut self, files: &Files, row: usize) -> &mut PartitionDeletes {
+        let PartitionRef { spec_id, tuple } = files.partition(row);
+        let key = PartitionKey { spec_id, tuple: tuple.to_owned() };
+        self.by_partition.entry(key).or_default()
     }
 
     /// Whether there is no delete file.
     pub fn is_empty(&self) -> bool {
         self.by_path.is_empty()
-            && self.positions_by_partition.is_empty()
-            && self.equality_by_partition.is_empty()
-            && self.equality_global.0.is_empty()
+            && self.by_partition.is_empty()
+            && self.global.deletes.rows.is_empty()
     }
 
     /// For each data file (entry columns), the ascending rows of the deletes batch that apply to
     /// it: `list<int32>`, empty where none does.
     ///
     /// # Errors
-    /// Those of [`DeleteIndex::new`].
+    /// Those of [`DeleteIndex::new`]; `InvalidArgument` for more pairs than a list can count.
     pub fn applying(&self, data: &RecordBatch) -> Result<ListArray> {
         let files = Files::of(data)?;
         let paths = text_column(data, "file_path")?;
-        let overlap = self.overlap.with(data)?;
-        let mut lists = ListBuilder::new(Int32Builder::new());
-        let mut rows: Vec<usize> = Vec::new();
+        let pairs = self.overlap.with(data)?;
+        let mut rows: Vec<i32> = Vec::new();
+        let mut ends: Vec<i32> = Vec::with_capacity(data.num_rows() + 1);
+        ends.push(0);
+        // Files of one partition are often neighbours.
+        let mut last: Option<(PartitionRef<'_>, Option<&PartitionDeletes>)> = None;
         for file in 0..data.num_rows() {
-            rows.clear();
+            let start = rows.len();
             let sequence = files.sequence_number(file)?;
-            if let Some(deletes) = self.by_path.get(paths.value(file)) {
-                rows.extend(deletes.from(sequence));
+            if !self.by_path.is_empty()
+                && let Some(deletes) = self.by_path.get(paths.value(file))
+            {
+                rows.extend_from_slice(deletes.from(sequence));
             }
-            let scopes =
-                !(self.positions_by_partition.is_empty() && self.equality_by_partition.is_empty());
-            let partition = scopes.then(|| files.partition(file));
-            if let Some(partition) = &partition {
-                if let Some(deletes) = self.positions_by_partition.get(partition) {
-                    rows.extend(deletes.from(sequence));
+            if !self.by_partition.is_empty() {
+                let key = files.partition(file);
+                let known = last.filter(|(known, _)| *known == key).map(|(_, deletes)| deletes);
+                let deletes = known.unwrap_or_else(|| self.by_partition.get(&key));
+                last = Some((key, deletes));
+                if let Some(deletes) = deletes {
+                    rows.extend_from_slice(deletes.positions.from(sequence));
+                    deletes.equality.applying(file, sequence, &pairs, &mut rows);
                 }
-                if let Some(deletes) = self.equality_by_partition.get(partition) {
-                    rows.extend(deletes.after(sequence).filter(|row| overlap.may(file, *row)));
-                }
             }
-            rows.extend(self.equality_global.after(sequence).filter(|row| overlap.may(file, *row)));
-            rows.sort_unstable();
-            for row in &rows {
-                let row = i32::try_from(*row).map_err(|_| too_many())?;
-                lists.values().append_value(row);
-            }
-            lists.append(true);
+            self.global.applying(file, sequence, &pairs, &mut rows);
+            rows[start..].sort_unstable();
+            ends.push(i32::try_from(rows.len()).map_err(|_| too_many())?);
         }
-        Ok(lists.finish())
-    }
-
-    fn sort(&mut self) {
-        let groups = self.by_path.values_mut();
-        let groups = groups.chain(self.positions_by_partition.values_mut());
-        for group in groups.chain(self.equality_by_partition.values_mut()) {
-            group.0.sort_unstable();
-        }
-        self.equality_global.0.sort_unstable();
+        let item = Arc::new(Field::new("item", DataType::Int32, true));
+        let rows = Arc::new(Int32Array::from(rows));
+        ListArray::try_new(item, OffsetBuffer::new(ends.into()), rows, None)
+            .map_err(|error| Error::invalid("delete files", error.to_string()))
     }
 }
 
 impl Deletes {
     /// Position deletes apply to files of their own commit too.
-    fn from(&self, sequence: i64) -> impl Iterator<Item = usize> + '_ {
-        let start = self.0.partition_point(|(found, _)| *found < sequence);
-        self.0.iter().skip(start).map(|(_, row)| *row)
+    fn from(&self, sequence: i64) -> &[i32] {
+        let start = self.sequence_numbers.partition_point(|found| *found < sequence);
+        self.rows.get(start..).unwrap_or_default()
     }
 
     /// Equality deletes apply to older files only.
-    fn after(&self, sequence: i64) -> impl Iterator<Item = usize> + '_ {
-        let start = self.0.partition_point(|(found, _)| *found <= sequence);
-        self.0.iter().skip(start).map(|(_, row)| *row)
+    fn after(&self, sequence: i64) -> &[i32] {
+        let start = self.sequence_numbers.partition_point(|found| *found <= sequence);
+        self.rows.get(start..).unwrap_or_default()
+    }
+}
+
+impl EqualityDeletes {
+    fn index(&mut self, overlap: &Overlap) -> Result<()> {
+        if self.deletes.rows.len() > FEW {
+            self.ranges = Ranges::new(&self.deletes.rows, &self.deletes.sequence_numbers, overlap)?;
+        }
+        Ok(())
+    }
+
+    fn applying(&self, file: usize, sequence: i64, pairs: &Pairs<'_>, rows: &mut Vec<i32>) {
+        let newer = self.deletes.after(sequence);
+        let may = |row: &i32| pairs.may(file, row.cast_unsigned() as usize);
+        let found = match &self.ranges {
+            Some(ranges) if newer.len() > FEW => ranges.overlapping(file, pairs),
+            _ => None,
+        };
+        match found {
+            Some(found) => rows.extend(
+                found.filter(|(newest, _)| *newest > sequence).map(|(_, row)| row).filter(may),
+            ),
+            None => rows.extend(newer.iter().copied().filter(may)),
+        }
+    }
+}
+
+impl Equivalent<PartitionKey> for PartitionRef<'_> {
+    fn equivalent(&self, key: &PartitionKey) -> bool {
+        self.spec_id == key.spec_id && self.tuple == key.tuple
     }
 }
 
@@ -187,11 +247,17 @@ impl Files {
         Ok(self.sequence_numbers.value(row))
     }
 
-    fn partition(&self, row: usize) -> PartitionKey {
-        PartitionKey {
-            spec_id: self.spec_ids.value(row),
-            tuple: self.partitions.value(row).to_owned(),
+    fn partition(&self, row: usize) -> PartitionRef<'_> {
+        PartitionRef { spec_id: self.spec_ids.value(row), tuple: self.partitions.value(row) }
+    }
+
+    fn rows_by_sequence_number(&self) -> Result<Vec<usize>> {
+        let mut rows: Vec<(i64, usize)> = Vec::with_capacity(self.spec_ids.len());
+        for row in 0..self.spec_ids.len() {
+            rows.push((self.sequence_number(row)?, row));
         }
+        rows.sort_unstable();
+        Ok(rows.into_iter().map(|(_, row)| row).collect())
     }
 }
 

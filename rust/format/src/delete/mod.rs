@@ -1,16 +1,23 @@
 //! Deletes: positions, equality keys, which files they apply to.
 //!
 //! [`DeleteIndex`] pairs delete files with data files; their contents become [`PositionDeletes`]
-//! and [`EqualityKeys`]; [`row_runs`] and [`keep_mask`] apply them.
+//! and [`EqualityKeys`]; [`row_runs`] and [`deleted_rows`] apply them.
 
 mod apply;
+mod cells;
 mod equality;
+mod hash;
 mod index;
+mod key_sources;
 mod overlap;
 mod position;
+mod prefilter;
+mod ranges;
 mod scope;
+mod stored;
 
-pub use apply::{KeyedColumns, keep_mask};
+pub use apply::{KeyedColumns, deleted_rows};
 pub use equality::EqualityKeys;
 pub use index::{DeleteIndex, TableFacts};
-pub use position::{PositionDeletes, RowRun, row_runs};
+pub use position::{PositionDeletes, RowRun, deleted_positions, row_runs};
+pub use stored::KeyRange;

@@ -62,6 +62,58 @@ impl Overlap {
         }
         Ok(Pairs { places: &self.places, columns })
     }
+
+    /// The field whose bounds part most of these delete files from others, and those that it parts:
+    /// every key in them lies between two bounds.
+    pub(super) fn parting(&self, deletes: &[i32]) -> Option<(usize, Vec<bool>)> {
+        let bounded = |row: &i32, place: usize| {
+            let row = row.cast_unsigned() as usize;
+            let field = self.fields.get(place).filter(|field| field.is_ordered());
+            let has_place = self.places.get(row).is_some_and(|places| places.contains(&place));
+            has_place && field.is_some_and(|field| field.is_bounded(row))
+        };
+        let of_field =
+            |place: usize| -> Vec<bool> { deletes.iter().map(|row| bounded(row, place)).collect() };
+        let counted = (0..self.fields.len()).map(|place| {
+            let parted = of_field(place);
+            (parted.iter().filter(|bounded| **bounded).count(), place, parted)
+        });
+        let (count, place, parted) = counted.max_by_key(|(count, ..)| *count)?;
+        (count > 0).then_some((place, parted))
+    }
+
+    /// Orders of the delete files by the bounds of a field.
+    ///
+    /// # Errors
+    /// `InvalidArgument` where the bounds cannot be compared.
+    pub(super) fn orders(&self, place: usize) -> Result<Option<(DynComparator, DynComparator)>> {
+        let Some(field) = self.fields.get(place) else { return Ok(None) };
+        let (Some(lower), Some(upper)) = (field.deletes.lower(), field.deletes.upper()) else {
+            return Ok(None);
+        };
+        Ok(Some((comparator(lower, lower)?, comparator(upper, upper)?)))
+    }
+}
+
+impl EqualityField {
+    /// The order of uuids is not agreed upon, so their bounds cannot part two files.
+    fn is_ordered(&self) -> bool {
+        self.field_type != PrimitiveType::Uuid
+    }
+
+    fn is_bounded(&self, delete: usize) -> bool {
+        let facts = &self.deletes;
+        let valid = |bounds: Option<&ArrayRef>| bounds.is_some_and(|b| b.is_valid(delete));
+        !facts.may_be_null.value(delete)
+            && !facts.may_be_nan.value(delete)
+            && valid(facts.lower())
+            && valid(facts.upper())
+    }
+}
+
+fn comparator(left: &ArrayRef, right: &ArrayRef) -> Result<DynComparator> {
+    make_comparator(left, right, SortOptions::default())
+        .map_err(|error| Error::invalid("bounds", error.to_string()))
 }
 
 /// Data files beside delete files.
@@ -72,11 +124,41 @@ pub(super) struct Pairs<'a> {
 
 impl Pairs<'_> {
     /// Whether a data file may hold a key of a delete file: in every equality field they must be
-    /// able to share a value or a null.
+    /// able to share a value, a null or NaN.
     pub(super) fn may(&self, data_file: usize, delete_file: usize) -> bool {
         let places = self.places.get(delete_file).map_or(&[][..], Vec::as_slice);
         let mut columns = places.iter().filter_map(|place| self.columns.get(*place));
         columns.all(|column| column.may_share(data_file, delete_file))
+    }
+
+    /// How a data file's bounds of a field compare with those of delete files: its upper bound with
+    /// their lower, and its lower with their upper. `None` where it has not both.
+    pub(super) fn of_file(&self, place: usize, data: usize) -> Option<OfFile<'_>> {
+        let column = self.columns.get(place)?;
+        let valid = |bounds: Option<&ArrayRef>| bounds.is_some_and(|b| b.is_valid(data));
+        let both = valid(column.data.lower()) && valid(column.data.upper());
+        let lower = column.data_lower_to_delete_upper.as_ref().filter(|_| both)?;
+        let upper = column.data_upper_to_delete_lower.as_ref().filter(|_| both)?;
+        Some(OfFile { data, lower, upper })
+    }
+}
+
+/// The bounds of one data file.
+pub(super) struct OfFile<'a> {
+    data: usize,
+    lower: &'a DynComparator,
+    upper: &'a DynComparator,
+}
+
+impl OfFile<'_> {
+    /// Whether the file ends before a delete file, which has a lower bound, begins.
+    pub(super) fn is_below(&self, delete: i32) -> bool {
+        (self.upper)(self.data, delete.cast_unsigned() as usize) == Ordering::Less
+    }
+
+    /// Whether the file begins after a delete file, which has an upper bound, ends.
+    pub(super) fn is_above(&self, delete: i32) -> bool {
+        (self.lower)(self.data, delete.cast_unsigned() as usize) == Ordering::Greater
     }
 }
 
@@ -90,12 +172,9 @@ struct PairedColumn<'a> {
 impl<'a> PairedColumn<'a> {
     fn new(field: &'a EqualityField, data: ColumnFacts) -> Result<Self> {
         let deletes = &field.deletes;
-        // The order of uuids is not agreed upon, so their bounds cannot part two files.
-        let ordered = field.field_type != PrimitiveType::Uuid;
         let order = |left: Option<&ArrayRef>, right: Option<&ArrayRef>| {
-            let Some((left, right)) = left.zip(right).filter(|_| ordered) else { return Ok(None) };
-            let comparator = make_comparator(left, right, SortOptions::default());
-            comparator.map(Some).map_err(|error| Error::invalid("bounds", error.to_string()))
+            let both = left.zip(right).filter(|_| field.is_ordered());
+            both.map(|(left, right)| comparator(left, right)).transpose()
         };
         let data_lower_to_delete_upper = order(data.lower(), deletes.upper())?;
         let data_upper_to_delete_lower = order(data.upper(), deletes.lower())?;
@@ -104,9 +183,10 @@ impl<'a> PairedColumn<'a> {
 
     fn may_share(&self, data: usize, delete: usize) -> bool {
         let null = self.data.may_be_null.value(data) && self.deletes.may_be_null.value(delete);
+        let nan = self.data.may_be_nan.value(data) && self.deletes.may_be_nan.value(delete);
         let value =
             self.data.may_have_values.value(data) && self.deletes.may_have_values.value(delete);
-        null || (value && !self.apart(data, delete))
+        null || nan || (value && !self.apart(data, delete))
     }
 
     fn apart(&self, data: usize, delete: usize) -> bool {

@@ -1,10 +1,12 @@
 //! Deleted row positions: one compact set per data file.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringViewArray};
+use arrow_buffer::{BooleanBuffer, Buffer};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use hashbrown::HashMap;
@@ -48,8 +50,7 @@ impl PositionDeletes {
         let mut start = 0;
         while start < paths.len() {
             let path = paths.value(start);
-            let same = |row: &usize| paths.value(*row) == path;
-            let end = start + (start..paths.len()).take_while(same).count();
+            let end = start + run_length(&paths, start);
             if wanted.is_none_or(|wanted| wanted.contains(path)) {
                 self.insert_slice(path, &positions.values()[start..end])?;
             }
@@ -123,12 +124,36 @@ pub fn row_runs(deleted: &RoaringTreemap, start: u64, row_count: u64) -> Vec<Row
     runs
 }
 
+/// Which of the rows `rows` of a data file are deleted: one bit per row.
+pub fn deleted_positions(deleted: &RoaringTreemap, rows: Range<u64>) -> BooleanBuffer {
+    let count = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
+    let mut words = vec![0_u64; count.div_ceil(64)];
+    let mut positions = deleted.iter();
+    positions.advance_to(rows.start);
+    for position in positions.take_while(|position| *position < rows.end) {
+        let row = (position - rows.start) as usize;
+        if let Some(word) = words.get_mut(row / 64) {
+            *word |= 1 << (row % 64);
+        }
+    }
+    BooleanBuffer::new(Buffer::from_vec(words), 0, count)
+}
+
 fn push_run(runs: &mut Vec<RowRun>, deleted: bool, row_count: u64) {
     match runs.last_mut() {
         _ if row_count == 0 => {}
         Some(last) if last.deleted == deleted => last.row_count += row_count,
         _ => runs.push(RowRun { deleted, row_count }),
     }
+}
+
+/// How many rows from one on have its path. Rows decoded from one dictionary entry have one view, so
+/// that most are told equal without their text.
+fn run_length(paths: &StringViewArray, start: usize) -> usize {
+    let (views, path) = (paths.views(), paths.value(start));
+    let view = views[start];
+    let same = |row: &usize| views[*row] == view || paths.value(*row) == path;
+    (start..paths.len()).take_while(same).count()
 }
 
 /// A column as views, which is what the decoder makes: paths are long and repeat.

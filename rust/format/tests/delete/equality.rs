@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray, StringViewArray};
+use arrow_array::{
+    ArrayRef, Decimal128Array, Float32Array, Float64Array, Int32Array, Int64Array, StringArray,
+    StringViewArray,
+};
+use arrow_buffer::BooleanBuffer;
 use icefloe_format::Error;
-use icefloe_format::delete::{EqualityKeys, KeyedColumns, keep_mask};
-use icefloe_format::spec::PrimitiveType;
+use icefloe_format::delete::{EqualityKeys, KeyRange, KeyedColumns, deleted_rows};
+use icefloe_format::spec::{Datum, PrimitiveType};
 use proptest::prelude::*;
 
 type Key = (Option<i64>, Option<String>);
@@ -28,13 +32,18 @@ proptest! {
         rows in prop::collection::vec(key(), 0..40),
     ) {
         let mut keys = EqualityKeys::new(&[PrimitiveType::Long, PrimitiveType::String]).unwrap();
-        keys.insert(&columns(&first)).unwrap();
-        keys.insert(&columns(&second)).unwrap();
+        keys.insert(&columns(&first), 0).unwrap();
+        keys.insert(&columns(&second), 1).unwrap();
         let distinct: std::collections::HashSet<&Key> = first.iter().chain(&second).collect();
         prop_assert_eq!(keys.len(), distinct.len());
         let deleted = keys.deleted(&columns(&rows)).unwrap();
+        let older = keys.deleted_by(&columns(&rows), &BooleanBuffer::from(vec![true])).unwrap();
+        let newer =
+            keys.deleted_by(&columns(&rows), &BooleanBuffer::from(vec![false, true])).unwrap();
         for (row, key) in rows.iter().enumerate() {
             prop_assert_eq!(deleted.value(row), distinct.contains(key));
+            prop_assert_eq!(older.value(row), first.contains(key));
+            prop_assert_eq!(newer.value(row), second.contains(key));
         }
     }
 }
@@ -42,7 +51,7 @@ proptest! {
 #[test]
 fn promoted_and_view_columns_meet_their_keys() {
     let mut keys = EqualityKeys::new(&[PrimitiveType::Long, PrimitiveType::String]).unwrap();
-    keys.insert(&columns(&[(Some(7), Some("x".into()))])).unwrap();
+    keys.insert(&columns(&[(Some(7), Some("x".into()))]), 0).unwrap();
     let narrow: ArrayRef = Arc::new(Int32Array::from(vec![7, 8]));
     let view: ArrayRef = Arc::new(StringViewArray::from(vec!["x", "x"]));
     let deleted = keys.deleted(&[narrow, view]).unwrap();
@@ -53,24 +62,86 @@ fn promoted_and_view_columns_meet_their_keys() {
 fn positions_and_keys_make_one_mask() {
     let mut keys = EqualityKeys::new(&[PrimitiveType::Long]).unwrap();
     let key: ArrayRef = Arc::new(Int64Array::from(vec![Some(5)]));
-    keys.insert(&[key]).unwrap();
-    let column: Vec<ArrayRef> = vec![Arc::new(Int64Array::from(vec![4, 5, 6]))];
-    let deleted = [1000].into_iter().collect();
-    let positions = Int64Array::from(vec![1000, 1001, 1002]);
-    let keyed = KeyedColumns { keys: &keys, columns: &column };
-    let kept = keep_mask(&positions, Some(&deleted), &[keyed]).unwrap();
-    assert_eq!(kept.iter().map(Option::unwrap).collect::<Vec<_>>(), [false, false, true]);
+    keys.insert(&[key], 0).unwrap();
+    let positions = [7, 1000, 2000].into_iter().collect();
+    let keyed = |values: Vec<i64>| {
+        let columns: Vec<ArrayRef> = vec![Arc::new(Int64Array::from(values))];
+        [KeyedColumns { keys: &keys, sources: None, columns }]
+    };
+    let deleted = deleted_rows(1000..1003, Some(&positions), &keyed(vec![4, 5, 6])).unwrap();
+    assert_eq!(deleted.unwrap().iter().collect::<Vec<_>>(), [true, true, false]);
+    assert_eq!(deleted_rows(10..12, Some(&positions), &keyed(vec![4, 6])).unwrap(), None);
+    assert_eq!(deleted_rows(0..9, None, &[]).unwrap(), None);
+    let short = deleted_rows(0..2, None, &keyed(vec![4]));
+    assert!(matches!(short, Err(Error::InvalidArgument { .. })));
+}
+
+#[test]
+fn a_key_of_many_sources_applies_where_one_of_them_does() {
+    let mut keys = EqualityKeys::new(&[PrimitiveType::Int]).unwrap();
+    let column = || -> [ArrayRef; 1] { [Arc::new(Int32Array::from(vec![1, 1]))] };
+    for source in [0, 3, 4] {
+        keys.insert(&column(), source).unwrap();
+    }
+    assert_eq!(keys.len(), 1);
+    for (sources, expected) in [(0b00001, true), (0b10110, true), (0b01000, true), (0b00110, false)]
+    {
+        let bits: Vec<bool> = (0..5).map(|bit| sources >> bit & 1 == 1).collect();
+        let deleted = keys.deleted_by(&column(), &BooleanBuffer::from(bits)).unwrap();
+        assert_eq!((deleted.value(0), deleted.value(1)), (expected, expected), "{sources:b}");
+    }
+}
+
+#[test]
+fn nan_equals_nan_and_the_zeros_differ() {
+    let mut keys = EqualityKeys::new(&[PrimitiveType::Double]).unwrap();
+    let other_nan = f64::from_bits(f64::NAN.to_bits() | 1 << 63 | 5);
+    let key: ArrayRef = Arc::new(Float64Array::from(vec![Some(f64::NAN), Some(0.0)]));
+    keys.insert(&[key], 0).unwrap();
+    let rows: ArrayRef =
+        Arc::new(Float64Array::from(vec![Some(other_nan), Some(-0.0), Some(0.0), None, Some(1.0)]));
+    let deleted = keys.deleted(&[rows]).unwrap();
+    assert_eq!(deleted.iter().collect::<Vec<_>>(), [true, false, true, false, false]);
+    let narrow: ArrayRef = Arc::new(Float32Array::from(vec![f32::NAN, 0.0]));
+    assert_eq!(keys.deleted(&[narrow]).unwrap().count_set_bits(), 2);
+}
+
+#[test]
+fn ranges_enclose_the_keys() {
+    let decimal = PrimitiveType::Decimal { precision: 9, scale: 2 };
+    let types = [PrimitiveType::Int, PrimitiveType::String, decimal, PrimitiveType::Double];
+    let mut keys = EqualityKeys::new(&types).unwrap();
+    let decimals = Decimal128Array::from(vec![None, None, None]);
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(Int32Array::from(vec![Some(-5), None, Some(3)])),
+        Arc::new(StringArray::from(vec!["b", "", "a much longer text"])),
+        Arc::new(decimals.with_precision_and_scale(9, 2).unwrap()),
+        Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0])),
+    ];
+    keys.insert(&columns, 0).unwrap();
+    let text = |text: &str| Datum::String(text.to_owned());
+    let values = [
+        Some((Datum::Int(-5), Datum::Int(3))),
+        Some((text(""), text("b"))),
+        None,
+        // The order of floats is not that of their bits, and NaN has no place in it.
+        None,
+    ];
+    for ((range, values), (has_null, has_values)) in keys.ranges().into_iter().zip(values).zip([
+        (true, true),
+        (false, true),
+        (true, false),
+        (false, true),
+    ]) {
+        assert_eq!(range, KeyRange { has_null, has_values, values });
+    }
 }
 
 #[test]
 fn what_cannot_identify_a_row_is_refused() {
-    for types in
-        [vec![], vec![PrimitiveType::Double], vec![PrimitiveType::Long, PrimitiveType::Float]]
-    {
-        assert!(matches!(EqualityKeys::new(&types), Err(Error::InvalidArgument { .. })));
-    }
+    assert!(matches!(EqualityKeys::new(&[]), Err(Error::InvalidArgument { .. })));
     let mut keys = EqualityKeys::new(&[PrimitiveType::Long]).unwrap();
     let text: ArrayRef = Arc::new(StringArray::from(vec!["5"]));
-    assert!(matches!(keys.insert(&[text]), Err(Error::Mismatch { .. })));
-    assert!(matches!(keys.insert(&[]), Err(Error::InvalidArgument { .. })));
+    assert!(matches!(keys.insert(&[text], 0), Err(Error::Mismatch { .. })));
+    assert!(matches!(keys.insert(&[], 0), Err(Error::InvalidArgument { .. })));
 }

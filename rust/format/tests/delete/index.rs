@@ -278,3 +278,40 @@ proptest! {
         }
     }
 }
+
+/// Lower and upper bound and nulls of field 1; none where a writer kept none.
+fn any_bounds() -> impl Strategy<Value = Option<(i64, i64, i64)>> {
+    prop::option::weighted(0.9, (0_i64..40, 0_i64..8, 0_i64..2))
+}
+
+fn bounded(base: File, range: Option<(i64, i64, i64)>) -> File {
+    let Some((low, width, nulls)) = range else { return base };
+    let bytes = |value: i64| value.to_le_bytes().to_vec();
+    File { bounds: vec![(1, bytes(low), bytes(low + width))], counts: vec![(1, 10, nulls)], ..base }
+}
+
+proptest! {
+    #[test]
+    fn intervals_find_what_comparing_each_with_each_finds(
+        deletes in prop::collection::vec((1_i64..6, any_bounds()), 0..60),
+        files in prop::collection::vec((1_i64..6, any_bounds()), 0..12),
+    ) {
+        let delete = |(sequence, range): &(i64, _)| bounded(file(2, *sequence), *range);
+        let data = |(sequence, range): &(i64, _)| bounded(data("a", 0, "[]", *sequence), *range);
+        let found = pairs(
+            &deletes.iter().map(delete).collect::<Vec<_>>(),
+            &files.iter().map(data).collect::<Vec<_>>(),
+        );
+        for ((sequence, range), found) in files.iter().zip(found) {
+            let applies = |(newer, other): &(i64, Option<(i64, i64, i64)>)| {
+                let apart = range.zip(*other).is_some_and(|((low, width, nulls), delete)| {
+                    let values = low > delete.0 + delete.1 || low + width < delete.0;
+                    values && !(nulls > 0 && delete.2 > 0)
+                });
+                newer > sequence && !apart
+            };
+            let expected = deletes.iter().zip(0..).filter(|(delete, _)| applies(delete));
+            prop_assert_eq!(found, expected.map(|(_, row)| row).collect::<Vec<i32>>());
+        }
+    }
+}

@@ -8,4 +8,5 @@ mod vectors;
 mod equality;
 mod index;
 mod index_vectors;
+mod key_types;
 mod position;

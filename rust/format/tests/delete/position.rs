@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, DictionaryArray, Int64Array, RecordBatch, StringArray};
 use icefloe_format::Error;
-use icefloe_format::delete::{PositionDeletes, keep_mask, row_runs};
+use icefloe_format::delete::{PositionDeletes, deleted_positions, row_runs};
 use proptest::prelude::*;
 
 fn batch(rows: &[(&str, i64)]) -> RecordBatch {
@@ -101,10 +101,8 @@ proptest! {
         }
         let expected: Vec<bool> = (start..start + count).map(|p| plain.contains(&p)).collect();
         prop_assert_eq!(&rows, &expected);
-        let positions: Int64Array =
-            (start..start + count).map(|p| Some(i64::try_from(p).unwrap())).collect();
-        let kept = keep_mask(&positions, Some(set), &[]).unwrap();
-        prop_assert_eq!(kept.iter().map(|bit| !bit.unwrap()).collect::<Vec<_>>(), expected);
+        let bits = deleted_positions(set, start..start + count);
+        prop_assert_eq!(bits.iter().collect::<Vec<_>>(), expected);
     }
 }
 

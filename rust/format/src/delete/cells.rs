@@ -1,0 +1,254 @@
+//! One key column of a batch, hashed and compared without regard to its type.
+//!
+//! A cell is a word of up to 128 bits or a byte string. Floats and doubles are words too, all NaN the
+//! same one; -0.0 and 0.0 are two.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type,
+    Time64MicrosecondType, TimestampMicrosecondType, TimestampNanosecondType,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::DataType;
+
+use super::hash::{fold, hash_bytes, hash_view};
+use crate::error::{Error, Result};
+use crate::spec::{PrimitiveType, canonical_array};
+
+/// Stands for a null among the words of a column.
+const NULL_WORD: u64 = 0x6e75_6c6c_6e75_6c6c;
+/// Byte strings up to this length are held by their view.
+pub(super) const INLINE_BYTES: usize = 12;
+
+/// A value that is not null.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cell<'a> {
+    Word(u128),
+    Bytes(&'a [u8]),
+}
+
+/// The cells of one column.
+#[derive(Debug)]
+pub(super) struct Cells {
+    values: Values,
+    nulls: Option<NullBuffer>,
+}
+
+#[derive(Debug)]
+enum Values {
+    Bits(BooleanBuffer),
+    Ints(ScalarBuffer<i32>),
+    Longs(ScalarBuffer<i64>),
+    Wide(ScalarBuffer<i128>),
+    Views(ScalarBuffer<u128>, Vec<Buffer>),
+    Offsets(OffsetBuffer<i32>, Buffer),
+    /// Cells of one length, one after the other.
+    Fixed(usize, Buffer),
+    /// Which of the distinct values each row has, those values' hashes, and the values.
+    Distinct(Vec<usize>, Vec<u64>, Box<Cells>),
+    Nothing,
+}
+
+impl Cells {
+    /// The cells of an array that can hold values of the type.
+    ///
+    /// # Errors
+    /// `Mismatch` where it cannot.
+    pub(super) fn new(array: &ArrayRef, field_type: &PrimitiveType, seed: u64) -> Result<Self> {
+        let values = match array.data_type() {
+            DataType::Utf8View if *field_type == PrimitiveType::String => {
+                let array = array.as_string_view();
+                Values::Views(array.views().clone(), array.data_buffers().to_vec())
+            }
+            DataType::BinaryView if *field_type == PrimitiveType::Binary => {
+                let array = array.as_binary_view();
+                Values::Views(array.views().clone(), array.data_buffers().to_vec())
+            }
+            DataType::Dictionary(..) if is_text(field_type) => {
+                let dictionary = array.as_any_dictionary();
+                if dictionary.values().len() > array.len() || dictionary.values().is_empty() {
+                    return Self::canonical(array, field_type);
+                }
+                let distinct = Self::new(dictionary.values(), field_type, seed)?;
+                let (keys, hashes) = (dictionary.normalized_keys(), distinct.value_hashes(seed));
+                Values::Distinct(keys, hashes, Box::new(distinct))
+            }
+            _ => return Self::canonical(array, field_type),
+        };
+        Ok(Self { values, nulls: nulls_of(array) })
+    }
+
+    fn canonical(array: &ArrayRef, field_type: &PrimitiveType) -> Result<Self> {
+        let wrong = || Error::Mismatch {
+            column: "of an equality delete".to_owned(),
+            found: array.data_type().to_string(),
+            expected: field_type.to_string(),
+        };
+        let array = canonical_array(array, field_type).map_err(|_| wrong())?;
+        let values = canonical_values(&array, field_type).ok_or_else(wrong)?;
+        Ok(Self { values, nulls: nulls_of(&array) })
+    }
+
+    /// The cell of a row; `None` where it is null.
+    pub(super) fn get(&self, row: usize) -> Option<Cell<'_>> {
+        if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+            return None;
+        }
+        Some(match &self.values {
+            Values::Bits(bits) => Cell::Word(u128::from(bits.value(row))),
+            Values::Ints(values) => Cell::Word(u128::from(values[row].cast_unsigned())),
+            Values::Longs(values) => Cell::Word(u128::from(values[row].cast_unsigned())),
+            Values::Wide(values) => Cell::Word(values[row].cast_unsigned()),
+            Values::Distinct(keys, _, distinct) => return distinct.get(keys[row]),
+            Values::Nothing => return None,
+            _ => Cell::Bytes(self.bytes(row)),
+        })
+    }
+
+    /// Mix the cells of rows `start..` into a hash each.
+    pub(super) fn hash(&self, start: usize, hashes: &mut [u64], seed: u64) {
+        let count = hashes.len();
+        match &self.values {
+            Values::Bits(bits) => {
+                self.mix(start, hashes, (start..).map(|row| u64::from(bits.value(row))));
+            }
+            Values::Ints(values) => {
+                let words = values[start..start + count].iter();
+                self.mix(start, hashes, words.map(|value| u64::from(value.cast_unsigned())));
+            }
+            Values::Longs(values) => {
+                let words = values[start..start + count].iter();
+                self.mix(start, hashes, words.map(|value| value.cast_unsigned()));
+            }
+            Values::Wide(values) => {
+                let words = values[start..start + count].iter().map(|value| {
+                    let value = value.cast_unsigned();
+                    fold(seed ^ value as u64, (value >> 64) as u64)
+                });
+                self.mix(start, hashes, words);
+            }
+            Values::Views(views, _) => {
+                let words = views[start..start + count].iter().zip(start..);
+                let words = words.map(|(view, row)| match *view as u32 as usize {
+                    0..=INLINE_BYTES => hash_view(seed, *view),
+                    _ => hash_bytes(seed, self.bytes(row)),
+                });
+                self.mix(start, hashes, words);
+            }
+            Values::Offsets(..) | Values::Fixed(..) => {
+                self.mix(start, hashes, (start..).map(|row| hash_bytes(seed, self.bytes(row))));
+            }
+            Values::Distinct(keys, of_values, _) => {
+                let words = keys[start..start + count].iter().map(|key| of_values[*key]);
+                self.mix(start, hashes, words);
+            }
+            Values::Nothing => self.mix(start, hashes, std::iter::repeat(NULL_WORD)),
+        }
+    }
+
+    fn mix(&self, start: usize, hashes: &mut [u64], words: impl Iterator<Item = u64>) {
+        let Some(nulls) = &self.nulls else {
+            for (hash, word) in hashes.iter_mut().zip(words) {
+                *hash = fold(*hash, word);
+            }
+            return;
+        };
+        for ((hash, word), row) in hashes.iter_mut().zip(words).zip(start..) {
+            *hash = fold(*hash, if nulls.is_valid(row) { word } else { NULL_WORD });
+        }
+    }
+
+    /// The hash of each distinct byte string; a null's stands for a null.
+    fn value_hashes(&self, seed: u64) -> Vec<u64> {
+        let rows = match &self.values {
+            Values::Views(views, _) => views.len(),
+            Values::Offsets(offsets, _) => offsets.len() - 1,
+            _ => 0,
+        };
+        let hashes = (0..rows).map(|row| match self.get(row) {
+            Some(Cell::Bytes(bytes)) => hash_bytes(seed, bytes),
+            _ => NULL_WORD,
+        });
+        hashes.collect()
+    }
+
+    fn bytes(&self, row: usize) -> &[u8] {
+        match &self.values {
+            Values::Views(views, buffers) => view_bytes(views, row, buffers),
+            Values::Offsets(offsets, values) => {
+                let ends = [offsets[row], offsets[row + 1]].map(|end| end.cast_unsigned() as usize);
+                &values[ends[0]..ends[1]]
+            }
+            Values::Fixed(width, values) => &values[row * width..(row + 1) * width],
+            _ => &[],
+        }
+    }
+}
+
+fn view_bytes<'a>(views: &'a ScalarBuffer<u128>, row: usize, buffers: &'a [Buffer]) -> &'a [u8] {
+    let view = views[row];
+    let length = view as u32 as usize;
+    let bytes = if length <= INLINE_BYTES {
+        let start = row * size_of::<u128>() + size_of::<u32>();
+        views.inner().get(start..start + length)
+    } else {
+        let (buffer, start) = ((view >> 64) as u32 as usize, (view >> 96) as u32 as usize);
+        buffers.get(buffer).and_then(|bytes| bytes.get(start..start + length))
+    };
+    bytes.unwrap_or_default()
+}
+
+fn is_text(field_type: &PrimitiveType) -> bool {
+    matches!(field_type, PrimitiveType::String | PrimitiveType::Binary)
+}
+
+fn nulls_of(array: &ArrayRef) -> Option<NullBuffer> {
+    array.logical_nulls().filter(|nulls| nulls.null_count() > 0)
+}
+
+fn canonical_values(array: &ArrayRef, field_type: &PrimitiveType) -> Option<Values> {
+    use PrimitiveType as P;
+    Some(match field_type {
+        P::Boolean => Values::Bits(array.as_boolean_opt()?.values().clone()),
+        P::Int => Values::Ints(array.as_primitive_opt::<Int32Type>()?.values().clone()),
+        P::Date => Values::Ints(array.as_primitive_opt::<Date32Type>()?.values().clone()),
+        P::Long => Values::Longs(array.as_primitive_opt::<Int64Type>()?.values().clone()),
+        P::Time => {
+            Values::Longs(array.as_primitive_opt::<Time64MicrosecondType>()?.values().clone())
+        }
+        P::Timestamp | P::Timestamptz => {
+            Values::Longs(array.as_primitive_opt::<TimestampMicrosecondType>()?.values().clone())
+        }
+        P::TimestampNs | P::TimestamptzNs => {
+            Values::Longs(array.as_primitive_opt::<TimestampNanosecondType>()?.values().clone())
+        }
+        P::Float => {
+            let values = array.as_primitive_opt::<Float32Type>()?.values().iter();
+            let bits = values.map(|v| if v.is_nan() { f32::NAN } else { *v }.to_bits());
+            Values::Ints(bits.map(u32::cast_signed).collect())
+        }
+        P::Double => {
+            let values = array.as_primitive_opt::<Float64Type>()?.values().iter();
+            let bits = values.map(|v| if v.is_nan() { f64::NAN } else { *v }.to_bits());
+            Values::Longs(bits.map(u64::cast_signed).collect())
+        }
+        P::Decimal { .. } => {
+            Values::Wide(array.as_primitive_opt::<Decimal128Type>()?.values().clone())
+        }
+        P::String => {
+            let array = array.as_string_opt::<i32>()?;
+            Values::Offsets(array.offsets().clone(), array.values().clone())
+        }
+        P::Binary => {
+            let array = array.as_binary_opt::<i32>()?;
+            Values::Offsets(array.offsets().clone(), array.values().clone())
+        }
+        P::Uuid | P::Fixed(_) => {
+            let array = array.as_fixed_size_binary_opt()?;
+            let width = usize::try_from(array.value_length()).ok()?;
+            Values::Fixed(width, array.values().clone())
+        }
+        P::Unknown => Values::Nothing,
+    })
+}

@@ -1,0 +1,150 @@
+//! Key columns as they are kept: one value per distinct key, typed by nothing but its width.
+
+use super::cells::Cell;
+use crate::spec::{Datum, PrimitiveType};
+
+/// What the keys hold in one of their columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyRange {
+    /// Whether a key is null here.
+    pub has_null: bool,
+    /// Whether a key is not null here.
+    pub has_values: bool,
+    /// The least and the greatest value that is not null; `None` where the type has no order that
+    /// bounds are compared in.
+    pub values: Option<(Datum, Datum)>,
+}
+
+/// One column of distinct keys.
+#[derive(Debug)]
+pub(super) struct StoredColumn {
+    values: StoredValues,
+    nulls: Vec<bool>,
+}
+
+#[derive(Debug)]
+enum StoredValues {
+    Words(Vec<u64>),
+    Wide(Vec<u128>),
+    /// Ends and bytes.
+    Bytes(Vec<usize>, Vec<u8>),
+}
+
+impl StoredColumn {
+    pub(super) fn new(field_type: &PrimitiveType) -> Self {
+        use PrimitiveType as P;
+        let values = match field_type {
+            P::Decimal { .. } => StoredValues::Wide(Vec::new()),
+            P::String | P::Binary | P::Fixed(_) | P::Uuid => {
+                StoredValues::Bytes(Vec::new(), Vec::new())
+            }
+            _ => StoredValues::Words(Vec::new()),
+        };
+        Self { values, nulls: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, cell: Option<Cell<'_>>) {
+        self.nulls.push(cell.is_none());
+        match &mut self.values {
+            StoredValues::Words(words) => words.push(word(cell) as u64),
+            StoredValues::Wide(words) => words.push(word(cell)),
+            StoredValues::Bytes(ends, bytes) => {
+                if let Some(Cell::Bytes(value)) = cell {
+                    bytes.extend_from_slice(value);
+                }
+                ends.push(bytes.len());
+            }
+        }
+    }
+
+    pub(super) fn get(&self, key: usize) -> Option<Cell<'_>> {
+        if self.nulls.get(key).is_none_or(|null| *null) {
+            return None;
+        }
+        match &self.values {
+            StoredValues::Words(words) => words.get(key).map(|word| Cell::Word(u128::from(*word))),
+            StoredValues::Wide(words) => words.get(key).map(|word| Cell::Word(*word)),
+            StoredValues::Bytes(ends, bytes) => {
+                let start = key.checked_sub(1).map_or(Some(0), |before| ends.get(before).copied());
+                bytes.get(start?..*ends.get(key)?).map(Cell::Bytes)
+            }
+        }
+    }
+
+    /// The range of all values of the column.
+    pub(super) fn range(&self, field_type: &PrimitiveType) -> KeyRange {
+        let has_null = self.nulls.contains(&true);
+        let has_values = self.nulls.contains(&false);
+        let cells = || (0..self.nulls.len()).filter_map(|key| self.get(key));
+        let values = match field_type {
+            PrimitiveType::String => {
+                let texts = || cells().filter_map(bytes_of);
+                let ends = texts().min().zip(texts().max());
+                ends.and_then(|(least, most)| Some((text(least)?, text(most)?)))
+            }
+            _ => {
+                let ordered = || cells().filter_map(|cell| ordered(cell, field_type));
+                let ends = ordered().min().zip(ordered().max());
+                ends.and_then(|(least, most)| {
+                    Some((datum(least, field_type)?, datum(most, field_type)?))
+                })
+            }
+        };
+        KeyRange { has_null, has_values, values }
+    }
+}
+
+fn word(cell: Option<Cell<'_>>) -> u128 {
+    match cell {
+        Some(Cell::Word(word)) => word,
+        _ => 0,
+    }
+}
+
+fn bytes_of(cell: Cell<'_>) -> Option<&[u8]> {
+    match cell {
+        Cell::Bytes(bytes) => Some(bytes),
+        Cell::Word(_) => None,
+    }
+}
+
+fn text(bytes: &[u8]) -> Option<Datum> {
+    std::str::from_utf8(bytes).ok().map(|text| Datum::String(text.to_owned()))
+}
+
+/// A number that orders as the value does.
+fn ordered(cell: Cell<'_>, field_type: &PrimitiveType) -> Option<i128> {
+    use PrimitiveType as P;
+    let Cell::Word(word) = cell else { return None };
+    match field_type {
+        P::Int | P::Date => Some(i128::from((word as u32).cast_signed())),
+        P::Boolean
+        | P::Long
+        | P::Time
+        | P::Timestamp
+        | P::Timestamptz
+        | P::TimestampNs
+        | P::TimestamptzNs => Some(i128::from((word as u64).cast_signed())),
+        P::Decimal { .. } => Some(word.cast_signed()),
+        _ => None,
+    }
+}
+
+fn datum(value: i128, field_type: &PrimitiveType) -> Option<Datum> {
+    use PrimitiveType as P;
+    let int = i32::try_from(value).ok();
+    let long = i64::try_from(value).ok();
+    Some(match *field_type {
+        P::Boolean => Datum::Boolean(value != 0),
+        P::Int => Datum::Int(int?),
+        P::Date => Datum::Date(int?),
+        P::Long => Datum::Long(long?),
+        P::Time => Datum::Time(long?),
+        P::Timestamp => Datum::Timestamp(long?),
+        P::Timestamptz => Datum::Timestamptz(long?),
+        P::TimestampNs => Datum::TimestampNs(long?),
+        P::TimestamptzNs => Datum::TimestamptzNs(long?),
+        P::Decimal { precision, scale } => Datum::Decimal { unscaled: value, precision, scale },
+        _ => return None,
+    })
+}

@@ -1,0 +1,209 @@
+"""Tables with random deletes against a row-by-row oracle: sequence numbers, specs, schemas that change, nulls."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from icefloe import _core
+from icefloe.catalog import load_catalog
+from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC
+from icefloe.schema import Schema
+from icefloe.table.read_context import schema_json, spec_json
+from icefloe.types import IntegerType, LongType, NestedField, StringType
+
+COLUMNS = ("id", "kind", "amount")
+SCHEMA = Schema(
+    NestedField(1, "id", LongType()), NestedField(2, "kind", StringType()), NestedField(3, "amount", IntegerType())
+)
+UNPARTITIONED = 0
+
+ids = st.none() | st.integers(0, 4)
+kinds = st.none() | st.sampled_from(["a", "b", "a text of more than twelve bytes"])
+amounts = st.none() | st.integers(-1, 1)
+rows = st.tuples(ids, kinds, amounts)
+fields = st.sets(st.integers(0, 2), min_size=1).map(sorted).map(tuple)
+changes = st.one_of(
+    st.tuples(st.just("append"), st.lists(rows, min_size=1, max_size=8)),
+    st.tuples(st.just("append"), st.lists(rows, min_size=1, max_size=8)),
+    st.tuples(st.just("keys"), fields, st.lists(rows, min_size=1, max_size=3), st.integers(0, 5)),
+    st.tuples(st.just("keys"), fields, st.lists(rows, min_size=1, max_size=3), st.integers(0, 5)),
+    st.tuples(st.just("positions"), st.lists(st.integers(0, 30), min_size=1, max_size=5)),
+    st.tuples(st.just("respec")),
+    st.tuples(st.just("promote")),
+    st.tuples(st.just("rename")),
+)
+
+
+@dataclass
+class Row:
+    """A row of the oracle and the file it is in."""
+
+    values: tuple
+    sequence: int
+    spec_id: int
+    partition: tuple
+    alive: bool = True
+
+
+@dataclass
+class Oracle:
+    """What the table should hold; every method mirrors one commit."""
+
+    rows: list[Row] = field(default_factory=list)
+    sequence: int = 0
+
+    def append(self, values, spec_id, partitioned):
+        self.sequence += 1
+        for row in values:
+            self.rows.append(Row(row, self.sequence, spec_id, (row[1],) if partitioned else ()))
+
+    def delete_keys(self, places, keys, spec_id, partition):
+        self.sequence += 1
+        deleted = {tuple(key[place] for place in places) for key in keys}
+        for row in self.rows:
+            in_scope = spec_id == UNPARTITIONED or (row.spec_id, row.partition) == (spec_id, partition)
+            if in_scope and row.sequence < self.sequence and tuple(row.values[p] for p in places) in deleted:
+                row.alive = False
+
+    def content(self):
+        return sorted((row.values for row in self.rows if row.alive), key=repr)
+
+
+class Run:
+    """A table and its oracle, changed together."""
+
+    def __init__(self, catalog, name, granularity):
+        properties = {"write.delete.mode": "merge-on-read", "write.delete.granularity": granularity}
+        self.table = catalog.create_table(
+            ("db", name), SCHEMA, partition_spec=UNPARTITIONED_PARTITION_SPEC, properties=properties
+        )
+        self.oracle = Oracle()
+        self.numbers = itertools.count()
+
+    @property
+    def names(self):
+        return [self.table.schema().find_field(field_id).name for field_id in (1, 2, 3)]
+
+    def is_partitioned(self):
+        return bool(self.table.spec().fields)
+
+    def arrow(self, values, places):
+        schema = self.table.schema()
+        types = {"long": pa.int64(), "int": pa.int32(), "string": pa.string()}
+        return pa.table(
+            {
+                self.names[place]: pa.array(
+                    [row[place] for row in values], types[str(schema.find_field(place + 1).field_type)]
+                )
+                for place in places
+            }
+        )
+
+    def append(self, values):
+        spec_id, partitioned = self.table.spec().spec_id, self.is_partitioned()
+        self.table.append(self.arrow(values, (0, 1, 2)))
+        self.oracle.append(values, spec_id, partitioned)
+
+    def keys(self, places, keys, scope):
+        """Delete by key, in the scope of one of the files that are there or of all files."""
+        scopes = sorted({(row.spec_id, row.partition) for row in self.oracle.rows}, key=repr)
+        spec_id, partition = [(UNPARTITIONED, ()), *scopes][scope % (len(scopes) + 1)]
+        key_fields = [self.table.schema().find_field(place + 1) for place in places]
+        written = _core.write_data_files(
+            self.table.io.core,
+            self.arrow(keys, places),
+            schema=schema_json(Schema(*key_fields)),
+            spec=spec_json(UNPARTITIONED_PARTITION_SPEC),
+            sort_order=None,
+            table_location=self.table.location(),
+            properties={},
+            operation_id=f"keys-{next(self.numbers)}",
+            partition_id=0,
+            task_id=0,
+        )
+        self.table.new_row_delta().add_deletes(as_deletes(written, places, spec_id, partition)).commit()
+        self.oracle.delete_keys(places, keys, spec_id, partition)
+
+    def positions(self, numbers):
+        """Delete some of the rows that are there, as a filter on a value finds them."""
+        alive = [row for row in self.oracle.rows if row.alive]
+        wanted = {alive[number % len(alive)].values[0] for number in numbers if alive} - {None}
+        if not wanted or self.table.current_snapshot() is None:
+            return
+        before = self.table.current_snapshot().snapshot_id
+        self.table.delete(f"{self.names[0]} in ({', '.join(map(str, sorted(wanted)))})")
+        self.oracle.sequence += self.table.current_snapshot().snapshot_id != before
+        for row in alive:
+            row.alive = row.values[0] not in wanted
+
+    def respec(self):
+        with self.table.update_spec() as update:
+            if self.is_partitioned():
+                update.remove_field(self.table.spec().fields[0].name)
+            else:
+                update.add_identity(self.names[1])
+
+    def promote(self):
+        with self.table.update_schema() as update:
+            update.update_column(self.names[2], field_type=LongType())
+
+    def rename(self):
+        with self.table.update_schema() as update:
+            update.rename_column(self.names[0], f"id_{next(self.numbers)}")
+
+
+def as_deletes(files, places, spec_id, partition):
+    """Data files as equality delete files of a partition."""
+    import json
+
+    count = files.num_rows
+    changed = {
+        "content": pa.array([2] * count, pa.int32()),
+        "spec_id": pa.array([spec_id] * count, pa.int32()),
+        "partition": pa.array([json.dumps(list(partition))] * count),
+        "equality_ids": pa.array([[place + 1 for place in places]] * count, pa.list_(pa.int32())),
+    }
+    columns = [changed[f.name].cast(f.type) if f.name in changed else files.column(f.name) for f in files.schema]
+    return pa.RecordBatch.from_arrays(columns, schema=files.schema)
+
+
+def content(table, *filters, **options):
+    return sorted((tuple(row.values()) for row in table.scan(*filters, **options).to_arrow().to_pylist()), key=repr)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(changes, min_size=2, max_size=10), st.sampled_from(["file", "partition"]), rows)
+def test_a_table_holds_what_a_row_by_row_oracle_holds(steps, granularity, probe):
+    with load_catalog("scratch", type="memory") as catalog:
+        catalog.create_namespace("db")
+        run = Run(catalog, "t", granularity)
+        for name, *arguments in steps:
+            if name == "keys" and run.table.current_snapshot() is None:
+                continue
+            getattr(run, name)(*arguments)
+        expected = run.oracle.content()
+        assert content(run.table) == expected
+        assert run.table.scan().count() == len(expected)
+        # Columns by which rows are deleted need not be among those that are read.
+        for place, name in enumerate(run.names):
+            only = sorted(((row[place],) for row in expected), key=repr)
+            assert content(run.table, selected_fields=(name,)) == only
+        # A filter finds the rows that are left of those that satisfy it.
+        if probe[2] is not None:
+            matching = [row for row in expected if row[2] is not None and row[2] >= probe[2]]
+            assert content(run.table, f"{run.names[2]} >= {probe[2]}") == matching
+
+
+def test_keys_of_a_dropped_column_still_delete():
+    with load_catalog("scratch", type="memory") as catalog:
+        catalog.create_namespace("db")
+        run = Run(catalog, "t", "file")
+        run.append([(1, "a", 5), (2, "b", 6), (3, "c", None)])
+        run.keys((2,), [(None, None, 6), (None, None, None)], 0)
+        with run.table.update_schema() as update:
+            update.delete_column("amount")
+        assert content(run.table) == [(1, "a")]
