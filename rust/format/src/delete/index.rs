@@ -118,9 +118,9 @@ impl DeleteIndex {
         }
         let Self { by_partition, global, overlap, .. } = &mut index;
         for partition in by_partition.values_mut() {
-            partition.equality.index(overlap)?;
+            partition.equality.index(overlap);
         }
-        global.index(overlap)?;
+        global.index(overlap);
         Ok(index)
     }
 
@@ -195,26 +195,28 @@ impl Deletes {
 }
 
 impl EqualityDeletes {
-    fn index(&mut self, overlap: &Overlap) -> Result<()> {
+    fn index(&mut self, overlap: &Overlap) {
         if self.deletes.rows.len() > FEW {
-            self.ranges = Ranges::new(&self.deletes.rows, &self.deletes.sequence_numbers, overlap)?;
+            self.ranges = Ranges::new(&self.deletes.rows, &self.deletes.sequence_numbers, overlap);
         }
-        Ok(())
     }
 
     fn applying(&self, file: usize, sequence: i64, pairs: &Pairs<'_>, rows: &mut Vec<i32>) {
         let newer = self.deletes.after(sequence);
-        let may = |row: &i32| pairs.may(file, row.cast_unsigned() as usize);
-        let found = match &self.ranges {
-            Some(ranges) if newer.len() > FEW => ranges.overlapping(file, pairs),
-            _ => None,
-        };
-        match found {
-            Some(found) => rows.extend(
-                found.filter(|(newest, _)| *newest > sequence).map(|(_, row)| row).filter(may),
-            ),
-            None => rows.extend(newer.iter().copied().filter(may)),
+        let may = |row: i32| pairs.may(file, row.cast_unsigned() as usize);
+        if newer.len() > FEW
+            && let Some(ranges) = &self.ranges
+        {
+            let mut take = |(newest, row): (i64, i32)| {
+                if newest > sequence && may(row) {
+                    rows.push(row);
+                }
+            };
+            if ranges.overlapping(file, pairs, &mut take) {
+                return;
+            }
         }
+        rows.extend(newer.iter().copied().filter(|row| may(*row)));
     }
 }
 

@@ -9,6 +9,7 @@ mod equality;
 mod hash;
 mod index;
 mod key_sources;
+mod numbers;
 mod overlap;
 mod position;
 mod prefilter;

@@ -10,6 +10,7 @@ use arrow_ord::ord::{DynComparator, make_comparator};
 use arrow_schema::SortOptions;
 
 use super::index::TableFacts;
+use super::numbers::Numbers;
 use crate::error::{Error, Result};
 use crate::predicate::{ColumnFacts, FileStats, file_facts};
 use crate::spec::PrimitiveType;
@@ -28,6 +29,7 @@ struct EqualityField {
     field_type: PrimitiveType,
     nested: bool,
     deletes: ColumnFacts,
+    numbers: Option<Numbers>,
 }
 
 impl Overlap {
@@ -42,7 +44,9 @@ impl Overlap {
             if !known.contains_key(field_id) {
                 let deletes = file_facts(&stats, *field_id, &field_type, nested)?;
                 known.insert(*field_id, fields.len());
-                fields.push(EqualityField { field_id: *field_id, field_type, nested, deletes });
+                let numbers = numbers_of(&field_type, &deletes);
+                let field_id = *field_id;
+                fields.push(EqualityField { field_id, field_type, nested, deletes, numbers });
             }
         }
         let places = ids
@@ -68,7 +72,7 @@ impl Overlap {
     pub(super) fn parting(&self, deletes: &[i32]) -> Option<(usize, Vec<bool>)> {
         let bounded = |row: &i32, place: usize| {
             let row = row.cast_unsigned() as usize;
-            let field = self.fields.get(place).filter(|field| field.is_ordered());
+            let field = self.fields.get(place).filter(|field| field.numbers.is_some());
             let has_place = self.places.get(row).is_some_and(|places| places.contains(&place));
             has_place && field.is_some_and(|field| field.is_bounded(row))
         };
@@ -82,23 +86,15 @@ impl Overlap {
         (count > 0).then_some((place, parted))
     }
 
-    /// Orders of the delete files by the bounds of a field.
-    ///
-    /// # Errors
-    /// `InvalidArgument` where the bounds cannot be compared.
-    pub(super) fn orders(&self, place: usize) -> Result<Option<(DynComparator, DynComparator)>> {
-        let Some(field) = self.fields.get(place) else { return Ok(None) };
-        let (Some(lower), Some(upper)) = (field.deletes.lower(), field.deletes.upper()) else {
-            return Ok(None);
-        };
-        Ok(Some((comparator(lower, lower)?, comparator(upper, upper)?)))
+    /// The bounds of a field of the delete files as numbers.
+    pub(super) fn numbers(&self, place: usize) -> Option<&Numbers> {
+        self.fields.get(place)?.numbers.as_ref()
     }
 }
 
 impl EqualityField {
-    /// The order of uuids is not agreed upon, so their bounds cannot part two files.
     fn is_ordered(&self) -> bool {
-        self.field_type != PrimitiveType::Uuid
+        is_ordered(&self.field_type)
     }
 
     fn is_bounded(&self, delete: usize) -> bool {
@@ -109,6 +105,17 @@ impl EqualityField {
             && valid(facts.lower())
             && valid(facts.upper())
     }
+}
+
+/// The order of uuids is not agreed upon, so their bounds cannot part two files.
+fn is_ordered(field_type: &PrimitiveType) -> bool {
+    *field_type != PrimitiveType::Uuid
+}
+
+/// Both bounds of files as numbers, where they can part two files.
+fn numbers_of(field_type: &PrimitiveType, facts: &ColumnFacts) -> Option<Numbers> {
+    let both = facts.lower().zip(facts.upper()).filter(|_| is_ordered(field_type));
+    both.and_then(|(lower, upper)| Numbers::new(lower, upper))
 }
 
 fn comparator(left: &ArrayRef, right: &ArrayRef) -> Result<DynComparator> {
@@ -131,39 +138,21 @@ impl Pairs<'_> {
         columns.all(|column| column.may_share(data_file, delete_file))
     }
 
-    /// How a data file's bounds of a field compare with those of delete files: its upper bound with
-    /// their lower, and its lower with their upper. `None` where it has not both.
-    pub(super) fn of_file(&self, place: usize, data: usize) -> Option<OfFile<'_>> {
+    /// A data file's bounds of a field as numbers; `None` where it has not both.
+    pub(super) fn bounds(&self, place: usize, data: usize) -> Option<(i64, i64)> {
         let column = self.columns.get(place)?;
         let valid = |bounds: Option<&ArrayRef>| bounds.is_some_and(|b| b.is_valid(data));
-        let both = valid(column.data.lower()) && valid(column.data.upper());
-        let lower = column.data_lower_to_delete_upper.as_ref().filter(|_| both)?;
-        let upper = column.data_upper_to_delete_lower.as_ref().filter(|_| both)?;
-        Some(OfFile { data, lower, upper })
-    }
-}
-
-/// The bounds of one data file.
-pub(super) struct OfFile<'a> {
-    data: usize,
-    lower: &'a DynComparator,
-    upper: &'a DynComparator,
-}
-
-impl OfFile<'_> {
-    /// Whether the file ends before a delete file, which has a lower bound, begins.
-    pub(super) fn is_below(&self, delete: i32) -> bool {
-        (self.upper)(self.data, delete.cast_unsigned() as usize) == Ordering::Less
-    }
-
-    /// Whether the file begins after a delete file, which has an upper bound, ends.
-    pub(super) fn is_above(&self, delete: i32) -> bool {
-        (self.lower)(self.data, delete.cast_unsigned() as usize) == Ordering::Greater
+        if !(valid(column.data.lower()) && valid(column.data.upper())) {
+            return None;
+        }
+        let numbers = column.numbers.as_ref()?;
+        Some((*numbers.lower.get(data)?, *numbers.upper.get(data)?))
     }
 }
 
 struct PairedColumn<'a> {
     data: ColumnFacts,
+    numbers: Option<Numbers>,
     deletes: &'a ColumnFacts,
     data_lower_to_delete_upper: Option<DynComparator>,
     data_upper_to_delete_lower: Option<DynComparator>,
@@ -178,7 +167,8 @@ impl<'a> PairedColumn<'a> {
         };
         let data_lower_to_delete_upper = order(data.lower(), deletes.upper())?;
         let data_upper_to_delete_lower = order(data.upper(), deletes.lower())?;
-        Ok(Self { data, deletes, data_lower_to_delete_upper, data_upper_to_delete_lower })
+        let numbers = numbers_of(&field.field_type, &data);
+        Ok(Self { data, numbers, deletes, data_lower_to_delete_upper, data_upper_to_delete_lower })
     }
 
     fn may_share(&self, data: usize, delete: usize) -> bool {
