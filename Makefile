@@ -15,7 +15,7 @@ PROFILE ?= fast
 
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
-SOURCES := $(shell find rust python -type f \( -name '*.rs' -o -name '*.py' -o -name '*.pyi' -o -name 'Cargo.toml' \) 2>/dev/null) Cargo.toml Cargo.lock pyproject.toml
+SOURCES := $(shell find rust python -path rust/fuzz -prune -o -type f \( -name '*.rs' -o -name '*.py' -o -name '*.pyi' -o -name 'Cargo.toml' \) -print 2>/dev/null) Cargo.toml Cargo.lock pyproject.toml
 SAY = @printf '\033[1m==> %s\033[0m\n'
 
 .PHONY: help
@@ -166,4 +166,4 @@ ci: ## What continuous integration runs
 
 .PHONY: clean
 clean: ## Remove everything that was built or generated
-	@rm -rf $(VENV) dist target .demo .bench
+	@rm -rf $(VENV) dist target .demo .bench rust/fuzz/target rust/fuzz/found rust/fuzz/artifacts
