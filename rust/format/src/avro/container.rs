@@ -16,8 +16,8 @@ pub const SYNC_BYTES: usize = 16;
 /// Deflate yields at most 1,032 bytes for one; the other codecs could yield many more.
 const BYTES_PER_BYTE: usize = 1040;
 const FREE_BYTES: usize = 1 << 20;
-const RECORDS_PER_BYTE: usize = 4;
-const FREE_RECORDS: usize = 1 << 16;
+const RECORDS_PER_BYTE: usize = 16;
+const FREE_RECORDS: usize = 1 << 12;
 
 /// An object container over a byte slice: its header is read, its blocks are not.
 #[derive(Debug)]

@@ -9,7 +9,7 @@
 //!
 //! Compression lets a short file stand for any amount of data. All blocks of a container together
 //! decompress to at most 1 MiB and 1,040 times the container's size, each to at most 256 MiB, and
-//! claim at most 65,536 records and four for each of its bytes. Deflate cannot exceed the former,
+//! claim at most 4,096 records and sixteen for each of its bytes. Deflate cannot exceed the former,
 //! and no two entries of a manifest are so alike that they exceed the latter.
 
 mod any_map_column;

@@ -24,11 +24,19 @@ use targets::{TARGETS, Target};
 static MEMORY: PeakAlloc = PeakAlloc;
 
 /// Mutations of each file of a corpus.
-const ROUNDS: u64 = 150;
+const ROUNDS: u64 = 300;
 
-/// A decoder may use this many bytes for each byte of an input, and this many for none.
-const BYTES_PER_BYTE: usize = 16 * 1040;
-const FREE_BYTES: usize = 24 << 20;
+/// What a decoder may use of memory: so many bytes, and so many for each byte of the input.
+///
+/// A file's block may decompress to 1,040 times its size, and a record of a few bytes has some
+/// hundred in its columns. Text is not compressed.
+fn share(target: &str) -> (usize, usize) {
+    if target.ends_with("_json") || target == "single_value" {
+        (1 << 16, 512)
+    } else {
+        (4 << 20, 16 * 1040)
+    }
+}
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -39,7 +47,6 @@ fn corpus(target: &str) -> Vec<Vec<u8>> {
     let mut folders = vec![repository().join("rust/fuzz/corpus").join(target)];
     if ["container", "manifest", "manifest_list"].contains(&target) {
         folders.push(repository().join("tests/golden/manifests"));
-        folders.push(repository().join("tests/golden/corrupt"));
     }
     // Where there is no such folder, there is no such file.
     let found = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
@@ -62,6 +69,7 @@ fn run(target: Target, input: &[u8]) -> usize {
 fn every_decoder_answers_whatever_the_bytes_within_its_share_of_memory() {
     for (name, target) in TARGETS {
         let corpus = corpus(name);
+        let (free, for_each) = share(name);
         assert!(!corpus.is_empty(), "{name} has no corpus");
         let mut mutator = Mutator::new(0xf10e);
         for (index, file) in corpus.iter().enumerate() {
@@ -77,7 +85,7 @@ fn every_decoder_answers_whatever_the_bytes_within_its_share_of_memory() {
                     panic!("{name}, file {index}, round {round}: {}", hexadecimal(&input))
                 });
                 assert!(
-                    used <= FREE_BYTES + BYTES_PER_BYTE * input.len(),
+                    used <= free + for_each * input.len(),
                     "{name} used {used} bytes for {}: {}",
                     input.len(),
                     hexadecimal(&input)
