@@ -188,26 +188,6 @@ def duckdb(name: str):
     return setup
 
 
-def datafusion(name: str):
-    def setup(data: Path) -> Work:
-        from datafusion import SessionContext
-        from pyiceberg_core.datafusion import IcebergDataFusionTable
-
-        location = metadata_file(folder(data, name))
-        table = IcebergDataFusionTable(
-            identifier=[NAMESPACE, name], metadata_location=location, file_io_properties={}, snapshot_id=None
-        )
-
-        def work() -> int:
-            context = SessionContext()
-            context.register_table_provider("t", table)
-            return sum(batch.num_rows for batch in context.sql("select * from t").collect())
-
-        return work
-
-    return setup
-
-
 CASES = [
     Case(
         name="position_deletes",
@@ -222,7 +202,6 @@ CASES = [
             "polars scan_iceberg, clean": polars_clean("positions"),
             "pyiceberg to_arrow": pyiceberg("positions"),
             "duckdb iceberg_scan": duckdb("positions"),
-            "datafusion": datafusion("positions"),
         },
         floors=frozenset({"icefloe clean", "icefloe to_polars, clean", "polars scan_iceberg, clean"}),
     ),
@@ -236,8 +215,6 @@ CASES = [
             "icefloe to_polars": icefloe_polars("keys"),
             "icefloe to_polars, clean": icefloe_polars("keys", clean=True),
             "polars scan_iceberg": polars("keys"),
-            "duckdb iceberg_scan": duckdb("keys"),
-            "datafusion": datafusion("keys"),
         },
         floors=frozenset({"icefloe clean", "icefloe to_polars, clean"}),
     ),
@@ -248,8 +225,6 @@ CASES = [
         contenders={
             "icefloe to_arrow": icefloe("keys_1m"),
             "icefloe clean": icefloe("keys_1m", clean=True),
-            "duckdb iceberg_scan": duckdb("keys_1m"),
-            "datafusion": datafusion("keys_1m"),
         },
         floors=frozenset({"icefloe clean"}),
     ),
