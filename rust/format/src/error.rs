@@ -38,13 +38,57 @@ pub enum Error {
         expected: String,
     },
     /// A name that no column has.
-    #[error("no column named {name}; the columns are {}", known.join(", "))]
+    #[error("no column named {name}; {}", near_misses(name, known))]
     UnknownColumn {
         /// The name that was asked for.
         name: String,
         /// Full names that exist.
         known: Vec<String>,
     },
+}
+
+/// As many names as help to find the right one.
+const SHOWN: usize = 20;
+
+/// The names that a misspelled one may have been meant for, else the names that there are.
+fn near_misses(name: &str, known: &[String]) -> String {
+    let wanted = name.to_lowercase();
+    let length = wanted.chars().count();
+    let allowed = (length / 2).min(1 + length / 5);
+    let near = |known: &&String| {
+        let known = known.to_lowercase();
+        let same_end = known.rsplit('.').next() == wanted.rsplit('.').next();
+        same_end || distance(&wanted, &known) <= allowed
+    };
+    let meant: Vec<&str> = known.iter().filter(near).take(SHOWN).map(String::as_str).collect();
+    if !meant.is_empty() {
+        return format!("did you mean {}?", meant.join(" or "));
+    }
+    let shown = known.get(..SHOWN).unwrap_or(known).join(", ");
+    match known.len().checked_sub(SHOWN) {
+        Some(more @ 1..) => format!("the columns are {shown} and {more} more"),
+        _ => format!("the columns are {shown}"),
+    }
+}
+
+/// How many characters have to be changed, added or dropped.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (place, character) in left.chars().enumerate() {
+        let mut diagonal = place;
+        let mut before = place + 1;
+        for (cell, other) in row.iter_mut().skip(1).zip(&right) {
+            let changed = diagonal + usize::from(character != *other);
+            diagonal = *cell;
+            *cell = changed.min(before + 1).min(diagonal + 1);
+            before = *cell;
+        }
+        if let Some(none) = row.first_mut() {
+            *none = place + 1;
+        }
+    }
+    row.pop().unwrap_or_default()
 }
 
 /// The result of an operation of this crate.

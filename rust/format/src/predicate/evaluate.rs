@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use arrow_array::{Array, ArrayRef, BooleanArray};
-use arrow_buffer::BooleanBuffer;
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use arrow_ord::cmp;
 use arrow_select::nullif::nullif;
 
@@ -16,6 +16,7 @@ use super::compare::{Test, datum_bytes, held, mismatch, test_bytes};
 use super::gather::{Node, gather};
 use super::stats::{ColumnFacts, ColumnStats};
 use super::term_facts::facts_of_results;
+use super::text_keys::TextKeys;
 use super::tree::{BoundLeaf, BoundPredicate, Operator};
 use crate::error::Result;
 use crate::spec::{Datum, PrimitiveType};
@@ -63,7 +64,7 @@ impl Pruner {
     /// # Errors
     /// Those of the statistics.
     pub fn might_match(&self, stats: &dyn ColumnStats) -> Result<BooleanArray> {
-        Walk { stats, rule: might_match, known: HashMap::new() }.answer(&self.root)
+        self.answer(stats, might_match)
     }
 
     /// See [`evaluate_strict`].
@@ -71,25 +72,82 @@ impl Pruner {
     /// # Errors
     /// Those of the statistics.
     pub fn must_match(&self, stats: &dyn ColumnStats) -> Result<BooleanArray> {
-        Walk { stats, rule: must_match, known: HashMap::new() }.answer(&self.root)
+        self.answer(stats, must_match)
+    }
+
+    fn answer(&self, stats: &dyn ColumnStats, rule: LeafRule) -> Result<BooleanArray> {
+        let entries = stats.entries();
+        let walk =
+            |stats: &dyn ColumnStats| Walk { stats, rule, known: HashMap::new() }.mask(&self.root);
+        if entries <= ENTRIES_AT_ONCE {
+            return Ok(BooleanArray::new(walk(stats)?, None));
+        }
+        let mut answers = BooleanBufferBuilder::new(entries);
+        for start in (0..entries).step_by(ENTRIES_AT_ONCE) {
+            let Some(part) = stats.slice(start, ENTRIES_AT_ONCE.min(entries - start)) else {
+                return Ok(BooleanArray::new(walk(stats)?, None));
+            };
+            answers.append_buffer(&walk(part.as_ref())?);
+        }
+        Ok(BooleanArray::new(answers.finish(), None))
     }
 }
 
+/// Statistics of so many files, of dozens of columns, stay in the second-level cache.
+const ENTRIES_AT_ONCE: usize = 2_048;
+
 /// The answer of one leaf for every entry.
-type LeafRule = fn(&BoundLeaf, &ColumnFacts) -> Result<BooleanBuffer>;
+type LeafRule = fn(&BoundLeaf, &Known) -> Result<BooleanBuffer>;
+
+/// What is known of a column, and its bounds as numbers where they are byte strings.
+struct Known {
+    facts: ColumnFacts,
+    lower: Option<TextKeys>,
+    upper: Option<TextKeys>,
+}
+
+impl Known {
+    fn new(facts: ColumnFacts) -> Self {
+        let lower = facts.lower.as_ref().and_then(TextKeys::of);
+        let upper = facts.upper.as_ref().and_then(TextKeys::of);
+        Self { facts, lower, upper }
+    }
+
+    /// In which entries the lower bound satisfies a comparison.
+    fn lower(&self, op: Operator, literals: &[Datum]) -> Result<BooleanBuffer> {
+        self.bound(self.facts.lower.as_ref(), self.lower.as_ref(), op, literals)
+    }
+
+    /// In which entries the upper bound satisfies a comparison.
+    fn upper(&self, op: Operator, literals: &[Datum]) -> Result<BooleanBuffer> {
+        self.bound(self.facts.upper.as_ref(), self.upper.as_ref(), op, literals)
+    }
+
+    fn bound(
+        &self,
+        bounds: Option<&ArrayRef>,
+        keys: Option<&TextKeys>,
+        op: Operator,
+        literals: &[Datum],
+    ) -> Result<BooleanBuffer> {
+        let literal = literals.first().and_then(datum_bytes);
+        let by_key = keys.zip(literal).and_then(|(keys, literal)| keys.test(op, literal));
+        match (by_key, bounds) {
+            (Some(mask), _) => Ok(mask),
+            (None, Some(bounds)) => Test::new(op, literals).mask(bounds),
+            (None, None) => Ok(BooleanBuffer::new_unset(self.facts.may_have_values.len())),
+        }
+    }
+}
 
 /// One evaluation.
 struct Walk<'a> {
     stats: &'a dyn ColumnStats,
     rule: LeafRule,
-    known: HashMap<(i32, Option<Transform>), ColumnFacts>,
+    known: HashMap<(i32, Option<Transform>), Known>,
 }
 
 impl Walk<'_> {
-    fn answer(mut self, root: &Node<BoundLeaf>) -> Result<BooleanArray> {
-        Ok(BooleanArray::new(self.mask(root)?, None))
-    }
-
     fn mask(&mut self, node: &Node<BoundLeaf>) -> Result<BooleanBuffer> {
         let entries = self.stats.entries();
         match node {
@@ -118,7 +176,9 @@ impl Walk<'_> {
             Node::Leaf(leaf) => {
                 let facts = match self.known.entry((leaf.field_id, leaf.transform.clone())) {
                     Entry::Occupied(facts) => facts.into_mut(),
-                    Entry::Vacant(slot) => slot.insert(usable(leaf, self.stats.facts(leaf)?)?),
+                    Entry::Vacant(slot) => {
+                        slot.insert(Known::new(usable(leaf, self.stats.facts(leaf)?)?))
+                    }
                 };
                 (self.rule)(leaf, facts)
             }
@@ -126,8 +186,9 @@ impl Walk<'_> {
     }
 }
 
-fn might_match(leaf: &BoundLeaf, facts: &ColumnFacts) -> Result<BooleanBuffer> {
-    let none_of_values = all_values_satisfy(leaf.op.negated(), leaf, facts)?;
+fn might_match(leaf: &BoundLeaf, known: &Known) -> Result<BooleanBuffer> {
+    let none_of_values = all_values_satisfy(leaf.op.negated(), leaf, known)?;
+    let facts = &known.facts;
     let mut mask = &facts.may_have_values & &!&none_of_values;
     if leaf.op.accepts_null() {
         mask = &mask | &facts.may_be_null;
@@ -138,8 +199,9 @@ fn might_match(leaf: &BoundLeaf, facts: &ColumnFacts) -> Result<BooleanBuffer> {
     Ok(mask)
 }
 
-fn must_match(leaf: &BoundLeaf, facts: &ColumnFacts) -> Result<BooleanBuffer> {
-    let mut mask = &!&facts.may_have_values | &all_values_satisfy(leaf.op, leaf, facts)?;
+fn must_match(leaf: &BoundLeaf, known: &Known) -> Result<BooleanBuffer> {
+    let facts = &known.facts;
+    let mut mask = &!&facts.may_have_values | &all_values_satisfy(leaf.op, leaf, known)?;
     if !leaf.op.accepts_null() {
         mask = &mask & &!&facts.may_be_null;
     }
@@ -170,35 +232,26 @@ fn usable(leaf: &BoundLeaf, mut facts: ColumnFacts) -> Result<ColumnFacts> {
 }
 
 /// In which entries every value that is neither null nor NaN is proved to satisfy `op`.
-fn all_values_satisfy(
-    op: Operator,
-    leaf: &BoundLeaf,
-    facts: &ColumnFacts,
-) -> Result<BooleanBuffer> {
+fn all_values_satisfy(op: Operator, leaf: &BoundLeaf, known: &Known) -> Result<BooleanBuffer> {
+    let facts = &known.facts;
     let entries = facts.may_have_values.len();
     let nothing = || BooleanBuffer::new_unset(entries);
-    let on = |bounds: &Option<ArrayRef>, op, literals: &[Datum]| match bounds {
-        Some(bounds) => Test::new(op, literals).mask(bounds),
-        None => Ok(nothing()),
-    };
     let literals = leaf.literals.as_slice();
     match op {
         Operator::NotNull | Operator::NotNan => Ok(BooleanBuffer::new_set(entries)),
         Operator::IsNull | Operator::IsNan => Ok(nothing()),
-        Operator::Lt | Operator::LtEq => on(&facts.upper, op, literals),
-        Operator::Gt | Operator::GtEq => on(&facts.lower, op, literals),
+        Operator::Lt | Operator::LtEq => known.upper(op, literals),
+        Operator::Gt | Operator::GtEq => known.lower(op, literals),
         Operator::Eq | Operator::In => match facts.lower.as_ref().zip(facts.upper.as_ref()) {
             Some((lower, upper)) => {
                 let equal = held(cmp::eq(lower, upper), upper, leaf)?;
-                Ok(&equal & &Test::new(op, literals).mask(lower)?)
+                Ok(&equal & &known.lower(op, literals)?)
             }
             None => Ok(nothing()),
         },
-        Operator::NotEq | Operator::NotIn => none_within(leaf, facts),
+        Operator::NotEq | Operator::NotIn => none_within(leaf, known),
         // What lies between two strings with a prefix has the prefix.
-        Operator::StartsWith => {
-            Ok(&on(&facts.lower, op, literals)? & &on(&facts.upper, op, literals)?)
-        }
+        Operator::StartsWith => Ok(&known.lower(op, literals)? & &known.upper(op, literals)?),
         Operator::NotStartsWith => {
             let Some(prefix) = literals.first().and_then(datum_bytes) else { return Ok(nothing()) };
             let cut = |value: &[u8]| value.get(..prefix.len()).unwrap_or(value).cmp(prefix);
@@ -210,18 +263,12 @@ fn all_values_satisfy(
 }
 
 /// In which entries the bounds leave room for none of the literals.
-fn none_within(leaf: &BoundLeaf, facts: &ColumnFacts) -> Result<BooleanBuffer> {
+fn none_within(leaf: &BoundLeaf, known: &Known) -> Result<BooleanBuffer> {
     let literals = leaf.literals.as_slice();
-    let nothing = || BooleanBuffer::new_unset(facts.may_have_values.len());
     let last = literals.last().map(std::slice::from_ref).unwrap_or_default();
-    let mut outside = match &facts.upper {
-        Some(upper) => Test::new(Operator::Lt, literals).mask(upper)?,
-        None => nothing(),
-    };
-    if let Some(lower) = &facts.lower {
-        outside |= &Test::new(Operator::Gt, last).mask(lower)?;
-    }
-    match facts.lower.as_ref().zip(facts.upper.as_ref()) {
+    let below = known.upper(Operator::Lt, literals)?;
+    let outside = &below | &known.lower(Operator::Gt, last)?;
+    match known.facts.lower.as_ref().zip(known.facts.upper.as_ref()) {
         Some((lower, upper)) if literals.len() > 1 => {
             Ok(&outside | &Test::new(Operator::NotIn, literals).none_between(lower, upper)?)
         }

@@ -1,33 +1,47 @@
 //! Facts about data files, from the statistics columns of a data file or entry batch.
 
+use std::borrow::Cow;
+
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int32Type, Int64Type};
-use arrow_array::{Array, Int64Array, MapArray, RecordBatch};
+use arrow_array::types::Int64Type;
+use arrow_array::{Int64Array, MapArray, RecordBatch};
 
 use super::bounds::decode_bounds;
+use super::map_places::Places;
 use super::stats::{ColumnCounts, ColumnFacts, ColumnStats, is_floating};
 use super::tree::BoundLeaf;
 use crate::error::{Error, Result};
 use crate::spec::PrimitiveType;
 
 /// Statistics of the files of a batch. A column that the batch lacks is unknown for all files.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct FileStats<'a> {
-    files: &'a RecordBatch,
+    files: Cow<'a, RecordBatch>,
 }
+
+const RECORDS: &str = "record_count";
+/// What is looked at.
+const COLUMNS: [&str; 6] = [
+    RECORDS,
+    "value_counts",
+    "null_value_counts",
+    "nan_value_counts",
+    "lower_bounds",
+    "upper_bounds",
+];
 
 impl<'a> FileStats<'a> {
     /// Statistics of the files of a data file or entry batch.
     pub fn new(files: &'a RecordBatch) -> Self {
-        Self { files }
+        Self { files: Cow::Borrowed(files) }
     }
 
     fn counts(&self, name: &str, field_id: i32) -> Result<Option<Int64Array>> {
-        let Some(map) = self.map(name)? else { return Ok(None) };
+        let Some(map) = stats_map(&self.files, name)? else { return Ok(None) };
         let values = map.values().as_primitive_opt::<Int64Type>();
         let values = values.ok_or_else(|| unexpected(name))?;
-        let places = places(map, field_id, name)?;
-        Ok(Some(places.map(|place| place.map(|place| values.value(place))).collect()))
+        let places = Places::of(map, field_id).ok_or_else(|| unexpected(name))?;
+        Ok(Some(places.longs(values)))
     }
 
     fn bounds(
@@ -36,15 +50,11 @@ impl<'a> FileStats<'a> {
         field_id: i32,
         field_type: &PrimitiveType,
     ) -> Result<Option<arrow_array::ArrayRef>> {
-        let Some(map) = self.map(name)? else { return Ok(None) };
+        let Some(map) = stats_map(&self.files, name)? else { return Ok(None) };
         let values = map.values().as_binary_opt::<i32>().ok_or_else(|| unexpected(name))?;
-        let places = places(map, field_id, name)?;
-        let bytes = places.map(|place| place.map(|place| values.value(place)));
+        let places = Places::of(map, field_id).ok_or_else(|| unexpected(name))?;
+        let bytes = places.iter().map(|place| place.map(|place| values.value(place)));
         decode_bounds(field_type, bytes).map(Some)
-    }
-
-    fn map(&self, name: &str) -> Result<Option<&'a MapArray>> {
-        stats_map(self.files, name)
     }
 }
 
@@ -56,6 +66,15 @@ impl ColumnStats for FileStats<'_> {
     fn facts(&self, leaf: &BoundLeaf) -> Result<ColumnFacts> {
         file_facts(self, leaf.field_id, &leaf.field_type, leaf.nested)
     }
+
+    fn slice(&self, start: usize, entries: usize) -> Option<Box<dyn ColumnStats>> {
+        let schema = self.files.schema_ref();
+        let wanted: Vec<usize> =
+            COLUMNS.iter().filter_map(|name| schema.index_of(name).ok()).collect();
+        // Of no column at all the number of rows would be lost.
+        let columns = self.files.project(&wanted).ok().filter(|_| !wanted.is_empty())?;
+        Some(Box::new(FileStats { files: Cow::Owned(columns.slice(start, entries)) }))
+    }
 }
 
 /// The facts of one field for each file.
@@ -65,7 +84,7 @@ pub(crate) fn file_facts(
     field_type: &PrimitiveType,
     nested: bool,
 ) -> Result<ColumnFacts> {
-    let records = stats.files.column_by_name("record_count");
+    let records = stats.files.column_by_name(RECORDS);
     // Writers differ on whether rows whose struct is null count as nulls of its fields.
     let count = |name| if nested { Ok(None) } else { stats.counts(name, field_id) };
     let counts = ColumnCounts {
@@ -90,8 +109,8 @@ pub(crate) fn stored_bounds(
 ) -> Result<Vec<Option<Vec<u8>>>> {
     let Some(map) = stats_map(files, name)? else { return Ok(vec![None; files.num_rows()]) };
     let values = map.values().as_binary_opt::<i32>().ok_or_else(|| unexpected(name))?;
-    let places = places(map, field_id, name)?;
-    Ok(places.map(|place| place.map(|place| values.value(place).to_vec())).collect())
+    let places = Places::of(map, field_id).ok_or_else(|| unexpected(name))?;
+    Ok(places.iter().map(|place| place.map(|place| values.value(place).to_vec())).collect())
 }
 
 fn stats_map<'a>(files: &'a RecordBatch, name: &str) -> Result<Option<&'a MapArray>> {
@@ -99,29 +118,6 @@ fn stats_map<'a>(files: &'a RecordBatch, name: &str) -> Result<Option<&'a MapArr
         Some(column) => column.as_map_opt().map(Some).ok_or_else(|| unexpected(name)),
         None => Ok(None),
     }
-}
-
-/// Where each file's map has the value of a field. Files of a table mostly have the same fields, so
-/// the place in the map before is looked at first.
-fn places<'a>(
-    map: &'a MapArray,
-    field_id: i32,
-    name: &str,
-) -> Result<impl Iterator<Item = Option<usize>> + 'a> {
-    let keys = map.keys().as_primitive_opt::<Int32Type>().ok_or_else(|| unexpected(name))?;
-    let (keys, values, valid) = (keys.values(), map.values(), map.nulls());
-    let mut likely = 0;
-    Ok(map.value_offsets().windows(2).enumerate().map(move |(file, ends)| {
-        let [start, end] = ends else { return None };
-        let start = usize::try_from(*start).ok()?;
-        let fields = keys.get(start..usize::try_from(*end).ok()?)?;
-        if fields.get(likely) != Some(&field_id) {
-            likely = fields.iter().position(|key| *key == field_id)?;
-        }
-        let place = start + likely;
-        let known = valid.is_none_or(|valid| valid.is_valid(file)) && values.is_valid(place);
-        known.then_some(place)
-    }))
 }
 
 fn unexpected(name: &str) -> Error {

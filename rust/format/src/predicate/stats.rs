@@ -29,6 +29,12 @@ pub trait ColumnStats {
     /// # Errors
     /// `Corrupt` where stored statistics cannot be decoded.
     fn facts(&self, leaf: &BoundLeaf) -> Result<ColumnFacts>;
+
+    /// Some of the entries, where parts can be had for little: facts about a part that the cache
+    /// holds are found sooner than about all entries.
+    fn slice(&self, _start: usize, _entries: usize) -> Option<Box<dyn ColumnStats>> {
+        None
+    }
 }
 
 /// Facts about one column, one per entry.

@@ -75,6 +75,11 @@ fn names_reach_through_structs() {
     };
     assert_eq!(name, "city");
     assert!(known.contains(&"place.city".to_owned()), "{known:?}");
+    let message = |name: &str| bound(&leaf("eq", name, "1")).unwrap_err().to_string();
+    assert_eq!(message("city"), "no column named city; did you mean place.city?");
+    assert_eq!(message("Raito"), "no column named Raito; did you mean ratio?");
+    assert_eq!(message("amount"), "no column named amount; did you mean Amount?");
+    assert!(message("nothing.like.it").contains("the columns are id, Amount, place"));
     assert!(matches!(bound(&leaf("eq", "amount", "1")), Err(Error::UnknownColumn { .. })));
     let schema = Schema::from_json(SCHEMA).unwrap();
     let predicate = parse_json(&leaf("eq", "AMOUNT", "1")).unwrap();
