@@ -105,10 +105,11 @@ impl Remote<'_> {
         if !overwrite {
             match create(self.store.as_ref(), key, &data).await {
                 // Told by a property that the server cannot: the best that is left is to look.
-                Err(StoreError::NotImplemented { .. }) if self.size().await.is_ok() => {
-                    return Err(Error::Exists { location: self.text.to_owned() });
-                }
-                Err(StoreError::NotImplemented { .. }) => {}
+                Err(StoreError::NotImplemented { .. }) => match self.size().await {
+                    Ok(_) => return Err(Error::Exists { location: self.text.to_owned() }),
+                    Err(Error::Missing { .. }) => {}
+                    Err(error) => return Err(error),
+                },
                 created => return created.map_err(|error| self.failed(error)),
             }
         }

@@ -78,9 +78,13 @@ const ANONYMOUS: &str = "s3.anonymous";
 /// `InvalidArgument`, `Unsupported`; naming a property.
 pub(super) fn store(bucket: &str, properties: Properties<'_>) -> Result<Arc<dyn ObjectStore>> {
     properties.check(&NAMES)?;
-    let endpoint = properties.address("s3.endpoint")?;
+    let builder = credentials(properties)?;
+    let endpoint = match properties.address("s3.endpoint")? {
+        None => of_environment(&builder)?,
+        found => found,
+    };
     let insecure = endpoint.as_ref().is_some_and(|url| url.scheme() == "http");
-    let mut builder = credentials(properties)?
+    let mut builder = builder
         .with_bucket_name(bucket)
         .with_allow_http(insecure)
         .with_client_options(client_options(properties, "s3.")?.with_allow_http(insecure))
@@ -92,7 +96,9 @@ pub(super) fn store(bucket: &str, properties: Properties<'_>) -> Result<Arc<dyn 
     let virtual_host = virtual_host(bucket, endpoint.is_some(), properties)?;
     builder = builder.with_virtual_hosted_style_request(virtual_host);
     if let Some(endpoint) = endpoint {
-        builder = builder.with_endpoint(address(endpoint, bucket, virtual_host)?);
+        // The builder prefers this one, which the environment may have set too.
+        let address = address(endpoint, bucket, virtual_host)?;
+        builder = builder.with_config(AmazonS3ConfigKey::S3Endpoint, address);
     }
     if properties.flag("s3.conditional-writes")? == Some(false) {
         builder = builder.with_conditional_put(S3ConditionalPut::Disabled);
@@ -129,6 +135,16 @@ fn credentials(properties: Properties<'_>) -> Result<AmazonS3Builder> {
         Some(region) => builder.with_region(region),
         None => builder,
     })
+}
+
+/// The address that a builder has from the environment.
+fn of_environment(builder: &AmazonS3Builder) -> Result<Option<url::Url>> {
+    let found = builder
+        .get_config_value(&AmazonS3ConfigKey::S3Endpoint)
+        .or_else(|| builder.get_config_value(&AmazonS3ConfigKey::Endpoint));
+    let Some(text) = found else { return Ok(None) };
+    let parsed = url::Url::parse(&text).ok().filter(|url| url.host_str().is_some());
+    parsed.map(Some).ok_or_else(|| invalid("AWS_ENDPOINT_URL", "its value is no address"))
 }
 
 /// Whether the bucket is part of the host's name: as S3 itself prefers, and hardly any other server

@@ -1,0 +1,121 @@
+//! What is asked of an S3 server, and which server is asked.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use icefloe_engine::runtime::block_on;
+use icefloe_engine::store::FileIo;
+
+/// A server, and the first line of each request that it got.
+struct Server {
+    address: String,
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    /// One that answers each method with a status.
+    fn start(status: fn(&str) -> u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let requests = Arc::clone(&seen);
+        std::thread::spawn(move || {
+            for connection in listener.incoming() {
+                answer(&connection.unwrap(), status, &requests);
+            }
+        });
+        Self { address, seen }
+    }
+
+    fn seen(&self) -> Vec<String> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+fn answer(connection: &TcpStream, status: fn(&str) -> u16, seen: &Mutex<Vec<String>>) {
+    let mut reader = BufReader::new(connection);
+    let mut lines = Vec::new();
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap() == 0 {
+            return;
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+        lines.push(line.trim().to_ascii_lowercase());
+    }
+    let length = lines.iter().find_map(|line| line.strip_prefix("content-length:"));
+    let length = length.map_or(0, |length| length.trim().parse().unwrap());
+    reader.read_exact(&mut vec![0; length]).unwrap();
+    let method = lines[0].split(' ').next().unwrap().to_owned();
+    seen.lock().unwrap().push(lines[0].clone());
+    let code = status(&method);
+    let head = format!(
+        "HTTP/1.1 {code} So\r\nETag: \"1\"\r\nLast-Modified: Wed, 21 Oct 2015 07:28:00 GMT\r\n\
+         Content-Length: 0\r\nConnection: close\r\n\r\n"
+    );
+    let mut connection = connection;
+    connection.write_all(head.as_bytes()).unwrap();
+}
+
+fn io(properties: &[(&str, &str)]) -> FileIo {
+    FileIo::new(properties.iter().map(|(name, value)| ((*name).into(), (*value).into())))
+}
+
+#[test]
+fn nothing_is_overwritten_where_nobody_can_tell_what_is_there() {
+    let server = Server::start(|method| if method == "head" { 403 } else { 200 });
+    let io = io(&[
+        ("s3.endpoint", &server.address),
+        ("s3.anonymous", "true"),
+        ("s3.conditional-writes", "false"),
+    ]);
+    let written = block_on(io.write("s3://bucket/key", Bytes::from_static(b"new"), false));
+    assert!(written.is_err());
+    assert!(server.seen().iter().all(|request| request.starts_with("head")), "{:?}", server.seen());
+}
+
+const ENDPOINT: &str = "ICEFLOE_TEST_ENDPOINT";
+
+/// A part of others, which run it in an environment of its own.
+#[test]
+fn asks_for_a_size() {
+    let Ok(endpoint) = std::env::var(ENDPOINT) else { return };
+    let io = io(&[("s3.endpoint", &endpoint), ("s3.region", "here")]);
+    block_on(io.size("s3://bucket/key")).unwrap();
+}
+
+fn ask_for_a_size(endpoint: &str, environment: &[(&str, &str)]) {
+    let program = std::env::current_exe().unwrap();
+    let mut command = Command::new(program);
+    command.args(["--exact", "asks_for_a_size"]).env(ENDPOINT, endpoint);
+    command.env("AWS_ACCESS_KEY_ID", "an-id").env("AWS_SECRET_ACCESS_KEY", "a-secret");
+    for name in ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT", "AWS_ALLOW_HTTP"] {
+        command.env_remove(name);
+    }
+    let outcome = command.envs(environment.iter().copied()).output().unwrap();
+    assert!(outcome.status.success(), "{}", String::from_utf8_lossy(&outcome.stdout));
+}
+
+#[test]
+fn the_property_decides_which_server_is_asked() {
+    let (ours, other) = (Server::start(|_| 200), Server::start(|_| 200));
+    ask_for_a_size(&ours.address, &[("AWS_ENDPOINT_URL_S3", &other.address)]);
+    assert_eq!(other.seen(), Vec::<String>::new());
+    assert_eq!(ours.seen(), ["head /bucket/key http/1.1"]);
+}
+
+#[test]
+fn a_server_that_the_environment_names_finds_the_bucket_in_the_path() {
+    for name in ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"] {
+        let server = Server::start(|_| 200);
+        ask_for_a_size("", &[(name, &server.address), ("AWS_ALLOW_HTTP", "true")]);
+        assert_eq!(server.seen(), ["head /bucket/key http/1.1"]);
+    }
+}
