@@ -53,6 +53,16 @@ def test_names_that_parquet_does_not_keep_need_field_ids():
     assert obstacle(scan(schemas=(odd,), schema=odd)) is not None
 
 
+def test_a_dot_in_a_name_is_none_between_names():
+    dotted = Schema(NestedField(1, "a.b", LongType()))
+    assert "names that Parquet does not keep" in obstacle(scan(schemas=(dotted,)))
+    assert "dot" in obstacle(scan(schemas=(dotted,), schema=dotted, field_ids=True))
+
+
+def test_a_file_that_is_listed_twice_is_not_for_spark():
+    assert "listed twice" in obstacle(scan(file_path=["/t/a.parquet"] * 2))
+
+
 def test_other_formats_mapped_names_and_hidden_files_are_not_for_spark():
     assert "AVRO" in obstacle(scan(file_format=["PARQUET", "AVRO"]))
     assert "name mapping" in obstacle(scan(name_mapped=True))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import icefloe.spark
+import pyarrow as pa
 import pytest
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.spark.frame import scan_frame
 from icefloe.spark.reader import resolve_scan
 from icefloe.spark.scan_choice import plan_scan
+from icefloe.spark.session import settings
 from icefloe.transforms import BucketTransform, IdentityTransform
 from icefloe.types import LongType
 from pyspark.sql import functions as F  # noqa: N812
@@ -63,6 +65,68 @@ def deleted(spark, catalog):
     fill(spark, table, 30)
     icefloe.spark.delete_from(table, "id in (3, 14, 15, 92) or x > 90.0", spark=spark)
     return table
+
+
+@pytest.fixture(scope="module")
+def extremes(spark, catalog):
+    """A table of values that Spark compares in a way of its own; each row a file, so that each is skipped or not alone."""
+    rows = [
+        (0, 1.0, 1.0, "2020-01-01", 1),
+        (1, float("nan"), float("nan"), "2020-01-02", 2),
+        (2, -0.0, -0.0, "1969-12-31", -(2**31)),
+        (3, None, None, None, None),
+        (4, float("inf"), 0.1, "0001-01-01", 2**31 - 1),
+    ]
+    frame = spark.createDataFrame(rows, "id long, x double, f float, d string, i int")
+    frame = frame.withColumn("d", F.col("d").cast("date"))
+    table = catalog.create_table("db.extremes", icefloe.spark.schema_from_spark(frame.schema))
+    for number in range(len(rows)):
+        icefloe.spark.write(frame.where(f"id = {number}"), table)
+    return table
+
+
+@pytest.mark.parametrize(
+    ("row_filter", "expected"),
+    [
+        ("x > 0.5", [0, 4]),
+        ("f >= 0.5", [0]),
+        ("not (x < 0.5)", [0, 4]),
+        ("not (x > 0.5 or x < -1)", [2]),
+        ("x = 0 or x = 5", [2]),
+        ("f >= 0 and f <= 0", [2]),
+        ("x in (0, 7)", [2]),
+        ("not (x in (1, 3))", [1, 2, 3, 4]),
+        ("not (i = 1)", [1, 2, 3, 4]),
+        ("not (x is nan)", [0, 2, 3, 4]),
+        ("d < '2020-01-01T10:00'", [0, 2, 4]),
+        ("d >= '2020-01-01T10:00'", [1]),
+        ("i < 100000000000000000000", [0, 1, 2, 4]),
+        ("i != 100000000000000000000", [0, 1, 2, 3, 4]),
+    ],
+)
+def test_readers_agree_on_what_spark_compares_otherwise(spark, extremes, row_filter, expected):
+    scan = resolve_scan(extremes, None, row_filter, {})
+    planned = plan_scan(spark, scan)
+    assert planned.native is not None, planned.choice
+    for one in (planned, replace(planned, native=None)):
+        assert sorted(row["id"] for row in scan_frame(spark, one).collect()) == expected
+    unpruned = replace(planned, native=replace(planned.native, files=extremes.scan().plan().files))
+    assert sorted(row["id"] for row in scan_frame(spark, unpruned).collect()) == expected
+
+
+def test_a_dot_in_a_name_is_no_step_into_a_struct(spark, new_table):
+    schema = T.StructType([T.StructField("a.b", T.LongType()), T.StructField("c", T.LongType())])
+    table = new_table(schema)
+    table.append(pa.table({"a.b": [1, 3], "c": [2, 4]}))
+    for setting in ("true", "false"):
+        with settings(spark, {"spark.sql.parquet.fieldId.read.enabled": setting}):
+            assert sorted(map(tuple, icefloe.spark.read(table, spark=spark).collect())) == [(1, 2), (3, 4)]
+            frame = icefloe.spark.read(table, spark=spark, columns=["c", "a.b"], filter='"a.b" = 3')
+            assert list(map(tuple, frame.collect())) == [(4, 3)]
+
+
+def test_a_delete_of_what_is_greater_spares_nan(deleted):
+    assert deleted.scan("x is nan").to_arrow().num_rows == 11
 
 
 @pytest.mark.parametrize("row_filter", [None, *FILTERS])

@@ -62,7 +62,8 @@ def _names(scan: TableScan) -> list[str]:
     """Return the names of a scan's top-level columns in the order that was asked for, else the table's."""
     names = [field.name for field in scan.projection().fields]
     names += [name for name in scan.selected_fields if name in METADATA_COLUMNS and name not in names]
-    places = {name: place for place, name in enumerate(wanted.split(".")[0] for wanted in scan.selected_fields)}
+    wanted = enumerate(scan.selected_fields)
+    places = {name: place for place, path in wanted for name in names if f"{path}.".startswith(f"{name}.")}
     return sorted(names, key=lambda name: places.get(name, len(places)))
 
 

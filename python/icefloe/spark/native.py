@@ -133,6 +133,8 @@ def file_keys(files: pa.RecordBatch) -> pa.Array:
 def _schema_obstacle(scan: NativeScan) -> str | None:
     if any(field.name.lower() == "_metadata" for field in scan.schema.fields):
         return "a column has the name by which Spark knows files"
+    if any("." in path[-1] for path, _ in _named_ids(schema_value(scan.schema), ())):
+        return "a column has a dot in its name, which filters take for a step into a struct"
     text = scan.schema.model_dump_json()
     unreadable = _UNREADABLE.search(text)
     if unreadable is not None:
@@ -151,8 +153,8 @@ def _names_tell_columns(scan: NativeScan) -> bool:
     ids: dict[str, int] = {}
     names: dict[int, str] = {}
     for schema in [*scan.schemas, scan.schema]:
-        for name, field_id in _named_ids(schema_value(schema), ""):
-            plain = all(_PLAIN_NAME.fullmatch(part) for part in name.split("."))
+        for path, field_id in _named_ids(schema_value(schema), ()):
+            plain, name = all(map(_PLAIN_NAME.fullmatch, path)), ".".join(path)
             if (
                 not plain
                 or ids.setdefault(name.lower(), field_id) != field_id
@@ -162,17 +164,17 @@ def _names_tell_columns(scan: NativeScan) -> bool:
     return True
 
 
-def _named_ids(iceberg_type: Any, prefix: str) -> Iterator[tuple[str, int]]:
-    """Yield the dotted name and id of every field at any depth."""
+def _named_ids(iceberg_type: Any, outer: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int]]:
+    """Yield the names that lead to every field at any depth, and its id."""
     if isinstance(iceberg_type, str):
         return
     for field in iceberg_type.get("fields", []):
-        yield f"{prefix}{field['name']}", field["id"]
-        yield from _named_ids(field["type"], f"{prefix}{field['name']}.")
+        yield (*outer, field["name"]), field["id"]
+        yield from _named_ids(field["type"], (*outer, field["name"]))
     for inner in ("element", "key", "value"):
         if inner in iceberg_type:
-            yield f"{prefix}{inner}", iceberg_type[f"{inner}-id"]
-            yield from _named_ids(iceberg_type[inner], f"{prefix}{inner}.")
+            yield (*outer, inner), iceberg_type[f"{inner}-id"]
+            yield from _named_ids(iceberg_type[inner], (*outer, inner))
 
 
 def _file_obstacle(scan: NativeScan) -> str | None:
@@ -183,6 +185,8 @@ def _file_obstacle(scan: NativeScan) -> str | None:
     hidden = pc.match_substring_regex(scan.files.column("file_path"), r"/[._][^/]*$")
     if pc.any(hidden).as_py():
         return "a file's name starts with '.' or '_', which Spark takes for hidden"
+    if pc.count_distinct(scan.files.column("file_path")).as_py() < scan.files.num_rows:
+        return "a file is listed twice, which Spark would read once"
     return None
 
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
+from icefloe import _core
 from icefloe.spark.native import FIELD_ID_READ, NativeScan, obstacle
+from icefloe.spark.spark_types import schema_value
 from icefloe.spark.storage import storage_obstacle
 from icefloe.table.read_context import NAME_MAPPING_PROPERTY, filter_json
 
@@ -81,7 +83,7 @@ def plan_scan(spark: Any, scan: TableScan, *, located: bool = False, only: pa.Ar
     plan = scan.update(options={**scan.options, **_WHOLE_FILES}).plan()
     if only is not None:
         plan = replace(plan, files=plan.files.filter(pc.is_in(plan.files.column("file_path"), value_set=only)))
-    predicate = json.loads(filter_json(scan.row_filter, scan.schema(), case_sensitive=scan.case_sensitive))
+    predicate = json.loads(_bound_filter(scan))
     native = _native_scan(spark, scan, plan, predicate)
     problem = (
         _selection_obstacle(scan)
@@ -99,6 +101,13 @@ def plan_scan(spark: Any, scan: TableScan, *, located: bool = False, only: pa.Ar
     _LOG.info("%s: %s", scan.table_name, choice)
     used = native if problem is None else None
     return PlannedScan(scan=scan, plan=plan, predicate=predicate, native=used, choice=choice, only=only)
+
+
+def _bound_filter(scan: TableScan) -> str:
+    """Return the row filter as JSON whose names are those of columns and whose literals are of their types."""
+    context = {"schema": schema_value(scan.schema()), "case-sensitive": scan.case_sensitive}
+    row_filter = filter_json(scan.row_filter, scan.schema(), case_sensitive=scan.case_sensitive)
+    return _core.validate_filter(json.dumps(context), row_filter)
 
 
 def _selection_obstacle(scan: TableScan) -> str | None:
@@ -122,8 +131,9 @@ def _native_scan(spark: Any, scan: TableScan, plan: ScanPlan, predicate: Any) ->
     metadata = scan.table_metadata
     schema = scan.schema()
     if _selection_obstacle(scan) is None and "*" not in scan.selected_fields:
-        names = [name.split(".")[0] for name in (*scan.selected_fields, *terms(predicate))]
-        schema = schema.select(*dict.fromkeys(names), case_sensitive=scan.case_sensitive)
+        wanted = (*scan.selected_fields, *terms(predicate))
+        names = [field.name for name in wanted for field in schema.fields if f"{name}.".startswith(f"{field.name}.")]
+        schema = schema.select(*dict.fromkeys(names))
     return NativeScan(
         files=plan.files,
         deletes=plan.deletes,
