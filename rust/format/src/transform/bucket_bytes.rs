@@ -10,7 +10,7 @@ use fearless_simd::{Level, dispatch};
 
 use super::blocks::map;
 use super::bucket::Buckets;
-use super::hash::{SHORT, ShortValue, hash_bytes, hash_short};
+use super::hash::{SHORT, hash_bytes, hash_short, short_blocks};
 
 /// A bucket per value, any number for null; `None` where the array is not of strings or bytes.
 pub(super) fn of_byte_strings(buckets: Buckets, array: &dyn Array) -> Option<Vec<i32>> {
@@ -42,44 +42,45 @@ fn of_fixed(array: &FixedSizeBinaryArray, rule: impl Fn(&[u8]) -> i32 + Copy) ->
     each(array, rule)
 }
 
-/// Values per pass of [`of_slices`]: what is made ready of them stays in the first-level cache.
+/// Values per pass of [`of_slices`]: what is laid out of them stays in the first-level cache.
 const BLOCK: usize = 512;
 
-/// Short values are first made ready one by one and then hashed side by side, as vector code; longer ones
-/// are hashed by themselves.
+/// Short values are first laid out one by one and then hashed side by side, as vector code; longer ones are
+/// hashed by themselves.
 fn of_slices<T: ByteArrayType>(buckets: Buckets, array: &GenericByteArray<T>) -> Vec<i32> {
     let mut results = vec![0; array.len()];
-    let mut ready = [ShortValue::default(); BLOCK];
+    let mut laid_out = ([[0; 4]; BLOCK], [0; BLOCK]);
     let level = Level::new();
     for (block, results) in results.chunks_mut(BLOCK).enumerate() {
         let first = block * BLOCK;
         let offsets = array.value_offsets().get(first..=first + results.len()).unwrap_or_default();
-        let ready = ready.get_mut(..results.len()).unwrap_or_default();
-        let longer = make_ready(array.value_data(), offsets, ready);
-        dispatch!(level, _simd => hash_ready(buckets, ready, results));
-        if longer {
-            hash_longer(buckets, array.value_data(), offsets, results);
-        }
+        lay_out(array.value_data(), offsets, &mut laid_out);
+        let (blocks, lengths) = &laid_out;
+        dispatch!(level, _simd => hash_side_by_side(buckets, blocks, lengths, results));
+        hash_longer(buckets, array.value_data(), offsets, results);
     }
     results
 }
 
-/// Whether some of the values are not short.
-fn make_ready<O: ArrowNativeType>(data: &[u8], offsets: &[O], ready: &mut [ShortValue]) -> bool {
-    let mut longer = false;
-    let ends = offsets.iter().skip(1);
-    for ((value, start), end) in ready.iter_mut().zip(offsets).zip(ends) {
+/// The bytes and lengths of short values, and what there is no harm in for longer ones.
+fn lay_out<O: ArrowNativeType>(
+    data: &[u8],
+    offsets: &[O],
+    (blocks, lengths): &mut ([[u32; 4]; BLOCK], [u32; BLOCK]),
+) {
+    let ends = offsets.get(1..).unwrap_or_default();
+    let slots = blocks.iter_mut().zip(lengths);
+    for ((blocks, slot_length), (start, end)) in slots.zip(offsets.iter().zip(ends)) {
         let length = end.as_usize().wrapping_sub(start.as_usize());
-        longer |= length > SHORT;
-        *value = ShortValue::new(data.get(start.as_usize()..).unwrap_or_default(), length);
+        *blocks = short_blocks(data.get(start.as_usize()..).unwrap_or_default(), length);
+        *slot_length = length as u32;
     }
-    longer
 }
 
 #[inline(always)]
-fn hash_ready(buckets: Buckets, ready: &[ShortValue], results: &mut [i32]) {
-    for (result, value) in results.iter_mut().zip(ready) {
-        *result = buckets.of_hash(hash_short(*value));
+fn hash_side_by_side(buckets: Buckets, blocks: &[[u32; 4]], lengths: &[u32], results: &mut [i32]) {
+    for (result, (blocks, length)) in results.iter_mut().zip(blocks.iter().zip(lengths)) {
+        *result = buckets.of_hash(hash_short(*blocks, *length));
     }
 }
 
@@ -89,10 +90,10 @@ fn hash_longer<O: ArrowNativeType>(
     offsets: &[O],
     results: &mut [i32],
 ) {
-    let ends = offsets.iter().skip(1);
-    for ((result, start), end) in results.iter_mut().zip(offsets).zip(ends) {
-        let value = data.get(start.as_usize()..end.as_usize()).unwrap_or_default();
-        if value.len() > SHORT {
+    let ends = offsets.get(1..).unwrap_or_default();
+    for (result, (start, end)) in results.iter_mut().zip(offsets.iter().zip(ends)) {
+        if end.as_usize().wrapping_sub(start.as_usize()) > SHORT {
+            let value = data.get(start.as_usize()..end.as_usize()).unwrap_or_default();
             *result = buckets.of_hash(hash_bytes(value));
         }
     }

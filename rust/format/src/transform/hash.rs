@@ -133,49 +133,38 @@ pub fn hash_bytes(bytes: &[u8]) -> i32 {
     finish(state ^ scramble(rest), bytes.len() as u32)
 }
 
-/// The most bytes of a [`ShortValue`].
+/// The most bytes of a value for [`hash_short`].
 pub(super) const SHORT: usize = 16;
 
-/// The bytes of a value of at most [`SHORT`] of them, in blocks, followed by zeros.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ShortValue {
-    blocks: [u32; 4],
-    length: u32,
-}
-
-impl ShortValue {
-    /// The first `length` of `bytes`, or the first [`SHORT`].
-    #[inline(always)]
-    pub(super) fn new(bytes: &[u8], length: usize) -> Self {
-        let length = length.min(SHORT);
-        let all = match bytes.first_chunk::<SHORT>() {
-            Some(all) => *all,
-            None => first_bytes(bytes),
-        };
-        // A shift by all of the bits is none that there is.
-        let excess = 8 * (SHORT - length) as u32;
-        let kept = u128::from_le_bytes(all) & u128::MAX.checked_shr(excess).unwrap_or_default();
-        let blocks = [0, 32, 64, 96].map(|shift| (kept >> shift) as u32);
-        Self { blocks, length: length as u32 }
-    }
+/// The first `length` of `bytes`, at most [`SHORT`], followed by zeros.
+#[inline(always)]
+pub(super) fn short_blocks(bytes: &[u8], length: usize) -> [u32; 4] {
+    let all = match bytes.first_chunk::<SHORT>() {
+        Some(all) => *all,
+        None => last_bytes(bytes),
+    };
+    // A shift by all of the bits is none that there is.
+    let excess = 8 * SHORT.saturating_sub(length) as u32;
+    let kept = u128::from_le_bytes(all) & u128::MAX.checked_shr(excess).unwrap_or_default();
+    [0, 32, 64, 96].map(|shift| (kept >> shift) as u32)
 }
 
 /// Fewer bytes than [`SHORT`], at the end of all.
 #[cold]
-fn first_bytes(bytes: &[u8]) -> [u8; SHORT] {
-    let mut first = [0; SHORT];
-    for (to, from) in first.iter_mut().zip(bytes) {
+fn last_bytes(bytes: &[u8]) -> [u8; SHORT] {
+    let mut last = [0; SHORT];
+    for (to, from) in last.iter_mut().zip(bytes) {
         *to = *from;
     }
-    first
+    last
 }
 
-/// [`hash_bytes`] of a short value; in a loop this becomes vector code.
+/// [`hash_bytes`] of at most [`SHORT`] bytes; in a loop this becomes vector code.
 #[inline(always)]
-pub(super) fn hash_short(value: ShortValue) -> i32 {
+pub(super) fn hash_short(blocks: [u32; 4], length: u32) -> i32 {
     let mut state = 0;
-    for (block, end) in value.blocks.into_iter().zip([4, 8, 12, 16]) {
-        state = absorb_if(value.length >= end, state, block);
+    for (block, end) in blocks.into_iter().zip([4, 8, 12, 16]) {
+        state = absorb_if(length >= end, state, block);
     }
-    finish(state, value.length)
+    finish(state, length)
 }

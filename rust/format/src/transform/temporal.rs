@@ -94,13 +94,20 @@ pub(super) fn months_of_day(days: i32) -> i32 {
     ((year - EPOCH_YEAR) * 12 + i64::from(month)) as i32
 }
 
+/// Between 2^52 and 2^53 doubles are whole numbers: added to one of up to 51 bits and a sign, this leaves it in
+/// the low bits as they are in an integer, and the other way round.
+const WHOLE: f64 = 6_755_399_441_055_744.0;
+
 /// `value / (divisor * 2^shift)`, rounded down, for `value / 2^shift` of no more than 50 bits and a sign: the
 /// half that is added outweighs what two roundings take away from the product. In a loop this becomes vector
-/// code, which a division of integers does not.
+/// code, which a division of integers and the conversions of the language do not.
 #[inline(always)]
 fn floored_quotient(value: i64, shift: u32, divisor: f64) -> i32 {
-    // In range, because what is divided is a timestamp and the quotient a number of days or hours.
-    (((value >> shift) as f64 + 0.5) * divisor.recip()).floor() as i32
+    let whole = (value >> shift).cast_unsigned().wrapping_add(WHOLE.to_bits());
+    let number = f64::from_bits(whole) - WHOLE;
+    let quotient = ((number + 0.5) * divisor.recip()).floor();
+    // What is divided is a timestamp and the quotient a number of days or hours of 32 bits.
+    (quotient + WHOLE).to_bits() as i32
 }
 
 /// Days of 64-bit microseconds need 28 bits.
