@@ -51,14 +51,19 @@ pub(crate) struct BatchPlan {
     pub(crate) decoded: HashMap<usize, DataType>,
     /// Schema of the batches made.
     pub(crate) schema: SchemaRef,
+    /// What errors call the file.
+    pub(crate) what: &'static str,
     columns: Vec<ColumnPlan>,
 }
 
 /// What a file's rows have in common and do not hold themselves.
 #[derive(Debug)]
 pub(crate) struct FileFacts<'a> {
+    /// What errors call the file.
+    pub(crate) what: &'static str,
     pub(crate) columns: &'a [FileColumn],
-    pub(crate) descriptor: &'a SchemaDescriptor,
+    /// The leaves as Parquet stores them, where it does.
+    pub(crate) descriptor: Option<&'a SchemaDescriptor>,
     pub(crate) location: &'a str,
     pub(crate) spec_id: i32,
     /// Values of identity-partitioned columns, by source id.
@@ -96,7 +101,8 @@ impl BatchPlan {
             .map(|field| resolver.column(field, facts.columns, ""))
             .collect::<Result<_>>()?;
         let schema = Arc::new(schema_to_arrow(wanted, options));
-        Ok(Self { leaves: resolver.leaves, decoded: resolver.decoded, schema, columns })
+        let Resolver { leaves, decoded, .. } = resolver;
+        Ok(Self { leaves, decoded, schema, what: facts.what, columns })
     }
 
     /// The leaves as a mask over the file.
@@ -177,8 +183,8 @@ impl Resolver<'_> {
         }
         let leaf = column.leaves.start;
         self.leaves.insert(leaf);
-        if leaf < self.facts.descriptor.num_columns() {
-            let physical = self.facts.descriptor.column(leaf).physical_type();
+        if let Some(descriptor) = self.facts.descriptor.filter(|it| leaf < it.num_columns()) {
+            let physical = descriptor.column(leaf).physical_type();
             let decoded = decoded_type(column.field.data_type(), physical, wanted);
             if decoded != *column.field.data_type() {
                 self.decoded.insert(leaf, decoded);
@@ -263,7 +269,7 @@ impl Resolver<'_> {
         }
         if wanted.required {
             let reason = format!("required column {path} (field id {}) is absent", wanted.id);
-            return Err(FormatError::corrupt("the Parquet file", reason).into());
+            return Err(FormatError::corrupt(self.facts.what, reason).into());
         }
         Ok(ColumnPlan::Null(target.data_type().clone()))
     }

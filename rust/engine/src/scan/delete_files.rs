@@ -11,11 +11,10 @@ use icefloe_format::predicate::BoundPredicate;
 use icefloe_format::spec::{NestedField, PrimitiveType, Schema, Type};
 use roaring::RoaringTreemap;
 
-use super::columns::{BatchPlan, FileFacts};
-use super::file::{Footer, OpenFile, units};
-use super::file_columns::file_columns;
+use super::data_format::DataFormat;
 use super::metadata_columns::{DELETE_FILE_PATH_ID, DELETE_FILE_POS_ID};
 use super::prune::{prune, values_at};
+use super::request::FileRequest;
 use super::row_groups::key_bounds;
 use super::task::{DeleteFile, ScanTask};
 use crate::error::{Error, Result};
@@ -192,13 +191,10 @@ impl DeleteFiles {
         schema: &Schema,
         take: &mut dyn FnMut(RecordBatch) -> Result<()>,
     ) -> Result<()> {
-        if !file.file_format.eq_ignore_ascii_case("PARQUET") {
-            let feature = format!("reading {} delete files", file.file_format);
-            return Err(Error::unsupported_in(&file.location, feature));
-        }
-        let opened = self.open(file, schema)?;
-        let groups: Vec<_> = (0..opened.reader.metadata().num_row_groups()).collect();
-        for unit in units(&opened, &groups) {
+        let what = (file.location.as_str(), file.record_count);
+        let request = FileRequest::whole((&self.io, &self.context), what, schema);
+        let format = DataFormat::of(&file.file_format, &file.location)?;
+        for unit in format.open(&request).map_err(|error| error.at(&file.location))? {
             let mut outcome = Ok(());
             unit.decode(BATCH_ROWS, None, &mut |batch| {
                 outcome = take(batch);
@@ -207,33 +203,6 @@ impl DeleteFiles {
             outcome?;
         }
         Ok(())
-    }
-
-    fn open(&self, file: &DeleteFile, schema: &Schema) -> Result<Arc<OpenFile>> {
-        let footer = Footer::read(&self.io, &file.location, file.record_count)?;
-        let columns = file_columns(footer.schema(), self.context.name_mapping.as_ref());
-        let identities = HashMap::new();
-        let facts = FileFacts {
-            columns: &columns,
-            descriptor: footer.metadata.file_metadata().schema_descr(),
-            location: &file.location,
-            spec_id: 0,
-            identities: &identities,
-        };
-        let output =
-            BatchPlan::new(schema, &facts, true).map_err(|error| error.at(&file.location))?;
-        let groups: Vec<_> = (0..footer.metadata.num_row_groups()).collect();
-        let reader = footer.reader(&columns, std::iter::once(&output), &groups)?;
-        Ok(Arc::new(OpenFile {
-            io: self.io.clone(),
-            location: file.location.clone(),
-            source: footer.source.clone(),
-            reader,
-            output,
-            tests: vec![],
-            keys: None,
-            deleted: None,
-        }))
     }
 }
 

@@ -4,11 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{BooleanArray, RecordBatch};
+use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Field};
-use arrow_select::filter::filter_record_batch;
-use icefloe_format::Error as FormatError;
-use icefloe_format::delete::{RowRun, deleted_rows, row_runs};
+use icefloe_format::delete::{RowRun, row_runs};
 use parquet::arrow::RowNumber;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowFilter,
@@ -23,6 +21,7 @@ use roaring::RoaringTreemap;
 use super::ahead::ranges;
 use super::columns::{BatchPlan, decoded_schema};
 use super::cut::{cut, is_cut, page_starts};
+use super::deleted_rows::DeletedRows;
 use super::file_columns::FileColumn;
 use super::key_tests::{KeyTest, KeyTests};
 use super::pipeline::catch_panic;
@@ -31,7 +30,7 @@ use super::source::DataFile;
 use crate::error::{Error, Result};
 use crate::store::FileIo;
 
-const WHAT: &str = "the Parquet file";
+pub(crate) const WHAT: &str = "the Parquet file";
 /// Kept and deleted runs of fewer rows than this on average are decoded together and filtered after.
 const SHORT_RUN_ROWS: u64 = 32;
 
@@ -290,30 +289,6 @@ impl Unit {
     fn group_rows(&self) -> u64 {
         let group = self.file.reader.metadata().row_groups().get(self.row_group);
         group.and_then(|group| u64::try_from(group.num_rows()).ok()).unwrap_or(self.rows.end)
-    }
-}
-
-/// What is dropped from batches after they are decoded.
-struct DeletedRows<'a> {
-    positions: Option<&'a RoaringTreemap>,
-    keys: Vec<&'a KeyTest>,
-    /// Position of the next row; meaningless after a row filter, where there are no positions.
-    next: u64,
-}
-
-impl DeletedRows<'_> {
-    fn drop_from(&mut self, decoded: RecordBatch) -> Result<RecordBatch> {
-        let end = self.next + decoded.num_rows() as u64;
-        let rows = std::mem::replace(&mut self.next, end)..end;
-        if self.positions.is_none() && self.keys.is_empty() {
-            return Ok(decoded);
-        }
-        let keyed =
-            self.keys.iter().map(|test| test.keyed(&decoded)).collect::<Result<Vec<_>>>()?;
-        let Some(deleted) = deleted_rows(rows, self.positions, &keyed)? else { return Ok(decoded) };
-        let kept = BooleanArray::new(!&deleted, None);
-        filter_record_batch(&decoded, &kept)
-            .map_err(|error| FormatError::invalid("batch", error.to_string()).into())
     }
 }
 

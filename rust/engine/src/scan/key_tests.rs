@@ -9,13 +9,12 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_buffer::BooleanBuffer;
 use icefloe_format::delete::{EqualityKeys, KeyedColumns};
+use icefloe_format::predicate::BoundPredicate;
 use icefloe_format::spec::Schema;
-use parquet::file::metadata::ParquetMetaData;
 
 use super::columns::{BatchPlan, FileFacts};
 use super::delete_files::KeySet;
 use super::prune::{prune, values_at};
-use super::row_groups::that_might_match;
 use crate::error::{Error, Result};
 
 /// The key sets that apply to a file.
@@ -37,7 +36,7 @@ pub(crate) struct KeyTest {
 
 impl KeyTests {
     /// Resolve the columns of key sets beside those of the output; `None` where no row group can hold one
-    /// of their keys.
+    /// of their keys. `row_groups_of` tells which may hold a row that satisfies a predicate.
     ///
     /// # Errors
     /// Those of resolving the key columns.
@@ -45,13 +44,12 @@ impl KeyTests {
         sets: Vec<KeySet>,
         (projection, output, views): (&Schema, &BatchPlan, bool),
         facts: &FileFacts<'_>,
-        (metadata, row_groups): (&ParquetMetaData, &[usize]),
+        row_groups_of: &dyn Fn(&BoundPredicate) -> Result<Vec<usize>>,
     ) -> Result<Option<Self>> {
         let mut tests = Vec::new();
         let mut leaves = output.leaves.clone();
         for set in sets {
-            let row_groups =
-                that_might_match(metadata, facts.columns, row_groups.to_vec(), &set.bounds)?;
+            let row_groups = row_groups_of(&set.bounds)?;
             if row_groups.is_empty() {
                 continue;
             }
@@ -97,7 +95,7 @@ impl KeyTest {
     /// `Corrupt` where the columns do not become those of the keys.
     pub(crate) fn keyed(&self, decoded: &RecordBatch) -> Result<KeyedColumns<'_>> {
         let batch = self.columns.make(decoded).map_err(|error| {
-            Error::from(icefloe_format::Error::corrupt("the Parquet file", error.to_string()))
+            Error::from(icefloe_format::Error::corrupt(self.columns.what, error.to_string()))
         })?;
         let columns = self.paths.iter().map(|path| values_at(&batch, path));
         let columns = columns.collect::<Result<_>>()?;

@@ -75,7 +75,8 @@ impl RowTest {
     }
 
     fn kept(&self, decoded: &RecordBatch) -> Result<BooleanArray> {
-        let batch = self.columns.make(decoded).map_err(data_error)?;
+        let batch = self.columns.make(decoded);
+        let batch = batch.map_err(|error| data_error(self.columns.what, &error))?;
         match &self.question {
             Question::Matches(filter) => {
                 let place = |id: i32| {
@@ -107,6 +108,6 @@ impl ArrowPredicate for Step {
     }
 }
 
-fn data_error(error: ArrowError) -> Error {
-    icefloe_format::Error::corrupt("the Parquet file", error.to_string()).into()
+fn data_error(what: &str, error: &ArrowError) -> Error {
+    icefloe_format::Error::corrupt(what, error.to_string()).into()
 }

@@ -7,12 +7,13 @@ use arrow_schema::{ArrowError, SchemaRef};
 use icefloe_format::Error as FormatError;
 use icefloe_format::spec::{ArrowOptions, Schema, schema_to_arrow};
 
+use super::data_format::DataFormat;
 use super::delete_files::DeleteFiles;
 use super::metadata_columns::{DELETED_ID, PARTITION_ID};
 use super::pipeline::Pipeline;
 use super::task::{DeleteFile, ScanTask};
 use super::work::ScanWork;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::plan::TableContext;
 use crate::runtime::default_threads;
 use crate::store::FileIo;
@@ -104,10 +105,7 @@ fn threads_for(io: &FileIo, tasks: &[ScanTask]) -> usize {
 
 fn check_readable(tasks: &[ScanTask], projection: &Schema) -> Result<()> {
     for task in tasks {
-        if !task.file_format.eq_ignore_ascii_case("PARQUET") {
-            let feature = format!("reading {} data files", task.file_format);
-            return Err(Error::unsupported_in(&task.location, feature));
-        }
+        DataFormat::of(&task.file_format, &task.location)?;
     }
     for field in &projection.fields {
         if matches!(field.id, DELETED_ID | PARTITION_ID) {

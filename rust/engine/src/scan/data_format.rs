@@ -1,0 +1,63 @@
+//! The formats of data and delete files: each opens a file and cuts it into units that decode to batches.
+
+use arrow_array::RecordBatch;
+
+use super::file::Unit;
+use super::parquet_units::parquet_units;
+use super::request::FileRequest;
+use crate::error::{Error, Result};
+
+/// A format that files are read in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DataFormat {
+    Parquet,
+}
+
+/// Rows of a file that one thread decodes.
+pub(crate) enum DataUnit {
+    Parquet(Unit),
+}
+
+impl DataFormat {
+    /// The format by the name that the table's metadata gives it.
+    ///
+    /// # Errors
+    /// `Unsupported` naming the file.
+    pub(crate) fn of(name: &str, location: &str) -> Result<Self> {
+        match name.to_ascii_uppercase().as_str() {
+            "PARQUET" => Ok(Self::Parquet),
+            _ => Err(Error::unsupported_in(location, format!("reading {name} files"))),
+        }
+    }
+
+    /// Open a file and cut what is wanted of it into units, in file order.
+    ///
+    /// # Errors
+    /// [`Error::Missing`]; `Corrupt` naming the file; those of resolving columns and of reading deletes.
+    pub(crate) fn open(self, request: &FileRequest<'_>) -> Result<Vec<DataUnit>> {
+        let units = match self {
+            Self::Parquet => {
+                parquet_units(request)?.into_iter().map(DataUnit::Parquet).collect::<Vec<_>>()
+            }
+        };
+        Ok(units)
+    }
+}
+
+impl DataUnit {
+    /// Decode the rows that are neither deleted nor filtered out, giving each batch to `emit` until it
+    /// returns false.
+    ///
+    /// # Errors
+    /// `Corrupt` naming the file.
+    pub(crate) fn decode(
+        &self,
+        batch_size: usize,
+        limit: Option<usize>,
+        emit: &mut dyn FnMut(RecordBatch) -> bool,
+    ) -> Result<()> {
+        match self {
+            Self::Parquet(unit) => unit.decode(batch_size, limit, emit),
+        }
+    }
+}

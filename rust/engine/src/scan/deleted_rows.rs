@@ -1,0 +1,38 @@
+//! Rows dropped from batches after they are decoded.
+
+use arrow_array::{BooleanArray, RecordBatch};
+use arrow_select::filter::filter_record_batch;
+use icefloe_format::Error as FormatError;
+use icefloe_format::delete::deleted_rows;
+use roaring::RoaringTreemap;
+
+use super::key_tests::KeyTest;
+use crate::error::Result;
+
+/// What is dropped from batches after they are decoded.
+pub(crate) struct DeletedRows<'a> {
+    pub(crate) positions: Option<&'a RoaringTreemap>,
+    pub(crate) keys: Vec<&'a KeyTest>,
+    /// Position of the next row; meaningless after a row filter, where there are no positions.
+    pub(crate) next: u64,
+}
+
+impl DeletedRows<'_> {
+    /// The rows of the next decoded batch that are not deleted.
+    ///
+    /// # Errors
+    /// `Corrupt` where the columns do not become those of the keys.
+    pub(crate) fn drop_from(&mut self, decoded: RecordBatch) -> Result<RecordBatch> {
+        let end = self.next + decoded.num_rows() as u64;
+        let rows = std::mem::replace(&mut self.next, end)..end;
+        if self.positions.is_none() && self.keys.is_empty() {
+            return Ok(decoded);
+        }
+        let keyed =
+            self.keys.iter().map(|test| test.keyed(&decoded)).collect::<Result<Vec<_>>>()?;
+        let Some(deleted) = deleted_rows(rows, self.positions, &keyed)? else { return Ok(decoded) };
+        let kept = BooleanArray::new(!&deleted, None);
+        filter_record_batch(&decoded, &kept)
+            .map_err(|error| FormatError::invalid("batch", error.to_string()).into())
+    }
+}

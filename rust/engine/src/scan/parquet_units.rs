@@ -1,0 +1,66 @@
+//! A Parquet file opened for a request: its columns resolved, its row groups pruned and cut into units.
+
+use std::sync::Arc;
+
+use icefloe_format::predicate::Predicate;
+
+use super::columns::{BatchPlan, FileFacts};
+use super::file::{Footer, OpenFile, Unit, WHAT, units};
+use super::file_columns::{FileColumn, file_columns};
+use super::key_tests::KeyTests;
+use super::request::FileRequest;
+use super::row_filter::RowTest;
+use super::row_groups::{in_range, that_might_match};
+use crate::error::Result;
+
+/// Open a file and cut the row groups that may hold a wanted row.
+///
+/// # Errors
+/// Those of [`Footer::read`], of resolving columns and of reading deletes.
+pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
+    let footer = Footer::read(request.io, request.location, request.record_count)?;
+    let columns = file_columns(footer.schema(), request.context.name_mapping.as_ref());
+    let facts = FileFacts {
+        what: WHAT,
+        columns: &columns,
+        descriptor: Some(footer.metadata.file_metadata().schema_descr()),
+        location: request.location,
+        spec_id: request.spec_id,
+        identities: &request.identities,
+    };
+    let output = BatchPlan::new(request.projection, &facts, request.string_views)?;
+    let row_groups = row_groups(request, &footer, &columns)?;
+    let tests = request.tests(&facts)?;
+    let keys = KeyTests::new(
+        request.key_sets()?,
+        (request.projection, &output, request.string_views),
+        &facts,
+        &|bounds| Ok(that_might_match(&footer.metadata, &columns, row_groups.clone(), bounds)?),
+    )?;
+    let plans = std::iter::once(&output).chain(tests.iter().map(RowTest::columns));
+    let plans = plans.chain(keys.iter().flat_map(KeyTests::plans));
+    let reader = footer.reader(&columns, plans, &row_groups)?;
+    let file = OpenFile {
+        io: request.io.clone(),
+        location: request.location.to_owned(),
+        source: footer.source.clone(),
+        reader,
+        output,
+        tests,
+        keys,
+        deleted: request.deleted()?,
+    };
+    Ok(units(&Arc::new(file), &row_groups))
+}
+
+fn row_groups(
+    request: &FileRequest<'_>,
+    footer: &Footer,
+    columns: &[FileColumn],
+) -> Result<Vec<usize>> {
+    let groups = in_range(&footer.metadata, request.start, request.length);
+    if matches!(request.residual, Predicate::AlwaysTrue) {
+        return Ok(groups);
+    }
+    Ok(that_might_match(&footer.metadata, columns, groups, &request.residual)?)
+}

@@ -1,0 +1,94 @@
+//! What is wanted of one data or delete file, whatever its format.
+
+use std::collections::HashMap;
+
+use icefloe_format::predicate::{BoundPredicate, Predicate};
+use icefloe_format::spec::{Datum, Schema};
+use roaring::RoaringTreemap;
+
+use super::columns::FileFacts;
+use super::delete_files::{DeleteFiles, KeySet};
+use super::row_filter::RowTest;
+use crate::error::Result;
+use crate::plan::TableContext;
+use crate::store::FileIo;
+
+/// A file and what is wanted of it. A format answers with the units that it cuts the file into.
+pub(crate) struct FileRequest<'a> {
+    pub(crate) io: &'a FileIo,
+    pub(crate) context: &'a TableContext,
+    pub(crate) location: &'a str,
+    /// Rows of the whole file by the table's metadata; unknown if negative.
+    pub(crate) record_count: i64,
+    /// First byte of the part to read.
+    pub(crate) start: u64,
+    /// Bytes of the part to read.
+    pub(crate) length: u64,
+    pub(crate) spec_id: i32,
+    /// Values of identity-partitioned columns, by source id.
+    pub(crate) identities: HashMap<i32, Option<Datum>>,
+    /// The columns of the batches made.
+    pub(crate) projection: &'a Schema,
+    pub(crate) string_views: bool,
+    /// What rows must satisfy.
+    pub(crate) residual: BoundPredicate,
+    /// The delete files that apply, by their numbers.
+    pub(crate) deletes: Option<(&'a DeleteFiles, &'a [usize])>,
+}
+
+impl<'a> FileRequest<'a> {
+    /// The whole of a file: every row and no metadata.
+    pub(crate) fn whole(
+        (io, context): (&'a FileIo, &'a TableContext),
+        (location, record_count): (&'a str, i64),
+        projection: &'a Schema,
+    ) -> Self {
+        Self {
+            io,
+            context,
+            location,
+            record_count,
+            start: 0,
+            length: u64::MAX,
+            spec_id: 0,
+            identities: HashMap::new(),
+            projection,
+            string_views: true,
+            residual: Predicate::AlwaysTrue,
+            deletes: None,
+        }
+    }
+
+    /// The questions that every row is asked.
+    ///
+    /// # Errors
+    /// Those of resolving the columns of the residual.
+    pub(crate) fn tests(&self, facts: &FileFacts<'_>) -> Result<Vec<RowTest>> {
+        if matches!(self.residual, Predicate::AlwaysTrue) {
+            return Ok(vec![]);
+        }
+        Ok(vec![RowTest::matches(self.residual.clone(), &self.context.schema, facts)?])
+    }
+
+    /// The keys of the equality deletes that apply.
+    ///
+    /// # Errors
+    /// Those of reading them.
+    pub(crate) fn key_sets(&self) -> Result<Vec<KeySet>> {
+        match self.deletes {
+            Some((files, numbers)) => files.key_sets(numbers),
+            None => Ok(vec![]),
+        }
+    }
+
+    /// The positions that are deleted.
+    ///
+    /// # Errors
+    /// Those of reading them.
+    pub(crate) fn deleted(&self) -> Result<Option<RoaringTreemap>> {
+        match self.deletes {
+            Some((files, numbers)) => files.positions(self.location, numbers),
+            None => Ok(None),
+        }
+    }
+}
