@@ -7,6 +7,7 @@ import itertools
 import pytest
 from icefloe import _core
 
+from tests.storage.lender import lending
 from tests.storage.servers import proxy, s3_server
 
 BUCKETS = itertools.count()
@@ -42,3 +43,10 @@ def line(s3):
 def far_io(s3, line):
     """Storage through the proxy."""
     return _core.FileIo({**s3.properties(), "s3.endpoint": line.endpoint})
+
+
+@pytest.fixture
+def lender():
+    """A catalog's endpoint for credentials, with none to lend yet."""
+    with lending() as state:
+        yield state

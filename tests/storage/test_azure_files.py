@@ -6,7 +6,8 @@ import base64
 import hashlib
 import hmac
 import http.client
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
+from urllib.parse import urlencode
 
 import pyarrow as pa
 import pytest
@@ -14,6 +15,7 @@ from icefloe import _core
 from icefloe.catalog import load_catalog
 from icefloe.exceptions import FileAlreadyExistsError, MissingFileError
 
+from tests.storage.lender import PATH
 from tests.storage.servers import free_port, running, tool
 
 ACCOUNT = "devstoreaccount1"
@@ -98,3 +100,43 @@ def test_a_table_is_written_scanned_and_deleted_from(store, tmp_path):
     table.delete("id >= 50000")
     assert sorted(table.scan().to_arrow()["id"].to_pylist()) == list(range(50_000))
     assert table.scan(row_filter="id < 10").to_arrow().num_rows == 10
+
+
+def shared_access_signature() -> str:
+    """Return a token for everything in the account for ten minutes."""
+    expiry = (datetime.now(timezone.utc) + timedelta(minutes=10)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    parts = {
+        "sp": "rwdlacup",
+        "ss": "b",
+        "srt": "sco",
+        "st": "",
+        "se": expiry,
+        "sip": "",
+        "spr": "",
+        "sv": "2021-08-06",
+    }
+    text = "\n".join([ACCOUNT, *parts.values(), "", ""])
+    signature = base64.b64encode(hmac.digest(base64.b64decode(KEY), text.encode(), hashlib.sha256)).decode()
+    return urlencode({**{name: value for name, value in parts.items() if value}, "sig": signature})
+
+
+def test_expired_signatures_are_renewed(azure, lender):
+    properties, _ = azure
+    endpoint = properties["adls.connection-string"].split("BlobEndpoint=")[1].rstrip(";")
+    host = f"{ACCOUNT}.dfs.core.windows.net"
+    lender.credentials = [
+        {"prefix": f"abfss://box@{host}/", "config": {f"adls.sas-token.{host}": shared_access_signature()}},
+    ]
+    io = _core.FileIo(
+        {
+            "adls.account-host": endpoint.removeprefix("http://"),
+            "adls.blob-storage-scheme": "http",
+            f"adls.sas-token.{host}": "sv=2021-08-06&sig=expired",
+            f"adls.sas-token-expires-at-ms.{host}": "1000",
+            "adls.refresh-credentials-endpoint": f"{lender.address}{PATH}",
+        }
+    )
+    location = f"abfss://box@{host}/renewed"
+    io.write(location, b"data", overwrite=False)
+    assert io.read(location) == b"data"
+    assert len(lender.requests) == 1

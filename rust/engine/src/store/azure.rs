@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use object_store::ObjectStore;
-use object_store::azure::{MicrosoftAzureBuilder, split_sas};
+use object_store::azure::{AzureCredential, MicrosoftAzureBuilder, split_sas};
 
 use super::client::{Connector, client_options, retries};
 use super::properties::{Names, Properties, invalid};
+use super::vended::{Lent, Vended};
 use crate::error::Result;
 
 const CONNECTION_STRING: &str = "adls.connection-string";
@@ -22,6 +23,9 @@ const NAMES: Names = Names {
         "adls.auth.shared-key.account.key",
         "adls.sas-token",
         "adls.sas-token.",
+        "adls.sas-token-expires-at-ms.",
+        "adls.refresh-credentials-enabled",
+        "adls.refresh-credentials-endpoint",
         "adls.token",
         "adls.tenant-id",
         "adls.client-id",
@@ -43,12 +47,28 @@ const NAMES: Names = Names {
         "adls.dfs-storage-authority",
         "adls.dfs-storage-scheme",
         "adls.read.",
-        "adls.refresh-credentials-enabled",
-        "adls.refresh-credentials-endpoint",
-        "adls.sas-token-expires-at-ms.",
         "adls.write.",
     ],
     unsupported: &["adls.token-credential-provider"],
+};
+
+/// Read for an account by its host or its name.
+const LENT: Lent<AzureCredential> = Lent {
+    service: "MicrosoftAzure",
+    endpoint: "adls.refresh-credentials-endpoint",
+    enabled: "adls.refresh-credentials-enabled",
+    read: |properties, account| {
+        let own = |name: &str| {
+            let start = format!("adls.{name}.{account}");
+            let named = properties.0.range(start.clone()..);
+            let mut named = named.take_while(|(name, _)| name.starts_with(&start));
+            named.find(|(name, _)| matches!(name[start.len()..].chars().next(), None | Some('.')))
+        };
+        let (_, token) = own("sas-token")?;
+        let expires = own("sas-token-expires-at-ms").and_then(|(_, at)| at.parse().ok());
+        let pairs = split_sas(token.trim_start_matches('?')).ok()?;
+        Some((AzureCredential::SASToken(pairs), expires))
+    },
 };
 
 /// Where to connect and as whom, from what the location and the properties say.
@@ -73,7 +93,12 @@ pub(super) fn store(authority: &str, properties: Properties<'_>) -> Result<Arc<d
     let account = account(host, properties)?;
     let insecure = account.address.scheme() == "http";
     let address = account.address.as_str().trim_end_matches('/').to_owned();
-    let builder = credentials(&account, properties)?
+    let place = format!("abfs://{authority}");
+    let builder = match Vended::new(LENT, place, &account.name, properties)? {
+        Some(vended) => MicrosoftAzureBuilder::new().with_credentials(vended),
+        None => credentials(&account, properties)?,
+    };
+    let builder = builder
         .with_account(account.name)
         .with_container_name(container)
         .with_endpoint(address)

@@ -75,14 +75,18 @@ impl Attempts {
     }
 }
 
+/// Name the cryptography of TLS. An error says that there is a provider already, which serves as well.
+pub(super) fn trust_ring() {
+    drop(rustls::crypto::ring::default_provider().install_default());
+}
+
 /// Connects with the TLS that this crate is built with.
 #[derive(Debug)]
 pub(super) struct Connector;
 
 impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        // An error says that there is a provider already, which serves as well.
-        drop(rustls::crypto::ring::default_provider().install_default());
+        trust_ring();
         let client = ReqwestConnector::default().connect(options)?;
         Ok(HttpClient::new(Counting { client }))
     }

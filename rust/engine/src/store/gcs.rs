@@ -2,17 +2,21 @@
 
 use std::sync::Arc;
 
-use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::gcp::{GcpCredential, GoogleCloudStorageBuilder};
 use object_store::{ObjectStore, StaticCredentialProvider};
 
 use super::client::{Connector, client_options, retries};
 use super::properties::{Names, Properties, invalid};
+use super::vended::{Lent, Vended, milliseconds};
 use crate::error::Result;
 
 const NAMES: Names = Names {
     prefix: "gcs.",
     used: &[
         "gcs.oauth2.token",
+        "gcs.oauth2.token-expires-at",
+        "gcs.oauth2.refresh-credentials-enabled",
+        "gcs.oauth2.refresh-credentials-endpoint",
         "gcs.no-auth",
         "gcs.service.host",
         "gcs.proxy-uri",
@@ -32,9 +36,6 @@ const NAMES: Names = Names {
         "gcs.consistency",
         "gcs.default-bucket-location",
         "gcs.delete.",
-        "gcs.oauth2.refresh-credentials-enabled",
-        "gcs.oauth2.refresh-credentials-endpoint",
-        "gcs.oauth2.token-expires-at",
         "gcs.project-id",
         "gcs.requester-pays",
         "gcs.session-kwargs",
@@ -48,6 +49,17 @@ const NAMES: Names = Names {
     ],
 };
 
+const LENT: Lent<GcpCredential> = Lent {
+    service: "GCS",
+    endpoint: "gcs.oauth2.refresh-credentials-endpoint",
+    enabled: "gcs.oauth2.refresh-credentials-enabled",
+    read: |properties, _| {
+        let bearer = properties.text(&["gcs.oauth2.token"])?.to_owned();
+        let expires = milliseconds(properties, "gcs.oauth2.token-expires-at");
+        Some((GcpCredential { bearer }, expires))
+    },
+};
+
 /// The store of a bucket. Without a token the environment is asked for credentials.
 ///
 /// # Errors
@@ -57,15 +69,18 @@ pub(super) fn store(bucket: &str, properties: Properties<'_>) -> Result<Arc<dyn 
     let host = properties.address("gcs.service.host")?;
     let insecure = host.as_ref().is_some_and(|url| url.scheme() == "http");
     let anonymous = properties.flag("gcs.no-auth")? == Some(true);
-    let mut builder = match properties.text(&["gcs.oauth2.token"]) {
-        Some(token) if !anonymous => GoogleCloudStorageBuilder::new().with_bearer_token(token),
+    let token = properties.text(&["gcs.oauth2.token"]);
+    let vended = Vended::new(LENT, format!("gs://{bucket}"), bucket, properties)?;
+    let mut builder = match (token, vended) {
         // Credentials that are never sent, so that none are looked for.
-        _ if anonymous => GoogleCloudStorageBuilder::new()
-            .with_skip_signature(true)
-            .with_credentials(Arc::new(StaticCredentialProvider::new(
-                object_store::gcp::GcpCredential { bearer: String::new() },
-            ))),
-        _ => GoogleCloudStorageBuilder::from_env(),
+        _ if anonymous => {
+            GoogleCloudStorageBuilder::new().with_skip_signature(true).with_credentials(Arc::new(
+                StaticCredentialProvider::new(GcpCredential { bearer: String::new() }),
+            ))
+        }
+        (_, Some(vended)) => GoogleCloudStorageBuilder::new().with_credentials(vended),
+        (Some(token), None) => GoogleCloudStorageBuilder::new().with_bearer_token(token),
+        (None, None) => GoogleCloudStorageBuilder::from_env(),
     };
     builder = builder
         .with_bucket_name(bucket)

@@ -20,6 +20,7 @@ mod remote;
 mod s3;
 mod stores;
 mod upload;
+mod vended;
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, ErrorKind};

@@ -130,7 +130,15 @@ fn fits(known: &str, name: &str) -> bool {
 }
 
 fn is_secret(name: &str) -> bool {
-    const MARKS: [&str; 7] =
-        ["key", "secret", "token", "password", "credential", "connection-string", "proxy-uri"];
-    MARKS.iter().any(|mark| name.contains(mark))
+    const MARKS: [&str; 8] = [
+        "key",
+        "secret",
+        "token",
+        "password",
+        "credential",
+        "connection-string",
+        "proxy-uri",
+        "header.",
+    ];
+    !name.ends_with("-endpoint") && MARKS.iter().any(|mark| name.contains(mark))
 }

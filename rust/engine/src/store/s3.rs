@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use object_store::ObjectStore;
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, S3ConditionalPut};
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, AwsCredential, S3ConditionalPut};
 
 use super::client::{Connector, client_options, retries};
 use super::properties::{Names, Properties, invalid};
+use super::vended::{Lent, Vended, milliseconds};
 use crate::error::Result;
 
 const NAMES: Names = Names {
@@ -17,6 +18,7 @@ const NAMES: Names = Names {
         "s3.access-key-id",
         "s3.secret-access-key",
         "s3.session-token",
+        EXPIRES,
         "s3.anonymous",
         "s3.path-style-access",
         "s3.force-virtual-addressing",
@@ -48,7 +50,6 @@ const NAMES: Names = Names {
         "s3.preload-client-enabled",
         "s3.resolve-region",
         "s3.retry-strategy-impl",
-        "s3.session-token-expires-at-ms",
         "s3.signer.",
         "s3.sse.md5",
         "s3.staging-dir",
@@ -71,6 +72,22 @@ pub(super) const PART_SIZE: &str = "s3.multipart.part-size-bytes";
 /// Whether the server deletes many objects with one request, as S3 does.
 pub(super) const BULK_DELETES: &str = "s3.bulk-deletes";
 const ANONYMOUS: &str = "s3.anonymous";
+const EXPIRES: &str = "s3.session-token-expires-at-ms";
+
+const LENT: Lent<AwsCredential> = Lent {
+    service: "S3",
+    endpoint: "client.refresh-credentials-endpoint",
+    enabled: "client.refresh-credentials-enabled",
+    read: |properties, _| {
+        let text = |name: &str| properties.text(&[name]).map(str::to_owned);
+        let credential = AwsCredential {
+            key_id: text("s3.access-key-id")?,
+            secret_key: text("s3.secret-access-key")?,
+            token: text("s3.session-token"),
+        };
+        Some((credential, milliseconds(properties, EXPIRES)))
+    },
+};
 
 /// The store of a bucket.
 ///
@@ -78,7 +95,7 @@ const ANONYMOUS: &str = "s3.anonymous";
 /// `InvalidArgument`, `Unsupported`; naming a property.
 pub(super) fn store(bucket: &str, properties: Properties<'_>) -> Result<Arc<dyn ObjectStore>> {
     properties.check(&NAMES)?;
-    let builder = credentials(properties)?;
+    let builder = credentials(bucket, properties)?;
     let endpoint = match properties.address("s3.endpoint")? {
         None => of_environment(&builder)?,
         found => found,
@@ -113,13 +130,15 @@ pub(super) fn store(bucket: &str, properties: Properties<'_>) -> Result<Arc<dyn 
 }
 
 /// The environment is asked for credentials, and for a region, only where properties give none.
-fn credentials(properties: Properties<'_>) -> Result<AmazonS3Builder> {
+fn credentials(bucket: &str, properties: Properties<'_>) -> Result<AmazonS3Builder> {
     let id = properties.text(&["s3.access-key-id", "client.access-key-id"]);
     let secret = properties.text(&["s3.secret-access-key", "client.secret-access-key"]);
     let token = properties.text(&["s3.session-token", "client.session-token"]);
     let anonymous = properties.flag(ANONYMOUS)? == Some(true);
+    let vended = Vended::new(LENT, format!("s3://{bucket}"), bucket, properties)?;
     let mut builder = match (id, secret) {
         _ if anonymous => AmazonS3Builder::new().with_skip_signature(true),
+        _ if vended.is_some() => AmazonS3Builder::new(),
         (Some(id), Some(secret)) => {
             AmazonS3Builder::new().with_access_key_id(id).with_secret_access_key(secret)
         }
@@ -127,8 +146,11 @@ fn credentials(properties: Properties<'_>) -> Result<AmazonS3Builder> {
         (Some(_), None) => return Err(invalid("s3.secret-access-key", "is missing beside the id")),
         (None, Some(_)) => return Err(invalid("s3.access-key-id", "is missing beside the secret")),
     };
-    if let (Some(token), false) = (token, anonymous) {
-        builder = builder.with_token(token);
+    match (vended, token) {
+        _ if anonymous => {}
+        (Some(vended), _) => builder = builder.with_credentials(vended),
+        (None, Some(token)) => builder = builder.with_token(token),
+        (None, None) => {}
     }
     let from_environment = AmazonS3Builder::from_env().get_config_value(&AmazonS3ConfigKey::Region);
     Ok(match from_environment {

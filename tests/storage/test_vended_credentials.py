@@ -1,0 +1,134 @@
+"""Credentials that a catalog lends: used until they expire, renewed at its endpoint, by every process that reads."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from icefloe import _core
+from icefloe.exceptions import StorageError, ValidationError
+
+from tests.storage.lender import PATH, Lender
+from tests.storage.test_gcs_requests import gcs  # noqa: F401  a fixture
+
+HOUR_MS = 3_600_000
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def s3_credentials(s3, *, prefix: str, expires_ms: int, secret: str | None = None) -> dict[str, object]:
+    return {
+        "prefix": prefix,
+        "config": {
+            "s3.access-key-id": s3.access_key,
+            "s3.secret-access-key": secret or s3.secret_key,
+            "s3.session-token-expires-at-ms": str(expires_ms),
+        },
+    }
+
+
+def lent_properties(s3, lender: Lender, **changed: str) -> dict[str, str]:
+    properties = {
+        **s3.properties(),
+        "s3.access-key-id": "expired",
+        "s3.secret-access-key": "expired-secret",
+        "s3.session-token-expires-at-ms": str(now_ms() - 1),
+        "uri": lender.address,
+        "token": "catalog-token",
+        "header.x-tenant": "blue",
+        "client.refresh-credentials-endpoint": PATH,
+    }
+    return {**properties, **{name.replace("__", ".").replace("_", "-"): value for name, value in changed.items()}}
+
+
+def test_expired_credentials_are_renewed_once_and_kept(s3, bucket, lender):
+    far = now_ms() + HOUR_MS
+    lender.credentials = [
+        s3_credentials(s3, prefix="s3", expires_ms=far, secret="of-something-wider"),
+        s3_credentials(s3, prefix=f"s3://{bucket}/warehouse/", expires_ms=far),
+        s3_credentials(s3, prefix="s3://another", expires_ms=far, secret="of-something-else"),
+    ]
+    io = _core.FileIo(lent_properties(s3, lender))
+    for number in range(5):
+        io.write(f"s3://{bucket}/warehouse/{number}", b"data", overwrite=False)
+        assert io.read(f"s3://{bucket}/warehouse/{number}") == b"data"
+    assert [path for path, _ in lender.requests] == [PATH]
+    headers = lender.requests[0][1]
+    assert (headers["authorization"], headers["x-tenant"]) == ("Bearer catalog-token", "blue")
+
+
+def test_credentials_about_to_expire_are_renewed_before(s3, bucket, lender):
+    lender.credentials = [s3_credentials(s3, prefix="s3", expires_ms=now_ms() + 60_000)]
+    io = _core.FileIo(lent_properties(s3, lender))
+    io.write(f"s3://{bucket}/soon", b"data", overwrite=False)
+    asked = len(lender.requests)
+    assert io.read(f"s3://{bucket}/soon") == b"data"
+    assert len(lender.requests) > asked
+
+
+def test_good_credentials_ask_nobody_and_outlive_a_lender_that_fails(s3, bucket, lender):
+    own = {"s3.access-key-id": s3.access_key, "s3.secret-access-key": s3.secret_key}
+    far = {**own, "s3.session-token-expires-at-ms": str(now_ms() + HOUR_MS)}
+    _core.FileIo(lent_properties(s3, lender, **far)).write(f"s3://{bucket}/good", b"data", overwrite=False)
+    assert lender.requests == []
+    soon = {**own, "s3.session-token-expires-at-ms": str(now_ms() + 60_000)}
+    lender.statuses = [403]
+    assert _core.FileIo(lent_properties(s3, lender, **soon)).read(f"s3://{bucket}/good") == b"data"
+    assert len(lender.requests) == 1
+
+
+def test_a_lender_that_fails_for_a_moment_is_asked_again(s3, bucket, lender):
+    lender.statuses = [503, 429]
+    lender.credentials = [s3_credentials(s3, prefix="s3", expires_ms=now_ms() + HOUR_MS)]
+    _core.FileIo(lent_properties(s3, lender)).write(f"s3://{bucket}/again", b"data", overwrite=False)
+    assert len(lender.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("status", "credentials", "message"),
+    [
+        (401, [], "answers 401"),
+        (200, [], "none for s3://"),
+        (200, [{"prefix": "s3", "config": {"s3.access-key-id": "alone"}}], "none for s3://"),
+        (200, "nothing", "no list of storage-credentials"),
+    ],
+)
+def test_what_does_not_come_is_said(s3, bucket, lender, status, credentials, message):
+    lender.statuses = [status]
+    lender.credentials = credentials
+    with pytest.raises(StorageError, match=message) as raised:
+        _core.FileIo(lent_properties(s3, lender)).read(f"s3://{bucket}/never")
+    assert PATH in str(raised.value)
+    assert "catalog-token" not in str(raised.value)
+
+
+def test_renewal_can_be_switched_off_and_wants_an_address(s3, bucket, lender):
+    off = lent_properties(s3, lender, **{"client.refresh-credentials-enabled": "false"})
+    with pytest.raises(StorageError):
+        _core.FileIo(off).read(f"s3://{bucket}/never")
+    assert lender.requests == []
+    nowhere = lent_properties(s3, lender)
+    del nowhere["uri"]
+    with pytest.raises(ValidationError, match=r"client\.refresh-credentials-endpoint"):
+        _core.FileIo(nowhere).read(f"s3://{bucket}/never")
+
+
+def test_tokens_of_google_are_renewed(gcs, lender):  # noqa: F811  the fixture
+    address, objects, seen = gcs
+    objects["/bucket/one"] = b"data"
+    lender.credentials = [
+        {
+            "prefix": "gs://bucket/warehouse",
+            "config": {"gcs.oauth2.token": "fresh", "gcs.oauth2.token-expires-at": str(now_ms() + HOUR_MS)},
+        }
+    ]
+    properties = {
+        "gcs.service.host": address,
+        "gcs.oauth2.token": "stale",
+        "gcs.oauth2.token-expires-at": str(now_ms() - 1),
+        "gcs.oauth2.refresh-credentials-endpoint": f"{lender.address}{PATH}",
+    }
+    assert _core.FileIo(properties).read("gs://bucket/one") == b"data"
+    assert {headers["authorization"] for _, headers in seen} == {"Bearer fresh"}
