@@ -31,6 +31,7 @@ from icefloe._core_api.scan import (
     ScanIterator,
     ScanPlan,
     ScanStream,
+    explain_read,
     plan,
     read,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "bucket",
     "build_profile",
     "days",
+    "explain_read",
     "filter_manifests",
     "filter_rows",
     "hours",

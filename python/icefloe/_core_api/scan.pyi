@@ -129,3 +129,32 @@ def read(
 
     Spec: Column Projection; Scan Planning; Row-level Deletes.
     """
+
+def explain_read(
+    io: FileIo,
+    context: str,
+    files: BatchLike,
+    deletes: BatchLike,
+    *,
+    projection: str,
+    threads: int | None = None,
+) -> pa.RecordBatch:
+    """Return what reading scan tasks comes to, one row per task, from the footers of the files alone.
+
+    ``file_path`` utf8 !null, ``row_groups`` int64 (of the task), ``row_groups_kept`` int64, ``pages`` int64 (of the columns
+    read, in the kept row groups; null where the file has no page index), ``pages_kept`` int64, ``rows`` int64, ``rows_selected``
+    int64 (those to decode, before deletes and before the filter looks at values), ``bytes_to_read`` int64, ``reason`` utf8 (by
+    what the rest is ruled out: of ``statistics``, ``bloom filter``, ``page index`` those that were, joined by commas; null
+    where all is read). Of data files that are not Parquet everything but the path is null.
+
+    Args:
+        io: Storage.
+        context: As for :func:`plan`.
+        files: As for :func:`read`.
+        deletes: As for :func:`read`.
+        projection: As for :func:`read`.
+        threads: As for :func:`read`.
+
+    Raises:
+        MissingFileError, CorruptFileError: A file is gone, or its footer is damaged.
+    """

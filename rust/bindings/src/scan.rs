@@ -91,6 +91,23 @@ fn read(
     Ok(ScanStream { scan })
 }
 
+/// What reading scan tasks comes to, from their footers.
+#[pyfunction]
+#[pyo3(signature = (io, context, files, deletes, *, projection, threads = None))]
+fn explain_read<'py>(
+    py: Python<'py>,
+    io: PyFileIo,
+    context: &str,
+    files: BatchIn,
+    deletes: BatchIn,
+    projection: &str,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let scan = read(io, context, files, deletes, projection, 65536, None, true, threads)?.scan;
+    let survey = py.detach(|| scan.survey()).map_err(raise)?;
+    batch_out(py, &survey)
+}
+
 /// A scan's rows, read anew by every consumer.
 #[pyclass(frozen, module = "icefloe._core")]
 struct ScanStream {
@@ -150,5 +167,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan_scan, module)?)?;
     module.add_class::<ScanStream>()?;
     module.add_class::<ScanIterator>()?;
+    module.add_function(wrap_pyfunction!(explain_read, module)?)?;
     module.add_function(wrap_pyfunction!(read, module)?)
 }

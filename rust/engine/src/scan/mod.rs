@@ -27,6 +27,7 @@ mod row_filter;
 mod row_groups;
 mod source;
 mod stream;
+mod survey;
 mod task;
 mod work;
 

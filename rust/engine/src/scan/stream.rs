@@ -85,6 +85,14 @@ impl Scan {
         Arc::clone(&self.schema)
     }
 
+    pub(super) fn work(&self) -> &Arc<ScanWork> {
+        &self.work
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        self.threads
+    }
+
     /// One pass from the first row.
     pub fn open(&self) -> ScanReader {
         ScanReader {

@@ -66,13 +66,13 @@ impl ScanWork {
         })
     }
 
-    fn residual(&self, task: &ScanTask) -> Result<BoundPredicate> {
+    pub(super) fn residual(&self, task: &ScanTask) -> Result<BoundPredicate> {
         let Some(residual) = &task.residual else { return Ok(Predicate::AlwaysTrue) };
         Ok(bind(&parse_json(residual)?, &self.context.schema, true)?)
     }
 
     /// Values of the columns that the file's partition holds as they are, by source id.
-    fn identities(&self, task: &ScanTask) -> Result<HashMap<i32, Option<Datum>>> {
+    pub(super) fn identities(&self, task: &ScanTask) -> Result<HashMap<i32, Option<Datum>>> {
         let Some(spec) = self.context.specs.get(&task.spec_id) else { return Ok(HashMap::new()) };
         if !spec.fields.iter().any(|field| field.transform == Transform::Identity) {
             return Ok(HashMap::new());

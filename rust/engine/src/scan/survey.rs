@@ -1,0 +1,131 @@
+//! What a scan would read, found out from footers alone.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use icefloe_format::predicate::Predicate;
+
+use super::ahead::ranges;
+use super::columns::{BatchPlan, FileFacts};
+use super::file::Footer;
+use super::file_columns::file_columns;
+use super::pipeline::{Pipeline, Work};
+use super::row_filter::RowTest;
+use super::row_groups::{in_range, that_might_match};
+use super::stream::Scan;
+use super::task::ScanTask;
+use super::work::ScanWork;
+use crate::error::{Error, Result};
+
+/// What reading one task comes to. Of files other than Parquet nothing is known but their rows.
+#[derive(Debug, Default)]
+struct Survey {
+    row_groups: Option<u64>,
+    row_groups_kept: Option<u64>,
+    pages: Option<u64>,
+    pages_kept: Option<u64>,
+    rows: Option<u64>,
+    rows_selected: Option<u64>,
+    bytes_to_read: Option<u64>,
+    reason: Option<&'static str>,
+}
+
+/// Asks every task's footer; nothing is decoded.
+struct Surveys(Arc<ScanWork>);
+
+impl Work for Surveys {
+    type Unit = Survey;
+    type Item = Survey;
+
+    fn tasks(&self) -> usize {
+        self.0.tasks.len()
+    }
+
+    fn prepare(&self, task: usize) -> Result<Vec<Survey>> {
+        let Some(task) = self.0.tasks.get(task) else { return Ok(vec![]) };
+        Ok(vec![survey(&self.0, task).map_err(|error| error.at(&task.location))?])
+    }
+
+    fn decode(&self, unit: Survey, emit: &mut dyn FnMut(Survey) -> bool) -> Result<()> {
+        emit(unit);
+        Ok(())
+    }
+}
+
+impl Scan {
+    /// What the scan will read of each task, one row for each: `file_path`, `row_groups` of the task,
+    /// `row_groups_kept`, `pages` (of the columns read, in the kept row groups), `pages_kept`, `rows`,
+    /// `rows_selected` (before deletes and the filter's last word), `bytes_to_read`, and `reason`: by what
+    /// the rest was ruled out, null where nothing was.
+    ///
+    /// # Errors
+    /// Those of reading footers.
+    pub fn survey(&self) -> Result<RecordBatch> {
+        let pipeline = Pipeline::new(Surveys(Arc::clone(self.work())), self.threads());
+        let surveys = pipeline.collect::<Result<Vec<_>>>()?;
+        let paths = self.work().tasks.iter().map(|task| task.location.as_str());
+        let counts = |of: fn(&Survey) -> Option<u64>| -> ArrayRef {
+            let counts =
+                surveys.iter().map(|it| of(it).and_then(|count| i64::try_from(count).ok()));
+            Arc::new(counts.collect::<Int64Array>())
+        };
+        let reasons = surveys.iter().map(|it| it.reason);
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("file_path", Arc::new(StringArray::from_iter_values(paths))),
+            ("row_groups", counts(|it| it.row_groups)),
+            ("row_groups_kept", counts(|it| it.row_groups_kept)),
+            ("pages", counts(|it| it.pages)),
+            ("pages_kept", counts(|it| it.pages_kept)),
+            ("rows", counts(|it| it.rows)),
+            ("rows_selected", counts(|it| it.rows_selected)),
+            ("bytes_to_read", counts(|it| it.bytes_to_read)),
+            ("reason", Arc::new(reasons.collect::<StringArray>())),
+        ];
+        RecordBatch::try_from_iter_with_nullable(
+            columns.into_iter().map(|(name, array)| (name, array, name != "file_path")),
+        )
+        .map_err(|error| Error::internal("describe a scan", error))
+    }
+}
+
+fn survey(work: &ScanWork, task: &ScanTask) -> Result<Survey> {
+    if !task.file_format.eq_ignore_ascii_case("PARQUET") {
+        return Ok(Survey::default());
+    }
+    let footer = Footer::read(&work.io, &task.location, task.record_count)?;
+    let columns = file_columns(footer.schema(), work.context.name_mapping.as_ref());
+    let identities = work.identities(task)?;
+    let facts = FileFacts {
+        columns: &columns,
+        descriptor: footer.metadata.file_metadata().schema_descr(),
+        location: &task.location,
+        spec_id: task.spec_id,
+        identities: &identities,
+    };
+    let output = BatchPlan::new(&work.projection, &facts, work.string_views)?;
+    let residual = work.residual(task)?;
+    let all = in_range(&footer.metadata, task.start, task.length);
+    let mut kept = all.clone();
+    let mut leaves: BTreeSet<usize> = output.leaves;
+    if !matches!(residual, Predicate::AlwaysTrue) {
+        kept = that_might_match(&footer.metadata, &columns, kept, &residual)?;
+        let test = RowTest::matches(residual, &work.context.schema, &facts)?;
+        leaves.extend(&test.columns().leaves);
+    }
+    let rows = |groups: &[usize]| {
+        let groups = groups.iter().filter_map(|group| footer.metadata.row_groups().get(*group));
+        groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).sum::<u64>()
+    };
+    let bytes =
+        kept.iter().flat_map(|group| ranges(&footer.metadata, *group, &(0..u64::MAX), &leaves));
+    Ok(Survey {
+        row_groups: Some(all.len() as u64),
+        row_groups_kept: Some(kept.len() as u64),
+        rows: Some(rows(&all)),
+        rows_selected: Some(rows(&kept)),
+        bytes_to_read: Some(bytes.map(|range| range.end - range.start).sum()),
+        reason: (kept.len() < all.len()).then_some("statistics"),
+        ..Survey::default()
+    })
+}
