@@ -20,16 +20,9 @@ use crate::error::Result;
 pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
     let footer = Footer::read(request.io, request.location, request.record_count)?;
     let columns = file_columns(footer.schema(), request.context.name_mapping.as_ref());
-    let facts = FileFacts {
-        what: WHAT,
-        columns: &columns,
-        descriptor: Some(footer.metadata.file_metadata().schema_descr()),
-        location: request.location,
-        spec_id: request.spec_id,
-        identities: &request.identities,
-    };
+    let facts = parquet_facts(request, &footer, &columns);
     let output = BatchPlan::new(request.projection, &facts, request.string_views)?;
-    let row_groups = row_groups(request, &footer, &columns)?;
+    let row_groups = kept_row_groups(request, &footer, &columns)?;
     let tests = request.tests(&facts)?;
     let keys = KeyTests::new(
         request.key_sets()?,
@@ -53,7 +46,27 @@ pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
     Ok(units(&Arc::new(file), &row_groups))
 }
 
-fn row_groups(
+/// What the footer tells of a file's columns.
+pub(crate) fn parquet_facts<'a>(
+    request: &'a FileRequest<'_>,
+    footer: &'a Footer,
+    columns: &'a [FileColumn],
+) -> FileFacts<'a> {
+    FileFacts {
+        what: WHAT,
+        columns,
+        descriptor: Some(footer.metadata.file_metadata().schema_descr()),
+        location: request.location,
+        spec_id: request.spec_id,
+        identities: &request.identities,
+    }
+}
+
+/// The row groups of the part to read that may hold a wanted row.
+///
+/// # Errors
+/// Those of evaluating the residual.
+pub(crate) fn kept_row_groups(
     request: &FileRequest<'_>,
     footer: &Footer,
     columns: &[FileColumn],

@@ -4,15 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use icefloe_format::predicate::Predicate;
-
 use super::ahead::ranges;
-use super::columns::{BatchPlan, FileFacts};
+use super::columns::BatchPlan;
+use super::data_format::DataFormat;
 use super::file::Footer;
 use super::file_columns::file_columns;
+use super::parquet_units::{kept_row_groups, parquet_facts};
 use super::pipeline::{Pipeline, Work};
-use super::row_filter::RowTest;
-use super::row_groups::{in_range, that_might_match};
+use super::row_groups::in_range;
 use super::stream::Scan;
 use super::task::ScanTask;
 use super::work::ScanWork;
@@ -61,58 +60,19 @@ impl Scan {
     ///
     /// # Errors
     /// Those of reading footers.
-    pub fn survey(&self) -> Result<RecordBatch> {
-        let pipeline = Pipeline::new(Surveys(Arc::clone(self.work())), self.threads());
-        let surveys = pipeline.collect::<Result<Vec<_>>>()?;
-        let paths = self.work().tasks.iter().map(|task| task.location.as_str());
-        let counts = |of: fn(&Survey) -> Option<u64>| -> ArrayRef {
-            let counts =
-                surveys.iter().map(|it| of(it).and_then(|count| i64::try_from(count).ok()));
-            Arc::new(counts.collect::<Int64Array>())
-        };
-        let reasons = surveys.iter().map(|it| it.reason);
-        let columns: Vec<(&str, ArrayRef)> = vec![
-            ("file_path", Arc::new(StringArray::from_iter_values(paths))),
-            ("row_groups", counts(|it| it.row_groups)),
-            ("row_groups_kept", counts(|it| it.row_groups_kept)),
-            ("pages", counts(|it| it.pages)),
-            ("pages_kept", counts(|it| it.pages_kept)),
-            ("rows", counts(|it| it.rows)),
-            ("rows_selected", counts(|it| it.rows_selected)),
-            ("bytes_to_read", counts(|it| it.bytes_to_read)),
-            ("reason", Arc::new(reasons.collect::<StringArray>())),
-        ];
-        RecordBatch::try_from_iter_with_nullable(
-            columns.into_iter().map(|(name, array)| (name, array, name != "file_path")),
-        )
-        .map_err(|error| Error::internal("describe a scan", error))
-    }
-}
-
-fn survey(work: &ScanWork, task: &ScanTask) -> Result<Survey> {
-    if !task.file_format.eq_ignore_ascii_case("PARQUET") {
+    pub fn survey(work: &ScanWork, task: &ScanTask) -> Result<Survey> {
+    if DataFormat::of(&task.file_format, &task.location)? != DataFormat::Parquet {
         return Ok(Survey::default());
     }
-    let footer = Footer::read(&work.io, &task.location, task.record_count)?;
-    let columns = file_columns(footer.schema(), work.context.name_mapping.as_ref());
-    let identities = work.identities(task)?;
-    let facts = FileFacts {
-        columns: &columns,
-        descriptor: footer.metadata.file_metadata().schema_descr(),
-        location: &task.location,
-        spec_id: task.spec_id,
-        identities: &identities,
-    };
-    let output = BatchPlan::new(&work.projection, &facts, work.string_views)?;
-    let residual = work.residual(task)?;
+    let request = work.request(task)?;
+    let footer = Footer::read(request.io, request.location, request.record_count)?;
+    let columns = file_columns(footer.schema(), request.context.name_mapping.as_ref());
+    let facts = parquet_facts(&request, &footer, &columns);
+    let output = BatchPlan::new(request.projection, &facts, request.string_views)?;
     let all = in_range(&footer.metadata, task.start, task.length);
-    let mut kept = all.clone();
+    let kept = kept_row_groups(&request, &footer, &columns)?;
     let mut leaves: BTreeSet<usize> = output.leaves;
-    if !matches!(residual, Predicate::AlwaysTrue) {
-        kept = that_might_match(&footer.metadata, &columns, kept, &residual)?;
-        let test = RowTest::matches(residual, &work.context.schema, &facts)?;
-        leaves.extend(&test.columns().leaves);
-    }
+    leaves.extend(request.tests(&facts)?.iter().flat_map(|test| &test.columns().leaves));
     let rows = |groups: &[usize]| {
         let groups = groups.iter().filter_map(|group| footer.metadata.row_groups().get(*group));
         groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).sum::<u64>()

@@ -50,7 +50,15 @@ impl Work for Arc<ScanWork> {
 impl ScanWork {
     fn open(&self, task: &ScanTask) -> Result<Vec<DataUnit>> {
         let format = DataFormat::of(&task.file_format, &task.location)?;
-        format.open(&FileRequest {
+        format.open(&self.request(task)?)
+    }
+
+    /// What is wanted of a task's file.
+    ///
+    /// # Errors
+    /// Where the partition tuple or the residual cannot be read.
+    pub(super) fn request<'a>(&'a self, task: &'a ScanTask) -> Result<FileRequest<'a>> {
+        Ok(FileRequest {
             io: &self.io,
             context: &self.context,
             location: &task.location,
@@ -66,13 +74,13 @@ impl ScanWork {
         })
     }
 
-    pub(super) fn residual(&self, task: &ScanTask) -> Result<BoundPredicate> {
+    fn residual(&self, task: &ScanTask) -> Result<BoundPredicate> {
         let Some(residual) = &task.residual else { return Ok(Predicate::AlwaysTrue) };
         Ok(bind(&parse_json(residual)?, &self.context.schema, true)?)
     }
 
     /// Values of the columns that the file's partition holds as they are, by source id.
-    pub(super) fn identities(&self, task: &ScanTask) -> Result<HashMap<i32, Option<Datum>>> {
+    fn identities(&self, task: &ScanTask) -> Result<HashMap<i32, Option<Datum>>> {
         let Some(spec) = self.context.specs.get(&task.spec_id) else { return Ok(HashMap::new()) };
         if !spec.fields.iter().any(|field| field.transform == Transform::Identity) {
             return Ok(HashMap::new());
