@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use super::ahead::ranges;
 use super::columns::BatchPlan;
 use super::data_format::DataFormat;
@@ -16,6 +15,7 @@ use super::stream::Scan;
 use super::task::ScanTask;
 use super::work::ScanWork;
 use crate::error::{Error, Result};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 
 /// What reading one task comes to. Of files other than Parquet nothing is known but their rows.
 #[derive(Debug, Default)]
@@ -60,7 +60,35 @@ impl Scan {
     ///
     /// # Errors
     /// Those of reading footers.
-    pub fn survey(work: &ScanWork, task: &ScanTask) -> Result<Survey> {
+    pub fn survey(&self) -> Result<RecordBatch> {
+        let pipeline = Pipeline::new(Surveys(Arc::clone(self.work())), self.threads());
+        let surveys = pipeline.collect::<Result<Vec<_>>>()?;
+        let paths = self.work().tasks.iter().map(|task| task.location.as_str());
+        let counts = |of: fn(&Survey) -> Option<u64>| -> ArrayRef {
+            let counts =
+                surveys.iter().map(|it| of(it).and_then(|count| i64::try_from(count).ok()));
+            Arc::new(counts.collect::<Int64Array>())
+        };
+        let reasons = surveys.iter().map(|it| it.reason);
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("file_path", Arc::new(StringArray::from_iter_values(paths))),
+            ("row_groups", counts(|it| it.row_groups)),
+            ("row_groups_kept", counts(|it| it.row_groups_kept)),
+            ("pages", counts(|it| it.pages)),
+            ("pages_kept", counts(|it| it.pages_kept)),
+            ("rows", counts(|it| it.rows)),
+            ("rows_selected", counts(|it| it.rows_selected)),
+            ("bytes_to_read", counts(|it| it.bytes_to_read)),
+            ("reason", Arc::new(reasons.collect::<StringArray>())),
+        ];
+        RecordBatch::try_from_iter_with_nullable(
+            columns.into_iter().map(|(name, array)| (name, array, name != "file_path")),
+        )
+        .map_err(|error| Error::internal("describe a scan", error))
+    }
+}
+
+fn survey(work: &ScanWork, task: &ScanTask) -> Result<Survey> {
     if DataFormat::of(&task.file_format, &task.location)? != DataFormat::Parquet {
         return Ok(Survey::default());
     }
@@ -71,8 +99,9 @@ impl Scan {
     let output = BatchPlan::new(request.projection, &facts, request.string_views)?;
     let all = in_range(&footer.metadata, task.start, task.length);
     let kept = kept_row_groups(&request, &footer, &columns)?;
+    let tests = request.tests(&facts)?;
     let mut leaves: BTreeSet<usize> = output.leaves;
-    leaves.extend(request.tests(&facts)?.iter().flat_map(|test| &test.columns().leaves));
+    leaves.extend(tests.iter().flat_map(|test| &test.columns().leaves));
     let rows = |groups: &[usize]| {
         let groups = groups.iter().filter_map(|group| footer.metadata.row_groups().get(*group));
         groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).sum::<u64>()
