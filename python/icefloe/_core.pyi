@@ -7,6 +7,10 @@ process, so that a forked child works too; there are ``OMP_NUM_THREADS`` of them
 Failures are raised as the classes of ``icefloe.exceptions``.
 """
 
+from icefloe._core_api.changelog import (
+    net_changes,
+    row_updates,
+)
 from icefloe._core_api.io import (
     FileIo,
 )
@@ -69,6 +73,7 @@ __all__ = [
     "hours",
     "merge_manifests",
     "months",
+    "net_changes",
     "partition_path",
     "plan",
     "project_filter",
@@ -78,6 +83,7 @@ __all__ = [
     "read_manifest",
     "read_manifest_list",
     "residual_filter",
+    "row_updates",
     "single_value_from_bytes",
     "single_value_to_bytes",
     "single_values",

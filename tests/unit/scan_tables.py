@@ -22,6 +22,7 @@ FILES = pa.schema(
         ("length", pa.int64()),
         ("residual", pa.string()),
         ("deletes", pa.list_(pa.int32())),
+        ("marks", pa.list_(pa.int32())),
     ]
 )
 DELETES = pa.schema(
@@ -38,6 +39,7 @@ DELETES = pa.schema(
 UNPARTITIONED = {"spec-id": 0, "fields": []}
 FILE = {"id": 2147483646, "name": "_file", "required": True, "type": "string"}
 POS = {"id": 2147483645, "name": "_pos", "required": True, "type": "long"}
+DELETED = {"id": 2147483644, "name": "_deleted", "required": True, "type": "boolean"}
 SPEC_ID = {"id": 2147483643, "name": "_spec_id", "required": True, "type": "int"}
 
 

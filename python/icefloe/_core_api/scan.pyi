@@ -113,10 +113,13 @@ def read(
     Args:
         io: Storage.
         context: As for :func:`plan`.
-        files: Tasks, as :func:`plan` returns them, any subset.
+        files: Tasks, as :func:`plan` returns them, any subset. With a column ``marks`` list<int32>, a task whose list is not null
+            returns only those of the rows that ``deletes`` leave that these delete files delete.
         deletes: The plan's delete files; ``files.deletes`` holds row numbers of it.
         projection: Schema JSON of the wanted columns, in order. Metadata columns by their reserved ids: ``_file`` 2147483646,
-            ``_pos`` 2147483645, ``_spec_id`` 2147483643.
+            ``_pos`` 2147483645, ``_deleted`` 2147483644, ``_spec_id`` 2147483643, ``_partition`` 2147483642 (a struct whose
+            fields have the ids of partition fields). With ``_deleted`` no row is left out: the column says which are deleted, of a
+            task with marks those that the marks delete.
         batch_size: Most rows of a batch, >= 1.
         limit: Stop after this many rows.
         string_views: Return strings and binaries as views, which saves a copy where the consumer takes them.

@@ -14,7 +14,7 @@ from icefloe.spark.native import FILE, POSITION, file_keys, native_frame
 from icefloe.spark.predicate_column import predicate_column, quoted
 from icefloe.spark.read_task import ReadTask
 from icefloe.spark.spark_types import schema_value, to_spark_schema
-from icefloe.table.scan.table_scan import METADATA_COLUMNS
+from icefloe.table.scan.metadata_columns import METADATA_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -106,7 +106,8 @@ class Table(TableFacts):
 
         Args:
             row_filter: Which rows, as text or as an expression.
-            selected_fields: Which columns, all by default; nested ones by dotted names; `_file`, `_pos`, `_spec_id` too.
+            selected_fields: Which columns, all by default; nested ones by dotted names; `_file`, `_pos`, `_deleted`,
+                `_spec_id`, `_partition` too.
             case_sensitive: Whether names must match exactly.
             snapshot_id: Which snapshot; the current one when None.
             options: `split-size` (bytes of a task), `batch-size` (rows of a batch).

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 mod arrow;
+mod changelog;
 mod error;
 mod io;
 mod manifest;
@@ -25,6 +26,7 @@ fn build_profile() -> &'static str {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(build_profile, module)?)?;
+    changelog::register(module)?;
     io::register(module)?;
     manifest::register(module)?;
     predicate::register(module)?;

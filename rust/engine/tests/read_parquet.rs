@@ -70,6 +70,7 @@ fn task(location: String) -> ScanTask {
         length: u64::MAX,
         residual: None,
         deletes: vec![],
+        marks: None,
     }
 }
 

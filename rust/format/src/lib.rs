@@ -5,6 +5,7 @@
 //! `predicate <- delete`, `spec <- metrics`.
 
 pub mod avro;
+pub mod changelog;
 pub mod delete;
 pub mod error;
 pub mod manifest;

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 from icefloe.exceptions import (
     CorruptFileError,
-    FeatureUnsupportedError,
     SchemaMismatchError,
 )
 
@@ -183,12 +182,6 @@ def test_metadata_columns_alone_locate_the_rows_that_are_left(numbers, tmp_path)
         [task(numbers, residual=residual, deletes=[0])], schema(ID), deletes=deletes, projection=schema(FILE, POS)
     )
     assert table.to_pylist() == [{"_file": numbers, "_pos": i} for i in range(10) if i != 7]
-
-
-@pytest.mark.parametrize("column", [(2147483644, "_deleted", "boolean"), (2147483642, "_partition", "string")])
-def test_other_metadata_columns_are_refused_by_name(numbers, column):
-    with pytest.raises(FeatureUnsupportedError, match=column[1]):
-        stream([task(numbers)], schema(ID), projection=schema(ID, field(*column)))
 
 
 def test_views_are_given_where_they_are_asked_for(numbers):

@@ -1,120 +1,38 @@
-"""Scans: which rows and columns of which snapshot, and every way to get them."""
+"""Scans of one snapshot of a table: time travel, plans, rows."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from icefloe import _core
 from icefloe.exceptions import ValidationError
-from icefloe.expressions import AlwaysTrue, And
-from icefloe.table.read_context import context_json, filter_json, schema_json, to_expression
 from icefloe.table.refs import SnapshotRefType
 from icefloe.table.scan.explain import ScanExplanation
+from icefloe.table.scan.metadata_columns import DELETED
 from icefloe.table.scan.plan import ScanPlan
-from icefloe.table.scan.task import DEFAULT_GROUP_SIZE_BYTES, FileScanTask, TaskGroup, batch_reader
-from icefloe.typedef import EMPTY_DICT
+from icefloe.table.scan.results import Results, count_planned
+from icefloe.table.scan.task import DEFAULT_GROUP_SIZE_BYTES, FileScanTask, TaskGroup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import duckdb
-    import pandas as pd
-    import polars as pl
     from typing_extensions import Self
 
-    from icefloe.expressions import BooleanExpression
-    from icefloe.io import FileIO
     from icefloe.schema import Schema
-    from icefloe.table.metadata import TableMetadata
+    from icefloe.table.scan.results import RowStream
     from icefloe.table.snapshots import Snapshot
-    from icefloe.typedef import Properties
-
-SPLIT_SIZE_OPTION = "split-size"
-SPLIT_SIZE_PROPERTY = "read.split.target-size"
-BATCH_SIZE_OPTION = "batch-size"
-OPTIONS = (SPLIT_SIZE_OPTION, BATCH_SIZE_OPTION)
-ALL_COLUMNS = ("*",)
-
-# Field ids of metadata columns: specification, "Reserved Field IDs".
-METADATA_COLUMNS = {
-    "_file": (2147483646, "string"),
-    "_pos": (2147483645, "long"),
-    "_spec_id": (2147483643, "int"),
-}
 
 
 @dataclass(frozen=True)
-class TableScan:
-    """A scan that has not begun. Every method that changes something returns a new scan.
+class TableScan(Results):
+    """A scan of one snapshot that has not begun. Every method that changes something returns a new scan.
 
     Attributes:
-        table_metadata: The table.
-        io: Storage.
-        row_filter: Which rows, as text or as an expression.
-        selected_fields: Which columns, `("*",)` for all. Nested fields by dotted names. `_file`, `_pos`, `_spec_id` too.
-        case_sensitive: Whether names must match exactly.
-        snapshot_id: Which snapshot; None for the current one.
-        options: `split-size` (bytes of a task), `batch-size` (rows of a batch).
-        limit: Most rows to return, None for all.
-        table_name: For messages and explanations.
         ref_is_branch: Whether the snapshot is read as a branch, with the table's current schema.
     """
 
-    table_metadata: TableMetadata
-    io: FileIO = field(repr=False)
-    row_filter: str | BooleanExpression = field(default_factory=AlwaysTrue)
-    selected_fields: tuple[str, ...] = ALL_COLUMNS
-    case_sensitive: bool = True
-    snapshot_id: int | None = None
-    options: Properties = field(default_factory=lambda: EMPTY_DICT)
-    limit: int | None = None
-    table_name: str = "table"
     ref_is_branch: bool = False
-
-    def __post_init__(self) -> None:
-        if self.limit is not None and self.limit < 0:
-            raise ValidationError(f"limit {self.limit} must not be negative")
-        unknown = sorted(set(self.options) - set(OPTIONS))
-        if unknown:
-            raise ValidationError(f"unknown scan options {', '.join(unknown)}; there are {', '.join(OPTIONS)}")
-
-    # ---- which rows and columns
-
-    def update(self, **overrides: Any) -> Self:
-        """Return a scan with some attributes replaced."""
-        return replace(self, **overrides)
-
-    def filter(self, expr: str | BooleanExpression) -> Self:
-        """Return a scan that also keeps to a filter.
-
-        Example:
-            >>> scan.filter("id > 1").filter("id < 3").count()
-            1
-        """
-        added, own = to_expression(expr), to_expression(self.row_filter)
-        return self.update(row_filter=added if isinstance(own, AlwaysTrue) else And(own, added))
-
-    def select(self, *field_names: str) -> Self:
-        """Return a scan of these columns, of those that were selected before.
-
-        Raises:
-            ValidationError: None of the columns was selected before.
-        """
-        if "*" in self.selected_fields:
-            return self.update(selected_fields=field_names)
-        both = tuple(name for name in field_names if name in self.selected_fields)
-        if not both:
-            raise ValidationError(f"{', '.join(field_names)}: not among the selected {', '.join(self.selected_fields)}")
-        return self.update(selected_fields=both)
-
-    def with_case_sensitive(self, case_sensitive: bool = True) -> Self:
-        """Return a scan that matches names exactly, or regardless of case."""
-        return self.update(case_sensitive=case_sensitive)
 
     def use_ref(self, name: str) -> Self:
         """Return a scan of a branch or tag. A branch is read with the table's current schema, a tag with its snapshot's.
@@ -167,16 +85,6 @@ class TableScan:
                         return schema
         return self.table_metadata.schema()
 
-    def projection(self) -> Schema:
-        """Return the schema of the rows, metadata columns not included.
-
-        Raises:
-            ResolveError: A selected column does not exist.
-        """
-        schema = self.schema()
-        names = [name for name in self.selected_fields if name not in METADATA_COLUMNS]
-        return schema if "*" in names else schema.select(*names, case_sensitive=self.case_sensitive)
-
     # ---- plans
 
     def plan(self, *, include_stats: bool = False) -> ScanPlan:
@@ -222,44 +130,6 @@ class TableScan:
 
     # ---- rows
 
-    def to_arrow(self) -> pa.Table:
-        """Return the rows as an Arrow table.
-
-        Example:
-            >>> scan.to_arrow().column("id").to_pylist()
-            [1, 2, 3]
-        """
-        return self.to_arrow_batch_reader().read_all()
-
-    def to_arrow_batch_reader(self) -> pa.RecordBatchReader:
-        """Return the rows as a stream of Arrow record batches; memory is bounded by a few of them."""
-        return batch_reader(self._stream())
-
-    def to_pandas(self, **kwargs: Any) -> pd.DataFrame:
-        """Return the rows as a pandas data frame; keywords are those of `pyarrow.Table.to_pandas`."""
-        return self.to_arrow().to_pandas(**kwargs)
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return the rows as a Polars data frame."""
-        import polars as pl
-
-        return pl.DataFrame(self)
-
-    def to_duckdb(
-        self, table_name: str, connection: duckdb.DuckDBPyConnection | None = None
-    ) -> duckdb.DuckDBPyConnection:
-        """Register the rows as a table in DuckDB and return the connection.
-
-        Args:
-            table_name: What SQL calls them.
-            connection: Where to; a new in-memory database when None.
-        """
-        import duckdb
-
-        own = connection if connection is not None else duckdb.connect(":memory:")
-        own.register(table_name, self.to_arrow())
-        return own
-
     def count(self) -> int:
         """Return how many rows there are. Files without deletes whose rows all match are counted from metadata alone.
 
@@ -267,35 +137,21 @@ class TableScan:
             >>> scan.count()
             3
         """
-        plan = self._plan(split_size=None)
-        known = pc.and_(
-            pc.or_(plan.files.column("must_match"), pc.is_null(plan.files.column("residual"))),
-            pc.equal(pc.fill_null(pc.list_value_length(plan.files.column("deletes")), 0), 0),
-        )
-        counted = pc.sum(plan.files.filter(known).column("record_count")).as_py()
-        rest = replace(
-            plan, files=plan.files.filter(pc.invert(known)), projection=_metadata_schema(["_pos"]), limit=None
-        )
-        total: int = (counted or 0) + sum(batch.num_rows for batch in rest.stream())
-        return total if self.limit is None else min(total, self.limit)
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self._stream(string_views=True).__arrow_c_stream__(requested_schema)
-
-    def __arrow_c_schema__(self) -> object:
-        return self._stream(string_views=True).__arrow_c_schema__()
+        if DELETED in self.selected_fields:
+            return super().count()
+        return count_planned(self._plan(split_size=None), self.limit)
 
     # ---- how
 
     def _plan(self, *, split_size: int | None, include_stats: bool = False) -> ScanPlan:
         snapshot = self.snapshot()
-        context = context_json(self.table_metadata, self.schema(), case_sensitive=self.case_sensitive)
+        context = self._context_json()
         planned = _core.plan(
             self.io.core,
             context,
             manifest_list=snapshot.manifest_list if snapshot is not None else None,
             manifests=list(snapshot.manifest_paths or ()) if snapshot is not None else [],
-            filter=filter_json(self.row_filter, self.schema(), case_sensitive=self.case_sensitive),
+            filter=self._filter_json(),
             split_size=split_size,
             include_stats=include_stats,
         )
@@ -309,27 +165,10 @@ class TableScan:
             limit=self.limit,
         )
 
-    def _stream(self, *, string_views: bool = False) -> _core.ScanStream:
-        batch_size = self._positive(BATCH_SIZE_OPTION, self.options.get(BATCH_SIZE_OPTION, "65536"))
-        return self.plan().stream(string_views=string_views, batch_size=batch_size)
-
-    def _projection_json(self) -> str:
-        wanted = [name for name in self.selected_fields if name in METADATA_COLUMNS]
-        rows = json.loads(schema_json(self.projection()))
-        rows["fields"] += [_metadata_field(name) for name in wanted]
-        return json.dumps(rows)
-
-    def _split_size(self) -> int:
-        text = self.options.get(SPLIT_SIZE_OPTION)
-        if text is None:
-            text = self.table_metadata.properties.get(SPLIT_SIZE_PROPERTY, str(DEFAULT_GROUP_SIZE_BYTES))
-        return self._positive(SPLIT_SIZE_OPTION, text)
-
-    def _positive(self, name: str, text: object) -> int:
-        digits = str(text)
-        if not (digits.isascii() and digits.isdigit() and int(digits) > 0):
-            raise ValidationError(f"{name}={digits!r} must be a whole number above zero")
-        return int(digits)
+    def _opened(self, *, string_views: bool = False) -> tuple[RowStream, int | None]:
+        plan = self.plan()
+        stream = plan.stream(string_views=string_views, batch_size=self._batch_size())
+        return stream, plan.counters.get("records_planned")
 
     def _check_no_snapshot(self, what: str) -> None:
         if self.snapshot_id is not None:
@@ -338,12 +177,3 @@ class TableScan:
 
 class DataScan(TableScan):
     """The scan of a table's rows, as `Table.scan` returns it."""
-
-
-def _metadata_field(name: str) -> dict[str, object]:
-    field_id, kind = METADATA_COLUMNS[name]
-    return {"id": field_id, "name": name, "required": True, "type": kind}
-
-
-def _metadata_schema(names: list[str]) -> str:
-    return json.dumps({"type": "struct", "schema-id": 0, "fields": [_metadata_field(name) for name in names]})

@@ -6,7 +6,6 @@ come back in the order of (file, position).
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icefloe.table.scan.table_scan import METADATA_COLUMNS
+from icefloe.table.scan.selection import with_metadata_columns
 from icefloe.table.scan.task import with_own_deletes
 
 if TYPE_CHECKING:
@@ -62,15 +61,6 @@ class Positions:
         return found
 
 
-def projection_json(schema: str, *metadata_columns: str) -> str:
-    """Return a schema's JSON with metadata columns added at its end."""
-    rows = json.loads(schema)
-    for name in metadata_columns:
-        field_id, kind = METADATA_COLUMNS[name]
-        rows["fields"].append({"id": field_id, "name": name, "required": True, "type": kind})
-    return json.dumps(rows)
-
-
 def with_files(plan: ScanPlan, keep: pa.Array) -> ScanPlan:
     """Return a plan of some of its files, `keep` being a mask over them."""
     files, deletes = with_own_deletes(plan.files.filter(keep), plan.deletes)
@@ -94,7 +84,7 @@ def located(plan: ScanPlan, schema: str) -> pa.Table:
         schema: Schema JSON of the wanted columns.
     """
     # A view of a path is 16 bytes a row where the path itself may be a hundred.
-    stream = replace(plan, projection=projection_json(schema, FILE, POS)).stream(string_views=True)
+    stream = replace(plan, projection=with_metadata_columns(schema, [FILE, POS])).stream(string_views=True)
     paths = plan.files.column("file_path")
     names = [name for name in stream.schema.names if name not in (FILE, POS)]
     batches = []
@@ -152,7 +142,7 @@ def _masked(plan: ScanPlan, schema: str, positions: Positions, *, keep: bool) ->
     Read file by file, so that no batch spans two. Rows and positions both ascend within a file: each batch looks at the
     positions in its own range only.
     """
-    whole = replace(unfiltered(plan), projection=projection_json(schema, POS))
+    whole = replace(unfiltered(plan), projection=with_metadata_columns(schema, [POS]))
     row_schema = pa.schema([field for field in whole.stream().schema if field.name != POS])
     runs = positions.runs()
 

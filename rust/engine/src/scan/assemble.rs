@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayRef, Int64Array, ListArray, MapArray, StructArray, UInt32Array, new_null_array,
+    Array, ArrayRef, BooleanArray, Int64Array, ListArray, MapArray, StructArray, UInt32Array,
+    new_null_array,
 };
 use arrow_schema::{ArrowError, DataType};
 use arrow_select::take::take;
@@ -56,13 +57,18 @@ pub(crate) fn assemble(
             let (offsets, nulls) = (source.offsets().clone(), source.nulls().cloned());
             Ok(Arc::new(MapArray::try_new(entries.clone(), offsets, parts, nulls, false)?))
         }
-        ColumnPlan::Position => {
-            let numbers = decoded.last().and_then(|numbers| numbers.as_any().downcast_ref());
-            let numbers: Option<&Int64Array> = numbers;
-            let numbers = numbers.ok_or_else(|| missing(decoded.len()))?;
-            Ok(Arc::new(numbers.clone()))
+        ColumnPlan::Position => Ok(Arc::new(row_numbers(decoded)?.clone())),
+        ColumnPlan::Deleted(deleted) => {
+            let numbers = row_numbers(decoded)?.values();
+            let among = |number: &i64| u64::try_from(*number).is_ok_and(|it| deleted.contains(it));
+            Ok(Arc::new(BooleanArray::from(numbers.iter().map(among).collect::<Vec<_>>())))
         }
     }
+}
+
+fn row_numbers(decoded: &[ArrayRef]) -> Result<&Int64Array, ArrowError> {
+    let numbers = decoded.last().and_then(|numbers| numbers.as_any().downcast_ref());
+    numbers.ok_or_else(|| missing(decoded.len()))
 }
 
 /// A value `rows` times.

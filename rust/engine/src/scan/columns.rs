@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StructArray, new_null_array};
 use arrow_schema::{
     ArrowError, DataType, Field, FieldRef, Fields, Schema as ArrowSchema, SchemaRef,
 };
@@ -16,6 +16,7 @@ use icefloe_format::spec::{
 };
 use parquet::arrow::ProjectionMask;
 use parquet::schema::types::SchemaDescriptor;
+use roaring::RoaringTreemap;
 
 use super::assemble::assemble;
 use super::convert::{Conversion, conversion, decoded_type};
@@ -40,6 +41,8 @@ pub(crate) enum ColumnPlan {
     Map { index: usize, entries: FieldRef, children: Vec<ColumnPlan> },
     /// The physical row number, which the decoder appends as the last column.
     Position,
+    /// Whether the row's physical number is among these.
+    Deleted(Arc<RoaringTreemap>),
 }
 
 /// How batches of a schema are made from what is decoded of one file.
@@ -68,14 +71,17 @@ pub(crate) struct FileFacts<'a> {
     pub(crate) spec_id: i32,
     /// Values of identity-partitioned columns, by source id.
     pub(crate) identities: &'a HashMap<i32, Option<Datum>>,
+    /// The partition tuple, by partition field id.
+    pub(crate) partition: &'a HashMap<i32, Option<Datum>>,
+    /// Positions of the rows that `_deleted` is true for.
+    pub(crate) deleted: Option<&'a Arc<RoaringTreemap>>,
 }
 
 impl BatchPlan {
     /// Resolve every column of `wanted`.
     ///
     /// # Errors
-    /// `Mismatch` where the file holds a column as a type that does not become the table's;
-    /// `Unsupported` for metadata columns that are not produced.
+    /// `Mismatch` where the file holds a column as a type that does not become the table's.
     pub(crate) fn new(wanted: &Schema, facts: &FileFacts<'_>, views: bool) -> Result<Self> {
         Self::beside(wanted, facts, views, BTreeSet::new())
     }
@@ -112,7 +118,9 @@ impl BatchPlan {
 
     /// Whether physical row numbers must be decoded.
     pub(crate) fn needs_positions(&self) -> bool {
-        self.columns.iter().any(|column| matches!(column, ColumnPlan::Position))
+        self.columns
+            .iter()
+            .any(|column| matches!(column, ColumnPlan::Position | ColumnPlan::Deleted(_)))
     }
 
     /// Make a batch of the wanted schema from a decoded one.
@@ -285,12 +293,37 @@ impl Resolver<'_> {
             reserved::SPEC_ID_ID => {
                 Some(constant(&Datum::Int(self.facts.spec_id), &DataType::Int32)?)
             }
-            reserved::DELETED_ID | reserved::PARTITION_ID => {
-                let feature = format!("the metadata column {}", wanted.name);
-                return Err(FormatError::unsupported(feature).into());
-            }
+            reserved::DELETED_ID => Some(match self.facts.deleted {
+                Some(deleted) => ColumnPlan::Deleted(Arc::clone(deleted)),
+                None => constant(&Datum::Boolean(false), &DataType::Boolean)?,
+            }),
+            reserved::PARTITION_ID => Some(self.partition(wanted)?),
             _ => None,
         })
+    }
+
+    /// The partition tuple as a struct of the wanted fields, those that the file's spec lacks being null. A table
+    /// without partition fields has no tuple at all.
+    fn partition(&self, wanted: &NestedField) -> Result<ColumnPlan> {
+        let target = field_to_arrow(wanted, self.options);
+        let (Type::Struct(tuple), DataType::Struct(fields)) =
+            (&wanted.field_type, target.data_type())
+        else {
+            return Err(self.mismatch(wanted, target.data_type(), &wanted.name));
+        };
+        if fields.is_empty() {
+            return Ok(ColumnPlan::Null(target.data_type().clone()));
+        }
+        let values = tuple.fields.iter().zip(fields).map(|(field, to)| {
+            match self.facts.partition.get(&field.id).and_then(Option::as_ref) {
+                Some(value) => constant_array(value, to.data_type()),
+                None => Ok(new_null_array(to.data_type(), 1)),
+            }
+        });
+        let values = values.collect::<Result<_>>()?;
+        let tuple = StructArray::try_new(fields.clone(), values, None)
+            .map_err(|error| FormatError::invalid("partition", error.to_string()))?;
+        Ok(ColumnPlan::Constant(Arc::new(tuple)))
     }
 
     fn mismatch(&self, wanted: &NestedField, found: &DataType, path: &str) -> crate::Error {
@@ -327,10 +360,13 @@ fn map_fields(map: &icefloe_format::spec::MapType) -> [NestedField; 2] {
 }
 
 fn constant(value: &Datum, target: &DataType) -> Result<ColumnPlan> {
+    constant_array(value, target).map(ColumnPlan::Constant)
+}
+
+fn constant_array(value: &Datum, target: &DataType) -> Result<ArrayRef> {
     let array = value.to_array()?;
-    let array = arrow_cast::cast(&array, target)
-        .map_err(|error| FormatError::invalid("constant column", error.to_string()))?;
-    Ok(ColumnPlan::Constant(array))
+    Ok(arrow_cast::cast(&array, target)
+        .map_err(|error| FormatError::invalid("constant column", error.to_string()))?)
 }
 
 /// The natural schema of a file with some leaves decoded to other types.

@@ -212,7 +212,7 @@ fn key_groups(
     tasks: &[ScanTask],
 ) -> (Vec<KeyGroup>, Vec<Option<(usize, usize)>>) {
     let mut needed = vec![false; files.len()];
-    for index in tasks.iter().flat_map(|task| &task.deletes) {
+    for index in tasks.iter().flat_map(ScanTask::delete_files) {
         if let Some(needed) = needed.get_mut(*index) {
             *needed = true;
         }

@@ -16,6 +16,7 @@ mod file;
 mod file_columns;
 mod gather;
 mod key_tests;
+mod marked_rows;
 mod metadata_columns;
 mod name_mapping;
 mod parquet_units;

@@ -59,6 +59,8 @@ pub(crate) fn parquet_facts<'a>(
         location: request.location,
         spec_id: request.spec_id,
         identities: &request.identities,
+        partition: &request.partition,
+        deleted: request.marked.as_ref(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is wanted of one data or delete file, whatever its format.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use icefloe_format::predicate::{BoundPredicate, Predicate};
 use icefloe_format::spec::{Datum, Schema};
@@ -32,8 +33,20 @@ pub(crate) struct FileRequest<'a> {
     pub(crate) string_views: bool,
     /// What rows must satisfy.
     pub(crate) residual: BoundPredicate,
-    /// The delete files that apply, by their numbers.
-    pub(crate) deletes: Option<(&'a DeleteFiles, &'a [usize])>,
+    /// The partition tuple by partition field id, where it is wanted.
+    pub(crate) partition: HashMap<i32, Option<Datum>>,
+    /// Which rows are left out.
+    pub(crate) deletes: RowDeletes<'a>,
+    /// Positions of the rows that `_deleted` is true for.
+    pub(crate) marked: Option<Arc<RoaringTreemap>>,
+}
+
+/// What deletes rows of a file.
+pub(crate) enum RowDeletes<'a> {
+    None,
+    /// Delete files by their numbers.
+    Files(&'a DeleteFiles, &'a [usize]),
+    Positions(RoaringTreemap),
 }
 
 impl<'a> FileRequest<'a> {
@@ -55,7 +68,9 @@ impl<'a> FileRequest<'a> {
             projection,
             string_views: true,
             residual: Predicate::AlwaysTrue,
-            deletes: None,
+            partition: HashMap::new(),
+            deletes: RowDeletes::None,
+            marked: None,
         }
     }
 
@@ -75,9 +90,9 @@ impl<'a> FileRequest<'a> {
     /// # Errors
     /// Those of reading them.
     pub(crate) fn key_sets(&self) -> Result<Vec<KeySet>> {
-        match self.deletes {
-            Some((files, numbers)) => files.key_sets(numbers),
-            None => Ok(vec![]),
+        match &self.deletes {
+            RowDeletes::Files(files, numbers) => files.key_sets(numbers),
+            RowDeletes::None | RowDeletes::Positions(_) => Ok(vec![]),
         }
     }
 
@@ -86,9 +101,10 @@ impl<'a> FileRequest<'a> {
     /// # Errors
     /// Those of reading them.
     pub(crate) fn deleted(&self) -> Result<Option<RoaringTreemap>> {
-        match self.deletes {
-            Some((files, numbers)) => files.positions(self.location, numbers),
-            None => Ok(None),
+        match &self.deletes {
+            RowDeletes::Files(files, numbers) => files.positions(self.location, numbers),
+            RowDeletes::Positions(positions) => Ok(Some(positions.clone())),
+            RowDeletes::None => Ok(None),
         }
     }
 }

@@ -9,7 +9,6 @@ use icefloe_format::spec::{ArrowOptions, Schema, schema_to_arrow};
 
 use super::data_format::DataFormat;
 use super::delete_files::DeleteFiles;
-use super::metadata_columns::{DELETED_ID, PARTITION_ID};
 use super::pipeline::Pipeline;
 use super::task::{DeleteFile, ScanTask};
 use super::work::ScanWork;
@@ -49,7 +48,7 @@ impl Scan {
     ///
     /// # Errors
     /// `InvalidArgument` for a batch size or a thread count of 0; `Unsupported` for a file format that is not
-    /// read or a metadata column that is not produced.
+    /// read.
     pub fn new(
         io: FileIo,
         context: Arc<TableContext>,
@@ -63,7 +62,7 @@ impl Scan {
                 return Err(FormatError::invalid(name, "must be 1 or more").into());
             }
         }
-        check_readable(&tasks, &options.projection)?;
+        check_readable(&tasks)?;
         let arrow = ArrowOptions { string_views: options.string_views, field_ids: false };
         let schema = Arc::new(schema_to_arrow(&options.projection, arrow));
         let deletes = DeleteFiles::new(io.clone(), Arc::clone(&context), deletes, &tasks);
@@ -111,15 +110,9 @@ fn threads_for(io: &FileIo, tasks: &[ScanTask]) -> usize {
     }
 }
 
-fn check_readable(tasks: &[ScanTask], projection: &Schema) -> Result<()> {
+fn check_readable(tasks: &[ScanTask]) -> Result<()> {
     for task in tasks {
         DataFormat::of(&task.file_format, &task.location)?;
-    }
-    for field in &projection.fields {
-        if matches!(field.id, DELETED_ID | PARTITION_ID) {
-            let feature = format!("the metadata column {}", field.name);
-            return Err(FormatError::unsupported(feature).into());
-        }
     }
     Ok(())
 }

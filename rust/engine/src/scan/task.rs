@@ -32,6 +32,8 @@ pub struct ScanTask {
     pub residual: Option<String>,
     /// Which delete files apply, as rows of the plan's deletes.
     pub deletes: Vec<usize>,
+    /// If given, only those of the rows that `deletes` leave are wanted that these delete files delete.
+    pub marks: Option<Vec<usize>>,
 }
 
 /// One delete file.
@@ -67,6 +69,7 @@ impl ScanTask {
         let length = columns.optional("length", &DataType::Int64)?;
         let residual = columns.optional("residual", &DataType::Utf8)?;
         let deletes = columns.optional("deletes", &int_list())?;
+        let marks = columns.optional("marks", &int_list())?;
         (0..batch.num_rows())
             .map(|row| {
                 Ok(Self {
@@ -82,9 +85,18 @@ impl ScanTask {
                         .filter(|it| it.is_valid(row))
                         .map(|it| text(it, row)),
                     deletes: delete_rows(deletes.as_ref(), row, delete_count)?,
+                    marks: match marks.as_ref().filter(|marks| marks.is_valid(row)) {
+                        None => None,
+                        marks => Some(delete_rows(marks, row, delete_count)?),
+                    },
                 })
             })
             .collect()
+    }
+
+    /// The delete files that it needs, some perhaps twice.
+    pub(crate) fn delete_files(&self) -> impl Iterator<Item = &usize> {
+        self.deletes.iter().chain(self.marks.iter().flatten())
     }
 }
 

@@ -10,8 +10,10 @@ use icefloe_format::transform::Transform;
 
 use super::data_format::{DataFormat, DataUnit};
 use super::delete_files::DeleteFiles;
+use super::marked_rows::{Wanted, wanted};
+use super::metadata_columns::{DELETED_ID, PARTITION_ID};
 use super::pipeline::Work;
-use super::request::FileRequest;
+use super::request::{FileRequest, RowDeletes};
 use super::task::ScanTask;
 use crate::error::Result;
 use crate::plan::TableContext;
@@ -50,7 +52,16 @@ impl Work for Arc<ScanWork> {
 impl ScanWork {
     fn open(&self, task: &ScanTask) -> Result<Vec<DataUnit>> {
         let format = DataFormat::of(&task.file_format, &task.location)?;
-        format.open(&self.request(task)?)
+        let mut request = self.request(task)?;
+        match wanted((task, self.is_wanted(DELETED_ID)), &request, &self.deletes)? {
+            Wanted::Kept => {}
+            Wanted::Nothing => return Ok(vec![]),
+            Wanted::Told { dropped, marked } => {
+                request.deletes = RowDeletes::Positions(dropped);
+                request.marked = Some(Arc::new(marked));
+            }
+        }
+        format.open(&request)
     }
 
     /// What is wanted of a task's file.
@@ -70,8 +81,24 @@ impl ScanWork {
             projection: &self.projection,
             string_views: self.string_views,
             residual: self.residual(task)?,
-            deletes: Some((&self.deletes, &task.deletes)),
+            partition: self.partition(task)?,
+            deletes: RowDeletes::Files(&self.deletes, &task.deletes),
+            marked: None,
         })
+    }
+
+    fn is_wanted(&self, metadata_column: i32) -> bool {
+        self.projection.fields.iter().any(|field| field.id == metadata_column)
+    }
+
+    /// The partition tuple by partition field id; empty if no column tells it.
+    fn partition(&self, task: &ScanTask) -> Result<HashMap<i32, Option<Datum>>> {
+        let Some(spec) = self.context.specs.get(&task.spec_id) else { return Ok(HashMap::new()) };
+        if !self.is_wanted(PARTITION_ID) {
+            return Ok(HashMap::new());
+        }
+        let values = partition_from_json(&self.context.partition_type(spec), &task.partition)?;
+        Ok(spec.fields.iter().map(|field| field.field_id).zip(values).collect())
     }
 
     fn residual(&self, task: &ScanTask) -> Result<BoundPredicate> {

@@ -30,15 +30,6 @@ def test_count_of_whole_files_reads_no_file(new_table):
     assert table.scan("id > 3").count() == 3
 
 
-def test_metadata_columns(new_table):
-    table = new_table()
-    found = table.scan("id = 5", selected_fields=("id", "_file", "_pos")).to_arrow().to_pylist()
-    paths = table.inspect.files().column("file_path").to_pylist()
-    assert found[0]["_pos"] == 1
-    assert found[0]["_file"] in paths
-    assert table.scan(selected_fields=("_pos",)).to_arrow().column_names == ["_pos"]
-
-
 def test_time_travel_uses_the_schema_of_then(new_table, rows):
     table = new_table()
     old = table.current_snapshot()

@@ -1,0 +1,87 @@
+"""Columns that say where a row is, which no file holds. Spec: Reserved Field IDs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from icefloe.exceptions import ValidationError
+from icefloe.transforms import UnknownTransform, VoidTransform
+from icefloe.types import BooleanType, IntegerType, LongType, NestedField, StringType, StructType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from icefloe.partitioning import PartitionField
+    from icefloe.schema import Schema
+    from icefloe.table.metadata import TableMetadata
+    from icefloe.types import IcebergType
+
+FILE = "_file"
+POSITION = "_pos"
+DELETED = "_deleted"
+SPEC_ID = "_spec_id"
+PARTITION = "_partition"
+PARTITION_ID = 2147483642
+
+_FIXED: dict[str, tuple[int, IcebergType]] = {
+    FILE: (2147483646, StringType()),
+    POSITION: (2147483645, LongType()),
+    DELETED: (2147483644, BooleanType()),
+    SPEC_ID: (2147483643, IntegerType()),
+}
+METADATA_COLUMNS = (*_FIXED, PARTITION)
+"""Names of the columns that can be selected beside a table's own."""
+
+
+def metadata_field(name: str, metadata: TableMetadata | None = None) -> NestedField:
+    """Return the field of a metadata column.
+
+    Args:
+        name: One of `METADATA_COLUMNS`.
+        metadata: The table; `_partition` alone needs it.
+    """
+    if name == PARTITION and metadata is not None:
+        return NestedField(PARTITION_ID, name, partition_struct(metadata))
+    field_id, kind = _FIXED[name]
+    return NestedField(field_id, name, kind, required=True)
+
+
+def partition_struct(metadata: TableMetadata) -> StructType:
+    """Return the struct of the partition fields of all of a table's specs, as `_partition` has it.
+
+    There is one optional field for each partition field id, in the order of the ids, with the name that the newest spec gives
+    it. Fields that are void in every spec, or whose column was dropped, are left out.
+
+    Raises:
+        ValidationError: A spec has a transform that is not known, so its values have no known type.
+    """
+    schema = metadata.schema()
+    names: dict[int, str] = {}
+    found: dict[int, NestedField] = {}
+    for spec in sorted(metadata.partition_specs, key=lambda spec: spec.spec_id, reverse=True):
+        for field, value in zip(spec.fields, spec.partition_type(schema).fields, strict=True):
+            names.setdefault(field.field_id, field.name)
+            if _is_active(field, schema):
+                found.setdefault(field.field_id, value)
+    return StructType(*(NestedField(one, names[one], found[one].field_type) for one in sorted(found)))
+
+
+def _is_active(field: PartitionField, schema: Schema) -> bool:
+    if isinstance(field.transform, UnknownTransform):
+        raise ValidationError(f"_partition: the transform {field.transform} of {field.name} is not known")
+    return field.source_id in schema.field_ids and not isinstance(field.transform, VoidTransform)
+
+
+def check_names(wanted: Iterable[str], schema: Schema, reserved: Iterable[str] = METADATA_COLUMNS) -> None:
+    """Refuse to select a metadata column from a table that has a column of its own of the same name.
+
+    Raises:
+        ValidationError: Both could be meant.
+    """
+    own = {field.name for field in schema.fields}
+    names = set(reserved)
+    clash = next((name for name in wanted if name in own and name in names), None)
+    if clash is not None:
+        raise ValidationError(
+            f"{clash} is a column of this table and the name of a metadata column: rename the table's column to select either"
+        )

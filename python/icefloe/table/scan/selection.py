@@ -1,0 +1,149 @@
+"""Which rows and columns of a table are wanted: what all scans share."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from icefloe.exceptions import ValidationError
+from icefloe.expressions import AlwaysTrue, And
+from icefloe.schema import Schema
+from icefloe.table.read_context import context_json, filter_json, schema_json, to_expression
+from icefloe.table.scan.metadata_columns import METADATA_COLUMNS, check_names, metadata_field
+from icefloe.table.scan.task import DEFAULT_GROUP_SIZE_BYTES
+from icefloe.typedef import EMPTY_DICT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from typing_extensions import Self
+
+    from icefloe.expressions import BooleanExpression
+    from icefloe.io import FileIO
+    from icefloe.table.metadata import TableMetadata
+    from icefloe.typedef import Properties
+
+SPLIT_SIZE_OPTION = "split-size"
+SPLIT_SIZE_PROPERTY = "read.split.target-size"
+BATCH_SIZE_OPTION = "batch-size"
+OPTIONS = (SPLIT_SIZE_OPTION, BATCH_SIZE_OPTION)
+ALL_COLUMNS = ("*",)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Rows and columns of a table. Every method that changes something returns a new scan.
+
+    Attributes:
+        table_metadata: The table.
+        io: Storage.
+        row_filter: Which rows, as text or as an expression.
+        selected_fields: Which columns, `("*",)` for all. Nested fields by dotted names. `_file`, `_pos`, `_deleted`, `_spec_id`
+            and `_partition` too; with `_deleted` deleted rows are returned as well.
+        case_sensitive: Whether names must match exactly.
+        snapshot_id: Which snapshot; None for the current one.
+        options: `split-size` (bytes of a task), `batch-size` (rows of a batch).
+        limit: Most rows to return, None for all.
+        table_name: For messages and explanations.
+    """
+
+    table_metadata: TableMetadata
+    io: FileIO = field(repr=False)
+    row_filter: str | BooleanExpression = field(default_factory=AlwaysTrue)
+    selected_fields: tuple[str, ...] = ALL_COLUMNS
+    case_sensitive: bool = True
+    snapshot_id: int | None = None
+    options: Properties = field(default_factory=lambda: EMPTY_DICT)
+    limit: int | None = None
+    table_name: str = "table"
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.limit < 0:
+            raise ValidationError(f"limit {self.limit} must not be negative")
+        unknown = sorted(set(self.options) - set(OPTIONS))
+        if unknown:
+            raise ValidationError(f"unknown scan options {', '.join(unknown)}; there are {', '.join(OPTIONS)}")
+        for option, text in self.options.items():
+            _positive(option, text)
+
+    def update(self, **overrides: Any) -> Self:
+        """Return a scan with some attributes replaced."""
+        return replace(self, **overrides)
+
+    def filter(self, expr: str | BooleanExpression) -> Self:
+        """Return a scan that also keeps to a filter.
+
+        Example:
+            >>> scan.filter("id > 1").filter("id < 3").count()
+            1
+        """
+        added, own = to_expression(expr), to_expression(self.row_filter)
+        return self.update(row_filter=added if isinstance(own, AlwaysTrue) else And(own, added))
+
+    def select(self, *field_names: str) -> Self:
+        """Return a scan of these columns, of those that were selected before.
+
+        Raises:
+            ValidationError: None of the columns was selected before.
+        """
+        if "*" in self.selected_fields:
+            return self.update(selected_fields=field_names)
+        both = tuple(name for name in field_names if name in self.selected_fields)
+        if not both:
+            raise ValidationError(f"{', '.join(field_names)}: not among the selected {', '.join(self.selected_fields)}")
+        return self.update(selected_fields=both)
+
+    def with_case_sensitive(self, case_sensitive: bool = True) -> Self:
+        """Return a scan that matches names exactly, or regardless of case."""
+        return self.update(case_sensitive=case_sensitive)
+
+    def schema(self) -> Schema:
+        """Return the schema that names are resolved in: the current one."""
+        return self.table_metadata.schema()
+
+    def projection(self) -> Schema:
+        """Return the schema of the rows, metadata columns not included.
+
+        Raises:
+            ResolveError: A selected column does not exist.
+        """
+        schema = self.schema()
+        names = [name for name in self.selected_fields if name not in METADATA_COLUMNS]
+        return schema if "*" in names else schema.select(*names, case_sensitive=self.case_sensitive)
+
+    def _projection_json(self) -> str:
+        """Return the schema of the rows as JSON, with the metadata columns at its end."""
+        check_names(self.selected_fields, self.schema())
+        names = [name for name in dict.fromkeys(self.selected_fields) if name in METADATA_COLUMNS]
+        return with_metadata_columns(schema_json(self.projection()), names, self.table_metadata)
+
+    def _context_json(self) -> str:
+        return context_json(self.table_metadata, self.schema(), case_sensitive=self.case_sensitive)
+
+    def _filter_json(self) -> str:
+        return filter_json(self.row_filter, self.schema(), case_sensitive=self.case_sensitive)
+
+    def _split_size(self) -> int:
+        text = self.options.get(SPLIT_SIZE_OPTION)
+        if text is None:
+            text = self.table_metadata.properties.get(SPLIT_SIZE_PROPERTY, str(DEFAULT_GROUP_SIZE_BYTES))
+        return _positive(SPLIT_SIZE_OPTION, text)
+
+    def _batch_size(self) -> int:
+        return _positive(BATCH_SIZE_OPTION, self.options.get(BATCH_SIZE_OPTION, "65536"))
+
+
+def with_metadata_columns(schema: str, names: Sequence[str], metadata: TableMetadata | None = None) -> str:
+    """Return a schema's JSON with metadata columns added at its end."""
+    rows = json.loads(schema)
+    fields = Schema(*[metadata_field(name, metadata) for name in names])
+    rows["fields"] += json.loads(schema_json(fields))["fields"]
+    return json.dumps(rows)
+
+
+def _positive(name: str, text: object) -> int:
+    digits = str(text)
+    if not (digits.isascii() and digits.isdigit() and int(digits) > 0):
+        raise ValidationError(f"{name}={digits!r} must be a whole number above zero")
+    return int(digits)

@@ -1,0 +1,154 @@
+//! Changes of rows: those that undo each other, and those that are halves of an update.
+//!
+//! Rows are compared by all columns that are given, of any type: null equals null, and floats are equal
+//! where their bits are.
+
+use std::hash::BuildHasher;
+
+use arrow_array::{Array, ArrayRef, BooleanArray};
+use arrow_row::{RowConverter, Rows, SortField};
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use crate::error::{Error, Result};
+
+/// Which changes are left once those of equal rows that undo each other are taken out, the newest first:
+/// one bit per change. The changes are in the order in which they were made.
+///
+/// # Errors
+/// `InvalidArgument` where lengths differ or a column cannot be compared.
+pub fn net_changes(columns: &[ArrayRef], deleted: &BooleanArray) -> Result<BooleanArray> {
+    let groups = Groups::new(columns, deleted.len())?;
+    let mut open: Vec<Vec<usize>> = vec![vec![]; groups.count];
+    for (change, group) in groups.of_rows.iter().enumerate() {
+        let Some(open) = open.get_mut(*group) else { continue };
+        match open.last() {
+            Some(last) if deleted.value(*last) != deleted.value(change) => drop(open.pop()),
+            _ => open.push(change),
+        }
+    }
+    let mut kept = vec![false; deleted.len()];
+    for change in open.into_iter().flatten() {
+        if let Some(kept) = kept.get_mut(change) {
+            *kept = true;
+        }
+    }
+    Ok(BooleanArray::from(kept))
+}
+
+/// Which changes are halves of an update: a deletion and an insertion with the same key, one bit per change.
+///
+/// # Errors
+/// `InvalidArgument` where lengths differ, a column cannot be compared, or a key that is both deleted and
+/// inserted is so more than once.
+pub fn updates(keys: &[ArrayRef], deleted: &BooleanArray) -> Result<BooleanArray> {
+    let groups = Groups::new(keys, deleted.len())?;
+    let mut counts = vec![[0_usize; 2]; groups.count];
+    for (change, group) in groups.of_rows.iter().enumerate() {
+        if let Some([before, after]) = counts.get_mut(*group) {
+            *(if deleted.value(change) { before } else { after }) += 1;
+        }
+    }
+    let ambiguous = |[before, after]: &&[usize; 2]| *before > 0 && *after > 0 && before + after > 2;
+    if let Some([before, after]) = counts.iter().find(ambiguous) {
+        let reason = format!(
+            "they do not tell rows apart: {before} rows with the same values were deleted and {after} inserted at once"
+        );
+        return Err(Error::invalid("identifier columns", reason));
+    }
+    let halves = groups.of_rows.iter().map(|group| counts.get(*group) == Some(&[1, 1]));
+    Ok(BooleanArray::from(halves.collect::<Vec<_>>()))
+}
+
+/// Rows numbered so that equal ones have the same number.
+struct Groups {
+    of_rows: Vec<usize>,
+    count: usize,
+}
+
+impl Groups {
+    fn new(columns: &[ArrayRef], row_count: usize) -> Result<Self> {
+        if let Some(other) = columns.iter().find(|column| column.len() != row_count) {
+            let reason = format!("{} values beside {row_count} changes", other.len());
+            return Err(Error::invalid("rows", reason));
+        }
+        if columns.is_empty() {
+            return Ok(Self { of_rows: vec![0; row_count], count: row_count.min(1) });
+        }
+        let rows = rows(columns)?;
+        let hasher = DefaultHashBuilder::default();
+        let mut firsts: HashTable<(usize, usize)> = HashTable::with_capacity(row_count);
+        let hash_of = |row: usize| hasher.hash_one(rows.row(row).data());
+        let mut of_rows = Vec::with_capacity(row_count);
+        for row in 0..row_count {
+            let number = firsts.len();
+            let same = |(first, _): &(usize, usize)| rows.row(*first) == rows.row(row);
+            let entry = firsts.entry(hash_of(row), same, |(first, _)| hash_of(*first));
+            of_rows.push(entry.or_insert((row, number)).get().1);
+        }
+        Ok(Self { of_rows, count: firsts.len() })
+    }
+}
+
+fn rows(columns: &[ArrayRef]) -> Result<Rows> {
+    let fields = columns.iter().map(|column| SortField::new(column.data_type().clone()));
+    let encoded = RowConverter::new(fields.collect())
+        .and_then(|converter| converter.convert_columns(columns));
+    encoded.map_err(|error| Error::invalid("rows", error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{Float64Array, StringArray};
+
+    use super::*;
+
+    fn changes(text: &str) -> (Vec<ArrayRef>, BooleanArray) {
+        let values = text.split(' ').map(|change| Some(&change[1..]).filter(|it| *it != "null"));
+        let deleted = text.split(' ').map(|change| change.starts_with('-')).collect::<Vec<_>>();
+        (vec![Arc::new(StringArray::from_iter(values))], BooleanArray::from(deleted))
+    }
+
+    fn kept(text: &str) -> String {
+        let (columns, deleted) = changes(text);
+        let kept = net_changes(&columns, &deleted).unwrap();
+        let words = text.split(' ').zip(kept.iter());
+        words
+            .filter(|(_, kept)| *kept == Some(true))
+            .map(|(word, _)| word)
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    #[test]
+    fn equal_changes_undo_each_other_as_often_as_they_occur() {
+        assert_eq!(kept("-a -b +b +c"), "-a +c");
+        assert_eq!(kept("-a -a -a +a"), "-a -a");
+        assert_eq!(kept("-a +a +a"), "+a");
+        assert_eq!(kept("-null +null +x"), "+x");
+        assert_eq!(kept("+a -a +a"), "+a");
+    }
+
+    #[test]
+    fn not_a_number_equals_itself() {
+        let columns: Vec<ArrayRef> = vec![Arc::new(Float64Array::from(vec![f64::NAN, f64::NAN]))];
+        let kept = net_changes(&columns, &BooleanArray::from(vec![true, false])).unwrap();
+        assert_eq!(kept.true_count(), 0);
+    }
+
+    #[test]
+    fn halves_of_updates_share_a_key() {
+        let (keys, deleted) = changes("-1 -2 +2 +3 +3");
+        let halves = updates(&keys, &deleted).unwrap();
+        assert_eq!(halves.values().iter().collect::<Vec<_>>(), [false, true, true, false, false]);
+        let (keys, deleted) = changes("-1 +1 +1");
+        assert!(updates(&keys, &deleted).unwrap_err().to_string().contains("1 rows"));
+    }
+
+    #[test]
+    fn rows_without_columns_are_equal() {
+        let kept = net_changes(&[], &BooleanArray::from(vec![true, false, false])).unwrap();
+        assert_eq!(kept.true_count(), 1);
+    }
+}
