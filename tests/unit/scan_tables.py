@@ -75,7 +75,9 @@ def write(path: Path, columns: dict[pa.Field, Any], **options: Any) -> str:
 
 
 def task(location: str, **overrides: Any) -> dict[str, Any]:
-    rows = pq.ParquetFile(location).metadata.num_rows if Path(location).exists() else 0
+    rows = overrides.get("record_count", 0)
+    if "record_count" not in overrides and Path(location).exists():
+        rows = pq.ParquetFile(location).metadata.num_rows
     size = Path(location).stat().st_size if Path(location).exists() else 0
     defaults = {
         "file_path": location,

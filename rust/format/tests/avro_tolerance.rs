@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::types::{Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, ArrayRef};
 use icefloe_format::avro::encode::{put_bytes, put_length, put_long};
 use icefloe_format::avro::{AvroType, Cursor, Selection, StructColumn};
@@ -54,8 +54,11 @@ fn logical_types_that_nobody_knows_or_that_do_not_fit_say_nothing() {
 #[test]
 fn milliseconds_are_not_taken_for_microseconds() {
     let written = r#"{"type":"long","logicalType":"timestamp-millis"}"#;
-    let error = read(PrimitiveType::Timestamp.into(), written, &[10]).unwrap_err();
-    assert_eq!(error, Error::unsupported("Avro logical type timestamp-millis"));
+    let column = read(PrimitiveType::Timestamp.into(), written, &[10]).unwrap();
+    assert_eq!(column.as_primitive::<TimestampMicrosecondType>().value(0), 5_000);
+    assert!(matches!(long(written, &[10]), Err(Error::Corrupt { .. })));
+    let far = read(PrimitiveType::Timestamp.into(), written, &[0xff; 9]);
+    assert!(far.is_err());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use arrow_array::RecordBatch;
 
+use super::avro_file::{AvroUnit, avro_units};
 use super::file::Unit;
 use super::parquet_units::parquet_units;
 use super::request::FileRequest;
@@ -11,11 +12,13 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DataFormat {
     Parquet,
+    Avro,
 }
 
 /// Rows of a file that one thread decodes.
 pub(crate) enum DataUnit {
     Parquet(Unit),
+    Avro(AvroUnit),
 }
 
 impl DataFormat {
@@ -26,6 +29,7 @@ impl DataFormat {
     pub(crate) fn of(name: &str, location: &str) -> Result<Self> {
         match name.to_ascii_uppercase().as_str() {
             "PARQUET" => Ok(Self::Parquet),
+            "AVRO" => Ok(Self::Avro),
             _ => Err(Error::unsupported_in(location, format!("reading {name} files"))),
         }
     }
@@ -35,12 +39,10 @@ impl DataFormat {
     /// # Errors
     /// [`Error::Missing`]; `Corrupt` naming the file; those of resolving columns and of reading deletes.
     pub(crate) fn open(self, request: &FileRequest<'_>) -> Result<Vec<DataUnit>> {
-        let units = match self {
-            Self::Parquet => {
-                parquet_units(request)?.into_iter().map(DataUnit::Parquet).collect::<Vec<_>>()
-            }
-        };
-        Ok(units)
+        Ok(match self {
+            Self::Parquet => parquet_units(request)?.into_iter().map(DataUnit::Parquet).collect(),
+            Self::Avro => avro_units(request)?.into_iter().map(DataUnit::Avro).collect(),
+        })
     }
 }
 
@@ -58,6 +60,7 @@ impl DataUnit {
     ) -> Result<()> {
         match self {
             Self::Parquet(unit) => unit.decode(batch_size, limit, emit),
+            Self::Avro(unit) => unit.decode(batch_size, limit, emit),
         }
     }
 }

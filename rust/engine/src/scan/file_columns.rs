@@ -48,7 +48,7 @@ pub(crate) fn file_columns(schema: &Schema, mapping: Option<&NameMapping>) -> Ve
 fn node(field: &FieldRef, next_leaf: &mut usize) -> FileColumn {
     let first_leaf = *next_leaf;
     let children = match field.data_type() {
-        DataType::Struct(fields) => nodes(fields, next_leaf),
+        DataType::Struct(fields) if !fields.is_empty() => nodes(fields, next_leaf),
         DataType::List(element) => vec![node(element, next_leaf)],
         DataType::Map(entries, _) => match entries.data_type() {
             DataType::Struct(fields) => nodes(fields, next_leaf),

@@ -6,6 +6,8 @@
 
 mod ahead;
 mod assemble;
+mod avro_blocks;
+mod avro_file;
 mod columns;
 mod convert;
 mod cut;
@@ -30,6 +32,7 @@ mod source;
 mod stream;
 mod survey;
 mod task;
+mod whole_rows;
 mod work;
 
 pub use metadata_columns::{DELETED_ID, FILE_ID, PARTITION_ID, POSITION_ID, SPEC_ID_ID};

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use icefloe_format::Error as FormatError;
+use icefloe_format::spec::{NestedField, Schema, Type};
 use serde_json::Value;
 
 use crate::error::Result;
@@ -34,9 +35,37 @@ impl NameMapping {
         level(value, 0)
     }
 
+    /// Every field by the one name that a schema gives it.
+    pub(crate) fn of_schema(schema: &Schema) -> Self {
+        of_fields(&schema.fields)
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<&MappedField> {
         self.by_name.get(name)
     }
+}
+
+fn of_fields(fields: &[NestedField]) -> NameMapping {
+    let named = |field: &NestedField| {
+        let children = of_type(&field.field_type);
+        (field.name.clone(), MappedField { id: Some(field.id), children })
+    };
+    NameMapping { by_name: fields.iter().map(named).collect() }
+}
+
+fn of_type(field_type: &Type) -> NameMapping {
+    let parts = match field_type {
+        Type::Primitive(_) => vec![],
+        Type::Struct(fields) => return of_fields(&fields.fields),
+        Type::List(list) => vec![("element", list.element_id, &list.element)],
+        Type::Map(map) => {
+            vec![("key", map.key_id, &map.key), ("value", map.value_id, &map.value)]
+        }
+    };
+    let named = parts.into_iter().map(|(name, id, part)| {
+        (name.to_owned(), MappedField { id: Some(id), children: of_type(part) })
+    });
+    NameMapping { by_name: named.collect() }
 }
 
 fn level(value: &Value, depth: usize) -> Result<NameMapping> {

@@ -1,6 +1,6 @@
 //! What is wanted of one data or delete file, whatever its format.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use icefloe_format::predicate::{BoundPredicate, Predicate};
@@ -79,10 +79,23 @@ impl<'a> FileRequest<'a> {
     /// # Errors
     /// Those of resolving the columns of the residual.
     pub(crate) fn tests(&self, facts: &FileFacts<'_>) -> Result<Vec<RowTest>> {
+        self.tests_beside(facts, &BTreeSet::new())
+    }
+
+    /// As [`FileRequest::tests`], asked of batches in which these leaves are decoded too.
+    ///
+    /// # Errors
+    /// As for [`FileRequest::tests`].
+    pub(crate) fn tests_beside(
+        &self,
+        facts: &FileFacts<'_>,
+        leaves: &BTreeSet<usize>,
+    ) -> Result<Vec<RowTest>> {
         if matches!(self.residual, Predicate::AlwaysTrue) {
             return Ok(vec![]);
         }
-        Ok(vec![RowTest::matches(self.residual.clone(), &self.context.schema, facts)?])
+        let schema = &self.context.schema;
+        Ok(vec![RowTest::matches(self.residual.clone(), schema, facts, leaves.clone())?])
     }
 
     /// The keys of the equality deletes that apply.

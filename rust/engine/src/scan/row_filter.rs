@@ -1,5 +1,6 @@
 //! Row filters that run while a file is decoded: columns of rows they drop are never decoded.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow_array::{BooleanArray, RecordBatch};
@@ -30,7 +31,8 @@ enum Question {
 }
 
 impl RowTest {
-    /// Keep the rows that satisfy a predicate over `schema`.
+    /// Keep the rows that satisfy a predicate over `schema`, told from batches in which these leaves are
+    /// decoded too.
     ///
     /// # Errors
     /// Those of resolving the predicate's columns.
@@ -38,29 +40,17 @@ impl RowTest {
         predicate: BoundPredicate,
         schema: &Schema,
         facts: &FileFacts<'_>,
+        leaves: BTreeSet<usize>,
     ) -> Result<Self> {
         let field_ids = references(&predicate);
-        Self::new(
-            &field_ids,
-            schema,
-            facts,
-            Question::Matches(Arc::new(RowFilter::new(&predicate))),
-        )
-    }
-
-    fn new(
-        field_ids: &[i32],
-        schema: &Schema,
-        facts: &FileFacts<'_>,
-        question: Question,
-    ) -> Result<Self> {
-        let pruned = prune(schema, field_ids);
+        let pruned = prune(schema, &field_ids);
         let paths = field_ids
             .iter()
             .filter_map(|id| Some((*id, pruned.position_path(*id)?)))
             .collect::<Vec<_>>();
         // No question needs strings gathered.
-        let columns = BatchPlan::new(&pruned, facts, true)?;
+        let columns = BatchPlan::beside(&pruned, facts, true, leaves)?;
+        let question = Question::Matches(Arc::new(RowFilter::new(&predicate)));
         Ok(Self { columns, paths: paths.into(), question })
     }
 
@@ -74,7 +64,11 @@ impl RowTest {
         Box::new(Step { mask: self.columns.mask(descriptor), test: self.clone() })
     }
 
-    fn kept(&self, decoded: &RecordBatch) -> Result<BooleanArray> {
+    /// Which rows of a decoded batch satisfy the predicate.
+    ///
+    /// # Errors
+    /// `Corrupt` where the columns do not become the table's.
+    pub(crate) fn kept(&self, decoded: &RecordBatch) -> Result<BooleanArray> {
         let batch = self.columns.make(decoded);
         let batch = batch.map_err(|error| data_error(self.columns.what, &error))?;
         match &self.question {

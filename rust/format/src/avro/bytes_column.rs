@@ -128,28 +128,43 @@ pub(super) struct BytesColumn {
     data_type: DataType,
     values: VariableBytes,
     nulls: NullBufferBuilder,
-    /// Set where the writer used a `fixed`.
-    length: Option<usize>,
+    written: Written,
+}
+
+/// How the writer wrote bytes.
+#[derive(Debug)]
+enum Written {
+    /// Their length, then they.
+    Prefixed,
+    /// A `fixed` of so many.
+    Fixed(usize),
+    /// The index of one of these.
+    Symbols(Arc<[String]>),
 }
 
 impl BytesColumn {
     pub(super) fn compile(data_type: DataType, written: Option<&Kind>) -> Option<Self> {
-        let length = match written {
-            None | Some(Kind::String | Kind::Bytes) => None,
-            Some(Kind::Fixed(length)) => Some(*length),
+        let written = match written {
+            None | Some(Kind::String | Kind::Bytes) => Written::Prefixed,
+            Some(Kind::Fixed(length)) => Written::Fixed(*length),
+            Some(Kind::Enum(symbols)) => Written::Symbols(Arc::clone(symbols)),
             Some(_) => return None,
         };
         let (values, nulls) = (VariableBytes::new(), NullBufferBuilder::new(0));
-        Some(Self { data_type, values, nulls, length })
+        Some(Self { data_type, values, nulls, written })
     }
 
     #[inline]
     pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
-        let value = match self.length {
-            None => cursor.bytes()?,
-            Some(length) => cursor.take(length)?,
-        };
-        self.values.push(value)?;
+        match &self.written {
+            Written::Prefixed => self.values.push(cursor.bytes()?)?,
+            Written::Fixed(length) => self.values.push(cursor.take(*length)?)?,
+            Written::Symbols(symbols) => {
+                let index = usize::try_from(cursor.long()?).ok();
+                let symbol = index.and_then(|index| symbols.get(index));
+                self.values.push(symbol.ok_or(Malformed::LogicalValue)?.as_bytes())?;
+            }
+        }
         self.nulls.append_non_null();
         Ok(())
     }

@@ -48,6 +48,8 @@ enum Values {
     Boolean(BooleanBufferBuilder, NullBufferBuilder),
     Int(Words<i32>),
     Long(Words<i64>),
+    /// Microseconds of which the writer stored milliseconds.
+    Millis(Words<i64>),
     Float(Words<f32>),
     Double(Words<f64>),
     /// A double column of which the writer stored floats.
@@ -85,7 +87,7 @@ impl Column {
         let values = match wanted {
             Type::Primitive(primitive) => Values::compile(*primitive, value)?,
             Type::List(list) => Values::List(ListColumn::compile(list, value, selection)?),
-            Type::Map(map) if MapColumn::holds(map) => {
+            Type::Map(map) if MapColumn::holds(map) && !selection.null_map_values => {
                 Values::Map(MapColumn::compile(map, value, selection)?)
             }
             Type::Map(map) => Values::AnyMap(AnyMapColumn::compile(map, value, selection)?),
@@ -121,7 +123,7 @@ impl Column {
                 nulls.append_n_nulls(count);
             }
             Values::Int(words) => words.push_nulls(count),
-            Values::Long(words) => words.push_nulls(count),
+            Values::Long(words) | Values::Millis(words) => words.push_nulls(count),
             Values::Float(words) => words.push_nulls(count),
             Values::Double(words) | Values::FloatAsDouble(words) => words.push_nulls(count),
             Values::Decimal(column) => column.push_nulls(count),
@@ -156,7 +158,7 @@ impl Column {
                 Ok(Arc::new(BooleanArray::new(values.finish(), nulls.finish())))
             }
             Values::Int(words) => words.finish(),
-            Values::Long(words) => words.finish(),
+            Values::Long(words) | Values::Millis(words) => words.finish(),
             Values::Float(words) => words.finish(),
             Values::Double(words) | Values::FloatAsDouble(words) => words.finish(),
             Values::Decimal(column) => column.finish(),
@@ -216,14 +218,19 @@ impl Values {
         let data_type = primitive_to_arrow(&wanted);
         let kind = written.map(|written| &written.kind);
         let unit = written.and_then(|written| written.logical.as_ref());
-        if let Some(Logical::Other(name)) = unit {
-            return Err(Error::unsupported(format!("Avro logical type {name}")));
-        }
         let refused = || {
             let found = kind.map_or_else(String::new, ToString::to_string);
             Error::corrupt("Avro schema", format!("a field of type {wanted} is written as {found}"))
         };
         let integral = matches!(kind, None | Some(Kind::Int | Kind::Long));
+        if matches!(unit, Some(Logical::TimeMillis | Logical::TimestampMillis { .. })) {
+            return match wanted {
+                PrimitiveType::Time | PrimitiveType::Timestamp | PrimitiveType::Timestamptz => {
+                    Ok(Self::Millis(Words::new(data_type)))
+                }
+                _ => Err(refused()),
+            };
+        }
         Ok(match wanted {
             PrimitiveType::Boolean if matches!(kind, None | Some(Kind::Boolean)) => {
                 Self::Boolean(BooleanBufferBuilder::new(0), NullBufferBuilder::new(0))
@@ -274,6 +281,10 @@ impl Values {
             }
             Self::Int(words) => words.push(cursor.int()?),
             Self::Long(words) => words.push(cursor.long()?),
+            Self::Millis(words) => {
+                let micros = cursor.long()?.checked_mul(1_000);
+                words.push(micros.ok_or(Malformed::LogicalValue)?);
+            }
             Self::Float(words) => words.push(cursor.float()?),
             Self::Double(words) => words.push(cursor.double()?),
             Self::FloatAsDouble(words) => words.push(f64::from(cursor.float()?)),

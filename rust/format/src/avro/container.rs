@@ -73,6 +73,16 @@ impl<'a> Container<'a> {
         self.codec
     }
 
+    /// The marker that every block ends with.
+    pub fn sync(&self) -> [u8; SYNC_BYTES] {
+        self.sync
+    }
+
+    /// Position of the first block.
+    pub fn first_block(&self) -> usize {
+        self.first_block
+    }
+
     /// A value of the header's metadata as text; `None` if the key is absent.
     ///
     /// # Errors

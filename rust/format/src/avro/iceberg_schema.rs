@@ -34,11 +34,22 @@ impl AvroType {
             (Kind::Int, Some(Logical::Date)) => PrimitiveType::Date,
             (Kind::Int, None) => PrimitiveType::Int,
             (Kind::Long, None) => PrimitiveType::Long,
-            (Kind::Long, Some(Logical::TimeMicros)) => PrimitiveType::Time,
-            (Kind::Long, Some(Logical::TimestampMicros { utc: false })) => PrimitiveType::Timestamp,
-            (Kind::Long, Some(Logical::TimestampMicros { utc: true })) => {
-                PrimitiveType::Timestamptz
+            (Kind::Long, Some(Logical::TimeMicros)) | (Kind::Int, Some(Logical::TimeMillis)) => {
+                PrimitiveType::Time
             }
+            (
+                Kind::Long,
+                Some(
+                    Logical::TimestampMicros { utc: false }
+                    | Logical::TimestampMillis { utc: false },
+                ),
+            ) => PrimitiveType::Timestamp,
+            (
+                Kind::Long,
+                Some(
+                    Logical::TimestampMicros { utc: true } | Logical::TimestampMillis { utc: true },
+                ),
+            ) => PrimitiveType::Timestamptz,
             (Kind::Long, Some(Logical::TimestampNanos { utc: false })) => {
                 PrimitiveType::TimestampNs
             }
@@ -47,7 +58,7 @@ impl AvroType {
             }
             (Kind::Float, None) => PrimitiveType::Float,
             (Kind::Double, None) => PrimitiveType::Double,
-            (Kind::String, None) => PrimitiveType::String,
+            (Kind::String | Kind::Enum(_), None) => PrimitiveType::String,
             (Kind::Fixed(16), Some(Logical::Uuid)) => PrimitiveType::Uuid,
             (Kind::Fixed(_) | Kind::Bytes, Some(Logical::Decimal { precision, scale }))
                 if (1..=38).contains(precision) && scale <= precision =>

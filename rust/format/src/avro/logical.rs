@@ -32,9 +32,13 @@ pub enum Logical {
     Uuid,
     /// An array of key-value records that stands for a map.
     Map,
-    /// One whose values mean something else than those of the type below it, and that no reader of
-    /// this crate converts.
-    Other(String),
+    /// Milliseconds since midnight; read as microseconds.
+    TimeMillis,
+    /// Milliseconds since 1970-01-01; read as microseconds.
+    TimestampMillis {
+        /// Whether the value is an instant.
+        utc: bool,
+    },
 }
 
 impl Logical {
@@ -54,10 +58,9 @@ impl Logical {
             ("uuid", Kind::Fixed(16)) => Self::Uuid,
             ("map", Kind::Array { .. }) => Self::Map,
             ("decimal", Kind::Fixed(_) | Kind::Bytes) => decimal(object)?,
-            ("time-millis", Kind::Int) => Self::Other(name.to_owned()),
-            ("timestamp-millis" | "local-timestamp-millis", Kind::Long) => {
-                Self::Other(name.to_owned())
-            }
+            ("time-millis", Kind::Int) => Self::TimeMillis,
+            ("timestamp-millis", Kind::Long) => Self::TimestampMillis { utc },
+            ("local-timestamp-millis", Kind::Long) => Self::TimestampMillis { utc: false },
             _ => return None,
         })
     }

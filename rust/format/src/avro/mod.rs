@@ -26,6 +26,7 @@ pub mod keyed;
 mod list_column;
 pub mod logical;
 mod map_column;
+pub mod natural;
 pub mod row_encoder;
 pub mod schema;
 pub mod skip;

@@ -54,7 +54,7 @@ pub enum Kind {
     /// As many bytes as said here.
     Fixed(usize),
     /// The index of a symbol.
-    Enum,
+    Enum(Arc<[String]>),
     /// Blocks of items; `element_id` is the list's element field id.
     Array {
         /// The items' type.
@@ -110,7 +110,7 @@ impl fmt::Display for Kind {
             Self::Bytes => "bytes",
             Self::String => "string",
             Self::Fixed(size) => return write!(f, "fixed({size})"),
-            Self::Enum => "enum",
+            Self::Enum(_) => "enum",
             Self::Array { .. } => "array",
             Self::Map { .. } => "map",
             Self::Union(_) => "union",
@@ -125,9 +125,22 @@ impl AvroType {
     /// # Errors
     /// [`Error::Corrupt`] if the text is no Avro schema, or one that is recursive or absurdly large.
     pub fn parse(json: &str) -> Result<Self> {
+        Self::parse_with(json, false)
+    }
+
+    /// Parse a schema, the fields of each record numbered from 0 on in place of their ids: what a file
+    /// holds can be told apart by these though it carries no ids.
+    ///
+    /// # Errors
+    /// As for [`AvroType::parse`].
+    pub fn parse_numbered(json: &str) -> Result<Self> {
+        Self::parse_with(json, true)
+    }
+
+    fn parse_with(json: &str, numbered: bool) -> Result<Self> {
         let value: Value =
             serde_json::from_str(json).map_err(|error| corrupt(error.to_string()))?;
-        Parser { named: HashMap::new() }.parse(&value, "", 0)
+        Parser { named: HashMap::new(), numbered }.parse(&value, "", 0)
     }
 
     /// The fewest bytes that a value of this type occupies.
@@ -186,6 +199,7 @@ impl AvroType {
 struct Parser {
     // None marks a record whose definition is still open: a reference to it would be recursive.
     named: HashMap<String, Option<AvroType>>,
+    numbered: bool,
 }
 
 impl Parser {
@@ -233,7 +247,12 @@ impl Parser {
                 let size = size.ok_or_else(|| corrupt("a fixed type without a size"))?;
                 self.define(object, ns, annotated(Kind::Fixed(size), object)?)
             }
-            "enum" => self.define(object, ns, annotated(Kind::Enum, object)?),
+            "enum" => {
+                let symbols = object.get("symbols").and_then(Value::as_array);
+                let symbols = symbols.into_iter().flatten().filter_map(Value::as_str);
+                let symbols = symbols.map(str::to_owned).collect();
+                self.define(object, ns, annotated(Kind::Enum(symbols), object)?)
+            }
             "array" => {
                 let items = self.child(object, "items", ns, depth)?;
                 let element_id = id(object, "element-id")?;
@@ -258,13 +277,13 @@ impl Parser {
             return Err(corrupt(format!("the record {name} has no fields")));
         };
         let mut fields = Vec::with_capacity(list.len());
-        for field in list {
+        for (field, number) in list.iter().zip(0..) {
             let Value::Object(field) = field else {
                 return Err(corrupt(format!("{field} is no field")));
             };
             let field_type = self.child(field, "type", &namespace, depth)?;
             let field_name = field.get("name").and_then(Value::as_str).unwrap_or_default();
-            let field_id = id(field, "field-id")?;
+            let field_id = if self.numbered { Some(number) } else { id(field, "field-id")? };
             fields.push(RecordField { name: field_name.to_owned(), field_id, field_type });
         }
         let record = Arc::new(Record { name: name.clone(), fields });

@@ -12,7 +12,7 @@ pub fn skip(cursor: &mut Cursor<'_>, value_type: &AvroType) -> Result<(), Malfor
     match &value_type.kind {
         Kind::Null => {}
         Kind::Boolean => drop(cursor.take(1)?),
-        Kind::Int | Kind::Long | Kind::Enum => drop(cursor.long()?),
+        Kind::Int | Kind::Long | Kind::Enum(_) => drop(cursor.long()?),
         Kind::Float => drop(cursor.take(4)?),
         Kind::Double => drop(cursor.take(8)?),
         Kind::Bytes | Kind::String => drop(cursor.bytes()?),

@@ -24,6 +24,8 @@ pub struct Selection {
     pub skipped_fields: Vec<i32>,
     /// Keys to keep in maps by int, in ascending order; all of them if `None`.
     pub map_keys: Option<Arc<[i32]>>,
+    /// Whether values of maps by int may be null, as those of a manifest may not.
+    pub null_map_values: bool,
 }
 
 /// Records of one writer, read into the columns that a reader wants.
