@@ -107,8 +107,23 @@ $(BIN)/azurite-blob: | $(VENV)/.tools
 .PHONY: storage-servers
 storage-servers: $(BIN)/versitygw $(BIN)/azurite-blob ## Install the S3 and Azure servers of the tests
 
+# The Java reference that writes tables for the tests: by Maven where it is, else by the Ivy that comes with Spark.
+JAVA_REFERENCE = org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0
+JAVA_JAR = $(VENV)/jars/iceberg-spark-runtime-4.1_2.13-1.12.0.jar
+
+$(JAVA_JAR): | $(VENV)/.tools
+	$(SAY) "Fetching the Java reference of Iceberg for the tests"
+	@mkdir -p $(@D) && touch $(@D)/nothing.py
+	@{ command -v mvn >/dev/null && mvn -q -B dependency:copy -Dartifact=$(JAVA_REFERENCE) -DoutputDirectory=$(@D); } \
+	  || { PATH="$(abspath $(BIN)):$$PATH" spark-submit --master 'local[1]' --conf spark.ui.enabled=false --conf spark.jars.ivy=$(abspath $(@D)/ivy) \
+	    --packages $(JAVA_REFERENCE) $(@D)/nothing.py >/dev/null 2>&1 && mv $(@D)/ivy/jars/*_$(@F) $@; } \
+	  || printf '    it cannot be had here: its tests are skipped\n'
+
+.PHONY: java-reference
+java-reference: $(JAVA_JAR) ## Fetch the Java reference, which writes tables for the tests
+
 .PHONY: test-python
-test-python: $(VENV)/.wheel $(BIN)/versitygw ## Run the Python tests against the installed wheel
+test-python: $(VENV)/.wheel $(BIN)/versitygw $(JAVA_JAR) ## Run the Python tests against the installed wheel
 	$(SAY) "Python tests"
 	@$(BIN)/python -m pytest -q --durations=10 $(PYTEST_ARGS)
 

@@ -1,0 +1,21 @@
+"""All tables that Java writes."""
+
+from __future__ import annotations
+
+from tests.interop.java import (
+    delete_tables,
+    evolution_tables,
+    file_tables,
+    history_tables,
+    partition_tables,
+    type_tables,
+)
+
+CASES = [
+    *type_tables.cases(),
+    *partition_tables.cases(),
+    *evolution_tables.cases(),
+    *delete_tables.cases(),
+    *history_tables.cases(),
+    *file_tables.cases(),
+]

@@ -1,0 +1,165 @@
+"""Runs the Java reference through Spark in a process of its own: writes every table and asks it for its rows."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import traceback
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from tests.interop.java.case import ANSWER_COLUMN, Case
+from tests.interop.java.tables import CASES
+
+CATALOG = "java"
+THREADS = 3
+
+
+def session(jar: str, warehouse: Path) -> SparkSession:
+    """A small Spark whose catalog `java` is the Java runtime's."""
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    catalog = f"spark.sql.catalog.{CATALOG}"
+    settings = {
+        "spark.driver.memory": "1g",
+        "spark.driver.extraClassPath": jar,
+        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        "spark.local.dir": str(warehouse.parent / "spark"),
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        catalog: "org.apache.iceberg.spark.SparkCatalog",
+        f"{catalog}.type": "hadoop",
+        f"{catalog}.warehouse": str(warehouse),
+        f"{catalog}.cache-enabled": "false",
+    }
+    builder = SparkSession.builder.master("local[2]").appName("java reference")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+class Writer:
+    """What the steps of a case are run with."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self.spark = spark
+        self.folder = folder
+
+    @property
+    def iceberg(self) -> Any:
+        return self.spark._jvm.org.apache.iceberg
+
+    @property
+    def types(self) -> Any:
+        return self.iceberg.types.Types
+
+    @property
+    def catalog(self) -> Any:
+        """The Java catalog itself."""
+        hadoop = self.spark._jsc.hadoopConfiguration()
+        return self.iceberg.hadoop.HadoopCatalog(hadoop, str(self.folder / "warehouse"))
+
+    def load(self, table: str) -> Any:
+        return self.catalog.loadTable(self.identifier(table))
+
+    def identifier(self, table: str) -> Any:
+        return self.iceberg.catalog.TableIdentifier.parse(table.removeprefix(f"{CATALOG}."))
+
+    def create(self, table: str, *columns: tuple[str, Any]) -> Any:
+        """Create a table of optional columns, named and typed by the API, and return it."""
+        fields = [self.types.NestedField.optional(n, *column) for n, column in enumerate(columns, 1)]
+        return self.catalog.createTable(self.identifier(table), self.iceberg.Schema(fields))
+
+    def write_records(self, out: Any, fields: list[Any], rows: list[tuple[Any, ...]]) -> Any:
+        """Write generic records by a writer of Java's, and return it closed.
+
+        The records are read from a table of them: py4j has but one kind of whole number.
+        """
+        name = f"{CATALOG}.records.r{uuid.uuid4().hex}"
+        names = [f"c{place}" for place in range(len(fields))]
+        table = self.create(name, *zip(names, (field.type() for field in fields), strict=True))
+        kinds = self.spark.table(name).schema
+        self.spark.createDataFrame(rows, kinds).coalesce(1).writeTo(name).append()
+        table.refresh()
+        found = self.iceberg.data.IcebergGenerics.read(table).build().iterator()
+        while found.hasNext():
+            out.write(found.next().copy())
+        out.close()
+        return out
+
+    def schema_of(self, table: Any, ids: list[int]) -> Any:
+        """The schema of some columns, in the order of their ids in the list."""
+        return self.iceberg.Schema([table.schema().findField(each) for each in ids])
+
+    def output(self, table: Any, file_format: str) -> Any:
+        """A new file of a table."""
+        place = f"{table.location()}/data/{uuid.uuid4()}.{file_format}"
+        return self.iceberg.encryption.EncryptedFiles.plainAsEncryptedOutput(table.io().newOutputFile(place))
+
+    def partition(self, spec: Any, values: tuple[Any, ...]) -> Any:
+        """A partition tuple, None where there are no partitions."""
+        if not values:
+            return None
+        found = self.iceberg.PartitionData(spec.partitionType())
+        for place, value in enumerate(values):
+            found.put(place, value)
+        return found
+
+    def write(self, case: Case) -> None:
+        """Write a table and the answers about it."""
+        table = f"{CATALOG}.db.{case.name}"
+        for step in case.steps:
+            if callable(step):
+                step(self, table)
+            else:
+                self.spark.sql(step.replace("{t}", table))
+        asked = [f"COALESCE({text}, false) AS `{ANSWER_COLUMN}{n}`" for n, text in enumerate(case.filters_there())]
+        place = case.answered_by.format(t=table, folder=self.folder)
+        self.answer(f"SELECT {', '.join(['*', *asked])} FROM {place}", case.name, "head")
+        snapshots = self.spark.sql(f"SELECT snapshot_id FROM {table}.snapshots").collect() if case.history else []
+        for version in (*case.reads, *(str(row.snapshot_id) for row in snapshots)):
+            at = version if version.isdigit() else repr(version)
+            self.answer(f"SELECT * FROM {table} VERSION AS OF {at}", case.name, version)
+
+    def answer(self, query: str, case: str, name: str) -> None:
+        rows = self.spark.sql(query).toArrow()
+        path = self.folder / "answers" / case / f"{name}.arrow"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as out:
+            out.write_table(rows)
+
+
+def attempt(writer: Writer, case: Case) -> None:
+    """Write a case; a failure is left beside the answers, for the tests of this table to tell."""
+    started = time.monotonic()
+    try:
+        writer.write(case)
+    except Exception:  # noqa: BLE001  whatever goes wrong is told by the test
+        failures = writer.folder / "failures"
+        failures.mkdir(exist_ok=True)
+        (failures / case.name).write_text(traceback.format_exc())
+    print(f"{time.monotonic() - started:6.2f} s  {case.name}", flush=True)
+
+
+def main(jar: str, folder: Path, names: list[str]) -> None:
+    spark = session(jar, folder / "warehouse")
+    writer = Writer(spark, folder)
+    cases = [case for case in CASES if not names or case.name in names]
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(lambda case: attempt(writer, case), cases))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), sys.argv[3:])
