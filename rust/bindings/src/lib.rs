@@ -7,6 +7,7 @@ mod changelog;
 mod error;
 mod io;
 mod manifest;
+mod orc;
 mod predicate;
 mod scan;
 mod transform;
@@ -29,6 +30,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     changelog::register(module)?;
     io::register(module)?;
     manifest::register(module)?;
+    orc::register();
     predicate::register(module)?;
     scan::register(module)?;
     transform::register(module)?;

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
 use icefloe_engine::plan::{self, PlanRequest, TableContext};
 use icefloe_engine::scan::{DeleteFile, Scan, ScanOptions, ScanReader, ScanTask};
 use icefloe_format::spec::Schema;
@@ -130,7 +132,10 @@ impl ScanStream {
         // The protocol lets a producer ignore a request that it cannot serve.
         drop(requested_schema);
         let scan = self.scan.clone();
-        let open: StreamFactory = Arc::new(move || Ok(Box::new(scan.open())));
+        let open: StreamFactory = match scan.is_foreign() {
+            true => Arc::new(move || Ok(Box::new(Released(scan.open())))),
+            false => Arc::new(move || Ok(Box::new(scan.open()))),
+        };
         stream_capsule(py, &open)
     }
 
@@ -140,6 +145,24 @@ impl ScanStream {
 
     fn __iter__(&self) -> ScanIterator {
         ScanIterator { reader: Mutex::new(self.scan.open()) }
+    }
+}
+
+/// A pass over a scan whose threads call Python: whoever pulls may hold the GIL, which they need.
+struct Released(ScanReader);
+
+impl Iterator for Released {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = Python::try_attach(|py| py.detach(|| self.0.next()));
+        next.unwrap_or_else(|| self.0.next())
+    }
+}
+
+impl RecordBatchReader for Released {
+    fn schema(&self) -> SchemaRef {
+        self.0.schema()
     }
 }
 

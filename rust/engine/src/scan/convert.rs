@@ -65,9 +65,10 @@ pub(crate) fn conversion(decoded: &DataType, wanted: &DataType) -> Option<Conver
         return Some(Conversion::Keep);
     }
     Some(match (decoded, wanted) {
-        (D::Null, _) | (D::Utf8, D::Utf8View) | (D::Binary, D::BinaryView) => {
-            Conversion::Cast(wanted.clone())
-        }
+        (D::Null, _)
+        | (D::Utf8, D::Utf8View)
+        | (D::Binary, D::BinaryView | D::FixedSizeBinary(_))
+        | (D::Int64, D::Time64(Microsecond)) => Conversion::Cast(wanted.clone()),
         (D::Utf8View, D::Utf8) => Conversion::GatherStrings,
         (D::BinaryView, D::Binary) => Conversion::GatherBinaries,
         (D::Utf8, D::Binary | D::BinaryView) => Conversion::Cast(wanted.clone()),

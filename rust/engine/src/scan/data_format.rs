@@ -4,6 +4,7 @@ use arrow_array::RecordBatch;
 
 use super::avro_file::{AvroUnit, avro_units};
 use super::file::Unit;
+use super::orc_file::{OrcUnit, orc_units};
 use super::parquet_units::parquet_units;
 use super::request::FileRequest;
 use crate::error::{Error, Result};
@@ -13,12 +14,14 @@ use crate::error::{Error, Result};
 pub(crate) enum DataFormat {
     Parquet,
     Avro,
+    Orc,
 }
 
 /// Rows of a file that one thread decodes.
 pub(crate) enum DataUnit {
     Parquet(Unit),
     Avro(AvroUnit),
+    Orc(Box<OrcUnit>),
 }
 
 impl DataFormat {
@@ -30,6 +33,7 @@ impl DataFormat {
         match name.to_ascii_uppercase().as_str() {
             "PARQUET" => Ok(Self::Parquet),
             "AVRO" => Ok(Self::Avro),
+            "ORC" => Ok(Self::Orc),
             _ => Err(Error::unsupported_in(location, format!("reading {name} files"))),
         }
     }
@@ -42,6 +46,9 @@ impl DataFormat {
         Ok(match self {
             Self::Parquet => parquet_units(request)?.into_iter().map(DataUnit::Parquet).collect(),
             Self::Avro => avro_units(request)?.into_iter().map(DataUnit::Avro).collect(),
+            Self::Orc => {
+                orc_units(request)?.into_iter().map(|unit| DataUnit::Orc(Box::new(unit))).collect()
+            }
         })
     }
 }
@@ -61,6 +68,7 @@ impl DataUnit {
         match self {
             Self::Parquet(unit) => unit.decode(batch_size, limit, emit),
             Self::Avro(unit) => unit.decode(batch_size, limit, emit),
+            Self::Orc(unit) => unit.decode(batch_size, limit, emit),
         }
     }
 }

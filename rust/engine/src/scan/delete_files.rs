@@ -73,6 +73,11 @@ impl DeleteFiles {
         Self { io, context, files, data_files, positions, groups, places }
     }
 
+    /// The formats of all of them.
+    pub(crate) fn formats(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|file| file.file_format.as_str())
+    }
+
     /// Positions of a data file that some of these delete files delete.
     ///
     /// # Errors

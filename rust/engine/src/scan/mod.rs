@@ -21,6 +21,8 @@ mod key_tests;
 mod marked_rows;
 mod metadata_columns;
 mod name_mapping;
+mod orc_file;
+mod orc_reader;
 mod parquet_units;
 mod pipeline;
 mod prune;
@@ -37,5 +39,6 @@ mod work;
 
 pub use metadata_columns::{DELETED_ID, FILE_ID, PARTITION_ID, POSITION_ID, SPEC_ID_ID};
 pub use name_mapping::NameMapping;
+pub use orc_reader::{OrcDecoder, OrcReader, register_orc_decoder};
 pub use stream::{Scan, ScanOptions, ScanReader};
 pub use task::{DeleteFile, ScanTask};

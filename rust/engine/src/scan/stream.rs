@@ -92,6 +92,13 @@ impl Scan {
         self.threads
     }
 
+    /// Whether a decoder outside of this crate takes part.
+    pub fn is_foreign(&self) -> bool {
+        let tasks = self.work.tasks.iter().map(|task| task.file_format.as_str());
+        let mut formats = tasks.chain(self.work.deletes.formats());
+        formats.any(|format| format.eq_ignore_ascii_case("ORC"))
+    }
+
     /// One pass from the first row.
     pub fn open(&self) -> ScanReader {
         ScanReader {

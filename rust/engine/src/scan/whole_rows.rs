@@ -13,6 +13,7 @@ use super::columns::{BatchPlan, FileFacts};
 use super::deleted_rows::DeletedRows;
 use super::file_columns::FileColumn;
 use super::key_tests::KeyTests;
+use super::prune::prune;
 use super::request::FileRequest;
 use super::row_filter::RowTest;
 use crate::error::{Error, Result};
@@ -37,6 +38,30 @@ impl WholeRows {
         columns: &[FileColumn],
         what: &'static str,
     ) -> Result<Self> {
+        Self::resolved(request, columns, what, |leaves| leaves)
+    }
+
+    /// As [`WholeRows::new`], for a decoder that decodes top-level columns with all that is in them.
+    ///
+    /// # Errors
+    /// As for [`WholeRows::new`].
+    pub(crate) fn of_whole_columns(
+        request: &FileRequest<'_>,
+        columns: &[FileColumn],
+        what: &'static str,
+    ) -> Result<Self> {
+        Self::resolved(request, columns, what, |leaves| {
+            let touched = columns.iter().map(|column| column.leaves.clone());
+            touched.filter(|all| leaves.range(all.clone()).next().is_some()).flatten().collect()
+        })
+    }
+
+    fn resolved(
+        request: &FileRequest<'_>,
+        columns: &[FileColumn],
+        what: &'static str,
+        widened: impl Fn(BTreeSet<usize>) -> BTreeSet<usize>,
+    ) -> Result<Self> {
         let facts = FileFacts {
             what,
             columns,
@@ -51,8 +76,15 @@ impl WholeRows {
         let leaves = alone.iter().flat_map(|test| test.columns().leaves.iter().copied()).collect();
         let (projection, views) = (request.projection, request.string_views);
         let output = BatchPlan::beside(projection, &facts, views, leaves)?;
+        let mut leaves = output.leaves;
+        let sets = request.key_sets()?;
+        for set in &sets {
+            leaves
+                .extend(BatchPlan::new(&prune(&set.schema, &set.field_ids), &facts, true)?.leaves);
+        }
+        let output = BatchPlan::beside(projection, &facts, views, widened(leaves))?;
         let wanted = (projection, &output, views);
-        let keys = KeyTests::new(request.key_sets()?, wanted, &facts, &|_| Ok(vec![0]))?;
+        let keys = KeyTests::new(sets, wanted, &facts, &|_| Ok(vec![0]))?;
         let output = keys.as_ref().map_or(output, |keys| keys.output.clone());
         let tests = request.tests_beside(&facts, &output.leaves)?;
         let (location, deleted) = (request.location.to_owned(), request.deleted()?);

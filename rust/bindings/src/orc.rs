@@ -1,0 +1,222 @@
+//! ORC files, decoded by `pyarrow.orc`: the interpreter is attached to open a file and to ask for a stripe.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::RecordBatch;
+use arrow_pyarrow::FromPyArrow;
+use arrow_schema::{Schema, SchemaRef};
+use bytes::Bytes;
+use icefloe_engine::runtime::block_on;
+use icefloe_engine::scan::{OrcDecoder, OrcReader, register_orc_decoder};
+use icefloe_engine::store::FileIo;
+use icefloe_engine::{Error, Result};
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+
+use crate::error::raise;
+
+const WHAT: &str = "the ORC file";
+/// Read of a remote file at least: the footer with the first request, much of a stripe with each other.
+const READ_BYTES: u64 = 1 << 20;
+
+struct PyArrowOrc;
+
+impl OrcDecoder for PyArrowOrc {
+    fn open(&self, io: &FileIo, location: &str) -> Result<Box<dyn OrcReader>> {
+        let local = io.local_path(location)?;
+        let remote = match &local {
+            Some(_) => None,
+            None => Some(RangedFile::open(io, location)?),
+        };
+        attached(location, |py| {
+            let source = match (local, remote) {
+                (Some(path), _) => path.into_pyobject(py)?.str()?.into_any(),
+                (None, remote) => {
+                    let file =
+                        Bound::new(py, remote.ok_or_else(|| PyValueError::new_err("file"))?)?;
+                    py.import("pyarrow")?.getattr("PythonFile")?.call1((file, "r"))?
+                }
+            };
+            let file = py.import("pyarrow.orc")?.getattr("ORCFile")?.call1((source,))?;
+            let schema = Schema::from_pyarrow_bound(&file.getattr("schema")?)?;
+            Ok(Box::new(OrcFile {
+                location: location.to_owned(),
+                schema: Arc::new(schema),
+                rows: file.getattr("nrows")?.extract()?,
+                stripes: file.getattr("nstripes")?.extract()?,
+                file: file.unbind(),
+            }) as Box<dyn OrcReader>)
+        })
+    }
+}
+
+/// One open file; it is read by one thread at a time.
+struct OrcFile {
+    location: String,
+    schema: SchemaRef,
+    rows: u64,
+    stripes: usize,
+    file: Py<PyAny>,
+}
+
+impl OrcReader for OrcFile {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn stripes(&self) -> usize {
+        self.stripes
+    }
+
+    fn stripe(&self, stripe: usize, columns: &[usize]) -> Result<RecordBatch> {
+        let fields = self.schema.fields();
+        // pyarrow takes a dot for the way into a struct.
+        let dotted = fields.iter().any(|field| field.name().contains(['.', '`']));
+        let names = columns.iter().filter_map(|column| fields.get(*column));
+        attached(&self.location, |py| {
+            let names = PyList::new(py, names.map(|field| field.name()))?;
+            let file = self.file.bind(py);
+            let batch = match dotted {
+                true => file.call_method1("read_stripe", (stripe,))?,
+                false => file.call_method1("read_stripe", (stripe, names))?,
+            };
+            let batch = RecordBatch::from_pyarrow_bound(&batch)?;
+            if !dotted {
+                return Ok(batch);
+            }
+            batch.project(columns).map_err(|error| PyValueError::new_err(error.to_string()))
+        })
+    }
+}
+
+/// What Python does, and its exception as an error of the file.
+fn attached<T>(location: &str, work: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T> {
+    let outcome = Python::try_attach(|py| work(py).map_err(|error| failure(py, location, &error)));
+    outcome.unwrap_or_else(|| Err(Error::internal("read an ORC file", "Python is shutting down")))
+}
+
+fn failure(py: Python<'_>, location: &str, error: &PyErr) -> Error {
+    let reason = error.value(py).to_string();
+    let class = error.get_type(py).qualname().map(|name| name.to_string());
+    let class = class.unwrap_or_default();
+    if class == "StorageError" {
+        return Error::Storage { location: location.to_owned(), reason };
+    }
+    if error.is_instance_of::<PyMemoryError>(py) {
+        return Error::internal(format!("decode {location}"), reason);
+    }
+    if class == "ArrowNotImplementedError" || reason.contains("out of range for nanosecond") {
+        return Error::unsupported_in(location, format!("pyarrow.orc: {reason}"));
+    }
+    if error.is_instance_of::<PyOSError>(py) || error.is_instance_of::<PyValueError>(py) {
+        return Error::corrupt_file(location, WHAT, reason);
+    }
+    Error::internal(format!("decode {location}"), format!("{class}: {reason}"))
+}
+
+/// A remote file as Python reads files.
+#[pyclass(frozen, module = "icefloe._core")]
+struct RangedFile {
+    io: FileIo,
+    location: String,
+    size: u64,
+    /// The end of the file, and its position.
+    tail: (u64, Bytes),
+    place: Mutex<Place>,
+}
+
+/// Where reading goes on, and what was read last with its position.
+struct Place {
+    next: u64,
+    window: (u64, Bytes),
+}
+
+impl RangedFile {
+    fn open(io: &FileIo, location: &str) -> Result<Self> {
+        let (tail, size) = block_on(io.tail(location, READ_BYTES))?;
+        let tail = (size.saturating_sub(tail.len() as u64), tail);
+        let place = Mutex::new(Place { next: 0, window: (0, Bytes::new()) });
+        Ok(Self { io: io.clone(), location: location.to_owned(), size, tail, place })
+    }
+
+    fn bytes(&self, length: u64) -> Result<Bytes> {
+        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = place.next;
+        let length = length.min(self.size.saturating_sub(start));
+        place.next += length;
+        let held = |(from, bytes): &(u64, Bytes)| {
+            let at = usize::try_from(start.checked_sub(*from)?).ok()?;
+            let end = at.checked_add(usize::try_from(length).ok()?)?;
+            (end <= bytes.len()).then(|| bytes.slice(at..end))
+        };
+        if let Some(found) = held(&self.tail).or_else(|| held(&place.window)) {
+            return Ok(found);
+        }
+        let end = start.saturating_add(length.max(READ_BYTES)).min(self.size);
+        let read = block_on(self.io.read_ranges(&self.location, &[start..end]))?.pop();
+        place.window = (start, read.unwrap_or_default());
+        let short = || Error::Storage {
+            location: self.location.clone(),
+            reason: format!("fewer than {length} bytes at {start}"),
+        };
+        held(&place.window).ok_or_else(short)
+    }
+}
+
+#[pymethods]
+impl RangedFile {
+    #[pyo3(signature = (length = -1))]
+    fn read<'py>(&self, py: Python<'py>, length: i64) -> PyResult<Bound<'py, PyBytes>> {
+        let length = u64::try_from(length).unwrap_or(u64::MAX);
+        let bytes = py.detach(|| self.bytes(length)).map_err(raise)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    #[pyo3(signature = (offset, whence = 0))]
+    fn seek(&self, offset: i64, whence: i32) -> PyResult<u64> {
+        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let base = match whence {
+            0 => 0,
+            1 => place.next,
+            2 => self.size,
+            _ => return Err(PyValueError::new_err("whence is 0, 1 or 2")),
+        };
+        let next = base.checked_add_signed(offset);
+        place.next = next.ok_or_else(|| PyValueError::new_err("a place before the file"))?;
+        Ok(place.next)
+    }
+
+    fn tell(&self) -> u64 {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner).next
+    }
+
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    #[getter]
+    fn closed(&self) -> bool {
+        false
+    }
+
+    fn readable(&self) -> bool {
+        true
+    }
+
+    fn seekable(&self) -> bool {
+        true
+    }
+
+    fn close(&self) {}
+
+    fn flush(&self) {}
+}
+
+pub(crate) fn register() {
+    register_orc_decoder(Box::new(PyArrowOrc));
+}

@@ -1,0 +1,53 @@
+//! The seam to a decoder of ORC, which is outside of this crate.
+
+use std::sync::OnceLock;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+
+use crate::error::{Error, Result};
+use crate::store::FileIo;
+
+/// Opens ORC files.
+pub trait OrcDecoder: Send + Sync {
+    /// Open a file.
+    ///
+    /// # Errors
+    /// [`Error::Missing`], [`Error::Storage`]; `Corrupt` naming the file.
+    fn open(&self, io: &FileIo, location: &str) -> Result<Box<dyn OrcReader>>;
+}
+
+/// One open ORC file.
+pub trait OrcReader: Send + Sync {
+    /// The columns, with the attributes of each ORC type as metadata of its field.
+    fn schema(&self) -> SchemaRef;
+
+    /// Rows of the whole file.
+    fn rows(&self) -> u64;
+
+    /// How many stripes there are.
+    fn stripes(&self) -> usize;
+
+    /// Some top-level columns of a stripe, at least one, in the file's order.
+    ///
+    /// # Errors
+    /// As for [`OrcDecoder::open`]; `Unsupported` for what the decoder cannot represent.
+    fn stripe(&self, stripe: usize, columns: &[usize]) -> Result<RecordBatch>;
+}
+
+static DECODER: OnceLock<Box<dyn OrcDecoder>> = OnceLock::new();
+
+/// Have this decoder read the ORC files of the process. The first one stays.
+pub fn register_orc_decoder(decoder: Box<dyn OrcDecoder>) {
+    // A second registration comes from a module that is loaded twice and brings the same decoder.
+    drop(DECODER.set(decoder));
+}
+
+/// The process's decoder.
+///
+/// # Errors
+/// `Unsupported` naming the file, where there is none.
+pub(crate) fn orc_decoder(location: &str) -> Result<&'static dyn OrcDecoder> {
+    let decoder = DECODER.get().map(AsRef::as_ref);
+    decoder.ok_or_else(|| Error::unsupported_in(location, "reading ORC files without a decoder"))
+}
