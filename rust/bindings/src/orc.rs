@@ -158,7 +158,9 @@ impl RangedFile {
             return Ok(found);
         }
         let end = start.saturating_add(length.max(READ_BYTES)).min(self.size);
-        let read = block_on(self.io.read_ranges(&self.location, &[start..end]))?.pop();
+        let range = start..end;
+        let ranges = std::slice::from_ref(&range);
+        let read = block_on(self.io.read_ranges(&self.location, ranges))?.pop();
         place.window = (start, read.unwrap_or_default());
         let short = || Error::Storage {
             location: self.location.clone(),
