@@ -49,7 +49,7 @@ TABLE_LAYERS = [
     {"commit"},
     {"scan", "write"},
     {"maintenance", "inspect"},
-    {"facts", "table", "static"},
+    {"facts", "readable", "table", "static"},
 ]
 
 

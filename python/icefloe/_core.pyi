@@ -9,6 +9,7 @@ Failures are raised as the classes of ``icefloe.exceptions``.
 
 from icefloe._core_api.changelog import (
     net_changes,
+    plan_changes,
     row_updates,
 )
 from icefloe._core_api.io import (
@@ -76,6 +77,7 @@ __all__ = [
     "net_changes",
     "partition_path",
     "plan",
+    "plan_changes",
     "project_filter",
     "prune_files",
     "prune_manifests",

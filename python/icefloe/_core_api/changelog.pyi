@@ -3,6 +3,15 @@
 import pyarrow as pa
 from icefloe._core_api.arrow import ArrayLike, BatchLike
 
+def plan_changes(
+    before_files: BatchLike, before_deletes: BatchLike, after_files: BatchLike, after_deletes: BatchLike
+) -> tuple[pa.RecordBatch, pa.RecordBatch, pa.RecordBatch]:
+    """Return what one state of a table has that another has not: tasks of inserted rows, of deleted rows, their delete files.
+
+    Both plans are of whole files. The tasks have the columns of the plans and ``marks``, like ``deletes``: of a file that both
+    states have, the delete files that delete the rows in question; null for a file that only one of them has.
+    """
+
 def net_changes(rows: BatchLike, deleted: ArrayLike) -> pa.BooleanArray:
     """Return which changes are left once those of equal rows that undo each other are taken out.
 

@@ -51,6 +51,7 @@ def plan(
     split_size: int | None,
     include_stats: bool,
     include_deletes: bool = True,
+    added_by: int | None = None,
 ) -> ScanPlan:
     """Plan the scan of one snapshot.
 
@@ -64,6 +65,7 @@ def plan(
         split_size: Wanted bytes per task: files are cut at their row groups; None leaves files whole.
         include_stats: Add the statistics columns to ``files``.
         include_deletes: Pair delete files with data files.
+        added_by: Plan only the data files that this snapshot, whose manifest list it is, added; no deletes apply to them.
 
     Raises:
         ResolveError: The filter names an unknown column.

@@ -14,6 +14,7 @@ from icefloe.expressions.literals import (
     DateLiteral,
     FixedLiteral,
     Literal,
+    StringLiteral,
     TimeLiteral,
     TimestampLiteral,
     UUIDLiteral,
@@ -21,6 +22,7 @@ from icefloe.expressions.literals import (
 from icefloe.expressions.predicates import LiteralPredicate, SetPredicate, UnboundPredicate
 from icefloe.expressions.terms import Reference, UnboundTransform
 from icefloe.expressions.tree import And, BooleanExpression, Not, Or
+from icefloe.types import DateType
 
 if TYPE_CHECKING:
     from icefloe.expressions.terms import BoundTerm
@@ -32,7 +34,8 @@ _TYPED = (DateLiteral, TimeLiteral, TimestampLiteral, UUIDLiteral, FixedLiteral,
 def fit_literals(schema: Schema, expr: BooleanExpression, case_sensitive: bool = True) -> BooleanExpression:
     """Return an unbound expression whose dates, times, bytes and uuids are of their columns' types.
 
-    A date becomes the midnight of a timestamp column, a timestamp the day of a date column; a zone is added or dropped as the
+    A date becomes the midnight of a timestamp column, a timestamp, also one in text, the day of a date
+    column, as in the Java reference and PyIceberg; a zone is added or dropped as the
     column has one. Names that are unknown are left for binding to refuse.
 
     Raises:
@@ -51,10 +54,18 @@ def fit_literals(schema: Schema, expr: BooleanExpression, case_sensitive: bool =
         literals = (expr.literal,)
     elif isinstance(expr, SetPredicate):
         literals = expr.values
-    if not any(isinstance(literal, _TYPED) for literal in literals):
+    if not any(_is_fitted(literal) for literal in literals):
         return expr
     assert isinstance(expr, UnboundPredicate)
     return _fitted(schema, expr, literals, case_sensitive)
+
+
+def _is_fitted(literal: Literal, term: BoundTerm | None = None) -> bool:
+    if isinstance(literal, _TYPED):
+        return True
+    # The text of a moment is its day beside a date, as the moment itself is.
+    moment = isinstance(literal, StringLiteral) and ":" in literal.value
+    return moment and (term is None or isinstance(term.value_type, DateType))
 
 
 def _fitted(
@@ -66,7 +77,9 @@ def _fitted(
         term: BoundTerm = expr.term.bind(schema, case_sensitive)
     except ResolveError:
         return expr
-    fitted = [convert(literal, term) if isinstance(literal, _TYPED) else literal for literal in literals]
+    fitted = [convert(literal, term) if _is_fitted(literal, term) else literal for literal in literals]
+    if all(new is old for new, old in zip(fitted, literals, strict=True)):
+        return expr
     kind: Any = type(expr)
     made: BooleanExpression = kind(expr.term, fitted if isinstance(expr, SetPredicate) else fitted[0])
     return made

@@ -332,10 +332,21 @@ def _from_text(kind: PrimitiveType, text: str) -> Literal | None:
         if isinstance(kind, _NANO_TIMESTAMPS):
             return LongLiteral(nanos)
         return TimestampLiteral(nanos // temporal.NANOS_PER_MICRO, zoned)
-    made = {"date": DateLiteral, "time": TimeLiteral, "uuid": UUIDLiteral, "binary": BinaryLiteral}.get(str(kind))
+    if isinstance(kind, DateType):
+        return DateLiteral(_day_of(text))
+    made = {"time": TimeLiteral, "uuid": UUIDLiteral, "binary": BinaryLiteral}.get(str(kind))
     if isinstance(kind, FixedType):
         return BinaryLiteral(from_json_value(kind, text)).to(kind)
     return None if made is None else made(from_json_value(kind, text))
+
+
+def _day_of(text: str) -> int:
+    """Return the day of a date, or of a moment as a timestamp's literal has it."""
+    if ":" in text:
+        nanos, _ = temporal.timestamp_nanos_from_text(text)
+        return nanos // (temporal.MICROS_PER_DAY * temporal.NANOS_PER_MICRO)
+    day: int = from_json_value(DateType(), text)
+    return day
 
 
 def _bytes_to(value: bytes, kind: PrimitiveType) -> Literal | None:

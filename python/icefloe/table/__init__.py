@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from icefloe.table.properties import TableProperties as TableProperties
     from icefloe.table.scan import DataScan as DataScan
     from icefloe.table.scan import FileScanTask as FileScanTask
+    from icefloe.table.scan import IncrementalAppendScan as IncrementalAppendScan
+    from icefloe.table.scan import IncrementalChangelogScan as IncrementalChangelogScan
     from icefloe.table.scan import TableScan as TableScan
     from icefloe.table.static import StaticTable as StaticTable
     from icefloe.table.table import Table as Table
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = [
     "DataScan",
     "FileScanTask",
+    "IncrementalAppendScan",
+    "IncrementalChangelogScan",
     "StaticTable",
     "Table",
     "TableProperties",
@@ -32,6 +36,8 @@ __all__ = [
 _HOMES = {
     "DataScan": "icefloe.table.scan",
     "FileScanTask": "icefloe.table.scan",
+    "IncrementalAppendScan": "icefloe.table.scan",
+    "IncrementalChangelogScan": "icefloe.table.scan",
     "StaticTable": "icefloe.table.static",
     "Table": "icefloe.table.table",
     "TableProperties": "icefloe.table.properties",

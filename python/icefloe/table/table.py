@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, NoReturn, Protocol
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import AlwaysTrue
 from icefloe.table.commit.manage_snapshots import ManageSnapshots
-from icefloe.table.facts import TableFacts
+from icefloe.table.readable import ReadableTable
 from icefloe.table.refs import MAIN_BRANCH
-from icefloe.table.scan import DataScan
 from icefloe.table.write import Merge, UpsertResult, WriteTransaction
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import polars as pl
 
     from icefloe.expressions import BooleanExpression
     from icefloe.io import FileIO
@@ -48,7 +45,7 @@ class TableCatalog(Protocol):
         """Check, apply and swap."""
 
 
-class Table(TableFacts):
+class Table(ReadableTable):
     """An Iceberg table, as it was when it was loaded, last refreshed, or last changed through this handle.
 
     Args:
@@ -90,54 +87,6 @@ class Table(TableFacts):
     def catalog(self) -> TableCatalog:
         """Where the table came from and changes are committed."""
         return self._catalog
-
-    # ---- reading
-
-    def scan(  # noqa: PLR0913 - the signature shared with PyIceberg
-        self,
-        row_filter: str | BooleanExpression = ALWAYS_TRUE,
-        selected_fields: tuple[str, ...] = ("*",),
-        case_sensitive: bool = True,
-        snapshot_id: int | None = None,
-        options: Properties = EMPTY_DICT,
-        limit: int | None = None,
-    ) -> DataScan:
-        """Return a scan; nothing is read before its rows are asked for.
-
-        Args:
-            row_filter: Which rows, as text or as an expression.
-            selected_fields: Which columns, all by default; nested ones by dotted names; `_file`, `_pos`, `_deleted`,
-                `_spec_id`, `_partition` too.
-            case_sensitive: Whether names must match exactly.
-            snapshot_id: Which snapshot; the current one when None.
-            options: `split-size` (bytes of a task), `batch-size` (rows of a batch).
-            limit: Most rows to return, None for all.
-
-        Example:
-            >>> table.scan("id > 1", selected_fields=("id",)).to_arrow().to_pydict()
-            {'id': [2, 3]}
-        """
-        return DataScan(
-            self.metadata,
-            self.io,
-            row_filter=row_filter,
-            selected_fields=tuple(selected_fields),
-            case_sensitive=case_sensitive,
-            snapshot_id=snapshot_id,
-            options=options,
-            limit=limit,
-            table_name=".".join(self._identifier),
-        )
-
-    def to_polars(self) -> pl.LazyFrame:
-        """Return all rows as a lazy Polars frame; they are read now."""
-        return self.scan().to_polars().lazy()
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self.scan().__arrow_c_stream__(requested_schema)
-
-    def __arrow_c_schema__(self) -> object:
-        return self.scan().__arrow_c_schema__()
 
     # ---- changing rows
 
@@ -377,14 +326,6 @@ class Table(TableFacts):
     def maintenance(self) -> NoReturn:
         """Not available yet."""
         raise NotImplementedError("maintenance (expiry, compaction, orphan removal): not available yet")
-
-    def incremental_append_scan(
-        self, *, from_snapshot_id_exclusive: int | None = None, to_snapshot_id_inclusive: int | None = None
-    ) -> NoReturn:
-        """Not available yet."""
-        raise NotImplementedError(
-            f"incremental_append_scan({from_snapshot_id_exclusive} to {to_snapshot_id_inclusive}): not available yet"
-        )
 
     def _autocommit(self) -> WriteTransaction:
         return WriteTransaction(self, autocommit=True)

@@ -3,12 +3,32 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, BooleanArray};
+use icefloe_engine::plan;
 use icefloe_format::Error as FormatError;
 use icefloe_format::changelog;
 use pyo3::prelude::*;
 
-use crate::arrow::{ArrayIn, BatchIn, array_out};
-use crate::error::raise_format;
+use crate::arrow::{ArrayIn, BatchIn, array_out, batch_out};
+use crate::error::{raise, raise_format};
+
+type ThreeBatches<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
+
+/// What one state of a table has that another has not.
+#[pyfunction]
+fn plan_changes<'py>(
+    py: Python<'py>,
+    before_files: BatchIn,
+    before_deletes: BatchIn,
+    after_files: BatchIn,
+    after_deletes: BatchIn,
+) -> PyResult<ThreeBatches<'py>> {
+    let before = (&before_files.0, &before_deletes.0);
+    let changes = py.detach(|| plan::changes(before, (&after_files.0, &after_deletes.0)));
+    let changes = changes.map_err(raise)?;
+    let batches = [&changes.inserted, &changes.deleted, &changes.deletes];
+    let [inserted, deleted, deletes] = batches.map(|batch| batch_out(py, batch));
+    Ok((inserted?, deleted?, deletes?))
+}
 
 /// Which changes are left once those that undo each other are taken out.
 #[pyfunction]
@@ -47,6 +67,7 @@ fn mask_out(py: Python<'_>, mask: BooleanArray) -> PyResult<Bound<'_, PyAny>> {
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(plan_changes, module)?)?;
     module.add_function(wrap_pyfunction!(net_changes, module)?)?;
     module.add_function(wrap_pyfunction!(row_updates, module)?)
 }

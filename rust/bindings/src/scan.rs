@@ -17,7 +17,7 @@ use crate::io::PyFileIo;
 
 /// Plan the scan of one snapshot.
 #[pyfunction]
-#[pyo3(name = "plan", signature = (io, context, *, manifest_list, manifests, filter, split_size, include_stats, include_deletes = true))]
+#[pyo3(name = "plan", signature = (io, context, *, manifest_list, manifests, filter, split_size, include_stats, include_deletes = true, added_by = None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python function")]
 fn plan_scan(
     py: Python<'_>,
@@ -29,6 +29,7 @@ fn plan_scan(
     split_size: Option<u64>,
     include_stats: bool,
     include_deletes: bool,
+    added_by: Option<i64>,
 ) -> PyResult<ScanPlan> {
     let request = PlanRequest {
         manifest_list,
@@ -37,6 +38,7 @@ fn plan_scan(
         split_size,
         include_stats,
         include_deletes,
+        added_by,
     };
     let plan = py.detach(|| {
         let context = Arc::new(TableContext::from_json(context)?);

@@ -138,11 +138,18 @@ class Results(Selection):
         return self._stream(string_views=True).__arrow_c_schema__()
 
 
+def _has_no_deletes(plan: ScanPlan) -> pa.Array:
+    none = pc.equal(pc.fill_null(pc.list_value_length(plan.files.column("deletes")), 0), 0)
+    if "marks" not in plan.files.schema.names:
+        return none
+    return pc.and_(none, pc.is_null(plan.files.column("marks")))
+
+
 def count_planned(plan: ScanPlan, limit: int | None) -> int:
     """Return how many rows a plan of whole files has. Files without deletes whose rows all match are not opened."""
     known = pc.and_(
         pc.or_(plan.files.column("must_match"), pc.is_null(plan.files.column("residual"))),
-        pc.equal(pc.fill_null(pc.list_value_length(plan.files.column("deletes")), 0), 0),
+        _has_no_deletes(plan),
     )
     total: int = pc.sum(plan.files.filter(known).column("record_count")).as_py() or 0
     left = None if limit is None else limit - total

@@ -25,12 +25,15 @@ use crate::store::FileIo;
 /// Manifests in flight per thread: one is fetched while another is decoded.
 const IN_FLIGHT_PER_THREAD: usize = 2;
 const DATA: i32 = 0;
+const ADDED: i32 = 1;
 
 /// Reads manifests and keeps what might match.
 pub(crate) struct ManifestReader {
     pub(crate) io: FileIo,
     pub(crate) context: Arc<TableContext>,
     pub(crate) filter: Arc<ScanFilter>,
+    /// If given, only files that this snapshot added are wanted.
+    pub(crate) added_by: Option<i64>,
 }
 
 /// Entries that might match, in the order of their manifests.
@@ -67,11 +70,13 @@ impl ManifestReader {
     async fn read_one(&self, manifest: ManifestToRead, stats: Stats) -> Result<PlannedEntries> {
         let bytes = self.io.read(&manifest.location).await?;
         let (context, filter) = (Arc::clone(&self.context), Arc::clone(&self.filter));
+        let added_by = self.added_by;
         compute("decode a manifest", move || {
             let spec_id = manifest.spec_id;
             let of_spec = filter.of_spec(spec_id);
             let of_spec = of_spec.ok_or_else(|| no_spec(spec_id, &context))?;
             entries(&bytes, &manifest, stats, &filter, of_spec)
+                .and_then(|matching| added(matching, added_by))
                 .and_then(|matching| select(matching, &filter, of_spec, &context))
                 .map_err(|error| Error::in_file(&manifest.location, error))
         })
@@ -101,6 +106,16 @@ fn entries(
         sequence_number: Some(manifest.sequence_number),
     };
     Ok(MatchingEntries { columns: inherit(matching.columns, from)?, ..matching })
+}
+
+/// The entries that a snapshot added, if only those are wanted.
+fn added(matching: MatchingEntries, by: Option<i64>) -> Result<MatchingEntries, FormatError> {
+    let Some(by) = by else { return Ok(matching) };
+    let columns = &matching.columns;
+    let pairs = columns.ints("status")?.iter().zip(columns.longs("snapshot_id")?);
+    let wanted = pairs.map(|(status, snapshot)| status == Some(ADDED) && snapshot == Some(by));
+    let columns = columns.filter(&BooleanArray::from(wanted.collect::<Vec<_>>()))?;
+    Ok(MatchingEntries { columns, ..matching })
 }
 
 /// Say what is left to filter in each entry; those in which nothing can be left are dropped.

@@ -62,10 +62,11 @@ impl Manifests {
         Ok(Self::Inline(manifests))
     }
 
-    /// The manifests of data files and those of delete files that might hold something for the filter.
+    /// The manifests of data files and those of delete files that might hold something for the filter; with
+    /// `added_by` only those that this snapshot wrote.
     pub(crate) fn prune(
         self,
-        filter: &ScanFilter,
+        (filter, added_by): (&ScanFilter, Option<i64>),
         context: &TableContext,
         counters: &mut PlanCounters,
     ) -> Result<(Vec<ManifestToRead>, Vec<ManifestToRead>)> {
@@ -80,8 +81,10 @@ impl Manifests {
         let might_match = list.might_match(filter).map_err(|error| error.at(&location))?;
         let (mut data, mut deletes) = (vec![], vec![]);
         for (row, might_match) in might_match.into_iter().enumerate() {
-            let opened = might_match && list.has_files(row);
             let manifest = list.manifest(row).map_err(|error| Error::in_file(&location, error))?;
+            // Who adds a file writes the manifest that says so.
+            let other = added_by.is_some() && manifest.added_snapshot_id != added_by;
+            let opened = might_match && !other && list.has_files(row);
             // A spec that metadata does not have would make every tuple meaningless.
             context.spec(manifest.spec_id).map_err(|error| error.at(&manifest.location))?;
             list.count(row, opened, counters);

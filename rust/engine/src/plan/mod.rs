@@ -4,6 +4,7 @@
 //! the statistics that the filter asks about; entries are pruned by partition, then by statistics; delete
 //! files are paired with what remains. Spec: Scan Planning.
 
+mod changes;
 mod context;
 mod counters;
 mod deletes;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use icefloe_format::manifest::Stats;
 
+pub use changes::{PlanChanges, changes};
 pub use context::TableContext;
 pub use counters::PlanCounters;
 
@@ -45,6 +47,8 @@ pub struct PlanRequest {
     pub include_stats: bool,
     /// Whether delete files are paired with data files.
     pub include_deletes: bool,
+    /// If given, only data files that this snapshot added are wanted.
+    pub added_by: Option<i64>,
 }
 
 /// What a scan will read.
@@ -67,9 +71,15 @@ pub fn plan(io: &FileIo, context: Arc<TableContext>, request: &PlanRequest) -> R
     let filter = Arc::new(ScanFilter::new(&request.filter, &context)?);
     let mut counters = PlanCounters::default();
     let manifests = block_on(Manifests::load(io, request))?;
-    let (data, deletes) = manifests.prune(&filter, &context, &mut counters)?;
-    let reader = ManifestReader { io: io.clone(), context: Arc::clone(&context), filter };
-    let deletes = if request.include_deletes { deletes } else { vec![] };
+    let (data, deletes) = manifests.prune((&filter, request.added_by), &context, &mut counters)?;
+    let reader = ManifestReader {
+        io: io.clone(),
+        context: Arc::clone(&context),
+        filter,
+        added_by: request.added_by,
+    };
+    let deletes =
+        if request.include_deletes && request.added_by.is_none() { deletes } else { vec![] };
     let deletes = block_on(reader.read(deletes, Stats::All))?;
     let deletes = PlannedDeletes::new(deletes, context, &mut counters)?;
     let stats = match request.include_stats {

@@ -1,0 +1,122 @@
+"""The rows of changes: carried ones left out, halves of updates named as such."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe import _core
+from icefloe.table.scan.changelog_plan import DELETE, INSERT
+from icefloe.table.scan.task import batch_reader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from icefloe.table.scan.changelog_plan import SnapshotChanges
+    from icefloe.table.scan.plan import ScanPlan
+
+UPDATE_BEFORE = "UPDATE_BEFORE"
+UPDATE_AFTER = "UPDATE_AFTER"
+CHANGE_COLUMNS = pa.schema(
+    [
+        pa.field("_change_type", pa.string(), nullable=False),
+        pa.field("_change_ordinal", pa.int32(), nullable=False),
+        pa.field("_commit_snapshot_id", pa.int64(), nullable=False),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class ChangeRows:
+    """How changes become rows.
+
+    Attributes:
+        all_columns: Schema JSON of all columns of the table: rows are equal where all of them are.
+        projection: Schema JSON of the wanted columns.
+        identifiers: Paths of the columns that tell which row an update is of; none if updates are deletions and insertions.
+        batch_size: Most rows of a batch.
+    """
+
+    all_columns: str
+    projection: str
+    identifiers: tuple[tuple[str, ...], ...]
+    batch_size: int
+
+    def of_snapshot(self, changes: SnapshotChanges) -> Iterator[pa.RecordBatch]:
+        """Yield the rows that a snapshot changed. Rows that it deleted and inserted alike are no change."""
+        sides = changes.sides()
+        if len(sides) == 2:
+            yield from self.net([changes])
+            return
+        for kind, plan in sides:
+            for batch in self._read(plan, self.projection):
+                yield with_change(batch, pa.repeat(pa.scalar(kind), batch.num_rows), changes)
+
+    def net(self, changes: Sequence[SnapshotChanges]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows that changes change together: a row that one inserts and another deletes is no change."""
+        parts = [(kind, plan, one) for one in changes for kind, plan in one.sides()]
+        if not parts:
+            return
+        tables = [self._read(plan, self.all_columns).read_all() for _, plan, _ in parts]
+        sizes = [table.num_rows for table in tables]
+        of_snapshots = Counter({one.ordinal: 0 for one in changes})
+        for (_, _, one), size in zip(parts, sizes, strict=True):
+            of_snapshots[one.ordinal] += size
+        rows = pa.concat_tables(tables).combine_chunks()
+        deleted = pa.concat_arrays(
+            [pa.repeat(pa.scalar(kind == DELETE), size) for (kind, _, _), size in zip(parts, sizes, strict=True)]
+        )
+        kept = _kept(rows, deleted, list(of_snapshots.values()))
+        kinds = self._kinds(rows.filter(kept), deleted.filter(kept))
+        whole = self.projection == self.all_columns
+        first = seen = 0
+        for (_, plan, change), table in zip(parts, tables, strict=True):
+            batches = table.to_batches(self.batch_size) if whole else self._read(plan, self.projection)
+            for batch in batches:
+                left = batch.filter(kept.slice(first, batch.num_rows))
+                first += batch.num_rows
+                if left.num_rows > 0:
+                    yield with_change(left, kinds.slice(seen, left.num_rows), change)
+                    seen += left.num_rows
+
+    def _kinds(self, rows: pa.Table, deleted: pa.Array) -> pa.Array:
+        """Return what each change is called."""
+        kinds = pc.if_else(deleted, DELETE, INSERT)
+        if not self.identifiers:
+            return kinds
+        keys = pa.table([_at(rows, path) for path in self.identifiers], [".".join(one) for one in self.identifiers])
+        halves = _core.row_updates(keys, deleted)
+        return pc.if_else(halves, pc.if_else(deleted, UPDATE_BEFORE, UPDATE_AFTER), kinds)
+
+    def _read(self, plan: ScanPlan, projection: str) -> pa.RecordBatchReader:
+        return batch_reader(replace(plan, projection=projection).stream(batch_size=self.batch_size))
+
+
+def _kept(rows: pa.Table, deleted: pa.Array, sizes: list[int]) -> pa.Array:
+    """Return which changes are left: first of those of each snapshot, so many each, then of all together."""
+    parts, first = [], 0
+    for size in sizes:
+        parts.append(_core.net_changes(rows.slice(first, size), deleted.slice(first, size)))
+        first += size
+    kept = pa.concat_arrays(parts)
+    if len(parts) == 1:
+        return kept
+    net = _core.net_changes(rows.filter(kept), deleted.filter(kept))
+    return pc.replace_with_mask(kept, kept, net)
+
+
+def with_change(batch: pa.RecordBatch, kinds: pa.Array, change: SnapshotChanges) -> pa.RecordBatch:
+    """Return rows with the columns that tell what happened to them."""
+    ordinals = pa.repeat(pa.scalar(change.ordinal, pa.int32()), batch.num_rows)
+    snapshots = pa.repeat(pa.scalar(change.snapshot.snapshot_id, pa.int64()), batch.num_rows)
+    schema = pa.schema([*batch.schema, *CHANGE_COLUMNS])
+    return pa.RecordBatch.from_arrays([*batch.columns, kinds, ordinals, snapshots], schema=schema)
+
+
+def _at(rows: pa.Table, path: Sequence[str]) -> pa.ChunkedArray:
+    column = rows.column(path[0])
+    return column if len(path) == 1 else pc.struct_field(column, list(path[1:]))

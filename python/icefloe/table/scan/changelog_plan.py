@@ -1,0 +1,79 @@
+"""What each snapshot of a range changed, as tasks to read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from icefloe import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from icefloe.table.scan.plan import ScanPlan
+    from icefloe.table.scan.task import FileScanTask
+    from icefloe.table.snapshots import Snapshot
+
+INSERT = "INSERT"
+DELETE = "DELETE"
+
+
+@dataclass(frozen=True)
+class ChangelogScanTask:
+    """Rows of one data file that a snapshot inserted or deleted, those included that it merely moved to another file.
+
+    Attributes:
+        change_type: `INSERT` or `DELETE`.
+        change_ordinal: Number of the snapshot in the range, from 0.
+        commit_snapshot_id: The snapshot.
+        task: The data file, and the delete files that apply.
+    """
+
+    change_type: str
+    change_ordinal: int
+    commit_snapshot_id: int
+    task: FileScanTask
+
+
+@dataclass(frozen=True)
+class SnapshotChanges:
+    """What one snapshot changed.
+
+    Attributes:
+        ordinal: Number of the snapshot in the range, from 0.
+        snapshot: The snapshot.
+        deleted: Tasks of rows that it has not, and its parent has.
+        inserted: Tasks of rows that it has, and its parent has not.
+    """
+
+    ordinal: int
+    snapshot: Snapshot
+    deleted: ScanPlan
+    inserted: ScanPlan
+
+    def sides(self) -> list[tuple[str, ScanPlan]]:
+        """Return the kinds of change that there are, deletions first, each with its tasks."""
+        both = [(DELETE, self.deleted), (INSERT, self.inserted)]
+        return [(kind, plan) for kind, plan in both if plan.files.num_rows > 0]
+
+    def tasks(self) -> Iterator[ChangelogScanTask]:
+        """Yield the tasks one by one."""
+        for kind, plan in self.sides():
+            for task in plan.tasks():
+                yield ChangelogScanTask(kind, self.ordinal, self.snapshot.snapshot_id, task)
+
+
+def appended(ordinal: int, snapshot: Snapshot, plan: ScanPlan) -> SnapshotChanges:
+    """Return the changes of a snapshot that only added the files of a plan."""
+    return SnapshotChanges(ordinal, snapshot, deleted=replace(plan, files=plan.files.slice(0, 0)), inserted=plan)
+
+
+def difference(ordinal: int, snapshot: Snapshot, before: ScanPlan, after: ScanPlan) -> SnapshotChanges:
+    """Return the changes from the plan of one state to that of another."""
+    inserted, deleted, deletes = _core.plan_changes(before.files, before.deletes, after.files, after.deletes)
+    return SnapshotChanges(
+        ordinal,
+        snapshot,
+        deleted=replace(after, files=deleted, deletes=deletes),
+        inserted=replace(after, files=inserted, deletes=deletes),
+    )

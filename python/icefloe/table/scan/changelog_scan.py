@@ -1,0 +1,169 @@
+"""Scans of the rows that snapshots changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from icefloe.exceptions import ValidationError
+from icefloe.table.read_context import schema_json
+from icefloe.table.scan.change_rows import CHANGE_COLUMNS, ChangeRows
+from icefloe.table.scan.changelog_plan import appended, difference
+from icefloe.table.scan.incremental import IncrementalScan
+from icefloe.table.scan.metadata_columns import check_names
+from icefloe.table.scan.results import count_planned
+from icefloe.table.snapshots import Operation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from icefloe.table.scan.changelog_plan import ChangelogScanTask, SnapshotChanges
+    from icefloe.table.scan.plan import ScanPlan
+    from icefloe.table.scan.results import RowStream
+    from icefloe.table.snapshots import Snapshot
+
+
+@dataclass(frozen=True)
+class IncrementalChangelogScan(IncrementalScan):
+    """The rows that each snapshot of a range inserted and deleted, oldest snapshot first, deletions before insertions.
+
+    Beside the wanted columns there are `_change_type` (`INSERT`, `DELETE`, and with updates `UPDATE_BEFORE`, `UPDATE_AFTER`),
+    `_change_ordinal` (number of the snapshot in the range, from 0) and `_commit_snapshot_id`. Rows that a snapshot moved to another
+    file, as copy-on-write and compaction do, are no changes; rows are compared by all columns, whichever are wanted. Rows that
+    delete files delete are told by the snapshot that deleted them. Snapshots that only append or only delete are streamed; the changed
+    files of others are held in memory, one snapshot at a time.
+
+    Attributes:
+        compute_updates: Whether a deletion and an insertion of the same row in one snapshot are an update.
+        identifier_columns: What tells which row that is; the schema's identifier fields if None.
+        net_changes: Whether changes of different snapshots that undo each other are left out too; all are held in memory.
+    """
+
+    compute_updates: bool = False
+    identifier_columns: tuple[str, ...] | None = None
+    net_changes: bool = False
+
+    def changes(self) -> Iterator[SnapshotChanges]:
+        """Yield what each snapshot changed, planned one by one. `replace` snapshots change no rows."""
+        planned: tuple[Snapshot | None, ScanPlan] | None = None
+        ordinal = 0
+        for snapshot in self.snapshots():
+            if snapshot.operation == Operation.REPLACE:
+                continue
+            if snapshot.operation == Operation.APPEND:
+                yield appended(ordinal, snapshot, self._plan_snapshot(snapshot, added_only=True))
+            else:
+                parent = self._parent(snapshot)
+                before = planned[1] if planned is not None and planned[0] == parent else self._plan_snapshot(parent)
+                after = self._plan_snapshot(snapshot)
+                planned = (snapshot, after)
+                yield difference(ordinal, snapshot, before, after)
+            ordinal += 1
+
+    def plan_files(self) -> Iterator[ChangelogScanTask]:
+        """Yield the tasks of all changes, one per changed data file and kind of change.
+
+        Example:
+            >>> [(task.change_type, task.task.record_count) for task in table.incremental_changelog_scan().plan_files()]
+            [('INSERT', 3)]
+        """
+        for changes in self.changes():
+            yield from changes.tasks()
+
+    def count(self) -> int:
+        """Return how many changes there are. Snapshots that only append or only delete whole files are counted from metadata.
+
+        Example:
+            >>> table.incremental_changelog_scan().count()
+            3
+        """
+        if self.net_changes or self.limit is not None:
+            return sum(batch.num_rows for batch in self._batches())
+        total = 0
+        rows = self._rows()
+        for changes in self.changes():
+            sides = changes.sides()
+            if len(sides) == 1:
+                total += count_planned(sides[0][1], None)
+            else:
+                total += sum(batch.num_rows for batch in rows.of_snapshot(changes))
+        return total
+
+    def _parent(self, snapshot: Snapshot) -> Snapshot | None:
+        parent_id = snapshot.parent_snapshot_id
+        if parent_id is None:
+            return None
+        parent = self.table_metadata.snapshot_by_id(parent_id)
+        if parent is None:
+            raise ValidationError(
+                f"what snapshot {snapshot.snapshot_id} changed is not known any more: its parent {parent_id} has been expired; "
+                f"begin after snapshot {snapshot.snapshot_id} or later"
+            )
+        return parent
+
+    def _rows(self) -> ChangeRows:
+        check_names(self._names(), self.schema(), CHANGE_COLUMNS.names)
+        whole = schema_json(self.schema())
+        projection = (
+            whole if "*" in self.selected_fields and len(self.selected_fields) == 1 else self._projection_json()
+        )
+        return ChangeRows(whole, projection, self._identifiers(), self._batch_size())
+
+    def _names(self) -> list[str]:
+        return [field.name for field in self.projection().fields]
+
+    def _identifiers(self) -> tuple[tuple[str, ...], ...]:
+        if not self.compute_updates and self.identifier_columns is None:
+            return ()
+        schema = self.schema()
+        if self.identifier_columns is None:
+            names = [schema.find_column_name(one) or "" for one in schema.identifier_field_ids]
+        else:
+            fields = [schema.find_field(one, self.case_sensitive) for one in self.identifier_columns]
+            names = [schema.find_column_name(field.field_id) or "" for field in fields]
+        if not names:
+            raise ValidationError(
+                "compute_updates: the schema has no identifier fields; name the columns that identify a row with identifier_columns"
+            )
+        return tuple(tuple(name.split(".")) for name in names)
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        rows = self._rows()
+        if self.net_changes:
+            found = rows.net(list(self.changes()))
+        else:
+            found = (batch for changes in self.changes() for batch in rows.of_snapshot(changes))
+        return found if self.limit is None else _limited(found, self.limit)
+
+    def _opened(self, *, string_views: bool = False) -> tuple[RowStream, int | None]:
+        del string_views  # Rows are compared and filtered on the way, which views cannot be everywhere.
+        return ChangeStream(self), None
+
+
+class ChangeStream:
+    """A changelog as an Arrow stream, read anew by every consumer."""
+
+    def __init__(self, scan: IncrementalChangelogScan) -> None:
+        self._scan = scan
+        projected = scan._plan_snapshot(None).stream().schema  # noqa: SLF001  a part of the scan
+        self.schema = pa.schema([*projected, *CHANGE_COLUMNS])
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return self._scan._batches()  # noqa: SLF001
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        reader = pa.RecordBatchReader.from_batches(self.schema, iter(self))
+        return reader.__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self.schema.__arrow_c_schema__()
+
+
+def _limited(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.RecordBatch]:
+    left = limit
+    while left > 0 and (batch := next(islice(batches, 1), None)) is not None:
+        yield batch.slice(0, left)
+        left -= min(left, batch.num_rows)

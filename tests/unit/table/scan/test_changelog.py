@@ -1,0 +1,170 @@
+import json
+
+import pyarrow as pa
+import pytest
+from icefloe.exceptions import ValidationError
+from icefloe.table.metadata import TableMetadataUtil
+from icefloe.table.metadata_json import to_json
+
+CHANGE = ["_change_type", "_change_ordinal", "_commit_snapshot_id"]
+
+
+def told(scan):
+    """Changes as (ordinal, type, id), sorted."""
+    found = scan.to_arrow()
+    return sorted(
+        zip(*(found.column(name).to_pylist() for name in ("_change_ordinal", "_change_type", "id")), strict=True)
+    )
+
+
+@pytest.fixture
+def table(new_table, spec, mode):
+    return new_table(spec, mode)
+
+
+def since(table, **options):
+    return table.incremental_changelog_scan(from_snapshot_id_exclusive=table.current_snapshot().snapshot_id, **options)
+
+
+def changes(table, scan, **options):
+    """The changes since a scan was begun."""
+    return table.incremental_changelog_scan(from_snapshot_id_exclusive=scan.from_snapshot_id, **options)
+
+
+def test_every_kind_of_change(table, rows):
+    begun = since(table)
+    table.append(rows((7, "a", None)))
+    table.delete("id in (2, 4)")
+    table.overwrite(rows((50, "z", 0.0)), "id = 5")
+    table.delete("kind = 'a'")
+    assert told(changes(table, begun)) == [
+        (0, "INSERT", 7),
+        (1, "DELETE", 2),
+        (1, "DELETE", 4),
+        (2, "DELETE", 5),
+        (2, "INSERT", 50),
+        (3, "DELETE", 1),
+        (3, "DELETE", 7),
+    ]
+    snapshots = [one.snapshot_id for one in table.snapshots()][-4:]
+    found = changes(table, begun).to_arrow()
+    by_ordinal = dict(
+        zip(found.column("_change_ordinal").to_pylist(), found.column(CHANGE[2]).to_pylist(), strict=True)
+    )
+    assert by_ordinal == dict(enumerate(snapshots))
+    assert found.schema.names == ["id", "kind", "value", *CHANGE]
+    assert [str(found.schema.field(name).type) for name in CHANGE] == ["string", "int32", "int64"]
+
+
+def test_a_deleted_row_is_told_once_by_the_snapshot_that_deleted_it(table):
+    begun = since(table)
+    table.delete("id = 1")
+    table.delete("id in (1, 3)")
+    table.delete("id > 0")
+    assert told(changes(table, begun)) == [
+        (0, "DELETE", 1),
+        (1, "DELETE", 3),
+        (2, "DELETE", 2),
+        (2, "DELETE", 4),
+        (2, "DELETE", 5),
+        (2, "DELETE", 6),
+    ]
+
+
+def test_updates_have_images_before_and_after(table, rows):
+    begun = since(table)
+    table.upsert(rows((2, "b", 9.0), (6, None, 6.0), (8, "n", None)))
+    plain = told(changes(table, begun))
+    assert plain == [(0, "DELETE", 2), (0, "DELETE", 6), (0, "INSERT", 2), (0, "INSERT", 6), (0, "INSERT", 8)]
+    expected = [
+        (0, "INSERT", 8),
+        (0, "UPDATE_AFTER", 2),
+        (0, "UPDATE_AFTER", 6),
+        (0, "UPDATE_BEFORE", 2),
+        (0, "UPDATE_BEFORE", 6),
+    ]
+    assert told(changes(table, begun, compute_updates=True)) == expected
+    assert told(changes(table, begun, identifier_columns=("id",))) == expected
+    rows_found = changes(table, begun, compute_updates=True).to_arrow().to_pylist()
+    images = {(row["_change_type"], row["id"]): row["value"] for row in rows_found}
+    assert images["UPDATE_BEFORE", 2] is None
+    assert images["UPDATE_AFTER", 2] == 9.0
+
+
+def test_equal_rows_are_compared_by_all_columns(table, rows):
+    begun = since(table)
+    table.upsert(rows((2, "b", 9.0)))
+    narrow = changes(table, begun, selected_fields=("id",)).to_arrow()
+    assert narrow.column_names == ["id", *CHANGE]
+    assert narrow.column("id").to_pylist() == [2, 2]
+    both = changes(table, begun, selected_fields=("value", "_pos"), row_filter="value = 9.0").to_arrow().to_pylist()
+    assert [(row["value"], row["_change_type"]) for row in both] == [(9.0, "INSERT")]
+
+
+def test_net_changes_leave_out_what_was_undone(table, rows):
+    begun = since(table)
+    table.append(rows((7, "a", None), (8, "a", None)))
+    table.delete("id in (7, 1)")
+    table.append(rows((1, "a", 0.5)))
+    assert told(changes(table, begun, net_changes=True)) == [(0, "INSERT", 8)]
+    assert len(told(changes(table, begun))) == 5
+    narrow = changes(table, begun, net_changes=True, selected_fields=("id",))
+    assert narrow.to_arrow().column("id").to_pylist() == [8]
+
+
+def test_equal_rows_are_told_as_often_as_they_are(catalog, mode):
+    schema = pa.schema(
+        [("id", pa.int64()), ("s", pa.struct([("l", pa.list_(pa.int64()))])), ("m", pa.map_("string", "double"))]
+    )
+    table = catalog.create_table("db.bag", schema, properties=mode)
+    row = {"id": 1, "s": {"l": [1, None]}, "m": [("k", 1.5)]}
+    other = {"id": 2, "s": None, "m": None}
+    table.append(pa.Table.from_pylist([row, row, row, other], schema=schema))
+    begun = since(table)
+    table.overwrite(pa.Table.from_pylist([row, row, other], schema=schema))
+    assert told(changes(table, begun)) == [(0, "DELETE", 1)]
+    assert told(changes(table, begun, net_changes=True)) == [(0, "DELETE", 1)]
+
+
+def test_a_compaction_changes_nothing(table, rows):
+    table.append(rows((7, "a", None)))
+    found = json.loads(to_json(table.metadata))
+    found["snapshots"][1]["summary"]["operation"] = "replace"
+    table.metadata = TableMetadataUtil.parse_obj(found)
+    first, _, third = (one.snapshot_id for one in table.snapshots())
+    changed = table.incremental_changelog_scan().to_arrow()
+    assert changed.column("id").to_pylist() == [1, 2, 3, 7]
+    assert changed.column("_change_ordinal").to_pylist() == [0, 0, 0, 1]
+    assert changed.column("_commit_snapshot_id").to_pylist() == [first, first, first, third]
+
+
+def test_counting_and_limits(table, rows):
+    begun = since(table)
+    table.append(rows((7, "a", None), (8, "a", None)))
+    table.delete("id in (7, 1)")
+    table.upsert(rows((2, "b", 9.0)))
+    scan = changes(table, begun)
+    assert scan.count() == scan.to_arrow().num_rows == 6
+    assert changes(table, begun, limit=3).count() == changes(table, begun, limit=3).to_arrow().num_rows == 3
+    assert scan.filter("id = 7").count() == 2
+    assert changes(table, begun, net_changes=True).count() == 4
+    kinds = {(task.change_type, task.change_ordinal) for task in scan.plan_files()}
+    assert {("INSERT", 0), ("DELETE", 1), ("INSERT", 2), ("DELETE", 2)} <= kinds
+    assert scan.to_polars().height == 6
+    assert pa.table(scan).num_rows == 6
+    assert sum(batch.num_rows for batch in scan.to_arrow_batch_reader()) == 6
+
+
+def test_what_cannot_be_told_is_refused(table, rows, catalog):
+    with pytest.raises(ValidationError, match="nothing"):
+        table.incremental_changelog_scan(identifier_columns=("nothing",)).to_arrow()
+    plain = catalog.create_table("db.plain", pa.schema([("id", pa.int64())]))
+    with pytest.raises(ValidationError, match="no identifier fields"):
+        plain.incremental_changelog_scan(compute_updates=True).to_arrow()
+    begun = since(table)
+    table.overwrite(rows((2, "b", 9.0), (2, "b", 10.0)), "id = 2")
+    with pytest.raises(ValidationError, match="identifier columns"):
+        changes(table, begun, compute_updates=True).to_arrow()
+    own = catalog.create_table("db.own", pa.schema([("_change_type", pa.int64())]))
+    with pytest.raises(ValidationError, match="_change_type is a column of this table"):
+        own.incremental_changelog_scan().to_arrow()
