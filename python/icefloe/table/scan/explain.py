@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import html
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from icefloe.table.scan.findings import DeleteFindings, Finding, FooterFindings, sized
 
 if TYPE_CHECKING:
     from rich.tree import Tree
 
+_STYLES = {
+    "box": "font-family:ui-sans-serif,system-ui,sans-serif;font-size:13px;line-height:1.5;max-width:60em",
+    "title": "font-weight:600;margin-bottom:.4em",
+    "quiet": "opacity:.65;font-weight:400",
+    "cell": "text-align:left;vertical-align:top;padding:.15em 1.2em .15em 0;background:none;border:none",
+    "bar": "display:inline-block;width:6em;height:.55em;border:1px solid currentColor;border-radius:.3em;overflow:hidden;opacity:.7",
+    "fill": "display:block;height:100%;background:currentColor",
+}
+
 
 @dataclass(frozen=True)
 class ScanExplanation:
-    """A plan in words. Prints as a tree, shows as a table in notebooks, and has the numbers as `counters`.
+    """A plan in words. Prints as a tree, shows as HTML in notebooks, and has the numbers.
 
     Attributes:
         table: The table's name.
@@ -21,6 +32,9 @@ class ScanExplanation:
         row_filter: The filter, as text.
         columns: Names of the projected columns.
         counters: What planning looked at and skipped.
+        splits: How many tasks the files are cut into.
+        deletes: The delete files that apply.
+        footers: What the data files' footers say; None if they were not looked at.
     """
 
     table: str
@@ -28,52 +42,70 @@ class ScanExplanation:
     row_filter: str
     columns: tuple[str, ...]
     counters: dict[str, int]
+    splits: int = 0
+    deletes: DeleteFindings = field(default_factory=DeleteFindings)
+    footers: FooterFindings | None = None
+
+    def findings(self) -> list[Finding]:
+        """Return what was found, subject by subject."""
+        count = self.counters.get
+        found = [
+            Finding("filter", self.row_filter),
+            Finding("columns", ", ".join(self.columns)),
+            self._manifests("data manifests", "data"),
+            self._manifests("delete manifests", "delete"),
+            self._data_files(),
+            self._delete_files(),
+        ]
+        planned = count("bytes_planned", 0)
+        read, rows = planned, count("records_planned", 0)
+        if self.footers is not None:
+            found += self.footers.findings()
+            read, rows = self.footers.bytes_to_read, self.footers.rows_selected
+        spared = "" if read == planned else f" of {sized(planned)}"
+        found.append(Finding("bytes", f"{sized(read)}{spared}, {sized(self.deletes.size)} of deletes", (read, planned)))
+        found.append(Finding("rows", f"at most {rows:,}"))
+        found.append(Finding("tasks", f"{self.splits:,}"))
+        return found
 
     def lines(self) -> list[tuple[str, str]]:
         """Return the explanation as pairs of subject and finding."""
-        count = self.counters.get
-        data_total = count("data_files_total", 0)
-        return [
-            ("filter", self.row_filter),
-            ("columns", ", ".join(self.columns)),
-            (
-                "data manifests",
-                _of(
-                    count("data_manifests_total", 0),
-                    count("data_manifests_skipped", 0),
-                    "that cannot match or hold no live files",
-                ),
-            ),
-            (
-                "delete manifests",
-                _of(
-                    count("delete_manifests_total", 0),
-                    count("delete_manifests_skipped", 0),
-                    "that cannot match or hold no live files",
-                ),
-            ),
-            (
-                "data files",
-                (
-                    f"{count('files_planned', 0)} to read of {data_total} in the manifests read; skipped "
-                    f"{count('files_skipped_by_partition', 0)} by partition, {count('files_skipped_by_metrics', 0)} by metrics"
-                ),
-            ),
-            ("delete files", f"{count('delete_files_planned', 0)} to apply of {count('delete_files_total', 0)}"),
-            ("bytes", _size(count("bytes_planned", 0))),
-            ("rows", f"at most {count('records_planned', 0):,}"),
-        ]
+        return [(one.subject, "; ".join([one.text, *one.details])) for one in self.findings()]
 
     def tree(self) -> Tree:
         """Return the explanation as a tree of the rich library."""
         from rich.text import Text
         from rich.tree import Tree
 
-        snapshot = f"snapshot {self.snapshot_id}" if self.snapshot_id is not None else "no snapshot yet"
-        tree = Tree(Text(f"scan of {self.table}, {snapshot}", style="bold"))
-        for subject, finding in self.lines():
-            tree.add(Text.assemble((f"{subject}: ", "cyan"), finding))
+        tree = Tree(Text(f"scan of {self.table}, {self._snapshot()}", style="bold"))
+        for finding in self.findings():
+            branch = tree.add(Text.assemble((f"{finding.subject}: ", "cyan"), finding.text))
+            for detail in finding.details:
+                branch.add(Text(detail))
         return tree
+
+    def _snapshot(self) -> str:
+        return f"snapshot {self.snapshot_id}" if self.snapshot_id is not None else "no snapshot yet"
+
+    def _manifests(self, subject: str, kind: str) -> Finding:
+        total, skipped = (self.counters.get(f"{kind}_manifests_{which}", 0) for which in ("total", "skipped"))
+        why = (f"{skipped:,} skipped: they cannot match or hold no live files",) if skipped else ()
+        return Finding(subject, f"{total - skipped:,} read of {total:,}", (total - skipped, total), why)
+
+    def _data_files(self) -> Finding:
+        count = self.counters.get
+        planned, total = count("files_planned", 0), count("data_files_total", 0)
+        reasons = [
+            ("partition", count("files_skipped_by_partition", 0)),
+            ("statistics", count("files_skipped_by_metrics", 0)),
+        ]
+        why = tuple(f"{skipped:,} skipped by {reason}" for reason, skipped in reasons if skipped)
+        return Finding("data files", f"{planned:,} to read of {total:,}", (planned, total), why)
+
+    def _delete_files(self) -> Finding:
+        planned, total = self.counters.get("delete_files_planned", 0), self.counters.get("delete_files_total", 0)
+        text = f"{planned:,} to apply of {total:,}"
+        return Finding("delete files", text, None, self.deletes.details())
 
     def __rich__(self) -> Tree:
         return self.tree()
@@ -89,21 +121,28 @@ class ScanExplanation:
         return str(self)
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(subject)}</th><td style='text-align:left'>{html.escape(finding)}</td></tr>"
-            for subject, finding in self.lines()
+        rows = "".join(_row(finding) for finding in self.findings())
+        title = (
+            f"scan of {html.escape(self.table)} <span style='{_STYLES['quiet']}'>{html.escape(self._snapshot())}</span>"
         )
-        return f"<table><caption>scan of {html.escape(self.table)}</caption>{rows}</table>"
+        return (
+            f"<div style='{_STYLES['box']}'><div style='{_STYLES['title']}'>{title}</div>"
+            f"<table style='border-collapse:collapse;background:none'>{rows}</table></div>"
+        )
 
 
-def _of(total: int, skipped: int, why: str) -> str:
-    return f"{total - skipped} read of {total}; skipped {skipped} {why}"
+def _row(finding: Finding) -> str:
+    """Return a finding as a row; colours are the page's own, so that it reads on light and on dark."""
+    details = "".join(f"<div style='{_STYLES['quiet']}'>{html.escape(one)}</div>" for one in finding.details)
+    return (
+        f"<tr style='background:none'><th style='{_STYLES['cell']};font-weight:600;white-space:nowrap'>"
+        f"{html.escape(finding.subject)}</th><td style='{_STYLES['cell']};min-width:7em'>{_bar(finding.share)}</td>"
+        f"<td style='{_STYLES['cell']}'>{html.escape(finding.text)}{details}</td></tr>"
+    )
 
 
-def _size(count: int) -> str:
-    size = float(count)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 1024:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.1f} TiB"
+def _bar(share: tuple[int, int] | None) -> str:
+    if share is None or share[1] <= 0:
+        return ""
+    percent = min(100.0, 100.0 * share[0] / share[1])
+    return f"<span style='{_STYLES['bar']}'><span style='{_STYLES['fill']};width:{percent:.1f}%'></span></span>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from icefloe import _core
 from icefloe.exceptions import ValidationError
 from icefloe.table.refs import SnapshotRefType
 from icefloe.table.scan.explain import ScanExplanation
+from icefloe.table.scan.findings import DeleteFindings, FooterFindings
 from icefloe.table.scan.metadata_columns import DELETED
 from icefloe.table.scan.plan import ScanPlan
 from icefloe.table.scan.results import Results, count_planned
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from icefloe.schema import Schema
     from icefloe.table.scan.results import RowStream
     from icefloe.table.snapshots import Snapshot
+
+
+EXPLAINED_FILES = 1000
 
 
 @dataclass(frozen=True)
@@ -112,20 +117,29 @@ class TableScan(Results):
         """Return the tasks in groups of about `target_size` bytes, which pickle, for readers elsewhere."""
         return self.plan().groups(target_size)
 
-    def explain(self) -> ScanExplanation:
-        """Return what the scan will read and what pruning spared it.
+    def explain(self, footers: bool | None = None) -> ScanExplanation:
+        """Return what the scan will read and what pruning spared it: manifests, files, deletes, row groups, bytes.
+
+        Args:
+            footers: Whether to read the footers of the planned files, which tell row groups and bytes. None does so where there
+                are at most 1,000 files.
 
         Example:
             >>> scan.filter("id > 100").explain().counters["files_planned"]
             0
         """
         snapshot = self.snapshot()
+        whole = self._plan(split_size=None)
+        wanted = footers if footers is not None else whole.files.num_rows <= EXPLAINED_FILES
         return ScanExplanation(
             table=self.table_name,
             snapshot_id=snapshot.snapshot_id if snapshot is not None else None,
             row_filter=str(self.row_filter),
-            columns=tuple(one.name for one in self.projection().fields),
-            counters=self._plan(split_size=None).counters,
+            columns=tuple(one["name"] for one in json.loads(whole.projection)["fields"]),
+            counters=whole.counters,
+            splits=self.plan().files.num_rows,
+            deletes=DeleteFindings.of(whole),
+            footers=FooterFindings.of(whole) if wanted else None,
         )
 
     # ---- rows

@@ -104,15 +104,3 @@ def test_other_libraries_take_a_scan(new_table):
     assert duckdb.sql("select count(*) from scan").fetchone() == (4,)
     assert pa.table(scan).num_rows == 4
     assert scan.to_arrow_batch_reader().read_all().num_rows == 4
-
-
-def test_explain_says_what_was_skipped(new_table):
-    from icefloe.partitioning import PartitionField, PartitionSpec
-    from icefloe.transforms import IdentityTransform
-
-    table = new_table(PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "kind")))
-    explained = table.scan("kind = 'a' and id = 1").explain()
-    assert explained.counters["files_planned"] == 1
-    assert explained.counters["files_skipped_by_partition"] + explained.counters["files_skipped_by_metrics"] >= 3
-    assert "kind = 'a'" in str(explained)
-    assert "<table>" in explained._repr_html_()

@@ -1,0 +1,103 @@
+import html.parser
+import io
+
+import pytest
+from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.transforms import IdentityTransform
+
+BY_KIND = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "kind"))
+
+
+def found(explained):
+    return dict(explained.lines())
+
+
+def test_it_says_what_was_skipped_and_why(new_table):
+    table = new_table(BY_KIND)
+    explained = table.scan("kind = 'a' and id = 1").explain()
+    assert explained.counters["files_planned"] == 1
+    assert explained.counters["files_skipped_by_partition"] + explained.counters["files_skipped_by_metrics"] >= 3
+    assert "kind = 'a'" in str(explained)
+    assert found(explained)["data files"].startswith("1 to read of ")
+    assert "skipped by" in found(explained)["data files"]
+    assert found(explained)["columns"] == "id, kind, value"
+    assert explained.splits == 1
+
+
+def test_footers_tell_row_groups_rows_and_bytes(new_table):
+    table = new_table()
+    explained = table.scan(selected_fields=("id", "_pos")).explain()
+    size = sum(table.inspect.files().column("file_size_in_bytes").to_pylist())
+    assert explained.footers.row_groups == explained.footers.row_groups_kept == 2
+    assert explained.footers.rows_selected == 6
+    assert 0 < explained.footers.bytes_to_read < size
+    assert found(explained)["columns"] == "id, _pos"
+    assert found(explained)["row groups"] == "2 to read of 2"
+    without = table.scan().explain(footers=False)
+    assert without.footers is None
+    assert "row groups" not in found(without)
+    assert found(without)["rows"] == "at most 6"
+
+
+def test_metadata_is_enough_without_footers(new_table):
+    table = new_table()
+    for path in table.inspect.files().column("file_path").to_pylist():
+        table.io.core.delete(path)
+    assert table.scan().explain(footers=False).counters["files_planned"] == 2
+
+
+def test_deletes_are_told_by_kind_and_how_many_meet(new_table):
+    table = new_table(properties={"write.delete.mode": "merge-on-read"})
+    table.delete("id = 1")
+    table.delete("id in (2, 4)")
+    deletes = table.scan().explain().deletes
+    assert (deletes.by_position, deletes.by_key, deletes.data_files) == (3, 0, 2)
+    assert (deletes.most, deletes.median) == (2, 1)
+    assert deletes.size > 0
+    text = found(table.scan().explain())["delete files"]
+    assert text == "3 to apply of 3; 3 by position; 2 data files have any: 2 at most, median 1"
+
+
+def test_an_empty_table_is_explained(catalog):
+    import pyarrow as pa
+
+    explained = catalog.create_table("db.none", pa.schema([("id", pa.int64())])).scan().explain()
+    assert "no snapshot yet" in str(explained)
+    assert found(explained)["data files"] == "0 to read of 0"
+
+
+class Balanced(html.parser.HTMLParser):
+    """Collects text, and fails on a tag that is not closed in its turn."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.text = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.mark.parametrize("text", ["kind = '<script>alert(1)</script>'", "kind = '\"&amp;'"])
+def test_a_notebook_shows_html_with_everything_escaped(new_table, text):
+    table = new_table()
+    shown = table.scan(text).explain()._repr_html_()
+    reader = Balanced()
+    reader.feed(shown)
+    assert reader.open == []
+    assert "<script" not in shown
+    assert str(table.scan(text).row_filter) in "".join(reader.text)
+
+
+def test_a_terminal_shows_a_tree(new_table):
+    from rich.console import Console
+
+    out = io.StringIO()
+    Console(file=out, width=120).print(new_table().scan("id > 2").explain())
+    assert "data manifests: " in out.getvalue()
+    assert "└──" in out.getvalue()
