@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::RecordBatch;
 use arrow_pyarrow::FromPyArrow;
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{DataType, Schema, SchemaRef};
 use bytes::Bytes;
 use icefloe_engine::runtime::block_on;
 use icefloe_engine::scan::{OrcDecoder, OrcReader, register_orc_decoder};
@@ -17,6 +17,8 @@ use pyo3::types::{PyBytes, PyList};
 use crate::error::raise;
 
 const WHAT: &str = "the ORC file";
+/// The first pyarrow that refuses timestamps which nanoseconds do not reach; those before wrap around.
+const CHECKING_PYARROW: u32 = 25;
 /// Read of a remote file at least: the footer with the first request, much of a stripe with each other.
 const READ_BYTES: u64 = 1 << 20;
 
@@ -46,6 +48,7 @@ impl OrcDecoder for PyArrowOrc {
                 rows: file.getattr("nrows")?.extract()?,
                 stripes: file.getattr("nstripes")?.extract()?,
                 file: file.unbind(),
+                checks_timestamps: checks_timestamps(py)?,
             }) as Box<dyn OrcReader>)
         })
     }
@@ -58,6 +61,8 @@ struct OrcFile {
     rows: u64,
     stripes: usize,
     file: Py<PyAny>,
+    /// Whether timestamps that nanoseconds do not reach are an error and not some other timestamp.
+    checks_timestamps: bool,
 }
 
 impl OrcReader for OrcFile {
@@ -75,6 +80,11 @@ impl OrcReader for OrcFile {
 
     fn stripe(&self, stripe: usize, columns: &[usize]) -> Result<RecordBatch> {
         let fields = self.schema.fields();
+        let mut wanted = columns.iter().filter_map(|column| fields.get(*column));
+        if !self.checks_timestamps && wanted.any(|field| has_timestamps(field.data_type())) {
+            let feature = format!("timestamps in ORC with a pyarrow before {CHECKING_PYARROW}");
+            return Err(Error::unsupported_in(&self.location, feature));
+        }
         // pyarrow takes a dot for the way into a struct.
         let dotted = fields.iter().any(|field| field.name().contains(['.', '`']));
         let names = columns.iter().filter_map(|column| fields.get(*column));
@@ -91,6 +101,21 @@ impl OrcReader for OrcFile {
             }
             batch.project(columns).map_err(|error| PyValueError::new_err(error.to_string()))
         })
+    }
+}
+
+fn checks_timestamps(py: Python<'_>) -> PyResult<bool> {
+    let version: String = py.import("pyarrow")?.getattr("__version__")?.extract()?;
+    let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
+    Ok(major.is_none_or(|major| major >= CHECKING_PYARROW))
+}
+
+fn has_timestamps(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Timestamp(..) => true,
+        DataType::List(inner) | DataType::Map(inner, _) => has_timestamps(inner.data_type()),
+        DataType::Struct(fields) => fields.iter().any(|field| has_timestamps(field.data_type())),
+        _ => false,
     }
 }
 

@@ -13,7 +13,7 @@ MERGE_ON_READ = {
     "write.merge.mode": "merge-on-read",
 }
 # Formats of data files that every table of a family is written in.
-FORMATS = ("parquet",)
+FORMATS = ("parquet", "avro", "orc")
 
 
 @dataclass(frozen=True)

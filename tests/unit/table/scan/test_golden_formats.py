@@ -1,0 +1,62 @@
+"""Tables that the Java reference wrote in Avro, in ORC and in all formats, with its own rows for an answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from icefloe.table import StaticTable
+
+GOLDEN = Path(__file__).parents[3] / "golden" / "formats"
+# Where the tables were written: their metadata and delete files name it.
+PLACE = Path("/tmp/icefloe-golden-formats/db")
+EXPECTED = json.loads((GOLDEN / "rows.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(params=sorted(EXPECTED))
+def golden(request) -> tuple[StaticTable, list[dict[str, object]]]:
+    name = request.param
+    link = PLACE / name
+    PLACE.mkdir(parents=True, exist_ok=True)
+    if not link.exists():
+        link.unlink(missing_ok=True)
+        link.symlink_to(GOLDEN / name, target_is_directory=True)
+    return StaticTable.from_metadata(str(link)), EXPECTED[name]
+
+
+def as_json(table) -> list[dict[str, object]]:
+    return json.loads(json.dumps(table.sort_by("id").to_pylist(), default=str))
+
+
+def test_rows_are_those_of_java(golden):
+    table, expected = golden
+    assert as_json(table.scan().to_arrow()) == expected
+    assert table.scan().count() == len(expected)
+
+
+@pytest.mark.parametrize(
+    "row_filter", ["id > 5", "gone = 1", "point.label = 'p4'", "cost <= 1.25 and day > '1970-01-01'"]
+)
+def test_filters_before_and_after_agree(golden, row_filter):
+    table, _ = golden
+    ids = set(table.scan(row_filter, selected_fields=("id",)).to_arrow()["id"].to_pylist())
+    rows = table.scan().to_arrow().to_pylist()
+    kept = {
+        "id > 5": lambda row: row["id"] > 5,
+        "gone = 1": lambda row: row["gone"] == 1,
+        "point.label = 'p4'": lambda row: row["point"] is not None and row["point"]["label"] == "p4",
+        "cost <= 1.25 and day > '1970-01-01'": lambda row: row["cost"] <= 1.25 and str(row["day"]) > "1970-01-01",
+    }[row_filter]
+    assert ids == {row["id"] for row in rows if kept(row)}
+    assert ids
+
+
+def test_columns_are_read_alone(golden):
+    table, expected = golden
+    whole = table.scan().to_arrow().sort_by("id")
+    for name in whole.column_names:
+        alone = table.scan(selected_fields=("id", name)).to_arrow().sort_by("id")
+        assert alone[name].to_pylist() == whole[name].to_pylist()
+    positions = table.scan(selected_fields=("_file", "_pos")).to_arrow()
+    assert positions.num_rows == len(expected) == len(set(map(str, positions.to_pylist())))
