@@ -5,7 +5,9 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use arrow_array::builder::{BinaryBuilder, Int32Builder, ListBuilder, MapBuilder, MapFieldNames};
+use arrow_array::builder::{
+    BinaryBuilder, Int32Builder, Int64Builder, ListBuilder, MapBuilder, MapFieldNames,
+};
 use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, StringViewArray};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use icefloe_format::delete::{
@@ -119,6 +121,8 @@ enum Kind {
     OfPartition,
     /// Equality deletes with bounds.
     Equality,
+    /// Equality deletes whose keys lie anywhere.
+    EqualityAnywhere,
 }
 
 fn bounds(values: impl Iterator<Item = i64>) -> ArrayRef {
@@ -127,6 +131,17 @@ fn bounds(values: impl Iterator<Item = i64>) -> ArrayRef {
     for value in values {
         map.keys().append_value(1);
         map.values().append_value(value.to_le_bytes());
+        map.append(true).unwrap();
+    }
+    Arc::new(map.finish())
+}
+
+fn no_nulls(files: i32) -> ArrayRef {
+    let names = MapFieldNames { entry: "entries".into(), key: "key".into(), value: "value".into() };
+    let mut map = MapBuilder::new(Some(names), Int32Builder::new(), Int64Builder::new());
+    for _ in 0..files {
+        map.keys().append_value(1);
+        map.values().append_value(0);
         map.append(true).unwrap();
     }
     Arc::new(map.finish())
@@ -145,14 +160,16 @@ fn entries(count: i32, kind: Kind, span: i64) -> RecordBatch {
     let content = match kind {
         Kind::Data => 0,
         Kind::OfOneFile | Kind::OfPartition => 1,
-        Kind::Equality => 2,
+        Kind::Equality | Kind::EqualityAnywhere => 2,
     };
     let sequences: Int64Array = (0..count).map(|n| Some(i64::from(n / 1000 % 100))).collect();
     let mut ids = ListBuilder::new(Int32Builder::new());
     for _ in 0..count {
         ids.append_option((content == 2).then_some([Some(1)]));
     }
-    let lower = |n: i32| i64::from(n / 1000) * 10_000 * span.max(1);
+    let anywhere = matches!(kind, Kind::EqualityAnywhere);
+    let lower = |n: i32| if anywhere { -1 } else { i64::from(n / 1000) * 10_000 * span };
+    let upper = |n: i32| if anywhere { i64::MAX } else { lower(n) + 9_999 * span };
     let referenced = |n: i32| path(n).filter(|_| matches!(kind, Kind::OfOneFile));
     RecordBatch::try_from_iter_with_nullable(vec![
         ("sequence_number", Arc::new(sequences) as ArrayRef, true),
@@ -162,7 +179,8 @@ fn entries(count: i32, kind: Kind, span: i64) -> RecordBatch {
         ("spec_id", ints(1), true),
         ("partition", column(&|n| Some(format!("[{}]", n % 1000))), true),
         ("lower_bounds", bounds((0..count).map(lower)), true),
-        ("upper_bounds", bounds((0..count).map(|n| lower(n) + 9_999 * span.max(1))), true),
+        ("upper_bounds", bounds((0..count).map(upper)), true),
+        ("null_value_counts", no_nulls(count), true),
         ("equality_ids", Arc::new(ids.finish()), true),
         ("referenced_data_file", column(&referenced), true),
     ])
@@ -175,18 +193,21 @@ fn pairing(criterion: &mut Criterion) {
     for (files, deletes) in [(1_000_000, 100_000), (2_000_000, 200_000)] {
         let data = entries(files, Kind::Data, 1);
         group.throughput(Throughput::Elements(u64::from((files + deletes).unsigned_abs())));
-        for (name, kind) in [
-            ("of one file", Kind::OfOneFile),
-            ("of a partition", Kind::OfPartition),
-            ("equality", Kind::Equality),
+        for (name, kind, span) in [
+            ("of one file", Kind::OfOneFile, 1),
+            ("of a partition", Kind::OfPartition, 1),
+            ("equality", Kind::Equality, 10),
+            ("equality, keys in no order", Kind::EqualityAnywhere, 1),
         ] {
-            let deletes = entries(deletes, kind, 10);
+            let deletes = entries(deletes, kind, span);
             group.bench_function(
                 format!("{files} files, {} deletes {name}", deletes.num_rows()),
                 |bench| {
                     bench.iter(|| {
                         let index = DeleteIndex::new(black_box(&deletes), &Table).unwrap();
-                        index.applying(&data).unwrap()
+                        let (runs, used) =
+                            index.applying(&data).unwrap().compact(deletes.num_rows());
+                        (runs.into_array().unwrap(), used)
                     });
                 },
             );

@@ -37,6 +37,8 @@ from icefloe._core_api.scan import (
     ScanPlan,
     ScanStream,
     explain_read,
+    own_deletes,
+    pack_tasks,
     plan,
     read,
 )
@@ -75,6 +77,8 @@ __all__ = [
     "merge_manifests",
     "months",
     "net_changes",
+    "own_deletes",
+    "pack_tasks",
     "partition_path",
     "plan",
     "plan_changes",

@@ -32,8 +32,8 @@ def test_positions_are_those_of_the_file_that_each_delete_names(tmp_path):
 
 def test_delete_file_that_does_not_apply_deletes_nothing(tmp_path):
     plan, table = plan_after_deletes(tmp_path)
-    nothing = pa.array([[]] * plan.files.num_rows, pa.list_(pa.int32()))
     index = plan.files.schema.get_field_index("deletes")
+    nothing = pa.array([[]] * plan.files.num_rows, plan.files.schema.field(index).type)
     clean = plan.files.set_column(index, "deletes", nothing)
     keys = pa.array(range(plan.files.num_rows), pa.int64())
     assert deleted_positions(table.io.core, clean, plan.deletes, keys).num_rows == 0

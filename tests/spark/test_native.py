@@ -8,6 +8,7 @@ from icefloe.schema import Schema
 from icefloe.spark.native import NativeScan, file_keys, obstacle
 from icefloe.types import LongType, NestedField, StringType
 
+RUNS = pa.list_(pa.struct([("first", pa.int32()), ("count", pa.int32())]))
 NOW = Schema(NestedField(1, "id", LongType()), NestedField(2, "name", StringType()))
 RENAMED = Schema(NestedField(1, "id", LongType()), NestedField(2, "title", StringType()))
 ADDED_AGAIN = Schema(NestedField(1, "id", LongType()), NestedField(3, "name", StringType()))
@@ -20,7 +21,7 @@ def files(**columns):
         "file_format": ["PARQUET"] * 2,
         "file_size_in_bytes": [10, 20],
     }
-    made |= {"deletes": pa.array([[], []], pa.list_(pa.int32()))} | columns
+    made |= {"deletes": pa.array([[], []], RUNS)} | columns
     return pa.RecordBatch.from_pydict(made)
 
 
@@ -71,7 +72,7 @@ def test_other_formats_mapped_names_and_hidden_files_are_not_for_spark():
 
 def test_equality_deletes_are_not_for_spark():
     deletes = pa.RecordBatch.from_pydict({"content": pa.array([2], pa.int32()), "file_path": ["/t/d.parquet"]})
-    lists = pa.array([[0], []], pa.list_(pa.int32()))
+    lists = pa.array([[{"first": 0, "count": 1}], []], RUNS)
     assert "equality" in obstacle(_with(lists, deletes))
 
 

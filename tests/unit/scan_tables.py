@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from icefloe import _core
 
+RUNS = pa.list_(pa.struct([("first", pa.int32()), ("count", pa.int32())]))
 FILES = pa.schema(
     [
         ("file_path", pa.string()),
@@ -21,8 +22,8 @@ FILES = pa.schema(
         ("start", pa.int64()),
         ("length", pa.int64()),
         ("residual", pa.string()),
-        ("deletes", pa.list_(pa.int32())),
-        ("marks", pa.list_(pa.int32())),
+        ("deletes", RUNS),
+        ("marks", RUNS),
     ]
 )
 DELETES = pa.schema(
@@ -91,7 +92,12 @@ def task(location: str, **overrides: Any) -> dict[str, Any]:
         "residual": None,
         "deletes": [],
     }
-    return {**defaults, **overrides}
+    made = {**defaults, **overrides}
+    return made | {name: runs(made[name]) for name in ("deletes", "marks") if made.get(name) is not None}
+
+
+def runs(rows: list[int]) -> list[dict[str, int]]:
+    return [{"first": row, "count": 1} for row in rows]
 
 
 def position_deletes(path: Path, rows: list[tuple[str, int]]) -> dict[str, Any]:

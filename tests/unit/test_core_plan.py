@@ -180,8 +180,8 @@ def test_deletes_are_paired_by_sequence_and_scope(table):
     plan = table.plan()
     names = plan.deletes["file_path"].to_pylist()
     applying = {
-        path: sorted(names[row] for row in rows)
-        for path, rows in zip(paths(plan), plan.files["deletes"].to_pylist(), strict=True)
+        path: sorted(name for run in runs for name in names[run["first"] : run["first"] + run["count"]])
+        for path, runs in zip(paths(plan), plan.files["deletes"].to_pylist(), strict=True)
     }
     # The equality delete cannot meet the ids of /b and is older than /c.
     assert applying == {"/a": ["/d-eq", "/d-pos-a"], "/b": [], "/c": []}

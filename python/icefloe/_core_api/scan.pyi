@@ -19,13 +19,13 @@ class ScanPlan:
         ``record_count`` int64 (of the whole file), ``file_size_in_bytes`` int64, ``start`` int64 and ``length`` int64 (the bytes
         of the file this task reads), ``data_sequence_number`` int64, ``file_sequence_number`` int64, ``sort_order_id`` int32,
         ``split_offsets`` list<int64>, ``residual`` utf8 (what is left to filter row by row, predicate JSON; null if nothing),
-        ``must_match`` bool (every row of the file satisfies the filter), ``deletes`` list<int32> (rows of ``deletes`` that
-        apply); with ``include_stats`` also the statistics columns of a data file.
+        ``must_match`` bool (every row of the file satisfies the filter), ``deletes`` list<struct<first int32, count int32>>
+        (runs of rows of ``deletes`` that apply); with ``include_stats`` also the statistics columns of a data file.
         """
 
     @property
     def deletes(self) -> pa.RecordBatch:
-        """One row per delete file that some task needs.
+        """One row per delete file that some task needs; those of one partition together, oldest first.
 
         ``content`` int32 (1 positions, 2 equality), ``file_path``, ``file_format``, ``spec_id``, ``partition``,
         ``record_count``, ``file_size_in_bytes``, ``data_sequence_number``, ``equality_ids`` list<int32>,
@@ -75,6 +75,35 @@ def plan(
     Spec: Scan Planning.
     """
 
+def own_deletes(files: BatchLike, deletes: BatchLike) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    """Return some of a plan's files with only the delete files they need, runs of rows changed accordingly.
+
+    Args:
+        files: Files of a plan, any subset.
+        deletes: The plan's delete files.
+
+    Raises:
+        ValidationError: ``files`` has no column of runs of deletes.
+    """
+
+def pack_tasks(
+    files: BatchLike, deletes: BatchLike, *, target_size: int, lookback: int, open_file_cost: int
+) -> list[tuple[pa.RecordBatch, pa.RecordBatch]]:
+    """Return a plan's tasks in groups of about equal weight, each with the delete files it needs.
+
+    A task weighs its bytes and those of its deletes, and never less than opening the files costs.
+
+    Args:
+        files: Tasks of a plan.
+        deletes: The plan's delete files.
+        target_size: Wanted weight of a group, bytes >= 1.
+        lookback: How many groups are open at once, >= 1; a task goes to the first with room for it.
+        open_file_cost: What opening a file weighs, bytes.
+
+    Raises:
+        ValidationError: An argument is not valid.
+    """
+
 @final
 class ScanStream:
     """A scan's rows as a stream that any Arrow consumer reads, each from the beginning.
@@ -115,9 +144,9 @@ def read(
     Args:
         io: Storage.
         context: As for :func:`plan`.
-        files: Tasks, as :func:`plan` returns them, any subset. With a column ``marks`` list<int32>, a task whose list is not null
+        files: Tasks, as :func:`plan` returns them, any subset. With a column ``marks`` like ``deletes``, a task whose list is not null
             returns only those of the rows that ``deletes`` leave that these delete files delete.
-        deletes: The plan's delete files; ``files.deletes`` holds row numbers of it.
+        deletes: The plan's delete files; ``files.deletes`` holds runs of its rows.
         projection: Schema JSON of the wanted columns, in order. Metadata columns by their reserved ids: ``_file`` 2147483646,
             ``_pos`` 2147483645, ``_deleted`` 2147483644, ``_spec_id`` 2147483643, ``_partition`` 2147483642 (a struct whose
             fields have the ids of partition fields). With ``_deleted`` no row is left out: the column says which are deleted, of a

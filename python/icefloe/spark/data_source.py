@@ -86,9 +86,9 @@ class IcefloeReader(DataSourceReader):
         self._columns = columns
 
     def partitions(self) -> Sequence[ReadTask]:
-        """Plan the scan and return its tasks, of about 128 MB each."""
+        """Plan the scan and return its tasks, of about the split size each."""
         scan = self._options.scan().update(selected_fields=tuple(self._columns))
-        return [ReadTask(group) for group in scan.plan().groups()]
+        return [ReadTask(group) for group in scan.plan_tasks()]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield one task's rows."""

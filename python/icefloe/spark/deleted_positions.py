@@ -47,21 +47,38 @@ def deleted_positions(io: Any, files: pa.RecordBatch, deletes: pa.RecordBatch, k
     Returns:
         Columns `key` and `pos`, both int64; a row deleted twice may stand twice.
     """
-    lists = files.column("deletes")
-    numbers = pc.list_flatten(lists).cast(pa.int64())
-    pairs = pc.add(pc.multiply(numbers, files.num_rows), pc.list_parent_indices(lists).cast(pa.int64()))
-    needed = deletes.take(pc.unique(numbers))
+    files, deletes = _core.own_deletes(files, deletes)
+    applying = _Pairs(files.column("deletes"), deletes.num_rows)
     delete_paths, data_paths = deletes.column("file_path"), files.column("file_path")
     parts = []
-    for batch in _rows(io, needed):
+    for batch in _rows(io, deletes):
         data_file = pc.index_in(batch.column("file_path"), value_set=data_paths).cast(pa.int64())
         delete_file = pc.index_in(batch.column("_file"), value_set=delete_paths).cast(pa.int64())
-        pair = pc.add(pc.multiply(delete_file, files.num_rows), data_file)
-        applies = pc.is_in(pair, value_set=pairs)
+        applies = applying.among(data_file, delete_file)
         key = keys.take(data_file.filter(applies))
         parts.append(pa.table({"key": key, "pos": batch.column("pos").filter(applies)}))
     empty = pa.schema([("key", pa.int64()), ("pos", pa.int64())]).empty_table()
     return pa.concat_tables([empty, *parts])
+
+
+class _Pairs:
+    """Which delete files apply to which data files: runs of delete files, those of all data files in one line."""
+
+    def __init__(self, runs: pa.Array, deletes: int) -> None:
+        values = pc.list_flatten(runs)
+        data_file = pc.list_parent_indices(runs).to_numpy().astype(np.int64)
+        self._deletes = deletes
+        self._starts = data_file * deletes + pc.struct_field(values, "first").to_numpy()
+        self._ends = self._starts + pc.struct_field(values, "count").to_numpy()
+
+    def among(self, data_file: pa.Array, delete_file: pa.Array) -> pa.Array:
+        """Return which pairs are among them; a data file of null is in none."""
+        known = pc.is_valid(data_file).to_numpy(zero_copy_only=False)
+        if len(self._starts) == 0:
+            return pa.array(np.zeros(len(known), dtype=bool))
+        places = pc.fill_null(data_file, 0).to_numpy() * self._deletes + delete_file.to_numpy()
+        run = np.searchsorted(self._starts, places, side="right") - 1
+        return pa.array(known & (run >= 0) & (places < self._ends[run]))
 
 
 def _rows(io: Any, deletes: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -77,7 +94,6 @@ def _rows(io: Any, deletes: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
             "start": zeros,
             "length": deletes.column("file_size_in_bytes"),
             "residual": pa.nulls(count, pa.string()),
-            "deletes": pa.array([[]] * count, pa.list_(pa.int32())),
         }
     )
     yield from _core.read(io, _CONTEXT, tasks, deletes.slice(0, 0), projection=_PROJECTION)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from icefloe.spark.scan_choice import PlannedScan
     from icefloe.table.scan import TableScan
-    from icefloe.table.scan.task import TaskGroup
+    from icefloe.table.scan.task_group import TaskGroup
 
 NUMBER = "__icefloe_number"
 
@@ -110,7 +110,7 @@ def _rust_frame(spark: Any, scan: TableScan, only: pa.Array | None) -> DataFrame
     plan = scan.plan()
     if only is not None:
         plan = replace(plan, files=plan.files.filter(pc.is_in(plan.files.column("file_path"), value_set=only)))
-    groups = tuple(plan.groups())
+    groups = tuple(plan.groups(scan.packing()))
     struct = to_spark_schema(plan.projection)
     if not groups:
         empty: DataFrame = spark.createDataFrame([], struct)

@@ -26,6 +26,7 @@ from icefloe.spark.deleted_positions import deleted_positions
 from icefloe.spark.deletion_blocks import BLOCK_BITS, MAX_ROWS, WORD_ROWS_LOG2, deletion_blocks
 from icefloe.spark.session import settings
 from icefloe.spark.spark_types import schema_value, to_spark_schema
+from icefloe.table.scan.plan import has_deletes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -97,7 +98,7 @@ def native_frame(spark: Any, scan: NativeScan, *, located: bool = False) -> Data
         located: Add ``__icefloe_file`` (one of :func:`file_keys`) and ``__icefloe_pos``.
     """
     struct = to_spark_schema(scan.schema, field_ids=True)
-    keys, dirty = file_keys(scan.files), _has_deletes(scan.files)
+    keys, dirty = file_keys(scan.files), has_deletes(scan.files)
     everything = pa.array(np.zeros(len(keys), dtype=np.int64))
     parts = []
     for group, paths in _grouped(scan.files, pc.invert(dirty), _groups_of(keys) if located else everything):
@@ -192,7 +193,7 @@ def _file_obstacle(scan: NativeScan) -> str | None:
 
 def _delete_obstacle(scan: NativeScan, *, located: bool) -> str | None:
     keys = file_keys(scan.files)
-    dirty = _has_deletes(scan.files)
+    dirty = has_deletes(scan.files)
     paired = scan.files if located else scan.files.filter(dirty)
     if paired.num_rows > 0 and len(pc.unique(_groups_of(keys))) > _MAX_GROUPS:
         return "too many files are of the same size to be told apart by it"
@@ -217,10 +218,6 @@ def _size_obstacle(files: pa.RecordBatch, io: Any) -> str | None:
     paths = files.column("file_path")
     wrong = paths.filter(pc.not_equal(io.sizes(paths.to_pylist()), files.column("file_size_in_bytes")))
     return f"the size of {wrong[0]} is not the one in its manifest" if len(wrong) > 0 else None
-
-
-def _has_deletes(files: pa.RecordBatch) -> pa.Array:
-    return pc.greater(pc.fill_null(pc.list_value_length(files.column("deletes")), 0), 0)
 
 
 def _groups_of(keys: pa.Array) -> pa.Array:

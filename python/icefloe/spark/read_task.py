@@ -14,7 +14,7 @@ from icefloe.spark.uuid_text import uuid_to_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from icefloe.table.scan.task import TaskGroup
+    from icefloe.table.scan.task_group import TaskGroup
 
 
 @dataclass(frozen=True)

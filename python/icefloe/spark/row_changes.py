@@ -22,6 +22,7 @@ from icefloe.spark.session import UNLIMITED_BATCH_BYTES, settings
 from icefloe.spark.worker_errors import worker_errors
 from icefloe.spark.write_task import ANSWER_SCHEMA, SEVERAL_MATCHES, WritePositionDeletes, collected, data_task, to_ipc
 from icefloe.table.read_context import specs_json
+from icefloe.table.scan.plan import has_deletes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -74,8 +75,7 @@ class RowChanges:
         """Return the deletion of all rows of a target's scan."""
         files = pinned.planned.plan.files
         whole = pc.fill_null(files.column("must_match"), False)
-        untouched = pc.equal(pc.fill_null(pc.list_value_length(files.column("deletes")), 0), 0)
-        whole = pc.and_(whole, untouched)
+        whole = pc.and_(whole, pc.invert(has_deletes(files)))
         covered = files.column("file_path").filter(whole)
         rest = files.column("file_path").filter(pc.invert(whole))
         gone = None

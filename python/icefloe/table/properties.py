@@ -93,6 +93,8 @@ class TableProperties:
 
     READ_SPLIT_TARGET_SIZE = "read.split.target-size"
     READ_SPLIT_TARGET_SIZE_DEFAULT = 128 * MIB
+    READ_SPLIT_LOOKBACK = "read.split.planning-lookback"
+    READ_SPLIT_LOOKBACK_DEFAULT = 10
     READ_SPLIT_OPEN_FILE_COST = "read.split.open-file-cost"
     READ_SPLIT_OPEN_FILE_COST_DEFAULT = 4 * MIB
 

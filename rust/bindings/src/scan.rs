@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use icefloe_engine::plan::{self, PlanRequest, TableContext};
+use icefloe_engine::plan::{self, Packing, PlanRequest, TableContext};
 use icefloe_engine::scan::{DeleteFile, Scan, ScanOptions, ScanReader, ScanTask};
 use icefloe_format::spec::Schema;
 use pyo3::prelude::*;
@@ -69,6 +69,35 @@ impl ScanPlan {
     fn counters(&self) -> HashMap<&'static str, u64> {
         self.plan.counters.named().into_iter().collect()
     }
+}
+
+/// Some files of a plan with only those of its deletes that they need.
+#[pyfunction]
+fn own_deletes<'py>(
+    py: Python<'py>,
+    files: BatchIn,
+    deletes: BatchIn,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let own = py.detach(|| plan::own_deletes(&files.0, &deletes.0)).map_err(raise)?;
+    Ok((batch_out(py, &own.0)?, batch_out(py, &own.1)?))
+}
+
+/// A plan's tasks in groups of about equal weight, each with its own deletes.
+#[pyfunction]
+#[pyo3(signature = (files, deletes, *, target_size, lookback, open_file_cost))]
+fn pack_tasks<'py>(
+    py: Python<'py>,
+    files: BatchIn,
+    deletes: BatchIn,
+    target_size: u64,
+    lookback: usize,
+    open_file_cost: u64,
+) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
+    let packing = Packing { target_size, lookback, open_file_cost };
+    let groups = py.detach(|| plan::pack(&files.0, &deletes.0, packing)).map_err(raise)?;
+    let groups =
+        groups.iter().map(|(files, deletes)| Ok((batch_out(py, files)?, batch_out(py, deletes)?)));
+    groups.collect()
 }
 
 /// Read scan tasks.
@@ -192,6 +221,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan_scan, module)?)?;
     module.add_class::<ScanStream>()?;
     module.add_class::<ScanIterator>()?;
+    module.add_function(wrap_pyfunction!(own_deletes, module)?)?;
+    module.add_function(wrap_pyfunction!(pack_tasks, module)?)?;
     module.add_function(wrap_pyfunction!(explain_read, module)?)?;
     module.add_function(wrap_pyfunction!(read, module)?)
 }

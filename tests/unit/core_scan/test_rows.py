@@ -133,5 +133,5 @@ def test_an_equality_delete_of_a_dropped_column_still_applies(numbers, tmp_path)
 
 
 def test_a_delete_that_the_deletes_do_not_have_is_refused(numbers):
-    with pytest.raises(ValidationError, match="delete 3"):
+    with pytest.raises(ValidationError, match="row 3"):
         stream([task(numbers, deletes=[3])], schema(ID))

@@ -68,7 +68,9 @@ class Table:
         deletes = plan.deletes["file_path"].to_pylist()
         found: dict[str, set[str]] = defaultdict(set)
         for row in plan.files.to_pylist():
-            found[row["file_path"]] |= {deletes[at] for at in row["deletes"]}
+            found[row["file_path"]] |= {
+                delete for run in row["deletes"] for delete in deletes[run["first"] : run["first"] + run["count"]]
+            }
         return found
 
 

@@ -63,9 +63,8 @@ def check_no_new_deletes_for(
         return
     plan = _plan(io, metadata, head, '{"type":"true"}')
     replaced = pc.is_in(plan.files.column("file_path"), paths)
-    applying = pc.list_flatten(plan.files.column("deletes").filter(replaced)).unique()
-    files = plan.deletes.column("file_path").take(applying)
-    both = _common(changes.added_deletes.column("file_path"), files)
+    _, applying = _core.own_deletes(plan.files.filter(replaced), plan.deletes)
+    both = _common(changes.added_deletes.column("file_path"), applying.column("file_path"))
     _refuse(both, "deleted rows of files that this operation replaces", "delete file")
 
 

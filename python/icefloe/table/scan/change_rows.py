@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.table.scan.changelog_plan import DELETE, INSERT
-from icefloe.table.scan.task import batch_reader
+from icefloe.table.scan.task_group import batch_reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,15 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import pyarrow.compute as pc
+
 from icefloe import _core
-from icefloe.table.scan.task import (
-    DEFAULT_GROUP_SIZE_BYTES,
-    FileScanTask,
-    TaskGroup,
-    batch_to_ipc,
-    grouped,
-    tasks_of,
-)
+from icefloe.table.scan.task import FileScanTask, ScanSource, tasks_of
+from icefloe.table.scan.task_group import TaskGroup, batch_to_ipc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,12 +20,29 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Packing:
+    """How tasks are packed into groups.
+
+    A task weighs its bytes and those of its deletes, and never less than it costs to open the files.
+
+    Attributes:
+        target_size_bytes: Wanted weight of a group, >= 1.
+        lookback: How many groups are open at once, >= 1; a task goes to the first that has room for it.
+        open_file_cost_bytes: What opening a file weighs, >= 0.
+    """
+
+    target_size_bytes: int = 128 * 1024 * 1024
+    lookback: int = 10
+    open_file_cost_bytes: int = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True)
 class ScanPlan:
     """What a scan will read.
 
     Attributes:
         files: One row per task (see `icefloe._core.ScanPlan.files`).
-        deletes: One row per delete file; `files.deletes` holds row numbers of it.
+        deletes: One row per delete file; `files.deletes` holds runs of its rows.
         counters: What planning looked at and skipped.
         context: Read context, JSON.
         projection: Wanted columns, schema JSON.
@@ -47,16 +60,25 @@ class ScanPlan:
 
     def tasks(self) -> Iterator[FileScanTask]:
         """Yield the tasks one by one."""
-        return tasks_of(self.files, self.deletes)
+        return tasks_of(self._source(), self.files, self.deletes)
 
-    def groups(self, target_size_bytes: int = DEFAULT_GROUP_SIZE_BYTES) -> list[TaskGroup]:
-        """Return the tasks in groups of about `target_size_bytes`, for readers elsewhere. The limit is not part of them."""
-        return [
-            TaskGroup(
-                self.context, self.projection, dict(self.io.core.properties), batch_to_ipc(files), batch_to_ipc(deletes)
-            )
-            for files, deletes in grouped(self.files, self.deletes, target_size_bytes)
-        ]
+    def groups(self, packing: Packing | None = None) -> Iterator[TaskGroup]:
+        """Yield the tasks packed into groups of about equal weight, for readers elsewhere. The limit is not part of them.
+
+        Raises:
+            ValidationError: The target or the lookback is not positive.
+        """
+        wanted = packing or Packing()
+        packed = _core.pack_tasks(
+            self.files,
+            self.deletes,
+            target_size=wanted.target_size_bytes,
+            lookback=wanted.lookback,
+            open_file_cost=wanted.open_file_cost_bytes,
+        )
+        properties = dict(self.io.core.properties)
+        for files, deletes in packed:
+            yield TaskGroup(self.context, self.projection, properties, batch_to_ipc(files), batch_to_ipc(deletes))
 
     def stream(self, *, string_views: bool = False, batch_size: int = 65536) -> _core.ScanStream:
         """Return the rows as a stream that any Arrow consumer reads, each from the beginning."""
@@ -70,3 +92,17 @@ class ScanPlan:
             limit=self.limit,
             string_views=string_views,
         )
+
+    def _source(self) -> ScanSource:
+        properties = dict(self.io.core.properties)
+        return ScanSource(self.context, self.projection, properties, self.files.schema, self.deletes.schema)
+
+
+def has_deletes(files: pa.RecordBatch) -> pa.Array:
+    """Return for each of a plan's files whether some delete file applies to it."""
+    return pc.greater(pc.fill_null(pc.list_value_length(files.column("deletes")), 0), 0)
+
+
+def with_own_deletes(files: pa.RecordBatch, deletes: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    """Return some of a plan's files with only the deletes they need, runs of rows changed accordingly."""
+    return _core.own_deletes(files, deletes)

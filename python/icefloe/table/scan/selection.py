@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import AlwaysTrue, And
 from icefloe.schema import Schema
+from icefloe.table.properties import TableProperties
 from icefloe.table.read_context import context_json, filter_json, schema_json, to_expression
 from icefloe.table.scan.metadata_columns import METADATA_COLUMNS, check_names, metadata_field
-from icefloe.table.scan.task import DEFAULT_GROUP_SIZE_BYTES
+from icefloe.table.scan.plan import Packing
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
     from icefloe.typedef import Properties
 
 SPLIT_SIZE_OPTION = "split-size"
-SPLIT_SIZE_PROPERTY = "read.split.target-size"
+LOOKBACK_OPTION = "lookback"
+OPEN_FILE_COST_OPTION = "file-open-cost"
 BATCH_SIZE_OPTION = "batch-size"
-OPTIONS = (SPLIT_SIZE_OPTION, BATCH_SIZE_OPTION)
+OPTIONS = (SPLIT_SIZE_OPTION, LOOKBACK_OPTION, OPEN_FILE_COST_OPTION, BATCH_SIZE_OPTION)
 ALL_COLUMNS = ("*",)
 
 
@@ -43,7 +45,8 @@ class Selection:
             and `_partition` too; with `_deleted` deleted rows are returned as well.
         case_sensitive: Whether names must match exactly.
         snapshot_id: Which snapshot; None for the current one.
-        options: `split-size` (bytes of a task), `batch-size` (rows of a batch).
+        options: `split-size` (bytes of a task), `lookback` (groups that are filled at once), `file-open-cost` (bytes), each
+            in place of the table's property `read.split.*`; `batch-size` (rows of a batch).
         limit: Most rows to return, None for all.
         table_name: For messages and explanations.
     """
@@ -124,11 +127,24 @@ class Selection:
     def _filter_json(self) -> str:
         return filter_json(self.row_filter, self.schema(), case_sensitive=self.case_sensitive)
 
+    def packing(self) -> Packing:
+        """Return how tasks are packed into groups, by options and the table's properties."""
+        properties = TableProperties
+        cost = properties.READ_SPLIT_OPEN_FILE_COST, properties.READ_SPLIT_OPEN_FILE_COST_DEFAULT
+        lookback = properties.READ_SPLIT_LOOKBACK, properties.READ_SPLIT_LOOKBACK_DEFAULT
+        return Packing(
+            target_size_bytes=self._split_size(),
+            lookback=self._setting(LOOKBACK_OPTION, *lookback),
+            open_file_cost_bytes=self._setting(OPEN_FILE_COST_OPTION, *cost),
+        )
+
     def _split_size(self) -> int:
-        text = self.options.get(SPLIT_SIZE_OPTION)
-        if text is None:
-            text = self.table_metadata.properties.get(SPLIT_SIZE_PROPERTY, str(DEFAULT_GROUP_SIZE_BYTES))
-        return _positive(SPLIT_SIZE_OPTION, text)
+        size, default = TableProperties.READ_SPLIT_TARGET_SIZE, TableProperties.READ_SPLIT_TARGET_SIZE_DEFAULT
+        return self._setting(SPLIT_SIZE_OPTION, size, default)
+
+    def _setting(self, option: str, name: str, default: int) -> int:
+        text = self.options.get(option)
+        return _positive(option, self.table_metadata.properties.get(name, str(default)) if text is None else text)
 
     def _batch_size(self) -> int:
         return _positive(BATCH_SIZE_OPTION, self.options.get(BATCH_SIZE_OPTION, "65536"))

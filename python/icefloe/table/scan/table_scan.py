@@ -14,7 +14,6 @@ from icefloe.table.scan.findings import DeleteFindings, FooterFindings
 from icefloe.table.scan.metadata_columns import DELETED
 from icefloe.table.scan.plan import ScanPlan
 from icefloe.table.scan.results import Results, count_planned
-from icefloe.table.scan.task import DEFAULT_GROUP_SIZE_BYTES, FileScanTask, TaskGroup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 
     from icefloe.schema import Schema
     from icefloe.table.scan.results import RowStream
+    from icefloe.table.scan.task import FileScanTask
+    from icefloe.table.scan.task_group import TaskGroup
     from icefloe.table.snapshots import Snapshot
 
 
@@ -113,9 +114,14 @@ class TableScan(Results):
         """
         return self._plan(split_size=None).tasks()
 
-    def plan_groups(self, target_size: int = DEFAULT_GROUP_SIZE_BYTES) -> list[TaskGroup]:
-        """Return the tasks in groups of about `target_size` bytes, which pickle, for readers elsewhere."""
-        return self.plan().groups(target_size)
+    def plan_tasks(self) -> Iterator[TaskGroup]:
+        """Yield combined tasks: files cut at row groups and packed to about the split size. They pickle, for readers elsewhere.
+
+        Example:
+            >>> sum(task.read().read_all().num_rows for task in scan.plan_tasks())
+            3
+        """
+        return self.plan().groups(self.packing())
 
     def explain(self, footers: bool | None = None) -> ScanExplanation:
         """Return what the scan will read and what pruning spared it: manifests, files, deletes, row groups, bytes.

@@ -1,203 +1,230 @@
-"""What a scan hands out: tasks to look at, and groups of tasks to send to whoever reads them."""
+"""One data file to read, or a part of one: a light view of a row of a plan."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from icefloe import _core
-from icefloe.exceptions import ValidationError
+from icefloe.expressions.rest_json import expression_from_json
+from icefloe.expressions.tree import AlwaysTrue
+from icefloe.manifest import DataFile
+from icefloe.table.scan.task_group import TaskGroup, batch_to_ipc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-DEFAULT_GROUP_SIZE_BYTES = 128 * 1024 * 1024
-OPEN_FILE_COST_BYTES = 4 * 1024 * 1024
+    from icefloe.expressions import BooleanExpression
+
+# So many rows are made Python objects of at once, column by column, when one of them is asked for.
+_CHUNK_ROWS = 1024
+_RUNS = ("deletes", "marks")
 
 
 @dataclass(frozen=True)
-class FileScanTask:
-    """One data file, or a part of it, with the delete files that apply. A view of one row of a plan; it pickles.
-
-    Attributes:
-        file_path: The data file's location, as the manifests spell it.
-        file_format: `PARQUET`, `AVRO` or `ORC`.
-        spec_id: The partition spec it was written with.
-        partition: Its partition tuple, JSON array of single values.
-        record_count: Rows of the whole file, deleted ones included.
-        file_size_in_bytes: Bytes of the whole file.
-        start: First byte of the part.
-        length: Bytes of the part.
-        residual: What is left to filter row by row, predicate JSON; None when nothing is.
-        delete_files: Locations of the delete files that apply.
-    """
-
-    file_path: str
-    file_format: str
-    spec_id: int
-    partition: str
-    record_count: int
-    file_size_in_bytes: int
-    start: int
-    length: int
-    residual: str | None
-    delete_files: tuple[str, ...]
-
-
-_TASK_COLUMNS = [
-    "file_path",
-    "file_format",
-    "spec_id",
-    "partition",
-    "record_count",
-    "file_size_in_bytes",
-    "start",
-    "length",
-    "residual",
-]
-
-
-def tasks_of(files: pa.RecordBatch, deletes: pa.RecordBatch) -> Iterator[FileScanTask]:
-    """Yield the tasks of a plan one by one; nothing is made before it is asked for."""
-    paths = deletes.column("file_path")
-    columns = {name: files.column(name) for name in _TASK_COLUMNS}
-    applying = files.column("deletes")
-    for row in range(files.num_rows):
-        values: dict[str, Any] = {name: column[row].as_py() for name, column in columns.items()}
-        rows = applying[row].as_py()
-        yield FileScanTask(**values, delete_files=tuple(paths[one].as_py() for one in rows or ()))
-
-
-@dataclass(frozen=True)
-class TaskGroup:
-    """Tasks that one reader works through, everything that reading needs included. It pickles and travels.
+class ScanSource:
+    """What the tasks of one scan have in common, and a reader needs.
 
     Attributes:
         context: Read context, JSON.
         projection: Wanted columns, schema JSON.
-        io_properties: Storage properties, credentials included: for readers alone, never for logs.
-        files_ipc: The plan's files of this group, Arrow IPC stream.
-        deletes_ipc: The delete files that apply to them, Arrow IPC stream.
+        io_properties: Storage properties, credentials included.
+        files_schema: Columns of the plan's files.
+        deletes_schema: Columns of the plan's deletes.
     """
 
     context: str
     projection: str
-    io_properties: dict[str, str]
-    files_ipc: bytes
-    deletes_ipc: bytes
+    io_properties: dict[str, str] = field(repr=False)
+    files_schema: pa.Schema
+    deletes_schema: pa.Schema
 
-    def read(self, batch_size: int = 65536) -> pa.RecordBatchReader:
-        """Return the group's rows as a stream of record batches.
 
-        Args:
-            batch_size: Most rows of a batch.
-        """
-        stream = _core.read(
-            _core.FileIo(self.io_properties),
-            self.context,
-            batch_from_ipc(self.files_ipc),
-            batch_from_ipc(self.deletes_ipc),
-            projection=self.projection,
-            batch_size=batch_size,
-        )
-        return batch_reader(stream)
+class _Chunk:
+    """Some rows of a plan's files; a column becomes a list when it is first asked for."""
+
+    __slots__ = ("_lists", "deletes", "files", "source")
+
+    def __init__(self, source: ScanSource, files: pa.RecordBatch, deletes: pa.RecordBatch) -> None:
+        self.source = source
+        self.files = files
+        self.deletes = deletes
+        self._lists: dict[str, list[Any]] = {}
+
+    def values(self, name: str) -> list[Any]:
+        found = self._lists.get(name)
+        if found is None:
+            found = self._lists[name] = self.files.column(name).to_pylist()
+        return found
+
+    def row(self, row: int) -> dict[str, Any]:
+        return {name: self.values(name)[row] for name in self.source.files_schema.names}
+
+    def delete_rows(self, row: int) -> list[int]:
+        runs = self.values("deletes")[row] or ()
+        return list(chain.from_iterable(range(run["first"], run["first"] + run["count"]) for run in runs))
+
+    def delete_values(self, row: int) -> list[dict[str, Any]]:
+        rows = self.delete_rows(row)
+        values: list[dict[str, Any]] = self.deletes.take(pa.array(rows, pa.int32())).to_pylist() if rows else []
+        return values
+
+
+class _Restored(_Chunk):
+    """One row that was pickled; it becomes batches again for a reader alone."""
+
+    __slots__ = ("_deletes",)
+
+    def __init__(self, source: ScanSource, values: dict[str, Any], deletes: list[dict[str, Any]]) -> None:
+        self.source = source
+        self._lists = {name: [value] for name, value in values.items()}
+        self._deletes = deletes
 
     @property
-    def num_tasks(self) -> int:
-        """How many tasks the group has."""
-        return int(batch_from_ipc(self.files_ipc).num_rows)
+    def files(self) -> pa.RecordBatch:
+        return pa.RecordBatch.from_pydict(self._lists, schema=self.source.files_schema)
+
+    @property
+    def deletes(self) -> pa.RecordBatch:
+        return pa.RecordBatch.from_pylist(self._deletes, schema=self.source.deletes_schema)
+
+    def delete_values(self, row: int) -> list[dict[str, Any]]:
+        return [self._deletes[one] for one in self.delete_rows(row)]
+
+
+class FileScanTask:
+    """One data file, or a part of it, with the delete files that apply.
+
+    A view of one row of a plan: what it says is looked up when it is asked for. Tasks compare by what they say and pickle
+    with all that reading takes, credentials included.
+
+    Example:
+        >>> [(task.record_count, len(task.delete_files)) for task in scan.plan_files()]
+        [(3, 0)]
+    """
+
+    __slots__ = ("_chunk", "_row")
+
+    def __init__(self, chunk: _Chunk, row: int) -> None:
+        self._chunk = chunk
+        self._row = row
+
+    @property
+    def file(self) -> DataFile:
+        """The data file; with statistics where they were planned."""
+        return DataFile.from_row({"content": 0, **self._chunk.row(self._row)})
+
+    @property
+    def file_path(self) -> str:
+        """The data file's location, as the manifests spell it."""
+        return self._text("file_path")
+
+    @property
+    def file_format(self) -> str:
+        """`PARQUET`, `AVRO` or `ORC`."""
+        return self._text("file_format")
+
+    @property
+    def spec_id(self) -> int:
+        """The partition spec it was written with."""
+        return self._number("spec_id")
+
+    @property
+    def partition(self) -> str:
+        """Its partition tuple, JSON array of single values."""
+        return self._text("partition")
+
+    @property
+    def record_count(self) -> int:
+        """Rows of the whole file, deleted ones included."""
+        return self._number("record_count")
+
+    @property
+    def file_size_in_bytes(self) -> int:
+        """Bytes of the whole file."""
+        return self._number("file_size_in_bytes")
+
+    @property
+    def start(self) -> int:
+        """First byte of the part."""
+        return self._number("start")
+
+    @property
+    def length(self) -> int:
+        """Bytes of the part."""
+        return self._number("length")
+
+    @property
+    def residual(self) -> BooleanExpression:
+        """What is left to filter row by row; `AlwaysTrue` where nothing is."""
+        text = self._chunk.values("residual")[self._row]
+        return AlwaysTrue() if text is None else expression_from_json(text)
+
+    @property
+    def delete_files(self) -> frozenset[DataFile]:
+        """The delete files that apply."""
+        return frozenset(map(DataFile.from_row, self._chunk.delete_values(self._row)))
+
+    def group(self) -> TaskGroup:
+        """Return this task as a group of one, for a reader."""
+        chunk = self._chunk
+        files, deletes = _core.own_deletes(chunk.files.slice(self._row, 1), chunk.deletes)
+        source = chunk.source
+        return TaskGroup(
+            source.context, source.projection, source.io_properties, batch_to_ipc(files), batch_to_ipc(deletes)
+        )
+
+    def read(self, batch_size: int = 65536) -> pa.RecordBatchReader:
+        """Return the task's rows, deletes and filter applied, as a stream of record batches."""
+        return self.group().read(batch_size)
+
+    def _text(self, name: str) -> str:
+        value: str = self._chunk.values(name)[self._row]
+        return value
+
+    def _number(self, name: str) -> int:
+        value: int = self._chunk.values(name)[self._row]
+        return value
+
+    def _facts(self) -> tuple[object, ...]:
+        deletes = frozenset(values["file_path"] for values in self._chunk.delete_values(self._row))
+        residual = self._chunk.values("residual")[self._row]
+        return (self.file_path, self.start, self.length, self.record_count, residual, deletes)
+
+    def __eq__(self, other: object) -> bool:
+        return self._facts() == other._facts() if isinstance(other, FileScanTask) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.file_path, self.start))
 
     def __repr__(self) -> str:
-        return f"TaskGroup({self.num_tasks} tasks)"
+        deletes = len(self._chunk.delete_rows(self._row))
+        part = f"bytes {self.start} to {self.start + self.length} of {self.file_size_in_bytes}"
+        return f"FileScanTask({self.file_path!r}, {part}, {self.record_count} rows, {deletes} delete files)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        chunk = self._chunk
+        values, deletes = chunk.row(self._row), []
+        if any(values.get(name) for name in _RUNS):
+            own_files, own_deletes = _core.own_deletes(chunk.files.slice(self._row, 1), chunk.deletes)
+            values, deletes = own_files.to_pylist()[0], [tuple(one.values()) for one in own_deletes.to_pylist()]
+        return _restored, (chunk.source, tuple(values.values()), deletes)
 
 
-def batch_reader(stream: _core.ScanStream) -> pa.RecordBatchReader:
-    """Return a scan's rows as a reader that raises icefloe's own exceptions.
-
-    Through the C stream interface every failure would arrive as pyarrow's.
-    """
-    return pa.RecordBatchReader.from_batches(stream.schema, iter(stream))
+def _restored(source: ScanSource, values: tuple[Any, ...], deletes: list[tuple[Any, ...]]) -> FileScanTask:
+    row = dict(zip(source.files_schema.names, values, strict=True))
+    chunk = _Restored(source, row, [dict(zip(source.deletes_schema.names, one, strict=True)) for one in deletes])
+    return FileScanTask(chunk, 0)
 
 
-def batch_to_ipc(batch: pa.RecordBatch) -> bytes:
-    """Return one record batch as an Arrow IPC stream."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
+def tasks_of(source: ScanSource, files: pa.RecordBatch, deletes: pa.RecordBatch) -> Iterator[FileScanTask]:
+    """Yield the tasks of a plan one by one; of what they say nothing is looked up before it is asked for."""
+    starts = range(0, files.num_rows, _CHUNK_ROWS)
+    return chain.from_iterable(_tasks(source, files.slice(start, _CHUNK_ROWS), deletes) for start in starts)
 
 
-def batch_from_ipc(data: bytes) -> pa.RecordBatch:
-    """Return the record batch of an Arrow IPC stream that `batch_to_ipc` made."""
-    with pa.ipc.open_stream(data) as reader:
-        return reader.read_next_batch()
-
-
-def grouped(
-    files: pa.RecordBatch, deletes: pa.RecordBatch, target_size_bytes: int
-) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
-    """Cut a plan into runs of tasks of about equal weight, each with the delete files it needs.
-
-    A task weighs its bytes and those of its deletes, and never less than it costs to open the files.
-
-    Args:
-        files: A plan's files.
-        deletes: A plan's deletes.
-        target_size_bytes: Weight of a run, >= 1.
-
-    Raises:
-        ValidationError: The target is not positive.
-    """
-    if target_size_bytes < 1:
-        raise ValidationError(f"target size {target_size_bytes} must be at least one byte")
-    if files.num_rows == 0:
-        return
-    weights = _weights(files, deletes)
-    before = pc.subtract(pc.cumulative_sum(weights), weights)
-    group = pc.divide(before, target_size_bytes)
-    starts = pc.run_end_encode(group, run_end_type=pa.int64()).run_ends.to_pylist()
-    first = 0
-    for end in starts:
-        part = files.slice(first, end - first)
-        yield with_own_deletes(part, deletes)
-        first = end
-
-
-def with_own_deletes(files: pa.RecordBatch, deletes: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-    """Return some of a plan's files with only the deletes they need, row numbers changed accordingly."""
-    column = files.column("deletes")
-    lists = pa.concat_arrays([column])
-    # An encoding numbers values in the order of their first appearance: just the new row numbers wanted here.
-    encoded = pc.dictionary_encode(pc.list_flatten(lists))
-    lengths = pc.fill_null(pc.list_value_length(lists), 0)
-    offsets = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(lengths).cast(pa.int32())])
-    renumbered = pa.ListArray.from_arrays(offsets, encoded.indices.cast(pa.int32())).cast(column.type)
-    position = files.schema.get_field_index("deletes")
-    own_files = files.set_column(position, files.schema.field(position), renumbered)
-    return own_files, deletes.take(encoded.dictionary)
-
-
-def _weights(files: pa.RecordBatch, deletes: pa.RecordBatch) -> pa.Array:
-    lists = files.column("deletes")
-    flat = pa.table(
-        {
-            "task": pc.list_parent_indices(lists),
-            "size": deletes.column("file_size_in_bytes").take(pc.list_flatten(lists)),
-        }
-    )
-    sums = flat.group_by("task").aggregate([("size", "sum")])
-    sizes = pc.fill_null(
-        sums.column("size_sum")
-        .combine_chunks()
-        .take(
-            pc.index_in(pa.array(range(files.num_rows), flat.column("task").type), sums.column("task").combine_chunks())
-        ),
-        0,
-    )
-    bytes_read = pc.add(files.column("length"), sizes)
-    opened = pc.add(pc.fill_null(pc.list_value_length(lists), 0), 1).cast(pa.int64())
-    return pc.max_element_wise(bytes_read, pc.multiply(opened, OPEN_FILE_COST_BYTES))
+def _tasks(source: ScanSource, files: pa.RecordBatch, deletes: pa.RecordBatch) -> Iterator[FileScanTask]:
+    return map(FileScanTask, repeat(_Chunk(source, files, deletes)), range(files.num_rows))

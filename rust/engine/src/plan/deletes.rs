@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, Int32Array, ListArray, RecordBatch, UInt32Array};
-use arrow_buffer::OffsetBuffer;
-use arrow_schema::{DataType, Field, Schema as ArrowSchema};
+use arrow_array::{Array, ListArray, RecordBatch, UInt32Array};
+use arrow_schema::{Field, Schema as ArrowSchema};
+use arrow_select::concat::concat;
 use arrow_select::take::take_record_batch;
 use icefloe_format::Error as FormatError;
-use icefloe_format::delete::{DeleteIndex, TableFacts};
+use icefloe_format::delete::{DeleteIndex, DeleteRuns, TableFacts, delete_runs_type};
 use icefloe_format::spec::PrimitiveType;
 
 use super::context::TableContext;
@@ -75,24 +75,17 @@ impl PlannedDeletes {
         ids
     }
 
-    /// For each data file the rows of the batch beside it, which has only those delete files that some data
-    /// file needs.
+    /// For each data file runs of rows of the batch beside it, which has only those delete files that some
+    /// data file needs.
     pub(crate) fn pair(&self, data: &RecordBatch) -> Result<(ListArray, RecordBatch)> {
         if self.index.is_empty() || data.num_rows() == 0 {
-            return Ok((empty_lists(data.num_rows()), self.batch(&[])?));
+            return Ok((DeleteRuns::none(data.num_rows()).into_array()?, self.batch(&[])?));
         }
-        let lists = self.index.applying(data)?;
-        let applying = lists.values().as_primitive_opt::<Int32Type>();
-        let applying = applying.ok_or_else(|| unexpected("delete rows are not int32"))?;
-        let (numbers, used) = renumber(applying.values(), self.entries.num_rows());
-        let deletes = self.batch(&used)?;
-        if used.len() == numbers.len() {
-            return Ok((lists, deletes));
-        }
-        let number = |row: i32| numbers.get(row.cast_unsigned() as usize).copied().unwrap_or(row);
-        let values = Arc::new(applying.unary::<_, Int32Type>(number));
-        let lists = ListArray::try_new(item(), lists.offsets().clone(), values, None);
-        Ok((lists.map_err(invalid)?, deletes))
+        let order = self.index.order();
+        let (runs, used) = self.index.applying(data)?.compact(order.len());
+        let rows: Vec<u32> =
+            used.iter().filter_map(|place| order.get(*place as usize).copied()).collect();
+        Ok((runs.into_array()?, self.batch(&rows)?))
     }
 
     fn batch(&self, rows: &[u32]) -> Result<RecordBatch> {
@@ -109,31 +102,44 @@ impl PlannedDeletes {
     }
 }
 
-/// The rows that are used, in their order, and for each row its number among them.
-fn renumber(applying: &[i32], rows: usize) -> (Vec<i32>, Vec<u32>) {
-    let mut is_used = vec![false; rows];
-    for row in applying {
-        if let Some(used) = is_used.get_mut(row.cast_unsigned() as usize) {
-            *used = true;
+/// Columns of files that hold runs of rows of the deletes.
+const RUNS: [&str; 2] = ["deletes", "marks"];
+
+/// Some files of a plan with only those of its deletes that they need.
+///
+/// # Errors
+/// `InvalidArgument` where `files` has no column of runs of deletes.
+pub fn own_deletes(
+    files: &RecordBatch,
+    deletes: &RecordBatch,
+) -> Result<(RecordBatch, RecordBatch)> {
+    let schema = files.schema();
+    let mut columns = files.columns().to_vec();
+    let places: Vec<usize> = RUNS.iter().filter_map(|name| schema.index_of(name).ok()).collect();
+    let mut needed = Vec::with_capacity(places.len());
+    for place in &places {
+        let runs = columns.get(*place).and_then(|column| column.as_list_opt::<i32>());
+        let runs = runs.filter(|runs| *runs.data_type() == delete_runs_type());
+        needed.push(runs.cloned().ok_or_else(|| unexpected("deletes are not runs of rows"))?);
+    }
+    if needed.is_empty() {
+        return Err(unexpected("the files have no column of them"));
+    }
+    let both: Vec<&dyn Array> = needed.iter().map(|runs| runs as &dyn Array).collect();
+    let all = concat(&both).map_err(invalid)?;
+    let (runs, used) = DeleteRuns::of(all.as_list::<i32>()).compact(deletes.num_rows());
+    let runs = runs.into_array()?;
+    for (number, (place, old)) in places.iter().zip(&needed).enumerate() {
+        let own = runs.slice(number * files.num_rows(), files.num_rows());
+        let (field, offsets, values, _) = own.into_parts();
+        let own = ListArray::try_new(field, offsets, values, old.nulls().cloned());
+        if let Some(column) = columns.get_mut(*place) {
+            *column = Arc::new(own.map_err(invalid)?);
         }
     }
-    let (mut numbers, mut used) = (Vec::with_capacity(rows), Vec::new());
-    for (row, is_used) in (0..).zip(is_used) {
-        numbers.push((used.len() as u32).cast_signed());
-        if is_used {
-            used.push(row);
-        }
-    }
-    (numbers, used)
-}
-
-fn item() -> Arc<Field> {
-    Arc::new(Field::new("item", DataType::Int32, true))
-}
-
-fn empty_lists(rows: usize) -> ListArray {
-    let offsets = OffsetBuffer::new_zeroed(rows);
-    ListArray::new(item(), offsets, Arc::new(Int32Array::from(Vec::<i32>::new())), None)
+    let files = RecordBatch::try_new(schema, columns).map_err(invalid)?;
+    let deletes = take_record_batch(deletes, &UInt32Array::from(used)).map_err(invalid)?;
+    Ok((files, deletes))
 }
 
 fn unexpected(reason: &str) -> crate::Error {

@@ -11,6 +11,7 @@ mod deletes;
 mod entries;
 mod filter;
 mod manifests;
+mod packing;
 mod splits;
 mod tasks;
 
@@ -22,6 +23,8 @@ use icefloe_format::manifest::Stats;
 pub use changes::{PlanChanges, changes};
 pub use context::TableContext;
 pub use counters::PlanCounters;
+pub use deletes::own_deletes;
+pub use packing::{Packing, pack};
 
 use crate::error::Result;
 use crate::runtime::block_on;

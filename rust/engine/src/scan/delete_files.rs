@@ -1,6 +1,7 @@
 //! Delete files, each read once per scan however many data files it applies to.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::{ArrayRef, RecordBatch};
@@ -85,11 +86,11 @@ impl DeleteFiles {
     pub(crate) fn positions(
         &self,
         location: &str,
-        deletes: &[usize],
+        deletes: &[Range<usize>],
     ) -> Result<Option<RoaringTreemap>> {
         let mut all: Option<RoaringTreemap> = None;
-        for index in deletes {
-            let (Some(file), Some(slot)) = (self.files.get(*index), self.positions.get(*index))
+        for index in deletes.iter().cloned().flatten() {
+            let (Some(file), Some(slot)) = (self.files.get(index), self.positions.get(index))
             else {
                 continue;
             };
@@ -111,15 +112,15 @@ impl DeleteFiles {
     ///
     /// # Errors
     /// Those of reading them; `Unsupported` for a content that is neither positions nor keys.
-    pub(crate) fn key_sets(&self, deletes: &[usize]) -> Result<Vec<KeySet>> {
+    pub(crate) fn key_sets(&self, deletes: &[Range<usize>]) -> Result<Vec<KeySet>> {
         let mut applying: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for index in deletes {
-            let Some(file) = self.files.get(*index) else { continue };
+        for index in deletes.iter().cloned().flatten() {
+            let Some(file) = self.files.get(index) else { continue };
             if !matches!(file.content, POSITIONS | EQUALITY) {
                 let feature = format!("a delete file of content {}", file.content);
                 return Err(Error::unsupported_in(&file.location, feature));
             }
-            if let Some((group, place)) = self.places.get(*index).copied().flatten() {
+            if let Some((group, place)) = self.places.get(index).copied().flatten() {
                 applying.entry(group).or_default().push(place);
             }
         }
@@ -217,10 +218,8 @@ fn key_groups(
     tasks: &[ScanTask],
 ) -> (Vec<KeyGroup>, Vec<Option<(usize, usize)>>) {
     let mut needed = vec![false; files.len()];
-    for index in tasks.iter().flat_map(ScanTask::delete_files) {
-        if let Some(needed) = needed.get_mut(*index) {
-            *needed = true;
-        }
+    for run in tasks.iter().flat_map(ScanTask::delete_files) {
+        needed.get_mut(run.clone()).unwrap_or_default().fill(true);
     }
     let mut known = HashMap::new();
     let mut groups: Vec<KeyGroup> = Vec::new();

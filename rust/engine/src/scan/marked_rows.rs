@@ -1,6 +1,7 @@
 //! Rows by what happens to them: those that delete files delete, told by a column or returned alone.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
@@ -45,7 +46,7 @@ pub(crate) fn wanted(
     files: &DeleteFiles,
 ) -> Result<Wanted> {
     let positions =
-        |numbers: &[usize]| deleted_positions(request, &task.file_format, (files, numbers));
+        |numbers: &[Range<usize>]| deleted_positions(request, &task.file_format, (files, numbers));
     let Some(marks) = &task.marks else {
         if !told || task.deletes.is_empty() {
             return Ok(Wanted::Kept);
@@ -73,7 +74,7 @@ pub(crate) fn wanted(
 fn deleted_positions(
     request: &FileRequest<'_>,
     file_format: &str,
-    (files, numbers): (&DeleteFiles, &[usize]),
+    (files, numbers): (&DeleteFiles, &[Range<usize>]),
 ) -> Result<RoaringTreemap> {
     let mut all = files.positions(request.location, numbers)?.unwrap_or_default();
     for set in files.key_sets(numbers)? {

@@ -1,6 +1,7 @@
 //! What is wanted of one data or delete file, whatever its format.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use icefloe_format::predicate::{BoundPredicate, Predicate};
@@ -45,7 +46,7 @@ pub(crate) struct FileRequest<'a> {
 pub(crate) enum RowDeletes<'a> {
     None,
     /// Delete files by their numbers.
-    Files(&'a DeleteFiles, &'a [usize]),
+    Files(&'a DeleteFiles, &'a [Range<usize>]),
     Positions(RoaringTreemap),
 }
 

@@ -1,5 +1,6 @@
 //! Scan tasks and delete files, from the batches of a plan.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -8,6 +9,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::cast;
 use arrow_schema::{DataType, Field};
 use icefloe_format::Error as FormatError;
+use icefloe_format::delete::{delete_runs, delete_runs_type};
 
 use crate::error::Result;
 
@@ -30,10 +32,10 @@ pub struct ScanTask {
     pub length: u64,
     /// Predicate JSON that rows must still satisfy.
     pub residual: Option<String>,
-    /// Which delete files apply, as rows of the plan's deletes.
-    pub deletes: Vec<usize>,
+    /// Which delete files apply, as runs of rows of the plan's deletes.
+    pub deletes: Vec<Range<usize>>,
     /// If given, only those of the rows that `deletes` leave are wanted that these delete files delete.
-    pub marks: Option<Vec<usize>>,
+    pub marks: Option<Vec<Range<usize>>>,
 }
 
 /// One delete file.
@@ -68,8 +70,8 @@ impl ScanTask {
         let start = columns.optional("start", &DataType::Int64)?;
         let length = columns.optional("length", &DataType::Int64)?;
         let residual = columns.optional("residual", &DataType::Utf8)?;
-        let deletes = columns.optional("deletes", &int_list())?;
-        let marks = columns.optional("marks", &int_list())?;
+        let deletes = columns.optional("deletes", &delete_runs_type())?;
+        let marks = columns.optional("marks", &delete_runs_type())?;
         (0..batch.num_rows())
             .map(|row| {
                 Ok(Self {
@@ -94,8 +96,8 @@ impl ScanTask {
             .collect()
     }
 
-    /// The delete files that it needs, some perhaps twice.
-    pub(crate) fn delete_files(&self) -> impl Iterator<Item = &usize> {
+    /// The delete files that it needs, some perhaps twice, as runs of rows.
+    pub(crate) fn delete_files(&self) -> impl Iterator<Item = &Range<usize>> {
         self.deletes.iter().chain(self.marks.iter().flatten())
     }
 }
@@ -190,13 +192,24 @@ fn ints(array: Option<&ArrayRef>, row: usize) -> Vec<i32> {
     }
 }
 
-fn delete_rows(array: Option<&ArrayRef>, row: usize, delete_count: usize) -> Result<Vec<usize>> {
-    let known = |index: i32| usize::try_from(index).ok().filter(|index| *index < delete_count);
-    let rows = ints(array, row).into_iter().map(|index| {
-        known(index).ok_or_else(|| {
-            let reason = format!("delete {index} is not a row of the {delete_count} deletes");
+fn delete_rows(
+    array: Option<&ArrayRef>,
+    row: usize,
+    delete_count: usize,
+) -> Result<Vec<Range<usize>>> {
+    let Some(array) = array.filter(|array| array.is_valid(row)) else { return Ok(vec![]) };
+    let known = |(first, count): (i32, i32)| {
+        let (first, count) = (usize::try_from(first).ok()?, usize::try_from(count).ok()?);
+        let end = first.checked_add(count).filter(|end| *end <= delete_count)?;
+        Some(first..end)
+    };
+    let runs = delete_runs(array.as_list::<i32>(), row).into_iter().map(|run| {
+        known(run).ok_or_else(|| {
+            let (first, count) = run;
+            let reason =
+                format!("{count} deletes from row {first} on are not among the {delete_count}");
             FormatError::invalid("files", reason).into()
         })
     });
-    rows.collect()
+    runs.collect()
 }

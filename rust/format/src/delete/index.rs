@@ -4,23 +4,19 @@
 //! (spec and tuple), or the whole table. A lookup is one hash and one binary search; among many
 //! equality deletes of one scope, those whose bounds overlap are found by an interval search.
 
-use std::sync::Arc;
+use std::ops::Range;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, Int32Type, Int64Type};
-use arrow_array::{Array, Int32Array, ListArray, PrimitiveArray, RecordBatch, StringArray};
-use arrow_buffer::OffsetBuffer;
-use arrow_schema::{DataType, Field};
-use hashbrown::{Equivalent, HashMap};
+use arrow_array::RecordBatch;
 
+use super::files::{Files, text_column};
+use super::groups::{Groups, PartitionGroups, PartitionRef};
+use super::hulls::Hulls;
 use super::overlap::{Overlap, Pairs};
 use super::ranges::Ranges;
-use super::scope::referenced_paths;
-use crate::error::{Error, Result};
+use super::runs::DeleteRuns;
+use crate::error::Result;
 use crate::spec::PrimitiveType;
 
-const POSITION_DELETES: i32 = 1;
-const EQUALITY_DELETES: i32 = 2;
 /// So few delete files are compared one by one.
 const FEW: usize = 12;
 
@@ -36,46 +32,17 @@ pub trait TableFacts {
 /// Delete files by what they can apply to.
 #[derive(Debug)]
 pub struct DeleteIndex {
-    by_path: HashMap<String, Deletes>,
-    by_partition: HashMap<PartitionKey, PartitionDeletes>,
-    global: EqualityDeletes,
+    groups: Groups,
+    /// The bounds of groups of many equality deletes.
+    bounds: Vec<Option<Box<GroupBounds>>>,
     overlap: Overlap,
 }
 
-/// A spec and the JSON text of a tuple.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct PartitionKey {
-    spec_id: i32,
-    tuple: String,
-}
-
-/// A [`PartitionKey`] that is looked up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct PartitionRef<'a> {
-    spec_id: i32,
-    tuple: &'a str,
-}
-
-/// Delete files of one partition.
-#[derive(Debug, Default)]
-struct PartitionDeletes {
-    positions: Deletes,
-    equality: EqualityDeletes,
-}
-
-/// Equality delete files of one scope.
-#[derive(Debug, Default)]
-struct EqualityDeletes {
-    deletes: Deletes,
-    /// The same by their bounds, where there are more than a few.
+/// What the bounds of a group's equality deletes tell of many of them at once.
+#[derive(Debug)]
+struct GroupBounds {
+    hulls: Option<Hulls>,
     ranges: Option<Ranges>,
-}
-
-/// Rows of the deletes batch by ascending data sequence number.
-#[derive(Debug, Default)]
-struct Deletes {
-    sequence_numbers: Vec<i64>,
-    rows: Vec<i32>,
 }
 
 impl DeleteIndex {
@@ -86,200 +53,115 @@ impl DeleteIndex {
     /// `InvalidArgument` where a column is absent or a sequence number is null, `Corrupt` where
     /// statistics cannot be decoded, `Unsupported` for deletion vectors.
     pub fn new(deletes: &RecordBatch, table: &dyn TableFacts) -> Result<Self> {
-        let files = Files::of(deletes)?;
-        let formats = text_column(deletes, "file_format")?;
-        let contents = number_column::<Int32Type>(deletes, "content")?;
-        let paths = referenced_paths(deletes)?;
-        let mut index = Self {
-            by_path: HashMap::new(),
-            by_partition: HashMap::new(),
-            global: EqualityDeletes::default(),
-            overlap: Overlap::new(deletes, table)?,
-        };
-        // In the order of sequence numbers, so that each group is in it too.
-        for row in files.rows_by_sequence_number()? {
-            if formats.value(row).eq_ignore_ascii_case("puffin") {
-                return Err(Error::unsupported("a deletion vector"));
-            }
-            let group = match (contents.value(row), paths.get(row).and_then(Option::as_deref)) {
-                (POSITION_DELETES, Some(path)) => index.by_path.entry_ref(path).or_default(),
-                (POSITION_DELETES, None) => &mut index.partition(&files, row).positions,
-                (EQUALITY_DELETES, _) if table.is_unpartitioned(files.spec_ids.value(row)) => {
-                    &mut index.global.deletes
-                }
-                (EQUALITY_DELETES, _) => &mut index.partition(&files, row).equality.deletes,
-                (other, _) => {
-                    let reason = format!("content {other} is not that of a delete file");
-                    return Err(Error::invalid("delete files", reason));
-                }
-            };
-            group.sequence_numbers.push(files.sequence_number(row)?);
-            group.rows.push(i32::try_from(row).map_err(|_| too_many())?);
-        }
-        let Self { by_partition, global, overlap, .. } = &mut index;
-        for partition in by_partition.values_mut() {
-            partition.equality.index(overlap);
-        }
-        global.index(overlap);
-        Ok(index)
-    }
-
-    fn partition(&mut self, files: &Files, row: usize) -> &mut PartitionDeletes {
-        let PartitionRef { spec_id, tuple } = files.partition(row);
-        let key = PartitionKey { spec_id, tuple: tuple.to_owned() };
-        self.by_partition.entry(key).or_default()
+        let groups = Groups::new(deletes, table)?;
+        let overlap = Overlap::new(deletes, table)?;
+        let bounds = groups.spans.iter().zip(&groups.is_equality).map(|(span, is_equality)| {
+            let rows = groups.order.get(span.clone()).filter(|_| *is_equality)?;
+            (rows.len() > FEW).then(|| {
+                let ranges = Ranges::new(rows, span.start, &overlap);
+                Box::new(GroupBounds { hulls: Hulls::new(rows, &overlap), ranges })
+            })
+        });
+        Ok(Self { bounds: bounds.collect(), groups, overlap })
     }
 
     /// Whether there is no delete file.
     pub fn is_empty(&self) -> bool {
-        self.by_path.is_empty()
-            && self.by_partition.is_empty()
-            && self.global.deletes.rows.is_empty()
+        self.groups.order.is_empty()
     }
 
-    /// For each data file (entry columns), the ascending rows of the deletes batch that apply to
-    /// it: `list<int32>`, empty where none does.
+    /// The rows of the deletes batch in the order that runs count them by.
+    pub fn order(&self) -> &[u32] {
+        &self.groups.order
+    }
+
+    /// For each data file (entry columns), the delete files that apply to it, as runs of places in
+    /// [`DeleteIndex::order`].
     ///
     /// # Errors
-    /// Those of [`DeleteIndex::new`]; `InvalidArgument` for more pairs than a list can count.
-    pub fn applying(&self, data: &RecordBatch) -> Result<ListArray> {
+    /// Those of [`DeleteIndex::new`]; `InvalidArgument` for more runs than a list can count.
+    pub fn applying(&self, data: &RecordBatch) -> Result<DeleteRuns> {
         let files = Files::of(data)?;
         let paths = text_column(data, "file_path")?;
         let pairs = self.overlap.with(data)?;
-        let mut rows: Vec<i32> = Vec::new();
-        let mut ends: Vec<i32> = Vec::with_capacity(data.num_rows() + 1);
-        ends.push(0);
+        let Groups { by_path, by_partition, global, .. } = &self.groups;
+        let mut found = DeleteRuns::with_capacity(data.num_rows());
+        let mut runs: Vec<(u32, u32)> = Vec::new();
         // Files of one partition are often neighbours.
-        let mut last: Option<(PartitionRef<'_>, Option<&PartitionDeletes>)> = None;
+        let mut last: Option<(PartitionRef<'_>, Option<&PartitionGroups>)> = None;
         for file in 0..data.num_rows() {
-            let start = rows.len();
+            runs.clear();
             let sequence = files.sequence_number(file)?;
-            if !self.by_path.is_empty()
-                && let Some(deletes) = self.by_path.get(paths.value(file))
-            {
-                rows.extend_from_slice(deletes.from(sequence));
+            if !by_path.is_empty() {
+                let group = by_path.get(paths.value(file)).copied();
+                runs.extend(group.and_then(|group| self.positions(group, sequence)));
             }
-            if !self.by_partition.is_empty() {
+            if !by_partition.is_empty() {
                 let key = files.partition(file);
-                let known = last.filter(|(known, _)| *known == key).map(|(_, deletes)| deletes);
-                let deletes = known.unwrap_or_else(|| self.by_partition.get(&key));
-                last = Some((key, deletes));
-                if let Some(deletes) = deletes {
-                    rows.extend_from_slice(deletes.positions.from(sequence));
-                    deletes.equality.applying(file, sequence, &pairs, &mut rows);
+                let known = last.filter(|(known, _)| *known == key).map(|(_, groups)| groups);
+                let groups = known.unwrap_or_else(|| by_partition.get(&key));
+                last = Some((key, groups));
+                if let Some(groups) = groups {
+                    let positions = groups.positions;
+                    runs.extend(positions.and_then(|group| self.positions(group, sequence)));
+                    self.keys(groups.equality, (file, sequence), &pairs, &mut runs);
                 }
             }
-            self.global.applying(file, sequence, &pairs, &mut rows);
-            rows[start..].sort_unstable();
-            ends.push(i32::try_from(rows.len()).map_err(|_| too_many())?);
+            self.keys(*global, (file, sequence), &pairs, &mut runs);
+            found.push(&mut runs)?;
         }
-        let item = Arc::new(Field::new("item", DataType::Int32, true));
-        let rows = Arc::new(Int32Array::from(rows));
-        ListArray::try_new(item, OffsetBuffer::new(ends.into()), rows, None)
-            .map_err(|error| Error::invalid("delete files", error.to_string()))
+        Ok(found)
     }
-}
 
-impl Deletes {
     /// Position deletes apply to files of their own commit too.
-    fn from(&self, sequence: i64) -> &[i32] {
-        let start = self.sequence_numbers.partition_point(|found| *found < sequence);
-        self.rows.get(start..).unwrap_or_default()
+    fn positions(&self, group: u32, sequence: i64) -> Option<(u32, u32)> {
+        let newer = self.from(group, |found| found < sequence)?;
+        Some(run(&newer))
     }
 
-    /// Equality deletes apply to older files only.
-    fn after(&self, sequence: i64) -> &[i32] {
-        let start = self.sequence_numbers.partition_point(|found| *found <= sequence);
-        self.rows.get(start..).unwrap_or_default()
-    }
-}
-
-impl EqualityDeletes {
-    fn index(&mut self, overlap: &Overlap) {
-        if self.deletes.rows.len() > FEW {
-            self.ranges = Ranges::new(&self.deletes.rows, &self.deletes.sequence_numbers, overlap);
+    /// Equality deletes apply to older files only, and only where both can hold one key.
+    fn keys(
+        &self,
+        group: Option<u32>,
+        (file, sequence): (usize, i64),
+        pairs: &Pairs<'_>,
+        runs: &mut Vec<(u32, u32)>,
+    ) {
+        let group = group.and_then(|group| Some((group, self.from(group, |at| at <= sequence)?)));
+        let Some((group, newer)) = group.filter(|(_, newer)| !newer.is_empty()) else { return };
+        let bounds = self.bounds.get(group as usize).and_then(Option::as_ref);
+        let end = newer.end;
+        let all = |hulls: &Hulls| hulls.all_overlap(file, end - newer.start, pairs);
+        if bounds.and_then(|bounds| bounds.hulls.as_ref()).is_some_and(all) {
+            runs.push(run(&newer));
+            return;
         }
-    }
-
-    fn applying(&self, file: usize, sequence: i64, pairs: &Pairs<'_>, rows: &mut Vec<i32>) {
-        let newer = self.deletes.after(sequence);
-        let may = |row: i32| pairs.may(file, row.cast_unsigned() as usize);
-        if newer.len() > FEW
-            && let Some(ranges) = &self.ranges
-        {
-            let mut take = |(newest, row): (i64, i32)| {
-                if newest > sequence && may(row) {
-                    rows.push(row);
+        let order = &self.groups.order;
+        let may =
+            |place: &usize| order.get(*place).is_some_and(|row| pairs.may(file, *row as usize));
+        let ranges = bounds.and_then(|bounds| bounds.ranges.as_ref());
+        if let Some(ranges) = ranges.filter(|_| newer.len() > FEW) {
+            let mut take = |place: usize| {
+                if place >= newer.start && may(&place) {
+                    runs.push(run(&(place..place + 1)));
                 }
             };
             if ranges.overlapping(file, pairs, &mut take) {
                 return;
             }
         }
-        rows.extend(newer.iter().copied().filter(|row| may(*row)));
+        runs.extend(newer.filter(may).map(|place| run(&(place..place + 1))));
+    }
+
+    /// The places of a group from the first whose sequence number is not `older` on.
+    fn from(&self, group: u32, older: impl Fn(i64) -> bool) -> Option<Range<usize>> {
+        let span = self.groups.spans.get(group as usize)?;
+        let numbers = self.groups.sequence_numbers.get(span.clone())?;
+        Some(span.start + numbers.partition_point(|found| older(*found))..span.end)
     }
 }
 
-impl Equivalent<PartitionKey> for PartitionRef<'_> {
-    fn equivalent(&self, key: &PartitionKey) -> bool {
-        self.spec_id == key.spec_id && self.tuple == key.tuple
-    }
-}
-
-/// The columns by which a file is placed.
-struct Files {
-    sequence_numbers: PrimitiveArray<Int64Type>,
-    spec_ids: PrimitiveArray<Int32Type>,
-    partitions: StringArray,
-}
-
-impl Files {
-    fn of(batch: &RecordBatch) -> Result<Self> {
-        Ok(Self {
-            sequence_numbers: number_column(batch, "sequence_number")?,
-            spec_ids: number_column(batch, "spec_id")?,
-            partitions: text_column(batch, "partition")?,
-        })
-    }
-
-    fn sequence_number(&self, row: usize) -> Result<i64> {
-        if self.sequence_numbers.is_null(row) {
-            return Err(Error::invalid("sequence_number", "a live file has none"));
-        }
-        Ok(self.sequence_numbers.value(row))
-    }
-
-    fn partition(&self, row: usize) -> PartitionRef<'_> {
-        PartitionRef { spec_id: self.spec_ids.value(row), tuple: self.partitions.value(row) }
-    }
-
-    fn rows_by_sequence_number(&self) -> Result<Vec<usize>> {
-        let mut rows: Vec<(i64, usize)> = Vec::with_capacity(self.spec_ids.len());
-        for row in 0..self.spec_ids.len() {
-            rows.push((self.sequence_number(row)?, row));
-        }
-        rows.sort_unstable();
-        Ok(rows.into_iter().map(|(_, row)| row).collect())
-    }
-}
-
-fn number_column<T: ArrowPrimitiveType>(
-    batch: &RecordBatch,
-    name: &str,
-) -> Result<PrimitiveArray<T>> {
-    let column = batch.column_by_name(name).and_then(|column| column.as_primitive_opt::<T>());
-    column.cloned().ok_or_else(|| absent(name))
-}
-
-pub(super) fn text_column(batch: &RecordBatch, name: &str) -> Result<StringArray> {
-    let column = batch.column_by_name(name).and_then(|column| column.as_string_opt::<i32>());
-    column.cloned().ok_or_else(|| absent(name))
-}
-
-fn absent(name: &str) -> Error {
-    Error::invalid("entry columns", format!("{name} is absent or of another type"))
-}
-
-fn too_many() -> Error {
-    Error::invalid("delete files", "there are more than a 32-bit index can count")
+/// Places as first and count; the index has fewer than 2^31 of them.
+fn run(places: &Range<usize>) -> (u32, u32) {
+    (places.start as u32, places.len() as u32)
 }

@@ -6,7 +6,10 @@
 mod apply;
 mod cells;
 mod equality;
+mod files;
+mod groups;
 mod hash;
+mod hulls;
 mod index;
 mod key_sources;
 mod numbers;
@@ -14,6 +17,7 @@ mod overlap;
 mod position;
 mod prefilter;
 mod ranges;
+mod runs;
 mod scope;
 mod stored;
 
@@ -21,4 +25,5 @@ pub use apply::{KeyedColumns, deleted_rows};
 pub use equality::EqualityKeys;
 pub use index::{DeleteIndex, TableFacts};
 pub use position::{PositionDeletes, RowRun, deleted_positions, row_runs};
+pub use runs::{DeleteRuns, delete_runs, delete_runs_type};
 pub use stored::KeyRange;

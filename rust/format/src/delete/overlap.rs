@@ -69,9 +69,9 @@ impl Overlap {
 
     /// The field whose bounds part most of these delete files from others, and those that it parts:
     /// every key in them lies between two bounds.
-    pub(super) fn parting(&self, deletes: &[i32]) -> Option<(usize, Vec<bool>)> {
-        let bounded = |row: &i32, place: usize| {
-            let row = row.cast_unsigned() as usize;
+    pub(super) fn parting(&self, deletes: &[u32]) -> Option<(usize, Vec<bool>)> {
+        let bounded = |row: &u32, place: usize| {
+            let row = *row as usize;
             let field = self.fields.get(place).filter(|field| field.numbers.is_some());
             let has_place = self.places.get(row).is_some_and(|places| places.contains(&place));
             has_place && field.is_some_and(|field| field.is_bounded(row))
@@ -86,9 +86,47 @@ impl Overlap {
         (count > 0).then_some((place, parted))
     }
 
-    /// The bounds of a field of the delete files as numbers.
-    pub(super) fn numbers(&self, place: usize) -> Option<&Numbers> {
-        self.fields.get(place)?.numbers.as_ref()
+    /// The equality fields of all these delete files, where they are the same.
+    pub(super) fn common_fields(&self, deletes: &[u32]) -> Option<&[usize]> {
+        let fields = self.places.get(*deletes.first()? as usize)?;
+        let alike = deletes.iter().all(|row| self.places.get(*row as usize) == Some(fields));
+        (alike && !fields.is_empty()).then_some(fields)
+    }
+
+    /// What a delete file holds of a field.
+    pub(super) fn extent(&self, place: usize, row: usize) -> Option<Extent> {
+        let field = self.fields.get(place)?;
+        Some(Extent::of(&field.deletes, field.numbers.as_ref(), row))
+    }
+
+    /// The bounds of a field of a delete file as numbers.
+    pub(super) fn bounds(&self, place: usize, row: usize) -> Option<(i64, i64)> {
+        let numbers = self.fields.get(place)?.numbers.as_ref()?;
+        Some((*numbers.lower.get(row)?, *numbers.upper.get(row)?))
+    }
+}
+
+/// What one file may hold of a field, in numbers; a bound that it has not is as far out as can be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent {
+    pub(super) nulls: bool,
+    pub(super) values: bool,
+    pub(super) lower: i64,
+    pub(super) upper: i64,
+}
+
+impl Extent {
+    fn of(facts: &ColumnFacts, numbers: Option<&Numbers>, file: usize) -> Self {
+        let number = |bounds: Option<&ArrayRef>, of: fn(&Numbers) -> &Vec<i64>| {
+            let valid = bounds.is_some_and(|bounds| bounds.is_valid(file));
+            numbers.filter(|_| valid).and_then(|numbers| of(numbers).get(file)).copied()
+        };
+        Self {
+            nulls: facts.may_be_null.value(file),
+            values: facts.may_have_values.value(file),
+            lower: number(facts.lower(), |numbers| &numbers.lower).unwrap_or(i64::MIN),
+            upper: number(facts.upper(), |numbers| &numbers.upper).unwrap_or(i64::MAX),
+        }
     }
 }
 
@@ -136,6 +174,12 @@ impl Pairs<'_> {
         let places = self.places.get(delete_file).map_or(&[][..], Vec::as_slice);
         let mut columns = places.iter().filter_map(|place| self.columns.get(*place));
         columns.all(|column| column.may_share(data_file, delete_file))
+    }
+
+    /// What a data file holds of a field.
+    pub(super) fn extent(&self, place: usize, data: usize) -> Option<Extent> {
+        let column = self.columns.get(place)?;
+        Some(Extent::of(&column.data, column.numbers.as_ref(), data))
     }
 
     /// A data file's bounds of a field as numbers; `None` where it has not both.

@@ -5,18 +5,15 @@
 
 use super::overlap::{Overlap, Pairs};
 
-/// A delete file: its data sequence number and its row.
-type Delete = (i64, i32);
-
 /// Delete files by the bounds of one field.
 #[derive(Debug)]
 pub(super) struct Ranges {
     /// The field's place among the equality fields.
     field: usize,
-    /// Delete files that the field's bounds part from no data file.
-    unbounded: Vec<Delete>,
-    /// The others by ascending lower bound.
-    bounded: Vec<Delete>,
+    /// Places of delete files that the field's bounds part from no data file.
+    unbounded: Vec<usize>,
+    /// Those of the others by ascending lower bound.
+    bounded: Vec<usize>,
     /// Their lower bounds, ascending.
     lower: Vec<i64>,
     /// Their upper bounds, ascending.
@@ -27,35 +24,36 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// Index delete files by the field that parts most of them; `None` where none does.
-    pub(super) fn new(rows: &[i32], sequence_numbers: &[i64], overlap: &Overlap) -> Option<Self> {
+    /// Index delete files, whose places begin at `first`, by the field that parts most of them; `None`
+    /// where none does.
+    pub(super) fn new(rows: &[u32], first: usize, overlap: &Overlap) -> Option<Self> {
         let (field, is_bounded) = overlap.parting(rows)?;
-        let numbers = overlap.numbers(field)?;
-        let of = |numbers: &[i64], row: i32| {
-            numbers.get(row.cast_unsigned() as usize).copied().unwrap_or_default()
-        };
-        let (mut bounded, mut unbounded) = (Vec::new(), Vec::new());
-        for ((row, sequence), is_bounded) in rows.iter().zip(sequence_numbers).zip(is_bounded) {
-            let group = if is_bounded { &mut bounded } else { &mut unbounded };
-            group.push((*sequence, *row));
+        let mut unbounded = Vec::new();
+        let mut bounded: Vec<((i64, i64), usize)> = Vec::new();
+        for ((row, place), is_bounded) in rows.iter().zip(first..).zip(is_bounded) {
+            match overlap.bounds(field, *row as usize).filter(|_| is_bounded) {
+                Some(bounds) => bounded.push((bounds, place)),
+                None => unbounded.push(place),
+            }
         }
-        bounded.sort_by_key(|(_, row): &Delete| of(&numbers.lower, *row));
-        let lower = bounded.iter().map(|(_, row)| of(&numbers.lower, *row)).collect();
+        bounded.sort_by_key(|((lower, _), _)| *lower);
+        let lower = bounded.iter().map(|((lower, _), _)| *lower).collect();
         let mut ends: Vec<(i64, u32)> =
-            bounded.iter().zip(0..).map(|((_, row), at)| (of(&numbers.upper, *row), at)).collect();
+            bounded.iter().zip(0..).map(|(((_, upper), _), at)| (*upper, at)).collect();
         ends.sort_unstable();
         let latest = maxima(&ends);
         let upper = ends.into_iter().map(|(upper, _)| upper).collect();
+        let bounded = bounded.into_iter().map(|(_, place)| place).collect();
         Some(Self { field, unbounded, bounded, lower, upper, latest })
     }
 
-    /// Give `take` the delete files whose range may overlap that of a data file, and those without a
+    /// Give `take` the places of the delete files whose range may overlap that of a data file, and those without a
     /// range; nothing, and false, where the data file has none.
     pub(super) fn overlapping(
         &self,
         file: usize,
         pairs: &Pairs<'_>,
-        take: &mut dyn FnMut(Delete),
+        take: &mut dyn FnMut(usize),
     ) -> bool {
         let Some((lower, upper)) = pairs.bounds(self.field, file) else { return false };
         let begun = self.lower.partition_point(|start| *start <= upper);
@@ -66,7 +64,7 @@ impl Ranges {
     }
 
     /// The leaves below a node that lie before `begun` and whose place is `ended` or later.
-    fn visit(&self, node: usize, (begun, ended): (usize, u32), take: &mut dyn FnMut(Delete)) {
+    fn visit(&self, node: usize, (begun, ended): (usize, u32), take: &mut dyn FnMut(usize)) {
         let leaves = self.latest.len() / 2;
         let first = (node << (leaves.ilog2() - node.ilog2())) - leaves;
         if first >= begun || self.latest.get(node).is_none_or(|latest| *latest < ended) {

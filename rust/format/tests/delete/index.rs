@@ -6,11 +6,9 @@ use std::sync::Arc;
 use arrow_array::builder::{
     BinaryBuilder, Int32Builder, Int64Builder, ListBuilder, MapBuilder, MapFieldNames,
 };
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
 use icefloe_format::Error;
-use icefloe_format::delete::{DeleteIndex, TableFacts};
+use icefloe_format::delete::{DeleteIndex, TableFacts, delete_runs};
 use icefloe_format::spec::PrimitiveType;
 use proptest::prelude::*;
 
@@ -131,8 +129,23 @@ pub(crate) fn batch(files: &[File]) -> RecordBatch {
 
 fn pairs(deletes: &[File], data: &[File]) -> Vec<Vec<i32>> {
     let index = DeleteIndex::new(&batch(deletes), &Table).unwrap();
-    let lists = index.applying(&batch(data)).unwrap();
-    lists.iter().map(|list| list.unwrap().as_primitive::<Int32Type>().values().to_vec()).collect()
+    applying(&index, &batch(data))
+}
+
+/// The rows of the deletes batch that apply to each data file, ascending.
+pub(crate) fn applying(index: &DeleteIndex, data: &RecordBatch) -> Vec<Vec<i32>> {
+    let lists = index.applying(data).unwrap().into_array().unwrap();
+    let rows = |file: usize| {
+        let runs = delete_runs(&lists, file);
+        let apart = runs.windows(2).all(|pair| pair[0].0 + pair[0].1 < pair[1].0);
+        assert!(apart, "runs ascend and do not touch: {runs:?}");
+        let places = runs.into_iter().flat_map(|(first, count)| first..first + count);
+        let row = |place: i32| index.order()[usize::try_from(place).unwrap()];
+        let mut rows: Vec<i32> = places.map(|place| i32::try_from(row(place)).unwrap()).collect();
+        rows.sort_unstable();
+        rows
+    };
+    (0..data.num_rows()).map(rows).collect()
 }
 
 #[test]
@@ -314,4 +327,38 @@ proptest! {
             prop_assert_eq!(found, expected.map(|(_, row)| row).collect::<Vec<i32>>());
         }
     }
+}
+
+#[test]
+fn files_that_keys_in_no_order_span_have_one_run_each() {
+    let wide = |content, sequence, low: i64| bounded(file(content, sequence), Some((low, 1000, 0)));
+    let deletes: Vec<File> = (1..=40).map(|n| wide(2, n, n)).collect();
+    let files: Vec<File> = (1..=40)
+        .map(|n| File { content: 0, path: format!("f{n}"), ..wide(0, n, 40 - n) })
+        .collect();
+    let index = DeleteIndex::new(&batch(&deletes), &Table).unwrap();
+    let lists = index.applying(&batch(&files)).unwrap().into_array().unwrap();
+    for (row, sequence) in (1..40_i32).enumerate() {
+        assert_eq!(delete_runs(&lists, row), [(sequence, 40 - sequence)]);
+    }
+    assert_eq!(delete_runs(&lists, 39), []);
+}
+
+#[test]
+fn rows_that_no_file_needs_are_left_out() {
+    let deletes = [
+        File { referenced: Some("gone".into()), ..file(1, 5) },
+        File { spec_id: 1, partition: "[1]".into(), ..file(1, 5) },
+        File { spec_id: 1, partition: "[1]".into(), ..file(1, 6) },
+        File { spec_id: 1, partition: "[2]".into(), ..file(1, 6) },
+        File { referenced: Some("a".into()), ..file(1, 7) },
+    ];
+    let index = DeleteIndex::new(&batch(&deletes), &Table).unwrap();
+    let data = [data("a", 1, "[1]", 1), data("b", 1, "[1]", 6)];
+    let (runs, used) = index.applying(&batch(&data)).unwrap().compact(deletes.len());
+    let rows: Vec<u32> = used.iter().map(|place| index.order()[*place as usize]).collect();
+    assert_eq!(rows, [1, 2, 4]);
+    let lists = runs.into_array().unwrap();
+    assert_eq!(delete_runs(&lists, 0), [(0, 2), (2, 1)]);
+    assert_eq!(delete_runs(&lists, 1), [(1, 1)]);
 }

@@ -1,12 +1,10 @@
 //! Pairing of delete files with data files against the reference's index of one table.
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int32Type;
 use icefloe_format::delete::{DeleteIndex, TableFacts};
 use icefloe_format::spec::{PartitionSpec, PrimitiveType};
 use serde_json::Value;
 
-use crate::index::{File, batch};
+use crate::index::{File, applying, batch};
 use crate::vectors::{cases, text};
 
 struct Table(Vec<PartitionSpec>);
@@ -60,9 +58,7 @@ fn deletes_apply_as_in_the_vectors() {
         let files: Vec<File> =
             data.iter().map(|data| file(data, text(data, "path").to_owned())).collect();
         let index = DeleteIndex::new(&batch(&deletes), &table).unwrap();
-        let lists = index.applying(&batch(&files)).unwrap();
-        for (data, list) in data.iter().zip(lists.iter()) {
-            let found = list.unwrap().as_primitive::<Int32Type>().values().to_vec();
+        for (data, found) in data.iter().zip(applying(&index, &batch(&files))) {
             let expected: Vec<i32> = data["deletes"].as_array().unwrap().iter().map(int).collect();
             assert_eq!(found, expected, "{data}");
         }

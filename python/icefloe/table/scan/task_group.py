@@ -1,0 +1,85 @@
+"""Tasks that one reader works through, wherever it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from icefloe import _core
+
+
+@dataclass(frozen=True)
+class TaskGroup:
+    """Tasks that one reader works through, everything that reading needs included. It pickles and travels.
+
+    Attributes:
+        context: Read context, JSON.
+        projection: Wanted columns, schema JSON.
+        io_properties: Storage properties, credentials included: for readers alone, never for logs.
+        files_ipc: The plan's files of this group, Arrow IPC stream.
+        deletes_ipc: The delete files that apply to them, Arrow IPC stream.
+    """
+
+    context: str
+    projection: str
+    io_properties: dict[str, str] = field(repr=False)
+    files_ipc: bytes
+    deletes_ipc: bytes
+
+    def read(self, batch_size: int = 65536) -> pa.RecordBatchReader:
+        """Return the group's rows as a stream of record batches.
+
+        Args:
+            batch_size: Most rows of a batch.
+        """
+        stream = _core.read(
+            _core.FileIo(self.io_properties),
+            self.context,
+            self.files,
+            self.deletes,
+            projection=self.projection,
+            batch_size=batch_size,
+        )
+        return batch_reader(stream)
+
+    @property
+    def files(self) -> pa.RecordBatch:
+        """One row per task (see `icefloe._core.ScanPlan.files`)."""
+        return batch_from_ipc(self.files_ipc)
+
+    @property
+    def deletes(self) -> pa.RecordBatch:
+        """One row per delete file."""
+        return batch_from_ipc(self.deletes_ipc)
+
+    @property
+    def num_tasks(self) -> int:
+        """How many tasks the group has."""
+        return int(self.files.num_rows)
+
+    def __repr__(self) -> str:
+        return f"TaskGroup({self.num_tasks} tasks)"
+
+
+def batch_reader(stream: _core.ScanStream) -> pa.RecordBatchReader:
+    """Return a scan's rows as a reader that raises icefloe's own exceptions.
+
+    Through the C stream interface every failure would arrive as pyarrow's.
+    """
+    return pa.RecordBatchReader.from_batches(stream.schema, iter(stream))
+
+
+def batch_to_ipc(batch: pa.RecordBatch) -> bytes:
+    """Return one record batch as an Arrow IPC stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+def batch_from_ipc(data: bytes) -> pa.RecordBatch:
+    """Return the record batch of an Arrow IPC stream that `batch_to_ipc` made."""
+    with pa.ipc.open_stream(data) as reader:
+        return reader.read_next_batch()

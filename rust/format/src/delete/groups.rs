@@ -1,0 +1,128 @@
+//! Delete files by what they can apply to: the order in which each such group is one stretch.
+
+use std::ops::Range;
+
+use arrow_array::RecordBatch;
+use arrow_array::types::Int32Type;
+use hashbrown::{Equivalent, HashMap};
+
+use super::files::{Files, number_column, text_column};
+use super::index::TableFacts;
+use super::runs::too_many;
+use super::scope::referenced_paths;
+use crate::error::{Error, Result};
+
+const POSITION_DELETES: i32 = 1;
+const EQUALITY_DELETES: i32 = 2;
+
+/// Groups by number, as they are looked up.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    pub(super) by_path: HashMap<String, u32>,
+    pub(super) by_partition: HashMap<PartitionKey, PartitionGroups>,
+    pub(super) global: Option<u32>,
+    /// Where each group stands in `order`.
+    pub(super) spans: Vec<Range<usize>>,
+    /// Whether a group is of equality deletes.
+    pub(super) is_equality: Vec<bool>,
+    /// Rows of the deletes batch, those of one group by ascending sequence number.
+    pub(super) order: Vec<u32>,
+    /// Their sequence numbers.
+    pub(super) sequence_numbers: Vec<i64>,
+}
+
+/// A spec and the JSON text of a tuple.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct PartitionKey {
+    spec_id: i32,
+    tuple: String,
+}
+
+/// A [`PartitionKey`] that is looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct PartitionRef<'a> {
+    pub(super) spec_id: i32,
+    pub(super) tuple: &'a str,
+}
+
+/// The groups of one partition.
+#[derive(Debug, Default)]
+pub(super) struct PartitionGroups {
+    pub(super) positions: Option<u32>,
+    pub(super) equality: Option<u32>,
+}
+
+impl Equivalent<PartitionKey> for PartitionRef<'_> {
+    fn equivalent(&self, key: &PartitionKey) -> bool {
+        self.spec_id == key.spec_id && self.tuple == key.tuple
+    }
+}
+
+impl From<&PartitionRef<'_>> for PartitionKey {
+    fn from(partition: &PartitionRef<'_>) -> Self {
+        Self { spec_id: partition.spec_id, tuple: partition.tuple.to_owned() }
+    }
+}
+
+impl Groups {
+    pub(super) fn new(deletes: &RecordBatch, table: &dyn TableFacts) -> Result<Self> {
+        let files = Files::of(deletes)?;
+        let formats = text_column(deletes, "file_format")?;
+        let contents = number_column::<Int32Type>(deletes, "content")?;
+        let paths = referenced_paths(deletes)?;
+        let mut groups = Self::default();
+        let mut placed: Vec<(u32, i64, u32)> = Vec::with_capacity(deletes.num_rows());
+        for (row, path) in paths.into_iter().enumerate() {
+            if formats.value(row).eq_ignore_ascii_case("puffin") {
+                return Err(Error::unsupported("a deletion vector"));
+            }
+            let content = contents.value(row);
+            let is_global =
+                content == EQUALITY_DELETES && table.is_unpartitioned(files.partition(row).spec_id);
+            let group = groups.number(content, path, files.partition(row), is_global)?;
+            let row_number = u32::try_from(row).ok().filter(|row| *row < i32::MAX.cast_unsigned());
+            placed.push((group, files.sequence_number(row)?, row_number.ok_or_else(too_many)?));
+        }
+        placed.sort_unstable();
+        groups.spans = vec![0..0; groups.is_equality.len()];
+        for (place, (group, sequence, row)) in placed.into_iter().enumerate() {
+            if let Some(span) = groups.spans.get_mut(group as usize) {
+                span.start = if span.end == 0 { place } else { span.start };
+                span.end = place + 1;
+            }
+            groups.sequence_numbers.push(sequence);
+            groups.order.push(row);
+        }
+        Ok(groups)
+    }
+
+    /// The number of the group of one delete file, a new one where it is the first.
+    fn number(
+        &mut self,
+        content: i32,
+        path: Option<String>,
+        partition: PartitionRef<'_>,
+        is_global: bool,
+    ) -> Result<u32> {
+        let next = u32::try_from(self.is_equality.len()).map_err(|_| too_many())?;
+        let group = match (content, path) {
+            (POSITION_DELETES, Some(path)) => *self.by_path.entry(path).or_insert(next),
+            (EQUALITY_DELETES, _) if is_global => *self.global.get_or_insert(next),
+            (POSITION_DELETES | EQUALITY_DELETES, _) => {
+                let of_partition = self.by_partition.entry_ref(&partition).or_default();
+                *match content {
+                    POSITION_DELETES => of_partition.positions.get_or_insert(next),
+                    _ => of_partition.equality.get_or_insert(next),
+                }
+            }
+            (other, _) => {
+                let reason = format!("content {other} is not that of a delete file");
+                return Err(Error::invalid("delete files", reason));
+            }
+        };
+        if group == next {
+            self.is_equality.push(content == EQUALITY_DELETES);
+        }
+        Ok(group)
+    }
+}
