@@ -41,7 +41,9 @@ impl OrcDecoder for PyArrowOrc {
                 }
             };
             let file = py.import("pyarrow.orc")?.getattr("ORCFile")?.call1((source,))?;
-            let schema = Schema::from_pyarrow_bound(&file.getattr("schema")?)?;
+            let schema = file.getattr("schema")?;
+            check_names(&schema, schema.len()?)?;
+            let schema = Schema::from_pyarrow_bound(&schema)?;
             Ok(Box::new(OrcFile {
                 location: location.to_owned(),
                 schema: Arc::new(schema),
@@ -119,6 +121,17 @@ fn has_timestamps(data_type: &DataType) -> bool {
     }
 }
 
+/// Have Python look at the names of a schema's or a type's fields: Arrow's import panics where one is not UTF-8.
+fn check_names(fields: &Bound<'_, PyAny>, count: usize) -> PyResult<()> {
+    for place in 0..count {
+        let field = fields.call_method1("field", (place,))?;
+        field.getattr("name")?;
+        let data_type = field.getattr("type")?;
+        check_names(&data_type, data_type.getattr("num_fields")?.extract()?)?;
+    }
+    Ok(())
+}
+
 /// What Python does, and its exception as an error of the file.
 fn attached<T>(location: &str, work: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T> {
     let outcome = Python::try_attach(|py| work(py).map_err(|error| failure(py, location, &error)));
@@ -138,7 +151,11 @@ fn failure(py: Python<'_>, location: &str, error: &PyErr) -> Error {
     if class == "ArrowNotImplementedError" || reason.contains("out of range for nanosecond") {
         return Error::unsupported_in(location, format!("pyarrow.orc: {reason}"));
     }
-    if error.is_instance_of::<PyOSError>(py) || error.is_instance_of::<PyValueError>(py) {
+    // What the decoder cannot name more closely, such as data that do not decompress, has the class of all.
+    let of_data = class == "ArrowException"
+        || error.is_instance_of::<PyOSError>(py)
+        || error.is_instance_of::<PyValueError>(py);
+    if of_data {
         return Error::corrupt_file(location, WHAT, reason);
     }
     Error::internal(format!("decode {location}"), format!("{class}: {reason}"))

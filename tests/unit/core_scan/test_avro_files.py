@@ -300,6 +300,16 @@ def test_a_file_cut_off_is_corrupt(tmp_path, length):
         list(stream([avro_task(location, 1_000)], schema(ID, NAME)))
 
 
+@pytest.mark.parametrize("head", [b"PAR1", b"Obj\x01" + b"\x02\x06key\x80\x80\x80\x80\x80\x80\x02"])
+def test_a_file_that_is_no_avro_is_not_read_as_a_whole(tmp_path, head):
+    path = tmp_path / "a.avro"
+    with path.open("wb") as out:
+        out.write(head)
+        out.truncate(1 << 40)
+    with pytest.raises(CorruptFileError, match=r"a\.avro.*Avro header"):
+        list(stream([avro_task(str(path), 1)], schema(ID)))
+
+
 def test_damaged_bytes_are_corrupt_and_say_where(tmp_path):
     location = numbers(tmp_path / "a.avro", codec="null")
     whole = bytearray(Path(location).read_bytes())

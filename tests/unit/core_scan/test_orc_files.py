@@ -228,6 +228,27 @@ def test_a_file_cut_off_is_corrupt(tmp_path, length):
         list(stream([orc_task(location, 20_000)], schema(ID, NAME)))
 
 
+@pytest.mark.parametrize("name", [b"outer", b"inner"])
+def test_names_that_are_no_text_are_corrupt(tmp_path, name):
+    inner = pa.list_(pa.field("item", pa.struct([orc_field(3, "inner", pa.int32())]), metadata={"iceberg.id": "2"}))
+    location = write_orc(tmp_path / "a.orc", {orc_field(1, "outer", inner): [None]}, compression="uncompressed")
+    whole = Path(location).read_bytes()
+    Path(location).write_bytes(whole.replace(name, b"\xff" * len(name)))
+    with pytest.raises(CorruptFileError, match=r"a\.orc.*utf-8"):
+        list(stream([orc_task(location, 1)], schema(ID)))
+
+
+@pytest.mark.parametrize("compression", ["uncompressed", "zlib"])
+def test_damaged_bytes_are_corrupt(tmp_path, compression):
+    location = numbers(tmp_path / "a.orc", compression=compression)
+    whole = bytearray(Path(location).read_bytes())
+    middle = len(whole) // 2
+    whole[middle : middle + 100] = b"\xff" * 100
+    Path(location).write_bytes(whole)
+    with pytest.raises(CorruptFileError, match=r"a\.orc"):
+        list(stream([orc_task(location, 20_000)], schema(NAME)))
+
+
 def test_what_cannot_be_read_says_so(tmp_path):
     text = write_orc(tmp_path / "t.orc", {orc_field(1, "id", pa.string()): ["5"]})
     with pytest.raises(SchemaMismatchError, match="expected long"):

@@ -13,7 +13,7 @@ from icefloe.table.read_context import schema_json
 from icefloe.table.scan.change_rows import CHANGE_COLUMNS, ChangeRows
 from icefloe.table.scan.changelog_plan import appended, difference
 from icefloe.table.scan.incremental import IncrementalScan
-from icefloe.table.scan.metadata_columns import check_names
+from icefloe.table.scan.metadata_columns import DELETED, check_names
 from icefloe.table.scan.results import count_planned
 from icefloe.table.snapshots import Operation
 
@@ -106,6 +106,8 @@ class IncrementalChangelogScan(IncrementalScan):
 
     def _rows(self) -> ChangeRows:
         check_names(self._names(), self.schema(), CHANGE_COLUMNS.names)
+        if DELETED in self.selected_fields:
+            raise ValidationError(f"{DELETED}: in a changelog _change_type tells which rows were deleted")
         whole = schema_json(self.schema())
         projection = (
             whole if "*" in self.selected_fields and len(self.selected_fields) == 1 else self._projection_json()

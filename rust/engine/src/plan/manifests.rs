@@ -83,7 +83,8 @@ impl Manifests {
         for (row, might_match) in might_match.into_iter().enumerate() {
             let manifest = list.manifest(row).map_err(|error| Error::in_file(&location, error))?;
             // Who adds a file writes the manifest that says so.
-            let other = added_by.is_some() && manifest.added_snapshot_id != added_by;
+            let writer = manifest.added_snapshot_id;
+            let other = added_by.is_some() && writer.is_some() && writer != added_by;
             let opened = might_match && !other && list.has_files(row);
             // A spec that metadata does not have would make every tuple meaningless.
             context.spec(manifest.spec_id).map_err(|error| error.at(&manifest.location))?;

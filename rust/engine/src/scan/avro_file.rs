@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, RecordBatch};
 use icefloe_format::Error as FormatError;
-use icefloe_format::avro::container::{Container, SYNC_BYTES};
+use icefloe_format::avro::container::{Container, MAGIC, SYNC_BYTES};
 use icefloe_format::avro::decompress::{Decompressor, MAX_BLOCK_BYTES};
 use icefloe_format::avro::natural::{arrow_schema, columns_of};
 use icefloe_format::avro::{AvroType, Codec, Cursor, Selection, StructColumn};
@@ -23,6 +23,8 @@ use crate::error::{Error, Result};
 const WHAT: &str = "the Avro file";
 /// Read first; more where a header is longer.
 const HEADER_BYTES: usize = 64 << 10;
+/// No header is longer. Without a limit a file that is not Avro at all would be read into memory as a whole.
+const MAX_HEADER_BYTES: usize = 16 << 20;
 /// Read for a block's header when blocks are only counted, on a local disk.
 const WALK_BYTES: usize = 4 << 10;
 /// Read at once of blocks that are decoded.
@@ -86,15 +88,17 @@ pub(crate) fn avro_units(request: &FileRequest<'_>) -> Result<Vec<AvroUnit>> {
 }
 
 fn open(request: &FileRequest<'_>, source: DataFile) -> Result<(AvroFile, u64)> {
+    let most = usize::try_from(source.len()).unwrap_or(usize::MAX).min(MAX_HEADER_BYTES);
     let mut length = HEADER_BYTES;
     loop {
-        let all = usize::try_from(source.len()).unwrap_or(usize::MAX);
-        let head = source.get_bytes(0, length.min(all));
+        let head = source.get_bytes(0, length.min(most));
         let head = head.map_err(|error| source_error(request.location, error))?;
         match Container::parse(&head) {
             Ok(container) => return opened(request, source.clone(), &container),
-            Err(error) if length >= all => return Err(Error::in_file(request.location, error)),
-            Err(_) => length = length.saturating_mul(8),
+            Err(FormatError::Corrupt { .. }) if length < most && head.starts_with(&MAGIC) => {
+                length = length.saturating_mul(8);
+            }
+            Err(error) => return Err(Error::in_file(request.location, error)),
         }
     }
 }

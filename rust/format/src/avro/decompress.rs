@@ -10,6 +10,8 @@ use crate::{Error, Result};
 pub const MAX_BLOCK_BYTES: usize = 1 << 28;
 
 const SMALLEST_BUFFER: usize = 1 << 16;
+/// What a block claims to hold is believed up to this many times its size.
+const LIKELY_RATIO: usize = 64;
 const CRC_BYTES: usize = 4;
 /// `ZSTD_error_dstSize_tooSmall`, one of the codes that the library promises to keep.
 const ZSTD_TOO_SMALL: zstd_safe::ErrorCode = 0_usize.wrapping_sub(70);
@@ -119,7 +121,9 @@ impl Target<'_> {
         let context = state.as_mut();
         let context = context.ok_or_else(|| Error::unsupported("zstandard without memory"))?;
         if let Ok(Some(claimed)) = zstd_safe::get_frame_content_size(block) {
-            self.make_room(usize::try_from(claimed).unwrap_or(usize::MAX))?;
+            let claimed = self.within_limit(usize::try_from(claimed).unwrap_or(usize::MAX))?;
+            // Most blocks hold no more; room for others is made once their bytes are there.
+            self.make_room(claimed.min(block.len().saturating_mul(LIKELY_RATIO)))?;
         }
         loop {
             match context.decompress(self.buffer.as_mut_slice(), block) {

@@ -168,3 +168,10 @@ def test_what_cannot_be_told_is_refused(table, rows, catalog):
     own = catalog.create_table("db.own", pa.schema([("_change_type", pa.int64())]))
     with pytest.raises(ValidationError, match="_change_type is a column of this table"):
         own.incremental_changelog_scan().to_arrow()
+
+
+def test_deleted_rows_are_told_by_the_change_type(table):
+    scan = table.incremental_changelog_scan(selected_fields=("id", "_deleted"))
+    for read in (scan.to_arrow, scan.count):
+        with pytest.raises(ValidationError, match="_change_type"):
+            read()

@@ -1,5 +1,7 @@
 import json
+from pathlib import Path
 
+import fastavro
 import pytest
 from icefloe.exceptions import ValidationError
 from icefloe.table.metadata import TableMetadataUtil
@@ -139,3 +141,17 @@ def test_rows_have_the_current_schema(new_table, rows):
     table.update_schema().rename_column("kind", "sort").add_column("note", StringType()).commit()
     assert table.incremental_append_scan().to_arrow().column_names == ["id", "sort", "value", "note"]
     assert table.incremental_changelog_scan().to_arrow().column_names[:4] == ["id", "sort", "value", "note"]
+
+
+def test_appends_are_told_where_the_list_names_no_writer_of_manifests(history):
+    table, _ = history
+    path = Path(table.snapshots()[0].manifest_list.removeprefix("file:"))
+    with path.open("rb") as written:
+        reader = fastavro.reader(written)
+        manifests, form = list(reader), reader.writer_schema
+    for field in form["fields"]:
+        if field["name"] == "added_snapshot_id":
+            field["type"] = ["null", field["type"]]
+    with path.open("wb") as out:
+        fastavro.writer(out, form, [{**manifest, "added_snapshot_id": None} for manifest in manifests])
+    assert ids(table.incremental_append_scan()) == [1, 2, 3, 4, 5, 6, 7, 8]
