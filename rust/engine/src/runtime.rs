@@ -17,6 +17,9 @@ use crate::error::{Error, Result};
 /// in the locked state; the child then does without the shared slot.
 const SLOT_PATIENCE: Duration = Duration::from_millis(200);
 
+/// A scan whose consumer pauses holds the threads that wait for it; many may be open at once.
+const BLOCKING_THREADS: usize = 8_192;
+
 /// How long an interrupt may go unnoticed.
 const CHECK_EVERY: Duration = Duration::from_millis(100);
 
@@ -89,6 +92,7 @@ pub fn runtime() -> Result<&'static Runtime> {
     RUNTIME.get(|| {
         Builder::new_multi_thread()
             .worker_threads(default_threads())
+            .max_blocking_threads(BLOCKING_THREADS)
             .enable_all()
             .thread_name("icefloe")
             .build()

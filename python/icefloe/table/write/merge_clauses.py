@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import acero
 
 from icefloe.exceptions import FeatureUnsupportedError, ResolveError, SchemaMismatchError, ValidationError
 from icefloe.table.read_context import filter_json
@@ -92,6 +91,9 @@ def evaluate(rows: pa.Table, expressions: list[pc.Expression], names: list[str])
     Raises:
         ValidationError: An expression does not fit the rows.
     """
+    # It brings pyarrow's datasets along, and pandas: 60 MB that no reader needs.
+    from pyarrow import acero
+
     source = acero.Declaration("table_source", acero.TableSourceNodeOptions(rows))
     project = acero.Declaration("project", acero.ProjectNodeOptions(expressions, names))
     try:

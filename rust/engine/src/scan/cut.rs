@@ -5,26 +5,29 @@ use std::ops::Range;
 
 use parquet::file::metadata::ParquetMetaData;
 
-/// About the most rows of one part, so that a row group of any size keeps several threads busy and
-/// bounds memory.
+/// About the most rows of one part, so that a row group of any size keeps several threads busy.
 const PART_ROWS: u64 = 262_144;
+/// The fewest: each part decodes the dictionaries anew.
+const LEAST_PART_ROWS: u64 = 1_024;
+/// About the most bytes that a part is once decoded: a part waits for those before it.
+const PART_BYTES: u64 = 16 << 20;
 
-/// Whether a row group is decoded in more than one part.
-pub(crate) fn is_cut(rows: u64) -> bool {
-    rows > PART_ROWS
+/// About the most rows of one part, where a row is so many bytes once decoded.
+pub(crate) fn part_rows(row_bytes: u64) -> u64 {
+    (PART_BYTES / row_bytes.max(1)).clamp(LEAST_PART_ROWS, PART_ROWS)
 }
 
 /// The parts of a row group of `rows` rows, in order. `page_starts` are the rows at which pages begin
 /// (ascending, maybe none): a part that begins there decodes no page that the part before it decodes too.
-pub(crate) fn cut(rows: u64, page_starts: &[u64]) -> Vec<Range<u64>> {
-    let count = rows.div_ceil(PART_ROWS).max(1);
+pub(crate) fn cut(rows: u64, part_rows: u64, page_starts: &[u64]) -> Vec<Range<u64>> {
+    let count = rows.div_ceil(part_rows.max(1)).max(1);
     let mut parts = Vec::new();
     let mut start = 0;
     for part in 1..count {
         let even = rows / count * part;
         let before = page_starts.partition_point(|page| *page <= even).checked_sub(1);
         let page = before.and_then(|index| page_starts.get(index)).copied();
-        let end = page.filter(|page| *page > start && even - page < PART_ROWS / 4).unwrap_or(even);
+        let end = page.filter(|page| *page > start && even - page < part_rows / 4).unwrap_or(even);
         parts.push(start..end);
         start = end;
     }
@@ -61,7 +64,7 @@ mod tests {
     use super::*;
 
     fn check(rows: u64, page_starts: &[u64]) -> Vec<Range<u64>> {
-        let parts = cut(rows, page_starts);
+        let parts = cut(rows, PART_ROWS, page_starts);
         assert_eq!(parts.first().unwrap().start, 0);
         assert_eq!(parts.last().unwrap().end, rows);
         assert!(parts.windows(2).all(|pair| pair[0].end == pair[1].start));
@@ -76,6 +79,14 @@ mod tests {
         let parts = check(1_000_000, &pages);
         assert_eq!(parts.len(), 4);
         assert!(parts.iter().all(|part| part.start % 20_480 == 0));
+    }
+
+    #[test]
+    fn parts_of_wide_rows_are_short() {
+        assert_eq!(part_rows(1), PART_ROWS);
+        assert_eq!(part_rows(1_024), 16_384);
+        assert_eq!(part_rows(u64::MAX), LEAST_PART_ROWS);
+        assert_eq!(cut(100_000, part_rows(1_024), &[]).len(), 7);
     }
 
     #[test]

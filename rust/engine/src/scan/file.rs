@@ -14,23 +14,26 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
-    ColumnChunkMask, PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader,
+    ColumnChunkMask, PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
 };
 use roaring::RoaringTreemap;
 
 use super::ahead::ranges;
 use super::columns::{BatchPlan, decoded_schema};
-use super::cut::{cut, is_cut, page_starts};
+use super::cut::{cut, page_starts, part_rows};
 use super::deleted_rows::DeletedRows;
 use super::file_columns::FileColumn;
 use super::key_tests::{KeyTest, KeyTests};
 use super::pipeline::catch_panic;
 use super::row_filter::RowTest;
+use super::row_size::row_bytes;
 use super::source::DataFile;
 use crate::error::{Error, Result};
 use crate::store::FileIo;
 
 pub(crate) const WHAT: &str = "the Parquet file";
+/// About the most bytes of a batch.
+const BATCH_BYTES: u64 = 5 << 20;
 /// Kept and deleted runs of fewer rows than this on average are decoded together and filtered after.
 const SHORT_RUN_ROWS: u64 = 32;
 
@@ -121,8 +124,8 @@ impl Footer {
                 .with_virtual_columns(vec![Arc::new(field)])
                 .map_err(|error| parquet_error(&self.location, error))?;
         }
-        let leaves = plans.flat_map(|plan| plan.leaves.iter().copied());
-        let metadata = guarded(&self.location, || self.with_pages(leaves, row_groups))?;
+        let leaves = plans.flat_map(|plan| plan.leaves.iter().copied()).collect();
+        let metadata = guarded(&self.location, || self.with_pages(&leaves, row_groups))?;
         ArrowReaderMetadata::try_new(metadata, options)
             .map_err(|error| parquet_error(&self.location, error))
     }
@@ -131,16 +134,19 @@ impl Footer {
     /// of one finds its pages, without it the decoder walks the headers of all pages before.
     fn with_pages(
         &self,
-        leaves: impl Iterator<Item = usize>,
+        leaves: &BTreeSet<usize>,
         row_groups: &[usize],
     ) -> Result<Arc<ParquetMetaData>> {
-        let rows = group_rows(&self.metadata);
-        let large = |group: &usize| rows.get(*group).is_some_and(|it| is_cut(it.end - it.start));
+        let groups = self.metadata.row_groups();
+        let is_cut = |group: &RowGroupMetaData| {
+            u64::try_from(group.num_rows()).is_ok_and(|it| it > part_rows(row_bytes(group, leaves)))
+        };
+        let large = |group: &usize| groups.get(*group).is_some_and(is_cut);
         let large: Vec<usize> = row_groups.iter().copied().filter(large).collect();
         if large.is_empty() {
             return Ok(Arc::clone(&self.metadata));
         }
-        let mask = ColumnChunkMask::row_groups_and_columns(large, leaves);
+        let mask = ColumnChunkMask::row_groups_and_columns(large, leaves.iter().copied());
         let mut reader = ParquetMetaDataReader::new_with_metadata(self.metadata.as_ref().clone())
             .with_column_index_policy(PageIndexPolicy::Skip)
             .with_offset_index_policy(PageIndexPolicy::Optional)
@@ -168,8 +174,11 @@ pub(crate) fn units(file: &Arc<OpenFile>, row_groups: &[usize]) -> Vec<Unit> {
     let mut units = Vec::new();
     for row_group in row_groups {
         let Some(all) = rows.get(*row_group) else { continue };
-        let pages = page_starts(metadata, *row_group, &file.output.leaves);
-        units.extend(cut(all.end - all.start, &pages).into_iter().map(|part| Unit {
+        let Some(group) = metadata.row_groups().get(*row_group) else { continue };
+        let leaves = &file.output.leaves;
+        let pages = page_starts(metadata, *row_group, leaves);
+        let part_rows = part_rows(row_bytes(group, leaves));
+        units.extend(cut(all.end - all.start, part_rows, &pages).into_iter().map(|part| Unit {
             file: Arc::clone(file),
             row_group: *row_group,
             rows: part,
@@ -208,7 +217,7 @@ impl Unit {
             ParquetRecordBatchReaderBuilder::new_with_metadata(source, file.reader.clone())
                 .with_row_groups(vec![self.row_group])
                 .with_projection(output.mask(descriptor))
-                .with_batch_size(batch_size);
+                .with_batch_size(self.batch_rows(batch_size));
         if let Some((selection, policy)) = selection {
             builder = builder.with_row_selection(selection).with_row_selection_policy(policy);
         }
@@ -284,6 +293,13 @@ impl Unit {
         let metadata = file.reader.metadata();
         let stages = [tested, others].map(|it| ranges(metadata, self.row_group, &self.rows, &it));
         stages.into_iter().filter(|stage| !stage.is_empty()).collect()
+    }
+
+    /// Rows of a batch: fewer than asked for where they are wide.
+    fn batch_rows(&self, batch_size: usize) -> usize {
+        let group = self.file.reader.metadata().row_groups().get(self.row_group);
+        let row = group.map_or(1, |group| row_bytes(group, &self.output().0.leaves));
+        batch_size.min(usize::try_from(BATCH_BYTES / row).unwrap_or(usize::MAX)).max(1)
     }
 
     fn group_rows(&self) -> u64 {

@@ -30,6 +30,7 @@ mod remote_file;
 mod request;
 mod row_filter;
 mod row_groups;
+mod row_size;
 mod source;
 mod stream;
 mod survey;

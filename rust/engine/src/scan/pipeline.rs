@@ -1,8 +1,9 @@
 //! Ordered work on several threads: tasks are prepared into units, units are decoded at once, and
 //! their items come out in order.
 //!
-//! Memory is bounded by the units in flight. A thread is held only while it works: jobs are started when
-//! there is room for what they make, by whoever makes the room.
+//! Memory is bounded by the bytes of the items that wait, whoever takes them and when. Jobs are started when
+//! there is room for what they make, by whoever makes the room; one that finds the room gone waits with what
+//! it has begun, unless its items are those that are taken next and all of them have been.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,7 +27,22 @@ pub(crate) trait Work: Send + Sync + 'static {
 
     /// Decode a unit, giving each item to `emit` until it returns false.
     fn decode(&self, unit: Self::Unit, emit: &mut dyn FnMut(Self::Item) -> bool) -> Result<()>;
+
+    /// The memory that an item holds.
+    fn bytes(item: &Self::Item) -> usize;
 }
+
+/// How much work is in flight.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Flight {
+    /// Threads that work at once.
+    pub(crate) threads: usize,
+    /// Bytes of items that may wait.
+    pub(crate) bytes: usize,
+}
+
+/// Units that may be decoded or wait to be taken, for each thread.
+const UNITS_PER_THREAD: usize = 8;
 
 /// Task and unit within it.
 type Key = (usize, usize);
@@ -40,6 +56,8 @@ struct State<W: Work> {
     ready: BTreeMap<Key, W::Unit>,
     started: BTreeMap<Key, Output<W::Item>>,
     running: usize,
+    /// Bytes of all items that wait.
+    waiting_bytes: usize,
     /// The unit whose items come out next.
     awaited: Key,
     stopped: bool,
@@ -52,9 +70,12 @@ struct Output<T> {
 
 struct Shared<W: Work> {
     work: W,
-    threads: usize,
+    flight: Flight,
     state: Mutex<State<W>>,
+    /// An item, an end, a job: what the taker waits for.
     changed: Condvar,
+    /// Room for more items, which those who make them wait for.
+    taken: Condvar,
 }
 
 enum Job<W: Work> {
@@ -71,7 +92,7 @@ pub(crate) struct Pipeline<W: Work> {
 
 impl<W: Work> Pipeline<W> {
     /// Nothing starts before the first item is asked for.
-    pub(crate) fn new(work: W, threads: usize) -> Self {
+    pub(crate) fn new(work: W, flight: Flight) -> Self {
         let state = State {
             tasks_started: 0,
             preparing: 0,
@@ -79,10 +100,12 @@ impl<W: Work> Pipeline<W> {
             ready: BTreeMap::new(),
             started: BTreeMap::new(),
             running: 0,
+            waiting_bytes: 0,
             awaited: (0, 0),
             stopped: false,
         };
-        let shared = Shared { work, threads, state: Mutex::new(state), changed: Condvar::new() };
+        let (changed, taken) = (Condvar::new(), Condvar::new());
+        let shared = Shared { work, flight, state: Mutex::new(state), changed, taken };
         Self { shared: Arc::new(shared), process_id: std::process::id(), failed: false }
     }
 
@@ -108,9 +131,12 @@ impl<W: Work> Pipeline<W> {
                 _ => {}
             }
             if let Some(item) = state.take_awaited()? {
+                shared.taken.notify_all();
+                Shared::start_jobs(shared, &mut state)?;
                 return Ok(Some(item));
             }
             if state.awaited != (task, unit) {
+                shared.taken.notify_all();
                 continue;
             }
             Shared::start_jobs(shared, &mut state)?;
@@ -124,6 +150,7 @@ impl<W: Work> State<W> {
     fn take_awaited(&mut self) -> Result<Option<W::Item>> {
         let Some(output) = self.started.get_mut(&self.awaited) else { return Ok(None) };
         if let Some(item) = output.items.pop_front() {
+            self.waiting_bytes = self.waiting_bytes.saturating_sub(W::bytes(&item));
             return Ok(Some(item));
         }
         if let Some(end) = output.end.take() {
@@ -134,12 +161,22 @@ impl<W: Work> State<W> {
         Ok(None)
     }
 
+    /// Whether a unit must wait before it makes another item.
+    fn is_full_for(&self, key: Key, bytes: usize) -> bool {
+        let waits = |output: &Output<W::Item>| !output.items.is_empty();
+        !self.stopped
+            && self.waiting_bytes >= bytes
+            && (key != self.awaited || self.started.get(&key).is_some_and(waits))
+    }
+
     /// The next job that there is room for.
-    fn next_job(&mut self, tasks: usize, threads: usize) -> Option<Job<W>> {
+    fn next_job(&mut self, tasks: usize, flight: Flight) -> Option<Job<W>> {
         if self.stopped {
             return None;
         }
-        let room = self.started.len() <= threads;
+        let threads = flight.threads;
+        let room = self.waiting_bytes < flight.bytes
+            && self.started.len() < threads.saturating_mul(UNITS_PER_THREAD);
         let first = self.ready.first_key_value().map(|(key, _)| *key);
         if let Some(key) = first.filter(|key| room || *key == self.awaited) {
             let unit = self.ready.remove(&key)?;
@@ -163,8 +200,8 @@ impl<W: Work> Shared<W> {
 
     /// Put idle threads to work.
     fn start_jobs(shared: &Arc<Self>, state: &mut State<W>) -> Result<()> {
-        while state.running < shared.threads {
-            let Some(job) = state.next_job(shared.work.tasks(), shared.threads) else { break };
+        while state.running < shared.flight.threads {
+            let Some(job) = state.next_job(shared.work.tasks(), shared.flight) else { break };
             let worker = Arc::clone(shared);
             state.running += 1;
             runtime()?.spawn_blocking(move || worker.run(job));
@@ -181,7 +218,7 @@ impl<W: Work> Shared<W> {
                 Job::Decode(key, unit) => self.decode(key, unit),
             }
             let mut state = self.lock();
-            job = state.next_job(self.work.tasks(), self.threads);
+            job = state.next_job(self.work.tasks(), self.flight);
             if job.is_none() {
                 state.running -= 1;
             } else {
@@ -207,21 +244,30 @@ impl<W: Work> Shared<W> {
 
     fn decode(&self, key: Key, unit: W::Unit) {
         let end = caught("decode a data file", || {
-            self.work.decode(unit, &mut |item| {
-                let mut state = self.lock();
-                if let Some(output) = state.started.get_mut(&key) {
-                    output.items.push_back(item);
-                }
-                if state.awaited == key {
-                    self.changed.notify_all();
-                }
-                !state.stopped
-            })
+            self.work.decode(unit, &mut |item| self.put(key, item))
         });
         if let Some(output) = self.lock().started.get_mut(&key) {
             output.end = Some(end);
         }
         self.changed.notify_all();
+    }
+}
+
+impl<W: Work> Shared<W> {
+    /// Let an item wait to be taken, and wait until there is room for another; false if none is wanted.
+    fn put(&self, key: Key, item: W::Item) -> bool {
+        let mut state = self.lock();
+        let bytes = W::bytes(&item);
+        let Some(output) = state.started.get_mut(&key) else { return false };
+        output.items.push_back(item);
+        state.waiting_bytes = state.waiting_bytes.saturating_add(bytes);
+        if state.awaited == key {
+            self.changed.notify_all();
+        }
+        while state.is_full_for(key, self.flight.bytes) {
+            state = self.taken.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        !state.stopped
     }
 }
 
@@ -259,6 +305,7 @@ impl<W: Work> Drop for Pipeline<W> {
             state.stopped = true;
             state.ready.clear();
             state.started.clear();
+            self.shared.taken.notify_all();
         }
     }
 }
@@ -285,6 +332,10 @@ mod tests {
             Ok((0..task).map(|unit| (task, unit)).collect())
         }
 
+        fn bytes(_: &Self::Item) -> usize {
+            1
+        }
+
         fn decode(&self, unit: Key, emit: &mut dyn FnMut(Self::Item) -> bool) -> Result<()> {
             assert_ne!(self.panics_at, Some(unit), "told to panic");
             for item in 0..2 {
@@ -292,6 +343,10 @@ mod tests {
             }
             Ok(())
         }
+    }
+
+    fn flight(threads: usize) -> Flight {
+        Flight { threads, bytes: 5 }
     }
 
     fn expected(tasks: usize) -> Vec<(usize, usize, usize)> {
@@ -302,14 +357,14 @@ mod tests {
     #[test]
     fn items_come_in_order_on_any_number_of_threads() {
         for threads in [1, 2, 7] {
-            let pipeline = Pipeline::new(Numbers { tasks: 30, panics_at: None }, threads);
+            let pipeline = Pipeline::new(Numbers { tasks: 30, panics_at: None }, flight(threads));
             assert_eq!(pipeline.collect::<Result<Vec<_>>>().unwrap(), expected(30));
         }
     }
 
     #[test]
     fn a_panic_is_an_error_after_the_items_before_it() {
-        let pipeline = Pipeline::new(Numbers { tasks: 9, panics_at: Some((7, 3)) }, 2);
+        let pipeline = Pipeline::new(Numbers { tasks: 9, panics_at: Some((7, 3)) }, flight(2));
         let found: Vec<_> = pipeline.collect();
         let (last, before) = found.split_last().unwrap();
         assert!(matches!(last, Err(Error::Internal { reason, .. }) if reason.contains("told to")));
@@ -318,7 +373,7 @@ mod tests {
 
     #[test]
     fn dropping_it_early_ends_the_work() {
-        let mut pipeline = Pipeline::new(Numbers { tasks: usize::MAX, panics_at: None }, 3);
+        let mut pipeline = Pipeline::new(Numbers { tasks: usize::MAX, panics_at: None }, flight(3));
         assert_eq!(pipeline.next().unwrap().unwrap(), (1, 0, 0));
     }
 }

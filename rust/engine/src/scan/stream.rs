@@ -9,7 +9,7 @@ use icefloe_format::spec::{ArrowOptions, Schema, schema_to_arrow};
 
 use super::data_format::DataFormat;
 use super::delete_files::DeleteFiles;
-use super::pipeline::Pipeline;
+use super::pipeline::{Flight, Pipeline};
 use super::task::{DeleteFile, ScanTask};
 use super::work::ScanWork;
 use crate::error::Result;
@@ -19,6 +19,9 @@ use crate::store::FileIo;
 
 /// Threads that read remote files, at least: while some wait, others decode. Each holds a unit in memory.
 const REMOTE_THREADS: usize = 4;
+
+/// Bytes of batches that may wait for their taker, for each thread.
+const WAITING_BYTES: usize = 8 << 20;
 
 /// How a scan reads.
 #[derive(Debug, Clone)]
@@ -88,8 +91,8 @@ impl Scan {
         &self.work
     }
 
-    pub(super) fn threads(&self) -> usize {
-        self.threads
+    pub(super) fn flight(&self) -> Flight {
+        Flight { threads: self.threads, bytes: self.threads.saturating_mul(WAITING_BYTES) }
     }
 
     /// Whether a decoder outside of this crate takes part.
@@ -102,7 +105,7 @@ impl Scan {
     /// One pass from the first row.
     pub fn open(&self) -> ScanReader {
         ScanReader {
-            batches: Some(Pipeline::new(Arc::clone(&self.work), self.threads)),
+            batches: Some(Pipeline::new(Arc::clone(&self.work), self.flight())),
             schema: Arc::clone(&self.schema),
             remaining: self.work.limit,
         }

@@ -47,6 +47,10 @@ impl Work for Arc<ScanWork> {
     fn decode(&self, unit: DataUnit, emit: &mut dyn FnMut(RecordBatch) -> bool) -> Result<()> {
         unit.decode(self.batch_size, self.limit, emit)
     }
+
+    fn bytes(batch: &RecordBatch) -> usize {
+        batch.get_array_memory_size()
+    }
 }
 
 impl ScanWork {

@@ -1,0 +1,36 @@
+//! How much memory rows of a Parquet file take once they are decoded, told from its footer.
+
+use std::collections::BTreeSet;
+
+use parquet::basic::Type as PhysicalType;
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
+
+/// A view of a byte string, or the offset and what else a value costs beside its bytes.
+const VIEW_BYTES: u64 = 16;
+
+/// About how many bytes a row of some leaves is once decoded, at least 1.
+pub(crate) fn row_bytes(group: &RowGroupMetaData, leaves: &BTreeSet<usize>) -> u64 {
+    let rows = u64::try_from(group.num_rows()).unwrap_or(0).max(1);
+    let columns = leaves.iter().filter_map(|leaf| group.columns().get(*leaf));
+    let total = columns.map(column_bytes).fold(0, u64::saturating_add);
+    (total / rows).max(1)
+}
+
+fn column_bytes(column: &ColumnChunkMetaData) -> u64 {
+    let values = u64::try_from(column.num_values()).unwrap_or(0);
+    let (width, more) = match column.column_type() {
+        PhysicalType::BOOLEAN => return values / 8,
+        PhysicalType::INT32 | PhysicalType::FLOAT => (4, 0),
+        PhysicalType::INT64 | PhysicalType::DOUBLE | PhysicalType::INT96 => (8, 0),
+        PhysicalType::FIXED_LEN_BYTE_ARRAY => {
+            (u64::try_from(column.column_descr().type_length()).unwrap_or(0).max(VIEW_BYTES), 0)
+        }
+        PhysicalType::BYTE_ARRAY => {
+            // What a dictionary stands for is told by few writers.
+            let told = column.unencoded_byte_array_data_bytes();
+            let bytes = told.unwrap_or_else(|| column.uncompressed_size());
+            (VIEW_BYTES, u64::try_from(bytes).unwrap_or(0))
+        }
+    };
+    values.saturating_mul(width).saturating_add(more)
+}
