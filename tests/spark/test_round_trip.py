@@ -247,6 +247,21 @@ def test_a_null_in_a_required_column_commits_nothing(spark, new_table):
     assert table.refresh().current_snapshot() is None
 
 
+@pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])
+def test_columns_with_dots_in_their_names_are_written_merged_and_updated(spark, new_table, mode):
+    schema = T.StructType([T.StructField("a.b", T.LongType()), T.StructField("x`y", T.StringType())])
+    spec = PartitionSpec(PartitionField(1, 1000, BucketTransform(2), "shard"))
+    table = new_table(schema, spec, write__merge__mode=mode, write__update__mode=mode)
+    frame = spark.createDataFrame([(1, "p"), (2, "q"), (3, None)], schema)
+    icefloe.spark.write(frame, table)
+    changes = spark.createDataFrame([(3, "r"), (4, "s")], schema)
+    merge = icefloe.spark.merge_into(table, changes, on=["a.b"])
+    merge.when_matched_update().when_not_matched_insert().execute()
+    icefloe.spark.update(table, {"x`y": F.lit("z")}, '"a.b" = 1', spark=spark)
+    rows = table.refresh().scan().to_arrow().to_pylist()
+    assert sorted(tuple(row.values()) for row in rows) == [(1, "z"), (2, "q"), (3, "r"), (4, "s")]
+
+
 def test_an_empty_append_makes_no_snapshot(spark, new_table):
     table = new_table(T.StructType([T.StructField("id", T.LongType())]))
     icefloe.spark.write(spark.createDataFrame([], "id long"), table)

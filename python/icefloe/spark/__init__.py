@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from icefloe.spark import functions as functions
+    from icefloe.spark.changelog import changes as changes
     from icefloe.spark.data_source import IcefloeDataSource as IcefloeDataSource
     from icefloe.spark.data_source import register as register
     from icefloe.spark.from_spark import schema_from_spark as schema_from_spark
@@ -31,6 +32,7 @@ __all__ = [
     "MergeBuilder",
     "MergeResult",
     "ScanChoice",
+    "changes",
     "delete_from",
     "explain_read",
     "functions",
@@ -48,6 +50,7 @@ _HOMES = {
     "MergeBuilder": "merge",
     "MergeResult": "row_changes",
     "ScanChoice": "scan_choice",
+    "changes": "changelog",
     "delete_from": "merge",
     "explain_read": "reader",
     "merge_into": "merge",

@@ -21,6 +21,7 @@ from pyspark.sql.datasource import (
 )
 
 from icefloe.exceptions import ValidationError
+from icefloe.spark.changelog import ChangeTask, change_tasks
 from icefloe.spark.commit import SNAPSHOT_PROPERTY, WriteMode, commit_files
 from icefloe.spark.conform import conform_schema
 from icefloe.spark.read_task import ReadTask
@@ -28,11 +29,15 @@ from icefloe.spark.session import active_session
 from icefloe.spark.spark_types import to_spark_schema
 from icefloe.spark.table_options import TableOptions
 from icefloe.spark.write_task import WriteDataFiles, collected, data_task, to_ipc
+from icefloe.table.scan import IncrementalChangelogScan
+from icefloe.table.scan.change_rows import CHANGE_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
+
+    from icefloe.table.scan.selection import Selection
 
 SHORT_NAME = "icefloe"
 
@@ -54,7 +59,10 @@ class IcefloeDataSource(DataSource):
     """An Iceberg table.
 
     Options to read with: ``snapshot-id``, ``as-of-timestamp`` (milliseconds), ``branch``, ``tag``, ``versionAsOf`` (any of the
-    three), ``columns`` (comma-separated), ``filter``, ``case-sensitive``. To write with: ``overwrite-mode`` (``static`` or
+    three), ``columns`` (comma-separated, metadata columns such as ``_file`` among them), ``filter``, ``case-sensitive``;
+    ``start-snapshot-id`` (exclusive) and ``end-snapshot-id`` for what was appended between them. With ``changes`` = ``true`` rows are
+    those that :func:`icefloe.spark.changes` tells, by the same two or ``start-timestamp`` and ``end-timestamp``; further
+    ``compute-updates``, ``identifier-columns``, ``net-changes``. To write with: ``overwrite-mode`` (``static`` or
     ``dynamic``), ``overwrite-filter``, ``branch``, ``snapshot-property.<key>``.
     """
 
@@ -65,17 +73,21 @@ class IcefloeDataSource(DataSource):
 
     def schema(self) -> Any:
         """Return the schema of the rows to be read."""
-        return to_spark_schema(TableOptions.parse(self.options).scan().projection())
+        return to_spark_schema(_schema(TableOptions.parse(self.options).scan()))
 
     def reader(self, schema: Any) -> DataSourceReader:
         """Return a reader; a schema given by the user chooses columns by name."""
         options = TableOptions.parse(self.options)
-        return IcefloeReader(options, [field.name for field in schema.fields])
+        return IcefloeReader(options, [field.name for field in schema.fields if field.name not in CHANGE_COLUMNS.names])
 
     def writer(self, schema: Any, overwrite: bool) -> DataSourceArrowWriter:
         """Return a writer, once the rows' schema is seen to fit the table."""
         options = TableOptions.parse(self.options)
         return IcefloeWriter.make(options, schema, overwrite=overwrite)
+
+
+def _schema(scan: Selection) -> str:
+    return scan.changes_json() if isinstance(scan, IncrementalChangelogScan) else scan.projection_json()
 
 
 class IcefloeReader(DataSourceReader):
@@ -85,14 +97,16 @@ class IcefloeReader(DataSourceReader):
         self._options = options
         self._columns = columns
 
-    def partitions(self) -> Sequence[ReadTask]:
-        """Plan the scan and return its tasks, of about the split size each."""
+    def partitions(self) -> Sequence[ReadTask | ChangeTask]:
+        """Plan the scan and return its tasks, of about the split size each, or its changes."""
         scan = self._options.scan().update(selected_fields=tuple(self._columns))
+        if isinstance(scan, IncrementalChangelogScan):
+            return change_tasks(scan)
         return [ReadTask(group) for group in scan.plan_tasks()]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield one task's rows."""
-        if not isinstance(partition, ReadTask):
+        if not isinstance(partition, (ReadTask, ChangeTask)):
             raise ValidationError(f"{type(partition).__name__} is no task of this reader")
         return partition.batches()
 

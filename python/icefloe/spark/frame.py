@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from icefloe.spark.scan_choice import PlannedScan
-    from icefloe.table.scan import TableScan
+    from icefloe.table.scan import IncrementalAppendScan, TableScan
     from icefloe.table.scan.task_group import TaskGroup
 
 NUMBER = "__icefloe_number"
@@ -58,7 +58,7 @@ def scan_frame(spark: Any, planned: PlannedScan) -> DataFrame:
     return frame if scan.limit is None else frame.limit(scan.limit)
 
 
-def _names(scan: TableScan) -> list[str]:
+def _names(scan: TableScan | IncrementalAppendScan) -> list[str]:
     """Return the names of a scan's top-level columns in the order that was asked for, else the table's."""
     names = [field.name for field in scan.projection().fields]
     names += [name for name in scan.selected_fields if name in METADATA_COLUMNS and name not in names]
@@ -105,7 +105,7 @@ def _filtered(frame: DataFrame, planned: PlannedScan) -> DataFrame:
     return frame.where(predicate_column(planned.predicate, schema_value(planned.scan.schema())))
 
 
-def _rust_frame(spark: Any, scan: TableScan, only: pa.Array | None) -> DataFrame:
+def _rust_frame(spark: Any, scan: TableScan | IncrementalAppendScan, only: pa.Array | None) -> DataFrame:
     """Return a scan's rows read, filtered and freed of deleted ones by the Rust reader."""
     plan = scan.plan()
     if only is not None:

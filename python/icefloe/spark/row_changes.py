@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
 from icefloe.exceptions import ValidationError
+from icefloe.spark.arrow_map import map_in_arrow
 from icefloe.spark.commit import undone_if_not_committed
 from icefloe.spark.conform import conform
 from icefloe.spark.distribution import SHUFFLE_SETTINGS, distribute
@@ -222,7 +223,7 @@ class RowChanges:
 def _data_answers(rows: DataFrame, table: Table, operation_id: str) -> DataFrame:
     distribution = distribute(rows, table)
     task = data_task(table, presorted=distribution.presorted, operation_id=operation_id)
-    return distribution.frame.mapInArrow(task, ANSWER_SCHEMA).withColumn("kind", F.lit(_DATA))
+    return map_in_arrow(distribution.frame, task, ANSWER_SCHEMA).withColumn("kind", F.lit(_DATA))
 
 
 def _written(parts: list[DataFrame]) -> tuple[pa.RecordBatch | None, pa.RecordBatch | None]:

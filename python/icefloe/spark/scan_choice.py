@@ -14,13 +14,14 @@ from icefloe.spark.native import FIELD_ID_READ, NativeScan, obstacle
 from icefloe.spark.spark_types import schema_value
 from icefloe.spark.storage import storage_obstacle
 from icefloe.table.read_context import NAME_MAPPING_PROPERTY, filter_json
+from icefloe.table.scan.metadata_columns import METADATA_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pyarrow as pa
 
-    from icefloe.table.scan import TableScan
+    from icefloe.table.scan import IncrementalAppendScan, TableScan
     from icefloe.table.scan.plan import ScanPlan
 
 _LOG = logging.getLogger("icefloe.spark")
@@ -63,7 +64,7 @@ class PlannedScan:
         only: Paths of the files to read; None for all of the scan's.
     """
 
-    scan: TableScan
+    scan: TableScan | IncrementalAppendScan
     plan: ScanPlan
     predicate: Any
     native: NativeScan | None
@@ -71,7 +72,9 @@ class PlannedScan:
     only: pa.Array | None = None
 
 
-def plan_scan(spark: Any, scan: TableScan, *, located: bool = False, only: pa.Array | None = None) -> PlannedScan:
+def plan_scan(
+    spark: Any, scan: TableScan | IncrementalAppendScan, *, located: bool = False, only: pa.Array | None = None
+) -> PlannedScan:
     """Plan a scan and choose how it is read; the choice is logged.
 
     Args:
@@ -103,16 +106,18 @@ def plan_scan(spark: Any, scan: TableScan, *, located: bool = False, only: pa.Ar
     return PlannedScan(scan=scan, plan=plan, predicate=predicate, native=used, choice=choice, only=only)
 
 
-def _bound_filter(scan: TableScan) -> str:
+def _bound_filter(scan: TableScan | IncrementalAppendScan) -> str:
     """Return the row filter as JSON whose names are those of columns and whose literals are of their types."""
     context = {"schema": schema_value(scan.schema()), "case-sensitive": scan.case_sensitive}
     row_filter = filter_json(scan.row_filter, scan.schema(), case_sensitive=scan.case_sensitive)
     return _core.validate_filter(json.dumps(context), row_filter)
 
 
-def _selection_obstacle(scan: TableScan) -> str | None:
+def _selection_obstacle(scan: TableScan | IncrementalAppendScan) -> str | None:
     names = {field.name for field in scan.schema().fields}
     other = next((name for name in scan.selected_fields if name != "*" and name not in names), None)
+    if other in METADATA_COLUMNS:
+        return f"{other} is a metadata column"
     return None if other is None else f"{other} is no top-level column"
 
 
@@ -127,7 +132,7 @@ def _filter_obstacle(predicate: Any) -> str | None:
     return next((found for found in parts if found is not None), None)
 
 
-def _native_scan(spark: Any, scan: TableScan, plan: ScanPlan, predicate: Any) -> NativeScan:
+def _native_scan(spark: Any, scan: TableScan | IncrementalAppendScan, plan: ScanPlan, predicate: Any) -> NativeScan:
     metadata = scan.table_metadata
     schema = scan.schema()
     if _selection_obstacle(scan) is None and "*" not in scan.selected_fields:

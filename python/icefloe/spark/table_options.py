@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from icefloe.table import Table
-    from icefloe.table.scan import TableScan
+    from icefloe.table.scan import IncrementalAppendScan, IncrementalChangelogScan, TableScan
 
 CATALOG_PREFIX = "catalog."
-READ_OPTIONS = ("snapshot-id", "as-of-timestamp", "branch", "tag", "versionasof", "columns", "filter")
+VERSION_OPTIONS = ("snapshot-id", "as-of-timestamp", "branch", "tag", "versionasof")
+RANGE_OPTIONS = ("start-snapshot-id", "end-snapshot-id", "start-timestamp", "end-timestamp")
+CHANGE_OPTIONS = ("changes", "compute-updates", "identifier-columns", "net-changes")
+READ_OPTIONS = (*VERSION_OPTIONS, *RANGE_OPTIONS, *CHANGE_OPTIONS, "columns", "filter")
 WRITE_OPTIONS = ("overwrite-mode", "overwrite-filter", "branch")
 _TABLE_OPTIONS = ("path", "table", "catalog", "case-sensitive")
 
@@ -78,35 +81,84 @@ class TableOptions:
             return StaticTable.from_metadata(self.table, properties=self.catalog_properties)
         return load_catalog(self.catalog, **self.catalog_properties).load_table(self.table)
 
-    def scan(self) -> TableScan:
+    def scan(self) -> TableScan | IncrementalAppendScan | IncrementalChangelogScan:
         """Return the scan that the read options describe.
 
         Raises:
-            ValidationError: More than one of ``snapshot-id``, ``as-of-timestamp``, ``branch``, ``tag`` and ``versionAsOf``.
+            ValidationError: More than one of ``snapshot-id``, ``as-of-timestamp``, ``branch``, ``tag`` and ``versionAsOf``, or one of
+                them beside a range of snapshots.
         """
-        versions = [
-            key for key in ("snapshot-id", "as-of-timestamp", "branch", "tag", "versionasof") if key in self.others
-        ]
-        if len(versions) > 1:
-            raise ValidationError(f"Give one of the options {', '.join(versions)}, not all of them")
-        scan: TableScan = self.load().scan()
-        for key in versions:
-            scan = _at_version(scan, key, self.others[key])
+        scan = self._scan_of_snapshots()
         if "columns" in self.others:
             scan = scan.select(*[name.strip() for name in self.others["columns"].split(",")])
         if "filter" in self.others:
             scan = scan.filter(self.others["filter"])
         if "case-sensitive" in self.others:
-            scan = scan.with_case_sensitive(self.others["case-sensitive"].lower() == "true")
+            scan = scan.with_case_sensitive(self._flag("case-sensitive"))
         return scan
+
+    def _scan_of_snapshots(self) -> TableScan | IncrementalAppendScan | IncrementalChangelogScan:
+        versions = [key for key in VERSION_OPTIONS if key in self.others]
+        ranges = [key for key in RANGE_OPTIONS if key in self.others]
+        if len(versions) > 1 or (versions and (ranges or self._flag("changes"))):
+            raise ValidationError(f"Give one of the options {', '.join((*versions, *ranges))}, not all of them")
+        if self._flag("changes"):
+            return self._changelog()
+        others = [key for key in CHANGE_OPTIONS if key in self.others and key != "changes"]
+        if others:
+            raise ValidationError(f"{others[0]} goes with changes=true")
+        if ranges:
+            return self._appends(ranges)
+        scan: TableScan = self.load().scan()
+        for key in versions:
+            scan = _at_version(scan, key, self.others[key])
+        return scan
+
+    def _appends(self, ranges: list[str]) -> IncrementalAppendScan:
+        timed = [key for key in ranges if key.endswith("timestamp")]
+        if timed:
+            raise ValidationError(f"{timed[0]} goes with changes=true; name snapshots to read what was appended")
+        if "start-snapshot-id" not in self.others:
+            raise ValidationError("end-snapshot-id ends what begins after start-snapshot-id: give both, or snapshot-id")
+        return self.load().incremental_append_scan(
+            from_snapshot_id_exclusive=self._number("start-snapshot-id"),
+            to_snapshot_id_inclusive=self._number("end-snapshot-id"),
+        )
+
+    def _changelog(self) -> IncrementalChangelogScan:
+        identifiers = self.others.get("identifier-columns")
+        scan = self.load().incremental_changelog_scan(
+            from_snapshot_id_exclusive=self._number("start-snapshot-id"),
+            to_snapshot_id_inclusive=self._number("end-snapshot-id"),
+            compute_updates=self._flag("compute-updates"),
+            identifier_columns=None if identifiers is None else tuple(name.strip() for name in identifiers.split(",")),
+            net_changes=self._flag("net-changes"),
+        )
+        end, start = self._number("end-timestamp"), self._number("start-timestamp")
+        scan = scan if end is None else scan.to_timestamp(end)
+        return scan if start is None else scan.from_timestamp(start)
+
+    def _number(self, key: str) -> int | None:
+        text = self.others.get(key)
+        return None if text is None else _whole_number(key, text)
+
+    def _flag(self, key: str) -> bool:
+        text = self.others.get(key, "false").lower()
+        if text not in ("true", "false"):
+            raise ValidationError(f"{key} is true or false, not {text!r}")
+        return text == "true"
 
 
 def _at_version(scan: TableScan, key: str, value: str) -> TableScan:
-    is_number = value.lstrip("-").isdigit()
-    if key in ("snapshot-id", "as-of-timestamp") and not is_number:
-        raise ValidationError(f"{key} must be a whole number, not {value!r}")
     if key == "as-of-timestamp":
-        return scan.as_of(int(value))
-    if key == "snapshot-id" or (key == "versionasof" and is_number):
-        return scan.update(snapshot_id=int(value))
+        return scan.as_of(_whole_number(key, value))
+    if key == "snapshot-id" or (key == "versionasof" and value.lstrip("-").isdigit()):
+        return scan.update(snapshot_id=_whole_number(key, value))
     return scan.use_ref(value)
+
+
+def _whole_number(key: str, value: str) -> int:
+    digits = value.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit()):
+        raise ValidationError(f"{key} must be a whole number, not {value!r}")
+    return int(value)

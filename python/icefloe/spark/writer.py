@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
+from icefloe.spark.arrow_map import map_in_arrow
 from icefloe.spark.commit import SNAPSHOT_PROPERTY, WriteMode, commit_files
 from icefloe.spark.conform import conform
 from icefloe.spark.distribution import SHUFFLE_SETTINGS, distribute
@@ -61,7 +62,7 @@ def write_files(frame: DataFrame, table: Table, options: Mapping[str, str]) -> p
     rows = distribute(checked, table, options.get("distribution-mode"))
     task = data_task(table, presorted=rows.presorted)
     with settings(spark, {**UNLIMITED_BATCH_BYTES, **SHUFFLE_SETTINGS}), worker_errors():
-        answers = rows.frame.mapInArrow(task, ANSWER_SCHEMA).collect()
+        answers = map_in_arrow(rows.frame, task, ANSWER_SCHEMA).collect()
     return collected([row["files"] for row in answers])
 
 

@@ -8,7 +8,7 @@ use icefloe_format::Error as FormatError;
 use icefloe_format::changelog;
 use pyo3::prelude::*;
 
-use crate::arrow::{ArrayIn, BatchIn, array_out, batch_out};
+use crate::arrow::{ArrayIn, BatchIn, StreamIn, array_out, batch_out};
 use crate::error::{raise, raise_format};
 
 type ThreeBatches<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
@@ -34,11 +34,11 @@ fn plan_changes<'py>(
 #[pyfunction]
 fn net_changes<'py>(
     py: Python<'py>,
-    rows: BatchIn,
+    rows: StreamIn,
     deleted: ArrayIn,
 ) -> PyResult<Bound<'py, PyAny>> {
     let deleted = bits(&deleted)?;
-    let kept = py.detach(|| changelog::net_changes(rows.0.columns(), &deleted));
+    let kept = py.detach(|| changelog::net_changes(rows.0, &deleted));
     mask_out(py, kept.map_err(raise_format)?)
 }
 
@@ -46,11 +46,11 @@ fn net_changes<'py>(
 #[pyfunction]
 fn row_updates<'py>(
     py: Python<'py>,
-    keys: BatchIn,
+    keys: StreamIn,
     deleted: ArrayIn,
 ) -> PyResult<Bound<'py, PyAny>> {
     let deleted = bits(&deleted)?;
-    let halves = py.detach(|| changelog::updates(keys.0.columns(), &deleted));
+    let halves = py.detach(|| changelog::updates(keys.0, &deleted));
     mask_out(py, halves.map_err(raise_format)?)
 }
 

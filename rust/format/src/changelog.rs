@@ -5,8 +5,9 @@
 
 use std::hash::BuildHasher;
 
-use arrow_array::{Array, ArrayRef, BooleanArray};
+use arrow_array::{BooleanArray, RecordBatch};
 use arrow_row::{RowConverter, Rows, SortField};
+use arrow_schema::ArrowError;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::error::{Error, Result};
@@ -16,8 +17,11 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 /// `InvalidArgument` where lengths differ or a column cannot be compared.
-pub fn net_changes(columns: &[ArrayRef], deleted: &BooleanArray) -> Result<BooleanArray> {
-    let groups = Groups::new(columns, deleted.len())?;
+pub fn net_changes(
+    rows: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+    deleted: &BooleanArray,
+) -> Result<BooleanArray> {
+    let groups = Groups::new(rows, deleted.len())?;
     let mut open: Vec<Vec<usize>> = vec![vec![]; groups.count];
     for (change, group) in groups.of_rows.iter().enumerate() {
         let Some(open) = open.get_mut(*group) else { continue };
@@ -40,7 +44,10 @@ pub fn net_changes(columns: &[ArrayRef], deleted: &BooleanArray) -> Result<Boole
 /// # Errors
 /// `InvalidArgument` where lengths differ, a column cannot be compared, or a key that is both deleted and
 /// inserted is so more than once.
-pub fn updates(keys: &[ArrayRef], deleted: &BooleanArray) -> Result<BooleanArray> {
+pub fn updates(
+    keys: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+    deleted: &BooleanArray,
+) -> Result<BooleanArray> {
     let groups = Groups::new(keys, deleted.len())?;
     let mut counts = vec![[0_usize; 2]; groups.count];
     for (change, group) in groups.of_rows.iter().enumerate() {
@@ -66,15 +73,17 @@ struct Groups {
 }
 
 impl Groups {
-    fn new(columns: &[ArrayRef], row_count: usize) -> Result<Self> {
-        if let Some(other) = columns.iter().find(|column| column.len() != row_count) {
-            let reason = format!("{} values beside {row_count} changes", other.len());
-            return Err(Error::invalid("rows", reason));
+    fn new(
+        batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+        row_count: usize,
+    ) -> Result<Self> {
+        let rows = match encoded(batches).map_err(|error| invalid(&error.to_string()))? {
+            Some(rows) => rows,
+            None => return Ok(Self { of_rows: vec![0; row_count], count: row_count.min(1) }),
+        };
+        if rows.num_rows() != row_count {
+            return Err(invalid(&format!("{} beside {row_count} changes", rows.num_rows())));
         }
-        if columns.is_empty() {
-            return Ok(Self { of_rows: vec![0; row_count], count: row_count.min(1) });
-        }
-        let rows = rows(columns)?;
         let hasher = DefaultHashBuilder::default();
         let mut firsts: HashTable<(usize, usize)> = HashTable::with_capacity(row_count);
         let hash_of = |row: usize| hasher.hash_one(rows.row(row).data());
@@ -89,30 +98,63 @@ impl Groups {
     }
 }
 
-fn rows(columns: &[ArrayRef]) -> Result<Rows> {
-    let fields = columns.iter().map(|column| SortField::new(column.data_type().clone()));
-    let encoded = RowConverter::new(fields.collect())
-        .and_then(|converter| converter.convert_columns(columns));
-    encoded.map_err(|error| Error::invalid("rows", error.to_string()))
+/// Rows as byte strings that are equal where the rows are; `None` for rows without columns, which all are.
+fn encoded(
+    batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+) -> Result<Option<Rows>, ArrowError> {
+    let mut encoded: Option<(RowConverter, Rows)> = None;
+    for batch in batches {
+        let batch = batch?;
+        if batch.num_columns() == 0 {
+            return Ok(None);
+        }
+        let (converter, mut rows) = match encoded.take() {
+            Some(both) => both,
+            None => {
+                let types = batch.columns().iter().map(|column| column.data_type().clone());
+                let converter = RowConverter::new(types.map(SortField::new).collect())?;
+                let rows = converter.empty_rows(0, 0);
+                (converter, rows)
+            }
+        };
+        converter.append(&mut rows, batch.columns())?;
+        encoded = Some((converter, rows));
+    }
+    Ok(encoded.map(|(_, rows)| rows))
+}
+
+fn invalid(reason: &str) -> Error {
+    Error::invalid("rows", reason)
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::{Float64Array, StringArray};
+    use arrow_array::{ArrayRef, Float64Array, RecordBatchOptions, StringArray};
+    use arrow_schema::Schema;
 
     use super::*;
 
-    fn changes(text: &str) -> (Vec<ArrayRef>, BooleanArray) {
+    type Batches = std::vec::IntoIter<Result<RecordBatch, ArrowError>>;
+
+    /// A column in batches of two rows.
+    fn batches(column: ArrayRef) -> Batches {
+        let whole = RecordBatch::try_from_iter([("column", column)]).unwrap();
+        let starts = (0..whole.num_rows()).step_by(2);
+        let parts = starts.map(|start| Ok(whole.slice(start, 2.min(whole.num_rows() - start))));
+        parts.collect::<Vec<_>>().into_iter()
+    }
+
+    fn changes(text: &str) -> (Batches, BooleanArray) {
         let values = text.split(' ').map(|change| Some(&change[1..]).filter(|it| *it != "null"));
         let deleted = text.split(' ').map(|change| change.starts_with('-')).collect::<Vec<_>>();
-        (vec![Arc::new(StringArray::from_iter(values))], BooleanArray::from(deleted))
+        (batches(Arc::new(StringArray::from_iter(values))), BooleanArray::from(deleted))
     }
 
     fn kept(text: &str) -> String {
         let (columns, deleted) = changes(text);
-        let kept = net_changes(&columns, &deleted).unwrap();
+        let kept = net_changes(columns, &deleted).unwrap();
         let words = text.split(' ').zip(kept.iter());
         words
             .filter(|(_, kept)| *kept == Some(true))
@@ -132,23 +174,26 @@ mod tests {
 
     #[test]
     fn not_a_number_equals_itself() {
-        let columns: Vec<ArrayRef> = vec![Arc::new(Float64Array::from(vec![f64::NAN, f64::NAN]))];
-        let kept = net_changes(&columns, &BooleanArray::from(vec![true, false])).unwrap();
+        let rows = batches(Arc::new(Float64Array::from(vec![f64::NAN, f64::NAN])));
+        let kept = net_changes(rows, &BooleanArray::from(vec![true, false])).unwrap();
         assert_eq!(kept.true_count(), 0);
     }
 
     #[test]
     fn halves_of_updates_share_a_key() {
         let (keys, deleted) = changes("-1 -2 +2 +3 +3");
-        let halves = updates(&keys, &deleted).unwrap();
+        let halves = updates(keys, &deleted).unwrap();
         assert_eq!(halves.values().iter().collect::<Vec<_>>(), [false, true, true, false, false]);
         let (keys, deleted) = changes("-1 +1 +1");
-        assert!(updates(&keys, &deleted).unwrap_err().to_string().contains("1 rows"));
+        assert!(updates(keys, &deleted).unwrap_err().to_string().contains("1 rows"));
     }
 
     #[test]
     fn rows_without_columns_are_equal() {
-        let kept = net_changes(&[], &BooleanArray::from(vec![true, false, false])).unwrap();
+        let options = RecordBatchOptions::new().with_row_count(Some(3));
+        let rows = RecordBatch::try_new_with_options(Schema::empty().into(), vec![], &options);
+        let kept = net_changes([rows].into_iter(), &BooleanArray::from(vec![true, false, false]));
+        let kept = kept.unwrap();
         assert_eq!(kept.true_count(), 1);
     }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.interop.java import (
+    changelog_tables,
     delete_tables,
     evolution_tables,
     file_tables,
@@ -18,4 +19,5 @@ CASES = [
     *delete_tables.cases(),
     *history_tables.cases(),
     *file_tables.cases(),
+    *changelog_tables.cases(),
 ]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from icefloe.table.scan.explain import ScanExplanation, explained
 from icefloe.table.scan.incremental import IncrementalScan
-from icefloe.table.scan.results import count_planned
+from icefloe.table.scan.results import count_planned, enough
 from icefloe.table.snapshots import Operation
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from icefloe.table.scan.plan import ScanPlan
     from icefloe.table.scan.results import RowStream
     from icefloe.table.scan.task import FileScanTask
+    from icefloe.table.scan.task_group import TaskGroup
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,10 @@ class IncrementalAppendScan(IncrementalScan):
         """
         return self._plan(None).tasks()
 
+    def plan_tasks(self) -> Iterator[TaskGroup]:
+        """Yield combined tasks: files cut at row groups and packed to about the split size. They pickle, for readers elsewhere."""
+        return self.plan().groups(self.packing())
+
     def count(self) -> int:
         """Return how many rows there are, from metadata alone where the filter does not ask about rows.
 
@@ -49,6 +55,13 @@ class IncrementalAppendScan(IncrementalScan):
             3
         """
         return count_planned(self._plan(None), self.limit)
+
+    def explain(self, footers: bool | None = None) -> ScanExplanation:
+        """Return what the scan will read and what pruning spared it; see `DataScan.explain`."""
+        snapshots = self.snapshots()
+        last = snapshots[-1].snapshot_id if snapshots else None
+        whole, splits = self._plan(None), self.plan().files.num_rows
+        return explained(whole, self.table_name, last, str(self.row_filter), splits=splits, footers=footers)
 
     def _plan(self, split_size: int | None) -> ScanPlan:
         appends = [snapshot for snapshot in self.snapshots() if snapshot.operation == Operation.APPEND]
@@ -61,6 +74,6 @@ class IncrementalAppendScan(IncrementalScan):
         return replace(empty, files=files, counters=dict(counters), limit=self.limit)
 
     def _opened(self, *, string_views: bool = False) -> tuple[RowStream, int | None]:
-        plan = self.plan()
+        plan = enough(self.plan())
         stream = plan.stream(string_views=string_views, batch_size=self._batch_size())
         return stream, plan.counters.get("records_planned")

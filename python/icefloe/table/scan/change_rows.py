@@ -50,7 +50,9 @@ class ChangeRows:
         """Yield the rows that a snapshot changed. Rows that it deleted and inserted alike are no change."""
         sides = changes.sides()
         if len(sides) == 2:
-            yield from self.net([changes])
+            # An update may move a row to another partition.
+            for part in [changes] if self.identifiers else changes.by_partition():
+                yield from self.net([part]) if len(part.sides()) == 2 else self.of_snapshot(part)
             return
         for kind, plan in sides:
             for batch in self._read(plan, self.projection):
@@ -66,7 +68,7 @@ class ChangeRows:
         of_snapshots = Counter({one.ordinal: 0 for one in changes})
         for (_, _, one), size in zip(parts, sizes, strict=True):
             of_snapshots[one.ordinal] += size
-        rows = pa.concat_tables(tables).combine_chunks()
+        rows = pa.concat_tables(tables)
         deleted = pa.concat_arrays(
             [pa.repeat(pa.scalar(kind == DELETE), size) for (kind, _, _), size in zip(parts, sizes, strict=True)]
         )
@@ -94,6 +96,29 @@ class ChangeRows:
 
     def _read(self, plan: ScanPlan, projection: str) -> pa.RecordBatchReader:
         return batch_reader(replace(plan, projection=projection).stream(batch_size=self.batch_size))
+
+
+@dataclass(frozen=True)
+class ChangeGroup:
+    """Changes that one reader works through, everything that reading needs included. It pickles and travels.
+
+    Attributes:
+        rows: How changes become rows.
+        changes: The changes.
+        net: Whether those of different snapshots may undo each other.
+    """
+
+    rows: ChangeRows
+    changes: tuple[SnapshotChanges, ...]
+    net: bool
+
+    def read(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows that were changed."""
+        if self.net:
+            yield from self.rows.net(self.changes)
+        else:
+            for changes in self.changes:
+                yield from self.rows.of_snapshot(changes)
 
 
 def _kept(rows: pa.Table, deleted: pa.Array, sizes: list[int]) -> pa.Array:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import pyarrow.compute as pc
+
 from icefloe import _core
 
 if TYPE_CHECKING:
@@ -51,6 +53,19 @@ class SnapshotChanges:
     deleted: ScanPlan
     inserted: ScanPlan
 
+    def by_partition(self) -> list[SnapshotChanges]:
+        """Return the changes partition by partition. Rows stay in theirs when they move, unless the partition spec changed."""
+        specs = {spec for _, plan in self.sides() for spec in pc.unique(plan.files.column("spec_id")).to_pylist()}
+        if len(specs) > 1:
+            return [self]
+        deleted, inserted = (_by_partition(plan) for plan in (self.deleted, self.inserted))
+        none = replace(self.deleted, files=self.deleted.files.slice(0, 0))
+        empty = replace(self.inserted, files=self.inserted.files.slice(0, 0))
+        return [
+            replace(self, deleted=deleted.get(one, none), inserted=inserted.get(one, empty))
+            for one in dict.fromkeys((*deleted, *inserted))
+        ]
+
     def sides(self) -> list[tuple[str, ScanPlan]]:
         """Return the kinds of change that there are, deletions first, each with its tasks."""
         both = [(DELETE, self.deleted), (INSERT, self.inserted)]
@@ -61,6 +76,16 @@ class SnapshotChanges:
         for kind, plan in self.sides():
             for task in plan.tasks():
                 yield ChangelogScanTask(kind, self.ordinal, self.snapshot.snapshot_id, task)
+
+
+def _by_partition(plan: ScanPlan) -> dict[str, ScanPlan]:
+    files = plan.files.take(pc.sort_indices(plan.files.column("partition")))
+    runs = pc.run_end_encode(files.column("partition"))
+    found, first = {}, 0
+    for partition, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
+        found[partition] = replace(plan, files=files.slice(first, end - first))
+        first = end
+    return found
 
 
 def appended(ordinal: int, snapshot: Snapshot, plan: ScanPlan) -> SnapshotChanges:

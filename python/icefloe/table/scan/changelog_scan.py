@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ import pyarrow as pa
 
 from icefloe.exceptions import ValidationError
 from icefloe.table.read_context import schema_json
-from icefloe.table.scan.change_rows import CHANGE_COLUMNS, ChangeRows
+from icefloe.table.scan.change_rows import CHANGE_COLUMNS, ChangeGroup, ChangeRows
 from icefloe.table.scan.changelog_plan import appended, difference
 from icefloe.table.scan.incremental import IncrementalScan
 from icefloe.table.scan.metadata_columns import DELETED, check_names
@@ -33,13 +34,14 @@ class IncrementalChangelogScan(IncrementalScan):
     Beside the wanted columns there are `_change_type` (`INSERT`, `DELETE`, and with updates `UPDATE_BEFORE`, `UPDATE_AFTER`),
     `_change_ordinal` (number of the snapshot in the range, from 0) and `_commit_snapshot_id`. Rows that a snapshot moved to another
     file, as copy-on-write and compaction do, are no changes; rows are compared by all columns, whichever are wanted. Rows that
-    delete files delete are told by the snapshot that deleted them. Snapshots that only append or only delete are streamed; the changed
-    files of others are held in memory, one snapshot at a time.
+    delete files delete are told by the snapshot that deleted them. Snapshots that only append or only delete are streamed; of others the
+    changed files are held in memory, one partition at a time, or with updates one snapshot.
 
     Attributes:
         compute_updates: Whether a deletion and an insertion of the same row in one snapshot are an update.
         identifier_columns: What tells which row that is; the schema's identifier fields if None.
-        net_changes: Whether changes of different snapshots that undo each other are left out too; all are held in memory.
+        net_changes: Whether changes of different snapshots that undo each other are left out too; all are held in memory. What is
+            left is told by the snapshot that made it.
     """
 
     compute_updates: bool = False
@@ -73,6 +75,19 @@ class IncrementalChangelogScan(IncrementalScan):
         for changes in self.changes():
             yield from changes.tasks()
 
+    def plan_tasks(self) -> list[ChangeGroup]:
+        """Return the changes in groups that can be read apart, which pickle, for readers elsewhere.
+
+        With `net_changes` there is one group. Otherwise there is one for each snapshot, or where it both deletes and inserts and no
+        updates are told, for each of its partitions.
+        """
+        rows = self._rows()
+        if self.net_changes:
+            changes = tuple(one for one in self.changes() if one.sides())
+            return [ChangeGroup(rows, changes, net=True)] if changes else []
+        parts = (part for one in self.changes() for part in ([one] if rows.identifiers else one.by_partition()))
+        return [ChangeGroup(rows, (part,), net=False) for part in parts if part.sides()]
+
     def count(self) -> int:
         """Return how many changes there are. Snapshots that only append or only delete whole files are counted from metadata.
 
@@ -92,6 +107,16 @@ class IncrementalChangelogScan(IncrementalScan):
                 total += sum(batch.num_rows for batch in rows.of_snapshot(changes))
         return total
 
+    def changes_json(self) -> str:
+        """Return the schema of the rows as JSON, with the columns that tell the change."""
+        rows = json.loads(self.projection_json())
+        rows["fields"] += [
+            {"id": 2147483543, "name": "_change_type", "required": True, "type": "string"},
+            {"id": 2147483542, "name": "_change_ordinal", "required": True, "type": "int"},
+            {"id": 2147483541, "name": "_commit_snapshot_id", "required": True, "type": "long"},
+        ]
+        return json.dumps(rows)
+
     def _parent(self, snapshot: Snapshot) -> Snapshot | None:
         parent_id = snapshot.parent_snapshot_id
         if parent_id is None:
@@ -109,9 +134,7 @@ class IncrementalChangelogScan(IncrementalScan):
         if DELETED in self.selected_fields:
             raise ValidationError(f"{DELETED}: in a changelog _change_type tells which rows were deleted")
         whole = schema_json(self.schema())
-        projection = (
-            whole if "*" in self.selected_fields and len(self.selected_fields) == 1 else self._projection_json()
-        )
+        projection = whole if "*" in self.selected_fields and len(self.selected_fields) == 1 else self.projection_json()
         return ChangeRows(whole, projection, self._identifiers(), self._batch_size())
 
     def _names(self) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,9 @@ from icefloe.table.scan.findings import DeleteFindings, Finding, FooterFindings,
 if TYPE_CHECKING:
     from rich.tree import Tree
 
+    from icefloe.table.scan.plan import ScanPlan
+
+EXPLAINED_FILES = 1000
 _STYLES = {
     "box": "font-family:ui-sans-serif,system-ui,sans-serif;font-size:13px;line-height:1.5;max-width:60em",
     "title": "font-weight:600;margin-bottom:.4em",
@@ -129,6 +133,32 @@ class ScanExplanation:
             f"<div style='{_STYLES['box']}'><div style='{_STYLES['title']}'>{title}</div>"
             f"<table style='border-collapse:collapse;background:none'>{rows}</table></div>"
         )
+
+
+def explained(  # noqa: PLR0913  what a plan does not know of its scan
+    plan: ScanPlan, table: str, snapshot_id: int | None, row_filter: str, *, splits: int, footers: bool | None
+) -> ScanExplanation:
+    """Return the explanation of a plan of whole files.
+
+    Args:
+        plan: The plan.
+        table: The table's name.
+        snapshot_id: The snapshot that is scanned, or the last of several.
+        row_filter: The filter, as text.
+        splits: How many tasks the files are cut into.
+        footers: Whether to read the files' footers; None to do so where there are at most `EXPLAINED_FILES`.
+    """
+    wanted = footers if footers is not None else plan.files.num_rows <= EXPLAINED_FILES
+    return ScanExplanation(
+        table=table,
+        snapshot_id=snapshot_id,
+        row_filter=row_filter,
+        columns=tuple(one["name"] for one in json.loads(plan.projection)["fields"]),
+        counters=plan.counters,
+        splits=splits,
+        deletes=DeleteFindings.of(plan),
+        footers=FooterFindings.of(plan) if wanted else None,
+    )
 
 
 def _row(finding: Finding) -> str:

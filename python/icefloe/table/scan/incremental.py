@@ -145,6 +145,6 @@ class IncrementalScan(Results):
             deletes=planned.deletes,
             counters=dict(planned.counters),
             context=context,
-            projection=self._projection_json(),
+            projection=self.projection_json(),
             io=self.io,
         )

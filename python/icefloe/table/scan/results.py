@@ -35,6 +35,9 @@ if TYPE_CHECKING:
         def __arrow_c_schema__(self) -> object: ...
 
 
+FIRST_BYTE = 4
+"""Where the rows of a Parquet file begin: after what tells its format."""
+
 _NO_COLUMNS = '{"type": "struct", "schema-id": 0, "fields": []}'
 
 
@@ -145,12 +148,30 @@ def _has_no_deletes(plan: ScanPlan) -> pa.Array:
     return pc.and_(none, pc.is_null(plan.files.column("marks")))
 
 
+def enough(plan: ScanPlan) -> ScanPlan:
+    """Return a plan without the files that its limit leaves unread, as far as metadata alone can tell."""
+    if plan.limit is None or plan.files.num_rows == 0:
+        return plan
+    files = plan.files
+    whole = pc.and_(
+        pc.less_equal(files.column("start"), FIRST_BYTE),
+        pc.greater_equal(pc.add(files.column("start"), files.column("length")), files.column("file_size_in_bytes")),
+    )
+    known = pc.and_(whole, _has_all_rows(plan))
+    rows = pc.cumulative_sum(pc.if_else(known, files.column("record_count"), 0))
+    needed = pc.sum(pc.less(rows, plan.limit)).as_py() + 1
+    return replace(plan, files=files.slice(0, needed if plan.limit > 0 else 0))
+
+
+def _has_all_rows(plan: ScanPlan) -> pa.Array:
+    """Return in which files nothing is filtered and nothing deleted."""
+    unfiltered = pc.or_(plan.files.column("must_match"), pc.is_null(plan.files.column("residual")))
+    return pc.and_(unfiltered, _has_no_deletes(plan))
+
+
 def count_planned(plan: ScanPlan, limit: int | None) -> int:
     """Return how many rows a plan of whole files has. Files without deletes whose rows all match are not opened."""
-    known = pc.and_(
-        pc.or_(plan.files.column("must_match"), pc.is_null(plan.files.column("residual"))),
-        _has_no_deletes(plan),
-    )
+    known = _has_all_rows(plan)
     total: int = pc.sum(plan.files.filter(known).column("record_count")).as_py() or 0
     left = None if limit is None else limit - total
     if left is not None and left <= 0:

@@ -115,7 +115,7 @@ class Selection:
         names = [name for name in self.selected_fields if name not in METADATA_COLUMNS]
         return schema if "*" in names else schema.select(*names, case_sensitive=self.case_sensitive)
 
-    def _projection_json(self) -> str:
+    def projection_json(self) -> str:
         """Return the schema of the rows as JSON, with the metadata columns at its end."""
         check_names(self.selected_fields, self.schema())
         names = [name for name in dict.fromkeys(self.selected_fields) if name in METADATA_COLUMNS]

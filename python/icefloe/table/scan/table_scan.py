@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from icefloe import _core
 from icefloe.exceptions import ValidationError
 from icefloe.table.refs import SnapshotRefType
-from icefloe.table.scan.explain import ScanExplanation
-from icefloe.table.scan.findings import DeleteFindings, FooterFindings
+from icefloe.table.scan.explain import ScanExplanation, explained
 from icefloe.table.scan.metadata_columns import DELETED
 from icefloe.table.scan.plan import ScanPlan
-from icefloe.table.scan.results import Results, count_planned
+from icefloe.table.scan.results import Results, count_planned, enough
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,9 +23,6 @@ if TYPE_CHECKING:
     from icefloe.table.scan.task import FileScanTask
     from icefloe.table.scan.task_group import TaskGroup
     from icefloe.table.snapshots import Snapshot
-
-
-EXPLAINED_FILES = 1000
 
 
 @dataclass(frozen=True)
@@ -135,18 +130,9 @@ class TableScan(Results):
             0
         """
         snapshot = self.snapshot()
-        whole = self._plan(split_size=None)
-        wanted = footers if footers is not None else whole.files.num_rows <= EXPLAINED_FILES
-        return ScanExplanation(
-            table=self.table_name,
-            snapshot_id=snapshot.snapshot_id if snapshot is not None else None,
-            row_filter=str(self.row_filter),
-            columns=tuple(one["name"] for one in json.loads(whole.projection)["fields"]),
-            counters=whole.counters,
-            splits=self.plan().files.num_rows,
-            deletes=DeleteFindings.of(whole),
-            footers=FooterFindings.of(whole) if wanted else None,
-        )
+        whole, splits = self._plan(split_size=None), self.plan().files.num_rows
+        snapshot_id = snapshot.snapshot_id if snapshot is not None else None
+        return explained(whole, self.table_name, snapshot_id, str(self.row_filter), splits=splits, footers=footers)
 
     # ---- rows
 
@@ -180,13 +166,13 @@ class TableScan(Results):
             deletes=planned.deletes,
             counters=dict(planned.counters),
             context=context,
-            projection=self._projection_json(),
+            projection=self.projection_json(),
             io=self.io,
             limit=self.limit,
         )
 
     def _opened(self, *, string_views: bool = False) -> tuple[RowStream, int | None]:
-        plan = self.plan()
+        plan = enough(self.plan())
         stream = plan.stream(string_views=string_views, batch_size=self._batch_size())
         return stream, plan.counters.get("records_planned")
 

@@ -1,4 +1,5 @@
 import json
+import pickle
 
 import pyarrow as pa
 import pytest
@@ -153,6 +154,21 @@ def test_counting_and_limits(table, rows):
     assert scan.to_polars().height == 6
     assert pa.table(scan).num_rows == 6
     assert sum(batch.num_rows for batch in scan.to_arrow_batch_reader()) == 6
+
+
+def test_tasks_pickle_and_read_the_rows_that_changed(new_table):
+    table = new_table(properties={"write.delete.mode": "merge-on-read"})
+    begun = since(table)
+    table.delete("id in (1, 5)")
+    table.delete("id = 3")
+    tasks = pickle.loads(pickle.dumps(list(changes(table, begun).plan_files())))
+    read = [
+        (one.change_ordinal, found) for one in tasks for found in one.task.read().read_all().column("id").to_pylist()
+    ]
+    assert {one.change_type for one in tasks} == {"DELETE"}
+    assert sorted(read) == [(0, 1), (0, 5), (1, 3)]
+    groups = pickle.loads(pickle.dumps(list(changes(table, begun).plan_tasks())))
+    assert sum(batch.num_rows for group in groups for batch in group.read()) == 3
 
 
 def test_what_cannot_be_told_is_refused(table, rows, catalog):

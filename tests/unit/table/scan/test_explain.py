@@ -58,6 +58,14 @@ def test_deletes_are_told_by_kind_and_how_many_meet(new_table):
     assert text == "3 to apply of 3; 3 by position; 2 data files have any: 2 at most, median 1"
 
 
+def test_appended_files_are_explained(new_table):
+    table = new_table()
+    first = table.snapshots()[0].snapshot_id
+    explained = table.incremental_append_scan(from_snapshot_id_exclusive=first).explain()
+    assert (explained.counters["files_planned"], explained.splits) == (1, 1)
+    assert explained.footers.rows_selected == 3
+
+
 def test_an_empty_table_is_explained(catalog):
     import pyarrow as pa
 

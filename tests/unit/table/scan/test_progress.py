@@ -1,0 +1,70 @@
+import io
+import sys
+from contextlib import redirect_stderr
+
+import pyarrow as pa
+import pytest
+from icefloe.table.scan import progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """A terminal on which everything takes long."""
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.0)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    return Terminal()
+
+
+def batches(count=3):
+    for _ in range(count):
+        yield pa.record_batch({"x": [1, 2]})
+
+
+def rows(show, stderr):
+    with redirect_stderr(stderr):
+        return sum(batch.num_rows for batch in progress.watched(batches(), 6, show=show))
+
+
+def test_a_bar_is_drawn_where_it_is_asked_for(terminal):
+    assert rows(True, terminal) == 6
+    assert "reading" in terminal.getvalue()
+    assert "6/6" in terminal.getvalue()
+
+
+@pytest.mark.parametrize("show", [False, None])
+def test_none_is_drawn_for_programs(terminal, monkeypatch, show):
+    monkeypatch.delattr(sys, "ps1", raising=False)
+    assert rows(show, terminal) == 6
+    assert terminal.getvalue() == ""
+
+
+def test_one_is_drawn_for_whoever_types(terminal, monkeypatch):
+    monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
+    assert rows(None, terminal) == 6
+    assert "reading" in terminal.getvalue()
+
+
+def test_without_a_terminal_there_is_none(monkeypatch):
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.0)
+    file = io.StringIO()
+    assert rows(True, file) == 6
+    assert file.getvalue() == ""
+
+
+def test_a_short_read_draws_nothing(terminal, monkeypatch):
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 1000.0)
+    assert rows(True, terminal) == 6
+    assert terminal.getvalue() == ""
+
+
+def test_scans_take_the_argument(terminal, new_table):
+    scan = new_table().scan()
+    with redirect_stderr(terminal):
+        assert scan.to_arrow(progress=True).num_rows == 6
+        assert len(scan.to_pandas(progress=True)) == 6
+    assert "rows" in terminal.getvalue()
