@@ -7,7 +7,7 @@ use arrow_array::types::{Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, ArrayRef};
 use icefloe_format::avro::encode::{put_bytes, put_length, put_long};
 use icefloe_format::avro::{AvroType, Cursor, Selection, StructColumn};
-use icefloe_format::spec::{MapType, NestedField, PrimitiveType, StructType, Type};
+use icefloe_format::spec::{ListType, MapType, NestedField, PrimitiveType, StructType, Type};
 use icefloe_format::{Error, Result};
 
 /// One record with one field of id 1, read as `wanted`.
@@ -79,6 +79,35 @@ fn a_column_that_the_table_forgot_has_the_type_of_the_file() {
     // Room for a fixed is taken where it is null, too: a length that no table confirms is refused.
     let huge = r#"["null",{"type":"fixed","name":"x","size":500000000}]"#;
     assert!(matches!(read(unknown(), huge, &[0]), Err(Error::Unsupported { .. })));
+}
+
+#[test]
+fn a_block_of_items_is_as_long_as_it_says() {
+    let longs =
+        ListType { element_id: 2, element_required: true, element: PrimitiveType::Long.into() };
+    let counts = Type::Map(Box::new(MapType {
+        key_id: 2,
+        key: PrimitiveType::Int.into(),
+        value_id: 3,
+        value_required: true,
+        value: PrimitiveType::Long.into(),
+    }));
+    let pairs = r#"{"type":"array","items":{"type":"record","name":"k2_v3","fields":[
+        {"name":"key","type":"int","field-id":2},{"name":"value","type":"long","field-id":3}]}}"#;
+    let cases = [
+        (Type::List(Box::new(longs)), r#"{"type":"array","items":"long","element-id":2}"#, 4),
+        (counts, pairs, 2),
+    ];
+    for (wanted, written, count) in cases {
+        for length in [0, 1, 3, 4, 5, 6] {
+            let mut bytes = Vec::new();
+            put_long(&mut bytes, -count);
+            put_long(&mut bytes, length);
+            bytes.extend([2, 4, 6, 8, 0]);
+            let outcome = read(wanted.clone(), written, &bytes);
+            assert_eq!(outcome.is_ok(), length == 4, "{written}, {length}: {outcome:?}");
+        }
+    }
 }
 
 fn map(key: PrimitiveType, value: PrimitiveType) -> Type {

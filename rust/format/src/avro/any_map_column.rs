@@ -51,11 +51,11 @@ impl AnyMapColumn {
 
     pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
         loop {
-            let count = cursor.bounded_count()?;
-            if count == 0 {
+            let items = cursor.begin_items()?;
+            if items.count == 0 {
                 break;
             }
-            for _ in 0..count {
+            for _ in 0..items.count {
                 if self.value_first {
                     self.values.read(cursor)?;
                     self.keys.read(cursor)?;
@@ -64,7 +64,8 @@ impl AnyMapColumn {
                     self.values.read(cursor)?;
                 }
             }
-            self.length += count;
+            cursor.end_items(items)?;
+            self.length += items.count;
         }
         let end = i32::try_from(self.length).map_err(|_| Malformed::ColumnOverflow)?;
         self.offsets.push(end);

@@ -185,16 +185,17 @@ fn read_header<'a>(
 ) -> Result<(Metadata<'a>, [u8; SYNC_BYTES]), Malformed> {
     let mut metadata = BTreeMap::new();
     loop {
-        let count = cursor.bounded_count()?;
-        if count == 0 {
+        let items = cursor.begin_items()?;
+        if items.count == 0 {
             break;
         }
-        for _ in 0..count {
+        for _ in 0..items.count {
             let key = String::from_utf8_lossy(cursor.bytes()?).into_owned();
             let value = cursor.bytes()?;
             let offset = position(total - cursor.remaining() - value.len());
             metadata.insert(key, Entry { value, offset });
         }
+        cursor.end_items(items)?;
     }
     Ok((metadata, cursor.take_array()?))
 }

@@ -47,6 +47,15 @@ pub struct Cursor<'a> {
 /// How many items, and how many bytes they take if that was recorded.
 pub type BlockHeader = (usize, Option<usize>);
 
+/// A block of an array or map that is about to be read.
+#[derive(Debug, Clone, Copy)]
+pub struct Items {
+    /// How many there are; zero ends the array or map.
+    pub count: usize,
+    /// Bytes left behind the block.
+    left: Option<usize>,
+}
+
 const CONTINUES: u64 = 0x8080_8080_8080_8080;
 const ONE_IN_EACH_BYTE: u64 = 0x0101_0101_0101_0101;
 
@@ -226,11 +235,24 @@ impl<'a> Cursor<'a> {
     }
 
     /// As [`Self::block_header`], for items of at least one byte each: the count is at most the
-    /// number of bytes left, so it may size an allocation.
+    /// number of bytes left, so it may size an allocation. Where the block ends is for
+    /// [`Self::end_items`] to check.
     #[inline(always)]
-    pub fn bounded_count(&mut self) -> Result<usize, Malformed> {
-        let (count, _) = self.block_header()?;
-        if count > self.rest.len() { Err(Malformed::Length) } else { Ok(count) }
+    pub fn begin_items(&mut self) -> Result<Items, Malformed> {
+        let (count, length) = self.block_header()?;
+        if count > length.unwrap_or(self.rest.len()) {
+            return Err(Malformed::Length);
+        }
+        Ok(Items { count, left: length.map(|length| self.rest.len() - length) })
+    }
+
+    /// Whether a block of items ends where its writer said, if that was recorded.
+    #[inline(always)]
+    pub fn end_items(&self, items: Items) -> Result<(), Malformed> {
+        match items.left {
+            Some(left) if left != self.rest.len() => Err(Malformed::Length),
+            _ => Ok(()),
+        }
     }
 
     #[inline(always)]

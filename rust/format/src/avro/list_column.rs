@@ -41,14 +41,15 @@ impl ListColumn {
 
     pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
         loop {
-            let count = cursor.bounded_count()?;
-            if count == 0 {
+            let items = cursor.begin_items()?;
+            if items.count == 0 {
                 break;
             }
-            for _ in 0..count {
+            for _ in 0..items.count {
                 self.items.read(cursor)?;
             }
-            self.length += count;
+            cursor.end_items(items)?;
+            self.length += items.count;
         }
         self.close()?;
         self.nulls.append_non_null();

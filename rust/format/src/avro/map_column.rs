@@ -84,15 +84,16 @@ impl MapColumn {
 
     pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
         loop {
-            let count = cursor.bounded_count()?;
-            if count == 0 {
+            let items = cursor.begin_items()?;
+            if items.count == 0 {
                 break;
             }
             if self.kept.is_none() && self.value_presence == Presence::Always {
-                self.read_all(cursor, count)?;
+                self.read_all(cursor, items.count)?;
             } else {
-                self.read_kept(cursor, count)?;
+                self.read_kept(cursor, items.count)?;
             }
+            cursor.end_items(items)?;
         }
         self.close()?;
         self.nulls.append_non_null();
