@@ -358,6 +358,24 @@ fn chunks_follow_each_other() {
 }
 
 #[test]
+fn a_filter_that_keeps_most_is_evaluated_at_the_end() {
+    let table = Table::new(SPECS[0]);
+    let bytes = table.encode(&many(9000), Codec::Deflate(1));
+    let terms = [("gt", "id", json!(-1)), ("lt", "id", json!(6000)), ("gt", "id", json!(3000))];
+    for (op, term, value) in terms.into_iter().chain([("not-eq", "day", json!("2024-01-02"))]) {
+        let predicate = json!({"type": op, "term": term, "value": value});
+        let (partitions, rows) = table.filter(&predicate);
+        let filter = EntryFilter { partitions: &partitions, rows: &rows };
+        for ids in [Some(vec![]), Some(vec![1, 2]), Some(vec![3]), None] {
+            let stats = ids.map_or(Stats::All, Stats::Columns);
+            let matching = decode_matching(&bytes, &table.options(stats.clone()), filter).unwrap();
+            assert!(matching.columns.len() > 1000, "{predicate}");
+            assert_eq!(matching, table.oracle(&bytes, &predicate, stats), "{predicate}");
+        }
+    }
+}
+
+#[test]
 fn a_file_cut_short_is_corrupt_where_it_ends() {
     let table = Table::new(SPECS[0]);
     let header = table.encode(&[], Codec::Deflate(6)).len();

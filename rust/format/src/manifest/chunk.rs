@@ -11,6 +11,8 @@ use crate::{Error, Result};
 /// Decompressed bytes that are looked at together: enough for a filter to be evaluated over columns,
 /// few enough to stay in cache until the entries that it keeps are decoded.
 const CHUNK_BYTES: usize = 1024 * 1024;
+/// Those of the first chunk, which tells whether the filter keeps most entries.
+const FIRST_BYTES: usize = CHUNK_BYTES / 8;
 
 /// Decompressed blocks and the places of those entries that are still of interest.
 #[derive(Debug, Default)]
@@ -38,10 +40,11 @@ impl Chunk {
         blocks: &mut Blocks<'_>,
         columns: &mut StructColumn,
     ) -> Result<bool> {
+        let is_first = self.bytes.is_empty();
         self.bytes.clear();
         self.blocks.clear();
         self.entries.clear();
-        while self.bytes.len() < CHUNK_BYTES {
+        while self.bytes.len() < if is_first { FIRST_BYTES } else { CHUNK_BYTES } {
             let Some(block) = blocks.next_block()? else { break };
             check_count(&block)?;
             self.take(&block, columns)?;

@@ -91,27 +91,8 @@ impl<'a> ManifestDecoder<'a> {
     /// [`Error::Corrupt`] with the position of the block, or of the batch's first block; the decoder
     /// is then unusable.
     pub fn next_batch(&mut self, rows: usize) -> Result<Option<ManifestColumns>> {
-        let (first, start) = (self.blocks.position(), self.blocks.remaining());
-        let mut forecast_at = 1;
-        let mut blocks_read = 0;
-        while self.columns.rows() < rows {
-            if rows == usize::MAX && blocks_read == forecast_at {
-                // Again whenever twice as much is known, so that buffers are moved a few times only.
-                let left = self.blocks.remaining();
-                self.columns.reserve(Forecast { read: start - left, left });
-                forecast_at *= 2;
-            }
-            let Some(block) = self.blocks.next_block()? else { break };
-            blocks_read += 1;
-            let mut cursor = Cursor::new(block.bytes);
-            check_count(&block)?;
-            for _ in 0..block.count {
-                self.columns
-                    .read(&mut cursor)
-                    .map_err(|error| block.malformed(WHAT, error, cursor.remaining()))?;
-            }
-            trailing(&block, &cursor)?;
-        }
+        let first = self.blocks.position();
+        read_blocks(&mut self.blocks, &mut self.columns, rows)?;
         if self.columns.rows() == 0 {
             return Ok(None);
         }
@@ -120,7 +101,38 @@ impl<'a> ManifestDecoder<'a> {
     }
 }
 
-/// All entries of a manifest as it stores them: nothing is inherited yet.
+/// Read whole blocks until there are at least `rows` entries in `columns`, or to the end of the manifest.
+pub(super) fn read_blocks(
+    blocks: &mut Blocks<'_>,
+    columns: &mut StructColumn,
+    rows: usize,
+) -> Result<()> {
+    let start = blocks.remaining();
+    let mut forecast_at = 1;
+    let mut blocks_read = 0;
+    while columns.rows() < rows {
+        if rows == usize::MAX && blocks_read == forecast_at {
+            // Again whenever twice as much is known, so that buffers are moved a few times only.
+            let left = blocks.remaining();
+            columns.reserve(Forecast { read: start - left, left });
+            forecast_at *= 2;
+        }
+        let Some(block) = blocks.next_block()? else { break };
+        blocks_read += 1;
+        let mut cursor = Cursor::new(block.bytes);
+        check_count(&block)?;
+        for _ in 0..block.count {
+            columns
+                .read(&mut cursor)
+                .map_err(|error| block.malformed(WHAT, error, cursor.remaining()))?;
+        }
+        trailing(&block, &cursor)?;
+    }
+    Ok(())
+}
+
+/// All entries of a manifest as it stores them: nothing is inherited yet. It takes the memory of its
+/// columns and of one block; [`ManifestDecoder::next_batch`] bounds the columns too.
 ///
 /// # Errors
 /// As for [`ManifestDecoder`].

@@ -2,17 +2,18 @@
 //!
 //! What the filter asks of is decoded first, some blocks at a time: status and partition of every
 //! entry, then the bounds and counts of the referenced columns of those that their partition does not
-//! rule out. Only what is left is decoded in full.
+//! rule out. Only what is left is decoded in full; or everything, once most turns out to be left.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, BooleanArray, RecordBatch};
-use arrow_buffer::BooleanBuffer;
+use arrow_array::{BooleanArray, Int32Array, RecordBatch, StructArray};
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use arrow_schema::Schema as ArrowSchema;
 
 use super::chunk::Chunk;
 use super::decode::{
-    DecodeOptions, assemble, check_statuses, decode_manifest, flattened, part, selection,
+    DecodeOptions, Stats, assemble, check_statuses, decode_manifest, flattened, part, read_blocks,
+    selection,
 };
 use super::entries::{DELETED, ManifestColumns, invalid};
 use super::fields::{
@@ -83,6 +84,10 @@ pub fn decode_matching(
     while chunk.fill(&mut blocks, &mut decoder.tuples)? {
         decoder.decode(&mut chunk).map_err(|error| error.or_at(start))?;
         start = blocks.position();
+        if decoder.keeps_most() {
+            // Looking at each entry up to three times is worse than decoding all of them.
+            read_blocks(&mut blocks, &mut decoder.whole, usize::MAX)?;
+        }
     }
     decoder.finish().map_err(|error| error.or_at(first))
 }
@@ -95,8 +100,13 @@ struct MatchingDecoder<'a> {
     tuples: StructColumn,
     statistics: StructColumn,
     whole: StructColumn,
+    /// Whether `whole` has the statistics that the filter asks about.
+    tells_all: bool,
+    seen: usize,
     live: usize,
     in_partition: usize,
+    /// How many in `whole` are known to be kept.
+    kept: usize,
 }
 
 impl<'a> MatchingDecoder<'a> {
@@ -114,6 +124,11 @@ impl<'a> MatchingDecoder<'a> {
         let mut referenced = references(filter.rows);
         referenced.sort_unstable();
         referenced.dedup();
+        let tells_all = match &options.stats {
+            Stats::All => true,
+            Stats::Skip => referenced.is_empty(),
+            Stats::Columns(ids) => referenced.iter().all(|id| ids.contains(id)),
+        };
         let referenced = Selection { map_keys: Some(referenced.into()), ..Selection::default() };
         Ok(Self {
             filter,
@@ -122,50 +137,60 @@ impl<'a> MatchingDecoder<'a> {
             tuples: compile(&tuples, &Selection::default())?,
             statistics: compile(&narrowed(&entry, &metrics), &referenced)?,
             whole: compile(&entry, &selection(&options.stats))?,
+            tells_all,
+            seen: 0,
             live: 0,
             in_partition: 0,
+            kept: 0,
         })
     }
 
     /// Decode what might match of a chunk, of which all tuples are read.
     fn decode(&mut self, chunk: &mut Chunk) -> Result<()> {
-        let kept = self.by_partition()?;
+        self.seen += chunk.len();
+        let records = self.tuples.finish()?;
+        let statuses = part(&records, "status")?;
+        check_statuses(statuses)?;
+        let data_file = part(&records, "data_file")?.as_struct();
+        let tuples = flattened(part(data_file, "partition")?.as_struct().clone())?;
+        let kept = self.by_partition(statuses.as_primitive(), tuples)?;
         chunk.keep(&kept);
         self.in_partition += chunk.len();
         if chunk.len() > 0 && !matches!(self.filter.rows, Predicate::AlwaysTrue) {
             chunk.read(&mut self.statistics)?;
-            let kept = self.by_statistics()?;
+            let records = self.statistics.finish()?;
+            let data_file = part(&records, "data_file")?.as_struct();
+            let (fields, columns, _) = data_file.clone().into_parts();
+            let files = RecordBatch::try_new(ArrowSchema::new(fields).into(), columns);
+            let kept = self.by_statistics(&files.map_err(|error| invalid(&error))?)?;
             chunk.keep(&kept);
         }
+        self.kept += chunk.len();
         chunk.read(&mut self.whole)
     }
 
-    /// Which of the entries in `tuples` are live and might match by partition.
-    fn by_partition(&mut self) -> Result<BooleanArray> {
-        let records = self.tuples.finish()?;
-        let statuses = part(&records, "status")?;
-        check_statuses(statuses)?;
-        let statuses = statuses.as_primitive::<Int32Type>().values();
+    /// Whether the filter keeps so many entries that it is best evaluated when all are decoded.
+    fn keeps_most(&self) -> bool {
+        self.tells_all && self.kept > self.seen / 2
+    }
+
+    /// Which of some entries are live and might match by partition.
+    fn by_partition(&mut self, statuses: &Int32Array, tuples: StructArray) -> Result<BooleanArray> {
+        let statuses = statuses.values();
         let live =
-            BooleanBuffer::collect_bool(records.len(), |row| statuses.get(row) != Some(&DELETED));
+            BooleanBuffer::collect_bool(statuses.len(), |row| statuses.get(row) != Some(&DELETED));
         self.live += live.count_set_bits();
         if matches!(self.filter.partitions, Predicate::AlwaysTrue) {
             return Ok(BooleanArray::new(live, None));
         }
-        let data_file = part(&records, "data_file")?.as_struct();
-        let tuples = flattened(part(data_file, "partition")?.as_struct().clone())?;
         let tuples = PartitionTuples::new(tuples, self.partition_type);
         let might_match = evaluate_inclusive(self.filter.partitions, &tuples)?;
         Ok(BooleanArray::new(&live & might_match.values(), None))
     }
 
-    /// Which of the entries in `statistics` might match by what is known of their columns.
-    fn by_statistics(&mut self) -> Result<BooleanArray> {
-        let records = self.statistics.finish()?;
-        let (fields, columns, _) = part(&records, "data_file")?.as_struct().clone().into_parts();
-        let files = RecordBatch::try_new(ArrowSchema::new(fields).into(), columns)
-            .map_err(|error| invalid(&error))?;
-        let might_match = evaluate_inclusive(self.filter.rows, &FileStats::new(&files))?;
+    /// Which of some entries might match by what is known of their columns.
+    fn by_statistics(&self, files: &RecordBatch) -> Result<BooleanArray> {
+        let might_match = evaluate_inclusive(self.filter.rows, &FileStats::new(files))?;
         let contents = files.column_by_name("content").map(|c| c.as_primitive::<Int32Type>());
         // Version 1 does not say so, but has data files only; the value of a null is 0 as well.
         let of_deletes = BooleanBuffer::collect_bool(files.num_rows(), |row| {
@@ -175,12 +200,35 @@ impl<'a> MatchingDecoder<'a> {
     }
 
     fn finish(mut self) -> Result<MatchingEntries> {
-        let columns = assemble(&self.whole.finish()?, self.spec_id)?;
+        let mut columns = assemble(&self.whole.finish()?, self.spec_id)?;
+        if columns.len() > self.kept {
+            columns = self.of_undecided(columns)?;
+        }
         Ok(MatchingEntries {
             live: self.live,
             skipped_by_partition: self.live - self.in_partition,
             skipped_by_metrics: self.in_partition - columns.len(),
             columns,
         })
+    }
+
+    /// What the filter keeps of entries behind those that are known to be kept.
+    fn of_undecided(&mut self, columns: ManifestColumns) -> Result<ManifestColumns> {
+        let rest = columns.slice(self.kept, columns.len() - self.kept);
+        let mut kept = self.by_partition(rest.statuses()?, rest.partition.clone())?;
+        self.in_partition += kept.true_count();
+        if !matches!(self.filter.rows, Predicate::AlwaysTrue) {
+            kept = BooleanArray::new(
+                kept.values() & self.by_statistics(&rest.entries)?.values(),
+                None,
+            );
+        }
+        if kept.true_count() == rest.len() {
+            return Ok(columns);
+        }
+        let mut mask = BooleanBufferBuilder::new(columns.len());
+        mask.append_n(self.kept, true);
+        mask.append_buffer(kept.values());
+        columns.filter(&BooleanArray::new(mask.finish(), None))
     }
 }
