@@ -111,9 +111,9 @@ mod tests {
     }
 
     #[test]
-    fn with_one_open_group_tasks_stay_in_order() {
+    fn one_open_group_is_complete_as_soon_as_a_lighter_one_is_begun() {
         let found = packed(&[6, 6, 4, 4, 9], 10, 1);
-        assert_eq!(found, [vec![0], vec![1, 2], vec![3], vec![4]]);
+        assert_eq!(found, [vec![0], vec![1, 2], vec![4], vec![3]]);
     }
 
     #[test]
