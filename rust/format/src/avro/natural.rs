@@ -65,12 +65,11 @@ impl<'a> Shape<'a> {
         let Some(value) = value_of(written) else { return Self::Leaf(PrimitiveType::Unknown) };
         match &value.kind {
             Kind::Record(record) => Self::Struct(record),
-            Kind::Array { items, element_id } => match value.logical {
-                Some(super::Logical::Map) => {
-                    MapParts::of_entries(items).map_or(Self::List(items, *element_id), Self::Map)
-                }
-                _ => Self::List(items, *element_id),
-            },
+            Kind::Array { items, element_id } => {
+                let is_map = value.logical == Some(super::Logical::Map) || is_entry(items);
+                let parts = if is_map { MapParts::of_entries(items) } else { None };
+                parts.map_or(Self::List(items, *element_id), Self::Map)
+            }
             Kind::Map { values, key_id, value_id } => Self::Map(MapParts {
                 key: None,
                 value: values,
@@ -80,6 +79,15 @@ impl<'a> Shape<'a> {
             _ => Self::Leaf(value.primitive_type().unwrap_or(PrimitiveType::Unknown)),
         }
     }
+}
+
+/// Whether a record is named as Iceberg names a map's entries, `k<key id>_v<value id>`: some Avro libraries
+/// lose the mark of the array.
+fn is_entry(items: &AvroType) -> bool {
+    let name = items.as_record().map_or("", |record| &record.name);
+    let ids = name.strip_prefix('k').and_then(|ids| ids.split_once("_v"));
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    ids.is_some_and(|(key, value)| number(key) && number(value))
 }
 
 impl<'a> MapParts<'a> {
