@@ -166,7 +166,7 @@ BENCH_BIN := .bench/venv/bin
 .bench/.ready: pyproject.toml constraints.txt dist/release/.built | $(BIN)/uv
 	$(SAY) "Installing icefloe's release wheel and its peers into .bench/venv"
 	@test -x $(BENCH_BIN)/python || $(PYTHON) -m venv .bench/venv
-	@$(UV) pip install --quiet --python $(BENCH_BIN)/python -c constraints.txt --group pyproject.toml:test
+	@$(UV) pip install --quiet --python $(BENCH_BIN)/python -c constraints.txt --group pyproject.toml:bench
 	@$(UV) pip install --quiet --python $(BENCH_BIN)/python --reinstall-package icefloe dist/release/icefloe-*.whl
 	@touch $@
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from peers import report
 from peers.cases import CASES
-from peers.measure import measure
+from peers.measure import Options, measure
 
 
 def arguments() -> argparse.Namespace:
@@ -23,6 +23,7 @@ def arguments() -> argparse.Namespace:
         help="only this case, or those whose names begin with it; may be repeated",
     )
     parser.add_argument("--rounds", type=int, default=5, help="rounds per case, interleaved (default 5)")
+    parser.add_argument("--warm-ups", type=int, help="runs before the timed ones, instead of each case's own number")
     parser.add_argument("--data", type=Path, default=Path(".bench/data"), help="where generated data is kept")
     parser.add_argument("--json", type=Path, default=Path(".bench/results.json"), help="where the figures go")
     parser.add_argument("--list", action="store_true", help="list the cases and stop")
@@ -58,7 +59,8 @@ def main() -> int:
             log = options.json.parent / f"{name}.log"
             log.parent.mkdir(parents=True, exist_ok=True)
             log.unlink(missing_ok=True)
-            results = measure(case, options.data.absolute(), options.rounds, log, status.update)
+            how = Options(options.data.absolute(), log, options.rounds, options.warm_ups)
+            results = measure(case, how, status.update)
         report.show(console, case, results)
         documents.append(report.as_json(case, results))
         report.write(options.json, documents)

@@ -23,6 +23,9 @@ class Case:
         contenders: Who does the work, icefloe's first.
         floors: Contenders that bound the work from below (a raw inflate, a plain copy) and do not count as peers.
         rounds: At most this many rounds, for work that takes long.
+        same_rows: Whether contenders that are no floors have to return the same number of rows.
+        warm_ups: How often a contender works before it is timed, for all or by name (the others once); a JVM compiles what
+            has run often enough.
     """
 
     name: str
@@ -32,3 +35,7 @@ class Case:
     floors: frozenset[str] = frozenset()
     rounds: int = 100
     same_rows: bool = True
+    warm_ups: int | dict[str, int] = 1
+
+    def warm_ups_of(self, contender: str) -> int:
+        return self.warm_ups if isinstance(self.warm_ups, int) else self.warm_ups.get(contender, 1)

@@ -14,6 +14,16 @@ from typing import Any
 from peers.case import Case
 
 
+@dataclass(frozen=True)
+class Options:
+    """Where a case finds its data and leaves its log, and how often it runs; `None` warm-ups are the case's own."""
+
+    data: Path
+    log: Path
+    rounds: int
+    warm_ups: int | None = None
+
+
 @dataclass
 class Result:
     """What one contender needed for one case."""
@@ -21,8 +31,10 @@ class Result:
     contender: str
     seconds: list[float] = field(default_factory=list)
     cpu_seconds: list[float] = field(default_factory=list)
+    warm_up_seconds: list[float] = field(default_factory=list)
     rows: int = 0
     peak_rss_mb: int = 0
+    peak_above_baseline_mb: int = 0
     failed: str | None = None
 
     @property
@@ -38,11 +50,12 @@ class Result:
 class Contender:
     """A worker process and the conversation with it."""
 
-    def __init__(self, case: Case, name: str, data: Path, log: Path) -> None:
+    def __init__(self, case: Case, name: str, options: Options) -> None:
         self.result = Result(name)
-        self._log = log.open("a", encoding="utf-8")
+        self._log = options.log.open("a", encoding="utf-8")
+        warm_ups = case.warm_ups_of(name) if options.warm_ups is None else options.warm_ups
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "peers.worker", case.name, name, str(data)],
+            [sys.executable, "-m", "peers.worker", case.name, name, str(options.data), str(warm_ups)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
@@ -50,6 +63,7 @@ class Contender:
         )
         first = self._read()
         self.result.failed = first.get("failed")
+        self.result.warm_up_seconds = first.get("warm_up_seconds", [])
 
     def _read(self) -> dict[str, Any]:
         assert self._process.stdout is not None
@@ -74,20 +88,22 @@ class Contender:
         assert self._process.stdin is not None
         self._process.stdin.close()
         if self.result.failed is None:
-            self.result.peak_rss_mb = self._read().get("peak_rss_mb", 0)
+            facts = self._read()
+            self.result.peak_rss_mb = facts.get("peak_rss_mb", 0)
+            self.result.peak_above_baseline_mb = facts.get("peak_above_baseline_mb", 0)
         self._process.wait(timeout=60)
         self._log.close()
         return self.result
 
 
-def measure(case: Case, data: Path, rounds: int, log: Path, say: Callable[[str], None]) -> list[Result]:
-    """Run every contender of a case `rounds` times, in turn."""
+def measure(case: Case, options: Options, say: Callable[[str], None]) -> list[Result]:
+    """Run every contender of a case in turn, as many rounds as it takes and was asked for."""
     contenders = []
     for name in case.contenders:
         say(f"{case.name}: warming up {name}")
-        contenders.append(Contender(case, name, data, log))
+        contenders.append(Contender(case, name, options))
     try:
-        for turn in range(min(rounds, case.rounds)):
+        for turn in range(min(options.rounds, case.rounds)):
             for contender in contenders:
                 say(f"{case.name}: round {turn + 1}, {contender.result.contender}")
                 contender.work()

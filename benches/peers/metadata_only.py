@@ -1,18 +1,18 @@
-"""A table of 100,000 data files in ten manifests, of which only the metadata exists."""
+"""Tables of many data files in few or many manifests, of which only the metadata exists."""
 
 from __future__ import annotations
 
 import json
 import struct
 import uuid
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from peers.tables import NAMESPACE, catalog, once
+from peers.tables import NAMESPACE, catalog, metadata_file, once
 
-MANIFESTS = 10
 FILES_PER_MANIFEST = 10_000
 ROWS_PER_FILE = 100_000
 COLUMNS = 12
@@ -32,6 +32,26 @@ SCHEMA = {
     ],
 }
 SPEC = {"spec-id": 0, "fields": [{"source-id": 2, "field-id": 1000, "name": "day_day", "transform": "day"}]}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How many files a table has, and in which manifests."""
+
+    name: str
+    manifests: int
+    files_per_manifest: int
+    manifests_per_commit: int = 10
+
+    @property
+    def files(self) -> int:
+        return self.manifests * self.files_per_manifest
+
+
+TEN_MANIFESTS = Layout("metadata_only", 10, FILES_PER_MANIFEST)
+THOUSAND_MANIFESTS = Layout("thousand_manifests", 1_000, 10, manifests_per_commit=1)
+MILLION_FILES = Layout("million_files", 100, FILES_PER_MANIFEST)
+
 SCHEMA_JSON = json.dumps(SCHEMA)
 SPECS_JSON = json.dumps([SPEC])
 
@@ -54,12 +74,11 @@ def bounds(first: int, days: np.ndarray, *, upper: bool) -> pa.Array:
     return pa.array(values, pa.binary())
 
 
-def data_files(manifest: int, location: str) -> pa.RecordBatch:
+def data_files(manifest: int, location: str, layout: Layout = TEN_MANIFESTS) -> pa.RecordBatch:
     """The DataFile columns of one manifest: clustered by day, ids ascending."""
-    files, first = FILES_PER_MANIFEST, manifest * FILES_PER_MANIFEST
+    files, first = layout.files_per_manifest, manifest * layout.files_per_manifest
     random = np.random.default_rng(manifest)
-    total = MANIFESTS * FILES_PER_MANIFEST
-    days = FIRST_DAY + (np.arange(first, first + files) * DAYS // total)
+    days = FIRST_DAY + (np.arange(first, first + files) * DAYS // layout.files)
     iso = np.datetime_as_string(days.astype("datetime64[D]"))
     keys = np.tile(np.arange(1, COLUMNS + 1, dtype=np.int32), files)
     sizes = pa.array(random.integers(10_000, 5_000_000, files * COLUMNS), pa.int64())
@@ -85,24 +104,38 @@ def data_files(manifest: int, location: str) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(columns)
 
 
-def metadata_only_table(data: Path) -> Path:
+def metadata_only_table(data: Path, layout: Layout = TEN_MANIFESTS) -> Path:
     """The directory of the table; made once."""
-    folder = data / "warehouse" / NAMESPACE / "metadata_only"
+    folder = data / "warehouse" / NAMESPACE / layout.name
     if once(folder / ".done"):
         from icefloe.partitioning import PartitionSpec
         from icefloe.schema import Schema
 
-        tables = catalog(data)
-        if tables.table_exists((NAMESPACE, "metadata_only")):
-            tables.drop_table((NAMESPACE, "metadata_only"))
+        tables, name = catalog(data), (NAMESPACE, layout.name)
+        if tables.table_exists(name):
+            tables.drop_table(name)
         table = tables.create_table(
-            (NAMESPACE, "metadata_only"),
-            schema=Schema.model_validate(SCHEMA),
-            partition_spec=PartitionSpec.model_validate(SPEC),
+            name, schema=Schema.model_validate(SCHEMA), partition_spec=PartitionSpec.model_validate(SPEC)
         )
-        append = table.new_append()
-        for manifest in range(MANIFESTS):
-            append = append.append(data_files(manifest, table.location()))
-        append.commit()
+        with table.transaction() as transaction:
+            for first in range(0, layout.manifests, layout.manifests_per_commit):
+                append = transaction.new_fast_append()
+                for manifest in range(first, first + layout.manifests_per_commit):
+                    append = append.append(data_files(manifest, table.location(), layout))
+                append.commit()
+        forget_history(folder)
         (folder / ".done").touch()
     return folder
+
+
+def forget_history(folder: Path) -> None:
+    """Leave only the current snapshot in the newest metadata: planning is compared, not the reading of a long history."""
+    newest = Path(metadata_file(folder))
+    metadata = json.loads(newest.read_text())
+    current = metadata["current-snapshot-id"]
+    metadata["snapshots"] = [each for each in metadata["snapshots"] if each["snapshot-id"] == current]
+    metadata["snapshot-log"] = [each for each in metadata["snapshot-log"] if each["snapshot-id"] == current]
+    newest.write_text(json.dumps(metadata))
+    for manifest_list in (folder / "metadata").glob("snap-*.avro"):
+        if manifest_list.name != Path(metadata["snapshots"][0]["manifest-list"]).name:
+            manifest_list.unlink()

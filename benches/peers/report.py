@@ -15,7 +15,17 @@ from rich.table import Table
 from peers.case import Case
 from peers.measure import Result
 
-PACKAGES = ("icefloe", "pyiceberg", "pyiceberg-core", "polars", "duckdb", "pyarrow", "datafusion", "pyspark")
+PACKAGES = (
+    "icefloe",
+    "pyiceberg",
+    "pyiceberg-core",
+    "polars",
+    "polars-iceberg",
+    "duckdb",
+    "pyarrow",
+    "datafusion",
+    "pyspark",
+)
 
 
 def versions() -> dict[str, str]:
@@ -46,11 +56,11 @@ def show(console: Console, case: Case, results: list[Result]) -> None:
     peer = fastest_peer(case, results)
     table = Table(title=f"[bold]{case.name}[/]  {case.what}", title_justify="left", header_style="bold")
     table.add_column("contender", no_wrap=True)
-    for name in ("median", "spread", "to fastest peer", "rows/s", "CPU s", "peak RSS"):
+    for name in ("median", "spread", "to fastest peer", "rows/s", "CPU s", "peak RSS", "above start"):
         table.add_column(name, justify="right")
     for result in results:
         if result.failed is not None:
-            table.add_row(result.contender, f"[red]{result.failed[:90]}[/]", "", "", "", "", "")
+            table.add_row(result.contender, f"[red]{result.failed[:90]}[/]", *[""] * 6)
             continue
         ratio = "" if peer is None else f"{result.median / peer.median:.2f}x"
         cpu = sorted(result.cpu_seconds)[len(result.cpu_seconds) // 2]
@@ -63,6 +73,7 @@ def show(console: Console, case: Case, results: list[Result]) -> None:
             f"{result.rows / result.median:,.0f}",
             f"{cpu:.2f}",
             f"{result.peak_rss_mb:,} MB",
+            f"{result.peak_above_baseline_mb:,} MB",
             style=style,
         )
     console.print(table)
@@ -82,8 +93,10 @@ def as_json(case: Case, results: list[Result]) -> dict[str, Any]:
                 "spread": r.spread if r.seconds else None,
                 "seconds": r.seconds,
                 "cpu_seconds": r.cpu_seconds,
+                "warm_up_seconds": r.warm_up_seconds,
                 "rows": r.rows,
                 "peak_rss_mb": r.peak_rss_mb,
+                "peak_above_baseline_mb": r.peak_above_baseline_mb,
                 "ratio_to_fastest_peer": r.median / peer.median if peer is not None and r.seconds else None,
             }
             for r in results

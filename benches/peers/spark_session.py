@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 RUNTIME = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+# Until the JVM has compiled what Spark runs most.
+JVM_WARM_UPS = 5
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 
 

@@ -1,13 +1,15 @@
 """One contender in a process of its own: sets up, then works once for each line on standard input.
 
-Speaks JSON lines. `{"ready": true}` after the set-up, then per line one of `{"seconds", "cpu_seconds", "rows"}`;
-at the end of input `{"peak_rss_mb"}`, children (a JVM, Python workers) included.
+Speaks JSON lines. `{"warm_up_seconds"}` after the set-up and the warm-ups, then per line one of
+`{"seconds", "cpu_seconds", "rows"}`; at the end of input `{"peak_rss_mb", "peak_above_baseline_mb"}`, children (a JVM,
+Python workers) included. The baseline is what is resident once a contender is set up and has not worked yet.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import resource
 import sys
 import threading
 import time
@@ -18,33 +20,55 @@ import psutil
 
 from peers.cases import CASES
 
-SAMPLE_SECONDS = 0.02
+SAMPLE_SECONDS = 0.01
+# Looking for children reads all of /proc; they are few and live long.
+SAMPLES_PER_LOOK = 25
 
 
 class PeakMemory:
-    """The largest resident size of this process and its children, sampled in the background."""
+    """The largest resident size of this process and its children since now: what the system noted, and samples."""
 
     def __init__(self) -> None:
-        self.bytes = 0
         self._process = psutil.Process()
+        self._noted = noted_peak()
+        self.baseline = self.bytes = self._resident(self._family())
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._sample, daemon=True)
         self._thread.start()
 
-    def _sample(self) -> None:
-        while not self._stop.wait(SAMPLE_SECONDS):
-            total = 0
-            for process in [self._process, *self._process.children(recursive=True)]:
-                try:
-                    total += process.memory_info().rss
-                except psutil.NoSuchProcess:
-                    continue
-            self.bytes = max(self.bytes, total)
+    def _family(self) -> list[psutil.Process]:
+        return [self._process, *self._process.children(recursive=True)]
 
-    def stop(self) -> int:
+    def _resident(self, processes: list[psutil.Process]) -> int:
+        total = 0
+        for process in processes:
+            try:
+                total += process.memory_info().rss
+            except psutil.NoSuchProcess:
+                continue
+        return total
+
+    def _sample(self) -> None:
+        family, samples = self._family(), 0
+        while not self._stop.wait(SAMPLE_SECONDS):
+            samples += 1
+            if samples % SAMPLES_PER_LOOK == 0:
+                family = self._family()
+            self.bytes = max(self.bytes, self._resident(family))
+
+    def stop(self) -> dict[str, int]:
+        """The figures in MB."""
         self._stop.set()
         self._thread.join()
-        return self.bytes
+        # Samples miss short peaks; the system's own mark, where it rose, does not, but knows nothing of children.
+        peak = max(self.bytes, noted) if (noted := noted_peak()) > self._noted else self.bytes
+        return {"peak_rss_mb": round(peak / 1e6), "peak_above_baseline_mb": round((peak - self.baseline) / 1e6)}
+
+
+def noted_peak() -> int:
+    """The largest resident size of this process alone in all its life."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def cpu_seconds() -> float:
@@ -60,7 +84,7 @@ def cpu_seconds() -> float:
 
 
 def main() -> int:
-    case, contender, data = CASES[sys.argv[1]], sys.argv[2], Path(sys.argv[3])
+    case, contender, data, warm_ups = CASES[sys.argv[1]], sys.argv[2], Path(sys.argv[3]), int(sys.argv[4])
     # Spark starts its Python workers with this interpreter, not with whatever the path has.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     # What a library prints must not mix with the answers.
@@ -74,20 +98,24 @@ def main() -> int:
     try:
         work = case.contenders[contender](data)
         reset = getattr(work, "reset", lambda: 0)
-        work()
-        reset()
+        memory = PeakMemory()
+        warm_up_seconds = []
+        for _ in range(warm_ups):
+            start = time.perf_counter()
+            work()
+            warm_up_seconds.append(time.perf_counter() - start)
+            reset()
     except Exception as error:  # noqa: BLE001  whatever a peer raises belongs into the report
         traceback.print_exc()
         answer(failed=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
         return 1
-    answer(ready=True)
-    memory = PeakMemory()
+    answer(warm_up_seconds=warm_up_seconds)
     for _ in sys.stdin:
         cpu, start = cpu_seconds(), time.perf_counter()
         rows = work()
         answer(seconds=time.perf_counter() - start, cpu_seconds=cpu_seconds() - cpu, rows=rows)
         reset()
-    answer(peak_rss_mb=round(memory.stop() / 1e6))
+    answer(**memory.stop())
     return 0
 
 

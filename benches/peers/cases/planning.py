@@ -1,29 +1,56 @@
-"""Planning a scan of 100,000 data files in ten manifests."""
+"""Planning scans: 100,000 data files in ten manifests, 10,000 in a thousand, and a million in a hundred."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
 from peers.case import Case, Work
-from peers.metadata_only import metadata_only_table
+from peers.metadata_only import (
+    MILLION_FILES,
+    ROWS_PER_FILE,
+    TEN_MANIFESTS,
+    THOUSAND_MANIFESTS,
+    Layout,
+    metadata_only_table,
+)
+from peers.spark_session import JVM_WARM_UPS, java_session
 from peers.tables import metadata_file
 
-FILTER = "day >= '2022-06-01' and day < '2022-07-01' and id > 1000000000"
+FROM_DAY, TO_DAY = "2022-06-01", "2022-07-01"
+JAVA = "Java planFiles"
 
 
-def prepare(data: Path) -> None:
-    metadata_only_table(data)
+def first_id(layout: Layout) -> int:
+    """The id that a tenth of the files lie below."""
+    return layout.files * ROWS_PER_FILE // 10
 
 
-def icefloe(row_filter: str | None):
+def text_filter(layout: Layout) -> str:
+    return f"day >= '{FROM_DAY}' and day < '{TO_DAY}' and id > {first_id(layout)}"
+
+
+def prepare(layout: Layout):
+    def made(data: Path) -> None:
+        metadata_only_table(data, layout)
+
+    return made
+
+
+def location(data: Path, layout: Layout) -> str:
+    return metadata_file(metadata_only_table(data, layout))
+
+
+def icefloe(layout: Layout, *, filtered: bool):
     def setup(data: Path) -> Work:
         from icefloe.table import StaticTable
 
-        location = metadata_file(metadata_only_table(data))
+        path = location(data, layout)
 
         def work() -> int:
-            table = StaticTable.from_metadata(location)
-            scan = table.scan() if row_filter is None else table.scan(row_filter)
+            table = StaticTable.from_metadata(path)
+            scan = table.scan(text_filter(layout)) if filtered else table.scan()
             return sum(1 for _ in scan.plan_files())
 
         return work
@@ -31,22 +58,31 @@ def icefloe(row_filter: str | None):
     return setup
 
 
-def icefloe_columns(data: Path) -> Work:
-    from icefloe.table import StaticTable
+def icefloe_columns(layout: Layout, *, filtered: bool):
+    def setup(data: Path) -> Work:
+        from icefloe.table import StaticTable
 
-    location = metadata_file(metadata_only_table(data))
-    return lambda: StaticTable.from_metadata(location).scan().plan().files.num_rows
+        path = location(data, layout)
+
+        def work() -> int:
+            table = StaticTable.from_metadata(path)
+            scan = table.scan(text_filter(layout)) if filtered else table.scan()
+            return scan.plan().files.num_rows
+
+        return work
+
+    return setup
 
 
-def pyiceberg(row_filter: str | None):
+def pyiceberg(layout: Layout, *, filtered: bool):
     def setup(data: Path) -> Work:
         from pyiceberg.table import StaticTable
 
-        location = metadata_file(metadata_only_table(data))
+        path = location(data, layout)
 
         def work() -> int:
-            table = StaticTable.from_metadata(location)
-            scan = table.scan() if row_filter is None else table.scan(row_filter)
+            table = StaticTable.from_metadata(path)
+            scan = table.scan(text_filter(layout)) if filtered else table.scan()
             return sum(1 for _ in scan.plan_files())
 
         return work
@@ -54,32 +90,108 @@ def pyiceberg(row_filter: str | None):
     return setup
 
 
-def duckdb(data: Path) -> Work:
-    from peers.cases.scan import duckdb_connection
+def polars(layout: Layout, *, filtered: bool):
+    """Polars with its planning plugin, which it must not do without; metadata files stay in its cache as users have it."""
 
-    connection, location = duckdb_connection(), metadata_file(metadata_only_table(data))
-    query = f"select count(*) from iceberg_metadata('{location}')"
-    return lambda: connection.execute(query).fetchone()[0]
+    def setup(data: Path) -> Work:
+        import datetime as dt
+
+        import polars as pl
+
+        os.environ["POLARS_ICEBERG_PLANNER"] = "plugin"
+        path, day = location(data, layout), pl.col("day")
+        row_filter = (
+            (day >= dt.date.fromisoformat(FROM_DAY))
+            & (day < dt.date.fromisoformat(TO_DAY))
+            & (pl.col("id") > first_id(layout))
+        )
+
+        def work() -> int:
+            frame = pl.scan_iceberg(path)
+            return sources((frame.filter(row_filter) if filtered else frame).explain())
+
+        return work
+
+    return setup
+
+
+def sources(plan: str) -> int:
+    """How many files the scan of an explained plan has: the first by name, and how many others."""
+    listed = plan[plan.index("[") + 1 : plan.index("]")]
+    if not listed:
+        return 0
+    *names, last = listed.split(", ")
+    return len(names) + (int(last.split()[1]) if last.endswith(("other sources", "other source")) else 1)
+
+
+def java(layout: Layout, *, filtered: bool):
+    """The Java library in the JVM of Spark; the files are counted there, so that nothing crosses to Python."""
+
+    def setup(data: Path) -> Work:
+        spark = java_session(data, data / "warehouse")
+        iceberg = spark._jvm.org.apache.iceberg  # noqa: SLF001  the way to a class of the JVM
+        folder = str(metadata_only_table(data, layout))
+        tables = iceberg.hadoop.HadoopTables(spark._jsc.hadoopConfiguration())  # noqa: SLF001  as above
+        count = iceberg.relocated.com.google.common.collect.Iterables.size
+
+        def work() -> int:
+            scan = tables.load(folder).newScan()
+            files = (scan.filter(java_filter(iceberg, layout)) if filtered else scan).planFiles()
+            try:
+                return count(files)
+            finally:
+                files.close()
+
+        return work
+
+    return setup
+
+
+def java_filter(iceberg: Any, layout: Layout) -> Any:
+    make = iceberg.expressions.Expressions
+    days = getattr(make, "and")(make.greaterThanOrEqual("day", FROM_DAY), make.lessThan("day", TO_DAY))
+    return getattr(make, "and")(days, make.greaterThan("id", first_id(layout)))
+
+
+def duckdb(layout: Layout):
+    def setup(data: Path) -> Work:
+        from peers.cases.scan import duckdb_connection
+
+        connection, path = duckdb_connection(), location(data, layout)
+        query = f"select count(*) from iceberg_metadata('{path}')"
+        return lambda: connection.execute(query).fetchone()[0]
+
+    return setup
+
+
+def case(name: str, what: str, layout: Layout, *, filtered: bool) -> Case:
+    contenders = {
+        "icefloe plan, as columns": icefloe_columns(layout, filtered=filtered),
+        "icefloe plan_files, as objects": icefloe(layout, filtered=filtered),
+        "Polars iceberg plugin": polars(layout, filtered=filtered),
+        JAVA: java(layout, filtered=filtered),
+    }
+    if not filtered:
+        contenders["duckdb iceberg_metadata"] = duckdb(layout)
+    # It would need minutes and gigabytes for a million files.
+    if layout is not MILLION_FILES:
+        contenders["pyiceberg plan_files"] = pyiceberg(layout, filtered=filtered)
+    return Case(
+        name=f"{name}_filtered" if filtered else name,
+        what=f"{what}, with a filter of three terms on partition and bounds" if filtered else f"{what}, no filter",
+        prepare=prepare(layout),
+        contenders=contenders,
+        rounds=5,
+        warm_ups={JAVA: JVM_WARM_UPS},
+    )
 
 
 CASES = [
-    Case(
-        name="planning",
-        what="plan 100,000 files in 10 manifests, no filter",
-        prepare=prepare,
-        contenders={
-            "icefloe plan_files, as objects": icefloe(None),
-            "icefloe plan, as columns": icefloe_columns,
-            "duckdb iceberg_metadata": duckdb,
-            "pyiceberg plan_files": pyiceberg(None),
-        },
-        rounds=3,
-    ),
-    Case(
-        name="planning_filtered",
-        what="the same with a filter of three terms on partition and bounds",
-        prepare=prepare,
-        contenders={"icefloe plan_files": icefloe(FILTER), "pyiceberg plan_files": pyiceberg(FILTER)},
-        rounds=3,
-    ),
+    case(name, what, layout, filtered=filtered)
+    for name, what, layout in (
+        ("planning", "plan 100,000 files in 10 manifests", TEN_MANIFESTS),
+        ("planning_manifests", "plan 10,000 files in 1,000 manifests", THOUSAND_MANIFESTS),
+        ("planning_million", "plan 1,000,000 files in 100 manifests", MILLION_FILES),
+    )
+    for filtered in (False, True)
 ]

@@ -1,4 +1,4 @@
-"""Reading lineitem: all of it, and what TPC-H Q6 needs of it."""
+"""Reading lineitem: all of it, four of its columns, and what TPC-H Q6 needs of it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ Q6 = (
     "and l_discount >= 0.05 and l_discount <= 0.07 and l_quantity < 24"
 )
 Q6_COLUMNS = ("l_extendedprice", "l_discount")
+FOUR_COLUMNS = ("l_orderkey", "l_quantity", "l_shipdate", "l_comment")
 Q6_SQL = (
     "l_shipdate >= date '1994-01-01' and l_shipdate < date '1995-01-01' "
     "and l_discount >= 0.05 and l_discount <= 0.07 and l_quantity < 24"
@@ -44,6 +45,18 @@ def icefloe_filtered(data: Path) -> Work:
     return lambda: icefloe_scan(data, Q6, Q6_COLUMNS).to_arrow().num_rows
 
 
+def icefloe_filtered_to_polars(data: Path) -> Work:
+    return lambda: icefloe_scan(data, Q6, Q6_COLUMNS).to_polars().height
+
+
+def icefloe_projected(data: Path) -> Work:
+    return lambda: icefloe_scan(data, columns=FOUR_COLUMNS).to_arrow().num_rows
+
+
+def icefloe_projected_to_polars(data: Path) -> Work:
+    return lambda: icefloe_scan(data, columns=FOUR_COLUMNS).to_polars().height
+
+
 def pyiceberg_table(data: Path):
     from pyiceberg.table import StaticTable
 
@@ -56,6 +69,10 @@ def pyiceberg_to_arrow(data: Path) -> Work:
 
 def pyiceberg_filtered(data: Path) -> Work:
     return lambda: pyiceberg_table(data).scan(Q6, selected_fields=Q6_COLUMNS).to_arrow().num_rows
+
+
+def pyiceberg_projected(data: Path) -> Work:
+    return lambda: pyiceberg_table(data).scan(selected_fields=FOUR_COLUMNS).to_arrow().num_rows
 
 
 def polars_filter():
@@ -85,6 +102,13 @@ def polars_parquet_filtered(data: Path) -> Work:
     return lambda: pl.scan_parquet(files).filter(polars_filter()).select(Q6_COLUMNS).collect().height
 
 
+def polars_parquet_projected(data: Path) -> Work:
+    import polars as pl
+
+    files = data_files(lineitem_table(data))
+    return lambda: pl.scan_parquet(files).select(FOUR_COLUMNS).collect().height
+
+
 def polars_iceberg(data: Path) -> Work:
     import polars as pl
 
@@ -96,6 +120,13 @@ def polars_iceberg_filtered(data: Path) -> Work:
 
     location = metadata_file(lineitem_table(data))
     return lambda: pl.scan_iceberg(location).filter(polars_filter()).select(Q6_COLUMNS).collect().height
+
+
+def polars_iceberg_projected(data: Path) -> Work:
+    import polars as pl
+
+    location = metadata_file(lineitem_table(data))
+    return lambda: pl.scan_iceberg(location).select(FOUR_COLUMNS).collect().height
 
 
 def duckdb_connection():
@@ -116,6 +147,12 @@ def duckdb_to_arrow(data: Path) -> Work:
 def duckdb_filtered(data: Path) -> Work:
     connection, location = duckdb_connection(), metadata_file(lineitem_table(data))
     query = f"select {', '.join(Q6_COLUMNS)} from iceberg_scan('{location}') where {Q6_SQL}"
+    return lambda: connection.execute(query).to_arrow_table().num_rows
+
+
+def duckdb_projected(data: Path) -> Work:
+    connection, location = duckdb_connection(), metadata_file(lineitem_table(data))
+    query = f"select {', '.join(FOUR_COLUMNS)} from iceberg_scan('{location}')"
     return lambda: connection.execute(query).to_arrow_table().num_rows
 
 
@@ -142,11 +179,25 @@ CASES = [
         },
     ),
     Case(
+        name="projected_scan",
+        what="four of the 16 columns of the same table, one of them text",
+        prepare=prepare,
+        contenders={
+            "icefloe to_arrow": icefloe_projected,
+            "icefloe to_polars": icefloe_projected_to_polars,
+            "polars scan_parquet": polars_parquet_projected,
+            "polars scan_iceberg": polars_iceberg_projected,
+            "pyiceberg to_arrow": pyiceberg_projected,
+            "duckdb iceberg_scan": duckdb_projected,
+        },
+    ),
+    Case(
         name="filtered_scan",
         what="the filter and two columns of TPC-H Q6 on the same table",
         prepare=prepare,
         contenders={
             "icefloe to_arrow": icefloe_filtered,
+            "icefloe to_polars": icefloe_filtered_to_polars,
             "polars scan_parquet": polars_parquet_filtered,
             "polars scan_iceberg": polars_iceberg_filtered,
             "pyiceberg to_arrow": pyiceberg_filtered,

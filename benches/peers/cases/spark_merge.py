@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from peers.case import Case, Work
-from peers.spark_session import java_session, plain_session
+from peers.spark_session import JVM_WARM_UPS, java_session, plain_session
 from peers.tables import raw_lineitem
 
 KEYS = ("l_orderkey", "l_linenumber")
@@ -107,6 +107,7 @@ CASES = [
         name="spark_merge",
         what="Spark, local[2]: MERGE 60k updates and 60k inserts into lineitem, merge-on-read",
         prepare=prepare,
+        warm_ups=JVM_WARM_UPS,
         contenders={"icefloe.spark.merge_into": icefloe, "Java runtime": java},
     )
 ]

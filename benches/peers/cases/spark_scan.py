@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from peers.case import Case, Work
-from peers.spark_session import java_session, plain_session, to_noop
+from peers.spark_session import JVM_WARM_UPS, java_session, plain_session, to_noop
 from peers.tables import NAMESPACE, catalog, data_files, lineitem_table, once
 
 DELETED = "lineitem_deleted"
@@ -92,6 +92,7 @@ CASES = [
         name="spark_scan",
         what="Spark, local[2]: every column of lineitem to noop",
         prepare=prepare,
+        warm_ups=JVM_WARM_UPS,
         contenders={
             "icefloe.spark.read": icefloe("lineitem"),
             "spark.read.parquet": parquet("lineitem"),
@@ -102,6 +103,7 @@ CASES = [
         name="spark_scan_deletes",
         what="the same with 1% of the rows deleted by position",
         prepare=prepare_deleted,
+        warm_ups=JVM_WARM_UPS,
         contenders={
             "icefloe.spark.read": icefloe(DELETED),
             "Java runtime": java(DELETED),

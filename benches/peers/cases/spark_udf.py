@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from peers.case import Case, Work
-from peers.spark_session import plain_session, to_noop
+from peers.spark_session import JVM_WARM_UPS, plain_session, to_noop
 
 ROWS = 20_000_000
 
@@ -58,6 +58,7 @@ CASES = [
         name="spark_udf",
         what=f"Spark, local[2]: bucket[16] of {ROWS // 1_000_000} million longs to noop",
         prepare=prepare,
+        warm_ups=JVM_WARM_UPS,
         contenders={
             "icefloe bucket, built-in": over_range(built_in),
             "icefloe bucket, Arrow UDF": over_range(rust_udf),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from peers.case import Case, Work
-from peers.spark_session import java_session, plain_session
+from peers.spark_session import JVM_WARM_UPS, java_session, plain_session
 from peers.tables import raw_lineitem
 
 
@@ -93,6 +93,7 @@ CASES = [
         name=name,
         what=what,
         prepare=prepare,
+        warm_ups=JVM_WARM_UPS,
         contenders={
             "icefloe.spark.write": icefloe(monthly=monthly),
             "DataFrame.write.parquet": parquet(monthly=monthly),
