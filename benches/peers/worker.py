@@ -26,15 +26,24 @@ SAMPLES_PER_LOOK = 25
 
 
 class PeakMemory:
-    """The largest resident size of this process and its children since now: what the system noted, and samples."""
+    """The largest resident size of this process and its children while it works: what the system noted, and samples.
+
+    Who waits for others to work takes no samples, for that would slow them down.
+    """
 
     def __init__(self) -> None:
         self._process = psutil.Process()
         self._noted = noted_peak()
         self.baseline = self.bytes = self._resident(self._family())
+
+    def __enter__(self) -> None:
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._sample, daemon=True)
+        self._thread = threading.Thread(target=self._sample, args=(self._family(),), daemon=True)
         self._thread.start()
+
+    def __exit__(self, *_exception: object) -> None:
+        self._stop.set()
+        self._thread.join()
 
     def _family(self) -> list[psutil.Process]:
         return [self._process, *self._process.children(recursive=True)]
@@ -48,18 +57,16 @@ class PeakMemory:
                 continue
         return total
 
-    def _sample(self) -> None:
-        family, samples = self._family(), 0
+    def _sample(self, family: list[psutil.Process]) -> None:
+        samples = 0
         while not self._stop.wait(SAMPLE_SECONDS):
             samples += 1
             if samples % SAMPLES_PER_LOOK == 0:
                 family = self._family()
             self.bytes = max(self.bytes, self._resident(family))
 
-    def stop(self) -> dict[str, int]:
-        """The figures in MB."""
-        self._stop.set()
-        self._thread.join()
+    def figures(self) -> dict[str, int]:
+        """The peak, and what it is above the start, in MB."""
         # Samples miss short peaks; the system's own mark, where it rose, does not, but knows nothing of children.
         peak = max(self.bytes, noted) if (noted := noted_peak()) > self._noted else self.bytes
         return {"peak_rss_mb": round(peak / 1e6), "peak_above_baseline_mb": round((peak - self.baseline) / 1e6)}
@@ -101,9 +108,10 @@ def main() -> int:
         memory = PeakMemory()
         warm_up_seconds = []
         for _ in range(warm_ups):
-            start = time.perf_counter()
-            work()
-            warm_up_seconds.append(time.perf_counter() - start)
+            with memory:
+                start = time.perf_counter()
+                work()
+                warm_up_seconds.append(time.perf_counter() - start)
             reset()
     except Exception as error:  # noqa: BLE001  whatever a peer raises belongs into the report
         traceback.print_exc()
@@ -111,11 +119,14 @@ def main() -> int:
         return 1
     answer(warm_up_seconds=warm_up_seconds)
     for _ in sys.stdin:
-        cpu, start = cpu_seconds(), time.perf_counter()
-        rows = work()
-        answer(seconds=time.perf_counter() - start, cpu_seconds=cpu_seconds() - cpu, rows=rows)
+        with memory:
+            cpu, start = cpu_seconds(), time.perf_counter()
+            rows = work()
+            seconds = time.perf_counter() - start
+            cpu = cpu_seconds() - cpu
+        answer(seconds=seconds, cpu_seconds=cpu, rows=rows)
         reset()
-    answer(**memory.stop())
+    answer(**memory.figures())
     return 0
 
 
