@@ -58,14 +58,14 @@ def icefloe(layout: Layout, *, filtered: bool):
     return setup
 
 
-def icefloe_columns(layout: Layout, *, filtered: bool):
+def icefloe_columns(layout: Layout, *, filtered: bool, cached: bool = True):
     def setup(data: Path) -> Work:
         from icefloe.table import StaticTable
 
-        path = location(data, layout)
+        path, properties = location(data, layout), {} if cached else {"io.manifest.cache-enabled": "false"}
 
         def work() -> int:
-            table = StaticTable.from_metadata(path)
+            table = StaticTable.from_metadata(path, properties)
             scan = table.scan(text_filter(layout)) if filtered else table.scan()
             return scan.plan().files.num_rows
 
@@ -90,8 +90,8 @@ def pyiceberg(layout: Layout, *, filtered: bool):
     return setup
 
 
-def polars(layout: Layout, *, filtered: bool):
-    """Polars with its planning plugin, which it must not do without; metadata files stay in its cache as users have it."""
+def polars(layout: Layout, *, filtered: bool, cached: bool = True):
+    """Polars with its planning plugin, which it must not do without; it keeps what it read of metadata unless told not to."""
 
     def setup(data: Path) -> Work:
         import datetime as dt
@@ -99,6 +99,8 @@ def polars(layout: Layout, *, filtered: bool):
         import polars as pl
 
         os.environ["POLARS_ICEBERG_PLANNER"] = "plugin"
+        if not cached:
+            os.environ["POLARS_ICEBERG_METADATA_FILE_CACHE_MB"] = "0"
         path, day = location(data, layout), pl.col("day")
         row_filter = (
             (day >= dt.date.fromisoformat(FROM_DAY))
@@ -167,8 +169,10 @@ def duckdb(layout: Layout):
 def case(name: str, what: str, layout: Layout, *, filtered: bool) -> Case:
     contenders = {
         "icefloe plan, as columns": icefloe_columns(layout, filtered=filtered),
+        "icefloe plan, no cache": icefloe_columns(layout, filtered=filtered, cached=False),
         "icefloe plan_files, as objects": icefloe(layout, filtered=filtered),
         "Polars iceberg plugin": polars(layout, filtered=filtered),
+        "Polars iceberg plugin, no cache": polars(layout, filtered=filtered, cached=False),
         JAVA: java(layout, filtered=filtered),
     }
     if not filtered:
