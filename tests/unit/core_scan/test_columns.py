@@ -167,6 +167,26 @@ def test_an_identity_partition_fills_a_column_that_the_file_lacks(numbers):
     assert table.to_pylist()[0] == {"id": 0, "day": dt.date(2020, 2, 29), "n": None}
 
 
+@pytest.mark.parametrize(("value", "found"), [('"a"', "a"), ("null", None)])
+def test_an_identity_partition_decides_before_a_default(numbers, value, found):
+    named = {"source-id": 7, "field-id": 1000, "name": "kind", "transform": "identity"}
+    current = schema(ID, {**field(7, "kind", "string"), "initial-default": "old"})
+    specs = [{"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": [named]}]
+    tasks = [task(numbers), task(numbers, spec_id=1, partition=f"[{value}]")]
+    kinds = read(tasks, current, scan_context=context(current, specs=specs))["kind"].to_pylist()
+    assert (set(kinds[:1000]), set(kinds[1000:])) == ({"old"}, {found})
+
+
+def test_a_required_column_is_not_null_because_its_partition_is(numbers):
+    spec = {
+        "spec-id": 0,
+        "fields": [{"source-id": 7, "field-id": 1000, "name": "kind", "transform": "identity"}],
+    }
+    current = schema(ID, {**field(7, "kind", "string", required=True), "initial-default": "old"})
+    with pytest.raises(CorruptFileError, match=r"required column kind \(field id 7\) is absent"):
+        list(stream([task(numbers, partition="[null]")], current, scan_context=context(current, specs=[spec])))
+
+
 def test_metadata_columns_survive_pruning_and_filters(numbers):
     residual = json.dumps(leaf("gt-eq", "id", 895))
     table = read([task(numbers, residual=residual)], schema(ID, NAME), projection=schema(POS, FILE, SPEC_ID, ID))

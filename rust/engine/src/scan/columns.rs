@@ -269,10 +269,13 @@ impl Resolver<'_> {
     fn absent(&self, wanted: &NestedField, path: &str) -> Result<ColumnPlan> {
         let target = field_to_arrow(wanted, self.options);
         let primitive = wanted.field_type.as_primitive();
-        if let (Some(Some(value)), Some(_)) = (self.facts.identities.get(&wanted.id), primitive) {
-            return constant(value, target.data_type());
-        }
-        if let (Some(default), Some(primitive)) = (&wanted.initial_default, primitive) {
+        let default = match (self.facts.identities.get(&wanted.id), primitive) {
+            (Some(Some(value)), Some(_)) => return constant(value, target.data_type()),
+            // A partition of null says that the column is null, before any default.
+            (Some(None), Some(_)) => None,
+            _ => wanted.initial_default.as_ref(),
+        };
+        if let (Some(default), Some(primitive)) = (default, primitive) {
             return constant(&single_value::from_json(&primitive, default)?, target.data_type());
         }
         if wanted.required {
