@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
+import signal
 import threading
+import time
 
 import pyarrow as pa
 import pytest
 from icefloe import _core
+from icefloe.exceptions import IcebergError
 
-from tests.unit.scan_tables import arrow_field, field, schema, stream, task, write
+from tests.unit.scan_tables import arrow_field, delete_file, field, position_deletes, schema, stream, task, write
 
 WANTED = schema(field(1, "id", "long"), field(2, "name", "string"))
 
@@ -85,6 +89,41 @@ def test_a_stream_half_read_by_the_parent_is_an_error_in_the_child(numbers):
 
     assert in_child(work) == 0
     assert sum(1 for _ in batches) == 499
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("content", [1, 2])
+def test_a_child_forked_while_its_parent_reads_a_delete_file_reads_it_itself(numbers, tmp_path, content):
+    ready, pipe, held = tmp_path / "ready.parquet", tmp_path / "deletes.parquet", tmp_path / "held"
+    if content == 1:
+        deletes = position_deletes(ready, [(numbers, 4999)])
+    else:
+        deletes = delete_file(write(ready, {arrow_field(1, "id", pa.int64()): [4999]}), 2, 1, [1])
+    os.mkfifo(pipe)
+    os.link(pipe, held)
+    scan = stream([task(numbers, deletes=[0])], WANTED, deletes=[{**deletes, "file_path": str(pipe)}])
+
+    def wait_for_a_writer() -> None:
+        with contextlib.suppress(IcebergError):
+            list(scan)
+
+    def work() -> bool:
+        # Ends a child that waits in native code, whatever handler the parent has.
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(10)
+        ready.replace(pipe)
+        return sum(batch.num_rows for batch in scan) == 4999
+
+    reader = threading.Thread(target=wait_for_a_writer)
+    reader.start()
+    try:
+        # Nothing tells that a thread waits in open(); forked too early, the child has an easier task.
+        time.sleep(0.5)
+        assert in_child(work) == 0
+    finally:
+        os.close(os.open(held, os.O_WRONLY))
+        reader.join()
 
 
 @pytest.mark.timeout(120)

@@ -41,6 +41,7 @@ pub(crate) struct KeySet {
 
 /// Equality delete files whose keys are kept in one set: those of one partition and the same fields. Each
 /// file is read and hashed once, whichever of them apply to which data file.
+#[derive(Clone)]
 struct KeyGroup {
     field_ids: Vec<i32>,
     /// The files that some task needs; a file's place is its number among the sources of the keys.
@@ -48,7 +49,8 @@ struct KeyGroup {
     keys: OnceLock<Result<KeySet>>,
 }
 
-/// The delete files of a scan.
+/// The delete files of a scan. A clone has what is loaded by then and loads the rest itself.
+#[derive(Clone)]
 pub(crate) struct DeleteFiles {
     io: FileIo,
     context: Arc<TableContext>,

@@ -78,6 +78,7 @@ impl Scan {
             batch_size: options.batch_size,
             limit: options.limit,
             string_views: options.string_views,
+            process_id: std::process::id(),
         };
         Ok(Self { work: Arc::new(work), schema, threads })
     }
@@ -105,7 +106,7 @@ impl Scan {
     /// One pass from the first row.
     pub fn open(&self) -> ScanReader {
         ScanReader {
-            batches: Some(Pipeline::new(Arc::clone(&self.work), self.flight())),
+            batches: Some(Pipeline::new(self.work.of_this_process(), self.flight())),
             schema: Arc::clone(&self.schema),
             remaining: self.work.limit,
         }

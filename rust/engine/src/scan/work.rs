@@ -20,6 +20,7 @@ use crate::plan::TableContext;
 use crate::store::FileIo;
 
 /// Everything a scan reads from.
+#[derive(Clone)]
 pub(crate) struct ScanWork {
     pub(crate) io: FileIo,
     pub(crate) context: Arc<TableContext>,
@@ -29,6 +30,7 @@ pub(crate) struct ScanWork {
     pub(crate) batch_size: usize,
     pub(crate) limit: Option<usize>,
     pub(crate) string_views: bool,
+    pub(crate) process_id: u32,
 }
 
 impl Work for Arc<ScanWork> {
@@ -54,6 +56,16 @@ impl Work for Arc<ScanWork> {
 }
 
 impl ScanWork {
+    /// The work as the calling process can do it. In a forked child nobody ends what a thread of the parent
+    /// had begun to load, so there it is a copy, which loads that itself.
+    pub(super) fn of_this_process(self: &Arc<Self>) -> Arc<Self> {
+        let process_id = std::process::id();
+        if self.process_id == process_id {
+            return Arc::clone(self);
+        }
+        Arc::new(Self { process_id, ..Self::clone(self) })
+    }
+
     fn open(&self, task: &ScanTask) -> Result<Vec<DataUnit>> {
         let format = DataFormat::of(&task.file_format, &task.location)?;
         let mut request = self.request(task)?;
