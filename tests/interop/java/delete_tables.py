@@ -21,6 +21,23 @@ CHANGES = (
     ),
     "DELETE FROM {t} WHERE kind IS NULL AND id > 20",
 )
+EVOLUTION = (
+    ROWS,
+    "DELETE FROM {t} WHERE id % 3 = 0",
+    "ALTER TABLE {t} REPLACE PARTITION FIELD id_trunc WITH kind",
+    "ALTER TABLE {t} RENAME COLUMN amount TO total",
+    "ALTER TABLE {t} ADD COLUMN amount STRING FIRST",
+    "INSERT INTO {t} SELECT 'new', id, 'k1', 5 FROM RANGE(100, 110, 1, 1)",
+    "DELETE FROM {t} WHERE total = 5",
+    "UPDATE {t} SET kind = 'moved' WHERE id % 4 = 1",
+)
+MAINTENANCE = (
+    "CALL java.system.rewrite_position_delete_files(table => '{t}', options => map('rewrite-all', 'true'))",
+    "CALL java.system.rewrite_manifests('{t}')",
+    "DELETE FROM {t} WHERE id IN (1, 2)",
+    "CALL java.system.rewrite_data_files(table => '{t}', where => 'id < 30', options => map('rewrite-all', 'true'))",
+    "DELETE FROM {t} WHERE id IN (5, 6, 95)",
+)
 FILTERS = (
     "id >= 60",
     "kind is null",
@@ -89,47 +106,49 @@ def rows_and_deletes_together(file_format: str) -> Any:
 
 
 def by_statements(file_format: str) -> list[Case]:
+    """Deletes by Spark's own statements; in formats other than Parquet one layout stands for all."""
     found = []
     stored = {"write.format.default": file_format}
-    for granularity in ("file", "partition"):
+    layouts = {"whole": "", "parts": "kind, bucket(3, id)"} if file_format == "parquet" else {"parts": "kind"}
+    for granularity in ("file", "partition") if file_format == "parquet" else ("file",):
         properties = {**stored, **MERGE_ON_READ, "write.delete.granularity": granularity}
-        for name, spec in {"whole": "", "parts": "kind, bucket(3, id)"}.items():
+        for name, spec in layouts.items():
             made = create(COLUMNS, spec, properties=properties)
             found.append(Case(f"positions_{granularity}_{name}_{file_format}", (made, *CHANGES), FILTERS))
-    properties = {**stored, **MERGE_ON_READ}
-    for version in (1, 2):
-        made = create(COLUMNS, "kind", version=version, properties=stored)
-        found.append(Case(f"rewritten_v{version}_{file_format}", (made, *CHANGES), FILTERS, history=True))
-    evolving = (
-        create(COLUMNS, "truncate(20, id)", properties=properties),
-        ROWS,
-        "DELETE FROM {t} WHERE id % 3 = 0",
-        "ALTER TABLE {t} REPLACE PARTITION FIELD id_trunc WITH kind",
-        "ALTER TABLE {t} RENAME COLUMN amount TO total",
-        "ALTER TABLE {t} ADD COLUMN amount STRING FIRST",
-        "INSERT INTO {t} SELECT 'new', id, 'k1', 5 FROM RANGE(100, 110, 1, 1)",
-        "DELETE FROM {t} WHERE total = 5",
-        "UPDATE {t} SET kind = 'moved' WHERE id % 4 = 1",
-    )
+    evolving = (create(COLUMNS, "truncate(20, id)", properties={**stored, **MERGE_ON_READ}), *EVOLUTION)
     filters = ("total > 3", "amount is null", "kind = 'moved'", "id < 20 and kind is not null")
     found.append(Case(f"positions_and_evolution_{file_format}", evolving, filters, history=True))
-    maintained = (
-        create(COLUMNS, "bucket(2, id)", properties=properties),
-        *CHANGES,
-        "CALL java.system.rewrite_position_delete_files(table => '{t}', options => map('rewrite-all', 'true'))",
-        "CALL java.system.rewrite_manifests('{t}')",
-        "DELETE FROM {t} WHERE id IN (1, 2)",
-        "CALL java.system.rewrite_data_files(table => '{t}', where => 'id < 30', options => map('rewrite-all', 'true'))",
-        "DELETE FROM {t} WHERE id IN (5, 6, 95)",
-    )
-    found.append(Case(f"compacted_{file_format}", maintained, FILTERS, history=True))
     return found
+
+
+def in_one_format() -> list[Case]:
+    """What does not depend on the format; and one table in all formats."""
+    maintained = (create(COLUMNS, "bucket(2, id)", properties=MERGE_ON_READ), *CHANGES, *MAINTENANCE)
+    mixed = [create(COLUMNS.replace("BIGINT", "INT"), properties=MERGE_ON_READ)]
+    for place, file_format in enumerate(FORMATS):
+        others = FORMATS[(place + 1) % len(FORMATS)]
+        mixed += [
+            f"ALTER TABLE {{t}} SET TBLPROPERTIES ('write.format.default'='{file_format}', 'write.delete.format.default'='{others}')",
+            ROWS,
+            f"DELETE FROM {{t}} WHERE id % 13 = {place}",
+            equality("amount", "kind", rows=((place, "k0"), (5 + place, None)), file_format=others),
+        ]
+    return [
+        *(
+            Case(f"rewritten_v{version}", (create(COLUMNS, "kind", version=version), *CHANGES), FILTERS, history=True)
+            for version in (1, 2)
+        ),
+        Case("compacted", maintained, FILTERS, history=True),
+        Case("mixed_formats", tuple(mixed), FILTERS, history=True),
+    ]
 
 
 def by_equality(file_format: str) -> list[Case]:
     stored = {"write.format.default": file_format}
-    whole = create(COLUMNS, properties=stored)
-    parted = create(COLUMNS, "kind", properties=stored)
+    narrow = COLUMNS.replace("BIGINT", "INT")
+    whole = create(narrow, properties=stored)
+    parted = create(narrow, "kind", properties=stored)
+    whole_story = file_format == "parquet"
     several = (
         whole,
         ROWS,
@@ -176,11 +195,11 @@ def by_equality(file_format: str) -> list[Case]:
         equality("kind", "id", rows=((None, 2), (None, 5), ("a", 3)), file_format=file_format),
         "INSERT INTO {t} VALUES (6, 6, 'a')",
     )
-    left = "VALUES (3L, 3, CAST(NULL AS STRING)), (4L, 4, 'a'), (6L, 6, 'a') AS t(id, amount, kind)"
+    left = "VALUES (3, 3, CAST(NULL AS STRING)), (4, 4, 'a'), (6, 6, 'a') AS t(id, amount, kind)"
     together = (whole, ROWS, rows_and_deletes_together(file_format), insert("(2000, 'k1', 1)"))
     return [
-        Case(f"equality_{file_format}", several, FILTERS, history=True),
-        Case(f"equality_in_partitions_{file_format}", scoped, FILTERS, history=True),
+        Case(f"equality_{file_format}", several, FILTERS, history=whole_story),
+        Case(f"equality_in_partitions_{file_format}", scoped, FILTERS, history=whole_story),
         Case(
             f"equality_and_evolution_{file_format}",
             evolved,
@@ -193,9 +212,10 @@ def by_equality(file_format: str) -> list[Case]:
             ("kind = 'a'", "kind is null", "amount > 3"),
             answered_by=left,
         ),
-        Case(f"equality_and_rows_together_{file_format}", together, FILTERS, history=True),
+        Case(f"equality_and_rows_together_{file_format}", together, FILTERS, history=whole_story),
     ]
 
 
 def cases() -> list[Case]:
-    return [case for file_format in FORMATS for case in (*by_statements(file_format), *by_equality(file_format))]
+    in_formats = [case for each in FORMATS for case in (*by_statements(each), *by_equality(each))]
+    return [*in_formats, *in_one_format()]

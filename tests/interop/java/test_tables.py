@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from tests.exact_rows import exact
 from tests.interop.java.case import ANSWER_COLUMN, Case
-from tests.interop.java.rows import exact
 from tests.interop.java.tables import CASES
 
 pytestmark = pytest.mark.interop

@@ -7,6 +7,7 @@ import sys
 import time
 import traceback
 import uuid
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -82,10 +83,22 @@ class Writer:
         return self.catalog.createTable(self.identifier(table), self.iceberg.Schema(fields))
 
     def write_records(self, out: Any, fields: list[Any], rows: list[tuple[Any, ...]]) -> Any:
-        """Write generic records by a writer of Java's, and return it closed.
+        """Write generic records by a writer of Java's, and return it closed."""
+        plain = all(str(field.type()) in {"int", "string"} for field in fields)
+        for record in (self.made if plain else self.read_back)(fields, rows):
+            out.write(record)
+        out.close()
+        return out
 
-        The records are read from a table of them: py4j has but one kind of whole number.
-        """
+    def made(self, fields: list[Any], rows: list[tuple[Any, ...]]) -> Iterator[Any]:
+        record = self.iceberg.data.GenericRecord.create(self.iceberg.Schema(fields))
+        for row in rows:
+            for place, value in enumerate(row):
+                record.set(place, value)
+            yield record.copy()
+
+    def read_back(self, fields: list[Any], rows: list[tuple[Any, ...]]) -> Iterator[Any]:
+        """Records of longs, from a table of them: py4j has but one kind of whole number."""
         name = f"{CATALOG}.records.r{uuid.uuid4().hex}"
         names = [f"c{place}" for place in range(len(fields))]
         table = self.create(name, *zip(names, (field.type() for field in fields), strict=True))
@@ -94,9 +107,7 @@ class Writer:
         table.refresh()
         found = self.iceberg.data.IcebergGenerics.read(table).build().iterator()
         while found.hasNext():
-            out.write(found.next().copy())
-        out.close()
-        return out
+            yield found.next().copy()
 
     def schema_of(self, table: Any, ids: list[int]) -> Any:
         """The schema of some columns, in the order of their ids in the list."""

@@ -140,6 +140,14 @@ def test_a_struct_of_which_only_new_fields_are_wanted_keeps_its_nulls(nested):
     assert read([task(nested)], wanted)["s"].to_pylist() == [{"new": None}, None, {"new": None}]
 
 
+def test_a_struct_of_nothing_but_maps_keeps_its_nulls(tmp_path):
+    inner = pa.map_(pa.string(), arrow_field(22, "value", pa.map_(pa.string(), pa.int32())))
+    struct = pa.struct([arrow_field(11, "m", inner)])
+    path = write(tmp_path / "a.parquet", {arrow_field(1, "s", struct): [{"m": [("k", [("x", 1)])]}, None, {"m": None}]})
+    wanted = schema(field(1, "s", {"type": "struct", "fields": [field(19, "new", "int")]}))
+    assert read([task(path)], wanted)["s"].to_pylist() == [{"new": None}, None, {"new": None}]
+
+
 def test_without_ids_columns_are_taken_by_position(tmp_path):
     path = write(tmp_path / "a.parquet", {pa.field("a", pa.int32()): [1], pa.field("b", pa.string()): ["x"]})
     assert read([task(path)], schema(field(2, "second", "string"))).to_pylist() == [{"second": "x"}]

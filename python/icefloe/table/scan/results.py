@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.table.scan.metadata_columns import DELETED, POSITION
+from icefloe.table.scan.origin import read_from
 from icefloe.table.scan.progress import watched
 from icefloe.table.scan.selection import Selection, with_metadata_columns
 
@@ -52,6 +53,10 @@ class Results(Selection):
     def _opened(self, *, string_views: bool = False) -> tuple[RowStream, int | None]:
         """Plan the scan and return its rows, and how many there are at most; None if nobody knows before."""
 
+    def _origin(self) -> str:
+        """Return what the rows are of, for messages."""
+        return self.table_name
+
     def _stream(self, *, string_views: bool = False) -> RowStream:
         return self._opened(string_views=string_views)[0]
 
@@ -67,7 +72,7 @@ class Results(Selection):
             [1, 2, 3]
         """
         stream, planned_rows = self._opened()
-        batches = watched(iter(stream), planned_rows, show=progress)
+        batches = watched(read_from(self._origin(), iter(stream)), planned_rows, show=progress)
         return pa.Table.from_batches(batches, schema=stream.schema)
 
     def to_arrow_batch_reader(self) -> pa.RecordBatchReader:
@@ -78,7 +83,7 @@ class Results(Selection):
             3
         """
         stream = self._stream()
-        return pa.RecordBatchReader.from_batches(stream.schema, iter(stream))
+        return pa.RecordBatchReader.from_batches(stream.schema, read_from(self._origin(), iter(stream)))
 
     def to_pandas(self, progress: bool | None = None, **kwargs: Any) -> pd.DataFrame:
         """Return the rows as a pandas data frame.

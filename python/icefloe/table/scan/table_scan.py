@@ -10,6 +10,7 @@ from icefloe.exceptions import ValidationError
 from icefloe.table.refs import SnapshotRefType
 from icefloe.table.scan.explain import ScanExplanation, explained
 from icefloe.table.scan.metadata_columns import DELETED
+from icefloe.table.scan.origin import naming
 from icefloe.table.scan.plan import ScanPlan
 from icefloe.table.scan.results import Results, count_planned, enough
 
@@ -145,22 +146,25 @@ class TableScan(Results):
         """
         if DELETED in self.selected_fields:
             return super().count()
-        return count_planned(self._plan(split_size=None), self.limit)
+        plan = self._plan(split_size=None)
+        with naming(self._origin()):
+            return count_planned(plan, self.limit)
 
     # ---- how
 
     def _plan(self, *, split_size: int | None, include_stats: bool = False) -> ScanPlan:
         snapshot = self.snapshot()
         context = self._context_json()
-        planned = _core.plan(
-            self.io.core,
-            context,
-            manifest_list=snapshot.manifest_list if snapshot is not None else None,
-            manifests=list(snapshot.manifest_paths or ()) if snapshot is not None else [],
-            filter=self._filter_json(),
-            split_size=split_size,
-            include_stats=include_stats,
-        )
+        with naming(self._origin()):
+            planned = _core.plan(
+                self.io.core,
+                context,
+                manifest_list=snapshot.manifest_list if snapshot is not None else None,
+                manifests=list(snapshot.manifest_paths or ()) if snapshot is not None else [],
+                filter=self._filter_json(),
+                split_size=split_size,
+                include_stats=include_stats,
+            )
         return ScanPlan(
             files=planned.files,
             deletes=planned.deletes,
@@ -170,6 +174,10 @@ class TableScan(Results):
             io=self.io,
             limit=self.limit,
         )
+
+    def _origin(self) -> str:
+        snapshot = self.snapshot()
+        return self.table_name if snapshot is None else f"snapshot {snapshot.snapshot_id} of {self.table_name}"
 
     def _opened(self, *, string_views: bool = False) -> tuple[RowStream, int | None]:
         plan = enough(self.plan())

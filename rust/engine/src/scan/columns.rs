@@ -149,9 +149,7 @@ impl Resolver<'_> {
         let Some(column) = find(siblings, wanted.id) else { return };
         self.select_type(&wanted.field_type, column);
         // A struct of which no field is wanted, or none is in the file, still knows which rows are null.
-        if self.leaves.range(column.leaves.clone()).next().is_none() {
-            self.leaves.extend(column.leaves.clone().next());
-        }
+        self.keep_container(column);
     }
 
     fn select_type(&mut self, wanted: &Type, column: &FileColumn) {
@@ -181,7 +179,16 @@ impl Resolver<'_> {
 
     fn keep_container(&mut self, column: &FileColumn) {
         if self.leaves.range(column.leaves.clone()).next().is_none() {
-            self.leaves.extend(column.leaves.clone().next());
+            self.keep_any(column);
+        }
+    }
+
+    /// Decode as little of a column as can be decoded. A map is decoded with both its parts or not at all.
+    fn keep_any(&mut self, column: &FileColumn) {
+        match (column.children.as_slice(), column.field.data_type()) {
+            ([], _) => self.leaves.extend(column.leaves.clone().next()),
+            (parts, DataType::Map(..)) => parts.iter().for_each(|part| self.keep_any(part)),
+            ([first, ..], _) => self.keep_any(first),
         }
     }
 

@@ -81,13 +81,13 @@ impl DeleteFiles {
         self.files.iter().map(|file| file.file_format.as_str())
     }
 
-    /// Positions of a data file that some of these delete files delete.
+    /// Positions of a data file of so many rows, negative if nobody knows, that some of these delete files delete.
     ///
     /// # Errors
-    /// Those of reading them.
+    /// Those of reading them; `Corrupt` where a position lies beyond the end of the data file.
     pub(crate) fn positions(
         &self,
-        location: &str,
+        (location, rows): (&str, i64),
         deletes: &[Range<usize>],
     ) -> Result<Option<RoaringTreemap>> {
         let mut all: Option<RoaringTreemap> = None;
@@ -101,6 +101,7 @@ impl DeleteFiles {
             }
             let loaded = slot.get_or_init(|| self.read_positions(file).map(Arc::new)).clone()?;
             if let Some(positions) = loaded.positions(location) {
+                within(positions, &file.location, (location, rows))?;
                 match &mut all {
                     None => all = Some(positions.clone()),
                     Some(all) => *all |= positions,
@@ -211,6 +212,17 @@ impl DeleteFiles {
             outcome?;
         }
         Ok(())
+    }
+}
+
+/// Refuse positions that the data file does not have: the deletes are then of another file than the one that is there.
+fn within(positions: &RoaringTreemap, deletes: &str, (location, rows): (&str, i64)) -> Result<()> {
+    match (positions.max(), u64::try_from(rows)) {
+        (Some(last), Ok(rows)) if last >= rows => {
+            let reason = format!("it deletes row {last} of {location}, which has {rows} rows");
+            Err(Error::corrupt_file(deletes, "position delete file", reason))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -16,6 +16,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{
     ColumnChunkMask, PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
 };
+use parquet::file::reader::{ChunkReader, Length};
 use roaring::RoaringTreemap;
 
 use super::ahead::ranges;
@@ -34,6 +35,8 @@ use crate::store::FileIo;
 pub(crate) const WHAT: &str = "the Parquet file";
 /// About the most bytes of a batch.
 const BATCH_BYTES: u64 = 5 << 20;
+/// The last bytes of a file whose footer is encrypted.
+const ENCRYPTED_END: &[u8] = b"PARE";
 /// Kept and deleted runs of fewer rows than this on average are decoded together and filtered after.
 const SHORT_RUN_ROWS: u64 = 32;
 
@@ -79,9 +82,11 @@ impl Footer {
 
     fn parse(io: &FileIo, location: &str, record_count: i64) -> Result<Self> {
         let source = DataFile::open(io, location)?;
-        let metadata = ParquetMetaDataReader::new()
-            .parse_and_finish(&source)
-            .map_err(|error| parquet_error(location, error))?;
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(&source);
+        let metadata = metadata.map_err(|error| match ends_encrypted(&source) {
+            true => Error::unsupported_in(location, "reading encrypted Parquet files"),
+            false => parquet_error(location, error),
+        })?;
         let found = metadata.file_metadata().num_rows();
         if record_count >= 0 && found != record_count {
             let reason = format!("it holds {found} rows, the table's metadata says {record_count}");
@@ -317,6 +322,14 @@ fn guarded<T>(location: &str, decode: impl FnOnce() -> Result<T>) -> Result<T> {
 
 fn skip(rows: u64) -> RowSelector {
     RowSelector { row_count: usize::try_from(rows).unwrap_or(usize::MAX), skip: true }
+}
+
+/// Whether a file ends as Parquet files with an encrypted footer do.
+fn ends_encrypted(source: &DataFile) -> bool {
+    let start = source.len().checked_sub(ENCRYPTED_END.len() as u64);
+    start
+        .and_then(|start| source.get_bytes(start, ENCRYPTED_END.len()).ok())
+        .is_some_and(|end| end.as_ref() == ENCRYPTED_END)
 }
 
 pub(crate) fn parquet_error(location: &str, error: ParquetError) -> Error {

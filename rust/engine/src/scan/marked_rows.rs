@@ -76,7 +76,8 @@ fn deleted_positions(
     file_format: &str,
     (files, numbers): (&DeleteFiles, &[Range<usize>]),
 ) -> Result<RoaringTreemap> {
-    let mut all = files.positions(request.location, numbers)?.unwrap_or_default();
+    let file = (request.location, request.record_count);
+    let mut all = files.positions(file, numbers)?.unwrap_or_default();
     for set in files.key_sets(numbers)? {
         let schema = located_keys(&set);
         let keys = FileRequest {

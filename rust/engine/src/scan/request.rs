@@ -116,7 +116,9 @@ impl<'a> FileRequest<'a> {
     /// Those of reading them.
     pub(crate) fn deleted(&self) -> Result<Option<RoaringTreemap>> {
         match &self.deletes {
-            RowDeletes::Files(files, numbers) => files.positions(self.location, numbers),
+            RowDeletes::Files(files, numbers) => {
+                files.positions((self.location, self.record_count), numbers)
+            }
             RowDeletes::Positions(positions) => Ok(Some(positions.clone())),
             RowDeletes::None => Ok(None),
         }
