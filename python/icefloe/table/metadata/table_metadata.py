@@ -300,6 +300,16 @@ class TableMetadataV2(TableMetadata):
     format_version: Literal[2] = 2
     _required: ClassVar[tuple[str, ...]] = _REQUIRED_FROM_V2
 
+    @classmethod
+    def _upgrade_layout(cls, data: dict[str, Any]) -> dict[str, Any]:
+        # DuckDB's COPY leaves it out; what the snapshots have is what it must be.
+        snapshots = data.get("snapshots")
+        if "last-sequence-number" in data or not isinstance(snapshots, list):
+            return data
+        numbers = [each.get("sequence-number") for each in snapshots if isinstance(each, dict)]
+        known = [number for number in numbers if isinstance(number, int)]
+        return {**data, "last-sequence-number": max(known, default=INITIAL_SEQUENCE_NUMBER)}
+
 
 class TableMetadataV3(TableMetadata):
     """Metadata of format version 3, read but not written to."""
