@@ -9,6 +9,7 @@ from tests.interop.java import (
     file_tables,
     history_tables,
     partition_tables,
+    refused_tables,
     type_tables,
 )
 
@@ -21,3 +22,4 @@ CASES = [
     *file_tables.cases(),
     *changelog_tables.cases(),
 ]
+REFUSED = refused_tables.cases()

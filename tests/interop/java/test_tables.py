@@ -5,10 +5,11 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from icefloe.exceptions import FeatureUnsupportedError
 
 from tests.exact_rows import exact
 from tests.interop.java.case import ANSWER_COLUMN, Case
-from tests.interop.java.tables import CASES
+from tests.interop.java.tables import CASES, REFUSED
 
 pytestmark = pytest.mark.interop
 
@@ -65,3 +66,9 @@ def test_every_snapshot_and_ref_is_read_as_java_reads_it(java, case: Case):
         found = scan.to_arrow()
         assert found.column_names == expected.column_names, read
         assert exact(found) == exact(expected), read
+
+
+@by_name(REFUSED)
+def test_what_would_be_read_wrongly_is_refused(java, case: Case):
+    with pytest.raises(FeatureUnsupportedError, match=r"deletion vector|variant"):
+        java.table(case.name).scan().to_arrow()

@@ -179,16 +179,7 @@ impl Resolver<'_> {
 
     fn keep_container(&mut self, column: &FileColumn) {
         if self.leaves.range(column.leaves.clone()).next().is_none() {
-            self.keep_any(column);
-        }
-    }
-
-    /// Decode as little of a column as can be decoded. A map is decoded with both its parts or not at all.
-    fn keep_any(&mut self, column: &FileColumn) {
-        match (column.children.as_slice(), column.field.data_type()) {
-            ([], _) => self.leaves.extend(column.leaves.clone().next()),
-            (parts, DataType::Map(..)) => parts.iter().for_each(|part| self.keep_any(part)),
-            ([first, ..], _) => self.keep_any(first),
+            column.fewest_leaves(&mut self.leaves);
         }
     }
 

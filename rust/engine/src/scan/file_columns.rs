@@ -1,5 +1,6 @@
 //! The columns of a Parquet file as a tree with field ids and leaf numbers.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use arrow_schema::{DataType, FieldRef, Fields, Schema};
@@ -18,6 +19,17 @@ pub(crate) struct FileColumn {
     pub(crate) leaves: Range<usize>,
     /// A struct's fields, a list's element, a map's key and value.
     pub(crate) children: Vec<FileColumn>,
+}
+
+impl FileColumn {
+    /// Add the fewest leaves from which the column can be decoded. A map needs both its parts.
+    pub(crate) fn fewest_leaves(&self, leaves: &mut BTreeSet<usize>) {
+        match (self.children.as_slice(), self.field.data_type()) {
+            ([], _) => leaves.extend(self.leaves.clone().next()),
+            (parts, DataType::Map(..)) => parts.iter().for_each(|part| part.fewest_leaves(leaves)),
+            ([first, ..], _) => first.fewest_leaves(leaves),
+        }
+    }
 }
 
 /// The columns of a file, with ids from the file if any node has one, else from the name mapping, else
