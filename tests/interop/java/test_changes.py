@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.exact_rows import exact
 from tests.interop.java.changelog_tables import VIEWS, answers, cases
-from tests.interop.java.rows import exact
 
 pytestmark = pytest.mark.interop
 
