@@ -210,9 +210,13 @@ impl ScanIterator {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let next =
-            py.detach(|| self.reader.lock().unwrap_or_else(PoisonError::into_inner).next_batch());
-        next.map_err(raise)?.map(|batch| batch_out(py, &batch)).transpose()
+        // Whoever calls this from C never gets to where the interpreter would notice an interrupt.
+        py.check_signals()?;
+        let next = py.detach(|| {
+            let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+            reader.next_batch_checking(|| Python::attach(|py| py.check_signals()))
+        });
+        next?.map_err(raise)?.map(|batch| batch_out(py, &batch)).transpose()
     }
 }
 

@@ -21,7 +21,7 @@ const SLOT_PATIENCE: Duration = Duration::from_millis(200);
 const BLOCKING_THREADS: usize = 8_192;
 
 /// How long an interrupt may go unnoticed.
-const CHECK_EVERY: Duration = Duration::from_millis(100);
+pub(crate) const CHECK_EVERY: Duration = Duration::from_millis(100);
 
 /// A value of which each process has its own; made on first use, never dropped.
 #[derive(Debug)]

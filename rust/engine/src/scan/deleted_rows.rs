@@ -1,11 +1,11 @@
 //! Rows dropped from batches after they are decoded.
 
-use arrow_array::{BooleanArray, RecordBatch};
-use arrow_select::filter::filter_record_batch;
+use arrow_array::RecordBatch;
 use icefloe_format::Error as FormatError;
 use icefloe_format::delete::deleted_rows;
 use roaring::RoaringTreemap;
 
+use super::keep::keep_rows;
 use super::key_tests::KeyTest;
 use crate::error::Result;
 
@@ -31,8 +31,7 @@ impl DeletedRows<'_> {
         let keyed =
             self.keys.iter().map(|test| test.keyed(&decoded)).collect::<Result<Vec<_>>>()?;
         let Some(deleted) = deleted_rows(rows, self.positions, &keyed)? else { return Ok(decoded) };
-        let kept = BooleanArray::new(!&deleted, None);
-        filter_record_batch(&decoded, &kept)
+        keep_rows(&decoded, &!&deleted)
             .map_err(|error| FormatError::invalid("batch", error.to_string()).into())
     }
 }

@@ -17,6 +17,7 @@ mod deleted_rows;
 mod file;
 mod file_columns;
 mod gather;
+mod keep;
 mod key_tests;
 mod marked_rows;
 mod metadata_columns;

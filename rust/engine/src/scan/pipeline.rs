@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::runtime::runtime;
@@ -43,6 +44,14 @@ pub(crate) struct Flight {
 
 /// Units that may be decoded or wait to be taken, for each thread.
 const UNITS_PER_THREAD: usize = 8;
+
+/// What a wait for the next item comes to.
+pub(crate) enum Step<T> {
+    Item(T),
+    End,
+    /// Nothing yet.
+    Pending,
+}
 
 /// Task and unit within it.
 type Key = (usize, usize);
@@ -109,7 +118,17 @@ impl<W: Work> Pipeline<W> {
         Self { shared: Arc::new(shared), process_id: std::process::id(), failed: false }
     }
 
-    fn advance(&self) -> Result<Option<W::Item>> {
+    /// The next item, if there is one within `patience`.
+    pub(crate) fn next_within(&mut self, patience: Duration) -> Result<Step<W::Item>> {
+        if self.failed {
+            return Ok(Step::End);
+        }
+        let step = self.advance(patience);
+        self.failed = step.is_err();
+        step
+    }
+
+    fn advance(&self, patience: Duration) -> Result<Step<W::Item>> {
         if self.process_id != std::process::id() {
             let reason = "the stream was opened by another process; open it again";
             return Err(Error::internal("read on", reason));
@@ -119,7 +138,7 @@ impl<W: Work> Pipeline<W> {
         loop {
             let (task, unit) = state.awaited;
             if task == shared.work.tasks() {
-                return Ok(None);
+                return Ok(Step::End);
             }
             match state.units.get(&task) {
                 Some(Err(error)) => return Err(error.clone()),
@@ -133,14 +152,19 @@ impl<W: Work> Pipeline<W> {
             if let Some(item) = state.take_awaited()? {
                 shared.taken.notify_all();
                 Shared::start_jobs(shared, &mut state)?;
-                return Ok(Some(item));
+                return Ok(Step::Item(item));
             }
             if state.awaited != (task, unit) {
                 shared.taken.notify_all();
                 continue;
             }
             Shared::start_jobs(shared, &mut state)?;
-            state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            let waited = shared.changed.wait_timeout(state, patience);
+            let (guard, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+            if waited.timed_out() {
+                return Ok(Step::Pending);
+            }
+            state = guard;
         }
     }
 }
@@ -251,9 +275,7 @@ impl<W: Work> Shared<W> {
         }
         self.changed.notify_all();
     }
-}
 
-impl<W: Work> Shared<W> {
     /// Let an item wait to be taken, and wait until there is room for another; false if none is wanted.
     fn put(&self, key: Key, item: W::Item) -> bool {
         let mut state = self.lock();
@@ -288,12 +310,11 @@ impl<W: Work> Iterator for Pipeline<W> {
     type Item = Result<W::Item>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.failed {
-            return None;
+        match self.next_within(Duration::MAX) {
+            Ok(Step::Item(item)) => Some(Ok(item)),
+            Ok(Step::End | Step::Pending) => None,
+            Err(error) => Some(Err(error)),
         }
-        let next = self.advance();
-        self.failed = next.is_err();
-        next.transpose()
     }
 }
 

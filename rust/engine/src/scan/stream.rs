@@ -9,12 +9,12 @@ use icefloe_format::spec::{ArrowOptions, Schema, schema_to_arrow};
 
 use super::data_format::DataFormat;
 use super::delete_files::DeleteFiles;
-use super::pipeline::{Flight, Pipeline};
+use super::pipeline::{Flight, Pipeline, Step};
 use super::task::{DeleteFile, ScanTask};
 use super::work::ScanWork;
 use crate::error::Result;
 use crate::plan::TableContext;
-use crate::runtime::default_threads;
+use crate::runtime::{CHECK_EVERY, default_threads};
 use crate::store::FileIo;
 
 /// Threads that read remote files, at least: while some wait, others decode. Each holds a unit in memory.
@@ -145,14 +145,40 @@ impl ScanReader {
         let Some(batches) = self.batches.as_mut().filter(|_| self.remaining != Some(0)) else {
             return Ok(None);
         };
-        let Some(batch) = batches.next().transpose()? else { return Ok(None) };
-        let Some(remaining) = self.remaining else { return Ok(Some(batch)) };
+        let next = batches.next().transpose()?;
+        Ok(next.map(|batch| self.limited(batch)))
+    }
+
+    /// As [`ScanReader::next_batch`], asking `check` now and then whether to go on.
+    ///
+    /// # Errors
+    /// Outside those of `check`, inside those of [`ScanReader::next_batch`].
+    pub fn next_batch_checking<E>(
+        &mut self,
+        mut check: impl FnMut() -> Result<(), E>,
+    ) -> Result<Result<Option<RecordBatch>>, E> {
+        loop {
+            let Some(batches) = self.batches.as_mut().filter(|_| self.remaining != Some(0)) else {
+                return Ok(Ok(None));
+            };
+            match batches.next_within(CHECK_EVERY) {
+                Ok(Step::Item(batch)) => return Ok(Ok(Some(self.limited(batch)))),
+                Ok(Step::End) => return Ok(Ok(None)),
+                Ok(Step::Pending) => check()?,
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+    }
+
+    /// What the limit leaves of a batch.
+    fn limited(&mut self, batch: RecordBatch) -> RecordBatch {
+        let Some(remaining) = self.remaining else { return batch };
         let kept = batch.num_rows().min(remaining);
         self.remaining = Some(remaining - kept);
         if remaining == kept {
             self.batches = None;
         }
-        Ok(Some(batch.slice(0, kept)))
+        batch.slice(0, kept)
     }
 }
 
