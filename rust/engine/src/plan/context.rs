@@ -1,6 +1,7 @@
 //! What planning and reading know of a table, from the JSON that crosses the boundary.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use icefloe_format::Error as FormatError;
 use icefloe_format::manifest::partition_type;
@@ -25,6 +26,8 @@ pub struct TableContext {
     pub case_sensitive: bool,
     /// Table properties.
     pub properties: BTreeMap<String, String>,
+    /// The JSON that all this is from.
+    pub source: Arc<str>,
 }
 
 impl TableContext {
@@ -56,6 +59,7 @@ impl TableContext {
             },
             case_sensitive: value.get("case-sensitive").and_then(Value::as_bool).unwrap_or(true),
             properties: properties(&value)?,
+            source: text.into(),
         })
     }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
-use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray, UInt32Array};
 use arrow_select::concat::{concat, concat_batches};
+use arrow_select::take::take_record_batch;
 use futures::{StreamExt, TryStreamExt};
 use icefloe_format::Error as FormatError;
 use icefloe_format::manifest::{
@@ -15,6 +16,7 @@ use icefloe_format::predicate::{
     FileStats, PartitionTuples, Predicate, evaluate_strict, residuals, to_unbound_json,
 };
 
+use super::cache::PlanCache;
 use super::context::TableContext;
 use super::filter::{ScanFilter, SpecFilter};
 use super::manifests::ManifestToRead;
@@ -34,6 +36,7 @@ pub(crate) struct ManifestReader {
     pub(crate) filter: Arc<ScanFilter>,
     /// If given, only files that this snapshot added are wanted.
     pub(crate) added_by: Option<i64>,
+    pub(crate) cache: Option<PlanCache>,
 }
 
 /// Entries that might match, in the order of their manifests.
@@ -67,7 +70,27 @@ impl ManifestReader {
         PlannedEntries::concat(&parts)
     }
 
-    async fn read_one(&self, manifest: ManifestToRead, stats: Stats) -> Result<PlannedEntries> {
+    async fn read_one(
+        &self,
+        manifest: ManifestToRead,
+        stats: Stats,
+    ) -> Result<Arc<PlannedEntries>> {
+        let Some(cache) = &self.cache else {
+            return self.decode_one(manifest, stats).await.map(Arc::new);
+        };
+        let key = cache.key(&self.io, &manifest, &stats);
+        if let Some(known) = key.as_ref().and_then(|key| cache.get(key)) {
+            return Ok(known);
+        }
+        let mut found = self.decode_one(manifest, stats).await?;
+        let Some(key) = key else { return Ok(Arc::new(found)) };
+        found.shrink()?;
+        let found = Arc::new(found);
+        cache.put(key, &found);
+        Ok(found)
+    }
+
+    async fn decode_one(&self, manifest: ManifestToRead, stats: Stats) -> Result<PlannedEntries> {
         let bytes = self.io.read(&manifest.location).await?;
         let (context, filter) = (Arc::clone(&self.context), Arc::clone(&self.filter));
         let added_by = self.added_by;
@@ -205,7 +228,16 @@ impl PlannedEntries {
         })
     }
 
-    fn concat(parts: &[Self]) -> Result<Self> {
+    /// Copy the columns into as much memory as they need: what they grew into while they were decoded
+    /// is several times that.
+    fn shrink(&mut self) -> Result<()> {
+        let rows = u32::try_from(self.entries.num_rows()).unwrap_or(u32::MAX);
+        let rows = UInt32Array::from_iter_values(0..rows);
+        self.entries = take_record_batch(&self.entries, &rows).map_err(invalid)?;
+        Ok(())
+    }
+
+    fn concat(parts: &[Arc<Self>]) -> Result<Self> {
         let schema = entry_schema();
         let entries = concat_batches(&schema, parts.iter().map(|part| &part.entries));
         let residual = joined(parts.iter().map(|part| &part.residual as &dyn Array).collect())?;

@@ -28,6 +28,8 @@ pub(crate) struct ManifestToRead {
     pub(crate) spec_id: i32,
     pub(crate) sequence_number: i64,
     pub(crate) added_snapshot_id: Option<i64>,
+    /// Its bytes, as far as the list says.
+    pub(crate) length: Option<u64>,
 }
 
 /// All manifests of a snapshot.
@@ -57,6 +59,7 @@ impl Manifests {
                 spec_id,
                 sequence_number: 0,
                 added_snapshot_id: None,
+                length: None,
             });
         }
         Ok(Self::Inline(manifests))
@@ -129,6 +132,7 @@ impl<'a> ManifestList<'a> {
                 .ok_or_else(|| absent("partition_spec_id"))?,
             sequence_number: self.long("sequence_number", row).unwrap_or(0),
             added_snapshot_id: self.long("added_snapshot_id", row),
+            length: self.long("manifest_length", row).and_then(|length| u64::try_from(length).ok()),
         })
     }
 

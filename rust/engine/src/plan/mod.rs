@@ -4,6 +4,7 @@
 //! the statistics that the filter asks about; entries are pruned by partition, then by statistics; delete
 //! files are paired with what remains. Spec: Scan Planning.
 
+mod cache;
 mod changes;
 mod context;
 mod counters;
@@ -30,6 +31,7 @@ use crate::error::Result;
 use crate::runtime::block_on;
 use crate::store::FileIo;
 
+use cache::PlanCache;
 use deletes::PlannedDeletes;
 use entries::{ManifestReader, PlannedEntries};
 use filter::ScanFilter;
@@ -75,7 +77,9 @@ pub fn plan(io: &FileIo, context: Arc<TableContext>, request: &PlanRequest) -> R
     let mut counters = PlanCounters::default();
     let manifests = block_on(Manifests::load(io, request))?;
     let (data, deletes) = manifests.prune((&filter, request.added_by), &context, &mut counters)?;
+    let asked = (request.filter.as_str(), request.added_by);
     let reader = ManifestReader {
+        cache: PlanCache::new(io, &context.source, asked)?,
         io: io.clone(),
         context: Arc::clone(&context),
         filter,
