@@ -20,8 +20,8 @@ use crate::runtime::PerProcess;
 use crate::store::FileIo;
 
 const MIB: u64 = 1 << 20;
-/// One part may take this share of the budget.
-const LARGEST_SHARE: u64 = 8;
+/// One part may take half of the budget: a table may have most of its files in one manifest.
+const LARGEST_SHARE: u64 = 2;
 
 static CACHE: PerProcess<Mutex<Parts>> = PerProcess::new();
 
