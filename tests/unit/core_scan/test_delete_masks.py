@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import threading
+import time
 
 import pyarrow as pa
 import pytest
+from icefloe.exceptions import IcebergError
 
 from tests.unit.scan_tables import (
     FILE,
@@ -19,6 +24,7 @@ from tests.unit.scan_tables import (
     position_deletes,
     read,
     schema,
+    stream,
     task,
     write,
 )
@@ -122,3 +128,51 @@ def test_nan_is_a_key_and_the_zeros_are_two(tmp_path):
     current = schema(field(1, "x", "double"))
     table = read([task(data, deletes=[0])], current, deletes=[delete_file(key, 2, 2, [1])])
     assert [str(value) for value in table["x"].to_pylist()] == ["0.0", "1.5", "None"]
+
+
+def test_keys_of_a_large_file_and_of_many_small_ones_are_all_found(numbers, tmp_path):
+    large = delete_file(
+        write(
+            tmp_path / "large.parquet", {arrow_field(1, "id", pa.int64()): range(500, 200_500)}, row_group_size=30_000
+        ),
+        2,
+        200_000,
+        [1],
+    )
+    small = [keys_of(tmp_path / f"{key}.parquet", [key]) for key in range(0, 500, 25)]
+    tasks = [task(numbers, deletes=[0]), task(numbers, deletes=list(range(1, 21))), task(numbers, deletes=[3])]
+    found = read(tasks, schema(ID), deletes=[large, *small], threads=3)["id"].to_pylist()
+    assert found[:500] == list(range(500))
+    assert found[500:1480] == [i for i in range(1000) if i >= 500 or i % 25 != 0]
+    assert found[1480:] == [i for i in range(1000) if i != 50]
+
+
+@pytest.mark.timeout(60)
+def test_the_files_of_a_key_set_are_opened_at_once(numbers, tmp_path):
+    pipes = [tmp_path / "first.parquet", tmp_path / "second.parquet"]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    deletes = [delete_file(str(pipe), 2, 1, [1]) for pipe in pipes]
+    scan = stream([task(numbers, deletes=[0, 1])], schema(ID), deletes=deletes, threads=2)
+
+    def wait_for_writers() -> None:
+        with contextlib.suppress(IcebergError):
+            list(scan)
+
+    reader = threading.Thread(target=wait_for_writers)
+    reader.start()
+    try:
+        # The first file has no writer, so whoever opens it waits. A pipe without a reader cannot be opened so.
+        os.close(opened(pipes[1]))
+    finally:
+        os.close(opened(pipes[0]))
+        reader.join(20)
+
+
+def opened(pipe) -> int:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        time.sleep(0.01)
+    raise TimeoutError(pipe)

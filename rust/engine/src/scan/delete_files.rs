@@ -12,10 +12,10 @@ use icefloe_format::predicate::BoundPredicate;
 use icefloe_format::spec::{NestedField, PrimitiveType, Schema, Type};
 use roaring::RoaringTreemap;
 
-use super::data_format::DataFormat;
+use super::delete_batches::DeleteBatches;
 use super::metadata_columns::{DELETE_FILE_PATH_ID, DELETE_FILE_POS_ID};
+use super::pipeline::Flight;
 use super::prune::{prune, values_at};
-use super::request::FileRequest;
 use super::row_groups::key_bounds;
 use super::task::{DeleteFile, ScanTask};
 use crate::error::{Error, Result};
@@ -24,8 +24,8 @@ use crate::store::FileIo;
 
 const POSITIONS: i32 = 1;
 const EQUALITY: i32 = 2;
-/// Rows of a delete file decoded at once.
-const BATCH_ROWS: usize = 65_536;
+/// Bytes of decoded rows that may wait to be added to one set.
+const WAITING_BYTES: usize = 8 << 20;
 
 /// Keys of equality deletes and the fields that they are of.
 #[derive(Clone)]
@@ -61,6 +61,8 @@ pub(crate) struct DeleteFiles {
     groups: Vec<KeyGroup>,
     /// For each file its group and its place there.
     places: Vec<Option<(usize, usize)>>,
+    /// How much work is in flight for one set, of which several may be read at once.
+    flight: Flight,
 }
 
 impl DeleteFiles {
@@ -68,12 +70,14 @@ impl DeleteFiles {
         io: FileIo,
         context: Arc<TableContext>,
         files: Vec<DeleteFile>,
-        tasks: &[ScanTask],
+        (tasks, threads): (&[ScanTask], usize),
     ) -> Self {
         let data_files = tasks.iter().map(|task| task.location.clone()).collect();
         let positions = files.iter().map(|_| OnceLock::new()).collect();
         let (groups, places) = key_groups(&files, tasks);
-        Self { io, context, files, data_files, positions, groups, places }
+        let threads = threads.div_ceil(groups.len().max(1));
+        let flight = Flight { threads, bytes: WAITING_BYTES };
+        Self { io, context, files, data_files, positions, groups, places, flight }
     }
 
     /// The formats of all of them.
@@ -99,7 +103,7 @@ impl DeleteFiles {
             if file.content != POSITIONS {
                 continue;
             }
-            let loaded = slot.get_or_init(|| self.read_positions(file).map(Arc::new)).clone()?;
+            let loaded = slot.get_or_init(|| self.read_positions(index).map(Arc::new)).clone()?;
             if let Some(positions) = loaded.positions(location) {
                 within(positions, &file.location, (location, rows))?;
                 match &mut all {
@@ -135,22 +139,21 @@ impl DeleteFiles {
         sets.collect()
     }
 
-    fn read_positions(&self, file: &DeleteFile) -> Result<PositionDeletes> {
+    fn read_positions(&self, index: usize) -> Result<PositionDeletes> {
         let long = Type::Primitive(PrimitiveType::Long);
         let string = Type::Primitive(PrimitiveType::String);
-        let schema = Schema {
+        let schema = Arc::new(Schema {
             schema_id: 0,
             fields: vec![
                 NestedField::required(DELETE_FILE_PATH_ID, "file_path", string),
                 NestedField::required(DELETE_FILE_POS_ID, "pos", long),
             ],
             identifier_field_ids: vec![],
-        };
+        });
         let mut positions = PositionDeletes::default();
-        self.read(file, &schema, &mut |batch| {
-            positions
-                .insert_batch(&batch, Some(&self.data_files))
-                .map_err(|error| Error::in_file(&file.location, error))
+        self.read(&[index], &schema, &mut |_, batch| {
+            let inserted = positions.insert_batch(&batch, Some(&self.data_files));
+            inserted.map_err(|error| self.failure(Some(&index), error))
         })?;
         Ok(positions)
     }
@@ -161,15 +164,13 @@ impl DeleteFiles {
         let types: Vec<_> = field_ids.iter().filter_map(|id| schema.primitive_type(*id)).collect();
         let paths: Vec<_> = field_ids.iter().filter_map(|id| schema.position_path(*id)).collect();
         let mut keys = EqualityKeys::new(&types)?;
-        for (source, index) in (0..).zip(&group.files) {
-            let Some(file) = self.files.get(*index) else { continue };
-            self.read(file, &schema, &mut |batch| {
-                let columns: Vec<ArrayRef> =
-                    paths.iter().map(|path| values_at(&batch, path)).collect::<Result<_>>()?;
-                let inserted = keys.insert(&columns, source);
-                inserted.map_err(|error| Error::in_file(&file.location, error))
-            })?;
-        }
+        self.read(&group.files, &schema, &mut |source, batch| {
+            let columns: Vec<ArrayRef> =
+                paths.iter().map(|path| values_at(&batch, path)).collect::<Result<_>>()?;
+            // Files are numbered in 32 bits by the plan's runs of rows.
+            let inserted = keys.insert(&columns, source as u32);
+            inserted.map_err(|error| self.failure(group.files.get(source), error))
+        })?;
         let bounds = key_bounds(&field_ids, &schema, &keys.ranges())?;
         Ok(KeySet { field_ids, schema, keys: Arc::new(keys), sources: None, bounds })
     }
@@ -196,22 +197,23 @@ impl DeleteFiles {
 
     fn read(
         &self,
-        file: &DeleteFile,
-        schema: &Schema,
-        take: &mut dyn FnMut(RecordBatch) -> Result<()>,
+        files: &[usize],
+        schema: &Arc<Schema>,
+        take: &mut dyn FnMut(usize, RecordBatch) -> Result<()>,
     ) -> Result<()> {
-        let what = (file.location.as_str(), file.record_count);
-        let request = FileRequest::whole((&self.io, &self.context), what, schema);
-        let format = DataFormat::of(&file.file_format, &file.location)?;
-        for unit in format.open(&request).map_err(|error| error.at(&file.location))? {
-            let mut outcome = Ok(());
-            unit.decode(BATCH_ROWS, None, &mut |batch| {
-                outcome = take(batch);
-                outcome.is_ok()
-            })?;
-            outcome?;
-        }
-        Ok(())
+        let batches = DeleteBatches {
+            io: self.io.clone(),
+            context: Arc::clone(&self.context),
+            schema: Arc::clone(schema),
+            files: files.iter().filter_map(|index| self.files.get(*index).cloned()).collect(),
+        };
+        batches.each(self.flight, take)
+    }
+
+    /// An error of what a delete file holds.
+    fn failure(&self, file: Option<&usize>, error: FormatError) -> Error {
+        let file = file.and_then(|index| self.files.get(*index));
+        Error::in_file(file.map_or("", |file| file.location.as_str()), error)
     }
 }
 

@@ -12,6 +12,7 @@ mod columns;
 mod convert;
 mod cut;
 mod data_format;
+mod delete_batches;
 mod delete_files;
 mod deleted_rows;
 mod file;

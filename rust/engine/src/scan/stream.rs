@@ -68,7 +68,8 @@ impl Scan {
         check_readable(&tasks)?;
         let arrow = ArrowOptions { string_views: options.string_views, field_ids: false };
         let schema = Arc::new(schema_to_arrow(&options.projection, arrow));
-        let deletes = DeleteFiles::new(io.clone(), Arc::clone(&context), deletes, &tasks);
+        let deletes =
+            DeleteFiles::new(io.clone(), Arc::clone(&context), deletes, (&tasks, threads));
         let work = ScanWork {
             io,
             context,

@@ -1,0 +1,101 @@
+//! Rows of delete files, decoded on several threads and taken in the order of the files.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use icefloe_format::spec::Schema;
+
+use super::data_format::{DataFormat, DataUnit};
+use super::pipeline::{Flight, Pipeline, Work};
+use super::request::FileRequest;
+use super::task::DeleteFile;
+use crate::error::Result;
+use crate::plan::TableContext;
+use crate::store::FileIo;
+
+/// Rows of a delete file decoded at once. Fewer than that are not worth a second thread.
+const BATCH_ROWS: usize = 65_536;
+
+/// Delete files of one schema.
+pub(super) struct DeleteBatches {
+    pub(super) io: FileIo,
+    pub(super) context: Arc<TableContext>,
+    pub(super) schema: Arc<Schema>,
+    pub(super) files: Vec<DeleteFile>,
+}
+
+impl DeleteBatches {
+    /// Take each batch with the number of its file.
+    ///
+    /// # Errors
+    /// Those of reading the files and of `take`.
+    pub(super) fn each(
+        self,
+        flight: Flight,
+        take: &mut dyn FnMut(usize, RecordBatch) -> Result<()>,
+    ) -> Result<()> {
+        if self.is_small() {
+            return self.each_on_this_thread(take);
+        }
+        for taken in Pipeline::new(self, flight) {
+            let (file, batch) = taken?;
+            take(file, batch)?;
+        }
+        Ok(())
+    }
+
+    fn is_small(&self) -> bool {
+        match self.files.as_slice() {
+            [] => true,
+            [file] => usize::try_from(file.record_count).is_ok_and(|rows| rows <= BATCH_ROWS),
+            _ => false,
+        }
+    }
+
+    fn each_on_this_thread(
+        &self,
+        take: &mut dyn FnMut(usize, RecordBatch) -> Result<()>,
+    ) -> Result<()> {
+        for unit in (0..self.files.len()).map(|file| self.prepare(file)) {
+            for unit in unit? {
+                let mut outcome = Ok(());
+                self.decode(unit, &mut |(file, batch)| {
+                    outcome = take(file, batch);
+                    outcome.is_ok()
+                })?;
+                outcome?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Work for DeleteBatches {
+    type Unit = (usize, DataUnit);
+    type Item = (usize, RecordBatch);
+
+    fn tasks(&self) -> usize {
+        self.files.len()
+    }
+
+    fn prepare(&self, task: usize) -> Result<Vec<Self::Unit>> {
+        let Some(file) = self.files.get(task) else { return Ok(vec![]) };
+        let what = (file.location.as_str(), file.record_count);
+        let request = FileRequest::whole((&self.io, &self.context), what, &self.schema);
+        let format = DataFormat::of(&file.file_format, &file.location)?;
+        let units = format.open(&request).map_err(|error| error.at(&file.location))?;
+        Ok(units.into_iter().map(|unit| (task, unit)).collect())
+    }
+
+    fn decode(
+        &self,
+        (file, unit): Self::Unit,
+        emit: &mut dyn FnMut(Self::Item) -> bool,
+    ) -> Result<()> {
+        unit.decode(BATCH_ROWS, None, &mut |batch| emit((file, batch)))
+    }
+
+    fn bytes((_, batch): &Self::Item) -> usize {
+        batch.get_array_memory_size()
+    }
+}
