@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from http.server import BaseHTTPRequestHandler
 from urllib.parse import unquote
@@ -13,6 +14,7 @@ from icefloe.catalog import load_catalog
 from icefloe.exceptions import FeatureUnsupportedError, MissingFileError, ValidationError
 
 from tests.storage.servers import serving
+from tests.unit.scan_tables import ID, arrow_field, read, schema, task, write
 
 
 @pytest.fixture(params=["ranges", "whole"])
@@ -113,3 +115,18 @@ def test_a_data_file_is_scanned_over_http(site, tmp_path):
     found = pa.RecordBatchReader.from_stream(stream).read_all()
     assert sorted(found["id"].to_pylist()) == list(range(150_000, 200_000))
     assert any(header is not None for _, _, header in seen)
+
+
+@pytest.mark.parametrize("site", ["ranges"], indirect=True)
+def test_pages_that_are_ruled_out_are_not_fetched(site, tmp_path):
+    address, seen = site
+    columns = {arrow_field(1, "id", pa.int64()): pa.array(range(1_000_000), pa.int64())}
+    options = {"compression": "none", "use_dictionary": False, "write_page_index": True, "max_rows_per_page": 5_000}
+    path = write(tmp_path / "rows.parquet", columns, **options)
+    residual = json.dumps({"type": "in", "term": "id", "values": [3, 600_000]})
+    filtered = task(path, residual=residual) | {"file_path": f"{address}/rows.parquet"}
+    assert read([filtered], schema(ID))["id"].to_pylist() == [3, 600_000]
+    wanted = [re.fullmatch(r"bytes=(\d+)-(\d+)", header) for _, _, header in seen if header is not None]
+    fetched = [int(last) + 1 - int(first) for first, last in (match.groups() for match in wanted if match is not None)]
+    assert len(fetched) == 2
+    assert sum(fetched) < 200_000

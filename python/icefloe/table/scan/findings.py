@@ -120,7 +120,8 @@ class FooterFindings:
         found = _core.explain_read(plan.io.core, plan.context, plan.files, plan.deletes, projection=plan.projection)
         sums = {name: pc.sum(found.column(name)).as_py() or 0 for name in found.schema.names if name not in _TEXTS}
         other = pc.is_null(found.column("row_groups"))
-        reasons = Counter(one for one in found.column("reason").to_pylist() if one is not None)
+        texts = (text for text in found.column("reason").to_pylist() if text is not None)
+        reasons = Counter(reason for text in texts for reason in text.split(", "))
         return FooterFindings(
             row_groups=sums["row_groups"],
             row_groups_kept=sums["row_groups_kept"],

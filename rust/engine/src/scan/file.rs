@@ -13,9 +13,7 @@ use parquet::arrow::arrow_reader::{
     RowSelection, RowSelectionPolicy, RowSelector,
 };
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{
-    ColumnChunkMask, PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
-};
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::{ChunkReader, Length};
 use roaring::RoaringTreemap;
 
@@ -25,6 +23,8 @@ use super::cut::{cut, page_starts, part_rows};
 use super::deleted_rows::DeletedRows;
 use super::file_columns::FileColumn;
 use super::key_tests::{KeyTest, KeyTests};
+use super::page_index::IndexedPages;
+use super::pages::KeptRows;
 use super::pipeline::catch_panic;
 use super::row_filter::RowTest;
 use super::row_size::row_bytes;
@@ -64,8 +64,9 @@ pub(crate) struct OpenFile {
 /// Rows of one row group, decoded on one thread.
 pub(crate) struct Unit {
     pub(crate) file: Arc<OpenFile>,
-    pub(crate) row_group: usize,
-    /// Rows within the row group.
+    /// Rows of one row group.
+    pub(crate) kept: KeptRows,
+    /// The part of the row group that they reach over.
     pub(crate) rows: Range<u64>,
     /// Ordinal in the file of the row group's first row.
     pub(crate) first_row: u64,
@@ -104,7 +105,7 @@ impl Footer {
         self.natural.schema()
     }
 
-    /// What the decoder needs to know to serve these plans over these row groups.
+    /// What the decoder needs to know to serve these plans over the row groups whose pages are told.
     ///
     /// # Errors
     /// `Corrupt` naming the file.
@@ -112,7 +113,7 @@ impl Footer {
         &self,
         columns: &[FileColumn],
         plans: impl Iterator<Item = &'a BatchPlan> + Clone,
-        row_groups: &[usize],
+        pages: IndexedPages<'_>,
     ) -> Result<ArrowReaderMetadata> {
         let decoded: HashMap<usize, DataType> = plans
             .clone()
@@ -130,34 +131,12 @@ impl Footer {
                 .map_err(|error| parquet_error(&self.location, error))?;
         }
         let leaves = plans.flat_map(|plan| plan.leaves.iter().copied()).collect();
-        let metadata = guarded(&self.location, || self.with_pages(&leaves, row_groups))?;
+        let metadata = guarded(&self.location, || {
+            let read = pages.read(&self.metadata, &leaves, &self.source);
+            read.map_err(|error| parquet_error(&self.location, error))
+        })?;
         ArrowReaderMetadata::try_new(metadata, options)
             .map_err(|error| parquet_error(&self.location, error))
-    }
-
-    /// The footer with the offset index of the row groups that are cut: with it a part that begins inside
-    /// of one finds its pages, without it the decoder walks the headers of all pages before.
-    fn with_pages(
-        &self,
-        leaves: &BTreeSet<usize>,
-        row_groups: &[usize],
-    ) -> Result<Arc<ParquetMetaData>> {
-        let groups = self.metadata.row_groups();
-        let is_cut = |group: &RowGroupMetaData| {
-            u64::try_from(group.num_rows()).is_ok_and(|it| it > part_rows(row_bytes(group, leaves)))
-        };
-        let large = |group: &usize| groups.get(*group).is_some_and(is_cut);
-        let large: Vec<usize> = row_groups.iter().copied().filter(large).collect();
-        if large.is_empty() {
-            return Ok(Arc::clone(&self.metadata));
-        }
-        let mask = ColumnChunkMask::row_groups_and_columns(large, leaves.iter().copied());
-        let mut reader = ParquetMetaDataReader::new_with_metadata(self.metadata.as_ref().clone())
-            .with_column_index_policy(PageIndexPolicy::Skip)
-            .with_offset_index_policy(PageIndexPolicy::Optional)
-            .with_offset_index_mask(mask);
-        let read = reader.read_page_indexes(&self.source).and_then(|()| reader.finish());
-        read.map(Arc::new).map_err(|error| parquet_error(&self.location, error))
     }
 }
 
@@ -172,23 +151,22 @@ fn group_rows(metadata: &ParquetMetaData) -> Vec<Range<u64>> {
     groups.collect()
 }
 
-/// Cut row groups into units, in file order.
-pub(crate) fn units(file: &Arc<OpenFile>, row_groups: &[usize]) -> Vec<Unit> {
+/// Cut the rows of row groups into units, in file order.
+pub(crate) fn units(file: &Arc<OpenFile>, kept: &[KeptRows]) -> Vec<Unit> {
     let metadata = file.reader.metadata();
     let rows = group_rows(metadata);
     let mut units = Vec::new();
-    for row_group in row_groups {
-        let Some(all) = rows.get(*row_group) else { continue };
-        let Some(group) = metadata.row_groups().get(*row_group) else { continue };
+    for kept in kept {
+        let Some(all) = rows.get(kept.row_group) else { continue };
+        let Some(group) = metadata.row_groups().get(kept.row_group) else { continue };
         let leaves = &file.output.leaves;
-        let pages = page_starts(metadata, *row_group, leaves);
+        let pages = page_starts(metadata, kept.row_group, leaves);
         let part_rows = part_rows(row_bytes(group, leaves));
-        units.extend(cut(all.end - all.start, part_rows, &pages).into_iter().map(|part| Unit {
-            file: Arc::clone(file),
-            row_group: *row_group,
-            rows: part,
-            first_row: all.start,
-        }));
+        for part in cut(all.end - all.start, part_rows, &pages) {
+            let kept = kept.within(&part);
+            let Some(rows) = kept.rows() else { continue };
+            units.push(Unit { file: Arc::clone(file), kept, rows, first_row: all.start });
+        }
     }
     units
 }
@@ -220,7 +198,7 @@ impl Unit {
         let (selection, positions) = self.selection();
         let mut builder =
             ParquetRecordBatchReaderBuilder::new_with_metadata(source, file.reader.clone())
-                .with_row_groups(vec![self.row_group])
+                .with_row_groups(vec![self.kept.row_group])
                 .with_projection(output.mask(descriptor))
                 .with_batch_size(self.batch_rows(batch_size));
         if let Some((selection, policy)) = selection {
@@ -250,7 +228,8 @@ impl Unit {
 
     /// How batches are made of what is decoded, and the deleted keys that rows may have.
     fn output(&self) -> (&BatchPlan, Vec<&KeyTest>) {
-        let keys = self.file.keys.as_ref().map(|keys| (keys, keys.of_row_group(self.row_group)));
+        let keys =
+            self.file.keys.as_ref().map(|keys| (keys, keys.of_row_group(self.kept.row_group)));
         match keys {
             Some((keys, tests)) if !tests.is_empty() => (&keys.output, tests),
             _ => (&self.file.output, vec![]),
@@ -260,14 +239,13 @@ impl Unit {
     /// The rows to decode and how to leave out the others (`None` for all of the row group), and the deleted
     /// positions that are among them.
     fn selection(&self) -> (Option<(RowSelection, RowSelectionPolicy)>, Option<&RoaringTreemap>) {
-        let (start, count) = (self.first_row + self.rows.start, self.rows.end - self.rows.start);
-        let deleted = self.file.deleted.as_ref();
-        let runs = deleted.map(|deleted| row_runs(deleted, start, count)).unwrap_or_default();
+        let count = self.rows.end - self.rows.start;
+        let runs = self.runs();
         let short = count / (runs.len() as u64).max(1) < SHORT_RUN_ROWS;
         // What a filter leaves of the rows has no positions that could be told from its order.
         let after = short && self.file.tests.is_empty();
-        let positions = deleted.filter(|_| after && !runs.is_empty());
-        let selected = if positions.is_some() || runs.is_empty() {
+        let positions = self.file.deleted.as_ref().filter(|_| after);
+        let selected = if positions.is_some() {
             vec![RowSelector { skip: false, ..skip(count) }]
         } else {
             let selector = |run: &RowRun| RowSelector { skip: run.deleted, ..skip(run.row_count) };
@@ -277,8 +255,10 @@ impl Unit {
         if selected.len() == 1 && count == total && !selected.iter().any(|rows| rows.skip) {
             return (None, positions);
         }
+        // A mask decodes what it leaves out, too: not worth it where most rows are on pages that are skipped.
+        let mask = short && selected.len() > 1 && self.kept.count() > count / 2;
         // The decoder left to itself would count the rows of other parts in.
-        let policy = match short && selected.len() > 1 {
+        let policy = match mask {
             true => RowSelectionPolicy::Mask,
             false => RowSelectionPolicy::Selectors,
         };
@@ -286,6 +266,24 @@ impl Unit {
         selectors.extend(selected);
         selectors.push(skip(total - self.rows.end));
         (Some((RowSelection::from(selectors), policy)), positions)
+    }
+
+    /// The rows reached over, as runs of those wanted and of those that are deleted or on pages left out.
+    fn runs(&self) -> Vec<RowRun> {
+        let mut runs = Vec::new();
+        let mut next = self.rows.start;
+        for rows in &self.kept.rows {
+            if rows.start > next {
+                runs.push(RowRun { deleted: true, row_count: rows.start - next });
+            }
+            next = rows.end;
+            let (start, row_count) = (self.first_row + rows.start, rows.end - rows.start);
+            match &self.file.deleted {
+                Some(deleted) => runs.extend(row_runs(deleted, start, row_count)),
+                None => runs.push(RowRun { deleted: false, row_count }),
+            }
+        }
+        runs
     }
 
     /// What will be read, in the order in which it is found out that it is needed: the columns that rows
@@ -296,19 +294,20 @@ impl Unit {
         let tested: BTreeSet<usize> = tested.collect();
         let others = self.output().0.leaves.difference(&tested).copied().collect();
         let metadata = file.reader.metadata();
-        let stages = [tested, others].map(|it| ranges(metadata, self.row_group, &self.rows, &it));
+        let stages =
+            [tested, others].map(|it| ranges(metadata, self.kept.row_group, &self.kept.rows, &it));
         stages.into_iter().filter(|stage| !stage.is_empty()).collect()
     }
 
     /// Rows of a batch: fewer than asked for where they are wide.
     fn batch_rows(&self, batch_size: usize) -> usize {
-        let group = self.file.reader.metadata().row_groups().get(self.row_group);
+        let group = self.file.reader.metadata().row_groups().get(self.kept.row_group);
         let row = group.map_or(1, |group| row_bytes(group, &self.output().0.leaves));
         batch_size.min(usize::try_from(BATCH_BYTES / row).unwrap_or(usize::MAX)).max(1)
     }
 
     fn group_rows(&self) -> u64 {
-        let group = self.file.reader.metadata().row_groups().get(self.row_group);
+        let group = self.file.reader.metadata().row_groups().get(self.kept.row_group);
         group.and_then(|group| u64::try_from(group.num_rows()).ok()).unwrap_or(self.rows.end)
     }
 }

@@ -1,4 +1,4 @@
-//! A Parquet file opened for a request: its columns resolved, its row groups pruned and cut into units.
+//! A Parquet file opened for a request: its columns resolved, its row groups and pages pruned and cut into units.
 
 use std::sync::Arc;
 
@@ -8,12 +8,14 @@ use super::columns::{BatchPlan, FileFacts};
 use super::file::{Footer, OpenFile, Unit, WHAT, units};
 use super::file_columns::{FileColumn, file_columns};
 use super::key_tests::KeyTests;
+use super::page_index::{IndexedPages, asked_leaves};
+use super::pages::rows_that_might_match;
 use super::request::FileRequest;
 use super::row_filter::RowTest;
 use super::row_groups::{in_range, that_might_match};
 use crate::error::Result;
 
-/// Open a file and cut the row groups that may hold a wanted row.
+/// Open a file and cut the row groups and pages that may hold a wanted row.
 ///
 /// # Errors
 /// Those of [`Footer::read`], of resolving columns and of reading deletes.
@@ -32,7 +34,11 @@ pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
     )?;
     let plans = std::iter::once(&output).chain(tests.iter().map(RowTest::columns));
     let plans = plans.chain(keys.iter().flat_map(KeyTests::plans));
-    let reader = footer.reader(&columns, plans, &row_groups)?;
+    let asked = asked_leaves(&columns, &request.residual);
+    let pages = IndexedPages { row_groups: &row_groups, asked: &asked };
+    let reader = footer.reader(&columns, plans, pages)?;
+    let metadata = reader.metadata();
+    let kept = rows_that_might_match(metadata, &columns, &row_groups, &request.residual)?;
     let file = OpenFile {
         io: request.io.clone(),
         location: request.location.to_owned(),
@@ -43,7 +49,7 @@ pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
         keys,
         deleted: request.deleted()?,
     };
-    Ok(units(&Arc::new(file), &row_groups))
+    Ok(units(&Arc::new(file), &kept))
 }
 
 /// What the footer tells of a file's columns.

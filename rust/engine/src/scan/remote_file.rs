@@ -28,6 +28,7 @@ pub(crate) struct RemoteFile {
 /// Ranges that are read together, when the first of them is asked for.
 #[derive(Debug)]
 struct Stage {
+    /// In the order in which they begin.
     ranges: Vec<Range<u64>>,
     bytes: OnceLock<crate::Result<Vec<Bytes>>>,
 }
@@ -47,6 +48,7 @@ impl RemoteFile {
         let tail_start = self.tail_start();
         let stages = stages.into_iter().map(|mut ranges| {
             ranges.retain(|range| range.start < tail_start && range.end <= self.length);
+            ranges.sort_unstable_by_key(|range| range.start);
             Stage { ranges, bytes: OnceLock::new() }
         });
         Self { stages: Arc::new(stages.collect()), ..self.clone() }
@@ -82,12 +84,15 @@ impl RemoteFile {
             return Ok(Some((self.tail.clone(), tail_start)));
         }
         for stage in self.stages.iter() {
-            let Some(index) = stage.ranges.iter().position(|range| range.contains(&offset)) else {
-                continue;
+            let before = stage.ranges.partition_point(|range| range.start <= offset);
+            let Some(index) = before.checked_sub(1) else { continue };
+            let start = match stage.ranges.get(index) {
+                Some(range) if range.contains(&offset) => range.start,
+                _ => continue,
             };
-            let bytes = stage.bytes.get_or_init(|| self.fetch(&stage.ranges)).clone();
-            let bytes = bytes.map_err(external)?;
-            return Ok(bytes.get(index).map(|found| (found.clone(), stage.ranges[index].start)));
+            let bytes = stage.bytes.get_or_init(|| self.fetch(&stage.ranges)).as_ref();
+            let bytes = bytes.map_err(|error| external(error.clone()))?;
+            return Ok(bytes.get(index).map(|found| (found.clone(), start)));
         }
         Ok(None)
     }

@@ -1,18 +1,18 @@
 //! Which row groups of a file a task reads: those of its byte range whose statistics do not rule them out.
 
 use arrow_array::{BooleanArray, Int64Array};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::DataType;
 use icefloe_format::Result;
 use icefloe_format::delete::KeyRange;
 use icefloe_format::predicate::{
     BoundLeaf, BoundPredicate, ColumnCounts, ColumnFacts, ColumnStats, Operator, Predicate, Term,
     UnboundLeaf, bind, evaluate_inclusive,
 };
-use icefloe_format::spec::{Datum, PrimitiveType, Schema, datums_to_array, single_value};
-use parquet::basic::Type as PhysicalType;
+use icefloe_format::spec::{Datum, PrimitiveType, Schema, datums_to_array};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::statistics::Statistics;
 
+use super::bounds::{Raw, Side, bound_of};
 use super::file_columns::{FileColumn, leaf_of};
 use super::prune::prune;
 
@@ -140,12 +140,6 @@ fn null_count(statistics: Option<&Statistics>) -> Option<i64> {
     statistics?.null_count_opt().and_then(|count| i64::try_from(count).ok())
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Lower,
-    Upper,
-}
-
 /// One bound as a value of the table's type; `None` where the file has none that is safe to use.
 fn bound(
     statistics: &Statistics,
@@ -153,110 +147,27 @@ fn bound(
     natural: &DataType,
     wanted: &PrimitiveType,
 ) -> Option<Datum> {
-    use Side::Lower;
-    match statistics {
-        Statistics::Boolean(stat) => {
-            let value = if side == Lower { stat.min_opt() } else { stat.max_opt() };
-            (*wanted == PrimitiveType::Boolean).then_some(Datum::Boolean(*value?))
-        }
+    let raw = match statistics {
+        Statistics::Boolean(stat) => Raw::Boolean(*side.of(stat.min_opt(), stat.max_opt())?),
         Statistics::Int32(stat) => {
-            let value = if side == Lower { stat.min_opt() } else { stat.max_opt() };
-            integer(i64::from(*value?), natural, wanted)
+            Raw::Integer(i64::from(*side.of(stat.min_opt(), stat.max_opt())?))
         }
-        Statistics::Int64(stat) => {
-            let value = if side == Lower { stat.min_opt() } else { stat.max_opt() };
-            integer(*value?, natural, wanted)
-        }
+        Statistics::Int64(stat) => Raw::Integer(*side.of(stat.min_opt(), stat.max_opt())?),
         Statistics::Float(stat) => {
-            let value = if side == Lower { stat.min_opt() } else { stat.max_opt() };
-            floating(f64::from(*value?), side, wanted)
+            Raw::Floating(f64::from(*side.of(stat.min_opt(), stat.max_opt())?))
         }
-        Statistics::Double(stat) => {
-            let value = if side == Lower { stat.min_opt() } else { stat.max_opt() };
-            floating(*value?, side, wanted)
+        Statistics::Double(stat) => Raw::Floating(*side.of(stat.min_opt(), stat.max_opt())?),
+        // The deprecated bounds of bytes were compared as signed.
+        Statistics::ByteArray(_) | Statistics::FixedLenByteArray(_)
+            if statistics.is_min_max_deprecated() =>
+        {
+            return None;
         }
         Statistics::ByteArray(_) | Statistics::FixedLenByteArray(_) => {
-            // The deprecated bounds of bytes were compared as signed.
-            if statistics.is_min_max_deprecated() {
-                return None;
-            }
-            let bytes = match side {
-                Side::Lower => statistics.min_bytes_opt(),
-                Side::Upper => statistics.max_bytes_opt(),
-            };
-            byte_bound(bytes?, statistics.physical_type(), natural, wanted)
+            let bytes = side.of(statistics.min_bytes_opt(), statistics.max_bytes_opt())?;
+            Raw::Bytes(bytes, statistics.physical_type())
         }
-        Statistics::Int96(_) => None,
-    }
-}
-
-fn integer(value: i64, natural: &DataType, wanted: &PrimitiveType) -> Option<Datum> {
-    use PrimitiveType as P;
-    let small = || i32::try_from(value).ok();
-    match (wanted, natural) {
-        (P::Int, DataType::Int8 | DataType::Int16 | DataType::Int32) => Some(Datum::Int(small()?)),
-        (P::Long, DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64) => {
-            Some(Datum::Long(value))
-        }
-        (P::Date, DataType::Date32) => Some(Datum::Date(small()?)),
-        (P::Time, DataType::Time64(TimeUnit::Microsecond)) => Some(Datum::Time(value)),
-        (P::Decimal { precision, scale }, DataType::Decimal128(_, found)) => {
-            let unscaled = i128::from(value);
-            (*found == scale.cast_signed()).then_some(Datum::Decimal {
-                unscaled,
-                precision: *precision,
-                scale: *scale,
-            })
-        }
-        (P::Timestamp, DataType::Timestamp(unit, _)) => {
-            Some(Datum::Timestamp(micros(value, unit)?))
-        }
-        (P::Timestamptz, DataType::Timestamp(unit, _)) => {
-            Some(Datum::Timestamptz(micros(value, unit)?))
-        }
-        _ => None,
-    }
-}
-
-fn micros(value: i64, unit: &TimeUnit) -> Option<i64> {
-    match unit {
-        TimeUnit::Microsecond => Some(value),
-        TimeUnit::Millisecond => value.checked_mul(1_000),
-        TimeUnit::Nanosecond => Some(value.div_euclid(1_000)),
-        TimeUnit::Second => None,
-    }
-}
-
-/// Zero bounds take the sign that reaches further: -0.0 and 0.0 are equal in a filter, and writers disagree
-/// on which one they record.
-fn floating(value: f64, side: Side, wanted: &PrimitiveType) -> Option<Datum> {
-    let value = match side {
-        _ if value.is_nan() => return None,
-        Side::Lower if value == 0.0 => -0.0,
-        Side::Upper if value == 0.0 => 0.0,
-        _ => value,
+        Statistics::Int96(_) => return None,
     };
-    match wanted {
-        PrimitiveType::Float => Some(Datum::Float(value as f32)),
-        PrimitiveType::Double => Some(Datum::Double(value)),
-        _ => None,
-    }
-}
-
-fn byte_bound(
-    bytes: &[u8],
-    physical: PhysicalType,
-    natural: &DataType,
-    wanted: &PrimitiveType,
-) -> Option<Datum> {
-    use PrimitiveType as P;
-    let fits = match (wanted, natural) {
-        (P::String, DataType::Utf8) | (P::Binary, DataType::Binary | DataType::Utf8) => {
-            physical == PhysicalType::BYTE_ARRAY
-        }
-        (P::Decimal { scale, .. }, DataType::Decimal128(_, found)) => *found == scale.cast_signed(),
-        // A bound may be cut short, which a fixed length cannot say; uuids are ordered in two ways.
-        _ => false,
-    };
-    fits.then(|| single_value::from_bytes(wanted, bytes).ok()).flatten()
+    bound_of(raw, side, natural, wanted)
 }

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::ahead::ranges;
+use super::ahead::{page_counts, ranges};
 use super::columns::BatchPlan;
 use super::data_format::DataFormat;
-use super::file::Footer;
+use super::file::{Footer, parquet_error};
 use super::file_columns::file_columns;
+use super::page_index::{asked_leaves, read as read_pages};
+use super::pages::{KeptRows, rows_that_might_match};
 use super::parquet_units::{kept_row_groups, parquet_facts};
 use super::pipeline::{Pipeline, Work};
 use super::row_groups::in_range;
@@ -27,7 +29,7 @@ struct Survey {
     rows: Option<u64>,
     rows_selected: Option<u64>,
     bytes_to_read: Option<u64>,
-    reason: Option<&'static str>,
+    reason: Option<String>,
 }
 
 /// Asks every task's footer; nothing is decoded.
@@ -60,7 +62,7 @@ impl Scan {
     /// What the scan will read of each task, one row for each: `file_path`, `row_groups` of the task,
     /// `row_groups_kept`, `pages` (of the columns read, in the kept row groups), `pages_kept`, `rows`,
     /// `rows_selected` (before deletes and the filter's last word), `bytes_to_read`, and `reason`: by what
-    /// the rest was ruled out, null where nothing was.
+    /// the rest was ruled out, joined by commas, null where nothing was.
     ///
     /// # Errors
     /// Those of reading footers.
@@ -73,7 +75,7 @@ impl Scan {
                 surveys.iter().map(|it| of(it).and_then(|count| i64::try_from(count).ok()));
             Arc::new(counts.collect::<Int64Array>())
         };
-        let reasons = surveys.iter().map(|it| it.reason);
+        let reasons = surveys.iter().map(|it| it.reason.as_deref());
         let columns: Vec<(&str, ArrayRef)> = vec![
             ("file_path", Arc::new(StringArray::from_iter_values(paths))),
             ("row_groups", counts(|it| it.row_groups)),
@@ -106,19 +108,29 @@ fn survey(work: &ScanWork, task: &ScanTask) -> Result<Survey> {
     let tests = request.tests(&facts)?;
     let mut leaves: BTreeSet<usize> = output.leaves;
     leaves.extend(tests.iter().flat_map(|test| &test.columns().leaves));
-    let rows = |groups: &[usize]| {
-        let groups = groups.iter().filter_map(|group| footer.metadata.row_groups().get(*group));
-        groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).sum::<u64>()
+    let asked = asked_leaves(&columns, &request.residual);
+    let metadata = read_pages(&footer.metadata, (&kept, &leaves, &asked), &footer.source)
+        .map_err(|error| parquet_error(&task.location, error))?;
+    let rows = rows_that_might_match(&metadata, &columns, &kept, &request.residual)?;
+    let rows_of = |group: &usize| {
+        let group = metadata.row_groups().get(*group);
+        group.map_or(0, |group| u64::try_from(group.num_rows()).unwrap_or(0))
     };
-    let bytes =
-        kept.iter().flat_map(|group| ranges(&footer.metadata, *group, &(0..u64::MAX), &leaves));
+    let pages = rows.iter().map(|it| page_counts(&metadata, it.row_group, &it.rows, &leaves));
+    let pages: Option<Vec<(u64, u64)>> = pages.collect();
+    let bytes = rows.iter().flat_map(|it| ranges(&metadata, it.row_group, &it.rows, &leaves));
+    let selected = rows.iter().map(KeptRows::count).sum();
+    let by_pages = selected < kept.iter().map(rows_of).sum();
+    let reasons = [("statistics", kept.len() < all.len()), ("page index", by_pages)].into_iter();
+    let reasons: Vec<&str> = reasons.filter(|(_, did)| *did).map(|(reason, _)| reason).collect();
     Ok(Survey {
         row_groups: Some(all.len() as u64),
-        row_groups_kept: Some(kept.len() as u64),
-        rows: Some(rows(&all)),
-        rows_selected: Some(rows(&kept)),
+        row_groups_kept: Some(rows.len() as u64),
+        pages: pages.as_ref().map(|pages| pages.iter().map(|(all, _)| all).sum()),
+        pages_kept: pages.as_ref().map(|pages| pages.iter().map(|(_, kept)| kept).sum()),
+        rows: Some(all.iter().map(rows_of).sum()),
+        rows_selected: Some(selected),
         bytes_to_read: Some(bytes.map(|range| range.end - range.start).sum()),
-        reason: (kept.len() < all.len()).then_some("statistics"),
-        ..Survey::default()
+        reason: (!reasons.is_empty()).then(|| reasons.join(", ")),
     })
 }
