@@ -313,7 +313,7 @@ impl Unit {
 }
 
 /// The Parquet decoder panics on some damaged bytes; to a reader of the file that is damage like any other.
-fn guarded<T>(location: &str, decode: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(crate) fn guarded<T>(location: &str, decode: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_panic(decode).unwrap_or_else(|text| {
         Err(Error::corrupt_file(location, WHAT, format!("decoding it failed: {text}")))
     })

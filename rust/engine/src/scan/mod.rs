@@ -8,6 +8,7 @@ mod ahead;
 mod assemble;
 mod avro_blocks;
 mod avro_file;
+mod bloom;
 mod bounds;
 mod columns;
 mod convert;

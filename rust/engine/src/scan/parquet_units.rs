@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use icefloe_format::predicate::Predicate;
 
+use super::bloom::that_may_hold;
 use super::columns::{BatchPlan, FileFacts};
 use super::file::{Footer, OpenFile, Unit, WHAT, units};
 use super::file_columns::{FileColumn, file_columns};
@@ -25,6 +26,7 @@ pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
     let facts = parquet_facts(request, &footer, &columns);
     let output = BatchPlan::new(request.projection, &facts, request.string_views)?;
     let row_groups = kept_row_groups(request, &footer, &columns)?;
+    let row_groups = that_may_hold(request, &footer, &columns, row_groups)?;
     let tests = request.tests(&facts)?;
     let keys = KeyTests::new(
         request.key_sets()?,
@@ -70,7 +72,7 @@ pub(crate) fn parquet_facts<'a>(
     }
 }
 
-/// The row groups of the part to read that may hold a wanted row.
+/// The row groups of the part to read that may hold a wanted row by their statistics.
 ///
 /// # Errors
 /// Those of evaluating the residual.

@@ -4,20 +4,23 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::ahead::{page_counts, ranges};
+use super::bloom::that_may_hold;
 use super::columns::BatchPlan;
 use super::data_format::DataFormat;
-use super::file::{Footer, parquet_error};
-use super::file_columns::file_columns;
+use super::file::{Footer, guarded, parquet_error};
+use super::file_columns::{FileColumn, file_columns};
 use super::page_index::{asked_leaves, read as read_pages};
 use super::pages::{KeptRows, rows_that_might_match};
 use super::parquet_units::{kept_row_groups, parquet_facts};
 use super::pipeline::{Pipeline, Work};
+use super::request::FileRequest;
 use super::row_groups::in_range;
 use super::stream::Scan;
 use super::task::ScanTask;
 use super::work::ScanWork;
 use crate::error::{Error, Result};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use parquet::file::metadata::ParquetMetaData;
 
 /// What reading one task comes to. Of files other than Parquet nothing is known but their rows.
 #[derive(Debug, Default)]
@@ -101,36 +104,59 @@ fn survey(work: &ScanWork, task: &ScanTask) -> Result<Survey> {
     let request = work.request(task)?;
     let footer = Footer::read(request.io, request.location, request.record_count)?;
     let columns = file_columns(footer.schema(), request.context.name_mapping.as_ref());
-    let facts = parquet_facts(&request, &footer, &columns);
-    let output = BatchPlan::new(request.projection, &facts, request.string_views)?;
+    let leaves = decoded_leaves(&request, &footer, &columns)?;
     let all = in_range(&footer.metadata, task.start, task.length);
-    let kept = kept_row_groups(&request, &footer, &columns)?;
-    let tests = request.tests(&facts)?;
-    let mut leaves: BTreeSet<usize> = output.leaves;
-    leaves.extend(tests.iter().flat_map(|test| &test.columns().leaves));
+    let by_statistics = kept_row_groups(&request, &footer, &columns)?;
+    let left = by_statistics.len();
+    let kept = that_may_hold(&request, &footer, &columns, by_statistics)?;
     let asked = asked_leaves(&columns, &request.residual);
-    let metadata = read_pages(&footer.metadata, (&kept, &leaves, &asked), &footer.source)
-        .map_err(|error| parquet_error(&task.location, error))?;
+    let metadata = guarded(&task.location, || {
+        read_pages(&footer.metadata, (&kept, &leaves, &asked), &footer.source)
+            .map_err(|error| parquet_error(&task.location, error))
+    })?;
     let rows = rows_that_might_match(&metadata, &columns, &kept, &request.residual)?;
-    let rows_of = |group: &usize| {
-        let group = metadata.row_groups().get(*group);
-        group.map_or(0, |group| u64::try_from(group.num_rows()).unwrap_or(0))
-    };
     let pages = rows.iter().map(|it| page_counts(&metadata, it.row_group, &it.rows, &leaves));
     let pages: Option<Vec<(u64, u64)>> = pages.collect();
     let bytes = rows.iter().flat_map(|it| ranges(&metadata, it.row_group, &it.rows, &leaves));
     let selected = rows.iter().map(KeptRows::count).sum();
-    let by_pages = selected < kept.iter().map(rows_of).sum();
-    let reasons = [("statistics", kept.len() < all.len()), ("page index", by_pages)].into_iter();
-    let reasons: Vec<&str> = reasons.filter(|(_, did)| *did).map(|(reason, _)| reason).collect();
     Ok(Survey {
         row_groups: Some(all.len() as u64),
         row_groups_kept: Some(rows.len() as u64),
         pages: pages.as_ref().map(|pages| pages.iter().map(|(all, _)| all).sum()),
         pages_kept: pages.as_ref().map(|pages| pages.iter().map(|(_, kept)| kept).sum()),
-        rows: Some(all.iter().map(rows_of).sum()),
+        rows: Some(rows_of(&metadata, &all)),
         rows_selected: Some(selected),
         bytes_to_read: Some(bytes.map(|range| range.end - range.start).sum()),
-        reason: (!reasons.is_empty()).then(|| reasons.join(", ")),
+        reason: reasons([
+            ("statistics", left < all.len()),
+            ("bloom filter", kept.len() < left),
+            ("page index", selected < rows_of(&metadata, &kept)),
+        ]),
     })
+}
+
+/// The leaves of the wanted columns and of those that rows are tested by.
+fn decoded_leaves(
+    request: &FileRequest<'_>,
+    footer: &Footer,
+    columns: &[FileColumn],
+) -> Result<BTreeSet<usize>> {
+    let facts = parquet_facts(request, footer, columns);
+    let output = BatchPlan::new(request.projection, &facts, request.string_views)?;
+    let tests = request.tests(&facts)?;
+    let mut leaves: BTreeSet<usize> = output.leaves;
+    leaves.extend(tests.iter().flat_map(|test| &test.columns().leaves));
+    Ok(leaves)
+}
+
+fn rows_of(metadata: &ParquetMetaData, row_groups: &[usize]) -> u64 {
+    let groups = row_groups.iter().filter_map(|group| metadata.row_groups().get(*group));
+    groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).sum()
+}
+
+/// Those that ruled something out, joined by commas.
+fn reasons<const N: usize>(all: [(&str, bool); N]) -> Option<String> {
+    let found = all.into_iter().filter(|(_, did)| *did).map(|(reason, _)| reason);
+    let found: Vec<&str> = found.collect();
+    (!found.is_empty()).then(|| found.join(", "))
 }
