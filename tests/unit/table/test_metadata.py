@@ -161,6 +161,12 @@ def test_history_is_found_by_id_and_name() -> None:
     assert metadata.new_snapshot_id() not in {1001, 1002}
 
 
+def test_a_last_sequence_number_that_was_left_out_is_the_highest_of_the_snapshots() -> None:
+    value = with_history()
+    del value["last-sequence-number"]
+    assert TableMetadataUtil.parse_obj(value).next_sequence_number() == 3
+
+
 def test_metadata_survives_json_and_pickle() -> None:
     metadata = TableMetadataUtil.parse_obj(with_history())
     assert TableMetadataUtil.parse_raw(to_json(metadata)) == metadata

@@ -242,6 +242,7 @@ READ: dict[str, dict[str, bool | str]] = {
         "unknown default order": False,
         "v1 without table-uuid": True,
         "v1 with table-uuid null": True,
+        "v2 without last-sequence-number": True,
         **{f"{version} with {key} null": True for version in ("v1", "v2", "v3") for key in ("refs", "properties")},
         "v3 without next-row-id": True,
         "v2 snapshot without manifest-list": True,
