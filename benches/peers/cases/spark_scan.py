@@ -1,14 +1,16 @@
-"""Reading lineitem in Spark, whole and with one percent of its rows deleted by position."""
+"""Reading in Spark: lineitem, whole and with one percent of its rows deleted by position, and ten million rows with equality deletes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from peers.case import Case, Work
+from peers.cases.deletes import clean_snapshot, prepare_keys
 from peers.spark_session import JVM_WARM_UPS, java_session, plain_session, to_noop
 from peers.tables import NAMESPACE, catalog, data_files, lineitem_table, once
 
 DELETED = "lineitem_deleted"
+KEYS = "keys"
 # One part in a hundred: their line items are one row in a hundred, all over the files.
 DELETE_FILTER = "l_partkey <= 2000"
 
@@ -41,15 +43,21 @@ def prepare_deleted(data: Path) -> None:
     deleted_table(data)
 
 
-def icefloe(name: str):
+def prepare_keys_table(data: Path) -> None:
+    prepare_keys(data, KEYS)
+
+
+def icefloe(name: str, *, clean: bool = False):
     def setup(data: Path) -> Work:
         import icefloe.spark
 
         spark = plain_session()
-        rows = catalog(data).load_table((NAMESPACE, name)).scan().count()
+        snapshot = clean_snapshot(data, name) if clean else None
+        rows = catalog(data).load_table((NAMESPACE, name)).scan(snapshot_id=snapshot).count()
 
         def work() -> int:
-            to_noop(icefloe.spark.read(catalog(data).load_table((NAMESPACE, name)), spark=spark))
+            table = catalog(data).load_table((NAMESPACE, name))
+            to_noop(icefloe.spark.read(table, spark=spark, snapshot_id=snapshot))
             return rows
 
         return work
@@ -110,5 +118,17 @@ CASES = [
             "spark.read.parquet, deletes ignored": parquet(DELETED),
         },
         floors=frozenset({"spark.read.parquet, deletes ignored"}),
+    ),
+    Case(
+        name="spark_scan_equality_deletes",
+        what="Spark, local[2]: 10M rows x 6 columns, 10,000 equality delete keys of two columns, to noop",
+        prepare=prepare_keys_table,
+        warm_ups=JVM_WARM_UPS,
+        contenders={
+            "icefloe.spark.read": icefloe(KEYS),
+            "Java runtime": java(KEYS),
+            "icefloe.spark.read, clean": icefloe(KEYS, clean=True),
+        },
+        floors=frozenset({"icefloe.spark.read, clean"}),
     ),
 ]
