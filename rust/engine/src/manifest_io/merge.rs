@@ -9,15 +9,16 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use futures::{StreamExt, TryStreamExt};
-use icefloe_format::Error as FormatError;
-use icefloe_format::manifest::{ManifestColumns, ManifestContent, ManifestFile, Stats};
+use icefloe_format::manifest::{ManifestColumns, ManifestContent, ManifestFile};
 
 use super::filter::carried;
 use super::read::{CONCURRENCY, read_manifest};
 use super::rows::{ManifestRow, Outcome, manifest_rows, outcome_batch};
+use super::runs::runs_of_each;
 use super::table_types::TableTypes;
 use super::write::{Target, WriteOptions, write_manifest};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::runtime::default_threads;
 use crate::store::FileIo;
 
 /// When to merge.
@@ -133,12 +134,20 @@ async fn write_bin(
         return Ok(members.into_iter().map(|(row, _)| Outcome::Kept(row)).collect());
     };
     let target = Target { index, spec_id: first.spec_id, content: first.content };
-    let mut parts = Vec::with_capacity(members.len());
-    for (_, row) in &members {
-        let columns = read_manifest(io, row, &types, Stats::All).await?;
-        let in_file = |error: FormatError| Error::in_file(&row.path, error);
-        parts.push(carried(&columns, options.snapshot_id).map_err(in_file)?);
-    }
+    let (most, snapshot_id) = (runs_of_each(members.len()), options.snapshot_id);
+    let parts = futures::stream::iter(members)
+        .map(|(_, row)| {
+            let types = Arc::clone(&types);
+            async move {
+                read_manifest(io, &row, &types, most, move |columns, _| {
+                    carried(&columns, snapshot_id)
+                })
+                .await
+            }
+        })
+        .buffered(default_threads());
+    let parts: Vec<Vec<ManifestColumns>> = parts.try_collect().await?;
+    let parts = parts.concat();
     let Some(columns) = ManifestColumns::concat(&parts)? else { return Ok(Vec::new()) };
     let file: ManifestFile = write_manifest(io, columns, target, types, options).await?;
     Ok(vec![Outcome::Written(file)])

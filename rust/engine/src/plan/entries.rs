@@ -8,9 +8,10 @@ use arrow_select::concat::{concat, concat_batches};
 use arrow_select::take::take_record_batch;
 use futures::{StreamExt, TryStreamExt};
 use icefloe_format::Error as FormatError;
+use icefloe_format::avro::BlockRun;
 use icefloe_format::manifest::{
     DecodeOptions, EntryFilter, Inheritance, ManifestColumns, MatchingEntries, Stats,
-    decode_matching, entry_schema, inherit,
+    decode_matching_run, entry_schema, inherit,
 };
 use icefloe_format::predicate::{
     FileStats, PartitionTuples, Predicate, evaluate_strict, residuals, to_unbound_json,
@@ -21,7 +22,8 @@ use super::context::TableContext;
 use super::filter::{ScanFilter, SpecFilter};
 use super::manifests::ManifestToRead;
 use crate::error::{Error, Result};
-use crate::runtime::{compute, default_threads};
+use crate::manifest_io::{decode_in_runs, runs_of_each};
+use crate::runtime::default_threads;
 use crate::store::FileIo;
 
 /// Manifests in flight per thread: one is fetched while another is decoded.
@@ -62,45 +64,53 @@ impl ManifestReader {
         stats: Stats,
     ) -> Result<PlannedEntries> {
         let in_flight = default_threads() * IN_FLIGHT_PER_THREAD;
+        let most = runs_of_each(manifests.len());
         let parts = futures::stream::iter(manifests)
-            .map(|manifest| self.read_one(manifest, stats.clone()))
+            .map(|manifest| self.read_one(manifest, stats.clone(), most))
             .buffered(in_flight)
             .try_collect::<Vec<_>>()
             .await?;
-        PlannedEntries::concat(&parts)
+        PlannedEntries::concat(&parts.concat())
     }
 
     async fn read_one(
         &self,
         manifest: ManifestToRead,
         stats: Stats,
-    ) -> Result<Arc<PlannedEntries>> {
+        most: usize,
+    ) -> Result<Vec<Arc<PlannedEntries>>> {
         let Some(cache) = &self.cache else {
-            return self.decode_one(manifest, stats).await.map(Arc::new);
+            return self.decode_one(manifest, stats, most).await;
         };
         let key = cache.key(&self.io, &manifest, &stats);
         if let Some(known) = key.as_ref().and_then(|key| cache.get(key)) {
-            return Ok(known);
+            return Ok(vec![known]);
         }
-        let mut found = self.decode_one(manifest, stats).await?;
-        let Some(key) = key else { return Ok(Arc::new(found)) };
-        found.shrink()?;
-        let found = Arc::new(found);
+        let parts = self.decode_one(manifest, stats, most).await?;
+        let Some(key) = key else { return Ok(parts) };
+        let found = Arc::new(PlannedEntries::compact(&parts)?);
         cache.put(key, &found);
-        Ok(found)
+        Ok(vec![found])
     }
 
-    async fn decode_one(&self, manifest: ManifestToRead, stats: Stats) -> Result<PlannedEntries> {
+    /// At most `most` parts of a manifest, in order.
+    async fn decode_one(
+        &self,
+        manifest: ManifestToRead,
+        stats: Stats,
+        most: usize,
+    ) -> Result<Vec<Arc<PlannedEntries>>> {
         let bytes = self.io.read(&manifest.location).await?;
         let (context, filter) = (Arc::clone(&self.context), Arc::clone(&self.filter));
         let added_by = self.added_by;
-        compute("decode a manifest", move || {
+        decode_in_runs(bytes, most, move |bytes, run| {
             let spec_id = manifest.spec_id;
             let of_spec = filter.of_spec(spec_id);
             let of_spec = of_spec.ok_or_else(|| no_spec(spec_id, &context))?;
-            entries(&bytes, &manifest, stats, &filter, of_spec)
+            entries((bytes, run), &manifest, stats.clone(), &filter, of_spec)
                 .and_then(|matching| added(matching, added_by))
                 .and_then(|matching| select(matching, &filter, of_spec, &context))
+                .map(Arc::new)
                 .map_err(|error| Error::in_file(&manifest.location, error))
         })
         .await
@@ -114,7 +124,7 @@ fn no_spec(spec_id: i32, context: &TableContext) -> Error {
 
 /// The live entries that might match, inheritance applied.
 fn entries(
-    bytes: &[u8],
+    (bytes, run): (&[u8], Option<&BlockRun>),
     manifest: &ManifestToRead,
     stats: Stats,
     filter: &ScanFilter,
@@ -123,7 +133,7 @@ fn entries(
     let options =
         DecodeOptions { spec_id: manifest.spec_id, partition_type: &of_spec.partition_type, stats };
     let filter = EntryFilter { partitions: &of_spec.partitions, rows: &filter.rows };
-    let matching = decode_matching(bytes, &options, filter)?;
+    let matching = decode_matching_run(bytes, run, &options, filter)?;
     let from = Inheritance {
         added_snapshot_id: manifest.added_snapshot_id,
         sequence_number: Some(manifest.sequence_number),
@@ -230,11 +240,14 @@ impl PlannedEntries {
 
     /// Copy the columns into as much memory as they need: what they grew into while they were decoded
     /// is several times that.
-    fn shrink(&mut self) -> Result<()> {
-        let rows = u32::try_from(self.entries.num_rows()).unwrap_or(u32::MAX);
-        let rows = UInt32Array::from_iter_values(0..rows);
-        self.entries = take_record_batch(&self.entries, &rows).map_err(invalid)?;
-        Ok(())
+    fn compact(parts: &[Arc<Self>]) -> Result<Self> {
+        let mut all = Self::concat(parts)?;
+        if parts.len() == 1 {
+            let rows = u32::try_from(all.entries.num_rows()).unwrap_or(u32::MAX);
+            let rows = UInt32Array::from_iter_values(0..rows);
+            all.entries = take_record_batch(&all.entries, &rows).map_err(invalid)?;
+        }
+        Ok(all)
     }
 
     fn concat(parts: &[Arc<Self>]) -> Result<Self> {

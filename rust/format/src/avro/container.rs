@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::codec::Codec;
 use super::cursor::{Cursor, Malformed};
 use super::decompress::{Decompressor, MAX_BLOCK_BYTES};
+use super::runs::BlockRun;
 use super::schema::AvroType;
 use crate::{Error, Result};
 
@@ -93,21 +94,39 @@ impl<'a> Container<'a> {
 
     /// The blocks, from the first on.
     pub fn blocks(&self) -> Blocks<'a> {
-        let total = self.bytes.len();
+        let bytes_left = self.bytes.len().saturating_mul(BYTES_PER_BYTE).saturating_add(FREE_BYTES);
+        Blocks { bytes_left, ..self.blocks_of(&self.all_blocks()) }
+    }
+
+    /// The blocks of one run, which is of this container. All runs that a container is cut into
+    /// may together decompress to no more than its blocks may.
+    pub fn blocks_of(&self, run: &BlockRun) -> Blocks<'a> {
+        let bytes = self.bytes.get(run.range.clone()).unwrap_or_default();
+        let free = FREE_BYTES / run.siblings.max(1);
         Blocks {
-            total,
-            cursor: Cursor::new(self.bytes.get(self.first_block..).unwrap_or_default()),
+            end: run.range.end,
+            cursor: Cursor::new(bytes),
             sync: self.sync,
             decompressor: Decompressor::new(self.codec),
-            bytes_left: total.saturating_mul(BYTES_PER_BYTE).saturating_add(FREE_BYTES),
-            records_left: total.saturating_mul(RECORDS_PER_BYTE).saturating_add(FREE_RECORDS),
+            bytes_left: bytes.len().saturating_mul(BYTES_PER_BYTE).saturating_add(free),
+            records_left: self.most_records(),
         }
+    }
+
+    pub(super) fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// How many records all blocks together may claim to hold.
+    pub(super) fn most_records(&self) -> usize {
+        self.bytes.len().saturating_mul(RECORDS_PER_BYTE).saturating_add(FREE_RECORDS)
     }
 }
 
-/// The blocks of a container, decompressed one at a time into one buffer.
+/// Blocks of a container, decompressed one at a time into one buffer.
 pub struct Blocks<'a> {
-    total: usize,
+    /// Position behind the last block.
+    end: usize,
     cursor: Cursor<'a>,
     sync: [u8; SYNC_BYTES],
     decompressor: Decompressor,
@@ -136,14 +155,14 @@ impl Block<'_> {
 }
 
 impl Blocks<'_> {
-    /// Bytes of the container that are not read yet.
+    /// Bytes of the blocks that are not read yet.
     pub fn remaining(&self) -> usize {
         self.cursor.remaining()
     }
 
     /// Position of the next block in the container.
     pub fn position(&self) -> u64 {
-        position(self.total - self.cursor.remaining())
+        position(self.end.saturating_sub(self.cursor.remaining()))
     }
 
     /// The next block; `None` at the end of the container.
@@ -201,7 +220,7 @@ fn read_header<'a>(
 }
 
 /// The record count and the compressed bytes, or `None` for them if the marker is wrong.
-fn read_block<'a>(
+pub(super) fn read_block<'a>(
     cursor: &mut Cursor<'a>,
     sync: [u8; SYNC_BYTES],
 ) -> Result<(usize, Option<&'a [u8]>), Malformed> {

@@ -12,7 +12,7 @@ use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch, StringArray, StructA
 use super::columns::typed_entry_schema;
 use super::entries::{ADDED, DELETED, EXISTING, ManifestColumns, invalid};
 use super::fields::{STATISTICS_IDS, read_entry};
-use crate::avro::{Block, Blocks, Container, Cursor, Forecast, Selection, StructColumn};
+use crate::avro::{Block, BlockRun, Blocks, Container, Cursor, Forecast, Selection, StructColumn};
 use crate::spec::types::StructType;
 use crate::{Error, Result};
 
@@ -71,12 +71,24 @@ impl<'a> ManifestDecoder<'a> {
     /// [`Error::Corrupt`] if `bytes` are no manifest; [`Error::Unsupported`] for a codec or a type
     /// that is not implemented.
     pub fn new(bytes: &'a [u8], options: &DecodeOptions<'_>) -> Result<Self> {
+        Self::of_run(bytes, None, options)
+    }
+
+    /// As [`Self::new`], for the blocks of `run` only, if it is given; see [`Container::runs`].
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub fn of_run(
+        bytes: &'a [u8],
+        run: Option<&BlockRun>,
+        options: &DecodeOptions<'_>,
+    ) -> Result<Self> {
         let container = Container::parse(bytes)?;
         let wanted = read_entry(options.partition_type);
         let selection = selection(&options.stats);
         let columns = StructColumn::compile(&wanted, Some(container.schema()), &selection)
             .map_err(|error| error.or_at(container.schema_offset()))?;
-        let (blocks, header) = (container.blocks(), header(&container)?);
+        let (blocks, header) = (blocks_of(&container, run), header(&container)?);
         Ok(Self { blocks, columns, spec_id: options.spec_id, header })
     }
 
@@ -99,6 +111,11 @@ impl<'a> ManifestDecoder<'a> {
         let batch = self.columns.finish().and_then(|records| assemble(&records, self.spec_id));
         batch.map(Some).map_err(|error| error.or_at(first))
     }
+}
+
+/// The blocks of a run, or all of them.
+pub(super) fn blocks_of<'a>(container: &Container<'a>, run: Option<&BlockRun>) -> Blocks<'a> {
+    run.map_or_else(|| container.blocks(), |run| container.blocks_of(run))
 }
 
 /// Read whole blocks until there are at least `rows` entries in `columns`, or to the end of the manifest.
@@ -137,7 +154,21 @@ pub(super) fn read_blocks(
 /// # Errors
 /// As for [`ManifestDecoder`].
 pub fn decode_manifest(bytes: &[u8], options: &DecodeOptions<'_>) -> Result<ManifestColumns> {
-    let mut decoder = ManifestDecoder::new(bytes, options)?;
+    decode_run(bytes, None, options)
+}
+
+/// The entries in the blocks of one run, or all of them: those of all runs that a manifest is cut
+/// into are those of the manifest, in order. If one cannot be decoded, what decoding all of it says
+/// is what is wrong: a run knows neither what comes before it nor what is left of the limits.
+///
+/// # Errors
+/// As for [`ManifestDecoder`].
+pub fn decode_run(
+    bytes: &[u8],
+    run: Option<&BlockRun>,
+    options: &DecodeOptions<'_>,
+) -> Result<ManifestColumns> {
+    let mut decoder = ManifestDecoder::of_run(bytes, run, options)?;
     match decoder.next_batch(usize::MAX)? {
         Some(columns) => Ok(columns),
         None => assemble(&decoder.columns.finish()?, options.spec_id),

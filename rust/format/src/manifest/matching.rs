@@ -12,15 +12,15 @@ use arrow_schema::Schema as ArrowSchema;
 
 use super::chunk::Chunk;
 use super::decode::{
-    DecodeOptions, Stats, assemble, check_statuses, decode_manifest, flattened, part, read_blocks,
-    selection,
+    DecodeOptions, Stats, assemble, blocks_of, check_statuses, decode_run, flattened, part,
+    read_blocks, selection,
 };
 use super::entries::{DELETED, ManifestColumns, invalid};
 use super::fields::{
     CONTENT_ID, DATA_FILE_ID, METRICS_IDS, PARTITION_ID, STATUS_ID, narrowed, read_entry,
 };
 use crate::Result;
-use crate::avro::{AvroType, Container, Selection, StructColumn};
+use crate::avro::{AvroType, BlockRun, Container, Selection, StructColumn};
 use crate::predicate::{
     BoundPredicate, FileStats, PartitionTuples, Predicate, evaluate_inclusive, references,
 };
@@ -62,9 +62,22 @@ pub fn decode_matching(
     options: &DecodeOptions<'_>,
     filter: EntryFilter<'_>,
 ) -> Result<MatchingEntries> {
+    decode_matching_run(bytes, None, options, filter)
+}
+
+/// As [`decode_matching`] of the blocks of one run, or of all; see [`decode_run`].
+///
+/// # Errors
+/// As for [`decode_matching`].
+pub fn decode_matching_run(
+    bytes: &[u8],
+    run: Option<&BlockRun>,
+    options: &DecodeOptions<'_>,
+    filter: EntryFilter<'_>,
+) -> Result<MatchingEntries> {
     let is_all = |predicate: &BoundPredicate| matches!(predicate, Predicate::AlwaysTrue);
     if is_all(filter.partitions) && is_all(filter.rows) {
-        let columns = decode_manifest(bytes, options)?;
+        let columns = decode_run(bytes, run, options)?;
         let columns = columns.filter(&columns.live()?)?;
         let live = columns.len();
         return Ok(MatchingEntries {
@@ -77,7 +90,7 @@ pub fn decode_matching(
     let container = Container::parse(bytes)?;
     let mut decoder = MatchingDecoder::new(container.schema(), options, filter)
         .map_err(|error| error.or_at(container.schema_offset()))?;
-    let mut blocks = container.blocks();
+    let mut blocks = blocks_of(&container, run);
     let first = blocks.position();
     let mut start = first;
     let mut chunk = Chunk::default();

@@ -13,12 +13,14 @@ pub mod partition;
 pub mod summary;
 
 pub use columns::{data_file_schema, entry_schema, manifest_file_schema};
-pub use decode::{DecodeOptions, ManifestDecoder, ManifestHeader, Stats, decode_manifest};
+pub use decode::{
+    DecodeOptions, ManifestDecoder, ManifestHeader, Stats, decode_manifest, decode_run,
+};
 pub use encode::{EncodeOptions, EncodedManifest, ManifestContent, encode_manifest};
 pub use entries::{ADDED, DELETED, EXISTING, ManifestColumns};
 pub use inherit::{Inheritance, inherit};
 pub use list::{
     ListOptions, ManifestFile, decode_manifest_list, encode_manifest_list, manifest_files_to_batch,
 };
-pub use matching::{EntryFilter, MatchingEntries, decode_matching};
+pub use matching::{EntryFilter, MatchingEntries, decode_matching, decode_matching_run};
 pub use partition::partition_type;

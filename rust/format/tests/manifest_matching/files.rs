@@ -1,17 +1,14 @@
-//! Decoding what might match a filter is decoding everything and filtering it.
-
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+//! Manifests of random files, and filters of them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, Int32Builder, Int64Builder, MapBuilder, MapFieldNames};
 use arrow_array::{ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch, StringArray};
-use icefloe_format::Error;
 use icefloe_format::avro::Codec;
 use icefloe_format::manifest::{
-    DecodeOptions, EncodeOptions, EntryFilter, ManifestColumns, ManifestContent, MatchingEntries,
-    Stats, decode_manifest, decode_matching, encode_manifest, partition_type,
+    DecodeOptions, EncodeOptions, ManifestColumns, ManifestContent, MatchingEntries, Stats,
+    decode_manifest, encode_manifest, partition_type,
 };
 use icefloe_format::predicate::{
     BoundPredicate, FileStats, PartitionTuples, bind, evaluate_inclusive, parse_json,
@@ -26,7 +23,7 @@ const SCHEMA: &str = r#"{"type":"struct","schema-id":0,"fields":[
     {"id":2,"name":"day","required":false,"type":"date"},
     {"id":3,"name":"name","required":false,"type":"string"},
     {"id":70,"name":"weight","required":false,"type":"double"}]}"#;
-const SPECS: [&str; 2] = [
+pub(crate) const SPECS: [&str; 2] = [
     r#"{"spec-id":1,"fields":[
         {"source-id":2,"field-id":1000,"name":"day","transform":"identity"},
         {"source-id":3,"field-id":1001,"name":"name_trunc","transform":"truncate[1]"}]}"#,
@@ -36,25 +33,25 @@ const SPECS: [&str; 2] = [
 type Counts = BTreeMap<i32, i64>;
 type Bounds = BTreeMap<i32, Vec<u8>>;
 
-struct Table {
+pub(crate) struct Table {
     schema: Schema,
     spec: PartitionSpec,
     partition_type: StructType,
 }
 
 impl Table {
-    fn new(spec: &str) -> Self {
+    pub(crate) fn new(spec: &str) -> Self {
         let schema = Schema::from_json(SCHEMA).unwrap();
         let spec = PartitionSpec::from_json(spec).unwrap();
         let partition_type = partition_type(&spec, std::slice::from_ref(&schema));
         Self { schema, spec, partition_type }
     }
 
-    fn options(&self, stats: Stats) -> DecodeOptions<'_> {
+    pub(crate) fn options(&self, stats: Stats) -> DecodeOptions<'_> {
         DecodeOptions { spec_id: self.spec.spec_id, partition_type: &self.partition_type, stats }
     }
 
-    fn encode(&self, files: &[File], codec: Codec) -> Vec<u8> {
+    pub(crate) fn encode(&self, files: &[File], codec: Codec) -> Vec<u8> {
         let batch = batch(files, !self.spec.fields.is_empty());
         let columns = ManifestColumns::from_batch(&batch, &self.partition_type).unwrap();
         let deletes = files.first().is_some_and(|file| file.content != 0);
@@ -71,7 +68,7 @@ impl Table {
         encode_manifest(&columns, &options).unwrap().bytes
     }
 
-    fn filter(&self, predicate: &Value) -> (BoundPredicate, BoundPredicate) {
+    pub(crate) fn filter(&self, predicate: &Value) -> (BoundPredicate, BoundPredicate) {
         let unbound = parse_json(&predicate.to_string()).unwrap();
         let rows = bind(&unbound, &self.schema, true).unwrap();
         let partitions = project_inclusive(&rows, &self.schema, &self.spec).unwrap();
@@ -79,7 +76,7 @@ impl Table {
     }
 
     /// The slow way round.
-    fn oracle(&self, bytes: &[u8], predicate: &Value, stats: Stats) -> MatchingEntries {
+    pub(crate) fn oracle(&self, bytes: &[u8], predicate: &Value, stats: Stats) -> MatchingEntries {
         let (partitions, rows) = self.filter(predicate);
         let whole = decode_manifest(bytes, &self.options(Stats::All)).unwrap();
         let wanted = decode_manifest(bytes, &self.options(stats)).unwrap();
@@ -107,7 +104,7 @@ impl Table {
 }
 
 #[derive(Debug, Clone, Default)]
-struct File {
+pub(crate) struct File {
     status: i32,
     content: i32,
     path: String,
@@ -227,7 +224,7 @@ fn file(content: impl Strategy<Value = i32>) -> impl Strategy<Value = File> {
     )
 }
 
-fn files() -> impl Strategy<Value = Vec<File>> {
+pub(crate) fn files() -> impl Strategy<Value = Vec<File>> {
     prop_oneof![
         4 => proptest::collection::vec(file(Just(0)), 0..40),
         1 => proptest::collection::vec(file(1_i32..3), 0..10),
@@ -262,7 +259,7 @@ fn leaf() -> impl Strategy<Value = Value> {
     ]
 }
 
-fn predicate() -> impl Strategy<Value = Value> {
+pub(crate) fn predicate() -> impl Strategy<Value = Value> {
     prop_oneof![leaf(), any::<bool>().prop_map(Value::from)].prop_recursive(3, 12, 2, |inner| {
         prop_oneof![
             (inner.clone(), inner.clone())
@@ -274,49 +271,12 @@ fn predicate() -> impl Strategy<Value = Value> {
     })
 }
 
-fn stats() -> impl Strategy<Value = Stats> {
+pub(crate) fn stats() -> impl Strategy<Value = Stats> {
     prop_oneof![Just(Stats::All), Just(Stats::Skip), Just(Stats::Columns(vec![70, 1]))]
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
-
-    #[test]
-    fn what_matches_is_what_filtering_leaves(
-        files in files(),
-        predicate in predicate(),
-        stats in stats(),
-        spec in 0_usize..2,
-        deflated in any::<bool>(),
-    ) {
-        let table = Table::new(SPECS[spec]);
-        let bytes = table.encode(&files, if deflated { Codec::Deflate(1) } else { Codec::Null });
-        let (partitions, rows) = table.filter(&predicate);
-        let filter = EntryFilter { partitions: &partitions, rows: &rows };
-        let matching = decode_matching(&bytes, &table.options(stats.clone()), filter).unwrap();
-        prop_assert_eq!(matching, table.oracle(&bytes, &predicate, stats));
-    }
-
-    #[test]
-    fn damaged_bytes_never_panic(
-        files in files(),
-        predicate in predicate(),
-        damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..9),
-    ) {
-        let table = Table::new(SPECS[0]);
-        let mut bytes = table.encode(&files, Codec::Null);
-        for (index, byte) in damage {
-            let index = index.index(bytes.len());
-            bytes[index] = byte;
-        }
-        let (partitions, rows) = table.filter(&predicate);
-        let filter = EntryFilter { partitions: &partitions, rows: &rows };
-        let _ = decode_matching(&bytes, &table.options(Stats::All), filter);
-    }
-}
-
 /// Files of alternating days, with bounds of all columns; enough of them for several chunks.
-fn many(count: i32) -> Vec<File> {
+pub(crate) fn many(count: i32) -> Vec<File> {
     let file = |row: i32| {
         let bound = |add: i32| {
             BTreeMap::from([
@@ -337,64 +297,4 @@ fn many(count: i32) -> Vec<File> {
         }
     };
     (0..count).map(file).collect()
-}
-
-const TWO_TERMS: &str = r#"{"type":"and",
-    "left":{"type":"eq","term":"day","value":"2024-01-02"},
-    "right":{"type":"gt","term":"id","value":6000}}"#;
-
-#[test]
-fn chunks_follow_each_other() {
-    let table = Table::new(SPECS[0]);
-    let bytes = table.encode(&many(9000), Codec::Deflate(1));
-    let predicate: Value = serde_json::from_str(TWO_TERMS).unwrap();
-    let (partitions, rows) = table.filter(&predicate);
-    let filter = EntryFilter { partitions: &partitions, rows: &rows };
-    let matching = decode_matching(&bytes, &table.options(Stats::All), filter).unwrap();
-    assert_eq!(matching.live, 6000);
-    assert_eq!(matching.skipped_by_partition, 4500);
-    assert!((400..600).contains(&matching.columns.len()), "{}", matching.columns.len());
-    assert_eq!(matching, table.oracle(&bytes, &predicate, Stats::All));
-}
-
-#[test]
-fn a_filter_that_keeps_most_is_evaluated_at_the_end() {
-    let table = Table::new(SPECS[0]);
-    let bytes = table.encode(&many(9000), Codec::Deflate(1));
-    let terms = [("gt", "id", json!(-1)), ("lt", "id", json!(6000)), ("gt", "id", json!(3000))];
-    for (op, term, value) in terms.into_iter().chain([("not-eq", "day", json!("2024-01-02"))]) {
-        let predicate = json!({"type": op, "term": term, "value": value});
-        let (partitions, rows) = table.filter(&predicate);
-        let filter = EntryFilter { partitions: &partitions, rows: &rows };
-        for ids in [Some(vec![]), Some(vec![1, 2]), Some(vec![3]), None] {
-            let stats = ids.map_or(Stats::All, Stats::Columns);
-            let matching = decode_matching(&bytes, &table.options(stats.clone()), filter).unwrap();
-            assert!(matching.columns.len() > 1000, "{predicate}");
-            assert_eq!(matching, table.oracle(&bytes, &predicate, stats), "{predicate}");
-        }
-    }
-}
-
-#[test]
-fn a_file_cut_short_is_corrupt_where_it_ends() {
-    let table = Table::new(SPECS[0]);
-    let header = table.encode(&[], Codec::Deflate(6)).len();
-    let bytes = table.encode(&many(600), Codec::Deflate(6));
-    let (partitions, rows) = table.filter(&serde_json::from_str(TWO_TERMS).unwrap());
-    let filter = EntryFilter { partitions: &partitions, rows: &rows };
-    for length in (header + 1..bytes.len()).step_by(61) {
-        let options = table.options(Stats::All);
-        let errors = [
-            decode_matching(&bytes[..length], &options, filter).map(|_| ()),
-            decode_manifest(&bytes[..length], &options).map(|_| ()),
-        ];
-        for error in errors {
-            match error {
-                Err(Error::Corrupt { offset: Some(offset), .. }) => {
-                    assert!(offset >= header as u64 && offset < length as u64, "{offset}");
-                }
-                other => panic!("{length}: {other:?}"),
-            }
-        }
-    }
 }

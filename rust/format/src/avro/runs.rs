@@ -1,0 +1,60 @@
+//! Runs of blocks: parts of a container that are decoded apart from each other.
+
+use std::ops::Range;
+
+use super::container::{Container, read_block};
+use super::cursor::Cursor;
+
+/// Some blocks of a container that follow each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockRun {
+    /// Of the container's bytes.
+    pub(super) range: Range<usize>,
+    /// How many runs the container was cut into: each has its share of what all may decompress to.
+    pub(super) siblings: usize,
+}
+
+impl Container<'_> {
+    /// All blocks in at most `most` runs of about as many bytes each. Only the blocks' headers and
+    /// markers are looked at: where one is damaged, or they claim more records than the container may
+    /// hold, all of them are one run.
+    pub fn runs(&self, most: usize) -> Vec<BlockRun> {
+        let whole = self.all_blocks();
+        if most < 2 {
+            return vec![whole];
+        }
+        self.cut(&whole.range, most).unwrap_or_else(|| vec![whole])
+    }
+
+    /// The run of all blocks.
+    pub(super) fn all_blocks(&self) -> BlockRun {
+        BlockRun { range: self.first_block()..self.bytes().len(), siblings: 1 }
+    }
+
+    /// Each block goes to the share of the bytes that its middle lies in.
+    fn cut(&self, blocks: &Range<usize>, count: usize) -> Option<Vec<BlockRun>> {
+        let mut cursor = Cursor::new(self.bytes().get(blocks.clone())?);
+        let mut ends: Vec<(usize, usize)> = Vec::new();
+        let share_bytes = blocks.len().div_ceil(count).max(1);
+        let mut records = self.most_records();
+        while cursor.remaining() > 0 {
+            let start = blocks.len() - cursor.remaining();
+            let (claimed, block) = read_block(&mut cursor, self.sync()).ok()?;
+            block?;
+            records = records.checked_sub(claimed)?;
+            let end = blocks.len() - cursor.remaining();
+            let share = (start + end) / 2 / share_bytes;
+            match ends.last_mut() {
+                Some((last, run_end)) if *last == share => *run_end = end,
+                _ => ends.push((share, end)),
+            }
+        }
+        let siblings = ends.len();
+        let starts = std::iter::once(0).chain(ends.iter().map(|(_, end)| *end));
+        let runs = starts.zip(&ends).map(|(start, (_, end))| {
+            let range = blocks.start + start..blocks.start + end;
+            BlockRun { range, siblings }
+        });
+        Some(runs.collect()).filter(|runs: &Vec<BlockRun>| !runs.is_empty())
+    }
+}
