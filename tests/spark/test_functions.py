@@ -113,11 +113,29 @@ def test_spark_finds_types_that_need_no_python(frames):
     def plan(kind, column):
         return frames[kind].select(column)._jdf.queryExecution().executedPlan().toString()
 
-    for kind in ("long", "timestamp", "timestamptz"):
+    for kind in ("int", "long", "timestamp", "timestamptz"):
         assert "ArrowEvalPython" not in plan(kind, ice.bucket(16, "x"))
     for kind in ("date", "timestamp", "timestamptz"):
         assert "ArrowEvalPython" not in plan(kind, ice.months("x"))
     assert "ArrowEvalPython" in plan("string", ice.bucket(16, "x"))
+
+
+def test_small_integers_hash_as_ints(spark):
+    values = [None, -128, 0, 34, 127]
+    frame = spark.createDataFrame([(value,) for value in values], "x tinyint")
+    found = frame.select(ice.bucket(100, "x"), ice.bucket(100, frame.x.cast("smallint")).alias("y")).collect()
+    expected = _core.transform(pa.array(values, pa.int32()), "bucket[100]", "int").to_pylist()
+    assert [tuple(row) for row in found] == list(zip(expected, expected, strict=True))
+
+
+def test_columns_are_called_after_their_transform(frames):
+    made = [
+        ice.bucket(16, "x"),
+        ice.truncate(10, "x", source_type="long"),
+        ice.transform(frames["long"], "bucket[4]", "x"),
+    ]
+    assert frames["long"].select(*made).columns == ["bucket(16, x)", "truncate(10, x)", "bucket[4](x)"]
+    assert frames["date"].select(ice.months("x")).filter("`months(x)` is null").count() == COLUMNS["date"].null_count
 
 
 def test_truncate_needs_a_type():

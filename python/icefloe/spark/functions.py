@@ -1,7 +1,7 @@
 """Iceberg's partition transforms as Spark columns.
 
 Where a built-in Spark expression gives exactly Iceberg's value it is used (it runs at some 80 million values a second);
-otherwise the Rust kernels run in an Arrow UDF. Which of the two depends on the source type. Spark's analysis finds longs, dates and
+otherwise the Rust kernels run in an Arrow UDF. Which of the two depends on the source type. Spark's analysis finds integers, dates and
 timestamps by itself; for other built-in ones give ``source_type``, an Iceberg type name, or use :func:`transform`, which finds it in
 a DataFrame's schema.
 
@@ -9,7 +9,8 @@ a DataFrame's schema.
     >>> frame.select(ice.bucket(16, "id"))                               # doctest: +SKIP
     >>> frame.select(ice.transform(frame, "truncate[4]", "name"))        # doctest: +SKIP
 
-Results do not depend on the session's time zone. Null in, null out. Spec: Partition Transforms, Appendix B.
+A column given by name is called after its transform: ``bucket(16, id)``. Results do not depend on the session's time zone.
+Null in, null out. Spec: Partition Transforms, Appendix B.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)")
 _INT_THAT_HASHES_TO_ZERO = -1693959553
 _TEMPORAL = ("year", "month", "day", "hour")
 _TIMESTAMPS = ("timestamp", "timestamptz")
+_SMALL_INTEGERS = ("tinyint", "smallint", "int")
 _MICROS_PER_DAY = 86_400_000_000
 _MAX_PRECISION = 38
 
@@ -43,14 +45,14 @@ def bucket(num_buckets: int, col: Column | str, *, source_type: str | None = Non
     Args:
         num_buckets: Number of buckets, in 1..=2**31 - 1.
         col: Source column.
-        source_type: Iceberg type of the column; ints and dates need no Python on executors if it is given, longs and timestamps
+        source_type: Iceberg type of the column; dates need no Python on executors if it is given, integers and timestamps
             never do.
 
     Raises:
         ValidationError: ``num_buckets`` is out of range.
     """
     _check_positive("num_buckets", num_buckets)
-    return transform_column(f"bucket[{num_buckets}]", source_type, col)
+    return _named(f"bucket({num_buckets}, ", col, transform_column(f"bucket[{num_buckets}]", source_type, col))
 
 
 def truncate(width: int, col: Column | str, *, source_type: str | None = None) -> Column:
@@ -69,27 +71,27 @@ def truncate(width: int, col: Column | str, *, source_type: str | None = None) -
         raise ValidationError(
             f"truncate({width}, ...) returns its source's type: pass source_type=, or use transform(frame, ...)"
         )
-    return transform_column(f"truncate[{width}]", source_type, col)
+    return _named(f"truncate({width}, ", col, transform_column(f"truncate[{width}]", source_type, col))
 
 
 def years(col: Column | str, *, source_type: str | None = None) -> Column:
     """Return years from 1970 of a date or timestamp: int."""
-    return transform_column("year", source_type, col)
+    return _named("years(", col, transform_column("year", source_type, col))
 
 
 def months(col: Column | str, *, source_type: str | None = None) -> Column:
     """Return months from January 1970 of a date or timestamp: int."""
-    return transform_column("month", source_type, col)
+    return _named("months(", col, transform_column("month", source_type, col))
 
 
 def days(col: Column | str, *, source_type: str | None = None) -> Column:
     """Return the day of a date or timestamp: date."""
-    return transform_column("day", source_type, col)
+    return _named("days(", col, transform_column("day", source_type, col))
 
 
 def hours(col: Column | str, *, source_type: str | None = None) -> Column:
     """Return hours from 1970-01-01 00:00 of a timestamp: int."""
-    return transform_column("hour", source_type, col)
+    return _named("hours(", col, transform_column("hour", source_type, col))
 
 
 def transform(frame: DataFrame, name: str, column: str) -> Column:
@@ -97,7 +99,7 @@ def transform(frame: DataFrame, name: str, column: str) -> Column:
     from icefloe.spark.from_spark import schema_from_spark
 
     field = schema_from_spark(frame.select(column).schema).fields[0]
-    return transform_column(name, str(field.field_type), column)
+    return _named(f"{name}(", column, transform_column(name, str(field.field_type), column))
 
 
 def transform_column(name: str, source_type: str | None, col: Column | str) -> Column:
@@ -124,6 +126,11 @@ def transform_column(name: str, source_type: str | None, col: Column | str) -> C
     return rust_transform(name, source_type, source) if builtin is None else builtin
 
 
+def _named(call: str, col: Column | str, result: Column) -> Column:
+    """Name a result as its call reads; a column that is itself an expression gives nothing short to go by."""
+    return result.alias(f"{call}{col})") if isinstance(col, str) else result
+
+
 def _of_any_type(name: str, source: Column) -> Column:
     """Return the built-in expression for the types where it passes analysis whatever the type is, else the Rust kernel.
 
@@ -136,6 +143,11 @@ def _of_any_type(name: str, source: Column) -> Column:
         builtin = _built_in(name, source_type, source.cast(spark_type) if name in _TEMPORAL else source)
         if builtin is not None:
             column = F.when(F.typeof(source) == F.lit(spark_type.simpleString()), builtin).otherwise(column)
+    if name.startswith("bucket["):
+        # Every type has a cast to text, and text one to int; so ints pass analysis whatever the type is, and Spark 4.0 need not
+        # hand those with nulls to pandas, which makes doubles of them.
+        builtin = _built_in(name, "int", source.cast("string").cast("int"))
+        column = F.when(F.typeof(source).isin(*_SMALL_INTEGERS), builtin).otherwise(column)
     return column
 
 

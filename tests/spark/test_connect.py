@@ -1,0 +1,24 @@
+"""Everything works over Spark Connect, whose sessions have no JVM to reach into."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("grpc", reason="Spark Connect needs grpcio: pip install 'pyspark[connect]'")
+
+JOB = Path(__file__).parent / "connect_job.py"
+
+
+def test_write_delete_merge_and_read_over_connect(tmp_path):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}
+    command = [sys.executable, str(JOB), str(tmp_path / "lake")]
+    ran = subprocess.run(
+        command, capture_output=True, text=True, timeout=240, check=False, env=environment, cwd=tmp_path
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr[-3000:]
+    assert "connected" in ran.stdout
