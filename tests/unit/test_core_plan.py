@@ -65,6 +65,7 @@ class Table:
 
     def __init__(self, path):
         self.path, self.io, self.manifests, self.commits = path, _core.FileIo({}), [], 0
+        self.properties = {}
 
     def commit(self, *files: dict[str, Any], content: int = 0) -> None:
         self.commits += 1
@@ -78,7 +79,7 @@ class Table:
             snapshot_id=self.commits,
             content=content,
             first_index=0,
-            properties={},
+            properties=self.properties,
         )
         location = f"{self.path}/list{self.commits}.avro"
         manifests = pa.Table.from_batches([*self.manifests, written]).combine_chunks().to_batches()[0]
@@ -253,6 +254,18 @@ def test_a_missing_or_damaged_manifest_is_named(table):
     table.io.delete(manifest)
     with pytest.raises(MissingFileError, match="c1-m0"):
         table.plan()
+
+
+@pytest.mark.parametrize("damage", [lambda good: good.replace(b"/beta", b"/\xff\xfe\xfd\xfc"), lambda good: good[:-9]])
+@pytest.mark.parametrize("predicate", [True, {"type": "lt", "term": "id", "value": 5}])
+def test_of_several_small_manifests_the_damaged_one_is_named(table, damage, predicate):
+    table.properties = {"write.manifest.compression-codec": "uncompressed"}
+    for name in ("alpha", "beta", "gamma"):
+        table.commit(data_file(f"/{name}", 0, 9))
+    manifest = next(name for name in table.manifests[0]["manifest_path"].to_pylist() if "c2-m0" in name)
+    table.io.write(manifest, damage(table.io.read(manifest)), overwrite=True)
+    with pytest.raises(CorruptFileError, match="c2-m0"):
+        table.plan(predicate)
 
 
 def test_a_plan_is_read_as_it_is(tmp_path):

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::future::try_join_all;
-use icefloe_format::avro::{BlockRun, Codec, Container};
+use icefloe_format::avro::{BlockRun, Codec, Header};
 
 use crate::error::Result;
 use crate::runtime::{compute, default_threads};
@@ -49,7 +49,7 @@ pub(crate) async fn decode_in_runs<T: Send + 'static>(
 
 /// None for what is no container: decoding it says why.
 fn runs(bytes: &[u8], most: usize) -> Vec<BlockRun> {
-    let Ok(container) = Container::parse(bytes) else { return vec![] };
+    let Ok(container) = Header::parse(bytes) else { return vec![] };
     let least = if container.codec() == Codec::Null { SMALLEST_PLAIN_RUN } else { SMALLEST_RUN };
     container.runs(most.min(bytes.len() / least))
 }
@@ -80,7 +80,7 @@ mod tests {
     }
 
     fn counted(bytes: &[u8], run: Option<&BlockRun>) -> Result<Vec<u64>> {
-        let container = Container::parse(bytes)?;
+        let container = Header::parse(bytes)?;
         let mut blocks = run.map_or_else(|| container.blocks(), |run| container.blocks_of(run));
         let mut offsets = vec![];
         while let Some(block) = blocks.next_block()? {

@@ -2,7 +2,8 @@
 //!
 //! Manifests never change, so what a filter leaves of one is known once it has been decoded. A part is found
 //! again by everything that it depends on: storage and its properties, the manifest with its length (of a
-//! local file the size and time of modification as they are now), table, filter and statistics.
+//! local file the size and time of modification as they are now), table, filter and statistics. Small manifests
+//! share the columns of a bundle, which takes its room until the last of them is gone.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
@@ -13,7 +14,7 @@ use arrow_array::Array;
 use icefloe_format::Error as FormatError;
 use icefloe_format::manifest::Stats;
 
-use super::entries::PlannedEntries;
+use super::bundle::{Part, PlannedBundle};
 use super::manifests::ManifestToRead;
 use crate::error::Result;
 use crate::runtime::PerProcess;
@@ -144,80 +145,116 @@ impl PlanCache {
         })
     }
 
+    /// Bytes of the largest bundle that is kept.
+    pub(super) fn largest(&self) -> u64 {
+        self.settings.total_bytes / LARGEST_SHARE
+    }
+
     /// A part that is kept.
-    pub(super) fn get(&self, key: &PartKey) -> Option<Arc<PlannedEntries>> {
+    pub(super) fn get(&self, key: &PartKey) -> Option<Part> {
         let parts = CACHE.get(|| Ok(Mutex::default())).ok()?;
         let mut parts = parts.lock().unwrap_or_else(PoisonError::into_inner);
         parts.expire(self.settings.expiration);
         parts.touch(key)
     }
 
-    /// Keep a part, and no more than the budget of all.
-    pub(super) fn put(&self, key: PartKey, entries: &Arc<PlannedEntries>) {
-        let weight = weight(&key, entries);
-        if weight > self.settings.total_bytes / LARGEST_SHARE {
-            return;
+    /// Keep the parts of a compact bundle that have a key, and no more than the budget of all.
+    pub(super) fn keep(
+        &self,
+        bundle: PlannedBundle,
+        keys: Vec<Option<PartKey>>,
+    ) -> Arc<PlannedBundle> {
+        let bundle = Arc::new(bundle);
+        let weight = weight(&bundle, keys.iter().flatten());
+        if weight <= self.largest()
+            && let Ok(parts) = CACHE.get(|| Ok(Mutex::default()))
+        {
+            let mut parts = parts.lock().unwrap_or_else(PoisonError::into_inner);
+            parts.insert(keys, &bundle, weight);
+            parts.shrink(self.settings.total_bytes);
         }
-        let Ok(parts) = CACHE.get(|| Ok(Mutex::default())) else { return };
-        let mut parts = parts.lock().unwrap_or_else(PoisonError::into_inner);
-        parts.insert(key, Arc::clone(entries), weight);
-        parts.shrink(self.settings.total_bytes);
+        bundle
     }
 }
 
-fn weight(key: &PartKey, entries: &PlannedEntries) -> u64 {
+fn weight<'a>(bundle: &PlannedBundle, keys: impl Iterator<Item = &'a PartKey>) -> u64 {
     // Of what is as long as it must be, the length of the values is the memory.
     let bytes = |array: &dyn Array| array.to_data().get_slice_memory_size().unwrap_or(usize::MAX);
-    let columns = entries.entries.columns().iter().map(|column| bytes(column.as_ref()));
-    let arrays = columns.chain([bytes(&entries.residual), bytes(&entries.must_match)]);
-    let key = key.manifest.location.len() + size_of::<PartKey>();
-    arrays.fold(key, usize::saturating_add) as u64
+    let columns = bundle.entries.columns().iter().map(|column| bytes(column.as_ref()));
+    let arrays = columns.chain([bytes(&bundle.residual), bytes(&bundle.must_match)]);
+    let keys = keys.map(|key| key.manifest.location.len() + size_of::<PartKey>());
+    arrays.chain(keys).fold(0, usize::saturating_add) as u64
 }
 
 /// All that is kept, and the order in which it was used.
 #[derive(Debug, Default)]
 struct Parts {
-    by_key: HashMap<PartKey, Part>,
+    by_key: HashMap<PartKey, Kept>,
     /// Keys by the turn of their last use.
     turns: BTreeMap<u64, PartKey>,
     next_turn: u64,
+    bundles: HashMap<u64, Held>,
     bytes: u64,
 }
 
 #[derive(Debug)]
-struct Part {
-    entries: Arc<PlannedEntries>,
-    weight: u64,
+struct Kept {
+    part: Part,
+    /// The turn in which its bundle came.
+    bundle: u64,
     turn: u64,
     used: Instant,
 }
 
+/// What a bundle takes for as long as some of its parts are kept.
+#[derive(Debug)]
+struct Held {
+    parts: usize,
+    weight: u64,
+}
+
 impl Parts {
-    fn touch(&mut self, key: &PartKey) -> Option<Arc<PlannedEntries>> {
-        let part = self.by_key.get_mut(key)?;
-        let key = self.turns.remove(&part.turn)?;
-        (part.turn, part.used) = (self.next_turn, Instant::now());
+    fn touch(&mut self, key: &PartKey) -> Option<Part> {
+        let kept = self.by_key.get_mut(key)?;
+        let key = self.turns.remove(&kept.turn)?;
+        (kept.turn, kept.used) = (self.next_turn, Instant::now());
         self.turns.insert(self.next_turn, key);
         self.next_turn += 1;
-        Some(Arc::clone(&part.entries))
+        Some(kept.part.clone())
     }
 
-    fn insert(&mut self, key: PartKey, entries: Arc<PlannedEntries>, weight: u64) {
-        let turn = self.next_turn;
-        self.next_turn += 1;
-        let part = Part { entries, weight, turn, used: Instant::now() };
-        if let Some(old) = self.by_key.insert(key.clone(), part) {
-            self.turns.remove(&old.turn);
-            self.bytes -= old.weight;
-        }
-        self.turns.insert(turn, key);
+    fn insert(&mut self, keys: Vec<Option<PartKey>>, from: &Arc<PlannedBundle>, weight: u64) {
+        let bundle = self.next_turn;
+        let parts = keys.iter().flatten().count();
+        self.bundles.insert(bundle, Held { parts, weight });
         self.bytes += weight;
+        for (member, key) in keys.into_iter().enumerate() {
+            let Some(key) = key else { continue };
+            let turn = self.next_turn;
+            self.next_turn += 1;
+            let part = Part { bundle: Arc::clone(from), member };
+            let kept = Kept { part, bundle, turn, used: Instant::now() };
+            if let Some(old) = self.by_key.insert(key.clone(), kept) {
+                self.turns.remove(&old.turn);
+                self.release(old.bundle);
+            }
+            self.turns.insert(turn, key);
+        }
+    }
+
+    fn release(&mut self, bundle: u64) {
+        let Some(held) = self.bundles.get_mut(&bundle) else { return };
+        held.parts -= 1;
+        if held.parts == 0 {
+            self.bytes -= held.weight;
+            self.bundles.remove(&bundle);
+        }
     }
 
     fn remove_oldest(&mut self) -> bool {
         let Some((_, key)) = self.turns.pop_first() else { return false };
-        if let Some(part) = self.by_key.remove(&key) {
-            self.bytes -= part.weight;
+        if let Some(kept) = self.by_key.remove(&key) {
+            self.release(kept.bundle);
         }
         true
     }
@@ -229,7 +266,7 @@ impl Parts {
     fn expire(&mut self, after: Option<Duration>) {
         let is_old = |parts: &Self| {
             let oldest = parts.turns.first_key_value().and_then(|(_, key)| parts.by_key.get(key));
-            oldest.zip(after).is_some_and(|(part, after)| part.used.elapsed() > after)
+            oldest.zip(after).is_some_and(|(kept, after)| kept.used.elapsed() > after)
         };
         while is_old(self) && self.remove_oldest() {}
     }

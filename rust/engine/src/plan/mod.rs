@@ -4,6 +4,7 @@
 //! the statistics that the filter asks about; entries are pruned by partition, then by statistics; delete
 //! files are paired with what remains. Spec: Scan Planning.
 
+mod bundle;
 mod cache;
 mod changes;
 mod context;
@@ -13,6 +14,7 @@ mod entries;
 mod filter;
 mod manifests;
 mod packing;
+mod reader;
 mod splits;
 mod tasks;
 
@@ -33,9 +35,10 @@ use crate::store::FileIo;
 
 use cache::PlanCache;
 use deletes::PlannedDeletes;
-use entries::{ManifestReader, PlannedEntries};
+use entries::PlannedEntries;
 use filter::ScanFilter;
 use manifests::Manifests;
+use reader::ManifestReader;
 
 /// What to plan.
 #[derive(Debug, Clone)]

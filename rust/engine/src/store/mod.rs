@@ -137,6 +137,19 @@ impl FileIo {
         }
     }
 
+    /// As [`FileIo::read`] of a local file, blocking.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::read`], and `InvalidArgument` for a location that is not local.
+    pub(crate) fn read_local(&self, location: &str) -> Result<Bytes> {
+        match self.local_path(location)? {
+            Some(path) => local::read(&path).map_err(|error| failed(location, &error)),
+            None => {
+                Err(FormatError::invalid("location", format!("{location:?} is not local")).into())
+            }
+        }
+    }
+
     /// Byte ranges of a file, in the order asked for.
     ///
     /// # Errors
@@ -300,12 +313,14 @@ async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> Result<T> {
     let outcome = compute("wait for a file", move || Ok(work())).await?;
-    outcome.map_err(|error| {
-        let location = location.to_owned();
-        match error.kind() {
-            ErrorKind::NotFound => Error::Missing { location },
-            ErrorKind::AlreadyExists => Error::Exists { location },
-            _ => Error::Storage { location, reason: error.to_string() },
-        }
-    })
+    outcome.map_err(|error| failed(location, &error))
+}
+
+fn failed(location: &str, error: &io::Error) -> Error {
+    let location = location.to_owned();
+    match error.kind() {
+        ErrorKind::NotFound => Error::Missing { location },
+        ErrorKind::AlreadyExists => Error::Exists { location },
+        _ => Error::Storage { location, reason: error.to_string() },
+    }
 }

@@ -20,23 +20,22 @@ const FREE_BYTES: usize = 1 << 20;
 const RECORDS_PER_BYTE: usize = 16;
 const FREE_RECORDS: usize = 1 << 12;
 
-/// An object container over a byte slice: its header is read, its blocks are not.
+/// The header of an object container over a byte slice; its schema is not parsed.
 #[derive(Debug)]
-pub struct Container<'a> {
+pub struct Header<'a> {
     bytes: &'a [u8],
     metadata: Metadata<'a>,
-    schema: AvroType,
     codec: Codec,
     sync: [u8; SYNC_BYTES],
     first_block: usize,
 }
 
-impl<'a> Container<'a> {
+impl<'a> Header<'a> {
     /// Read the header.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if `bytes` are no container or their schema is none;
-    /// [`Error::Unsupported`] for a codec that is not implemented.
+    /// [`Error::Corrupt`] if `bytes` are no container; [`Error::Unsupported`] for a codec that is not
+    /// implemented.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(bytes);
         if cursor.take_array::<4>() != Ok(MAGIC) {
@@ -51,17 +50,27 @@ impl<'a> Container<'a> {
             None => Codec::Null,
             Some(name) => Codec::from_avro_name(text("avro.codec", name)?)?,
         };
-        let schema = metadata.get("avro.schema").ok_or_else(|| {
-            Error::corrupt_at("Avro header", position(first_block), "it has no avro.schema")
-        })?;
-        let parsed = AvroType::parse(text("avro.schema", schema)?);
-        let schema = parsed.map_err(|error| error.or_at(schema.offset))?;
-        Ok(Self { bytes, metadata, schema, codec, sync, first_block })
+        Ok(Self { bytes, metadata, codec, sync, first_block })
+    }
+
+    /// JSON of the schema that the writer used.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if there is none or it is not UTF-8.
+    pub fn schema_json(&self) -> Result<&'a str> {
+        let missing = || {
+            let reason = "it has no avro.schema";
+            Error::corrupt_at("Avro header", position(self.first_block), reason)
+        };
+        self.metadata("avro.schema")?.ok_or_else(missing)
     }
 
     /// The schema that the writer used.
-    pub fn schema(&self) -> &AvroType {
-        &self.schema
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if there is none or it is no Avro schema.
+    pub fn schema(&self) -> Result<AvroType> {
+        AvroType::parse(self.schema_json()?).map_err(|error| error.or_at(self.schema_offset()))
     }
 
     /// Position of the schema in the container.
@@ -74,6 +83,14 @@ impl<'a> Container<'a> {
         self.codec
     }
 
+    /// A value of the header's metadata as text; `None` if the key is absent.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the value is not UTF-8.
+    pub fn metadata(&self, key: &str) -> Result<Option<&'a str>> {
+        self.metadata.get(key).map(|value| text(key, value)).transpose()
+    }
+
     /// The marker that every block ends with.
     pub fn sync(&self) -> [u8; SYNC_BYTES] {
         self.sync
@@ -84,30 +101,32 @@ impl<'a> Container<'a> {
         self.first_block
     }
 
-    /// A value of the header's metadata as text; `None` if the key is absent.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] if the value is not UTF-8.
-    pub fn metadata(&self, key: &str) -> Result<Option<&'a str>> {
-        self.metadata.get(key).map(|value| text(key, value)).transpose()
-    }
-
     /// The blocks, from the first on.
     pub fn blocks(&self) -> Blocks<'a> {
+        self.blocks_by(Decompressor::new(self.codec))
+    }
+
+    /// The blocks, from the first on, decompressed by what decompressed those of another container of the
+    /// same codec.
+    pub fn blocks_by(&self, decompressor: Decompressor) -> Blocks<'a> {
         let bytes_left = self.bytes.len().saturating_mul(BYTES_PER_BYTE).saturating_add(FREE_BYTES);
-        Blocks { bytes_left, ..self.blocks_of(&self.all_blocks()) }
+        Blocks { bytes_left, ..self.run_by(&self.all_blocks(), decompressor) }
     }
 
     /// The blocks of one run, which is of this container. All runs that a container is cut into
     /// may together decompress to no more than its blocks may.
     pub fn blocks_of(&self, run: &BlockRun) -> Blocks<'a> {
+        self.run_by(run, Decompressor::new(self.codec))
+    }
+
+    fn run_by(&self, run: &BlockRun, decompressor: Decompressor) -> Blocks<'a> {
         let bytes = self.bytes.get(run.range.clone()).unwrap_or_default();
         let free = FREE_BYTES / run.siblings.max(1);
         Blocks {
             end: run.range.end,
             cursor: Cursor::new(bytes),
             sync: self.sync,
-            decompressor: Decompressor::new(self.codec),
+            decompressor,
             bytes_left: bytes.len().saturating_mul(BYTES_PER_BYTE).saturating_add(free),
             records_left: self.most_records(),
         }
@@ -120,6 +139,68 @@ impl<'a> Container<'a> {
     /// How many records all blocks together may claim to hold.
     pub(super) fn most_records(&self) -> usize {
         self.bytes.len().saturating_mul(RECORDS_PER_BYTE).saturating_add(FREE_RECORDS)
+    }
+}
+
+/// An object container over a byte slice: its header is read, its blocks are not.
+#[derive(Debug)]
+pub struct Container<'a> {
+    header: Header<'a>,
+    schema: AvroType,
+}
+
+impl<'a> Container<'a> {
+    /// Read the header.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if `bytes` are no container or their schema is none;
+    /// [`Error::Unsupported`] for a codec that is not implemented.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        let header = Header::parse(bytes)?;
+        Ok(Self { schema: header.schema()?, header })
+    }
+
+    /// The schema that the writer used.
+    pub fn schema(&self) -> &AvroType {
+        &self.schema
+    }
+
+    /// Position of the schema in the container.
+    pub fn schema_offset(&self) -> u64 {
+        self.header.schema_offset()
+    }
+
+    /// The codec of the blocks.
+    pub fn codec(&self) -> Codec {
+        self.header.codec
+    }
+
+    /// The marker that every block ends with.
+    pub fn sync(&self) -> [u8; SYNC_BYTES] {
+        self.header.sync
+    }
+
+    /// Position of the first block.
+    pub fn first_block(&self) -> usize {
+        self.header.first_block
+    }
+
+    /// A value of the header's metadata as text; `None` if the key is absent.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the value is not UTF-8.
+    pub fn metadata(&self, key: &str) -> Result<Option<&'a str>> {
+        self.header.metadata(key)
+    }
+
+    /// The blocks, from the first on.
+    pub fn blocks(&self) -> Blocks<'a> {
+        self.header.blocks()
+    }
+
+    /// The blocks of one run, which is of this container; see [`Header::blocks_of`].
+    pub fn blocks_of(&self, run: &BlockRun) -> Blocks<'a> {
+        self.header.blocks_of(run)
     }
 }
 
@@ -158,6 +239,11 @@ impl Blocks<'_> {
     /// Bytes of the blocks that are not read yet.
     pub fn remaining(&self) -> usize {
         self.cursor.remaining()
+    }
+
+    /// What decompresses the blocks, for those of another container of the same codec.
+    pub fn into_decompressor(self) -> Decompressor {
+        self.decompressor
     }
 
     /// Position of the next block in the container.

@@ -35,7 +35,7 @@ pub mod struct_column;
 pub mod writer;
 
 pub use codec::Codec;
-pub use container::{Block, Blocks, Container};
+pub use container::{Block, Blocks, Container, Header};
 pub use cursor::{Cursor, Malformed};
 pub use forecast::Forecast;
 pub use row_encoder::RowEncoder;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::container::{Container, read_block};
+use super::container::{Header, read_block};
 use super::cursor::Cursor;
 
 /// Some blocks of a container that follow each other.
@@ -14,7 +14,7 @@ pub struct BlockRun {
     pub(super) siblings: usize,
 }
 
-impl Container<'_> {
+impl Header<'_> {
     /// All blocks in at most `most` runs of about as many bytes each. Only the blocks' headers and
     /// markers are looked at: where one is damaged, or they claim more records than the container may
     /// hold, all of them are one run.

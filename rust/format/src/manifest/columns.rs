@@ -2,7 +2,7 @@
 //!
 //! Everything that plans, writes or commits speaks these three schemas, and so does Python.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 
@@ -16,21 +16,27 @@ pub fn data_file_schema() -> SchemaRef {
 
 /// Columns of one manifest entry: its status and history, then those of [`data_file_schema`].
 pub fn entry_schema() -> SchemaRef {
-    let mut fields = vec![
-        required("status", DataType::Int32),
-        optional("snapshot_id", DataType::Int64),
-        optional("sequence_number", DataType::Int64),
-        optional("file_sequence_number", DataType::Int64),
-    ];
-    fields.extend(data_file_fields());
-    Arc::new(Schema::new(fields))
+    static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
+        let mut fields = vec![
+            required("status", DataType::Int32),
+            optional("snapshot_id", DataType::Int64),
+            optional("sequence_number", DataType::Int64),
+            optional("file_sequence_number", DataType::Int64),
+        ];
+        fields.extend(data_file_fields());
+        Arc::new(Schema::new(fields))
+    });
+    Arc::clone(&SCHEMA)
 }
 
 /// [`entry_schema`] without `partition`, for where tuples travel as typed columns beside.
 pub fn typed_entry_schema() -> SchemaRef {
-    let schema = entry_schema();
-    let fields = schema.fields().iter().filter(|field| field.name() != "partition").cloned();
-    Arc::new(Schema::new(fields.collect::<Fields>()))
+    static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
+        let schema = entry_schema();
+        let fields = schema.fields().iter().filter(|field| field.name() != "partition").cloned();
+        Arc::new(Schema::new(fields.collect::<Fields>()))
+    });
+    Arc::clone(&SCHEMA)
 }
 
 /// Columns of one manifest, as a manifest list stores them.

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use arrow_array::builder::Int64Builder;
 use arrow_array::{Array, ArrayRef, Int32Array, Int64Array};
 
 use super::entries::{ADDED, EXISTING, ManifestColumns};
@@ -27,17 +28,32 @@ pub struct Inheritance {
 /// # Errors
 /// [`Error::Corrupt`] if a live entry has no sequence number and may not inherit one.
 pub fn inherit(columns: ManifestColumns, from: Inheritance) -> Result<ManifestColumns> {
+    let rows = columns.len();
+    inherit_each(columns, &[(rows, from)])
+}
+
+/// [`inherit`] for the entries of several manifests: so many of each, one manifest after another.
+///
+/// # Errors
+/// As for [`inherit`].
+pub fn inherit_each(
+    columns: ManifestColumns,
+    manifests: &[(usize, Inheritance)],
+) -> Result<ManifestColumns> {
     let statuses = columns.statuses()?;
     let mut replaced: Vec<(&str, ArrayRef)> = Vec::new();
     let snapshot_ids = columns.longs("snapshot_id")?;
     if snapshot_ids.null_count() > 0 {
-        let filled = snapshot_ids.iter().map(|id| id.or(from.added_snapshot_id));
-        replaced.push(("snapshot_id", Arc::new(filled.collect::<Int64Array>())));
+        let filled = filled(snapshot_ids, manifests, |_, from| from.added_snapshot_id);
+        replaced.push(("snapshot_id", Arc::new(filled)));
     }
     for name in ["sequence_number", "file_sequence_number"] {
         let numbers = columns.longs(name)?;
         if numbers.null_count() > 0 {
-            let filled = sequence_numbers(statuses, numbers, from.sequence_number);
+            let filled = filled(numbers, manifests, |row, from| {
+                let added = statuses.values().get(row) == Some(&ADDED);
+                from.sequence_number.filter(|number| added || *number == 0)
+            });
             // Early version 2 writers had no file sequence number, so only the other one is vital.
             if name == "sequence_number" {
                 check(statuses, &filled)?;
@@ -48,18 +64,20 @@ pub fn inherit(columns: ManifestColumns, from: Inheritance) -> Result<ManifestCo
     if replaced.is_empty() { Ok(columns) } else { columns.with_columns(replaced) }
 }
 
-fn sequence_numbers(
-    statuses: &Int32Array,
-    numbers: &Int64Array,
-    inherited: Option<i64>,
+/// Values with their nulls replaced by what a row inherits of its manifest.
+fn filled(
+    values: &Int64Array,
+    manifests: &[(usize, Inheritance)],
+    inherited: impl Fn(usize, &Inheritance) -> Option<i64>,
 ) -> Int64Array {
-    let may_inherit = |status: Option<i32>| status == Some(ADDED) || inherited == Some(0);
-    let pairs = statuses.iter().zip(numbers);
-    let filled = pairs.map(|(status, number)| match number {
-        None if may_inherit(status) => inherited,
-        number => number,
-    });
-    filled.collect()
+    let mut filled = Int64Builder::with_capacity(values.len());
+    let mut own = values.iter().enumerate();
+    for (rows, from) in manifests {
+        for (row, value) in own.by_ref().take(*rows) {
+            filled.append_option(value.or_else(|| inherited(row, from)));
+        }
+    }
+    filled.finish()
 }
 
 fn check(statuses: &Int32Array, numbers: &Int64Array) -> Result<()> {

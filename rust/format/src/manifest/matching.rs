@@ -175,7 +175,8 @@ impl<'a> MatchingDecoder<'a> {
             let data_file = part(&records, "data_file")?.as_struct();
             let (fields, columns, _) = data_file.clone().into_parts();
             let files = RecordBatch::try_new(ArrowSchema::new(fields).into(), columns);
-            let kept = self.by_statistics(&files.map_err(|error| invalid(&error))?)?;
+            let files = files.map_err(|error| invalid(&error))?;
+            let kept = by_statistics(self.filter.rows, &files)?;
             chunk.keep(&kept);
         }
         self.kept += chunk.len();
@@ -201,17 +202,6 @@ impl<'a> MatchingDecoder<'a> {
         Ok(BooleanArray::new(&live & might_match.values(), None))
     }
 
-    /// Which of some entries might match by what is known of their columns.
-    fn by_statistics(&self, files: &RecordBatch) -> Result<BooleanArray> {
-        let might_match = evaluate_inclusive(self.filter.rows, &FileStats::new(files))?;
-        let contents = files.column_by_name("content").map(|c| c.as_primitive::<Int32Type>());
-        // Version 1 does not say so, but has data files only; the value of a null is 0 as well.
-        let of_deletes = BooleanBuffer::collect_bool(files.num_rows(), |row| {
-            contents.is_some_and(|contents| contents.value(row) != DATA)
-        });
-        Ok(BooleanArray::new(&of_deletes | might_match.values(), None))
-    }
-
     fn finish(mut self) -> Result<MatchingEntries> {
         let mut columns = assemble(&self.whole.finish()?, self.spec_id)?;
         if columns.len() > self.kept {
@@ -232,7 +222,7 @@ impl<'a> MatchingDecoder<'a> {
         self.in_partition += kept.true_count();
         if !matches!(self.filter.rows, Predicate::AlwaysTrue) {
             kept = BooleanArray::new(
-                kept.values() & self.by_statistics(&rest.entries)?.values(),
+                kept.values() & by_statistics(self.filter.rows, &rest.entries)?.values(),
                 None,
             );
         }
@@ -244,4 +234,15 @@ impl<'a> MatchingDecoder<'a> {
         mask.append_buffer(kept.values());
         columns.filter(&BooleanArray::new(mask.finish(), None))
     }
+}
+
+/// Which of some entries might match by what is known of their columns.
+pub(super) fn by_statistics(rows: &BoundPredicate, files: &RecordBatch) -> Result<BooleanArray> {
+    let might_match = evaluate_inclusive(rows, &FileStats::new(files))?;
+    let contents = files.column_by_name("content").map(|c| c.as_primitive::<Int32Type>());
+    // Version 1 does not say so, but has data files only; the value of a null is 0 as well.
+    let of_deletes = BooleanBuffer::collect_bool(files.num_rows(), |row| {
+        contents.is_some_and(|contents| contents.value(row) != DATA)
+    });
+    Ok(BooleanArray::new(&of_deletes | might_match.values(), None))
 }

@@ -1,5 +1,6 @@
 //! Manifests and manifest lists: columns in, columns out.
 
+pub mod bundle;
 mod chunk;
 pub mod columns;
 pub mod decode;
@@ -12,6 +13,7 @@ pub mod matching;
 pub mod partition;
 pub mod summary;
 
+pub use bundle::{BundleDecoder, EntryBundle, Member, kept_members};
 pub use columns::{data_file_schema, entry_schema, manifest_file_schema};
 pub use decode::{
     DecodeOptions, ManifestDecoder, ManifestHeader, Stats, decode_manifest, decode_run,

@@ -1,6 +1,6 @@
 //! Decoding the runs of a manifest is decoding the manifest.
 
-use icefloe_format::avro::{BlockRun, Codec, Container};
+use icefloe_format::avro::{BlockRun, Codec, Container, Header};
 use icefloe_format::manifest::{
     DecodeOptions, EntryFilter, ManifestColumns, MatchingEntries, Stats, decode_manifest,
     decode_matching, decode_matching_run, decode_run,
@@ -12,7 +12,7 @@ use super::TWO_TERMS;
 use super::files::{SPECS, Table, files, many, predicate, stats};
 
 fn runs(bytes: &[u8], most: usize) -> Vec<BlockRun> {
-    Container::parse(bytes).unwrap().runs(most)
+    Header::parse(bytes).unwrap().runs(most)
 }
 
 /// The entries of all runs, one after another.

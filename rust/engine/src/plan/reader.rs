@@ -1,0 +1,294 @@
+//! Manifests, fetched and decoded several at once.
+//!
+//! A large manifest is a unit of work of its own, small ones of one spec are decoded together: read where they
+//! are decoded if they are local, into the same columns.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::{StreamExt, TryStreamExt};
+use icefloe_format::Error as FormatError;
+use icefloe_format::avro::BlockRun;
+use icefloe_format::manifest::{
+    BundleDecoder, DecodeOptions, EntryBundle, EntryFilter, Inheritance, MatchingEntries, Stats,
+    decode_matching_run, inherit,
+};
+
+use super::bundle::{Part, PlannedBundle};
+use super::cache::{PartKey, PlanCache};
+use super::context::TableContext;
+use super::entries::PlannedEntries;
+use super::filter::{ScanFilter, SpecFilter};
+use super::manifests::ManifestToRead;
+use crate::error::{Error, Result};
+use crate::manifest_io::{decode_in_runs, runs_of_each};
+use crate::runtime::{compute, default_threads};
+use crate::store::FileIo;
+
+/// Units of work in flight per thread: one is fetched while another is decoded.
+const IN_FLIGHT_PER_THREAD: usize = 2;
+/// Manifests of a bundle that are fetched at once.
+const FETCHED_AT_ONCE: usize = 4;
+/// A larger manifest costs more by its entries than by being one.
+const SMALL_MANIFEST: u64 = 1 << 16;
+/// Bytes of the manifests of a bundle, unless there are fewer for each thread.
+const BUNDLE_BYTES: u64 = 1 << 18;
+const SMALLEST_BUNDLE: u64 = 1 << 15;
+
+/// Reads manifests and keeps what might match.
+pub(crate) struct ManifestReader {
+    pub(crate) io: FileIo,
+    pub(crate) context: Arc<TableContext>,
+    pub(crate) filter: Arc<ScanFilter>,
+    /// If given, only files that this snapshot added are wanted.
+    pub(crate) added_by: Option<i64>,
+    pub(crate) cache: Option<PlanCache>,
+}
+
+/// A manifest that nothing is known of.
+struct Unknown {
+    /// Where it stands among those that are wanted.
+    place: usize,
+    manifest: ManifestToRead,
+    /// What the cache will find it by.
+    key: Option<PartKey>,
+}
+
+impl ManifestReader {
+    /// Fetch and decode manifests, several at once.
+    pub(crate) async fn read(
+        &self,
+        manifests: Vec<ManifestToRead>,
+        stats: Stats,
+    ) -> Result<PlannedEntries> {
+        let most = runs_of_each(manifests.len());
+        let mut parts: Vec<Vec<Part>> = vec![vec![]; manifests.len()];
+        let mut unknown = Vec::new();
+        for ((place, manifest), part) in manifests.into_iter().enumerate().zip(&mut parts) {
+            let cache = self.cache.as_ref();
+            let key = cache.and_then(|cache| cache.key(&self.io, &manifest, &stats));
+            part.extend(cache.zip(key.as_ref()).and_then(|(cache, key)| cache.get(key)));
+            if part.is_empty() {
+                unknown.push(Unknown { place, manifest, key });
+            }
+        }
+        let in_flight = default_threads() * IN_FLIGHT_PER_THREAD;
+        let mut found = futures::stream::iter(self.bundles(unknown, in_flight))
+            .map(|bundle| self.read_bundle(bundle, stats.clone(), most))
+            .buffered(in_flight);
+        while let Some(bundle) = found.try_next().await? {
+            for (place, found) in bundle {
+                if let Some(part) = parts.get_mut(place) {
+                    part.push(found);
+                }
+            }
+        }
+        PlannedEntries::of(&parts.concat())
+    }
+
+    /// What is decoded together, by the first manifest of each.
+    fn bundles(&self, unknown: Vec<Unknown>, units: usize) -> Vec<Vec<Unknown>> {
+        let length = |it: &Unknown| it.manifest.length.filter(|length| *length <= SMALL_MANIFEST);
+        let total: u64 = unknown.iter().filter_map(length).sum();
+        let bytes = (total / units as u64).clamp(SMALLEST_BUNDLE, BUNDLE_BYTES);
+        // A bundle is kept as a whole or not at all.
+        let bytes = self.cache.as_ref().map_or(bytes, |cache| bytes.min(cache.largest()));
+        let mut bundles = Vec::new();
+        let mut open: BTreeMap<i32, (u64, Vec<Unknown>)> = BTreeMap::new();
+        for manifest in unknown {
+            let Some(length) = length(&manifest) else {
+                bundles.push(vec![manifest]);
+                continue;
+            };
+            let (size, bundle) = open.entry(manifest.manifest.spec_id).or_default();
+            if *size + length > bytes && !bundle.is_empty() {
+                bundles.push(std::mem::take(bundle));
+                *size = 0;
+            }
+            *size += length;
+            bundle.push(manifest);
+        }
+        bundles.extend(open.into_values().map(|(_, bundle)| bundle));
+        bundles.sort_by_key(|bundle| bundle.first().map(|first| first.place));
+        bundles
+    }
+
+    /// What is found in manifests, by their places; in a large one at most `most` parts.
+    async fn read_bundle(
+        &self,
+        bundle: Vec<Unknown>,
+        stats: Stats,
+        most: usize,
+    ) -> Result<Vec<(usize, Part)>> {
+        let (manifests, keys): (Vec<_>, Vec<_>) =
+            bundle.into_iter().map(|it| (it.manifest, (it.place, it.key))).unzip();
+        let cache = self.cache.as_ref().filter(|_| keys.iter().any(|(_, key)| key.is_some()));
+        let mut found = match <[ManifestToRead; 1]>::try_from(manifests) {
+            Ok([manifest]) => vec![self.decode_one(manifest, stats, most).await?],
+            Err(manifests) => {
+                let found = self.decode_together(manifests, stats).await?;
+                found.into_iter().map(|bundle| vec![bundle]).collect()
+            }
+        };
+        if cache.is_some() {
+            let compact = found.into_iter().map(PlannedBundle::compact);
+            found = compact.map(|bundle| Ok(vec![bundle?])).collect::<Result<_>>()?;
+        }
+        let mut parts = Vec::with_capacity(keys.len());
+        for bundle in found.into_iter().flatten() {
+            let members = bundle.members.iter().filter_map(|member| keys.get(member.place));
+            let (places, keys): (Vec<usize>, Vec<_>) = members.cloned().unzip();
+            let bundle = match cache {
+                Some(cache) => cache.keep(bundle, keys),
+                None => Arc::new(bundle),
+            };
+            let part = |member| Part { bundle: Arc::clone(&bundle), member };
+            parts.extend(places.into_iter().enumerate().map(|(at, place)| (place, part(at))));
+        }
+        Ok(parts)
+    }
+
+    async fn decode_one(
+        &self,
+        manifest: ManifestToRead,
+        stats: Stats,
+        most: usize,
+    ) -> Result<Vec<PlannedBundle>> {
+        let bytes = self.io.read(&manifest.location).await?;
+        let decoder = self.decoder(stats);
+        decode_in_runs(bytes, most, move |bytes, run| decoder.one(bytes, run, &manifest)).await
+    }
+
+    async fn decode_together(
+        &self,
+        manifests: Vec<ManifestToRead>,
+        stats: Stats,
+    ) -> Result<Vec<PlannedBundle>> {
+        let fetched = futures::stream::iter(&manifests)
+            .map(|manifest| self.fetched(manifest))
+            .buffered(FETCHED_AT_ONCE)
+            .try_collect::<Vec<_>>()
+            .await?;
+        let (io, decoder) = (self.io.clone(), self.decoder(stats));
+        compute("decode manifests", move || {
+            let read = |(manifest, fetched): (&ManifestToRead, Option<Bytes>)| match fetched {
+                Some(bytes) => Ok(bytes),
+                None => io.read_local(&manifest.location),
+            };
+            let bytes = manifests.iter().zip(fetched).map(read).collect::<Result<Vec<_>>>()?;
+            decoder.all(&bytes, &manifests)
+        })
+        .await
+    }
+
+    /// The bytes of a manifest that is not a local file.
+    async fn fetched(&self, manifest: &ManifestToRead) -> Result<Option<Bytes>> {
+        match self.io.local_path(&manifest.location)? {
+            Some(_) => Ok(None),
+            None => self.io.read(&manifest.location).await.map(Some),
+        }
+    }
+
+    fn decoder(&self, stats: Stats) -> Decoder {
+        Decoder {
+            context: Arc::clone(&self.context),
+            filter: Arc::clone(&self.filter),
+            added_by: self.added_by,
+            stats,
+        }
+    }
+}
+
+/// What decoding a manifest depends on beside its bytes.
+struct Decoder {
+    context: Arc<TableContext>,
+    filter: Arc<ScanFilter>,
+    added_by: Option<i64>,
+    stats: Stats,
+}
+
+impl Decoder {
+    /// All blocks of a manifest, or a run of them.
+    fn one(
+        &self,
+        bytes: &[u8],
+        run: Option<&BlockRun>,
+        manifest: &ManifestToRead,
+    ) -> Result<PlannedBundle> {
+        let of_spec = self.of_spec(manifest)?;
+        let (options, filter) = self.options(manifest, of_spec);
+        let found = decode_matching_run(bytes, run, &options, filter).and_then(|matching| {
+            let columns = inherit(matching.columns, inheritance(manifest))?;
+            Ok(EntryBundle::of_one(MatchingEntries { columns, ..matching }))
+        });
+        found
+            .and_then(|found| self.planned(found, of_spec))
+            .map_err(|error| Error::in_file(&manifest.location, error))
+    }
+
+    /// Manifests of one spec. If something is wrong with one of them, decoding each by itself tells with which.
+    fn all(&self, bytes: &[Bytes], manifests: &[ManifestToRead]) -> Result<Vec<PlannedBundle>> {
+        if let Ok(found) = self.together(bytes, manifests) {
+            return Ok(found);
+        }
+        let each = bytes.iter().zip(manifests).enumerate().map(|(place, (bytes, manifest))| {
+            let mut bundle = self.one(bytes, None, manifest)?;
+            for member in &mut bundle.members {
+                member.place = place;
+            }
+            Ok(bundle)
+        });
+        each.collect()
+    }
+
+    fn together(
+        &self,
+        bytes: &[Bytes],
+        manifests: &[ManifestToRead],
+    ) -> Result<Vec<PlannedBundle>> {
+        let Some(first) = manifests.first() else { return Ok(vec![]) };
+        let of_spec = self.of_spec(first)?;
+        let (options, filter) = self.options(first, of_spec);
+        let mut decoder = BundleDecoder::new(options);
+        for (bytes, manifest) in bytes.iter().zip(manifests) {
+            decoder.read(bytes, inheritance(manifest))?;
+        }
+        let found = decoder.finish(filter)?.into_iter();
+        Ok(found.map(|found| self.planned(found, of_spec)).collect::<Result<_, _>>()?)
+    }
+
+    fn planned(
+        &self,
+        found: EntryBundle,
+        of_spec: &SpecFilter,
+    ) -> Result<PlannedBundle, FormatError> {
+        PlannedBundle::new(found, (&self.filter, self.added_by), of_spec, &self.context)
+    }
+
+    fn of_spec(&self, manifest: &ManifestToRead) -> Result<&SpecFilter> {
+        let of_spec = self.filter.of_spec(manifest.spec_id);
+        of_spec.ok_or_else(|| {
+            let known = self.context.specs.len();
+            let reason = format!("no partition spec {} among the {known}", manifest.spec_id);
+            FormatError::invalid("partition-specs", reason).into()
+        })
+    }
+
+    fn options<'a>(
+        &'a self,
+        manifest: &ManifestToRead,
+        of_spec: &'a SpecFilter,
+    ) -> (DecodeOptions<'a>, EntryFilter<'a>) {
+        let (spec_id, partition_type) = (manifest.spec_id, &of_spec.partition_type);
+        let options = DecodeOptions { spec_id, partition_type, stats: self.stats.clone() };
+        (options, EntryFilter { partitions: &of_spec.partitions, rows: &self.filter.rows })
+    }
+}
+
+fn inheritance(manifest: &ManifestToRead) -> Inheritance {
+    Inheritance {
+        added_snapshot_id: manifest.added_snapshot_id,
+        sequence_number: Some(manifest.sequence_number),
+    }
+}

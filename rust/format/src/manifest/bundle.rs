@@ -1,0 +1,209 @@
+//! Manifests of one spec, decoded into the same columns.
+//!
+//! Of a manifest with few entries the entries are the least: its schema has to be parsed and compiled, buffers
+//! made, arrays put together. Manifests whose schemas are the same text share all that, and their entries
+//! are inherited by and filtered together.
+
+use std::ops::Range;
+
+use arrow_array::BooleanArray;
+use arrow_buffer::BooleanBuffer;
+
+use super::decode::{DecodeOptions, assemble, read_blocks, selection};
+use super::entries::ManifestColumns;
+use super::fields::read_entry;
+use super::inherit::{Inheritance, inherit_each};
+use super::matching::{EntryFilter, MatchingEntries, by_statistics};
+use crate::avro::decompress::Decompressor;
+use crate::avro::{Codec, Header, Selection, StructColumn};
+use crate::predicate::{PartitionTuples, Predicate, evaluate_inclusive};
+use crate::spec::types::StructType;
+use crate::{Error, Result};
+
+/// Live entries of some manifests that might match a filter, manifest by manifest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EntryBundle {
+    /// The entries, inheritance applied.
+    pub columns: ManifestColumns,
+    /// The manifests, in the order of their entries.
+    pub members: Vec<Member>,
+}
+
+/// What a bundle has of one manifest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// How many manifests were read before it.
+    pub place: usize,
+    /// Its entries in the bundle.
+    pub rows: Range<usize>,
+    /// How many live entries the manifest has.
+    pub live: usize,
+    /// How many of them their partition rules out.
+    pub skipped_by_partition: usize,
+    /// How many of the others their statistics rule out.
+    pub skipped_by_metrics: usize,
+}
+
+impl EntryBundle {
+    /// The bundle of one manifest alone.
+    pub fn of_one(matching: MatchingEntries) -> Self {
+        let member = Member {
+            place: 0,
+            rows: 0..matching.columns.len(),
+            live: matching.live,
+            skipped_by_partition: matching.skipped_by_partition,
+            skipped_by_metrics: matching.skipped_by_metrics,
+        };
+        Self { columns: matching.columns, members: vec![member] }
+    }
+
+    /// The entries for which `mask`, which has no nulls, is true.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if the mask has another length.
+    pub fn filter(self, mask: &BooleanArray) -> Result<Self> {
+        Ok(Self {
+            columns: self.columns.filter(mask)?,
+            members: kept_members(&self.members, mask.values()),
+        })
+    }
+}
+
+/// The members of a bundle when only those of its entries are left that `kept` has.
+pub fn kept_members(members: &[Member], kept: &BooleanBuffer) -> Vec<Member> {
+    let mut end = 0;
+    let members = members.iter().map(|member| {
+        let start = end;
+        end += count(kept, &member.rows);
+        Member { rows: start..end, ..member.clone() }
+    });
+    members.collect()
+}
+
+fn count(mask: &BooleanBuffer, rows: &Range<usize>) -> usize {
+    mask.slice(rows.start, rows.len()).count_set_bits()
+}
+
+/// Reads manifests into as few columns as they have different schemas.
+pub struct BundleDecoder<'a> {
+    options: DecodeOptions<'a>,
+    wanted: StructType,
+    selection: Selection,
+    writers: Vec<Writer>,
+    decompressor: Option<(Codec, Decompressor)>,
+    manifests: usize,
+}
+
+/// The manifests of one schema.
+struct Writer {
+    schema: String,
+    columns: StructColumn,
+    members: Vec<Member>,
+    inherited: Vec<Inheritance>,
+}
+
+impl<'a> BundleDecoder<'a> {
+    /// Prepare to read manifests. Statistics that `options` leaves out rule no entry out.
+    pub fn new(options: DecodeOptions<'a>) -> Self {
+        Self {
+            wanted: read_entry(options.partition_type),
+            selection: selection(&options.stats),
+            options,
+            writers: Vec::new(),
+            decompressor: None,
+            manifests: 0,
+        }
+    }
+
+    /// Read all entries of one more manifest. After an error the decoder is unusable.
+    ///
+    /// # Errors
+    /// As for [`ManifestDecoder`](super::ManifestDecoder).
+    pub fn read(&mut self, bytes: &[u8], from: Inheritance) -> Result<()> {
+        let header = Header::parse(bytes)?;
+        let decompressor = match self.decompressor.take() {
+            Some((codec, known)) if codec == header.codec() => known,
+            _ => Decompressor::new(header.codec()),
+        };
+        let mut blocks = header.blocks_by(decompressor);
+        let place = self.manifests;
+        self.manifests += 1;
+        let writer = self.writer(&header)?;
+        let first = writer.columns.rows();
+        read_blocks(&mut blocks, &mut writer.columns, usize::MAX)?;
+        let rows = first..writer.columns.rows();
+        let (live, skipped_by_partition, skipped_by_metrics) = (0, 0, 0);
+        let member = Member { place, rows, live, skipped_by_partition, skipped_by_metrics };
+        writer.members.push(member);
+        writer.inherited.push(from);
+        self.decompressor = Some((header.codec(), blocks.into_decompressor()));
+        Ok(())
+    }
+
+    fn writer(&mut self, header: &Header<'_>) -> Result<&mut Writer> {
+        let schema = header.schema_json()?;
+        let known = self.writers.iter().position(|writer| writer.schema == schema);
+        let place = match known {
+            Some(place) => place,
+            None => {
+                let columns =
+                    StructColumn::compile(&self.wanted, Some(&header.schema()?), &self.selection)
+                        .map_err(|error| error.or_at(header.schema_offset()))?;
+                let (schema, members, inherited) = (schema.to_owned(), vec![], vec![]);
+                self.writers.push(Writer { schema, columns, members, inherited });
+                self.writers.len() - 1
+            }
+        };
+        self.writers.get_mut(place).ok_or_else(|| Error::corrupt("manifest", "it has no writer"))
+    }
+
+    /// The live entries of all manifests that might match, a bundle for each schema.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if some manifest, which the error does not tell, holds what no entry may, and those
+    /// of evaluating the filter.
+    pub fn finish(self, filter: EntryFilter<'_>) -> Result<Vec<EntryBundle>> {
+        let options = self.options;
+        self.writers.into_iter().map(|writer| writer.finish(&options, filter)).collect()
+    }
+}
+
+impl Writer {
+    fn finish(
+        mut self,
+        options: &DecodeOptions<'_>,
+        filter: EntryFilter<'_>,
+    ) -> Result<EntryBundle> {
+        let columns = assemble(&self.columns.finish()?, options.spec_id)?;
+        let mut members = self.members;
+        let mut kept = columns.live()?.values().clone();
+        for member in &mut members {
+            member.live = count(&kept, &member.rows);
+        }
+        if !matches!(filter.partitions, Predicate::AlwaysTrue) {
+            let tuples = PartitionTuples::new(columns.partition.clone(), options.partition_type);
+            kept = &kept & evaluate_inclusive(filter.partitions, &tuples)?.values();
+            for member in &mut members {
+                member.skipped_by_partition = member.live - count(&kept, &member.rows);
+            }
+        }
+        if !matches!(filter.rows, Predicate::AlwaysTrue) {
+            let in_partition = kept;
+            kept = &in_partition & by_statistics(filter.rows, &columns.entries)?.values();
+            for member in &mut members {
+                member.skipped_by_metrics =
+                    count(&in_partition, &member.rows) - count(&kept, &member.rows);
+            }
+        }
+        let bundle = EntryBundle { columns, members };
+        let bundle = if kept.count_set_bits() == kept.len() {
+            bundle
+        } else {
+            bundle.filter(&BooleanArray::new(kept, None))?
+        };
+        let rows = bundle.members.iter().map(|member| member.rows.len());
+        let inherited: Vec<_> = rows.zip(self.inherited).collect();
+        let columns = inherit_each(bundle.columns, &inherited)?;
+        Ok(EntryBundle { columns, ..bundle })
+    }
+}
