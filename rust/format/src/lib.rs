@@ -2,7 +2,7 @@
 //!
 //! Nothing here does I/O, reads a clock, starts a thread or knows Python. Modules depend leftwards:
 //! `error <- spec <- transform <- predicate <- manifest`, `spec <- avro <- manifest`,
-//! `predicate <- delete`, `spec <- metrics`.
+//! `predicate <- delete`, `spec <- metrics`, `avro <- orc`.
 
 pub mod avro;
 pub mod changelog;
@@ -10,6 +10,7 @@ pub mod delete;
 pub mod error;
 pub mod manifest;
 pub mod metrics;
+pub mod orc;
 pub mod predicate;
 pub mod spec;
 pub mod transform;

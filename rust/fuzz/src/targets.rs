@@ -12,6 +12,7 @@ use icefloe_format::manifest::{
     DecodeOptions, EntryFilter, Inheritance, ManifestColumns, ManifestDecoder, Stats,
     decode_manifest_list, decode_matching, inherit, partition_type,
 };
+use icefloe_format::orc::{POSTSCRIPT_BYTES, Postscript, check_footer};
 use icefloe_format::predicate::{
     bind, parse_json, project_inclusive, project_strict, to_json, to_unbound_json,
 };
@@ -26,7 +27,7 @@ use icefloe_format::{Error, Result};
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 9] = [
     ("container", container),
     ("manifest", manifest),
     ("manifest_list", manifest_list),
@@ -35,6 +36,7 @@ pub const TARGETS: [(&str, Target); 8] = [
     ("predicate_json", predicate_json),
     ("schema_json", schema_json),
     ("spec_json", spec_json),
+    ("orc_end", orc_end),
 ];
 
 const TABLE: &str = r#"{"type":"struct","schema-id":0,"fields":[
@@ -53,6 +55,18 @@ const SPEC: &str = r#"{"spec-id":0,"fields":[
     {"source-id":3,"field-id":1002,"name":"name","transform":"truncate[4]"},
     {"source-id":6,"field-id":1003,"name":"weight","transform":"identity"},
     {"source-id":99,"field-id":1004,"name":"gone","transform":"identity"}]}"#;
+
+/// The postscript and the footer of an ORC file.
+pub fn orc_end(bytes: &[u8]) {
+    let end = bytes.get(bytes.len().saturating_sub(POSTSCRIPT_BYTES)..).unwrap_or_default();
+    let checked = Postscript::parse(end, bytes.len() as u64).and_then(|postscript| {
+        let footer = postscript.footer();
+        let place = |offset| usize::try_from(offset).unwrap_or(usize::MAX);
+        check_footer(&bytes[place(footer.start)..place(footer.end)], &postscript)
+    });
+    // Places in what was compressed would help nobody.
+    told(checked.map_err(|error| error.or_at(0)));
+}
 
 /// The header, every block, and every record: once passed over, once read into columns.
 pub fn container(bytes: &[u8]) {

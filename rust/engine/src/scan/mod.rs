@@ -26,6 +26,7 @@ mod marked_rows;
 mod metadata_columns;
 mod name_mapping;
 mod orc_file;
+mod orc_footer;
 mod orc_reader;
 mod page_index;
 mod pages;

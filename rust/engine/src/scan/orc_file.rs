@@ -9,6 +9,7 @@ use parquet::arrow::PARQUET_FIELD_ID_META_KEY;
 
 use super::file_columns::{FileColumn, file_columns};
 use super::name_mapping::NameMapping;
+use super::orc_footer::check_end;
 use super::orc_reader::{OrcReader, orc_decoder};
 use super::request::FileRequest;
 use super::source::DataFile;
@@ -35,8 +36,7 @@ pub(crate) fn orc_units(request: &FileRequest<'_>) -> Result<Vec<OrcUnit>> {
     if request.start > 0 {
         return Ok(vec![]);
     }
-    // What is not there is told apart from what cannot be decoded.
-    drop(DataFile::open(request.io, request.location)?);
+    check_end(&DataFile::open(request.io, request.location)?, request.location)?;
     let reader = orc_decoder(request.location)?.open(request.io, request.location)?;
     check_count(request, reader.rows())?;
     let schema = with_ids(&reader.schema());
@@ -121,6 +121,7 @@ impl OrcUnit {
         }
         for stripe in 0..self.reader.stripes() {
             let decoded = self.reader.stripe(stripe, &self.columns)?;
+            self.check_columns(&decoded)?;
             let rows = decoded.num_rows();
             let columns: Vec<ArrayRef> = decoded.columns().to_vec();
             drop(decoded);
@@ -135,5 +136,26 @@ impl OrcUnit {
             return Err(Error::corrupt_file(&self.rows.location, WHAT, reason));
         }
         Ok(())
+    }
+
+    /// Check that what was decoded is what was asked for. A decoder finds columns by their names, and names of a
+    /// damaged file may stand for several.
+    fn check_columns(&self, decoded: &RecordBatch) -> Result<()> {
+        let schema = self.reader.schema();
+        let wanted = self.columns.iter().filter_map(|column| schema.fields().get(*column));
+        let wanted: Vec<&FieldRef> = wanted.collect();
+        let same = decoded.num_columns() == wanted.len()
+            && decoded
+                .columns()
+                .iter()
+                .zip(&wanted)
+                .all(|(column, field)| column.data_type().equals_datatype(field.data_type()));
+        match same {
+            true => Ok(()),
+            false => {
+                let reason = "its columns cannot be told apart by their names";
+                Err(Error::corrupt_file(&self.rows.location, WHAT, reason))
+            }
+        }
     }
 }

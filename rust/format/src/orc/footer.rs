@@ -1,0 +1,85 @@
+//! The footer: columns, and where the stripes are.
+
+use super::chunks::decompressed;
+use super::corrupt;
+use super::postscript::Postscript;
+use super::types::{OrcType, check_tree};
+use super::wire::Fields;
+use crate::{Error, Result};
+
+/// The magic that a file begins with.
+const HEADER_BYTES: u64 = 3;
+
+/// Check a footer by its bytes in the file: its columns are one tree of types that decoders know, its
+/// stripes lie within the file one behind the other and have as many rows as the footer says.
+///
+/// A footer that is compressed with LZO is not looked at.
+///
+/// # Errors
+/// [`Error::Corrupt`]; [`Error::Unsupported`] for what ORC has and decoders lack.
+pub fn check_footer(footer: &[u8], postscript: &Postscript) -> Result<()> {
+    let Some(message) = decompressed(footer, postscript)? else { return Ok(()) };
+    let (mut types, mut stripes, mut rows) = (vec![], vec![], 0);
+    for field in Fields::of(&message) {
+        let (number, value) = field?;
+        match number {
+            3 => stripes.push(Stripe::parse(value.bytes("stripe")?)?),
+            4 => types.push(OrcType::parse(value.bytes("type")?)?),
+            6 => rows = value.number("number of rows")?,
+            10 => return Err(Error::unsupported("encrypted ORC")),
+            _ => {}
+        }
+    }
+    check_tree(&types)?;
+    check_stripes(&stripes, rows, postscript.rows_end)
+}
+
+/// Where a stripe is and how many rows it has.
+#[derive(Default)]
+struct Stripe {
+    offset: u64,
+    index: u64,
+    data: u64,
+    footer: u64,
+    rows: u64,
+}
+
+impl Stripe {
+    fn parse(message: &[u8]) -> Result<Self> {
+        let mut parsed = Self::default();
+        for field in Fields::of(message) {
+            let (number, value) = field?;
+            let target = match number {
+                1 => &mut parsed.offset,
+                2 => &mut parsed.index,
+                3 => &mut parsed.data,
+                4 => &mut parsed.footer,
+                5 => &mut parsed.rows,
+                _ => continue,
+            };
+            *target = value.number("stripe's length")?;
+        }
+        Ok(parsed)
+    }
+
+    fn end(&self) -> Option<u64> {
+        let streams = self.index.checked_add(self.data)?;
+        self.offset.checked_add(streams.checked_add(self.footer)?)
+    }
+}
+
+fn check_stripes(stripes: &[Stripe], rows: u64, rows_end: u64) -> Result<()> {
+    let (mut start, mut counted) = (HEADER_BYTES, 0_u64);
+    for (index, stripe) in stripes.iter().enumerate() {
+        let end = stripe.end().filter(|end| stripe.offset >= start && *end <= rows_end);
+        start = end.ok_or_else(|| {
+            let offset = stripe.offset;
+            corrupt(format!("stripe {index} at {offset} is not between {start} and {rows_end}"))
+        })?;
+        counted = counted.saturating_add(stripe.rows);
+    }
+    if counted != rows {
+        return Err(corrupt(format!("its stripes have {counted} rows, its footer says {rows}")));
+    }
+    Ok(())
+}

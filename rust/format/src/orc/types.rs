@@ -1,0 +1,100 @@
+//! The tree of types in a footer, which stands there from its root on, each type before its children.
+
+use super::corrupt;
+use super::wire::Fields;
+use crate::{Error, Result};
+
+const LIST: u64 = 10;
+const MAP: u64 = 11;
+const STRUCT: u64 = 12;
+const UNION: u64 = 13;
+const DECIMAL: u64 = 14;
+/// The last kind that decoders know: a timestamp with time zone.
+const LAST_KIND: u64 = 18;
+/// Those of tables are far less deep; a decoder goes down recursively.
+const MAX_DEPTH: usize = 200;
+const MAX_PRECISION: u64 = 38;
+
+/// A type as the footer has it.
+#[derive(Default)]
+pub(super) struct OrcType {
+    kind: u64,
+    children: Vec<u64>,
+    names: usize,
+    precision: u64,
+    scale: u64,
+}
+
+impl OrcType {
+    pub(super) fn parse(message: &[u8]) -> Result<Self> {
+        let mut parsed = Self::default();
+        for field in Fields::of(message) {
+            let (number, value) = field?;
+            match number {
+                1 => parsed.kind = value.number("kind of type")?,
+                2 => value.numbers(&mut parsed.children)?,
+                3 => parsed.names += value.bytes("field name").map(|_| 1)?,
+                5 => parsed.precision = value.number("precision")?,
+                6 => parsed.scale = value.number("scale")?,
+                _ => {}
+            }
+        }
+        Ok(parsed)
+    }
+
+    fn check(&self, column: usize) -> Result<()> {
+        let children = self.children.len();
+        let fits = match self.kind {
+            LIST => children == 1,
+            MAP => children == 2,
+            UNION => children > 0,
+            STRUCT => children == self.names,
+            kind if kind <= LAST_KIND => children == 0,
+            19 => return Err(Error::unsupported("ORC with geometry columns")),
+            20 => return Err(Error::unsupported("ORC with geography columns")),
+            other => return Err(corrupt(format!("column {column} has the unknown type {other}"))),
+        };
+        if !fits {
+            let (kind, names) = (self.kind, self.names);
+            return Err(corrupt(format!(
+                "column {column} of type {kind} has {children} children and {names} names"
+            )));
+        }
+        // A precision of zero is the widest of all: the first files with decimals state none.
+        let widest = if self.precision == 0 { MAX_PRECISION } else { self.precision };
+        if self.kind == DECIMAL && (widest > MAX_PRECISION || self.scale > widest) {
+            let (precision, scale) = (self.precision, self.scale);
+            return Err(corrupt(format!("column {column} is a decimal({precision}, {scale})")));
+        }
+        Ok(())
+    }
+}
+
+/// Check that the types are one tree of what decoders know.
+///
+/// # Errors
+/// [`Error::Corrupt`] naming the column's number; [`Error::Unsupported`] for the types of places.
+pub(super) fn check_tree(types: &[OrcType]) -> Result<()> {
+    // What the types so far have announced, the next one last.
+    let mut announced = vec![(0, 0)];
+    for (column, found) in types.iter().enumerate() {
+        found.check(column)?;
+        let depth = match announced.pop() {
+            Some((next, depth)) if next == column as u64 => depth,
+            Some((next, _)) => {
+                return Err(corrupt(format!("column {next} is announced where {column} is next")));
+            }
+            None => return Err(corrupt(format!("column {column} belongs to no other"))),
+        };
+        if depth > MAX_DEPTH {
+            return Err(corrupt(format!("its columns are nested more than {MAX_DEPTH} deep")));
+        }
+        announced.extend(found.children.iter().rev().map(|child| (*child, depth + 1)));
+    }
+    match announced.pop() {
+        None => Ok(()),
+        Some((next, _)) => {
+            Err(corrupt(format!("it has {} columns, no column {next}", types.len())))
+        }
+    }
+}

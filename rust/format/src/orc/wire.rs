@@ -1,0 +1,112 @@
+//! Protocol Buffers as they are on the wire.
+
+use super::corrupt;
+use crate::Result;
+
+/// The value of one field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Value<'a> {
+    /// A number, however it is signed.
+    Varint(u64),
+    /// Text, bytes, a message, or packed numbers.
+    Bytes(&'a [u8]),
+    /// Eight or four bytes, which nothing here needs.
+    Fixed,
+}
+
+/// The fields of a message, in order; ends after the first error.
+pub(super) struct Fields<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn of(message: &'a [u8]) -> Self {
+        Self { rest: message }
+    }
+
+    fn field(&mut self) -> Result<(u64, Value<'a>)> {
+        let key = varint(&mut self.rest)?;
+        let value = match key & 7 {
+            0 => Value::Varint(varint(&mut self.rest)?),
+            2 => {
+                let length = varint(&mut self.rest)?;
+                Value::Bytes(take(&mut self.rest, length)?)
+            }
+            1 => take(&mut self.rest, 8).map(|_| Value::Fixed)?,
+            5 => take(&mut self.rest, 4).map(|_| Value::Fixed)?,
+            other => {
+                return Err(corrupt(format!("its metadata have a field of wire type {other}")));
+            }
+        };
+        Ok((key >> 3, value))
+    }
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = Result<(u64, Value<'a>)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let field = self.field();
+        if field.is_err() {
+            self.rest = &[];
+        }
+        Some(field)
+    }
+}
+
+impl<'a> Value<'a> {
+    /// The number of a field that is one.
+    pub(super) fn number(self, name: &str) -> Result<u64> {
+        match self {
+            Self::Varint(number) => Ok(number),
+            _ => Err(corrupt(format!("its metadata have a {name} that is no number"))),
+        }
+    }
+
+    /// The bytes of a field that has some.
+    pub(super) fn bytes(self, name: &str) -> Result<&'a [u8]> {
+        match self {
+            Self::Bytes(bytes) => Ok(bytes),
+            _ => Err(corrupt(format!("its metadata have a {name} of another type"))),
+        }
+    }
+
+    /// The numbers of a field that is repeated, packed or not.
+    pub(super) fn numbers(self, into: &mut Vec<u64>) -> Result<()> {
+        match self {
+            Self::Varint(number) => into.push(number),
+            Self::Bytes(mut packed) => {
+                while !packed.is_empty() {
+                    into.push(varint(&mut packed)?);
+                }
+            }
+            Self::Fixed => return Err(corrupt("its metadata have numbers of another type")),
+        }
+        Ok(())
+    }
+}
+
+/// The next number of at most 64 bits.
+fn varint(rest: &mut &[u8]) -> Result<u64> {
+    let mut number = 0_u64;
+    for shift in (0..64).step_by(7) {
+        let byte = take(rest, 1)?.first().copied().unwrap_or_default();
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Ok(number);
+        }
+    }
+    Err(corrupt("its metadata have a number of more than 64 bits"))
+}
+
+fn take<'a>(rest: &mut &'a [u8], length: u64) -> Result<&'a [u8]> {
+    let length = usize::try_from(length).ok();
+    let Some((head, tail)) = length.and_then(|length| rest.split_at_checked(length)) else {
+        return Err(corrupt("its metadata end within a field"));
+    };
+    *rest = tail;
+    Ok(head)
+}
