@@ -103,7 +103,8 @@ class Proxy:
     """Passes requests on to a server, unless ``fault`` says of a request what is to go wrong.
 
     ``fault`` is given the request and returns None (nothing), a status to answer with instead, ``"cut"`` (the connection ends before
-    the server is asked), ``"mute"`` (the server is asked, its answer is lost), or ``"half"`` (half of the answer's body comes).
+    the server is asked), ``"mute"`` (the server is asked, its answer is lost), ``"half"`` (half of the answer's body comes) or ``"stall"``
+    (half of it comes, and the line stays open).
     """
 
     target: str
@@ -137,8 +138,11 @@ class Relay(BaseHTTPRequestHandler):
         request.status = status
         if fault == "mute":
             self.end()
-        elif fault == "half":
+        elif fault in ("half", "stall"):
             self.send(status, headers, data[: len(data) // 2], len(data))
+            if fault == "stall":
+                # Comes back when the client has hung up.
+                self.rfile.read(1)
             self.end()
         else:
             self.send(status, headers, data)
@@ -196,7 +200,7 @@ def serving(handler):
             """A client that goes away is no error of the server."""
 
     with Quiet(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"

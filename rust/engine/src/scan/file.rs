@@ -193,6 +193,8 @@ impl Unit {
     ) -> Result<()> {
         let file = &self.file;
         let source = file.source.again(&file.io, &file.location, || self.stages())?;
+        let bytes = source.clone();
+        let failed = |error| bytes.failure().unwrap_or_else(|| arrow_error(&file.location, error));
         let descriptor = file.reader.parquet_schema();
         let (output, keys) = self.output();
         let (selection, positions) = self.selection();
@@ -215,7 +217,7 @@ impl Unit {
         let reader = builder.build().map_err(|error| parquet_error(&file.location, error))?;
         let mut deleted = DeletedRows { positions, keys, next: self.first_row + self.rows.start };
         for decoded in reader {
-            let decoded = decoded.map_err(|error| arrow_error(&file.location, error))?;
+            let decoded = decoded.map_err(failed)?;
             let kept = deleted.drop_from(decoded)?;
             let batch = output.make(&kept).map_err(|error| arrow_error(&file.location, error))?;
             left = left.saturating_sub(batch.num_rows());

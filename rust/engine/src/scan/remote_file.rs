@@ -23,6 +23,7 @@ pub(crate) struct RemoteFile {
     length: u64,
     tail: Bytes,
     stages: Arc<Vec<Stage>>,
+    failure: Arc<OnceLock<Error>>,
 }
 
 /// Ranges that are read together, when the first of them is asked for.
@@ -40,7 +41,8 @@ impl RemoteFile {
             let reason = format!("{} bytes at the end of {length}", tail.len());
             return Err(Error::Storage { location: location.to_owned(), reason });
         }
-        Ok(Self { io: io.clone(), location: location.into(), length, tail, stages: Arc::default() })
+        let (stages, failure) = Default::default();
+        Ok(Self { io: io.clone(), location: location.into(), length, tail, stages, failure })
     }
 
     /// The same file, with what will be read of it.
@@ -51,7 +53,12 @@ impl RemoteFile {
             ranges.sort_unstable_by_key(|range| range.start);
             Stage { ranges, bytes: OnceLock::new() }
         });
-        Self { stages: Arc::new(stages.collect()), ..self.clone() }
+        Self { stages: Arc::new(stages.collect()), failure: Arc::default(), ..self.clone() }
+    }
+
+    /// The first failure of storage that this and its clones met: a decoder may pass its text on, not the error.
+    pub(super) fn failure(&self) -> Option<&Error> {
+        self.failure.get()
     }
 
     pub(super) fn len(&self) -> u64 {
@@ -91,19 +98,24 @@ impl RemoteFile {
                 _ => continue,
             };
             let bytes = stage.bytes.get_or_init(|| self.fetch(&stage.ranges)).as_ref();
-            let bytes = bytes.map_err(|error| external(error.clone()))?;
+            let bytes = bytes.map_err(|error| self.failed(error.clone()))?;
             return Ok(bytes.get(index).map(|found| (found.clone(), start)));
         }
         Ok(None)
     }
 
     fn read(&self, range: Range<u64>) -> Result<Bytes> {
-        let mut found = self.fetch(std::slice::from_ref(&range)).map_err(external)?;
+        let found = self.fetch(std::slice::from_ref(&range));
+        let mut found = found.map_err(|error| self.failed(error))?;
         Ok(found.pop().unwrap_or_default())
     }
 
     fn fetch(&self, ranges: &[Range<u64>]) -> crate::Result<Vec<Bytes>> {
         block_on(self.io.read_ranges(&self.location, ranges))
+    }
+
+    fn failed(&self, error: Error) -> ParquetError {
+        ParquetError::External(Box::new(self.failure.get_or_init(|| error).clone()))
     }
 
     fn tail_start(&self) -> u64 {
@@ -114,8 +126,4 @@ impl RemoteFile {
 /// An offset within bytes that are in memory.
 fn within(offset: u64) -> usize {
     usize::try_from(offset).unwrap_or(usize::MAX)
-}
-
-fn external(error: Error) -> ParquetError {
-    ParquetError::External(Box::new(error))
 }

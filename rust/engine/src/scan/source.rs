@@ -58,6 +58,14 @@ impl DataFile {
             Self::Remote(remote) => Ok(Self::Remote(remote.ahead(stages()))),
         }
     }
+
+    /// The failure of storage that a decoder met and may have made another error of.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        match self {
+            Self::Local(_) => None,
+            Self::Remote(remote) => remote.failure().cloned(),
+        }
+    }
 }
 
 impl Length for DataFile {
