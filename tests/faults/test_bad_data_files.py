@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -60,8 +61,11 @@ def refused(table, path: Path, error: type[Exception], reason: str, *, of_column
             read()
         assert str(path) in str(caught.value)
         assert f"snapshot {snapshot} of db.t" in str(caught.value)
-    with pytest.raises(Exception, match=path.name):
-        scan.to_polars()
+    for take in (scan.to_polars, lambda: pa.table(scan)):
+        with pytest.raises(Exception, match=path.name) as caught:
+            take()
+        assert re.search(reason, str(caught.value))
+        assert f"snapshot {snapshot} of db.t" in str(caught.value)
 
 
 def overwritten(path: Path, columns: dict[pa.Field, list], **options) -> None:

@@ -110,6 +110,10 @@ class ScanStream:
 
     Iterating yields ``pyarrow.RecordBatch`` and raises the classes of ``icefloe.exceptions``; through the C stream interface
     a failure arrives as the consumer's own exception with the same message. Dropping an iterator stops its work.
+
+    An interrupt ends a wait of an iterator, and one of a consumer of the C stream interface that pulls on the main thread and
+    opened the stream there: it raises its own exception, and the interpreter ``KeyboardInterrupt`` as soon as it is back in Python
+    (pyarrow leaves it at its own).
     """
 
     @property
@@ -119,6 +123,8 @@ class ScanStream:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
     def __iter__(self) -> ScanIterator: ...
+    def named(self, origin: str) -> ScanStream:
+        """Return the stream with what is read, for failures that arrive through the C stream interface."""
 
 @final
 class ScanIterator:

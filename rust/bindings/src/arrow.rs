@@ -1,7 +1,5 @@
 //! Arrow across the boundary, by the PyCapsule protocols.
 
-use std::sync::Arc;
-
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, make_array};
 use arrow_pyarrow::{FromPyArrow, ToPyArrow};
@@ -12,7 +10,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::error::{raise, raise_format};
+use crate::error::raise_format;
 
 /// Batches pulled one by one; reading may block, so pull them with the GIL released.
 pub(crate) type BatchReader = Box<dyn RecordBatchReader + Send>;
@@ -97,16 +95,11 @@ pub(crate) fn schema_out<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<B
     schema.to_pyarrow(py)
 }
 
-/// Opens a stream; called once per consumer.
-pub(crate) type StreamFactory =
-    Arc<dyn Fn() -> icefloe_engine::Result<BatchReader> + Send + Sync + 'static>;
-
-/// A capsule named `arrow_array_stream` over a newly opened stream.
-pub(crate) fn stream_capsule<'py>(
-    py: Python<'py>,
-    open: &StreamFactory,
-) -> PyResult<Bound<'py, PyCapsule>> {
-    let reader = py.detach(|| open()).map_err(raise)?;
+/// A capsule named `arrow_array_stream` over an opened stream.
+pub(crate) fn stream_capsule(
+    py: Python<'_>,
+    reader: BatchReader,
+) -> PyResult<Bound<'_, PyCapsule>> {
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
 }
 

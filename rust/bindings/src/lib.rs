@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 mod arrow;
 mod changelog;
 mod error;
+mod exported;
 mod io;
 mod manifest;
 mod orc;

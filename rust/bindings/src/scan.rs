@@ -3,16 +3,15 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::{ArrowError, SchemaRef};
 use icefloe_engine::plan::{self, Packing, PlanRequest, TableContext};
 use icefloe_engine::scan::{DeleteFile, Scan, ScanOptions, ScanReader, ScanTask};
 use icefloe_format::spec::Schema;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::arrow::{BatchIn, StreamFactory, batch_out, schema_capsule, schema_out, stream_capsule};
+use crate::arrow::{BatchIn, batch_out, schema_capsule, schema_out, stream_capsule};
 use crate::error::{raise, raise_format};
+use crate::exported::Exported;
 use crate::io::PyFileIo;
 
 /// Plan the scan of one snapshot.
@@ -121,7 +120,7 @@ fn read(
     let tasks = ScanTask::from_batch(&files.0, deletes.len()).map_err(raise)?;
     let options = ScanOptions { projection, batch_size, limit, string_views, threads };
     let scan = Scan::new(io.inner, Arc::new(context), tasks, deletes, options).map_err(raise)?;
-    Ok(ScanStream { scan })
+    Ok(ScanStream { scan, origin: None })
 }
 
 /// What reading scan tasks comes to, from their footers.
@@ -145,6 +144,8 @@ fn explain_read<'py>(
 #[pyclass(frozen, module = "icefloe._core")]
 struct ScanStream {
     scan: Scan,
+    /// What failures of exported streams say that was read.
+    origin: Option<String>,
 }
 
 #[pymethods]
@@ -162,12 +163,11 @@ impl ScanStream {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The protocol lets a producer ignore a request that it cannot serve.
         drop(requested_schema);
-        let scan = self.scan.clone();
-        let open: StreamFactory = match scan.is_foreign() {
-            true => Arc::new(move || Ok(Box::new(Released(scan.open())))),
-            false => Arc::new(move || Ok(Box::new(scan.open()))),
-        };
-        stream_capsule(py, &open)
+        stream_capsule(py, Box::new(Exported::new(py, &self.scan, self.origin.clone())?))
+    }
+
+    fn named(&self, origin: String) -> Self {
+        Self { scan: self.scan.clone(), origin: Some(origin) }
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
@@ -176,24 +176,6 @@ impl ScanStream {
 
     fn __iter__(&self) -> ScanIterator {
         ScanIterator { reader: Mutex::new(self.scan.open()) }
-    }
-}
-
-/// A pass over a scan whose threads call Python: whoever pulls may hold the GIL, which they need.
-struct Released(ScanReader);
-
-impl Iterator for Released {
-    type Item = Result<RecordBatch, ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let next = Python::try_attach(|py| py.detach(|| self.0.next()));
-        next.unwrap_or_else(|| self.0.next())
-    }
-}
-
-impl RecordBatchReader for Released {
-    fn schema(&self) -> SchemaRef {
-        self.0.schema()
     }
 }
 

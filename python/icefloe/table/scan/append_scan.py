@@ -76,4 +76,4 @@ class IncrementalAppendScan(IncrementalScan):
     def _opened(self, *, string_views: bool = False) -> tuple[RowStream, int | None]:
         plan = enough(self.plan())
         stream = plan.stream(string_views=string_views, batch_size=self._batch_size())
-        return stream, plan.counters.get("records_planned")
+        return stream.named(self._origin()), plan.counters.get("records_planned")

@@ -15,6 +15,7 @@ from icefloe.table.scan.change_rows import CHANGE_COLUMNS, ChangeGroup, ChangeRo
 from icefloe.table.scan.changelog_plan import appended, difference
 from icefloe.table.scan.incremental import IncrementalScan
 from icefloe.table.scan.metadata_columns import DELETED, check_names
+from icefloe.table.scan.origin import read_from
 from icefloe.table.scan.results import count_planned
 from icefloe.table.snapshots import Operation
 
@@ -180,7 +181,8 @@ class ChangeStream:
         return self._scan._batches()  # noqa: SLF001
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        reader = pa.RecordBatchReader.from_batches(self.schema, iter(self))
+        origin = self._scan._origin()  # noqa: SLF001
+        reader = pa.RecordBatchReader.from_batches(self.schema, read_from(origin, iter(self)))
         return reader.__arrow_c_stream__(requested_schema)
 
     def __arrow_c_schema__(self) -> object:

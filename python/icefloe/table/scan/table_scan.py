@@ -182,7 +182,7 @@ class TableScan(Results):
     def _opened(self, *, string_views: bool = False) -> tuple[RowStream, int | None]:
         plan = enough(self.plan())
         stream = plan.stream(string_views=string_views, batch_size=self._batch_size())
-        return stream, plan.counters.get("records_planned")
+        return stream.named(self._origin()), plan.counters.get("records_planned")
 
     def _check_no_snapshot(self, what: str) -> None:
         if self.snapshot_id is not None:

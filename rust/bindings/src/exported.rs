@@ -1,0 +1,101 @@
+//! A pass over a scan as another library takes it, through the C stream interface.
+
+use std::fmt;
+use std::thread::{self, ThreadId};
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use icefloe_engine::scan::{Scan, ScanReader};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::intern;
+use pyo3::prelude::*;
+
+/// A pass that tells with a failure what was read, and that an interrupt ends where its taker waits on the thread
+/// that Python hands interrupts to.
+pub(crate) struct Exported {
+    reader: ScanReader,
+    origin: Option<String>,
+    /// The thread that interrupts come to, if the pass was made there.
+    main: Option<ThreadId>,
+    /// Whether threads of the scan call Python: whoever pulls may hold the GIL, which they need.
+    is_foreign: bool,
+}
+
+impl Exported {
+    pub(crate) fn new(py: Python<'_>, scan: &Scan, origin: Option<String>) -> PyResult<Self> {
+        let main = is_main(py)?.then(|| thread::current().id());
+        Ok(Self { reader: scan.open(), origin, main, is_foreign: scan.is_foreign() })
+    }
+
+    fn pull(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        let pulled = match self.main {
+            // Another thread that waited for the GIL here could be one that its holder waits for.
+            Some(main) if main == thread::current().id() => {
+                self.reader.next_batch_checking(interrupted)?
+            }
+            _ => self.reader.next_batch(),
+        };
+        pulled.map_err(|error| match &self.origin {
+            Some(origin) => external(format!("{error} (reading {origin})")),
+            None => external(error.to_string()),
+        })
+    }
+}
+
+impl Iterator for Exported {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = match self.is_foreign {
+            true => Python::try_attach(|py| py.detach(|| self.pull())),
+            false => None,
+        };
+        next.unwrap_or_else(|| self.pull()).transpose()
+    }
+}
+
+impl RecordBatchReader for Exported {
+    fn schema(&self) -> SchemaRef {
+        self.reader.schema()
+    }
+}
+
+/// A failure as its text: all that the interface carries.
+#[derive(Debug)]
+struct Told(String);
+
+impl fmt::Display for Told {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Told {}
+
+fn external(text: String) -> ArrowError {
+    ArrowError::from_external_error(Box::new(Told(text)))
+}
+
+fn is_main(py: Python<'_>) -> PyResult<bool> {
+    let threading = py.import(intern!(py, "threading"))?;
+    let main = threading.call_method0(intern!(py, "main_thread"))?.getattr(intern!(py, "ident"))?;
+    threading.call_method0(intern!(py, "get_ident"))?.eq(main)
+}
+
+/// Ask for interrupts. The taker raises an exception of its own, so an interrupt is noted again, for the interpreter to
+/// raise as soon as it has the thread back.
+fn interrupted() -> Result<(), ArrowError> {
+    let checked = Python::try_attach(|py| {
+        py.check_signals().map_err(|error| {
+            let again = match error.is_instance_of::<PyKeyboardInterrupt>(py) {
+                true => py.import("_thread").and_then(|it| it.call_method0("interrupt_main")),
+                false => Ok(py.None().into_bound(py)),
+            };
+            match again {
+                Ok(_) => external(format!("reading was interrupted: {error}")),
+                Err(failed) => external(format!("reading was interrupted: {failed}")),
+            }
+        })
+    });
+    checked.unwrap_or(Ok(()))
+}
