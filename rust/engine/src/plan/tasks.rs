@@ -12,7 +12,7 @@ use icefloe_format::Error as FormatError;
 use super::counters::PlanCounters;
 use super::deletes::PlannedDeletes;
 use super::entries::{PlannedEntries, invalid};
-use super::splits::splits;
+use super::splits::append_splits;
 use super::{PlanRequest, ScanPlan};
 use crate::error::Result;
 
@@ -98,20 +98,25 @@ impl Ranges {
         let formats = formats.ok_or_else(|| unexpected("file_format"))?;
         let offsets = column(entries, "split_offsets")?.as_list_opt::<i32>();
         let offsets = offsets.ok_or_else(|| unexpected("split_offsets"))?;
-        let (mut rows, mut starts, mut lengths) = (vec![], vec![], vec![]);
-        for row in 0..entries.num_rows() {
-            let of_row = offsets.is_valid(row).then(|| offsets.value(row));
-            let of_row = of_row.as_ref().and_then(|array| array.as_primitive_opt::<Int64Type>());
+        let starts_of_files = offsets.values().as_primitive_opt::<Int64Type>();
+        let starts_of_files = starts_of_files.ok_or_else(|| unexpected("split_offsets"))?.values();
+        let places = offsets.value_offsets().windows(2);
+        let (mut rows, mut ranges) = (vec![], Vec::with_capacity(entries.num_rows()));
+        for (row, place) in places.enumerate() {
+            let of_row = offsets.is_valid(row).then_some(place);
+            let of_row = of_row.and_then(|place| slice_of(starts_of_files, place));
             let size = u64::try_from(sizes.value(row)).unwrap_or(0);
             let splittable = formats.value(row).eq_ignore_ascii_case("PARQUET");
-            let of_row = of_row.map(|array| array.values().as_ref());
-            for range in splits(size, of_row, split_size, splittable) {
-                rows.push(u32::try_from(row).map_err(|_| unexpected("the number of entries"))?);
-                starts.push(i64::try_from(range.start).unwrap_or(i64::MAX));
-                lengths.push(i64::try_from(range.end - range.start).unwrap_or(i64::MAX));
-            }
+            append_splits(&mut ranges, size, of_row, split_size, splittable);
+            let row = u32::try_from(row).map_err(|_| unexpected("the number of entries"))?;
+            rows.resize(ranges.len(), row);
         }
-        Ok(Self { entries: Some(rows.into()), starts, lengths })
+        let signed = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+        let starts = ranges.iter().map(|range| signed(range.start)).collect();
+        let lengths = ranges.iter().map(|range| signed(range.end - range.start)).collect();
+        // Every file has a range: where there are no more of them, each has one.
+        let entries = (rows.len() > entries.num_rows()).then(|| rows.into());
+        Ok(Self { entries, starts, lengths })
     }
 
     /// A column of entries as one of tasks.
@@ -132,6 +137,12 @@ fn count(data: &PlannedEntries, deletes: &RecordBatch, counters: &mut PlanCounte
     counters.bytes_planned = sum(longs(&data.entries, "file_size_in_bytes")?);
     counters.records_planned = sum(longs(&data.entries, "record_count")?);
     Ok(())
+}
+
+/// The values between two places.
+fn slice_of<'a>(values: &'a [i64], places: &[i32]) -> Option<&'a [i64]> {
+    let place = |place: Option<&i32>| usize::try_from(*place?).ok();
+    values.get(place(places.first())?..place(places.last())?)
 }
 
 fn sum(values: &Int64Array) -> u64 {

@@ -1,8 +1,11 @@
 //! Partition tuples of manifest entries: typed columns inside, JSON text outside.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
+use arrow_array::builder::StringBuilder;
 use arrow_array::{Array, StringArray, StructArray};
+use arrow_ord::partition::partition;
 use arrow_schema::{DataType, TimeUnit};
 
 use crate::spec::partition_json::{
@@ -52,10 +55,21 @@ pub fn tuples_to_json(partition_type: &StructType, tuples: &StructArray) -> Resu
     if typed.fields.is_empty() {
         return Ok(StringArray::from_iter_values((0..tuples.len()).map(|_| "[]")));
     }
-    let texts: Result<Vec<String>> = (0..tuples.len())
-        .map(|row| Ok(partition_to_json(&partition_from_struct(&typed, tuples, row)?)))
-        .collect();
-    Ok(StringArray::from(texts?))
+    let mut texts = StringBuilder::with_capacity(tuples.len(), 0);
+    for rows in repeated(tuples) {
+        let text = partition_to_json(&partition_from_struct(&typed, tuples, rows.start)?);
+        rows.for_each(|_| texts.append_value(&text));
+    }
+    Ok(texts.finish())
+}
+
+/// Rows whose tuples are the same one after another, as writers leave them.
+fn repeated(tuples: &StructArray) -> Vec<Range<usize>> {
+    match partition(tuples.columns()) {
+        Ok(repeated) if tuples.null_count() == 0 => repeated.ranges(),
+        // A type that is not compared, or tuples that are null themselves.
+        _ => (0..tuples.len()).map(|row| row..row + 1).collect(),
+    }
 }
 
 /// The tuples that [`tuples_to_json`] made, as one column per partition field.
