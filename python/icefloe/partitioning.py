@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import StrictInt, StrictStr, model_validator
 
 from icefloe.conversions import to_json_value
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.transforms import IdentityTransform, Transform, UnknownTransform, VoidTransform
 from icefloe.typedef import JsonModel, Record
 from icefloe.types import IcebergType, NestedField, PrimitiveType, StructType, UnknownType
@@ -58,7 +58,7 @@ class PartitionField(JsonModel):
         if isinstance(data, dict) and "source-ids" in data and "source-id" not in data:
             ids = data["source-ids"]
             if not isinstance(ids, list) or len(ids) != 1:
-                raise ValidationError(f"a transform of several columns is not supported: source-ids {ids}")
+                raise FeatureUnsupportedError(f"a transform of several columns is not supported: source-ids {ids}")
             data = {**data, "source-id": ids[0]}
         return data
 

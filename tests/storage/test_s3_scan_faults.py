@@ -128,8 +128,7 @@ def test_a_fault_between_the_batches_of_a_scan_is_an_error_and_no_end(s3, line, 
     of_kind = KINDS["Parquet"]
     # The footer comes, and the first rows.
     line.fault = lambda request: 503 if of_kind(request.path) and next(seen) > 1 else None
-    read = 0
+    read = []
     with pytest.raises(StorageError, match=r"s3://lake/.*parquet.*503.*snapshot \d+ of db\.t"):
-        for batch in reader:
-            read += batch.num_rows
-    assert read < expected.num_rows
+        read.extend(batch.num_rows for batch in reader)
+    assert sum(read) < expected.num_rows

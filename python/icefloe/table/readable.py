@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from icefloe.expressions import AlwaysTrue
 from icefloe.table.facts import TableFacts
 from icefloe.table.scan import DataScan, IncrementalAppendScan, IncrementalChangelogScan
+from icefloe.table.scan.selection import as_names
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class ReadableTable(TableFacts):
             self.metadata,
             self.io,
             row_filter=row_filter,
-            selected_fields=tuple(selected_fields),
+            selected_fields=as_names(selected_fields),
             case_sensitive=case_sensitive,
             snapshot_id=snapshot_id,
             options=options,
@@ -92,7 +93,7 @@ class ReadableTable(TableFacts):
             self.metadata,
             self.io,
             row_filter=row_filter,
-            selected_fields=tuple(selected_fields),
+            selected_fields=as_names(selected_fields),
             case_sensitive=case_sensitive,
             options=options,
             limit=limit,
@@ -142,7 +143,7 @@ class ReadableTable(TableFacts):
             self.metadata,
             self.io,
             row_filter=row_filter,
-            selected_fields=tuple(selected_fields),
+            selected_fields=as_names(selected_fields),
             case_sensitive=case_sensitive,
             options=options,
             limit=limit,

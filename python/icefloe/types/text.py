@@ -21,6 +21,8 @@ _DECIMAL = re.compile(r"decimal\(\s*(\d{1,4})\s*,\s*(\d{1,4})\s*\)", re.IGNORECA
 _FIXED = re.compile(r"fixed\[\s*(\d{1,9})\s*\]", re.IGNORECASE)
 _GEOMETRY = re.compile(r"geometry(?:\(\s*([^(),]+?)\s*\))?")
 _GEOGRAPHY = re.compile(r"geography(?:\(\s*([^(),]+?)\s*(?:,\s*(\w+)\s*)?\))?")
+_TYPE_NAME = re.compile(r"[a-z]\w*(?:[(\[<].*[)\]>])?", re.IGNORECASE)
+_PARAMETERISED = re.compile(r"decimal\b|fixed\b|geometry\b|geography\b", re.IGNORECASE)
 _REFUSED = {"variant"}
 
 
@@ -45,12 +47,22 @@ def type_from_text(text: str) -> PrimitiveType:
     raise ValidationError(f"no such type: {text!r}")
 
 
+def _known_type(text: str) -> PrimitiveType:
+    """Return the type that metadata spell; one that no format version up to the third has is a later one's."""
+    try:
+        return type_from_text(text)
+    except ValidationError as error:
+        if _TYPE_NAME.fullmatch(text) and not _PARAMETERISED.match(text):
+            raise FeatureUnsupportedError(f"type {text!r} is not supported") from error
+        raise
+
+
 def type_from_json(value: Any, depth: int = 0) -> IcebergType:
     """Return the type that a JSON value describes; ValidationError says what is missing or of the wrong kind."""
     if isinstance(value, IcebergType):
         return value
     if isinstance(value, str):
-        return type_from_text(value)
+        return _known_type(value)
     if not isinstance(value, dict):
         raise ValidationError(f"a type is text or an object, found {value!r}")
     if depth > MAX_DEPTH:
@@ -72,7 +84,7 @@ def type_from_json(value: Any, depth: int = 0) -> IcebergType:
             type_from_json(value.get("value"), depth + 1),
             _get(value, "value-required", bool, "map"),
         )
-    return type_from_text(kind)
+    return _known_type(kind)
 
 
 def field_from_json(value: Any, depth: int = 0) -> NestedField:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,8 @@ class Selection:
     table_name: str = "table"
 
     def __post_init__(self) -> None:
+        if self.limit is not None and (not isinstance(self.limit, int) or isinstance(self.limit, bool)):
+            raise ValidationError(f"limit {self.limit!r} must be a whole number, or None for all rows")
         if self.limit is not None and self.limit < 0:
             raise ValidationError(f"limit {self.limit} must not be negative")
         unknown = sorted(set(self.options) - set(OPTIONS))
@@ -163,3 +166,10 @@ def _positive(name: str, text: object) -> int:
     if not (digits.isascii() and digits.isdigit() and int(digits) > 0):
         raise ValidationError(f"{name}={digits!r} must be a whole number above zero")
     return int(digits)
+
+
+def as_names(selected_fields: Iterable[str]) -> tuple[str, ...]:
+    """Return names of columns as a scan has them; a single text would be taken for its letters."""
+    if isinstance(selected_fields, str) or not isinstance(selected_fields, Iterable):
+        raise ValidationError(f"selected_fields must be several names, as ('id',), got {selected_fields!r}")
+    return tuple(selected_fields)

@@ -58,6 +58,10 @@ class TableScan(Results):
         Raises:
             ValidationError: The table had no snapshot then, or a snapshot was chosen already.
         """
+        if not isinstance(timestamp_ms, int):
+            raise ValidationError(
+                f"a time is a whole number of milliseconds since 1970-01-01 UTC, got {timestamp_ms!r}"
+            )
         self._check_no_snapshot(f"time {timestamp_ms}")
         earlier = [entry for entry in self.table_metadata.snapshot_log if entry.timestamp_ms <= timestamp_ms]
         if not earlier:

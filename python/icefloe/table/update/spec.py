@@ -113,8 +113,12 @@ class UpdateSpec(UpdateBuilder):
         for field in self._fields:
             if field.name == name and not isinstance(field.transform, VoidTransform):
                 return field
+        if any(field.name == name for field in self._fields):
+            raise ValidationError(f"partition field {name!r} is removed already")
+        known = [field.name for field in self._fields if not isinstance(field.transform, VoidTransform)]
         raise ValidationError(
-            f"no partition field is named {name!r}; fields are {', '.join(field.name for field in self._fields)}"
+            f"no partition field is named {name!r}; "
+            + (f"fields are {', '.join(known)}" if known else "there are none")
         )
 
     def _known_field(self, source_id: int, transform: Transform, name: str | None) -> PartitionField | None:

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Field};
+use icefloe_format::Error as FormatError;
 use icefloe_format::delete::{RowRun, row_runs};
 use parquet::arrow::RowNumber;
 use parquet::arrow::arrow_reader::{
@@ -14,13 +15,13 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
-use parquet::file::reader::{ChunkReader, Length};
 use roaring::RoaringTreemap;
 
 use super::ahead::ranges;
 use super::columns::{BatchPlan, decoded_schema};
 use super::cut::{cut, page_starts, part_rows};
 use super::deleted_rows::DeletedRows;
+use super::encrypted::{ends_encrypted, has_encrypted_columns};
 use super::file_columns::FileColumn;
 use super::key_tests::{KeyTest, KeyTests};
 use super::page_index::IndexedPages;
@@ -35,8 +36,6 @@ use crate::store::FileIo;
 pub(crate) const WHAT: &str = "the Parquet file";
 /// About the most bytes of a batch.
 const BATCH_BYTES: u64 = 5 << 20;
-/// The last bytes of a file whose footer is encrypted.
-const ENCRYPTED_END: &[u8] = b"PARE";
 /// Kept and deleted runs of fewer rows than this on average are decoded together and filtered after.
 const SHORT_RUN_ROWS: u64 = 32;
 
@@ -182,7 +181,16 @@ impl Unit {
         limit: Option<usize>,
         emit: &mut dyn FnMut(RecordBatch) -> bool,
     ) -> Result<()> {
-        guarded(&self.file.location, || self.decode_rows(batch_size, limit, emit))
+        let file = &self.file;
+        let decoded = guarded(&file.location, || self.decode_rows(batch_size, limit, emit));
+        decoded.map_err(|error| match error {
+            Error::InFile { source: FormatError::Corrupt { .. }, .. }
+                if has_encrypted_columns(&file.source) =>
+            {
+                Error::unsupported_in(&file.location, "reading encrypted columns of Parquet files")
+            }
+            other => other,
+        })
     }
 
     fn decode_rows(
@@ -323,14 +331,6 @@ pub(crate) fn guarded<T>(location: &str, decode: impl FnOnce() -> Result<T>) -> 
 
 fn skip(rows: u64) -> RowSelector {
     RowSelector { row_count: usize::try_from(rows).unwrap_or(usize::MAX), skip: true }
-}
-
-/// Whether a file ends as Parquet files with an encrypted footer do.
-fn ends_encrypted(source: &DataFile) -> bool {
-    let start = source.len().checked_sub(ENCRYPTED_END.len() as u64);
-    start
-        .and_then(|start| source.get_bytes(start, ENCRYPTED_END.len()).ok())
-        .is_some_and(|end| end.as_ref() == ENCRYPTED_END)
 }
 
 pub(crate) fn parquet_error(location: &str, error: ParquetError) -> Error {

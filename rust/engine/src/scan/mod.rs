@@ -17,6 +17,7 @@ mod data_format;
 mod delete_batches;
 mod delete_files;
 mod deleted_rows;
+mod encrypted;
 mod file;
 mod file_columns;
 mod gather;

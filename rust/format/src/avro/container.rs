@@ -11,6 +11,8 @@ use crate::{Error, Result};
 
 /// The first four bytes of every container.
 pub const MAGIC: [u8; 4] = *b"Obj\x01";
+/// What files begin with that are encrypted as a stream of AES-GCM blocks.
+const ENCRYPTED_MAGIC: &[u8] = b"AGS1";
 /// Length of a synchronisation marker.
 pub const SYNC_BYTES: usize = 16;
 
@@ -38,6 +40,9 @@ impl<'a> Header<'a> {
     /// implemented.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(bytes);
+        if bytes.starts_with(ENCRYPTED_MAGIC) {
+            return Err(Error::unsupported("encrypted Avro"));
+        }
         if cursor.take_array::<4>() != Ok(MAGIC) {
             return Err(Error::corrupt_at("Avro header", 0, "the magic bytes are missing"));
         }
