@@ -14,10 +14,11 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
 use criterion::{Criterion, criterion_group, criterion_main};
-use icefloe_format::avro::{Codec, Container};
+use icefloe_format::avro::{BlockRun, Codec, Container, Header};
 use icefloe_format::manifest::{
     DecodeOptions, EncodeOptions, EntryFilter, ManifestColumns, ManifestContent, Stats,
-    decode_manifest, decode_matching, encode_manifest, partition_type,
+    decode_manifest, decode_matching, decode_matching_run, decode_run, encode_manifest,
+    partition_type,
 };
 use icefloe_format::predicate::{bind, parse_json, project_inclusive};
 use icefloe_format::spec::{PartitionSpec, Schema, StructType};
@@ -182,6 +183,16 @@ fn inflate(bytes: &[u8]) -> usize {
     total
 }
 
+/// What `decode` makes of each of two runs of the blocks, a thread for each.
+fn in_two_runs<T: Send>(bytes: &[u8], decode: impl Fn(&BlockRun) -> T + Sync) -> Vec<T> {
+    let runs = Header::parse(bytes).unwrap().runs(2);
+    let decode = &decode;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = runs.iter().map(|run| scope.spawn(move || decode(run))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
 fn decode(criterion: &mut Criterion) {
     let manifest = Manifest::new();
     let bytes = manifest.bytes.as_slice();
@@ -205,6 +216,14 @@ fn decode(criterion: &mut Criterion) {
     let options = manifest.options(Stats::All);
     group.bench_function("decode what matches 3 terms", |bencher| {
         bencher.iter(|| decode_matching(black_box(bytes), &options, filter).unwrap());
+    });
+    group.bench_function("decode, statistics all, 2 threads", |bencher| {
+        let decode = |run: &BlockRun| decode_run(bytes, Some(run), &options).unwrap();
+        bencher.iter(|| in_two_runs(black_box(bytes), decode));
+    });
+    group.bench_function("decode what matches 3 terms, 2 threads", |bencher| {
+        let decode = |run: &BlockRun| decode_matching_run(bytes, Some(run), &options, filter);
+        bencher.iter(|| in_two_runs(black_box(bytes), decode));
     });
     group.finish();
     let kept = decode_matching(bytes, &options, filter).unwrap().columns.len();

@@ -44,6 +44,20 @@ def fastest_peer(case: Case, results: list[Result]) -> Result | None:
     return min(peers, key=lambda result: result.median, default=None)
 
 
+def against_floor(case: Case, results: list[Result], result: Result) -> str:
+    """Wall and CPU time in those of the case's floor; nothing where it has none."""
+    floors = [r for r in results if r.contender in case.floors and r.failed is None and r.seconds]
+    if not floors:
+        return ""
+    floor = min(floors, key=lambda each: each.median)
+    cpu = median_cpu(result) / max(median_cpu(floor), 1e-9)
+    return f"{result.median / floor.median:.2f}x, {cpu:.2f}x"
+
+
+def median_cpu(result: Result) -> float:
+    return sorted(result.cpu_seconds)[len(result.cpu_seconds) // 2]
+
+
 def disagreement(case: Case, results: list[Result]) -> str | None:
     """The row counts, when contenders that should agree do not."""
     counts = {r.contender: r.rows for r in results if r.failed is None and r.contender not in case.floors}
@@ -56,14 +70,14 @@ def show(console: Console, case: Case, results: list[Result]) -> None:
     peer = fastest_peer(case, results)
     table = Table(title=f"[bold]{case.name}[/]  {case.what}", title_justify="left", header_style="bold")
     table.add_column("contender", no_wrap=True)
-    for name in ("median", "spread", "to fastest peer", "rows/s", "CPU s", "peak RSS", "above start"):
+    names = ("median", "spread", "to fastest peer", "rows/s", "CPU ms", "to floor, CPU", "peak RSS", "above start")
+    for name in names:
         table.add_column(name, justify="right")
     for result in results:
         if result.failed is not None:
-            table.add_row(result.contender, f"[red]{result.failed[:90]}[/]", *[""] * 6)
+            table.add_row(result.contender, f"[red]{result.failed[:90]}[/]", *[""] * (len(names) - 1))
             continue
         ratio = "" if peer is None else f"{result.median / peer.median:.2f}x"
-        cpu = sorted(result.cpu_seconds)[len(result.cpu_seconds) // 2]
         style = "bold" if result.contender.startswith("icefloe") else "dim" if result.contender in case.floors else ""
         table.add_row(
             result.contender,
@@ -71,7 +85,8 @@ def show(console: Console, case: Case, results: list[Result]) -> None:
             f"±{result.spread:.0%}",
             ratio,
             f"{result.rows / result.median:,.0f}",
-            f"{cpu:.2f}",
+            f"{median_cpu(result) * 1e3:,.1f}",
+            against_floor(case, results, result),
             f"{result.peak_rss_mb:,} MB",
             f"{result.peak_above_baseline_mb:,} MB",
             style=style,

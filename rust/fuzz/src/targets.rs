@@ -6,11 +6,11 @@
 
 use icefloe_format::avro::skip::skip;
 use icefloe_format::avro::{
-    AvroType, Codec, Container, ContainerWriter, Cursor, Kind, Selection, StructColumn,
+    AvroType, Codec, Container, ContainerWriter, Cursor, Header, Kind, Selection, StructColumn,
 };
 use icefloe_format::manifest::{
     DecodeOptions, EntryFilter, Inheritance, ManifestColumns, ManifestDecoder, Stats,
-    decode_manifest_list, decode_matching, inherit, partition_type,
+    decode_manifest, decode_manifest_list, decode_matching, decode_run, inherit, partition_type,
 };
 use icefloe_format::orc::{POSTSCRIPT_BYTES, Postscript, check_footer};
 use icefloe_format::predicate::{
@@ -157,6 +157,23 @@ pub fn manifest(bytes: &[u8]) {
         told(read_manifest(bytes, stats));
     }
     told(read_matching(bytes));
+    told(read_runs(bytes));
+}
+
+/// What no run of a manifest finds damaged is not, and its runs hold what it holds.
+fn read_runs(bytes: &[u8]) -> Result<()> {
+    let tuple = table_tuple();
+    let options = DecodeOptions { spec_id: 0, partition_type: &tuple, stats: Stats::All };
+    let runs = Header::parse(bytes)?.runs(3);
+    let parts =
+        runs.iter().map(|run| decode_run(bytes, Some(run), &options).map(|part| part.len()));
+    // The whole says what is wrong and where.
+    let Ok(parts) = parts.collect::<Result<Vec<_>>>() else {
+        return decode_manifest(bytes, &options).map(drop);
+    };
+    let whole = decode_manifest(bytes, &options).map(|whole| whole.len());
+    assert_eq!(whole, Ok(parts.iter().sum()));
+    Ok(())
 }
 
 /// The entries that might match a filter are some of all.

@@ -10,8 +10,8 @@ use futures::{StreamExt, TryStreamExt};
 use hashbrown::HashSet;
 use icefloe_format::Error as FormatError;
 use icefloe_format::manifest::{
-    ADDED, DELETED, DecodeOptions, EXISTING, ManifestColumns, ManifestFile, Stats, decode_manifest,
-    entry_schema, inherit,
+    ADDED, DELETED, DecodeOptions, EXISTING, ManifestColumns, ManifestDecoder, ManifestFile, Stats,
+    decode_manifest, entry_schema, inherit,
 };
 use icefloe_format::spec::StructType;
 
@@ -22,6 +22,9 @@ use super::write::{Target, WriteOptions, write_manifest};
 use crate::error::{Error, Result};
 use crate::runtime::compute;
 use crate::store::FileIo;
+
+/// Entries that are looked at together; their columns stay in cache.
+const ENTRIES_AT_ONCE: usize = 1_024;
 
 /// Manifests without the files that were removed from them.
 #[derive(Debug, Clone)]
@@ -148,20 +151,31 @@ fn filter_one(
     wanted: &HashSet<String>,
     snapshot_id: i64,
 ) -> Result<Option<Hit>, FormatError> {
+    let options = |stats| DecodeOptions { spec_id: row.spec_id, partition_type, stats };
     // Most manifests list none of the files, which the cheap half of the columns tells.
-    let decode = |stats| {
-        decode_manifest(bytes, &DecodeOptions { spec_id: row.spec_id, partition_type, stats })
-    };
-    let cheap = decode(Stats::Skip)?;
-    if !removals(&cheap, wanted)?.iter().any(|removed| removed == Some(true)) {
+    let mut cheap = ManifestDecoder::new(bytes, &options(Stats::Skip))?;
+    if !lists_any(&mut cheap, wanted)? {
         return Ok(None);
     }
-    let columns = inherit(decode(Stats::All)?, row.inheritance())?;
+    let columns = inherit(decode_manifest(bytes, &options(Stats::All))?, row.inheritance())?;
     let removed = removals(&columns, wanted)?;
     check_committed(&columns, &removed, snapshot_id)?;
     let rewritten = mark(&columns, &removed, snapshot_id)?;
     let kept = kept(&columns, snapshot_id)?;
     Ok(Some(Hit { removed: rewritten.filter(&removed)?, rewritten: rewritten.filter(&kept)? }))
+}
+
+/// Whether a live entry is of a path to remove, some entries at a time.
+fn lists_any(
+    manifest: &mut ManifestDecoder<'_>,
+    wanted: &HashSet<String>,
+) -> Result<bool, FormatError> {
+    while let Some(columns) = manifest.next_batch(ENTRIES_AT_ONCE)? {
+        if removals(&columns, wanted)?.iter().any(|removed| removed == Some(true)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Which entries are live and of a path to remove.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::codec::Codec;
 use super::cursor::{Cursor, Malformed};
-use super::decompress::{Decompressor, MAX_BLOCK_BYTES};
+use super::decompress::{Decompressor, MAX_BLOCK_BYTES, Space};
 use super::runs::BlockRun;
 use super::schema::AvroType;
 use crate::{Error, Result};
@@ -240,7 +240,7 @@ impl Block<'_> {
     }
 }
 
-impl Blocks<'_> {
+impl<'a> Blocks<'a> {
     /// Bytes of the blocks that are not read yet.
     pub fn remaining(&self) -> usize {
         self.cursor.remaining()
@@ -261,6 +261,30 @@ impl Blocks<'_> {
     /// # Errors
     /// [`Error::Corrupt`] with the block's position.
     pub fn next_block(&mut self) -> Result<Option<Block<'_>>> {
+        let Some(frame) = self.next_frame()? else { return Ok(None) };
+        let limit = self.bytes_left.min(MAX_BLOCK_BYTES);
+        let bytes = self.decompressor.decompress(frame.bytes, limit);
+        let bytes = bytes.map_err(|error| error.or_at(frame.offset))?;
+        self.bytes_left = self.bytes_left.saturating_sub(bytes.len());
+        Ok(Some(Block { bytes, ..frame }))
+    }
+
+    /// The next block, appended to `space`; `None` at the end of the container.
+    ///
+    /// # Errors
+    /// As for [`Self::next_block`].
+    pub fn append_block<'s>(&mut self, space: &'s mut Space) -> Result<Option<Block<'s>>> {
+        let Some(frame) = self.next_frame()? else { return Ok(None) };
+        let (start, limit) = (space.used(), self.bytes_left.min(MAX_BLOCK_BYTES));
+        let appended = self.decompressor.append(frame.bytes, limit, space);
+        appended.map_err(|error| error.or_at(frame.offset))?;
+        let bytes = space.bytes_from(start);
+        self.bytes_left = self.bytes_left.saturating_sub(bytes.len());
+        Ok(Some(Block { bytes, ..frame }))
+    }
+
+    /// The next block, still compressed.
+    fn next_frame(&mut self) -> Result<Option<Block<'a>>> {
         if self.cursor.remaining() == 0 {
             return Ok(None);
         }
@@ -268,14 +292,10 @@ impl Blocks<'_> {
         let at = |reason: String| Error::corrupt_at("Avro block", offset, reason);
         let (count, block) =
             read_block(&mut self.cursor, self.sync).map_err(|error| at(error.to_string()))?;
-        let block = block.ok_or_else(|| at("the synchronisation marker does not match".into()))?;
+        let bytes = block.ok_or_else(|| at("the synchronisation marker does not match".into()))?;
         self.records_left = self.records_left.checked_sub(count).ok_or_else(|| {
             at(format!("it claims {count} records, which a file of this size cannot hold"))
         })?;
-        let limit = self.bytes_left.min(MAX_BLOCK_BYTES);
-        let bytes =
-            self.decompressor.decompress(block, limit).map_err(|error| error.or_at(offset))?;
-        self.bytes_left = self.bytes_left.saturating_sub(bytes.len());
         Ok(Some(Block { count, bytes, offset }))
     }
 }

@@ -162,19 +162,22 @@ impl<'a> Cursor<'a> {
             left -= usize::from(ended);
             self.rest = rest;
         }
-        while let Some((chunk, rest)) = self.rest.split_first_chunk::<8>() {
-            let mut ends = !u64::from_le_bytes(*chunk) & CONTINUES;
-            let ended = (ends >> 7).wrapping_mul(ONE_IN_EACH_BYTE).to_be_bytes()[0];
-            let ended = usize::from(ended);
-            if ended < left {
-                left -= ended;
+        while left > 0
+            && let Some((chunk, rest)) = self.rest.split_first_chunk::<8>()
+        {
+            let ends = (!u64::from_le_bytes(*chunk) & CONTINUES) >> 7;
+            // In each byte: how many end in it or before.
+            let ended = ends.wrapping_mul(ONE_IN_EACH_BYTE);
+            let all = usize::from(ended.to_be_bytes()[0]);
+            if all < left {
+                left -= all;
                 self.rest = rest;
                 continue;
             }
-            for _ in 1..left {
-                ends &= ends.wrapping_sub(1);
-            }
-            return if left == 0 { Ok(()) } else { self.advance(ends.trailing_zeros() / 8 + 1) };
+            // The first byte in which so many have ended. None of the bytes borrows from another.
+            let wanted = ONE_IN_EACH_BYTE.wrapping_mul(left as u64);
+            let reached = (ended | CONTINUES).wrapping_sub(wanted) & CONTINUES;
+            return self.advance(reached.trailing_zeros() / 8 + 1);
         }
         while left > 0 {
             let [byte] = self.take_array::<1>()?;

@@ -16,11 +16,41 @@ const CRC_BYTES: usize = 4;
 /// `ZSTD_error_dstSize_tooSmall`, one of the codes that the library promises to keep.
 const ZSTD_TOO_SMALL: zstd_safe::ErrorCode = 0_usize.wrapping_sub(70);
 
-/// Decompresses the blocks of one container, reusing one buffer.
+/// Decompresses blocks of one codec.
 pub struct Decompressor {
     state: State,
-    // Always initialised to its whole length; the last block occupies a prefix.
+    /// For one block.
+    space: Space,
+}
+
+/// Decompressed blocks, one behind the other, in memory that is used again.
+#[derive(Debug, Default)]
+pub struct Space {
+    // Always initialised to its whole length; the blocks occupy a prefix.
     buffer: Vec<u8>,
+    used: usize,
+}
+
+impl Space {
+    /// The blocks.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes_from(0)
+    }
+
+    /// Forget the blocks.
+    pub fn clear(&mut self) {
+        self.used = 0;
+    }
+
+    /// The blocks from the one on that begins at `start`.
+    pub fn bytes_from(&self, start: usize) -> &[u8] {
+        self.buffer.get(start..self.used).unwrap_or_default()
+    }
+
+    /// Where the next block will begin.
+    pub fn used(&self) -> usize {
+        self.used
+    }
 }
 
 enum State {
@@ -42,7 +72,7 @@ impl Decompressor {
             Codec::Zstandard(_) => State::Zstandard(None),
             Codec::Bzip2(_) => State::Bzip2,
         };
-        Self { state, buffer: Vec::new() }
+        Self { state, space: Space::default() }
     }
 
     /// The contents of one compressed block, at most `limit` bytes of it; valid until the next call.
@@ -51,35 +81,66 @@ impl Decompressor {
     /// [`Error::Corrupt`] if the block does not decompress, fails its checksum or holds more than
     /// `limit` bytes; [`Error::Unsupported`] if the codec library has no memory for its state.
     pub fn decompress<'b>(&'b mut self, block: &'b [u8], limit: usize) -> Result<&'b [u8]> {
-        let mut target = Target { buffer: &mut self.buffer, limit };
-        let length = match &mut self.state {
-            State::Null => return Ok(block),
-            State::Deflate(inflate) => target.inflate(inflate, block)?,
-            State::Snappy(decoder) => target.unsnap(decoder, block)?,
-            State::Zstandard(state) => target.unzstd(state, block)?,
-            State::Bzip2 => target.unbzip(block)?,
-        };
-        self.buffer.get(..length).ok_or_else(|| corrupt("length"))
+        if matches!(self.state, State::Null) {
+            return Ok(block);
+        }
+        self.space.clear();
+        self.state.append(block, limit, &mut self.space)?;
+        Ok(self.space.bytes())
+    }
+
+    /// Append the contents of one compressed block, at most `limit` bytes of it, to `space`.
+    ///
+    /// # Errors
+    /// As for [`Self::decompress`].
+    pub fn append(&mut self, block: &[u8], limit: usize, space: &mut Space) -> Result<()> {
+        self.state.append(block, limit, space)
     }
 }
 
-/// The buffer that a block is decompressed into, and how long it may become.
+impl State {
+    fn append(&mut self, block: &[u8], limit: usize, space: &mut Space) -> Result<()> {
+        let mut target = Target { start: space.used, buffer: &mut space.buffer, limit };
+        space.used += match self {
+            Self::Null => target.copy(block)?,
+            Self::Deflate(inflate) => target.inflate(inflate, block)?,
+            Self::Snappy(decoder) => target.unsnap(decoder, block)?,
+            Self::Zstandard(state) => target.unzstd(state, block)?,
+            Self::Bzip2 => target.unbzip(block)?,
+        };
+        Ok(())
+    }
+}
+
+/// Where a block is decompressed to, and how long it may become.
 struct Target<'b> {
     buffer: &'b mut Vec<u8>,
+    start: usize,
     limit: usize,
 }
 
 impl Target<'_> {
+    fn copy(&mut self, block: &[u8]) -> Result<usize> {
+        self.make_room(block.len())?;
+        let room = self.room().get_mut(..block.len());
+        room.ok_or_else(|| corrupt("length"))?.copy_from_slice(block);
+        Ok(block.len())
+    }
+
     fn inflate(&mut self, inflate: &mut Decompress, block: &[u8]) -> Result<usize> {
         inflate.reset(false);
         let mut written = 0;
+        if self.room().len() < likely(block.len()).min(self.limit) {
+            // In one piece, most blocks need no window.
+            self.grow(block.len())?;
+        }
         loop {
-            if written == self.buffer.len() {
+            if written == self.room().len() {
                 self.grow(block.len())?;
             }
             let before = (inflate.total_in(), inflate.total_out());
             let input = block.get(size(before.0)..).unwrap_or_default();
-            let output = self.buffer.get_mut(written..).unwrap_or_default();
+            let output = self.room().get_mut(written..).unwrap_or_default();
             let status = inflate
                 .decompress(input, output, FlushDecompress::Finish)
                 .map_err(|error| corrupt(error.to_string()))?;
@@ -88,7 +149,7 @@ impl Target<'_> {
                 return self.within_limit(written);
             }
             let stalled = before == (inflate.total_in(), inflate.total_out());
-            if stalled && written < self.buffer.len() {
+            if stalled && written < self.room().len() {
                 return Err(corrupt("the compressed data end too early"));
             }
         }
@@ -105,8 +166,8 @@ impl Target<'_> {
             return Err(corrupt("a snappy block claims an impossible length"));
         }
         self.make_room(expected)?;
-        let length = decoder.decompress(data, self.buffer).map_err(corrupt)?;
-        let found = crc32fast::hash(self.buffer.get(..length).unwrap_or_default());
+        let length = decoder.decompress(data, self.room()).map_err(corrupt)?;
+        let found = crc32fast::hash(self.room().get(..length).unwrap_or_default());
         if found != u32::from_be_bytes(*checksum) {
             return Err(corrupt("the checksum does not match"));
         }
@@ -126,7 +187,7 @@ impl Target<'_> {
             self.make_room(claimed.min(block.len().saturating_mul(LIKELY_RATIO)))?;
         }
         loop {
-            match context.decompress(self.buffer.as_mut_slice(), block) {
+            match context.decompress(self.room(), block) {
                 Ok(length) => return self.within_limit(length),
                 Err(ZSTD_TOO_SMALL) => self.grow(block.len())?,
                 Err(code) => return Err(corrupt(zstd_safe::get_error_name(code))),
@@ -138,36 +199,42 @@ impl Target<'_> {
         let mut decompress = bzip2::Decompress::new(false);
         let mut written = 0;
         loop {
-            if written == self.buffer.len() {
+            if written == self.room().len() {
                 self.grow(block.len())?;
             }
             let before = (decompress.total_in(), decompress.total_out());
             let input = block.get(size(before.0)..).unwrap_or_default();
-            let output = self.buffer.get_mut(written..).unwrap_or_default();
+            let output = self.room().get_mut(written..).unwrap_or_default();
             let status = decompress.decompress(input, output).map_err(corrupt)?;
             written = size(decompress.total_out());
             if status == bzip2::Status::StreamEnd {
                 return self.within_limit(written);
             }
             let stalled = before == (decompress.total_in(), decompress.total_out());
-            if stalled && written < self.buffer.len() {
+            if stalled && written < self.room().len() {
                 return Err(corrupt("the compressed data end too early"));
             }
         }
     }
 
+    /// What of the buffer is free.
+    fn room(&mut self) -> &mut [u8] {
+        self.buffer.get_mut(self.start..).unwrap_or_default()
+    }
+
     /// At least twice the room, but never beyond the limit.
     fn grow(&mut self, compressed: usize) -> Result<()> {
-        self.within_limit(self.buffer.len() + 1)?;
-        let target = (self.buffer.len() * 2).max(compressed.saturating_mul(4)).max(SMALLEST_BUFFER);
-        self.buffer.resize(target.min(self.limit), 0);
+        let room = self.room().len();
+        self.within_limit(room + 1)?;
+        let target = (room * 2).max(likely(compressed));
+        self.buffer.resize(self.start + target.min(self.limit), 0);
         Ok(())
     }
 
     fn make_room(&mut self, length: usize) -> Result<()> {
         self.within_limit(length)?;
-        if self.buffer.len() < length {
-            self.buffer.resize(length, 0);
+        if self.room().len() < length {
+            self.buffer.resize(self.start + length, 0);
         }
         Ok(())
     }
@@ -179,6 +246,11 @@ impl Target<'_> {
         }
         Ok(length)
     }
+}
+
+/// What a block of so many bytes most often decompresses to.
+fn likely(compressed: usize) -> usize {
+    compressed.saturating_mul(4).max(SMALLEST_BUFFER)
 }
 
 fn size(total: u64) -> usize {

@@ -5,19 +5,18 @@ use std::ops::Range;
 use arrow_array::BooleanArray;
 
 use super::decode::{WHAT, check_count, trailing};
+use crate::avro::decompress::Space;
 use crate::avro::{Block, Blocks, Cursor, StructColumn};
 use crate::{Error, Result};
 
 /// Decompressed bytes that are looked at together: enough for a filter to be evaluated over columns,
 /// few enough to stay in cache until the entries that it keeps are decoded.
-const CHUNK_BYTES: usize = 1024 * 1024;
-/// Those of the first chunk, which tells whether the filter keeps most entries.
-const FIRST_BYTES: usize = CHUNK_BYTES / 8;
+pub(super) const CHUNK_BYTES: usize = 512 * 1024;
 
 /// Decompressed blocks and the places of those entries that are still of interest.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
-    bytes: Vec<u8>,
+    space: Space,
     blocks: Vec<Place>,
     entries: Vec<Range<usize>>,
 }
@@ -33,29 +32,27 @@ struct Place {
 }
 
 impl Chunk {
-    /// Take the next blocks instead of those so far, and read every entry into `columns`; false at the
-    /// end of the container.
+    /// Take the next blocks, so many bytes and no more than a block above, instead of those so far, and
+    /// read every entry into `columns`; false at the end of the container.
     pub(super) fn fill(
         &mut self,
         blocks: &mut Blocks<'_>,
         columns: &mut StructColumn,
+        bytes: usize,
     ) -> Result<bool> {
-        let is_first = self.bytes.is_empty();
-        self.bytes.clear();
+        self.space.clear();
         self.blocks.clear();
         self.entries.clear();
-        while self.bytes.len() < if is_first { FIRST_BYTES } else { CHUNK_BYTES } {
-            let Some(block) = blocks.next_block()? else { break };
-            check_count(&block)?;
-            self.take(&block, columns)?;
-        }
+        while self.space.used() < bytes && self.take(blocks, columns)? {}
         Ok(!self.blocks.is_empty())
     }
 
-    fn take(&mut self, block: &Block<'_>, columns: &mut StructColumn) -> Result<()> {
-        let bytes = self.bytes.len()..self.bytes.len() + block.bytes.len();
+    fn take(&mut self, blocks: &mut Blocks<'_>, columns: &mut StructColumn) -> Result<bool> {
+        let mut start = self.space.used();
+        let Some(block) = blocks.append_block(&mut self.space)? else { return Ok(false) };
+        check_count(&block)?;
+        let bytes = start..start + block.bytes.len();
         let mut cursor = Cursor::new(block.bytes);
-        let mut start = bytes.start;
         for _ in 0..block.count {
             columns
                 .read(&mut cursor)
@@ -64,10 +61,9 @@ impl Chunk {
             self.entries.push(start..end);
             start = end;
         }
-        trailing(block, &cursor)?;
-        self.bytes.extend_from_slice(block.bytes);
+        trailing(&block, &cursor)?;
         self.blocks.push(Place { count: block.count, bytes, offset: block.offset });
-        Ok(())
+        Ok(true)
     }
 
     /// Number of entries of interest.
@@ -84,7 +80,7 @@ impl Chunk {
     /// Read the entries of interest into `columns`.
     pub(super) fn read(&self, columns: &mut StructColumn) -> Result<()> {
         for entry in &self.entries {
-            let bytes = self.bytes.get(entry.clone()).unwrap_or_default();
+            let bytes = self.space.bytes().get(entry.clone()).unwrap_or_default();
             let mut cursor = Cursor::new(bytes);
             let outcome = columns.read(&mut cursor);
             let end = entry.end - cursor.remaining();
@@ -106,7 +102,7 @@ impl Chunk {
     fn block_at(&self, position: usize, end: usize) -> (Block<'_>, usize) {
         let index = self.blocks.partition_point(|place| place.bytes.end <= position);
         match self.blocks.get(index) {
-            Some(place) => (place.block(&self.bytes), place.bytes.end.saturating_sub(end)),
+            Some(place) => (place.block(self.space.bytes()), place.bytes.end.saturating_sub(end)),
             None => (Block { count: 0, bytes: &[], offset: 0 }, 0),
         }
     }

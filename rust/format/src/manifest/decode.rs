@@ -17,6 +17,8 @@ use crate::spec::types::StructType;
 use crate::{Error, Result};
 
 pub(super) const WHAT: &str = "manifest";
+/// Entries that are counted together; their columns stay in cache.
+const COUNTED_AT_ONCE: usize = 1_024;
 
 /// Which statistics by column to decode.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -182,13 +184,15 @@ pub fn decode_run(
 pub fn count_entries(bytes: &[u8]) -> Result<[(i32, i64); 3]> {
     let partition_type = &StructType::default();
     let options = DecodeOptions { spec_id: 0, partition_type, stats: Stats::Skip };
-    let columns = decode_manifest(bytes, &options)?;
+    let mut decoder = ManifestDecoder::new(bytes, &options)?;
     let mut counts = [(0_i32, 0_i64); 3];
-    for (status, rows) in columns.statuses()?.iter().zip(columns.longs("record_count")?) {
-        let slot = status.and_then(|status| usize::try_from(status).ok());
-        if let Some((files, total)) = slot.and_then(|slot| counts.get_mut(slot)) {
-            *files = files.saturating_add(1);
-            *total = total.saturating_add(rows.unwrap_or(0));
+    while let Some(columns) = decoder.next_batch(COUNTED_AT_ONCE)? {
+        for (status, rows) in columns.statuses()?.iter().zip(columns.longs("record_count")?) {
+            let slot = status.and_then(|status| usize::try_from(status).ok());
+            if let Some((files, total)) = slot.and_then(|slot| counts.get_mut(slot)) {
+                *files = files.saturating_add(1);
+                *total = total.saturating_add(rows.unwrap_or(0));
+            }
         }
     }
     Ok(counts)

@@ -2,7 +2,9 @@
 //!
 //! What the filter asks of is decoded first, some blocks at a time: status and partition of every
 //! entry, then the bounds and counts of the referenced columns of those that their partition does not
-//! rule out. Only what is left is decoded in full; or everything, once most turns out to be left.
+//! rule out. Only what is left is decoded in full; or everything, where most turns out to be left.
+
+use std::ops::Range;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
@@ -10,7 +12,7 @@ use arrow_array::{BooleanArray, Int32Array, RecordBatch, StructArray};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use arrow_schema::Schema as ArrowSchema;
 
-use super::chunk::Chunk;
+use super::chunk::{CHUNK_BYTES, Chunk};
 use super::decode::{
     DecodeOptions, Stats, assemble, blocks_of, check_statuses, decode_run, flattened, part,
     read_blocks, selection,
@@ -20,13 +22,15 @@ use super::fields::{
     CONTENT_ID, DATA_FILE_ID, METRICS_IDS, PARTITION_ID, STATUS_ID, narrowed, read_entry,
 };
 use crate::Result;
-use crate::avro::{AvroType, BlockRun, Container, Selection, StructColumn};
+use crate::avro::{AvroType, BlockRun, Blocks, Container, Forecast, Selection, StructColumn};
 use crate::predicate::{
     BoundPredicate, FileStats, PartitionTuples, Predicate, evaluate_inclusive, references,
 };
 use crate::spec::types::StructType;
 
 const DATA: i32 = 0;
+/// Decompressed bytes of which the filter tells whether it keeps most of what follows.
+const SAMPLE_BYTES: usize = CHUNK_BYTES / 4;
 
 /// A filter of entries, projected onto their partition.
 #[derive(Debug, Clone, Copy)]
@@ -91,16 +95,20 @@ pub fn decode_matching_run(
     let mut decoder = MatchingDecoder::new(container.schema(), options, filter)
         .map_err(|error| error.or_at(container.schema_offset()))?;
     let mut blocks = blocks_of(&container, run);
+    decoder.length = blocks.remaining();
     let first = blocks.position();
     let mut start = first;
-    let mut chunk = Chunk::default();
-    while chunk.fill(&mut blocks, &mut decoder.tuples)? {
-        decoder.decode(&mut chunk).map_err(|error| error.or_at(start))?;
-        start = blocks.position();
-        if decoder.keeps_most() {
-            // Looking at each entry up to three times is worse than decoding all of them.
-            read_blocks(&mut blocks, &mut decoder.whole, usize::MAX)?;
+    let (mut chunk, mut bytes) = (Chunk::default(), SAMPLE_BYTES);
+    let mut trust = 1;
+    while chunk.fill(&mut blocks, &mut decoder.tuples, bytes)? {
+        let seen = chunk.len();
+        let keeps_most = decoder.decode(&mut chunk).map_err(|error| error.or_at(start))?;
+        if keeps_most {
+            decoder.read_undecided(&mut blocks, seen * trust * (CHUNK_BYTES / bytes))?;
         }
+        // Twice as much is taken on trust each time that a sample says the same.
+        (bytes, trust) = if keeps_most { (SAMPLE_BYTES, trust * 2) } else { (CHUNK_BYTES, 1) };
+        start = blocks.position();
     }
     decoder.finish().map_err(|error| error.or_at(first))
 }
@@ -115,11 +123,14 @@ struct MatchingDecoder<'a> {
     whole: StructColumn,
     /// Whether `whole` has the statistics that the filter asks about.
     tells_all: bool,
-    seen: usize,
+    /// Rows of `whole` that are yet to be filtered.
+    undecided: Vec<Range<usize>>,
+    /// Bytes of all blocks.
+    length: usize,
+    /// How many of them were read when room in `whole` was last made.
+    forecast_at: usize,
     live: usize,
     in_partition: usize,
-    /// How many in `whole` are known to be kept.
-    kept: usize,
 }
 
 impl<'a> MatchingDecoder<'a> {
@@ -151,16 +162,18 @@ impl<'a> MatchingDecoder<'a> {
             statistics: compile(&narrowed(&entry, &metrics), &referenced)?,
             whole: compile(&entry, &selection(&options.stats))?,
             tells_all,
-            seen: 0,
+            undecided: Vec::new(),
+            length: 0,
+            forecast_at: 0,
             live: 0,
             in_partition: 0,
-            kept: 0,
         })
     }
 
-    /// Decode what might match of a chunk, of which all tuples are read.
-    fn decode(&mut self, chunk: &mut Chunk) -> Result<()> {
-        self.seen += chunk.len();
+    /// Decode what might match of a chunk, of which all tuples are read, and say whether that is most
+    /// of it and the same could be said of entries that are decoded already.
+    fn decode(&mut self, chunk: &mut Chunk) -> Result<bool> {
+        let seen = chunk.len();
         let records = self.tuples.finish()?;
         let statuses = part(&records, "status")?;
         check_statuses(statuses)?;
@@ -179,13 +192,23 @@ impl<'a> MatchingDecoder<'a> {
             let kept = by_statistics(self.filter.rows, &files)?;
             chunk.keep(&kept);
         }
-        self.kept += chunk.len();
-        chunk.read(&mut self.whole)
+        chunk.read(&mut self.whole)?;
+        Ok(self.tells_all && chunk.len() > seen / 2)
     }
 
-    /// Whether the filter keeps so many entries that it is best evaluated when all are decoded.
-    fn keeps_most(&self) -> bool {
-        self.tells_all && self.kept > self.seen / 2
+    /// Decode the next blocks, so many entries or a few more, whether or not they match. Looking at
+    /// each entry up to three times is worse where most do.
+    fn read_undecided(&mut self, blocks: &mut Blocks<'_>, count: usize) -> Result<()> {
+        let start = self.whole.rows();
+        let left = blocks.remaining();
+        let read = self.length - left;
+        if read > 2 * self.forecast_at {
+            self.whole.reserve(Forecast { read, left });
+            self.forecast_at = read;
+        }
+        read_blocks(blocks, &mut self.whole, start.saturating_add(count))?;
+        self.undecided.push(start..self.whole.rows());
+        Ok(())
     }
 
     /// Which of some entries are live and might match by partition.
@@ -204,8 +227,8 @@ impl<'a> MatchingDecoder<'a> {
 
     fn finish(mut self) -> Result<MatchingEntries> {
         let mut columns = assemble(&self.whole.finish()?, self.spec_id)?;
-        if columns.len() > self.kept {
-            columns = self.of_undecided(columns)?;
+        if !self.undecided.is_empty() {
+            columns = self.without_ruled_out(columns)?;
         }
         Ok(MatchingEntries {
             live: self.live,
@@ -215,24 +238,23 @@ impl<'a> MatchingDecoder<'a> {
         })
     }
 
-    /// What the filter keeps of entries behind those that are known to be kept.
-    fn of_undecided(&mut self, columns: ManifestColumns) -> Result<ManifestColumns> {
-        let rest = columns.slice(self.kept, columns.len() - self.kept);
-        let mut kept = self.by_partition(rest.statuses()?, rest.partition.clone())?;
-        self.in_partition += kept.true_count();
-        if !matches!(self.filter.rows, Predicate::AlwaysTrue) {
-            kept = BooleanArray::new(
-                kept.values() & by_statistics(self.filter.rows, &rest.entries)?.values(),
-                None,
-            );
-        }
-        if kept.true_count() == rest.len() {
-            return Ok(columns);
-        }
+    /// All entries but those of the undecided that the filter rules out.
+    fn without_ruled_out(&mut self, columns: ManifestColumns) -> Result<ManifestColumns> {
         let mut mask = BooleanBufferBuilder::new(columns.len());
-        mask.append_n(self.kept, true);
-        mask.append_buffer(kept.values());
-        columns.filter(&BooleanArray::new(mask.finish(), None))
+        for rows in std::mem::take(&mut self.undecided) {
+            let some = columns.slice(rows.start, rows.len());
+            let mut kept = self.by_partition(some.statuses()?, some.partition.clone())?;
+            self.in_partition += kept.true_count();
+            if !matches!(self.filter.rows, Predicate::AlwaysTrue) {
+                let might_match = by_statistics(self.filter.rows, &some.entries)?;
+                kept = BooleanArray::new(kept.values() & might_match.values(), None);
+            }
+            mask.append_n(rows.start - mask.len(), true);
+            mask.append_buffer(kept.values());
+        }
+        mask.append_n(columns.len() - mask.len(), true);
+        let mask = BooleanArray::new(mask.finish(), None);
+        if mask.true_count() == columns.len() { Ok(columns) } else { columns.filter(&mask) }
     }
 }
 

@@ -87,6 +87,25 @@ fn a_filter_that_keeps_most_is_evaluated_at_the_end() {
 }
 
 #[test]
+fn stretches_of_which_most_is_kept_come_and_go() {
+    let table = Table::new(SPECS[0]);
+    let bytes = table.encode(&many(30_000), Codec::Deflate(1));
+    let between = |low: i32, high: i32| {
+        json!({"type": "and",
+            "left": {"type": "gt", "term": "id", "value": low},
+            "right": {"type": "lt", "term": "id", "value": high}})
+    };
+    let predicate = json!({"type": "or",
+        "left": {"type": "or", "left": between(-1, 9_000), "right": between(14_000, 17_000)},
+        "right": between(21_000, 29_000)});
+    let (partitions, rows) = table.filter(&predicate);
+    let filter = EntryFilter { partitions: &partitions, rows: &rows };
+    let matching = decode_matching(&bytes, &table.options(Stats::All), filter).unwrap();
+    assert!((13_000..15_000).contains(&matching.columns.len()), "{}", matching.columns.len());
+    assert_eq!(matching, table.oracle(&bytes, &predicate, Stats::All));
+}
+
+#[test]
 fn a_file_cut_short_is_corrupt_where_it_ends() {
     let table = Table::new(SPECS[0]);
     let header = table.encode(&[], Codec::Deflate(6)).len();
