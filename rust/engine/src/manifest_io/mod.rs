@@ -16,6 +16,6 @@ pub use filter::{FilteredManifests, filter_manifests};
 pub use merge::{MergeOptions, merge_manifests};
 pub use read::{Keep, read_entries, read_manifest_list};
 pub use rows::{ManifestRow, manifest_rows};
-pub(crate) use runs::{decode_in_runs, runs_of_each};
+pub(crate) use runs::decode_in_runs;
 pub use table_types::TableTypes;
 pub use write::{WriteOptions, write_manifest_list, write_manifests};

@@ -28,7 +28,7 @@ pub(crate) struct ManifestToRead {
     pub(crate) spec_id: i32,
     pub(crate) sequence_number: i64,
     pub(crate) added_snapshot_id: Option<i64>,
-    /// Its bytes, as far as the list says.
+    /// How many bytes it has, as far as is known.
     pub(crate) length: Option<u64>,
 }
 
@@ -59,7 +59,7 @@ impl Manifests {
                 spec_id,
                 sequence_number: 0,
                 added_snapshot_id: None,
-                length: None,
+                length: Some(bytes.len() as u64),
             });
         }
         Ok(Self::Inline(manifests))

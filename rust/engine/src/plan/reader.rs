@@ -22,12 +22,15 @@ use super::entries::PlannedEntries;
 use super::filter::{ScanFilter, SpecFilter};
 use super::manifests::ManifestToRead;
 use crate::error::{Error, Result};
-use crate::manifest_io::{decode_in_runs, runs_of_each};
+use crate::manifest_io::decode_in_runs;
 use crate::runtime::{compute, default_threads};
 use crate::store::FileIo;
 
 /// Units of work in flight per thread: one is fetched while another is decoded.
 const IN_FLIGHT_PER_THREAD: usize = 2;
+/// Into so many shares are all bytes divided for each thread, lest one has a large manifest left when the
+/// others are done.
+const SHARES_PER_THREAD: u64 = 4;
 /// Manifests of a bundle that are fetched at once.
 const FETCHED_AT_ONCE: usize = 4;
 /// A larger manifest costs more by its entries than by being one.
@@ -62,7 +65,6 @@ impl ManifestReader {
         manifests: Vec<ManifestToRead>,
         stats: Stats,
     ) -> Result<PlannedEntries> {
-        let most = runs_of_each(manifests.len());
         let mut parts: Vec<Vec<Part>> = vec![vec![]; manifests.len()];
         let mut unknown = Vec::new();
         for ((place, manifest), part) in manifests.into_iter().enumerate().zip(&mut parts) {
@@ -73,9 +75,11 @@ impl ManifestReader {
                 unknown.push(Unknown { place, manifest, key });
             }
         }
+        let bytes: u64 = unknown.iter().filter_map(|it| it.manifest.length).sum();
+        let share = (bytes / (default_threads() as u64 * SHARES_PER_THREAD)).max(1);
         let in_flight = default_threads() * IN_FLIGHT_PER_THREAD;
         let mut found = futures::stream::iter(self.bundles(unknown, in_flight))
-            .map(|bundle| self.read_bundle(bundle, stats.clone(), most))
+            .map(|bundle| self.read_bundle(bundle, stats.clone(), share))
             .buffered(in_flight);
         while let Some(bundle) = found.try_next().await? {
             for (place, found) in bundle {
@@ -114,18 +118,18 @@ impl ManifestReader {
         bundles
     }
 
-    /// What is found in manifests, by their places; in a large one at most `most` parts.
+    /// What is found in manifests, by their places; one of more bytes than a share is cut into as many runs.
     async fn read_bundle(
         &self,
         bundle: Vec<Unknown>,
         stats: Stats,
-        most: usize,
+        share: u64,
     ) -> Result<Vec<(usize, Part)>> {
         let (manifests, keys): (Vec<_>, Vec<_>) =
             bundle.into_iter().map(|it| (it.manifest, (it.place, it.key))).unzip();
         let cache = self.cache.as_ref().filter(|_| keys.iter().any(|(_, key)| key.is_some()));
         let mut found = match <[ManifestToRead; 1]>::try_from(manifests) {
-            Ok([manifest]) => vec![self.decode_one(manifest, stats, most).await?],
+            Ok([manifest]) => vec![self.decode_one(manifest, stats, share).await?],
             Err(manifests) => {
                 let found = self.decode_together(manifests, stats).await?;
                 found.into_iter().map(|bundle| vec![bundle]).collect()
@@ -153,8 +157,10 @@ impl ManifestReader {
         &self,
         manifest: ManifestToRead,
         stats: Stats,
-        most: usize,
+        share: u64,
     ) -> Result<Vec<PlannedBundle>> {
+        let shares = manifest.length.map_or(1, |length| length.div_ceil(share));
+        let most = usize::try_from(shares).unwrap_or(usize::MAX);
         let bytes = self.io.read(&manifest.location).await?;
         let decoder = self.decoder(stats);
         decode_in_runs(bytes, most, move |bytes, run| decoder.one(bytes, run, &manifest)).await
