@@ -73,8 +73,37 @@ pub(crate) fn read(
         Err(error) if !asked.is_empty() && !matches!(error, ParquetError::External(_)) => {
             read(metadata, (row_groups, located, &BTreeSet::new()), file)
         }
+        Ok(found) if !are_placed(&found, row_groups, located) => Ok(Arc::new(metadata.clone())),
         found => found.map(Arc::new),
     }
+}
+
+/// Whether the pages of each column chunk follow one on the other up to its end, by bytes and by rows. A decoder that
+/// was told anything else would find rows where there are none, or others.
+fn are_placed(metadata: &ParquetMetaData, row_groups: &[usize], leaves: &BTreeSet<usize>) -> bool {
+    let Some(indexes) = metadata.page_index() else { return true };
+    row_groups.iter().all(|row_group| {
+        let Some(group) = metadata.row_groups().get(*row_group) else { return true };
+        leaves.iter().all(|leaf| {
+            let chunk = group.columns().get(*leaf);
+            let index = indexes.offset_index(*row_group, *leaf);
+            let (Some(chunk), Some(index)) = (chunk, index) else { return true };
+            let (start, length) = chunk.byte_range();
+            let pages = index.page_locations();
+            // What stands before the first data page is the dictionary.
+            let first = pages.first().and_then(|page| u64::try_from(page.offset).ok());
+            let mut next = first.filter(|first| *first >= start);
+            let mut row = -1;
+            for page in pages {
+                let ascends = page.first_row_index > row && (row >= 0 || page.first_row_index == 0);
+                let here = next.filter(|next| u64::try_from(page.offset) == Ok(*next) && ascends);
+                let size = u64::try_from(page.compressed_page_size).ok();
+                next = here.zip(size).and_then(|(here, size)| here.checked_add(size));
+                row = page.first_row_index;
+            }
+            row < group.num_rows().max(1) && next == start.checked_add(length)
+        })
+    })
 }
 
 /// The leaves of a file that a predicate asks about.

@@ -1,0 +1,111 @@
+"""Page indexes and bloom filters with wrong bytes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from icefloe.exceptions import CorruptFileError
+
+from tests.unit.scan_tables import ID, NAME, arrow_field, leaf, schema, stream, task, write
+
+COUNT = 60
+SIX_PAGES = b"\x19\x6c"
+"""How an offset index begins: its first field is a list of six structures."""
+BOTH = schema(ID, NAME)
+FILTERS = [leaf("eq", "id", 31), leaf("gt", "id", 44), leaf("eq", "name", "name 07"), leaf("not-eq", "id", 5)]
+
+
+@pytest.fixture
+def indexed(tmp_path) -> Path:
+    """Six pages of each of two columns, with indexes and bloom filters."""
+    columns = {
+        arrow_field(1, "id", pa.int64()): list(range(COUNT)),
+        arrow_field(2, "name", pa.string()): [f"name {n:02}" for n in range(COUNT)],
+    }
+    filters = {name: {"ndv": COUNT, "fpp": 0.1} for name in ("id", "name")}
+    options = {"write_page_index": True, "max_rows_per_page": 10, "write_batch_size": 5, "use_dictionary": False}
+    return Path(write(tmp_path / "good.parquet", columns, **options, bloom_filter_options=filters))
+
+
+def between_rows_and_footer(path: Path) -> range:
+    """Where the file has its indexes and bloom filters."""
+    group = pq.ParquetFile(path).metadata.row_group(0)
+    chunks = [group.column(place) for place in range(group.num_columns)]
+    data = path.read_bytes()
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    return range(max(chunk.data_page_offset + chunk.total_compressed_size for chunk in chunks), footer)
+
+
+def rows(path: Path, row_filter: dict) -> list[dict]:
+    scan = stream([task(str(path), record_count=COUNT, residual=json.dumps(row_filter))], BOTH, threads=1)
+    return [row for batch in scan for row in batch.to_pylist()]
+
+
+def page_locations(data: bytes, region: range) -> list[tuple[int, int, int]]:
+    """Where the offset, the size and the first row of each page stand, two columns of six pages."""
+    found, place = [], data.index(SIX_PAGES, region.start)
+    while place > 0:
+        place += len(SIX_PAGES)
+        for _ in range(6):
+            numbers = []
+            for _ in range(3):
+                numbers.append(place + 1)
+                place += 2
+                while data[place - 1] >= 0x80:
+                    place += 1
+            assert data[place] == 0
+            place += 1
+            found.append(tuple(numbers))
+        place = data.find(SIX_PAGES, place, region.stop)
+    assert len(found) == 12
+    return found
+
+
+@pytest.mark.parametrize("part", ["offset", "size", "first row"])
+def test_pages_that_are_not_where_the_index_says_are_found_without_it(indexed, tmp_path, part):
+    good = indexed.read_bytes()
+    expected = [rows(indexed, row_filter) for row_filter in FILTERS]
+    assert [len(found) for found in expected] == [1, 15, 1, COUNT - 1]
+    damaged = tmp_path / "damaged.parquet"
+    for numbers in page_locations(good, between_rows_and_footer(indexed)):
+        place = numbers[("offset", "size", "first row").index(part)]
+        # Another number of as many bytes; a row that is no page's first, the last or none of the file.
+        byte = good[place] & 0x80 | 0x7E if part == "first row" else good[place] ^ 2
+        damaged.write_bytes(good[:place] + bytes([byte]) + good[place + 1 :])
+        assert [rows(damaged, row_filter) for row_filter in FILTERS] == expected
+
+
+def test_a_wrong_byte_is_an_error_if_it_is_told(indexed, tmp_path):
+    good = indexed.read_bytes()
+    damaged = tmp_path / "damaged.parquet"
+    told = 0
+    for place in between_rows_and_footer(indexed):
+        for byte in {(good[place] + 2) % 256, good[place] ^ 0x80}:
+            damaged.write_bytes(good[:place] + bytes([byte]) + good[place + 1 :])
+            reason = failure(damaged)
+            assert reason is None or str(damaged) in reason
+            told += reason is not None
+    assert told > 0
+
+
+def failure(path: Path) -> str | None:
+    try:
+        rows(path, FILTERS[1])
+    except CorruptFileError as error:
+        return str(error)
+    return None
+
+
+def test_indexes_cut_out_are_an_error_or_not_missed(indexed, tmp_path):
+    good = indexed.read_bytes()
+    region = between_rows_and_footer(indexed)
+    damaged = tmp_path / "damaged.parquet"
+    for fill in (b"\x00", b"\xff"):
+        damaged.write_bytes(good[: region.start] + fill * len(region) + good[region.stop :])
+        for row_filter in FILTERS:
+            with pytest.raises(CorruptFileError, match=r"damaged\.parquet"):
+                rows(damaged, row_filter)
