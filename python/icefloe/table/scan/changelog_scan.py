@@ -12,6 +12,7 @@ import pyarrow as pa
 from icefloe.exceptions import ValidationError
 from icefloe.table.read_context import schema_json
 from icefloe.table.scan.change_rows import CHANGE_COLUMNS, ChangeGroup, ChangeRows
+from icefloe.table.scan.changelog_explain import ChangelogExplanation, explained_changes
 from icefloe.table.scan.changelog_plan import appended, difference
 from icefloe.table.scan.incremental import IncrementalScan
 from icefloe.table.scan.metadata_columns import DELETED, check_names
@@ -107,6 +108,17 @@ class IncrementalChangelogScan(IncrementalScan):
             else:
                 total += sum(batch.num_rows for batch in rows.of_snapshot(changes))
         return total
+
+    def explain(self) -> ChangelogExplanation:
+        """Return what the scan will read: snapshots of the range, files for inserted and deleted rows, delete files, bytes.
+
+        Example:
+            >>> table.incremental_changelog_scan().explain().bytes_to_read > 0
+            True
+        """
+        snapshot_ids = tuple(snapshot.snapshot_id for snapshot in self.snapshots())
+        columns = tuple(one["name"] for one in json.loads(self.changes_json())["fields"])
+        return explained_changes(self.changes(), self.table_name, snapshot_ids, str(self.row_filter), columns)
 
     def changes_json(self) -> str:
         """Return the schema of the rows as JSON, with the columns that tell the change."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import io
 import json
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,58 @@ _STYLES = {
 }
 
 
-@dataclass(frozen=True)
-class ScanExplanation:
+class Explanation(ABC):
+    """Findings about a plan. Prints as a tree, shows as HTML in notebooks."""
+
+    @abstractmethod
+    def title(self) -> tuple[str, str]:
+        """Return what is explained, and of which state of the table."""
+
+    @abstractmethod
+    def findings(self) -> list[Finding]:
+        """Return what was found, subject by subject."""
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return the explanation as pairs of subject and finding."""
+        return [(one.subject, "; ".join([one.text, *one.details])) for one in self.findings()]
+
+    def tree(self) -> Tree:
+        """Return the explanation as a tree of the rich library."""
+        from rich.text import Text
+        from rich.tree import Tree
+
+        tree = Tree(Text(", ".join(self.title()), style="bold"))
+        for finding in self.findings():
+            branch = tree.add(Text.assemble((f"{finding.subject}: ", "cyan"), finding.text))
+            for detail in finding.details:
+                branch.add(Text(detail))
+        return tree
+
+    def __rich__(self) -> Tree:
+        return self.tree()
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        out = io.StringIO()
+        Console(file=out, width=160, color_system=None).print(self.tree())
+        return out.getvalue().rstrip("\n")
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(_row(finding) for finding in self.findings())
+        subject, of = map(html.escape, self.title())
+        title = f"{subject} <span style='{_STYLES['quiet']}'>{of}</span>"
+        return (
+            f"<div style='{_STYLES['box']}'><div style='{_STYLES['title']}'>{title}</div>"
+            f"<table style='border-collapse:collapse;background:none'>{rows}</table></div>"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class ScanExplanation(Explanation):
     """A plan in words. Prints as a tree, shows as HTML in notebooks, and has the numbers.
 
     Attributes:
@@ -50,8 +101,11 @@ class ScanExplanation:
     deletes: DeleteFindings = field(default_factory=DeleteFindings)
     footers: FooterFindings | None = None
 
-    def findings(self) -> list[Finding]:
-        """Return what was found, subject by subject."""
+    def title(self) -> tuple[str, str]:  # noqa: D102  described by the explanation
+        of = f"snapshot {self.snapshot_id}" if self.snapshot_id is not None else "no snapshot yet"
+        return f"scan of {self.table}", of
+
+    def findings(self) -> list[Finding]:  # noqa: D102  described by the explanation
         count = self.counters.get
         found = [
             Finding("filter", self.row_filter),
@@ -72,25 +126,6 @@ class ScanExplanation:
         found.append(Finding("tasks", f"{self.splits:,}"))
         return found
 
-    def lines(self) -> list[tuple[str, str]]:
-        """Return the explanation as pairs of subject and finding."""
-        return [(one.subject, "; ".join([one.text, *one.details])) for one in self.findings()]
-
-    def tree(self) -> Tree:
-        """Return the explanation as a tree of the rich library."""
-        from rich.text import Text
-        from rich.tree import Tree
-
-        tree = Tree(Text(f"scan of {self.table}, {self._snapshot()}", style="bold"))
-        for finding in self.findings():
-            branch = tree.add(Text.assemble((f"{finding.subject}: ", "cyan"), finding.text))
-            for detail in finding.details:
-                branch.add(Text(detail))
-        return tree
-
-    def _snapshot(self) -> str:
-        return f"snapshot {self.snapshot_id}" if self.snapshot_id is not None else "no snapshot yet"
-
     def _manifests(self, subject: str, kind: str) -> Finding:
         total, skipped = (self.counters.get(f"{kind}_manifests_{which}", 0) for which in ("total", "skipped"))
         why = (f"{skipped:,} skipped: they cannot match or hold no live files",) if skipped else ()
@@ -110,29 +145,6 @@ class ScanExplanation:
         planned, total = self.counters.get("delete_files_planned", 0), self.counters.get("delete_files_total", 0)
         text = f"{planned:,} to apply of {total:,}"
         return Finding("delete files", text, None, self.deletes.details())
-
-    def __rich__(self) -> Tree:
-        return self.tree()
-
-    def __str__(self) -> str:
-        from rich.console import Console
-
-        out = io.StringIO()
-        Console(file=out, width=160, color_system=None).print(self.tree())
-        return out.getvalue().rstrip("\n")
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        rows = "".join(_row(finding) for finding in self.findings())
-        title = (
-            f"scan of {html.escape(self.table)} <span style='{_STYLES['quiet']}'>{html.escape(self._snapshot())}</span>"
-        )
-        return (
-            f"<div style='{_STYLES['box']}'><div style='{_STYLES['title']}'>{title}</div>"
-            f"<table style='border-collapse:collapse;background:none'>{rows}</table></div>"
-        )
 
 
 def explained(  # noqa: PLR0913  what a plan does not know of its scan
