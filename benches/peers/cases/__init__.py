@@ -15,6 +15,7 @@ from peers.cases import (
     spark_scan,
     spark_udf,
     spark_write,
+    streamed,
     transforms,
 )
 
@@ -26,6 +27,7 @@ CASES: dict[str, Case] = {
         pruning,
         transforms,
         scan,
+        streamed,
         deletes,
         many_files,
         append,

@@ -73,7 +73,7 @@ pub(crate) fn avro_units(request: &FileRequest<'_>) -> Result<Vec<AvroUnit>> {
     let remote = matches!(source, DataFile::Remote(_));
     let whole = source.len() <= WHOLE_BYTES;
     let source = match remote && whole {
-        true => source.again(request.io, request.location, || vec![vec![0..source.len()]])?,
+        true => source.again(true, || vec![vec![0..source.len()]]),
         false => source,
     };
     let (file, first_block) = open(request, source)?;

@@ -3,10 +3,10 @@
 use arrow_array::RecordBatch;
 
 use super::avro_file::{AvroUnit, avro_units};
-use super::file::Unit;
 use super::orc_file::{OrcUnit, orc_units};
 use super::parquet_units::parquet_units;
 use super::request::FileRequest;
+use super::unit::Unit;
 use crate::error::{Error, Result};
 
 /// A format that files are read in.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::{ArrayRef, RecordBatch};
@@ -63,6 +64,8 @@ pub(crate) struct DeleteFiles {
     places: Vec<Option<(usize, usize)>>,
     /// How much work is in flight for one set, of which several may be read at once.
     flight: Flight,
+    /// Files of positions that are read at once for one data file.
+    threads: usize,
 }
 
 impl DeleteFiles {
@@ -75,9 +78,9 @@ impl DeleteFiles {
         let data_files = tasks.iter().map(|task| task.location.clone()).collect();
         let positions = files.iter().map(|_| OnceLock::new()).collect();
         let (groups, places) = key_groups(&files, tasks);
-        let threads = threads.div_ceil(groups.len().max(1));
-        let flight = Flight { threads, bytes: WAITING_BYTES };
-        Self { io, context, files, data_files, positions, groups, places, flight }
+        let flight =
+            Flight { threads: threads.div_ceil(groups.len().max(1)), bytes: WAITING_BYTES };
+        Self { io, context, files, data_files, positions, groups, places, flight, threads }
     }
 
     /// The formats of all of them.
@@ -94,15 +97,16 @@ impl DeleteFiles {
         (location, rows): (&str, i64),
         deletes: &[Range<usize>],
     ) -> Result<Option<RoaringTreemap>> {
+        let of_positions =
+            |index: &usize| self.files.get(*index).is_some_and(|file| file.content == POSITIONS);
+        let wanted: Vec<usize> = deletes.iter().cloned().flatten().filter(of_positions).collect();
+        self.load_positions(&wanted);
         let mut all: Option<RoaringTreemap> = None;
-        for index in deletes.iter().cloned().flatten() {
+        for index in wanted {
             let (Some(file), Some(slot)) = (self.files.get(index), self.positions.get(index))
             else {
                 continue;
             };
-            if file.content != POSITIONS {
-                continue;
-            }
             let loaded = slot.get_or_init(|| self.read_positions(index).map(Arc::new)).clone()?;
             if let Some(positions) = loaded.positions(location) {
                 within(positions, &file.location, (location, rows))?;
@@ -113,6 +117,28 @@ impl DeleteFiles {
             }
         }
         Ok(all)
+    }
+
+    /// Read those of the files that nobody has read, several at once. What fails is found where it is asked for.
+    fn load_positions(&self, files: &[usize]) {
+        let unread =
+            |index: &&usize| self.positions.get(**index).is_some_and(|it| it.get().is_none());
+        let unread: Vec<usize> = files.iter().filter(unread).copied().collect();
+        let next = AtomicUsize::new(0);
+        let load = || {
+            while let Some(index) = unread.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if let Some(slot) = self.positions.get(*index) {
+                    slot.get_or_init(|| self.read_positions(*index).map(Arc::new));
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.threads.min(unread.len()) {
+                // Without another thread this one reads them all.
+                drop(std::thread::Builder::new().spawn_scoped(scope, load));
+            }
+            load();
+        });
     }
 
     /// The key sets of the equality deletes among these delete files.

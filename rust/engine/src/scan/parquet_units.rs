@@ -6,7 +6,7 @@ use icefloe_format::predicate::Predicate;
 
 use super::bloom::that_may_hold;
 use super::columns::{BatchPlan, FileFacts};
-use super::file::{Footer, OpenFile, Unit, WHAT, units};
+use super::file::{Footer, OpenFile, WHAT};
 use super::file_columns::{FileColumn, file_columns};
 use super::key_tests::KeyTests;
 use super::page_index::{IndexedPages, asked_leaves};
@@ -14,6 +14,7 @@ use super::pages::rows_that_might_match;
 use super::request::FileRequest;
 use super::row_filter::RowTest;
 use super::row_groups::{in_range, that_might_match};
+use super::unit::{Unit, units};
 use crate::error::Result;
 
 /// Open a file and cut the row groups and pages that may hold a wanted row.
@@ -42,7 +43,6 @@ pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
     let metadata = reader.metadata();
     let kept = rows_that_might_match(metadata, &columns, &row_groups, &request.residual)?;
     let file = OpenFile {
-        io: request.io.clone(),
         location: request.location.to_owned(),
         source: footer.source.clone(),
         reader,

@@ -1,5 +1,6 @@
 //! The bytes of a data file behind a network: few requests, each for much.
 
+use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -75,8 +76,13 @@ impl RemoteFile {
         self.read(range)
     }
 
-    /// What is there from an offset on, without another request if any of it is known.
-    pub(super) fn read_on(&self, start: u64) -> Result<Bytes> {
+    /// Reads on from an offset.
+    pub(super) fn read_on(&self, start: u64) -> RemoteOn {
+        RemoteOn { file: self.clone(), offset: start, known: Bytes::new() }
+    }
+
+    /// Some of what is there from an offset on, without another request if any of it is known; empty at the end.
+    fn some(&self, start: u64) -> Result<Bytes> {
         match self.known(start)? {
             Some((bytes, from)) => Ok(bytes.slice(within(start - from)..)),
             None if start >= self.length => Ok(Bytes::new()),
@@ -123,7 +129,83 @@ impl RemoteFile {
     }
 }
 
+/// Reads on from an offset, block by block where nothing told what will be needed.
+#[derive(Debug)]
+pub(crate) struct RemoteOn {
+    file: RemoteFile,
+    offset: u64,
+    known: Bytes,
+}
+
+impl Read for RemoteOn {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.known.is_empty() {
+            self.known = self.file.some(self.offset).map_err(carried)?;
+        }
+        let count = self.known.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&self.known.split_to(count));
+        self.offset += count as u64;
+        Ok(count)
+    }
+}
+
+/// What failed, as the decoder carries it.
+fn carried(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(source) => io::Error::other(source),
+        error => io::Error::other(error),
+    }
+}
+
 /// An offset within bytes that are in memory.
 fn within(offset: u64) -> usize {
     usize::try_from(offset).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+
+    /// The address of a server of one file, which answers requests for a part of it.
+    fn serve(content: Vec<u8>) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}/file", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for connection in listener.incoming() {
+                let mut connection = connection.unwrap();
+                let lines = BufReader::new(&connection).lines().map(|line| line.unwrap());
+                let lines: Vec<_> = lines.take_while(|line| !line.is_empty()).collect();
+                let range = lines.iter().find_map(|line| line.split_once("bytes=")).unwrap().1;
+                let (first, last) = range.trim().split_once('-').unwrap();
+                let last: usize = last.parse().unwrap();
+                let part = match first.parse::<usize>() {
+                    Ok(first) => first..last + 1,
+                    Err(_) => content.len() - last..content.len(),
+                };
+                let head = format!(
+                    "HTTP/1.1 206 So\r\nContent-Length: {}\r\nContent-Range: bytes {}-{}/{}\r\n\
+                     Last-Modified: Wed, 21 Oct 2015 07:28:00 GMT\r\nConnection: close\r\n\r\n",
+                    part.len(),
+                    part.start,
+                    part.end - 1,
+                    content.len()
+                );
+                connection.write_all(head.as_bytes()).unwrap();
+                connection.write_all(&content[part]).unwrap();
+            }
+        });
+        address
+    }
+
+    #[test]
+    fn reading_goes_on_where_the_first_block_ends() {
+        let content: Vec<u8> = (0..500_000_u32).map(|n| (n % 251) as u8).collect();
+        let io = FileIo::new(std::iter::empty());
+        let file = RemoteFile::open(&io, &serve(content.clone())).unwrap();
+        let mut found = Vec::new();
+        file.read_on(1_000).read_to_end(&mut found).unwrap();
+        assert!(found == content[1_000..]);
+    }
 }

@@ -1,22 +1,16 @@
 //! The bytes of one data file, for one decoding thread.
 
-use std::fs::File;
-use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{BufReader, ErrorKind, Read};
 use std::ops::Range;
-use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytes::Buf;
 use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::remote_file::RemoteFile;
+use super::local_file::{FromOffset, LocalFile};
+use super::remote_file::{RemoteFile, RemoteOn};
 use crate::error::Error;
 use crate::store::FileIo;
-
-/// Enough for a page header with statistics; a longer one is read in several steps.
-const HEADER_BUFFER_BYTES: usize = 512;
 
 /// An open data file.
 #[derive(Debug, Clone)]
@@ -43,19 +37,15 @@ impl DataFile {
     }
 
     /// The same file for one decoding thread, which will read the ranges that `stages` tells, those of
-    /// a stage together.
-    ///
-    /// # Errors
-    /// As for [`DataFile::open`].
+    /// a stage together; with `passing` it drops what it reads before it reads more.
     pub(crate) fn again(
         &self,
-        io: &FileIo,
-        location: &str,
+        passing: bool,
         stages: impl FnOnce() -> Vec<Vec<Range<u64>>>,
-    ) -> crate::Result<Self> {
+    ) -> Self {
         match self {
-            Self::Local(_) => Self::open(io, location),
-            Self::Remote(remote) => Ok(Self::Remote(remote.ahead(stages()))),
+            Self::Local(local) => Self::Local(local.again(passing)),
+            Self::Remote(remote) => Self::Remote(remote.ahead(stages())),
         }
     }
 
@@ -71,7 +61,7 @@ impl DataFile {
 impl Length for DataFile {
     fn len(&self) -> u64 {
         match self {
-            Self::Local(file) => file.length,
+            Self::Local(file) => file.len(),
             Self::Remote(file) => file.len(),
         }
     }
@@ -83,7 +73,7 @@ impl ChunkReader for DataFile {
     fn get_read(&self, start: u64) -> Result<Self::T> {
         Ok(match self {
             Self::Local(file) => ReadOn::Local(file.read_on(start)),
-            Self::Remote(file) => ReadOn::Remote(file.read_on(start)?.reader()),
+            Self::Remote(file) => ReadOn::Remote(file.read_on(start)),
         })
     }
 
@@ -95,7 +85,10 @@ impl ChunkReader for DataFile {
             )));
         }
         match self {
-            Self::Local(file) => file.bytes(start, length),
+            Self::Local(file) => file.bytes(start, length).map_err(|error| match error.kind() {
+                ErrorKind::UnexpectedEof => ParquetError::EOF(format!("{length} bytes at {start}")),
+                _ => error.into(),
+            }),
             Self::Remote(file) => file.bytes(start..start + length as u64),
         }
     }
@@ -105,7 +98,7 @@ impl ChunkReader for DataFile {
 #[derive(Debug)]
 pub(crate) enum ReadOn {
     Local(BufReader<FromOffset>),
-    Remote(bytes::buf::Reader<Bytes>),
+    Remote(RemoteOn),
 }
 
 impl Read for ReadOn {
@@ -114,58 +107,5 @@ impl Read for ReadOn {
             Self::Local(reader) => reader.read(buffer),
             Self::Remote(reader) => reader.read(buffer),
         }
-    }
-}
-
-/// An open file of this machine.
-#[derive(Debug, Clone)]
-pub(crate) struct LocalFile {
-    // The lock guards the cursor; each decoding thread opens its own file and never waits.
-    file: Arc<Mutex<File>>,
-    length: u64,
-}
-
-impl LocalFile {
-    fn open(path: &Path) -> std::io::Result<Self> {
-        let file = File::open(path)?;
-        let length = file.metadata()?.len();
-        Ok(Self { file: Arc::new(Mutex::new(file)), length })
-    }
-
-    fn read_on(&self, start: u64) -> BufReader<FromOffset> {
-        let reader = FromOffset { file: self.clone(), offset: start };
-        BufReader::with_capacity(HEADER_BUFFER_BYTES, reader)
-    }
-
-    fn bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        let mut buffer = Vec::with_capacity(length);
-        let mut file = self.lock();
-        file.seek(SeekFrom::Start(start))?;
-        let read = (&mut *file).take(length as u64).read_to_end(&mut buffer)?;
-        if read != length {
-            return Err(ParquetError::EOF(format!("{read} of {length} bytes at {start}")));
-        }
-        Ok(buffer.into())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, File> {
-        self.file.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Reads a local file on from an offset.
-#[derive(Debug)]
-pub(crate) struct FromOffset {
-    file: LocalFile,
-    offset: u64,
-}
-
-impl Read for FromOffset {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let mut file = self.file.lock();
-        file.seek(SeekFrom::Start(self.offset))?;
-        let read = file.read(buffer)?;
-        self.offset += read as u64;
-        Ok(read)
     }
 }

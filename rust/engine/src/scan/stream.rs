@@ -21,7 +21,7 @@ use crate::store::FileIo;
 const REMOTE_THREADS: usize = 4;
 
 /// Bytes of batches that may wait for their taker, for each thread.
-const WAITING_BYTES: usize = 8 << 20;
+const WAITING_BYTES: usize = 3 << 20;
 
 /// How a scan reads.
 #[derive(Debug, Clone)]
