@@ -15,10 +15,13 @@ const LIMIT: usize = 4;
 
 impl Forecast {
     /// Make room in `values`, all of which came from what is read, for the likes of them in what is
-    /// left, and a little more.
+    /// left, unless there is: some more then, as the next forecast may be a little higher and to move
+    /// all values for it costs more than room that is not used.
     pub(super) fn reserve<T>(self, values: &mut Vec<T>) {
         let expected = values.len().saturating_mul(self.left) / self.read.max(1);
         let limit = self.left.saturating_mul(LIMIT) / size_of::<T>().max(1);
-        values.reserve(expected.saturating_add(expected / 16).min(limit));
+        if values.capacity() - values.len() < expected.min(limit) {
+            values.reserve(expected.saturating_add(expected / 16).min(limit));
+        }
     }
 }
