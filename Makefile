@@ -10,7 +10,7 @@ PEERS ?= duckdb
 ROUNDS ?= 5
 CASE ?=
 SECONDS ?= 60
-TARGET ?= container manifest manifest_list records single_value predicate_json schema_json spec_json
+TARGET ?= container manifest manifest_list orc_end records single_value predicate_json schema_json spec_json
 PROFILE ?= fast
 
 BIN := $(VENV)/bin

@@ -141,6 +141,7 @@ def read(
     *,
     projection: str,
     batch_size: int = 65536,
+    batch_bytes: int = 1_572_864,
     limit: int | None = None,
     string_views: bool = False,
     threads: int | None = None,
@@ -158,6 +159,7 @@ def read(
             fields have the ids of partition fields). With ``_deleted`` no row is left out: the column says which are deleted, of a
             task with marks those that the marks delete.
         batch_size: Most rows of a batch, >= 1.
+        batch_bytes: About the most bytes of a batch of Parquet rows; twice as many may wait for the consumer, for each thread.
         limit: Stop after this many rows.
         string_views: Return strings and binaries as views, which saves a copy where the consumer takes them.
         threads: Threads that decode at once, >= 1.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use icefloe_engine::plan::{self, Packing, PlanRequest, TableContext};
-use icefloe_engine::scan::{DeleteFile, Scan, ScanOptions, ScanReader, ScanTask};
+use icefloe_engine::scan::{BatchSize, DeleteFile, Scan, ScanOptions, ScanReader, ScanTask};
 use icefloe_format::spec::Schema;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -101,7 +101,7 @@ fn pack_tasks<'py>(
 
 /// Read scan tasks.
 #[pyfunction]
-#[pyo3(signature = (io, context, files, deletes, *, projection, batch_size = 65536, limit = None, string_views = false, threads = None))]
+#[pyo3(signature = (io, context, files, deletes, *, projection, batch_size = 65536, batch_bytes = 1_572_864, limit = None, string_views = false, threads = None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python function")]
 fn read(
     io: PyFileIo,
@@ -110,6 +110,7 @@ fn read(
     deletes: BatchIn,
     projection: &str,
     batch_size: usize,
+    batch_bytes: u64,
     limit: Option<usize>,
     string_views: bool,
     threads: Option<usize>,
@@ -118,6 +119,7 @@ fn read(
     let projection = Schema::from_json(projection).map_err(raise_format)?;
     let deletes = DeleteFile::from_batch(&deletes.0).map_err(raise)?;
     let tasks = ScanTask::from_batch(&files.0, deletes.len()).map_err(raise)?;
+    let batch_size = BatchSize { rows: batch_size, bytes: batch_bytes };
     let options = ScanOptions { projection, batch_size, limit, string_views, threads };
     let scan = Scan::new(io.inner, Arc::new(context), tasks, deletes, options).map_err(raise)?;
     Ok(ScanStream { scan, origin: None })
@@ -135,7 +137,9 @@ fn explain_read<'py>(
     projection: &str,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let scan = read(io, context, files, deletes, projection, 65536, None, true, threads)?.scan;
+    let BatchSize { rows, bytes } = BatchSize::PASSING;
+    let scan =
+        read(io, context, files, deletes, projection, rows, bytes, None, true, threads)?.scan;
     let survey = py.detach(|| scan.survey()).map_err(raise)?;
     batch_out(py, &survey)
 }

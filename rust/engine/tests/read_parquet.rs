@@ -11,7 +11,7 @@ use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{Field, Schema as ArrowSchema};
 use icefloe_engine::Error;
 use icefloe_engine::plan::TableContext;
-use icefloe_engine::scan::{Scan, ScanOptions, ScanTask};
+use icefloe_engine::scan::{BatchSize, Scan, ScanOptions, ScanTask};
 use icefloe_engine::store::FileIo;
 use icefloe_format::spec::Schema;
 use parquet::arrow::ArrowWriter;
@@ -79,7 +79,7 @@ fn scan(tasks: Vec<ScanTask>) -> Scan {
     let context = Arc::new(TableContext::from_json(&context).unwrap());
     let options = ScanOptions {
         projection: Schema::from_json(SCHEMA).unwrap(),
-        batch_size: 7,
+        batch_size: BatchSize { rows: 7, bytes: 1 << 20 },
         limit: None,
         string_views: false,
         threads: Some(3),

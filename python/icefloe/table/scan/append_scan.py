@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from icefloe.table.scan.explain import ScanExplanation, explained
 from icefloe.table.scan.incremental import IncrementalScan
+from icefloe.table.scan.plan import PASSING_BYTES
 from icefloe.table.scan.results import count_planned, enough
 from icefloe.table.snapshots import Operation
 
@@ -73,7 +74,7 @@ class IncrementalAppendScan(IncrementalScan):
             counters.update(plan.counters)
         return replace(empty, files=files, counters=dict(counters), limit=self.limit)
 
-    def _opened(self, *, string_views: bool = False) -> tuple[RowStream, int | None]:
+    def _opened(self, *, string_views: bool = False, batch_bytes: int = PASSING_BYTES) -> tuple[RowStream, int | None]:
         plan = enough(self.plan())
-        stream = plan.stream(string_views=string_views, batch_size=self._batch_size())
+        stream = plan.stream(string_views=string_views, batch_size=self._batch_size(), batch_bytes=batch_bytes)
         return stream.named(self._origin()), plan.counters.get("records_planned")

@@ -17,6 +17,7 @@ from icefloe.table.scan.changelog_plan import appended, difference
 from icefloe.table.scan.incremental import IncrementalScan
 from icefloe.table.scan.metadata_columns import DELETED, check_names
 from icefloe.table.scan.origin import read_from
+from icefloe.table.scan.plan import PASSING_BYTES
 from icefloe.table.scan.results import count_planned
 from icefloe.table.snapshots import Operation
 
@@ -176,7 +177,7 @@ class IncrementalChangelogScan(IncrementalScan):
             found = (batch for changes in self.changes() for batch in rows.of_snapshot(changes))
         return found if self.limit is None else _limited(found, self.limit)
 
-    def _opened(self, *, string_views: bool = False) -> tuple[RowStream, int | None]:
+    def _opened(self, *, string_views: bool = False, batch_bytes: int = PASSING_BYTES) -> tuple[RowStream, int | None]:
         del string_views  # Rows are compared and filtered on the way, which views cannot be everywhere.
         return ChangeStream(self), None
 

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
     from icefloe.io import FileIO
 
+PASSING_BYTES = 3 * 512 * 1024
+"""Bytes of a batch of a stream: batches that a consumer lets go of hold little memory however wide rows are."""
+
+KEPT_BYTES = 5 * 1024 * 1024
+"""Bytes of a batch where all rows are kept: fewer and larger ones cost less."""
+
 
 @dataclass(frozen=True)
 class Packing:
@@ -80,7 +86,9 @@ class ScanPlan:
         for files, deletes in packed:
             yield TaskGroup(self.context, self.projection, properties, batch_to_ipc(files), batch_to_ipc(deletes))
 
-    def stream(self, *, string_views: bool = False, batch_size: int = 65536) -> _core.ScanStream:
+    def stream(
+        self, *, string_views: bool = False, batch_size: int = 65536, batch_bytes: int = PASSING_BYTES
+    ) -> _core.ScanStream:
         """Return the rows as a stream that any Arrow consumer reads, each from the beginning."""
         return _core.read(
             self.io.core,
@@ -89,6 +97,7 @@ class ScanPlan:
             self.deletes,
             projection=self.projection,
             batch_size=batch_size,
+            batch_bytes=batch_bytes,
             limit=self.limit,
             string_views=string_views,
         )

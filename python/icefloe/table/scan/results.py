@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from icefloe.table.scan.metadata_columns import DELETED, POSITION
 from icefloe.table.scan.origin import read_from
+from icefloe.table.scan.plan import KEPT_BYTES, PASSING_BYTES
 from icefloe.table.scan.progress import watched
 from icefloe.table.scan.selection import Selection, with_metadata_columns
 
@@ -50,7 +51,7 @@ class Results(Selection):
     """
 
     @abstractmethod
-    def _opened(self, *, string_views: bool = False) -> tuple[RowStream, int | None]:
+    def _opened(self, *, string_views: bool = False, batch_bytes: int = PASSING_BYTES) -> tuple[RowStream, int | None]:
         """Plan the scan and return its rows, and how many there are at most; None if nobody knows before."""
 
     def _origin(self) -> str:
@@ -71,7 +72,7 @@ class Results(Selection):
             >>> scan.to_arrow().column("id").to_pylist()
             [1, 2, 3]
         """
-        stream, planned_rows = self._opened()
+        stream, planned_rows = self._opened(batch_bytes=KEPT_BYTES)
         batches = watched(read_from(self._origin(), iter(stream)), planned_rows, show=progress)
         return pa.Table.from_batches(batches, schema=stream.schema)
 
@@ -107,7 +108,7 @@ class Results(Selection):
         """
         import polars as pl
 
-        return pl.DataFrame(self)
+        return pl.DataFrame(self._opened(string_views=True, batch_bytes=KEPT_BYTES)[0])
 
     def to_duckdb(
         self, table_name: str, connection: duckdb.DuckDBPyConnection | None = None

@@ -11,7 +11,7 @@ from icefloe.table.refs import SnapshotRefType
 from icefloe.table.scan.explain import ScanExplanation, explained
 from icefloe.table.scan.metadata_columns import DELETED
 from icefloe.table.scan.origin import naming
-from icefloe.table.scan.plan import ScanPlan
+from icefloe.table.scan.plan import PASSING_BYTES, ScanPlan
 from icefloe.table.scan.results import Results, count_planned, enough
 
 if TYPE_CHECKING:
@@ -183,9 +183,9 @@ class TableScan(Results):
         snapshot = self.snapshot()
         return self.table_name if snapshot is None else f"snapshot {snapshot.snapshot_id} of {self.table_name}"
 
-    def _opened(self, *, string_views: bool = False) -> tuple[RowStream, int | None]:
+    def _opened(self, *, string_views: bool = False, batch_bytes: int = PASSING_BYTES) -> tuple[RowStream, int | None]:
         plan = enough(self.plan())
-        stream = plan.stream(string_views=string_views, batch_size=self._batch_size())
+        stream = plan.stream(string_views=string_views, batch_size=self._batch_size(), batch_bytes=batch_bytes)
         return stream.named(self._origin()), plan.counters.get("records_planned")
 
     def _check_no_snapshot(self, what: str) -> None:

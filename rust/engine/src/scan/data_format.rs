@@ -3,6 +3,7 @@
 use arrow_array::RecordBatch;
 
 use super::avro_file::{AvroUnit, avro_units};
+use super::batch_size::BatchSize;
 use super::orc_file::{OrcUnit, orc_units};
 use super::parquet_units::parquet_units;
 use super::request::FileRequest;
@@ -61,14 +62,14 @@ impl DataUnit {
     /// `Corrupt` naming the file.
     pub(crate) fn decode(
         &self,
-        batch_size: usize,
+        batch_size: BatchSize,
         limit: Option<usize>,
         emit: &mut dyn FnMut(RecordBatch) -> bool,
     ) -> Result<()> {
         match self {
             Self::Parquet(unit) => unit.decode(batch_size, limit, emit),
-            Self::Avro(unit) => unit.decode(batch_size, limit, emit),
-            Self::Orc(unit) => unit.decode(batch_size, limit, emit),
+            Self::Avro(unit) => unit.decode(batch_size.rows, limit, emit),
+            Self::Orc(unit) => unit.decode(batch_size.rows, limit, emit),
         }
     }
 }

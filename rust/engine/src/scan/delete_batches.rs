@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use icefloe_format::spec::Schema;
 
+use super::batch_size::BatchSize;
 use super::data_format::{DataFormat, DataUnit};
 use super::pipeline::{Flight, Pipeline, Work};
 use super::request::FileRequest;
@@ -12,9 +13,6 @@ use super::task::DeleteFile;
 use crate::error::Result;
 use crate::plan::TableContext;
 use crate::store::FileIo;
-
-/// Rows of a delete file decoded at once. Fewer than that are not worth a second thread.
-const BATCH_ROWS: usize = 65_536;
 
 /// Delete files of one schema.
 pub(super) struct DeleteBatches {
@@ -47,7 +45,9 @@ impl DeleteBatches {
     fn is_small(&self) -> bool {
         match self.files.as_slice() {
             [] => true,
-            [file] => usize::try_from(file.record_count).is_ok_and(|rows| rows <= BATCH_ROWS),
+            [file] => {
+                usize::try_from(file.record_count).is_ok_and(|rows| rows <= BatchSize::PASSING.rows)
+            }
             _ => false,
         }
     }
@@ -92,7 +92,7 @@ impl Work for DeleteBatches {
         (file, unit): Self::Unit,
         emit: &mut dyn FnMut(Self::Item) -> bool,
     ) -> Result<()> {
-        unit.decode(BATCH_ROWS, None, &mut |batch| emit((file, batch)))
+        unit.decode(BatchSize::PASSING, None, &mut |batch| emit((file, batch)))
     }
 
     fn bytes((_, batch): &Self::Item) -> usize {

@@ -12,6 +12,7 @@ use icefloe_format::predicate::Predicate;
 use icefloe_format::spec::{NestedField, PrimitiveType, Schema, Type};
 use roaring::RoaringTreemap;
 
+use super::batch_size::BatchSize;
 use super::data_format::DataFormat;
 use super::delete_files::{DeleteFiles, KeySet};
 use super::metadata_columns::POSITION_ID;
@@ -19,9 +20,6 @@ use super::prune::{prune, values_at};
 use super::request::{FileRequest, RowDeletes};
 use super::task::ScanTask;
 use crate::error::Result;
-
-/// Rows whose keys are looked at together.
-const BATCH_ROWS: usize = 65_536;
 
 /// What has to become of a file's rows.
 pub(crate) enum Wanted {
@@ -92,7 +90,7 @@ fn deleted_positions(
         };
         for unit in DataFormat::of(file_format, request.location)?.open(&keys)? {
             let mut outcome = Ok(());
-            unit.decode(BATCH_ROWS, None, &mut |batch| {
+            unit.decode(BatchSize::PASSING, None, &mut |batch| {
                 outcome = add_positions(&mut all, &set, &schema, &batch);
                 outcome.is_ok()
             })?;

@@ -8,6 +8,7 @@ mod ahead;
 mod assemble;
 mod avro_blocks;
 mod avro_file;
+mod batch_size;
 mod bloom;
 mod bounds;
 mod column_groups;
@@ -49,6 +50,7 @@ mod unit;
 mod whole_rows;
 mod work;
 
+pub use batch_size::BatchSize;
 pub use metadata_columns::{DELETED_ID, FILE_ID, PARTITION_ID, POSITION_ID, SPEC_ID_ID};
 pub use name_mapping::NameMapping;
 pub use orc_reader::{OrcDecoder, OrcReader, register_orc_decoder};

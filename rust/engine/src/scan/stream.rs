@@ -7,6 +7,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 use icefloe_format::Error as FormatError;
 use icefloe_format::spec::{ArrowOptions, Schema, schema_to_arrow};
 
+use super::batch_size::BatchSize;
 use super::data_format::DataFormat;
 use super::delete_files::DeleteFiles;
 use super::pipeline::{Flight, Pipeline, Step};
@@ -20,16 +21,16 @@ use crate::store::FileIo;
 /// Threads that read remote files, at least: while some wait, others decode. Each holds a unit in memory.
 const REMOTE_THREADS: usize = 4;
 
-/// Bytes of batches that may wait for their taker, for each thread.
-const WAITING_BYTES: usize = 3 << 20;
+/// Batches that may wait for their taker, for each thread: about so many of the largest.
+const WAITING_BATCHES: u64 = 2;
 
 /// How a scan reads.
 #[derive(Debug, Clone)]
 pub struct ScanOptions {
     /// The wanted columns, in order; metadata columns by their reserved ids.
     pub projection: Schema,
-    /// Most rows of a batch.
-    pub batch_size: usize,
+    /// How large batches are made.
+    pub batch_size: BatchSize,
     /// Stop after this many rows.
     pub limit: Option<usize>,
     /// Strings and binaries as views.
@@ -60,7 +61,7 @@ impl Scan {
         options: ScanOptions,
     ) -> Result<Self> {
         let threads = options.threads.unwrap_or_else(|| threads_for(&io, &tasks));
-        for (name, value) in [("batch_size", options.batch_size), ("threads", threads)] {
+        for (name, value) in [("batch_size", options.batch_size.rows), ("threads", threads)] {
             if value == 0 {
                 return Err(FormatError::invalid(name, "must be 1 or more").into());
             }
@@ -94,7 +95,9 @@ impl Scan {
     }
 
     pub(super) fn flight(&self) -> Flight {
-        Flight { threads: self.threads, bytes: self.threads.saturating_mul(WAITING_BYTES) }
+        let waiting = self.work.batch_size.bytes.saturating_mul(WAITING_BATCHES);
+        let waiting = usize::try_from(waiting).unwrap_or(usize::MAX);
+        Flight { threads: self.threads, bytes: self.threads.saturating_mul(waiting) }
     }
 
     /// Whether a decoder outside of this crate takes part.

@@ -17,6 +17,7 @@ use parquet::file::metadata::ParquetMetaData;
 use roaring::RoaringTreemap;
 
 use super::ahead::ranges;
+use super::batch_size::BatchSize;
 use super::column_groups::{column_groups, side_by_side};
 use super::columns::BatchPlan;
 use super::cut::{cut, page_starts, part_rows};
@@ -29,8 +30,6 @@ use super::row_size::row_bytes;
 use super::source::DataFile;
 use crate::error::{Error, Result};
 
-/// About the most bytes of a batch.
-const BATCH_BYTES: u64 = 3 << 19;
 /// Kept and deleted runs of fewer rows than this on average are decoded together and filtered after.
 const SHORT_RUN_ROWS: u64 = 32;
 
@@ -85,7 +84,7 @@ impl Unit {
     /// `Corrupt` naming the file.
     pub(crate) fn decode(
         &self,
-        batch_size: usize,
+        batch_size: BatchSize,
         limit: Option<usize>,
         emit: &mut dyn FnMut(RecordBatch) -> bool,
     ) -> Result<()> {
@@ -106,7 +105,7 @@ impl Unit {
     fn decode_rows(
         &self,
         source: DataFile,
-        (batch_size, limit): (usize, Option<usize>),
+        (batch_size, limit): (BatchSize, Option<usize>),
         emit: &mut dyn FnMut(RecordBatch) -> bool,
     ) -> Result<()> {
         let file = &self.file;
@@ -331,10 +330,10 @@ impl Unit {
     }
 
     /// Rows of a batch: fewer than asked for where they are wide.
-    fn batch_rows(&self, batch_size: usize) -> usize {
+    fn batch_rows(&self, batch_size: BatchSize) -> usize {
         let group = self.file.reader.metadata().row_groups().get(self.kept.row_group);
         let row = group.map_or(1, |group| row_bytes(group, &self.output().0.leaves));
-        batch_size.min(usize::try_from(BATCH_BYTES / row).unwrap_or(usize::MAX)).max(1)
+        batch_size.of_rows(row)
     }
 
     fn group_rows(&self) -> u64 {

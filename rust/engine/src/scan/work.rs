@@ -8,6 +8,7 @@ use icefloe_format::predicate::{BoundPredicate, Predicate, bind, parse_json};
 use icefloe_format::spec::{Datum, Schema, partition_from_json};
 use icefloe_format::transform::Transform;
 
+use super::batch_size::BatchSize;
 use super::data_format::{DataFormat, DataUnit};
 use super::delete_files::DeleteFiles;
 use super::marked_rows::{Wanted, wanted};
@@ -27,7 +28,7 @@ pub(crate) struct ScanWork {
     pub(crate) projection: Schema,
     pub(crate) tasks: Vec<ScanTask>,
     pub(crate) deletes: DeleteFiles,
-    pub(crate) batch_size: usize,
+    pub(crate) batch_size: BatchSize,
     pub(crate) limit: Option<usize>,
     pub(crate) string_views: bool,
     pub(crate) process_id: u32,
