@@ -57,7 +57,9 @@ class PartitionField(JsonModel):
         """Accept ``source-ids`` of one id, as format version 3 may write it."""
         if isinstance(data, dict) and "source-ids" in data and "source-id" not in data:
             ids = data["source-ids"]
-            if not isinstance(ids, list) or len(ids) != 1:
+            if not isinstance(ids, list) or len(ids) == 0:
+                raise ValidationError(f"source-ids are a list of field ids, found {ids!r}")
+            if len(ids) > 1:
                 raise FeatureUnsupportedError(f"a transform of several columns is not supported: source-ids {ids}")
             data = {**data, "source-id": ids[0]}
         return data

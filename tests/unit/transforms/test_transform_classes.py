@@ -159,7 +159,10 @@ def test_spec_without_ids_gets_them_and_survives_json() -> None:
     )
     assert spec.fields[0].field_id == 1000
     assert PartitionSpec.model_validate_json(spec.model_dump_json()) == spec
-    with pytest.raises(ValidationError, match="several columns"):
+    for ids in ([], 1):
+        with pytest.raises(ValidationError, match="source-ids are a list"):
+            PartitionSpec(fields=[{"name": "a", "transform": "z", "source-ids": ids, "field-id": 1000}])
+    with pytest.raises(FeatureUnsupportedError, match="several columns"):
         PartitionSpec(fields=[{"name": "a", "transform": "z", "source-ids": [1, 2], "field-id": 1000}])
 
 

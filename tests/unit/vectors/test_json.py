@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from icefloe.exceptions import IcebergError
+from icefloe.exceptions import FeatureUnsupportedError, IcebergError
 from icefloe.partitioning import PartitionSpec
 from icefloe.schema import Schema
 from icefloe.table.metadata import TableMetadataUtil, new_table_metadata
@@ -80,7 +80,10 @@ def test_malformed_schemas_are_refused(case: dict[str, Any]) -> None:
     if case["message"] == "fields":
         assert Schema.model_validate(case["schema"]).fields == ()  # in Python no columns may be left out
         return
-    with pytest.raises(ValueError, match="Schema"):
+    # A name that no format version up to the third has is taken for a type of a later one.
+    unknown = case["message"] in ("integer", "set")
+    refusal = (FeatureUnsupportedError, f"type '{case['message']}'") if unknown else (ValueError, "Schema")
+    with pytest.raises(refusal[0], match=refusal[1]):
         Schema.model_validate_json(json.dumps(case["schema"]))
 
 
