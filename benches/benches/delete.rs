@@ -15,6 +15,10 @@ use icefloe_format::delete::{
 };
 use icefloe_format::spec::PrimitiveType;
 
+// As in the extension.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const ROWS: i64 = 1 << 20;
 const DELETED: i64 = 500_000;
 
