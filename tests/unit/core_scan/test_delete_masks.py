@@ -167,6 +167,7 @@ def test_the_files_of_a_key_set_are_opened_at_once(numbers, tmp_path):
     finally:
         os.close(opened(pipes[0]))
         reader.join(20)
+    assert not reader.is_alive()
 
 
 def opened(pipe) -> int:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from icefloe import _core
 from icefloe.exceptions import ValidationError
-from icefloe.table.scan.plan import ScanPlan
 from icefloe.table.scan.results import Results
 from icefloe.table.snapshots import ancestors_of
 
@@ -122,29 +120,3 @@ class IncrementalScan(Results):
             known = ", ".join(sorted(self.table_metadata.refs)) or "none"
             raise ValidationError(f"{self.table_name} has no branch or tag {snapshot!r}; it has {known}")
         return ref.snapshot_id
-
-    # ---- plans
-
-    def _plan_snapshot(
-        self, snapshot: Snapshot | None, *, added_only: bool = False, split_size: int | None = None
-    ) -> ScanPlan:
-        """Plan the files of a snapshot that might have rows of the filter, or only those that it added."""
-        context = self._context_json()
-        planned = _core.plan(
-            self.io.core,
-            context,
-            manifest_list=snapshot.manifest_list if snapshot is not None else None,
-            manifests=list(snapshot.manifest_paths or ()) if snapshot is not None else [],
-            filter=self._filter_json(),
-            split_size=split_size,
-            include_stats=False,
-            added_by=snapshot.snapshot_id if snapshot is not None and added_only else None,
-        )
-        return ScanPlan(
-            files=planned.files,
-            deletes=planned.deletes,
-            counters=dict(planned.counters),
-            context=context,
-            projection=self.projection_json(),
-            io=self.io,
-        )

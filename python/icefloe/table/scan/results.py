@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe import _core
 from icefloe.table.scan.metadata_columns import DELETED, POSITION
 from icefloe.table.scan.origin import read_from
-from icefloe.table.scan.plan import KEPT_BYTES, PASSING_BYTES
+from icefloe.table.scan.plan import KEPT_BYTES, PASSING_BYTES, ScanPlan
 from icefloe.table.scan.progress import watched
 from icefloe.table.scan.selection import Selection, with_metadata_columns
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-    from icefloe.table.scan.plan import ScanPlan
+    from icefloe.table.snapshots import Snapshot
 
     class RowStream(Protocol):
         """Rows, read anew by every consumer."""
@@ -57,6 +58,35 @@ class Results(Selection):
     def _origin(self) -> str:
         """Return what the rows are of, for messages."""
         return self.table_name
+
+    def _plan_snapshot(
+        self,
+        snapshot: Snapshot | None,
+        *,
+        added_only: bool = False,
+        split_size: int | None = None,
+        include_stats: bool = False,
+    ) -> ScanPlan:
+        """Plan the files of a snapshot that might have rows of the filter, or only those that it added."""
+        context = self._context_json()
+        planned = _core.plan(
+            self.io.core,
+            context,
+            manifest_list=snapshot.manifest_list if snapshot is not None else None,
+            manifests=list(snapshot.manifest_paths or ()) if snapshot is not None else [],
+            filter=self._filter_json(),
+            split_size=split_size,
+            include_stats=include_stats,
+            added_by=snapshot.snapshot_id if snapshot is not None and added_only else None,
+        )
+        return ScanPlan(
+            files=planned.files,
+            deletes=planned.deletes,
+            counters=dict(planned.counters),
+            context=context,
+            projection=self.projection_json(),
+            io=self.io,
+        )
 
     def _stream(self, *, string_views: bool = False) -> RowStream:
         return self._opened(string_views=string_views)[0]

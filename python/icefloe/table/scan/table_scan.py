@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from icefloe import _core
 from icefloe.exceptions import ValidationError
 from icefloe.table.refs import SnapshotRefType
 from icefloe.table.scan.explain import ScanExplanation, explained
@@ -157,27 +156,9 @@ class TableScan(Results):
     # ---- how
 
     def _plan(self, *, split_size: int | None, include_stats: bool = False) -> ScanPlan:
-        snapshot = self.snapshot()
-        context = self._context_json()
         with naming(self._origin()):
-            planned = _core.plan(
-                self.io.core,
-                context,
-                manifest_list=snapshot.manifest_list if snapshot is not None else None,
-                manifests=list(snapshot.manifest_paths or ()) if snapshot is not None else [],
-                filter=self._filter_json(),
-                split_size=split_size,
-                include_stats=include_stats,
-            )
-        return ScanPlan(
-            files=planned.files,
-            deletes=planned.deletes,
-            counters=dict(planned.counters),
-            context=context,
-            projection=self.projection_json(),
-            io=self.io,
-            limit=self.limit,
-        )
+            plan = self._plan_snapshot(self.snapshot(), split_size=split_size, include_stats=include_stats)
+        return replace(plan, limit=self.limit)
 
     def _origin(self) -> str:
         snapshot = self.snapshot()
