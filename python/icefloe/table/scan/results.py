@@ -150,8 +150,8 @@ class Results(Selection):
             connection: Where to; a new in-memory database when None.
 
         Example:
-            >>> scan.to_duckdb("t").sql("SELECT sum(id) FROM t").fetchone()
-            (6,)
+            >>> scan.to_duckdb("t").sql("SELECT sum(id) FROM t").fetchall()
+            [(6,)]
         """
         import duckdb
 
