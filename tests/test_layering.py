@@ -73,12 +73,12 @@ def dotted(path: Path) -> list[str]:
     return parts[:-1] if parts[-1] == "__init__" else parts
 
 
-def run_time_imports(path: Path) -> Iterator[str]:
-    """Full names of what a module imports when it runs; imports for type checkers alone do not count."""
+def imports(path: Path, *, for_type_checkers: bool = False) -> Iterator[str]:
+    """Full names of what a module imports, inside functions too; for type checkers alone, only on demand."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     skipped: set[ast.AST] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test) and not for_type_checkers:
             for statement in node.body:
                 skipped.update(ast.walk(statement))
     for node in ast.walk(tree):
@@ -92,12 +92,57 @@ def run_time_imports(path: Path) -> Iterator[str]:
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
+def import_graph(*, for_type_checkers: bool) -> dict[str, set[str]]:
+    """Modules of the package and those of them that each imports."""
+    modules = {".".join(["icefloe", *dotted(path)]): path for path in python_files()}
+    graph: dict[str, set[str]] = {}
+    for module, path in modules.items():
+        found = graph[module] = set()
+        for name in imports(path, for_type_checkers=for_type_checkers):
+            home = name
+            while home and home not in modules:
+                home = home.rpartition(".")[0]
+            found |= {home} - {"", module}
+    return graph
+
+
+def in_circles(graph: dict[str, set[str]]) -> dict[str, set[str]]:
+    """What is left of a graph without the modules that no circle goes through."""
+    left = graph
+    while True:
+        imported = set().union(*left.values())
+        kept = {module for module, found in left.items() if found and module in imported}
+        if kept == set(left):
+            return left
+        left = {module: left[module] & kept for module in kept}
+
+
+def test_circles_are_found() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}
+    assert in_circles(graph) == {"b": {"c"}, "c": {"b"}}
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert in_circles(import_graph(for_type_checkers=False)) == {}
+
+
+def test_no_modules_of_one_folder_need_each_other_in_a_circle() -> None:
+    """Imports for type checkers count here: who reads one of the modules has to read the others."""
+    graph = import_graph(for_type_checkers=True)
+    folder = {".".join(["icefloe", *dotted(path)]): path.parent for path in python_files()}
+    within = {
+        module: {other for other in found if folder[other] == folder[module] != PACKAGE}
+        for module, found in graph.items()
+    }
+    assert in_circles(within) == {}
+
+
 @pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_module_imports_only_from_layers_before_it(path: Path) -> None:
     mine = dotted(path)
     if not mine:
         return
-    for imported in run_time_imports(path):
+    for imported in imports(path):
         parts = imported.split(".")
         if parts[0] != "icefloe" or len(parts) < 2 or parts[1] == "__version__":
             continue
@@ -109,7 +154,7 @@ def test_module_imports_only_from_layers_before_it(path: Path) -> None:
 @pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_only_spark_imports_pyspark(path: Path) -> None:
     if dotted(path)[:1] != ["spark"]:
-        assert not [name for name in run_time_imports(path) if name.split(".")[0] == "pyspark"]
+        assert not [name for name in imports(path) if name.split(".")[0] == "pyspark"]
 
 
 @pytest.mark.parametrize("path", [*python_files(), *rust_files()], ids=lambda path: str(path.relative_to(ROOT)))

@@ -12,6 +12,7 @@ from pydantic import StrictInt, StrictStr, model_validator
 from icefloe.conversions import to_json_value
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.transforms import IdentityTransform, Transform, UnknownTransform, VoidTransform
+from icefloe.transforms.model_field import TransformField
 from icefloe.typedef import JsonModel, Record
 from icefloe.types import IcebergType, NestedField, PrimitiveType, StructType, UnknownType
 
@@ -37,7 +38,7 @@ class PartitionField(JsonModel):
 
     source_id: StrictInt
     field_id: StrictInt
-    transform: Transform
+    transform: TransformField
     name: StrictStr
 
     def __init__(

@@ -61,6 +61,7 @@ from icefloe.expressions.terms import (
     UnboundTerm,
     UnboundTransform,
 )
+from icefloe.expressions.transform_projection import projected_predicate  # noqa: F401 - what transforms ask of predicates
 from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue, And, BooleanExpression, Not, Or
 
 __all__ = [

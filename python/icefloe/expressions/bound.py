@@ -10,7 +10,6 @@ from icefloe.expressions.tree import BooleanExpression
 
 if TYPE_CHECKING:
     from icefloe.expressions.literals import Literal
-    from icefloe.transforms import Transform
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +19,6 @@ class BoundPredicate(Bound, BooleanExpression):
     term: BoundTerm
     operator: ClassVar[str] = ""
     negation: ClassVar[type[BoundPredicate]]
-
-    def projected(self, transform: Transform, name: str, *, strict: bool) -> BooleanExpression | None:
-        """Return what this says of the values of one partition field, see :meth:`icefloe.transforms.Transform.project`."""
-        from icefloe.expressions.transform_projection import projected
-
-        return projected(self, transform, name, strict=strict)
 
     def __invert__(self) -> BooleanExpression:
         return self.negation(self.term)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ResolveError
-from icefloe.expressions.binding import convert
+from icefloe.expressions.leaf_binding import convert
 from icefloe.expressions.literals import (
     BinaryLiteral,
     DateLiteral,

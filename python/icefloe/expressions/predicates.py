@@ -5,16 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from icefloe.exceptions import ValidationError
+from icefloe.expressions.leaf_binding import bind_literal, bind_set, bind_unary
 from icefloe.expressions.literals import Literal, literal
-from icefloe.expressions.terms import Unbound, UnboundTerm, to_term
+from icefloe.expressions.terms import BoundTransform, Reference, Unbound, UnboundTerm, UnboundTransform, to_term
 from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue, BooleanExpression
+from icefloe.transforms import VoidTransform
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from typing_extensions import Self
 
+    from icefloe.expressions.terms import BoundTerm
     from icefloe.schema import Schema
+
+# What holds of a value that is null.
+_TRUE_OF_NULL = {"is-null", "not-nan", "not-eq", "not-in", "not-starts-with"}
 
 
 class UnboundPredicate(Unbound, BooleanExpression):
@@ -36,9 +42,16 @@ class UnboundPredicate(Unbound, BooleanExpression):
             ResolveError: The schema has no such column.
             ValidationError: The literal has no meaning in the column's type.
         """
-        from icefloe.expressions.binding import bind
+        if not isinstance(self.term, (Reference, UnboundTransform)):
+            raise ValidationError(f"only columns and transforms of them can be bound, found {self.term!r}")
+        term = self.term.bind(schema, case_sensitive)
+        if isinstance(term, BoundTransform) and isinstance(term.transform, VoidTransform):
+            return AlwaysTrue() if self.operator in _TRUE_OF_NULL else AlwaysFalse()
+        return self._on(term)
 
-        return bind(schema, self, case_sensitive)
+    def _on(self, term: BoundTerm) -> BooleanExpression:
+        """Return the predicate on a bound term."""
+        return bind_unary(self.operator, term)
 
     def _key(self) -> tuple[Any, ...]:
         return (self.term,)
@@ -108,6 +121,9 @@ class LiteralPredicate(UnboundPredicate):
         if aliases:
             raise ValidationError(f"unknown arguments: {', '.join(sorted(aliases))}")
         object.__setattr__(self, "literal", _literal(value))
+
+    def _on(self, term: BoundTerm) -> BooleanExpression:
+        return bind_literal(self.operator, self.literal, term)
 
     def _key(self) -> tuple[Any, ...]:
         return (self.term, self.literal)
@@ -207,6 +223,9 @@ class SetPredicate(UnboundPredicate):
     def literals(self) -> set[Literal]:
         """The literals as a set."""
         return set(self.values)
+
+    def _on(self, term: BoundTerm) -> BooleanExpression:
+        return bind_set(self.operator, self.values, term)
 
     def _key(self) -> tuple[Any, ...]:
         return (self.term, frozenset(self.values))

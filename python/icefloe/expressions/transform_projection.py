@@ -23,6 +23,7 @@ from icefloe.expressions.rest_json import expression_from_json, literal_to_json_
 from icefloe.expressions.terms import BoundTransform
 from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue
 from icefloe.transforms import IdentityTransform, Transform, TruncateTransform
+from icefloe.transforms.transform import projected
 from icefloe.types import DecimalType, IcebergType, PrimitiveType, TimestampNanoType, TimestamptzNanoType
 
 if TYPE_CHECKING:
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
 _ORDINALS = (DateLiteral, TimeLiteral, TimestampLiteral)
 
 
-def projected(pred: BoundPredicate, transform: Transform, name: str, *, strict: bool) -> BooleanExpression | None:
+@projected.register(BoundPredicate)
+def projected_predicate(
+    pred: BoundPredicate, transform: Transform, name: str, *, strict: bool
+) -> BooleanExpression | None:
     """Return what a predicate says of the values of one partition field; None if it says nothing.
 
     Raises:

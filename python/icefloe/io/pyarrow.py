@@ -34,15 +34,13 @@ from icefloe.types import (
     UnknownType,
     UUIDType,
 )
-from icefloe.types.arrow import primitive_to_arrow
+from icefloe.types.arrow import DOC_KEY, FIELD_ID_KEY, field_to_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from icefloe.table.name_mapping import NameMapping
 
-FIELD_ID_KEY = b"PARQUET:field_id"
-DOC_KEY = b"doc"
 UTC_ALIASES = frozenset({"UTC", "+00:00", "Etc/UTC", "Z"})
 
 
@@ -61,7 +59,7 @@ def schema_to_pyarrow(
     id: int64 not null
     """
     fields = schema.fields if isinstance(schema, (Schema, StructType)) else ()
-    return pa.schema([_arrow_field(field, ids=include_field_ids) for field in fields], metadata)
+    return pa.schema([field_to_arrow(field, ids=include_field_ids) for field in fields], metadata)
 
 
 def pyarrow_to_schema(
@@ -205,26 +203,6 @@ _PRIMITIVES: list[tuple[Callable[[pa.DataType], bool], PrimitiveType]] = [
     (_is_bytes, BinaryType()),
     (pa.types.is_null, UnknownType()),
 ]
-
-
-def _arrow_field(field: NestedField, *, ids: bool) -> pa.Field:
-    metadata = {}
-    if field.doc is not None:
-        metadata[DOC_KEY] = field.doc.encode()
-    if ids:
-        metadata[FIELD_ID_KEY] = str(field.field_id).encode()
-    return pa.field(field.name, _arrow_type(field.field_type, ids=ids), not field.required, metadata or None)
-
-
-def _arrow_type(kind: IcebergType, *, ids: bool) -> pa.DataType:
-    if isinstance(kind, StructType):
-        return pa.struct([_arrow_field(field, ids=ids) for field in kind.fields])
-    if isinstance(kind, ListType):
-        return pa.list_(_arrow_field(kind.element_field, ids=ids))
-    if isinstance(kind, MapType):
-        return pa.map_(_arrow_field(kind.key_field, ids=ids), _arrow_field(kind.value_field, ids=ids))
-    assert isinstance(kind, PrimitiveType)
-    return primitive_to_arrow(kind)
 
 
 def _is_list(kind: pa.DataType) -> bool:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from icefloe.schema.change import (
     assign_fresh_schema_ids,
-    assign_fresh_type_ids,
     make_compatible_name,
     prune_columns,
-    rebuild_type,
     sanitize_column_names,
 )
 from icefloe.schema.index import (
@@ -19,6 +17,7 @@ from icefloe.schema.index import (
     index_name_by_id,
 )
 from icefloe.schema.promotion import promote
+from icefloe.schema.rebuilding import assign_fresh_type_ids, rebuild_type
 from icefloe.schema.schema import INITIAL_SCHEMA_ID, MAX_COLUMN_ID, Schema
 
 __all__ = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from icefloe.exceptions import ValidationError
 from icefloe.types import IcebergType, ListType, MapType, NestedField, StructType
@@ -11,7 +11,12 @@ from icefloe.types import IcebergType, ListType, MapType, NestedField, StructTyp
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from icefloe.schema.schema import Schema
+
+class Columned(Protocol):
+    """What has columns: a schema."""
+
+    def as_struct(self) -> StructType:
+        """Return the columns as a struct type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ def child_fields(kind: IcebergType) -> tuple[NestedField, ...]:
     return ()
 
 
-def index_by_id(schema_or_type: Schema | IcebergType) -> dict[int, NestedField]:
+def index_by_id(schema_or_type: Columned | IcebergType) -> dict[int, NestedField]:
     """Return the fields of every depth by id; ValidationError if an id occurs twice."""
     index: dict[int, NestedField] = {}
     for field, _, _ in walk(schema_or_type):
@@ -50,7 +55,7 @@ def index_by_id(schema_or_type: Schema | IcebergType) -> dict[int, NestedField]:
     return index
 
 
-def index_by_name(schema_or_type: Schema | IcebergType) -> dict[str, int]:
+def index_by_name(schema_or_type: Columned | IcebergType) -> dict[str, int]:
     """Return the ids of the fields of every depth by full name, and by short name: without ``element`` and ``value`` of structs."""
     index: dict[str, int] = {}
     short: dict[str, int] = {}
@@ -62,13 +67,13 @@ def index_by_name(schema_or_type: Schema | IcebergType) -> dict[str, int]:
     return {**short, **index}
 
 
-def index_name_by_id(schema_or_type: Schema | IcebergType) -> dict[int, str]:
+def index_name_by_id(schema_or_type: Columned | IcebergType) -> dict[int, str]:
     """Return the full names of the fields of every depth by id."""
     return {field.field_id: name for field, name, _ in walk(schema_or_type)}
 
 
 def walk(
-    schema_or_type: Schema | IcebergType, prefix: str = "", short: str = ""
+    schema_or_type: Columned | IcebergType, prefix: str = "", short: str = ""
 ) -> Iterator[tuple[NestedField, str, str]]:
     """Yield each field of every depth, parents first, with its full and its short name."""
     kind = struct_of(schema_or_type)
@@ -81,7 +86,7 @@ def walk(
         yield from walk(field.field_type, f"{name}.", short if silent else f"{short_name}.")
 
 
-def build_position_accessors(schema_or_type: Schema | IcebergType) -> dict[int, Accessor]:
+def build_position_accessors(schema_or_type: Columned | IcebergType) -> dict[int, Accessor]:
     """Return how to reach each field that is not inside a list or a map, by id."""
     kind = struct_of(schema_or_type)
     accessors: dict[int, Accessor] = {}
@@ -94,6 +99,6 @@ def build_position_accessors(schema_or_type: Schema | IcebergType) -> dict[int, 
     return accessors
 
 
-def struct_of(schema_or_type: Schema | IcebergType) -> IcebergType:
+def struct_of(schema_or_type: Columned | IcebergType) -> IcebergType:
     """Return a schema's columns as a struct type; a type as it is."""
     return schema_or_type if isinstance(schema_or_type, IcebergType) else schema_or_type.as_struct()

@@ -17,8 +17,10 @@ from icefloe.schema.index import (
     index_by_name,
     index_name_by_id,
 )
+from icefloe.schema.rebuilding import selected_fields
 from icefloe.typedef import JsonModel
 from icefloe.types import DoubleType, FloatType, IcebergType, NestedField, StructType
+from icefloe.types.arrow import field_to_arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -136,9 +138,9 @@ class Schema(JsonModel):
 
     def as_arrow(self) -> pa.Schema:
         """Return the Arrow schema that rows of this schema are read as."""
-        from importlib import import_module
+        import pyarrow as pa
 
-        return import_module("icefloe.io.pyarrow").schema_to_pyarrow(self)
+        return pa.schema([field_to_arrow(field) for field in self.fields])
 
     def find_field(self, name_or_id: str | int, case_sensitive: bool = True) -> NestedField:
         """Return a field of any depth by its id or its full name, such as ``point.x`` or ``tags.element``.
@@ -223,9 +225,14 @@ class Schema(JsonModel):
         """
         if "*" in names:
             return self
-        from icefloe.schema.change import prune_columns
+        selected = {self.find_field(name, case_sensitive).field_id for name in names}
+        return self.with_columns(selected_fields(self.fields, selected))
 
-        return prune_columns(self, {self.find_field(name, case_sensitive).field_id for name in names})
+    def with_columns(self, fields: tuple[NestedField, ...]) -> Schema:
+        """Return a schema of other columns under this one's number; identifier fields that are not among them are none."""
+        known = index_by_id(StructType(*fields))
+        identifiers = [field_id for field_id in self.identifier_field_ids if field_id in known]
+        return Schema(fields=fields, schema_id=self.schema_id, identifier_field_ids=identifiers)
 
     def check_format_version_compatibility(self, format_version: int) -> None:
         """Raise ValidationError if a type needs a later format version than this one."""

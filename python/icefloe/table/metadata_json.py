@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json as dump
 
-from icefloe.table.metadata.table_metadata import NO_SNAPSHOT_ID
+from icefloe.table.snapshots import NO_SNAPSHOT_ID
 
 if TYPE_CHECKING:
     from icefloe.table.metadata.table_metadata import TableMetadata

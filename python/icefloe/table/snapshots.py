@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from icefloe.table.metadata import TableMetadata
 
 INITIAL_SEQUENCE_NUMBER = 0
+# What metadata files of a table without rows say of its current snapshot.
+NO_SNAPSHOT_ID = -1
 
 
 class Operation(str, Enum):

@@ -9,6 +9,7 @@ from pydantic import StrictInt, field_validator, model_validator
 
 from icefloe.exceptions import ValidationError
 from icefloe.transforms import IdentityTransform, Transform
+from icefloe.transforms.model_field import TransformField
 from icefloe.typedef import JsonModel
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class SortField(JsonModel):
     """
 
     source_id: StrictInt
-    transform: Transform
+    transform: TransformField
     direction: SortDirection
     null_order: NullOrder
 

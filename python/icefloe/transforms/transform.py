@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from icefloe.conversions import to_ordinal
@@ -94,7 +95,7 @@ class Transform:
         >>> TruncateTransform(10).project("x_trunc", column)
         GreaterThanOrEqual(term=Reference(name='x_trunc'), literal=literal(100))
         """
-        return self._projected(name, pred, strict=False)
+        return projected(pred, self, name, strict=False)
 
     def strict_project(self, name: str, pred: BoundPredicate) -> BooleanExpression | None:
         """Return what holds of partition field ``name`` only where every row satisfies ``pred``; None if nothing does.
@@ -102,7 +103,7 @@ class Transform:
         Raises:
             ValidationError: The transform does not apply to values of the predicate's column.
         """
-        return self._projected(name, pred, strict=True)
+        return projected(pred, self, name, strict=True)
 
     @property
     def preserves_order(self) -> bool:
@@ -122,12 +123,6 @@ class Transform:
         """The family of which a column may have one field per spec; all time transforms are one family."""
         return str(self)
 
-    def _projected(self, name: str, pred: BoundPredicate, *, strict: bool) -> BooleanExpression | None:
-        # Expressions know transforms, not the other way round: the predicate does it.
-        if not hasattr(pred, "projected"):
-            raise ValidationError(f"pred: a predicate that is bound to a column is needed, found {pred!r}")
-        return pred.projected(self, name, strict=strict)
-
     def _checked(self, source: IcebergType) -> PrimitiveType:
         if not isinstance(source, PrimitiveType) or not self.can_transform(source):
             raise ValidationError(f"transform {self} does not apply to values of type {source}")
@@ -137,16 +132,6 @@ class Transform:
         from icefloe import _core
 
         return _core.transform(array, str(self), str(source))
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        from pydantic_core import core_schema
-
-        from icefloe.transforms.parsing import parse_transform
-
-        return core_schema.no_info_plain_validator_function(
-            parse_transform, serialization=core_schema.plain_serializer_function_ser_schema(str)
-        )
 
     def __str__(self) -> str:
         return self._text
@@ -159,6 +144,21 @@ class Transform:
 
     def __hash__(self) -> int:
         return hash(str(self))
+
+
+@singledispatch
+def projected(  # the signature is that of the cases
+    pred: object,
+    transform: Transform,  # noqa: ARG001
+    name: str,  # noqa: ARG001
+    *,
+    strict: bool,  # noqa: ARG001
+) -> BooleanExpression | None:
+    """Return what a predicate says of the values of one partition field, see :meth:`Transform.project`.
+
+    Expressions know transforms, not the other way round: the case of bound predicates is theirs, and stands with them.
+    """
+    raise ValidationError(f"pred: a predicate that is bound to a column is needed, found {pred!r}")
 
 
 MAX_PARAMETER = 2**31 - 1

@@ -7,7 +7,7 @@ ListType(element_id=2, element_type=LongType(), element_required=True)
 
 from __future__ import annotations
 
-from icefloe.types.nested import ListType, MapType, NestedField, StructType
+from icefloe.types.nested import ListType, MapType, NestedField, StructType, field_from_json, type_from_json
 from icefloe.types.primitive import (
     BinaryType,
     BooleanType,
@@ -31,7 +31,7 @@ from icefloe.types.primitive import (
     UnknownType,
     UUIDType,
 )
-from icefloe.types.text import field_from_json, type_from_json, type_from_text
+from icefloe.types.text import type_from_text
 
 __all__ = [
     "BinaryType",

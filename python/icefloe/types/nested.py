@@ -1,4 +1,4 @@
-"""Struct, list and map types and the field that names, numbers and types a column. Spec: Nested Types."""
+"""Struct, list and map types, the field that names, numbers and types a column, and their JSON. Spec: Nested Types, Appendix C."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from typing import Any
 
 from icefloe.exceptions import ValidationError
 from icefloe.types.primitive import IcebergType
+from icefloe.types.text import known_type
+
+# Deeper nesting than any real schema has, shallower than the interpreter's stack.
+MAX_DEPTH = 64
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -45,8 +49,6 @@ class NestedField(IcebergType):
         write_default: Any = None,
         **aliases: Any,
     ) -> None:
-        from icefloe.types.text import type_from_json
-
         field_id = aliases.pop("id", field_id)
         field_type = aliases.pop("type", field_type)
         initial_default = aliases.pop("initial-default", initial_default)
@@ -72,6 +74,14 @@ class NestedField(IcebergType):
     def optional(self) -> bool:
         """Whether nulls are allowed."""
         return not self.required
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(
+            field_from_json, serialization=core_schema.plain_serializer_function_ser_schema(cls.to_json_value)
+        )
 
     def with_(self, **changes: Any) -> NestedField:
         """Return this field with some attributes changed."""
@@ -170,8 +180,6 @@ class ListType(IcebergType):
     def __init__(
         self, element_id: int, element: IcebergType | str | None = None, element_required: bool = True, **aliases: Any
     ) -> None:
-        from icefloe.types.text import type_from_json
-
         element = aliases.pop("element_type", element)
         if element is None or aliases:
             raise ValidationError(f"a list needs an element and knows no {sorted(aliases)}")
@@ -221,8 +229,6 @@ class MapType(IcebergType):
         value_type: IcebergType | str,
         value_required: bool = True,
     ) -> None:
-        from icefloe.types.text import type_from_json
-
         object.__setattr__(self, "key_id", key_id)
         object.__setattr__(
             self, "key_type", key_type if isinstance(key_type, IcebergType) else type_from_json(key_type)
@@ -256,3 +262,71 @@ class MapType(IcebergType):
 
     def __str__(self) -> str:
         return f"map<{self.key_type}, {self.value_type}>"
+
+
+def type_from_json(value: Any, depth: int = 0) -> IcebergType:
+    """Return the type that a JSON value describes; ValidationError says what is missing or of the wrong kind."""
+    if isinstance(value, IcebergType):
+        return value
+    if isinstance(value, str):
+        return known_type(value)
+    if not isinstance(value, dict):
+        raise ValidationError(f"a type is text or an object, found {value!r}")
+    if depth > MAX_DEPTH:
+        raise ValidationError(f"types are nested more than {MAX_DEPTH} deep")
+    kind = _get(value, "type", str, "type")
+    if kind == "struct":
+        return StructType(*(field_from_json(field, depth + 1) for field in _get(value, "fields", list, "struct")))
+    if kind == "list":
+        return ListType(
+            _get(value, "element-id", int, "list"),
+            type_from_json(value.get("element"), depth + 1),
+            _get(value, "element-required", bool, "list"),
+        )
+    if kind == "map":
+        return MapType(
+            _get(value, "key-id", int, "map"),
+            type_from_json(value.get("key"), depth + 1),
+            _get(value, "value-id", int, "map"),
+            type_from_json(value.get("value"), depth + 1),
+            _get(value, "value-required", bool, "map"),
+        )
+    return known_type(kind)
+
+
+def field_from_json(value: Any, depth: int = 0) -> NestedField:
+    """Return the field that a JSON object describes."""
+    if isinstance(value, NestedField):
+        return value
+    if not isinstance(value, dict):
+        raise ValidationError(f"a field is an object, found {value!r}")
+    name = _get(value, "name", str, "field")
+    doc = value.get("doc")
+    if doc is not None and not isinstance(doc, str):
+        raise ValidationError(f"`doc` of field {name!r} must be text, found {doc!r}")
+    return NestedField(
+        _get(value, "id", int, f"field {name!r}"),
+        name,
+        type_from_json(value.get("type"), depth),
+        _get(value, "required", bool, f"field {name!r}"),
+        doc,
+        value.get("initial-default"),
+        value.get("write-default"),
+    )
+
+
+def _get(value: dict[str, Any], key: str, kind: type, owner: str) -> Any:
+    found = value.get(key)
+    if found is None:
+        raise ValidationError(
+            f"`{key}` of a {owner} is missing" if owner in _KINDS else f"`{key}` of {owner} is missing"
+        )
+    if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
+        raise ValidationError(f"`{key}` of {owner} must be {_NAMES[kind]}, found {found!r}")
+    if isinstance(found, int) and not -(2**31) <= found < 2**31:
+        raise ValidationError(f"`{key}` of {owner} must be an integer of 32 bits, found {found!r}")
+    return found
+
+
+_KINDS = {"type", "struct", "list", "map", "field"}
+_NAMES: dict[type, str] = {str: "text", int: "an integer", bool: "true or false", list: "a list"}

@@ -35,24 +35,6 @@ class IcebergType:
         """Return the JSON form: text for a primitive, an object for a nested type. Spec: Appendix C."""
         raise NotImplementedError
 
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        from pydantic_core import core_schema
-
-        from icefloe.types.text import field_from_json, type_from_json
-
-        parse = field_from_json if cls.__name__ == "NestedField" else type_from_json
-
-        def read(value: Any) -> Any:
-            parsed = value if isinstance(value, IcebergType) else parse(value)
-            if not isinstance(parsed, cls):
-                raise ValidationError(f"expected {cls.__name__}, found {parsed}")
-            return parsed
-
-        return core_schema.no_info_plain_validator_function(
-            read, serialization=core_schema.plain_serializer_function_ser_schema(lambda value: value.to_json_value())
-        )
-
 
 class PrimitiveType(IcebergType):
     """A type without fields. Types without parameters have a single instance each."""

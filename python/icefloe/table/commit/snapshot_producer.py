@@ -31,7 +31,7 @@ from icefloe.table.update import AddSnapshotUpdate, SetSnapshotRefUpdate
 
 if TYPE_CHECKING:
     from icefloe.io import FileIO
-    from icefloe.table.commit.transaction import Transaction
+    from icefloe.table.commit.change import OpenTransaction
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.update import TableRequirement, TableUpdate
     from icefloe.typedef import Properties
@@ -71,7 +71,7 @@ class SnapshotProducer(ABC):
     merges = False
 
     def __init__(
-        self, transaction: Transaction, branch: str | None = MAIN, snapshot_properties: Properties | None = None
+        self, transaction: OpenTransaction, branch: str | None = MAIN, snapshot_properties: Properties | None = None
     ) -> None:
         self._transaction = transaction
         self._branch = branch if branch is not None else MAIN

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, IcebergError, ValidationError
 from icefloe.table.commit.append import FastAppend, MergeAppend
+from icefloe.table.commit.change import Change, FixedChange
 from icefloe.table.commit.environment import SYSTEM, Environment
 from icefloe.table.commit.overwrite import DeleteFiles, OverwriteFiles
 from icefloe.table.commit.requirements import first_of_each, requirements_of
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from icefloe.table.update import TableRequirement, TableUpdate
     from icefloe.typedef import Identifier, Properties
 
-    Staged = tuple[tuple[TableUpdate, ...], tuple[TableRequirement, ...]]
-
 
 class CommittingCatalog(Protocol):
     """What a transaction needs of a catalog."""
@@ -64,37 +62,6 @@ class CommittingTable(Protocol):
 
     def refresh(self) -> Any:
         """Load the table's newest version into the handle."""
-
-
-class Change(Protocol):
-    """One change of a transaction."""
-
-    def stage(self, base: TableMetadata, attempt: int) -> Staged:
-        """Return updates and requirements of this change on top of `base`."""
-
-    def committed(self) -> None:
-        """Clean up after success."""
-
-    def abandoned(self) -> None:
-        """Clean up after a definite failure."""
-
-
-@dataclass(frozen=True)
-class FixedChange:
-    """Updates that do not depend on what others commit, as long as the requirements hold."""
-
-    updates: tuple[TableUpdate, ...]
-    requirements: tuple[TableRequirement, ...]
-
-    def stage(self, base: TableMetadata, attempt: int) -> Staged:
-        """Return the updates and requirements."""
-        return self.updates, self.requirements
-
-    def committed(self) -> None:
-        """Nothing was written."""
-
-    def abandoned(self) -> None:
-        """Nothing was written."""
 
 
 class Transaction:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from icefloe.expressions import BooleanExpression
     from icefloe.io import FileIO
+    from icefloe.table.commit.change import OpenTransaction
     from icefloe.table.commit.history import ConcurrentChanges
-    from icefloe.table.commit.transaction import Transaction
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.snapshots import Snapshot
     from icefloe.typedef import Properties
@@ -37,7 +37,7 @@ class ValidatedChange(SnapshotProducer):
     merges = True
 
     def __init__(
-        self, transaction: Transaction, branch: str | None = MAIN, snapshot_properties: Properties | None = None
+        self, transaction: OpenTransaction, branch: str | None = MAIN, snapshot_properties: Properties | None = None
     ) -> None:
         super().__init__(transaction, branch, snapshot_properties)
         self._start: int | None = None

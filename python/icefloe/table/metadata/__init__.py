@@ -7,12 +7,12 @@ from icefloe.table.metadata.entries import MetadataLog, SnapshotLog, Snapshots
 from icefloe.table.metadata.parsing import TableMetadataUtil
 from icefloe.table.metadata.table_metadata import (
     CLOCK_TOLERANCE_MS,
-    NO_SNAPSHOT_ID,
     TableMetadata,
     TableMetadataV1,
     TableMetadataV2,
     TableMetadataV3,
 )
+from icefloe.table.snapshots import NO_SNAPSHOT_ID
 
 __all__ = [
     "CLOCK_TOLERANCE_MS",

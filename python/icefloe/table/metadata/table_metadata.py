@@ -12,9 +12,10 @@ from icefloe.exceptions import ValidationError
 from icefloe.partitioning import INITIAL_PARTITION_SPEC_ID, PARTITION_FIELD_ID_START, PartitionSpec
 from icefloe.schema import INITIAL_SCHEMA_ID, Schema
 from icefloe.table.metadata.entries import MetadataLog, SnapshotLog, Snapshots
+from icefloe.table.metadata_json import to_json, to_json_value
 from icefloe.table.properties import TableProperties
 from icefloe.table.refs import MAIN_BRANCH, SnapshotRef, SnapshotRefType
-from icefloe.table.snapshots import INITIAL_SEQUENCE_NUMBER, IsolationLevel, Operation, Snapshot
+from icefloe.table.snapshots import INITIAL_SEQUENCE_NUMBER, NO_SNAPSHOT_ID, IsolationLevel, Operation, Snapshot
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, UNSORTED_SORT_ORDER_ID, SortOrder
 from icefloe.table.statistics import PartitionStatisticsFile, StatisticsFile
 from icefloe.typedef import JsonModel
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from icefloe.table.name_mapping import NameMapping
 
-NO_SNAPSHOT_ID = -1
 # How far clocks of writers may differ, as the reference reader tolerates it.
 CLOCK_TOLERANCE_MS = 60_000
 
@@ -154,14 +154,10 @@ class TableMetadata(JsonModel):
 
     def model_dump(self, **_: Any) -> dict[str, Any]:
         """Return the JSON object, exactly as a metadata file has it."""
-        from icefloe.table.metadata_json import to_json_value
-
         return to_json_value(self)
 
     def model_dump_json(self, **_: Any) -> str:
         """Return the text of a metadata file."""
-        from icefloe.table.metadata_json import to_json
-
         return to_json(self)
 
     def schema(self) -> Schema:  # type: ignore[override]  # pydantic's deprecated classmethod of this name

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from icefloe.expressions import BooleanExpression
-    from icefloe.table.commit.transaction import Change, CommittingTable
+    from icefloe.table.commit.change import Change
+    from icefloe.table.commit.transaction import CommittingTable
     from icefloe.typedef import Properties
 
 ALWAYS_TRUE = AlwaysTrue()

@@ -1,0 +1,60 @@
+"""One change of a transaction, and what it may ask of the transaction that it belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from icefloe.io import FileIO
+    from icefloe.table.commit.environment import Environment
+    from icefloe.table.metadata import TableMetadata
+    from icefloe.table.update import TableRequirement, TableUpdate
+
+    Staged = tuple[tuple[TableUpdate, ...], tuple[TableRequirement, ...]]
+
+
+class Change(Protocol):
+    """One change of a transaction."""
+
+    def stage(self, base: TableMetadata, attempt: int) -> Staged:
+        """Return updates and requirements of this change on top of `base`."""
+
+    def committed(self) -> None:
+        """Clean up after success."""
+
+    def abandoned(self) -> None:
+        """Clean up after a definite failure."""
+
+
+@dataclass(frozen=True)
+class FixedChange:
+    """Updates that do not depend on what others commit, as long as the requirements hold."""
+
+    updates: tuple[TableUpdate, ...]
+    requirements: tuple[TableRequirement, ...]
+
+    def stage(self, base: TableMetadata, attempt: int) -> Staged:
+        """Return the updates and requirements."""
+        return self.updates, self.requirements
+
+    def committed(self) -> None:
+        """Nothing was written."""
+
+    def abandoned(self) -> None:
+        """Nothing was written."""
+
+
+class OpenTransaction(Protocol):
+    """A transaction, as far as its changes need it."""
+
+    @property
+    def io(self) -> FileIO:
+        """The table's storage."""
+
+    @property
+    def environment(self) -> Environment:
+        """Clock, sleep and chance."""
+
+    def apply(self, change: Change) -> None:
+        """Add a change."""
