@@ -12,10 +12,12 @@ def plan_changes(
     states have, the delete files that delete the rows in question; null for a file that only one of them has.
     """
 
-def net_changes(rows: BatchLike, deleted: ArrayLike) -> pa.BooleanArray:
-    """Return which changes are left once those of equal rows that undo each other are taken out.
+def net_changes(rows: BatchLike, deleted: ArrayLike) -> pa.UInt64Array:
+    """Return what is left of changes once those of equal rows that undo each other are taken out.
 
     Rows are compared by all columns, of any type; null equals null. Each deletion undoes one insertion, and the other way round.
+    For each change that is left there is the number of the one that it is told as: the first of equal rows since all changes of them
+    were last undone. The others are null.
     """
 
 def row_updates(keys: BatchLike, deleted: ArrayLike) -> pa.BooleanArray:

@@ -30,7 +30,7 @@ fn plan_changes<'py>(
     Ok((inserted?, deleted?, deletes?))
 }
 
-/// Which changes are left once those that undo each other are taken out.
+/// What is left of changes once those that undo each other are taken out.
 #[pyfunction]
 fn net_changes<'py>(
     py: Python<'py>,
@@ -38,8 +38,9 @@ fn net_changes<'py>(
     deleted: ArrayIn,
 ) -> PyResult<Bound<'py, PyAny>> {
     let deleted = bits(&deleted)?;
-    let kept = py.detach(|| changelog::net_changes(rows.0, &deleted));
-    mask_out(py, kept.map_err(raise_format)?)
+    let told = py.detach(|| changelog::net_changes(rows.0, &deleted));
+    let told: ArrayRef = Arc::new(told.map_err(raise_format)?);
+    array_out(py, &told)
 }
 
 /// Which changes are halves of an update.

@@ -5,22 +5,24 @@
 
 use std::hash::BuildHasher;
 
-use arrow_array::{BooleanArray, RecordBatch};
+use arrow_array::{BooleanArray, RecordBatch, UInt64Array};
 use arrow_row::{RowConverter, Rows, SortField};
 use arrow_schema::ArrowError;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::error::{Error, Result};
 
-/// Which changes are left once those of equal rows that undo each other are taken out, the newest first:
-/// one bit per change. The changes are in the order in which they were made.
+/// What is left of changes once those of equal rows that undo each other are taken out, the newest first.
+/// The changes are in the order in which they were made. For each that is left, the number of the change
+/// that it is told as: the first of equal rows since all changes of them were last undone, as the Java
+/// reference has it; null for the others.
 ///
 /// # Errors
 /// `InvalidArgument` where lengths differ or a column cannot be compared.
 pub fn net_changes(
     rows: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
     deleted: &BooleanArray,
-) -> Result<BooleanArray> {
+) -> Result<UInt64Array> {
     let groups = Groups::new(rows, deleted.len())?;
     let mut open: Vec<Vec<usize>> = vec![vec![]; groups.count];
     for (change, group) in groups.of_rows.iter().enumerate() {
@@ -30,13 +32,16 @@ pub fn net_changes(
             _ => open.push(change),
         }
     }
-    let mut kept = vec![false; deleted.len()];
-    for change in open.into_iter().flatten() {
-        if let Some(kept) = kept.get_mut(change) {
-            *kept = true;
+    let mut told = vec![None; deleted.len()];
+    for open in open {
+        let first = open.first().map(|first| *first as u64);
+        for change in open {
+            if let Some(told) = told.get_mut(change) {
+                *told = first;
+            }
         }
     }
-    Ok(BooleanArray::from(kept))
+    Ok(UInt64Array::from(told))
 }
 
 /// Which changes are halves of an update: a deletion and an insertion with the same key, one bit per change.
@@ -131,7 +136,7 @@ fn invalid(reason: &str) -> Error {
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::{ArrayRef, Float64Array, RecordBatchOptions, StringArray};
+    use arrow_array::{Array, ArrayRef, Float64Array, RecordBatchOptions, StringArray};
     use arrow_schema::Schema;
 
     use super::*;
@@ -157,26 +162,25 @@ mod tests {
         let kept = net_changes(columns, &deleted).unwrap();
         let words = text.split(' ').zip(kept.iter());
         words
-            .filter(|(_, kept)| *kept == Some(true))
-            .map(|(word, _)| word)
+            .filter_map(|(word, told)| told.map(|first| format!("{word}@{first}")))
             .collect::<Vec<_>>()
             .join(" ")
     }
 
     #[test]
     fn equal_changes_undo_each_other_as_often_as_they_occur() {
-        assert_eq!(kept("-a -b +b +c"), "-a +c");
-        assert_eq!(kept("-a -a -a +a"), "-a -a");
-        assert_eq!(kept("-a +a +a"), "+a");
-        assert_eq!(kept("-null +null +x"), "+x");
-        assert_eq!(kept("+a -a +a"), "+a");
+        assert_eq!(kept("-a -b +b +c"), "-a@0 +c@3");
+        assert_eq!(kept("-a -a -a +a"), "-a@0 -a@0");
+        assert_eq!(kept("-a +a +a"), "+a@2");
+        assert_eq!(kept("-null +null +x"), "+x@2");
+        assert_eq!(kept("+a -a +a"), "+a@2");
     }
 
     #[test]
     fn not_a_number_equals_itself() {
         let rows = batches(Arc::new(Float64Array::from(vec![f64::NAN, f64::NAN])));
         let kept = net_changes(rows, &BooleanArray::from(vec![true, false])).unwrap();
-        assert_eq!(kept.true_count(), 0);
+        assert_eq!(kept.null_count(), 2);
     }
 
     #[test]
@@ -193,7 +197,6 @@ mod tests {
         let options = RecordBatchOptions::new().with_row_count(Some(3));
         let rows = RecordBatch::try_new_with_options(Schema::empty().into(), vec![], &options);
         let kept = net_changes([rows].into_iter(), &BooleanArray::from(vec![true, false, false]));
-        let kept = kept.unwrap();
-        assert_eq!(kept.true_count(), 1);
+        assert_eq!(kept.unwrap().null_count(), 2);
     }
 }

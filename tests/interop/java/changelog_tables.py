@@ -13,6 +13,15 @@ VIEWS: dict[str, tuple[str, dict[str, Any]]] = {
     "updates": (", identifier_columns => array('id')", {"identifier_columns": ("id",)}),
     "net": (", net_changes => true", {"net_changes": True}),
 }
+# Numbers of the first snapshot that is known already and of the last that is told.
+RANGES: dict[str, tuple[int | None, int | None]] = {"": (None, None), "_since": (1, None), "_between": (1, 5)}
+# Java tells no updates of tables in which rows share an identifier.
+TWINS = "changed_twins"
+
+
+def asked() -> list[tuple[str, str, str]]:
+    """Every case, view and range that there is an answer to."""
+    return [(case.name, view, span) for case in cases() for view in _views(case.name) for span in RANGES]
 
 
 def answers(case: str) -> str:
@@ -21,15 +30,17 @@ def answers(case: str) -> str:
 
 
 def told(case: str) -> Any:
-    """A step that asks for the changes in every way, all of them and those after the second snapshot."""
+    """A step that asks for the changes in every way."""
 
     def ask(writer: Any, table: str) -> None:
-        second = writer.spark.sql(f"SELECT snapshot_id FROM {table}.snapshots ORDER BY committed_at").collect()[1][0]
-        ranges = {"": "", "_since": f", options => map('start-snapshot-id', '{second}')"}
-        for name, (arguments, _) in VIEWS.items():
-            for suffix, options in ranges.items():
+        found = writer.spark.sql(f"SELECT snapshot_id FROM {table}.snapshots ORDER BY committed_at").collect()
+        for name in _views(case):
+            for suffix, span in RANGES.items():
                 view = f"{case}_{name}{suffix}"
-                call = f"create_changelog_view(table => '{table}', changelog_view => '{view}'{arguments}{options})"
+                ends = zip(("start-snapshot-id", "end-snapshot-id"), span, strict=True)
+                given = [f"'{option}', '{found[number][0]}'" for option, number in ends if number is not None]
+                options = f", options => map({', '.join(given)})" if given else ""
+                call = f"create_changelog_view(table => '{table}', changelog_view => '{view}'{VIEWS[name][0]}{options})"
                 writer.spark.sql(f"CALL java.system.{call}")
                 writer.answer(f"SELECT * FROM {view}", answers(case), f"{name}{suffix}")
 
@@ -37,14 +48,35 @@ def told(case: str) -> Any:
 
 
 def cases() -> list[Case]:
-    first = insert(
-        "(1, 'a', 0.5, named_struct('x', 1, 'l', array('p', NULL)))",
-        "(2, 'b', NULL, NULL)",
-        "(3, NULL, DOUBLE('NaN'), named_struct('x', NULL, 'l', array()))",
-        "(4, 'b', 4.0, NULL)",
-    )
-    steps = (
-        first,
+    return [
+        _case("changed", _changed()),
+        _case("changed_partitions", _changed(), "kind"),
+        _case("changed_buckets", _changed(), "bucket(3, id)"),
+        _case("changed_back", _undone()),
+        _case("changed_back_partitions", _undone(), "kind"),
+        _case(
+            "changed_shape", _undone("ALTER TABLE {t} ADD COLUMN more INT", "ALTER TABLE {t} ADD PARTITION FIELD kind")
+        ),
+        _case(TWINS, (_twins(), _twins("(8, 'd', 8.0, NULL)"), *_undone(), *_more_twins())),
+    ]
+
+
+def _case(name: str, steps: tuple[str, ...], partitioned: str = "") -> Case:
+    return Case(name, (create(COLUMNS, partitioned), *steps, told(name)))
+
+
+def _views(case: str) -> list[str]:
+    return [view for view in VIEWS if view != "updates" or case != TWINS]
+
+
+def _changed() -> tuple[str, ...]:
+    return (
+        insert(
+            "(1, 'a', 0.5, named_struct('x', 1, 'l', array('p', NULL)))",
+            "(2, 'b', NULL, NULL)",
+            "(3, NULL, DOUBLE('NaN'), named_struct('x', NULL, 'l', array()))",
+            "(4, 'b', 4.0, NULL)",
+        ),
         insert("(5, 'a', 5.0, NULL)", "(6, 'c', 6.0, named_struct('x', 6, 'l', NULL))"),
         "UPDATE {t} SET value = 20.0 WHERE id = 2",
         "DELETE FROM {t} WHERE id IN (1, 5)",
@@ -55,8 +87,42 @@ def cases() -> list[Case]:
         "DELETE FROM {t} WHERE kind = 'c'",
         "INSERT OVERWRITE {t} SELECT * FROM {t} WHERE id <> 4",
     )
-    return [
-        Case("changed", (create(COLUMNS), *steps, told("changed"))),
-        Case("changed_partitions", (create(COLUMNS, "kind"), *steps, told("changed_partitions"))),
-        Case("changed_buckets", (create(COLUMNS, "bucket(3, id)"), *steps, told("changed_buckets"))),
-    ]
+
+
+def _undone(*evolution: str) -> tuple[str, ...]:
+    """Steps that undo and repeat what others did, and change the same rows twice."""
+    return (
+        insert(
+            "(1, 'a', 1.0, NULL)",
+            "(2, 'b', NULL, NULL)",
+            "(3, NULL, DOUBLE('NaN'), NULL)",
+            "(NULL, 'n', 4.0, NULL)",
+            "(4, 'b', 3.5, named_struct('x', 4, 'l', array('q')))",
+        ),
+        insert("(6, 'e', 6.0, named_struct('x', 6, 'l', array('q')))"),
+        "DELETE FROM {t} WHERE id = 2",
+        "INSERT INTO {t} (id, kind) VALUES (2, 'b'), (7, 'g')",
+        *evolution,
+        "UPDATE {t} SET value = value + 1 WHERE id IN (3, 4, 6)",
+        "DELETE FROM {t} WHERE id = 7",
+        "UPDATE {t} SET value = 40.0, kind = 'b' WHERE id IS NULL",
+        "UPDATE {t} SET value = CASE WHEN id = 6 THEN 6.0 ELSE 3.0 END WHERE id IN (4, 6)",
+        "DELETE FROM {t} WHERE id IS NULL",
+        "INSERT INTO {t} (id, kind, value) VALUES (8, 'b', 8.0)",
+    )
+
+
+def _twins(*more: str) -> str:
+    return insert("(5, 'd', 5.0, NULL)", "(5, 'd', 5.0, NULL)", *more)
+
+
+def _more_twins() -> tuple[str, ...]:
+    return (
+        "DELETE FROM {t} WHERE id = 8",
+        _twins(),
+        "UPDATE {t} SET value = 6.0 WHERE id = 5",
+        "UPDATE {t} SET value = 5.0 WHERE id = 5",
+        _twins("(5, 'd', 6.0, NULL)"),
+        "DELETE FROM {t} WHERE value = 6.0",
+        _twins(),
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -56,7 +55,8 @@ class ChangeRows:
             return
         for kind, plan in sides:
             for batch in self._read(plan, self.projection):
-                yield with_change(batch, pa.repeat(pa.scalar(kind), batch.num_rows), changes)
+                ids = pa.scalar(changes.ordinal, pa.int32()), pa.scalar(changes.snapshot.snapshot_id, pa.int64())
+                yield with_change(batch, *(pa.repeat(each, batch.num_rows) for each in (pa.scalar(kind), *ids)))
 
     def net(self, changes: Sequence[SnapshotChanges]) -> Iterator[pa.RecordBatch]:
         """Yield the rows that changes change together: a row that one inserts and another deletes is no change."""
@@ -64,25 +64,24 @@ class ChangeRows:
         if not parts:
             return
         tables = [self._read(plan, self.all_columns).read_all() for _, plan, _ in parts]
-        sizes = [table.num_rows for table in tables]
-        of_snapshots = Counter({one.ordinal: 0 for one in changes})
-        for (_, _, one), size in zip(parts, sizes, strict=True):
-            of_snapshots[one.ordinal] += size
         rows = pa.concat_tables(tables)
-        deleted = pa.concat_arrays(
-            [pa.repeat(pa.scalar(kind == DELETE), size) for (kind, _, _), size in zip(parts, sizes, strict=True)]
-        )
-        kept = _kept(rows, deleted, list(of_snapshots.values()))
+        deleted = _for_rows([pa.scalar(kind == DELETE) for kind, _, _ in parts], tables)
+        told = _core.net_changes(rows, deleted)
+        kept = told.is_valid()
         kinds = self._kinds(rows.filter(kept), deleted.filter(kept))
+        ordinals = _for_rows([pa.scalar(one.ordinal, pa.int32()) for _, _, one in parts], tables)
+        snapshots = _for_rows([pa.scalar(one.snapshot.snapshot_id, pa.int64()) for _, _, one in parts], tables)
+        told = told.drop_null()
+        change = [kinds, ordinals.take(told), snapshots.take(told)]
         whole = self.projection == self.all_columns
         first = seen = 0
-        for (_, plan, change), table in zip(parts, tables, strict=True):
+        for (_, plan, _), table in zip(parts, tables, strict=True):
             batches = table.to_batches(self.batch_size) if whole else self._read(plan, self.projection)
             for batch in batches:
                 left = batch.filter(kept.slice(first, batch.num_rows))
                 first += batch.num_rows
                 if left.num_rows > 0:
-                    yield with_change(left, kinds.slice(seen, left.num_rows), change)
+                    yield with_change(left, *(column.slice(seen, left.num_rows) for column in change))
                     seen += left.num_rows
 
     def _kinds(self, rows: pa.Table, deleted: pa.Array) -> pa.Array:
@@ -121,25 +120,15 @@ class ChangeGroup:
                 yield from self.rows.of_snapshot(changes)
 
 
-def _kept(rows: pa.Table, deleted: pa.Array, sizes: list[int]) -> pa.Array:
-    """Return which changes are left: first of those of each snapshot, so many each, then of all together."""
-    parts, first = [], 0
-    for size in sizes:
-        parts.append(_core.net_changes(rows.slice(first, size), deleted.slice(first, size)))
-        first += size
-    kept = pa.concat_arrays(parts)
-    if len(parts) == 1:
-        return kept
-    net = _core.net_changes(rows.filter(kept), deleted.filter(kept))
-    return pc.replace_with_mask(kept, kept, net)
+def _for_rows(values: Sequence[pa.Scalar], tables: Sequence[pa.Table]) -> pa.Array:
+    """Return each value as often as its table has rows."""
+    return pa.concat_arrays([pa.repeat(value, table.num_rows) for value, table in zip(values, tables, strict=True)])
 
 
-def with_change(batch: pa.RecordBatch, kinds: pa.Array, change: SnapshotChanges) -> pa.RecordBatch:
+def with_change(rows: pa.RecordBatch, kinds: pa.Array, ordinals: pa.Array, snapshots: pa.Array) -> pa.RecordBatch:
     """Return rows with the columns that tell what happened to them."""
-    ordinals = pa.repeat(pa.scalar(change.ordinal, pa.int32()), batch.num_rows)
-    snapshots = pa.repeat(pa.scalar(change.snapshot.snapshot_id, pa.int64()), batch.num_rows)
-    schema = pa.schema([*batch.schema, *CHANGE_COLUMNS])
-    return pa.RecordBatch.from_arrays([*batch.columns, kinds, ordinals, snapshots], schema=schema)
+    schema = pa.schema([*rows.schema, *CHANGE_COLUMNS])
+    return pa.RecordBatch.from_arrays([*rows.columns, kinds, ordinals, snapshots], schema=schema)
 
 
 def _at(rows: pa.Table, path: Sequence[str]) -> pa.ChunkedArray:

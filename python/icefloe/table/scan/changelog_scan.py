@@ -44,7 +44,8 @@ class IncrementalChangelogScan(IncrementalScan):
         compute_updates: Whether a deletion and an insertion of the same row in one snapshot are an update.
         identifier_columns: What tells which row that is; the schema's identifier fields if None.
         net_changes: Whether changes of different snapshots that undo each other are left out too; all are held in memory. What is
-            left is told by the snapshot that made it.
+            left is told as the Java reference tells it: by the snapshot that wrote the row last, copy-on-write included; of several
+            equal rows by the first that did.
     """
 
     compute_updates: bool = False

@@ -102,15 +102,24 @@ def test_equal_rows_are_compared_by_all_columns(table, rows):
     assert [(row["value"], row["_change_type"]) for row in both] == [(9.0, "INSERT")]
 
 
-def test_net_changes_leave_out_what_was_undone(table, rows):
+def test_net_changes_leave_out_what_was_undone(table, rows, mode):
     begun = since(table)
     table.append(rows((7, "a", None), (8, "a", None)))
     table.delete("id in (7, 1)")
     table.append(rows((1, "a", 0.5)))
-    assert told(changes(table, begun, net_changes=True)) == [(0, "INSERT", 8)]
+    # Copy-on-write writes row 8 anew when it deletes 7: then the second snapshot is the last that wrote it.
+    writer = 1 if mode["write.delete.mode"] == "copy-on-write" else 0
+    assert told(changes(table, begun, net_changes=True)) == [(writer, "INSERT", 8)]
     assert len(told(changes(table, begun))) == 5
     narrow = changes(table, begun, net_changes=True, selected_fields=("id",))
     assert narrow.to_arrow().column("id").to_pylist() == [8]
+
+
+def test_net_changes_of_equal_rows_are_told_by_the_first_snapshot(table, rows):
+    begun = since(table)
+    table.append(rows((7, "a", None)))
+    table.append(rows((7, "a", None), (8, "a", None)))
+    assert told(changes(table, begun, net_changes=True)) == [(0, "INSERT", 7), (0, "INSERT", 7), (1, "INSERT", 8)]
 
 
 def test_equal_rows_are_told_as_often_as_they_are(catalog, mode):
