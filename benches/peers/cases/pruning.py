@@ -27,7 +27,8 @@ def icefloe(data: Path) -> Work:
     io = _core.FileIo({})
     manifests = _core.read_manifest_list(io, str(next((metadata_only_table(data) / "metadata").glob("snap-*.avro"))))
     place = manifests.column("manifest_path").to_pylist().index(str(manifest_path(data)))
-    files = _core.read_manifest(io, manifests.slice(place, 1), schema=SCHEMA_JSON, specs=SPECS_JSON, keep="all")
+    entries = _core.read_manifest(io, manifests.slice(place, 1), schema=SCHEMA_JSON, specs=SPECS_JSON, keep="all")
+    (files,) = entries.combine_chunks().to_batches()
     row_filter = expression_to_json(parse(FILTER))
 
     def work() -> int:

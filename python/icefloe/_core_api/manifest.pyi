@@ -30,10 +30,11 @@ def write_manifests(
         ValidationError: An entry's partition does not fit its spec.
     """
 
-def read_manifest(io: FileIo, manifests: BatchLike, *, schema: str, specs: str, keep: str) -> pa.RecordBatch:
-    """Return the entries of manifests as Entry columns, concatenated in order, inheritance applied.
+def read_manifest(io: FileIo, manifests: BatchLike, *, schema: str, specs: str, keep: str) -> pa.Table:
+    """Return the entries of manifests as Entry columns, in order, inheritance applied.
 
-    ``manifests`` has ManifestFile columns; ``keep`` is ``all`` or ``live`` (ADDED and EXISTING). Read concurrently.
+    ``manifests`` has ManifestFile columns; ``keep`` is ``all`` or ``live`` (ADDED and EXISTING). Read concurrently; what was decoded
+    apart is a chunk of its own, but for small ones.
 
     Raises:
         CorruptFileError: A manifest is not what the specification says; the message has the location and the byte.

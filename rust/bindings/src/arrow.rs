@@ -2,7 +2,7 @@
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, make_array};
-use arrow_pyarrow::{FromPyArrow, ToPyArrow};
+use arrow_pyarrow::{FromPyArrow, IntoPyArrow, Table, ToPyArrow};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, SchemaRef};
 use icefloe_format::Error as FormatError;
@@ -88,6 +88,15 @@ pub(crate) fn array_out<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Boun
 /// A batch result: a `pyarrow.RecordBatch`.
 pub(crate) fn batch_out<'py>(py: Python<'py>, batch: &RecordBatch) -> PyResult<Bound<'py, PyAny>> {
     batch.to_pyarrow(py)
+}
+
+/// A table result: a `pyarrow.Table` whose chunks are the batches.
+pub(crate) fn table_out<'py>(
+    py: Python<'py>,
+    batches: Vec<RecordBatch>,
+    schema: SchemaRef,
+) -> PyResult<Bound<'py, PyAny>> {
+    Table::try_new(batches, schema).map_err(raise_arrow)?.into_pyarrow(py)
 }
 
 /// A schema result: a `pyarrow.Schema`.

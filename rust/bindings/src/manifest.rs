@@ -6,10 +6,10 @@ use std::sync::Arc;
 use icefloe_engine::manifest_io::{self, Keep, MergeOptions, TableTypes, WriteOptions};
 use icefloe_engine::runtime::block_on;
 use icefloe_format::Error as FormatError;
-use icefloe_format::manifest::{ListOptions, ManifestContent};
+use icefloe_format::manifest::{ListOptions, ManifestContent, entry_schema};
 use pyo3::prelude::*;
 
-use crate::arrow::{ArrayIn, BatchIn, batch_out};
+use crate::arrow::{ArrayIn, BatchIn, batch_out, table_out};
 use crate::error::{raise, raise_format};
 use crate::io::PyFileIo;
 
@@ -59,7 +59,7 @@ fn read_manifest<'py>(
     };
     let types = types(schema, specs)?;
     let entries = manifest_io::read_entries(&io.inner, &manifests.0, types, keep);
-    batch_out(py, &py.detach(|| block_on(entries)).map_err(raise)?)
+    table_out(py, py.detach(|| block_on(entries)).map_err(raise)?, entry_schema())
 }
 
 /// Read a manifest list.

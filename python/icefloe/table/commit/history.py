@@ -113,5 +113,5 @@ def _entries(io: FileIO, metadata: TableMetadata, walked: list[Snapshot], ids: p
         specs=specs_json(metadata),
         keep="all",
     )
-    table = pa.Table.from_batches([entries]).select(_COLUMNS)
+    table = entries.select(_COLUMNS)
     return table.filter(pc.is_in(table.column("snapshot_id"), ids))

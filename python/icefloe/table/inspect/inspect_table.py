@@ -168,11 +168,10 @@ class InspectTable:
 
     def _entries(self, snapshot_id: int | None, keep: str) -> pa.Table:
         rows = self._manifest_rows(snapshot_id)
-        batch = _core.read_manifest(
+        return _core.read_manifest(
             self._io.core,
             rows,
             schema=schema_json(self._metadata.schema()),
             specs=specs_json(self._metadata),
             keep=keep,
         )
-        return pa.Table.from_batches([batch])

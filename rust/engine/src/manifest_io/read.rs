@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use arrow_select::concat::concat_batches;
 use futures::{StreamExt, TryStreamExt};
 use icefloe_format::Error as FormatError;
@@ -19,6 +20,8 @@ use crate::store::FileIo;
 
 /// Manifests that are read at once for one call.
 pub(super) const CONCURRENCY: usize = 8;
+/// Batches of entries up to so many rows are put together.
+const FEW_ROWS: usize = 4_096;
 
 /// Which entries to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +69,7 @@ pub(super) async fn read_manifest<T: Send + 'static>(
 }
 
 /// The entries of all manifests of a batch of `manifest_file_schema`, in columns of `entry_schema`,
-/// in order.
+/// in order: as batches, which are what was decoded apart, unless it was little.
 ///
 /// # Errors
 /// [`Error::Missing`], [`Error::Storage`], and [`Error::InFile`] for what is no manifest;
@@ -76,7 +79,7 @@ pub async fn read_entries(
     manifests: &RecordBatch,
     types: Arc<TableTypes>,
     keep: Keep,
-) -> Result<RecordBatch> {
+) -> Result<Vec<RecordBatch>> {
     let (rows, _) = manifest_rows(manifests)?;
     let most = runs_of_each(rows.len());
     let parts = futures::stream::iter(rows)
@@ -91,13 +94,73 @@ pub async fn read_entries(
         })
         .buffered(CONCURRENCY);
     let parts: Vec<Vec<RecordBatch>> = parts.try_collect().await?;
-    concat_batches(&entry_schema(), parts.iter().flatten())
-        .map_err(|error| FormatError::invalid("entries", error.to_string()).into())
+    Ok(gathered(&entry_schema(), parts.into_iter().flatten())?)
+}
+
+/// Batches of few rows put together, others left as they are: copying those costs as much as decoding them.
+fn gathered(
+    schema: &SchemaRef,
+    parts: impl Iterator<Item = RecordBatch>,
+) -> Result<Vec<RecordBatch>, FormatError> {
+    let joined = |parts: &[RecordBatch]| {
+        concat_batches(schema, parts)
+            .map_err(|error| FormatError::invalid("entries", error.to_string()))
+    };
+    let (mut batches, mut few, mut rows) = (Vec::new(), Vec::new(), 0);
+    for part in parts.filter(|part| part.num_rows() > 0) {
+        if rows + part.num_rows() > FEW_ROWS && !few.is_empty() {
+            batches.push(joined(&std::mem::take(&mut few))?);
+            rows = 0;
+        }
+        rows += part.num_rows();
+        few.push(part);
+    }
+    if !few.is_empty() {
+        batches.push(joined(&few)?);
+    }
+    Ok(batches)
 }
 
 fn kept(columns: ManifestColumns, keep: Keep) -> Result<ManifestColumns, FormatError> {
     match keep {
         Keep::All => Ok(columns),
         Keep::Live => columns.filter(&columns.live()?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int32Type;
+    use arrow_array::{Int32Array, new_null_array};
+    use arrow_schema::Schema;
+
+    use super::*;
+
+    /// Entries with these statuses and nothing else.
+    fn part(statuses: std::ops::Range<i32>) -> RecordBatch {
+        let schema = entry_schema();
+        let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let mut columns: Vec<_> = schema
+            .fields()
+            .iter()
+            .map(|field| new_null_array(field.data_type(), statuses.len()))
+            .collect();
+        columns[0] = Arc::new(Int32Array::from_iter_values(statuses));
+        RecordBatch::try_new(schema, columns).unwrap()
+    }
+
+    #[test]
+    fn small_parts_are_put_together_and_large_ones_left_alone() {
+        let parts =
+            [0..3, 3..5, 5..9_000, 9_000..9_000, 9_000..9_001, 9_001..13_000, 13_000..14_000];
+        let batches = gathered(&part(0..0).schema(), parts.clone().into_iter().map(part)).unwrap();
+        let statuses = batches.iter().map(|batch| batch.column(0).as_primitive::<Int32Type>());
+        let found: Vec<_> = statuses.clone().map(Int32Array::len).collect();
+        assert_eq!(found, [5, 8_995, 4_000, 1_000]);
+        assert!(statuses.flat_map(|part| part.values()).copied().eq(0..14_000));
     }
 }

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
-use arrow_array::{BooleanArray, Int32Array, RecordBatch, StringArray, UInt32Array};
-use arrow_select::take::take_record_batch;
+use arrow_array::{BooleanArray, Int32Array, RecordBatch, StringArray};
 use icefloe_format::Error as FormatError;
 use icefloe_format::manifest::{EntryBundle, Member, kept_members};
 use icefloe_format::predicate::{
@@ -12,6 +11,7 @@ use icefloe_format::predicate::{
     to_unbound_json,
 };
 
+use super::columns::compacted;
 use super::context::TableContext;
 use super::entries::{PlannedEntries, invalid};
 use super::filter::{ScanFilter, SpecFilter};
@@ -90,9 +90,7 @@ impl PlannedBundle {
             Ok([only]) => only,
             Err(several) => return Self::joined(several),
         };
-        let rows = u32::try_from(bundle.entries.num_rows()).unwrap_or(u32::MAX);
-        let rows = UInt32Array::from_iter_values(0..rows);
-        bundle.entries = take_record_batch(&bundle.entries, &rows).map_err(invalid)?;
+        bundle.entries = compacted(&bundle.entries).map_err(invalid)?;
         Ok(bundle)
     }
 

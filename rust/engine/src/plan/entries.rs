@@ -1,11 +1,12 @@
 //! The live entries of manifests that might match the filter.
 
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray};
-use arrow_select::concat::{concat, concat_batches};
+use arrow_select::concat::concat;
 use icefloe_format::Error as FormatError;
 use icefloe_format::manifest::{Member, entry_schema};
 
 use super::bundle::{Part, PlannedBundle};
+use super::columns::concatenated;
 use crate::error::{Error, Result};
 
 /// Entries that might match, in the order of their manifests.
@@ -35,11 +36,7 @@ impl PlannedEntries {
     pub(super) fn of(parts: &[Part]) -> Result<Self> {
         let stretches = stretches(parts);
         let batches: Vec<RecordBatch> = stretches.iter().map(Stretch::entries).collect();
-        let schema = entry_schema();
-        let entries = match batches.as_slice() {
-            [only] => only.clone(),
-            batches => concat_batches(&schema, batches).map_err(invalid)?,
-        };
+        let entries = concatenated(&entry_schema(), &batches).map_err(invalid)?;
         let residual = joined(&stretches, |bundle| &bundle.residual)?;
         let must_match = joined(&stretches, |bundle| &bundle.must_match)?;
         let sum = |number: fn(&Member) -> usize| {

@@ -7,6 +7,7 @@
 mod bundle;
 mod cache;
 mod changes;
+mod columns;
 mod context;
 mod counters;
 mod deletes;
