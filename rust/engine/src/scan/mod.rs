@@ -42,6 +42,7 @@ mod request;
 mod row_filter;
 mod row_groups;
 mod row_size;
+mod small_group;
 mod source;
 mod stream;
 mod survey;
@@ -49,6 +50,7 @@ mod task;
 mod unit;
 mod whole_rows;
 mod work;
+mod zstd_pages;
 
 pub use batch_size::BatchSize;
 pub use metadata_columns::{DELETED_ID, FILE_ID, PARTITION_ID, POSITION_ID, SPEC_ID_ID};

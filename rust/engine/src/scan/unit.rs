@@ -27,6 +27,7 @@ use super::file::{OpenFile, arrow_error, guarded, parquet_error};
 use super::key_tests::KeyTest;
 use super::pages::KeptRows;
 use super::row_size::row_bytes;
+use super::small_group::{SmallGroup, levels_of};
 use super::source::DataFile;
 use crate::error::{Error, Result};
 
@@ -124,6 +125,10 @@ impl Unit {
             Ok::<bool, Error>((batch.num_rows() == 0 || emit(batch)) && left > 0)
         };
         let rows = self.batch_rows(batch_size);
+        if let Some(decoded) = self.small_group(&source, rows, selection.is_some()) {
+            take(decoded)?;
+            return Ok(());
+        }
         let groups = self.column_groups(output);
         let [leaves] = groups.as_slice() else {
             let selection = self.tested(&source, rows, selection)?;
@@ -140,6 +145,25 @@ impl Unit {
             }
         }
         Ok(())
+    }
+
+    /// All rows of a row group that make one batch and that no test is asked of; `None` where it is not so, or
+    /// where decoding them fails: what follows meets that again and tells of it.
+    fn small_group(
+        &self,
+        source: &DataFile,
+        batch_rows: usize,
+        selected: bool,
+    ) -> Option<RecordBatch> {
+        let output = self.output().0;
+        let fit = u64::try_from(batch_rows).is_ok_and(|most| self.group_rows() <= most);
+        if !fit || selected || !self.file.tests.is_empty() {
+            return None;
+        }
+        let reader = &self.file.reader;
+        let group = SmallGroup::of(reader.metadata(), source, self.kept.row_group, &output.leaves)?;
+        let levels = levels_of(reader, &output.leaves, output.needs_positions()).ok()?;
+        group.decode(&levels).ok()
     }
 
     /// Decode some columns of all rows, then the next, and give out batch by batch what belongs together.
