@@ -4,18 +4,15 @@ use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::{BooleanArray, Int32Array, RecordBatch, StringArray};
-use icefloe_format::Error as FormatError;
+use icefloe_format::Result;
 use icefloe_format::manifest::{EntryBundle, Member, kept_members};
 use icefloe_format::predicate::{
     BoundPredicate, FileStats, PartitionTuples, Predicate, evaluate_strict, residuals,
     to_unbound_json,
 };
 
-use super::columns::compacted;
 use super::context::TableContext;
-use super::entries::{PlannedEntries, invalid};
 use super::filter::{ScanFilter, SpecFilter};
-use crate::error::Result;
 
 const DATA: i32 = 0;
 const ADDED: i32 = 1;
@@ -48,7 +45,7 @@ impl PlannedBundle {
         (filter, added_by): (&ScanFilter, Option<i64>),
         of_spec: &SpecFilter,
         context: &TableContext,
-    ) -> Result<Self, FormatError> {
+    ) -> Result<Self> {
         let found = added(found, added_by)?;
         let contents = found.columns.ints("content")?;
         // A delete file's own columns say nothing of the rows that it deletes.
@@ -73,7 +70,7 @@ impl PlannedBundle {
     }
 
     /// Every entry, nothing left to filter.
-    fn unfiltered(found: EntryBundle, of_spec: &SpecFilter) -> Result<Self, FormatError> {
+    fn unfiltered(found: EntryBundle, of_spec: &SpecFilter) -> Result<Self> {
         let rows = found.columns.len();
         Ok(Self {
             entries: found.columns.to_batch(&of_spec.partition_type)?,
@@ -81,37 +78,6 @@ impl PlannedBundle {
             must_match: BooleanArray::from(vec![true; rows]),
             members: found.members,
         })
-    }
-
-    /// Those of one manifest as one, or one alone, in as much memory as the columns need: what they grew into
-    /// while they were decoded is several times that.
-    pub(super) fn compact(bundles: Vec<Self>) -> Result<Self> {
-        let mut bundle = match <[Self; 1]>::try_from(bundles) {
-            Ok([only]) => only,
-            Err(several) => return Self::joined(several),
-        };
-        bundle.entries = compacted(&bundle.entries).map_err(invalid)?;
-        Ok(bundle)
-    }
-
-    fn joined(bundles: Vec<Self>) -> Result<Self> {
-        let parts: Vec<Part> = bundles
-            .into_iter()
-            .map(|bundle| Part { bundle: Arc::new(bundle), member: 0 })
-            .collect();
-        let all = PlannedEntries::of(&parts)?;
-        let sum = |number: fn(&Member) -> usize| {
-            parts.iter().filter_map(Part::manifest).map(number).sum::<usize>()
-        };
-        let member = Member {
-            place: 0,
-            rows: 0..all.entries.num_rows(),
-            live: sum(|member| member.live),
-            skipped_by_partition: sum(|member| member.skipped_by_partition),
-            skipped_by_metrics: sum(|member| member.skipped_by_metrics),
-        };
-        let PlannedEntries { entries, residual, must_match, .. } = all;
-        Ok(Self { entries, residual, must_match, members: vec![member] })
     }
 }
 
@@ -127,7 +93,7 @@ impl Part {
 }
 
 /// The entries that a snapshot added, if only those are wanted.
-fn added(found: EntryBundle, by: Option<i64>) -> Result<EntryBundle, FormatError> {
+fn added(found: EntryBundle, by: Option<i64>) -> Result<EntryBundle> {
     let Some(by) = by else { return Ok(found) };
     let columns = &found.columns;
     let pairs = columns.ints("status")?.iter().zip(columns.longs("snapshot_id")?);

@@ -1,4 +1,6 @@
-//! The live entries of manifests that might match the filter.
+//! The live entries of manifests that might match the filter, of several bundles together.
+
+use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray};
 use arrow_select::concat::concat;
@@ -6,7 +8,7 @@ use icefloe_format::Error as FormatError;
 use icefloe_format::manifest::{Member, entry_schema};
 
 use super::bundle::{Part, PlannedBundle};
-use super::columns::concatenated;
+use super::columns::{compacted, concatenated};
 use crate::error::{Error, Result};
 
 /// Entries that might match, in the order of their manifests.
@@ -39,9 +41,7 @@ impl PlannedEntries {
         let entries = concatenated(&entry_schema(), &batches).map_err(invalid)?;
         let residual = joined(&stretches, |bundle| &bundle.residual)?;
         let must_match = joined(&stretches, |bundle| &bundle.must_match)?;
-        let sum = |number: fn(&Member) -> usize| {
-            parts.iter().filter_map(Part::manifest).map(|member| number(member) as u64).sum()
-        };
+        let sum = |number| total(parts, number) as u64;
         Ok(Self {
             entries,
             residual: residual.map_or_else(
@@ -57,6 +57,35 @@ impl PlannedEntries {
             skipped_by_metrics: sum(|member| member.skipped_by_metrics),
         })
     }
+}
+
+/// Bundles of one manifest as one, or one alone, in as much memory as the columns need: what they grew into
+/// while they were decoded is several times that.
+pub(super) fn compact(bundles: Vec<PlannedBundle>) -> Result<PlannedBundle> {
+    let mut bundle = match <[PlannedBundle; 1]>::try_from(bundles) {
+        Ok([only]) => only,
+        Err(several) => return together(several),
+    };
+    bundle.entries = compacted(&bundle.entries).map_err(invalid)?;
+    Ok(bundle)
+}
+
+fn together(bundles: Vec<PlannedBundle>) -> Result<PlannedBundle> {
+    let parts: Vec<Part> =
+        bundles.into_iter().map(|bundle| Part { bundle: Arc::new(bundle), member: 0 }).collect();
+    let PlannedEntries { entries, residual, must_match, .. } = PlannedEntries::of(&parts)?;
+    let member = Member {
+        place: 0,
+        rows: 0..entries.num_rows(),
+        live: total(&parts, |member| member.live),
+        skipped_by_partition: total(&parts, |member| member.skipped_by_partition),
+        skipped_by_metrics: total(&parts, |member| member.skipped_by_metrics),
+    };
+    Ok(PlannedBundle { entries, residual, must_match, members: vec![member] })
+}
+
+fn total(parts: &[Part], number: fn(&Member) -> usize) -> usize {
+    parts.iter().filter_map(Part::manifest).map(number).sum()
 }
 
 /// As few as there can be: copying one of many entries costs less than many of few.

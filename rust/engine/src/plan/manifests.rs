@@ -11,10 +11,10 @@ use icefloe_format::manifest::{DecodeOptions, ManifestDecoder, Stats, decode_man
 use icefloe_format::predicate::{ManifestSummaries, evaluate_inclusive};
 use icefloe_format::spec::StructType;
 
-use super::PlanRequest;
 use super::context::TableContext;
 use super::counters::PlanCounters;
 use super::filter::ScanFilter;
+use super::request::PlanRequest;
 use crate::error::{Error, Result};
 use crate::store::FileIo;
 

@@ -16,12 +16,12 @@ mod filter;
 mod manifests;
 mod packing;
 mod reader;
+mod request;
 mod splits;
 mod tasks;
 
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
 use icefloe_format::manifest::Stats;
 
 pub use changes::{PlanChanges, changes};
@@ -29,6 +29,8 @@ pub use context::TableContext;
 pub use counters::PlanCounters;
 pub use deletes::own_deletes;
 pub use packing::{Packing, pack};
+pub use request::PlanRequest;
+pub use tasks::ScanPlan;
 
 use crate::error::Result;
 use crate::runtime::block_on;
@@ -40,36 +42,6 @@ use entries::PlannedEntries;
 use filter::ScanFilter;
 use manifests::Manifests;
 use reader::ManifestReader;
-
-/// What to plan.
-#[derive(Debug, Clone)]
-pub struct PlanRequest {
-    /// Location of the snapshot's manifest list.
-    pub manifest_list: Option<String>,
-    /// Locations of manifests, where a snapshot of version 1 lists them inline.
-    pub manifests: Vec<String>,
-    /// Predicate JSON.
-    pub filter: String,
-    /// Wanted bytes per task; `None` leaves files whole.
-    pub split_size: Option<u64>,
-    /// Whether the files have their statistics columns.
-    pub include_stats: bool,
-    /// Whether delete files are paired with data files.
-    pub include_deletes: bool,
-    /// If given, only data files that this snapshot added are wanted.
-    pub added_by: Option<i64>,
-}
-
-/// What a scan will read.
-#[derive(Debug, Clone)]
-pub struct ScanPlan {
-    /// One row per task.
-    pub files: RecordBatch,
-    /// One row per delete file that some task needs.
-    pub deletes: RecordBatch,
-    /// What was looked at and skipped.
-    pub counters: PlanCounters,
-}
 
 /// Plan the scan of one snapshot, blocking.
 ///

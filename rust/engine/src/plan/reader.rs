@@ -18,7 +18,7 @@ use icefloe_format::manifest::{
 use super::bundle::{Part, PlannedBundle};
 use super::cache::{PartKey, PlanCache};
 use super::context::TableContext;
-use super::entries::PlannedEntries;
+use super::entries::{PlannedEntries, compact};
 use super::filter::{ScanFilter, SpecFilter};
 use super::manifests::ManifestToRead;
 use crate::error::{Error, Result};
@@ -136,7 +136,7 @@ impl ManifestReader {
             }
         };
         if cache.is_some() {
-            let compact = found.into_iter().map(PlannedBundle::compact);
+            let compact = found.into_iter().map(compact);
             found = compact.map(|bundle| Ok(vec![bundle?])).collect::<Result<_>>()?;
         }
         let mut parts = Vec::with_capacity(keys.len());

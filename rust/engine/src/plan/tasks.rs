@@ -12,9 +12,20 @@ use icefloe_format::Error as FormatError;
 use super::counters::PlanCounters;
 use super::deletes::PlannedDeletes;
 use super::entries::{PlannedEntries, invalid};
+use super::request::PlanRequest;
 use super::splits::append_splits;
-use super::{PlanRequest, ScanPlan};
 use crate::error::Result;
+
+/// What a scan will read.
+#[derive(Debug, Clone)]
+pub struct ScanPlan {
+    /// One row per task.
+    pub files: RecordBatch,
+    /// One row per delete file that some task needs.
+    pub deletes: RecordBatch,
+    /// What was looked at and skipped.
+    pub counters: PlanCounters,
+}
 
 /// Columns of the files batch that are entry columns, and their names there.
 const BEFORE_RANGE: [(&str, &str); 6] = [

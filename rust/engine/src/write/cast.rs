@@ -11,10 +11,8 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
-use icefloe_format::Result;
 use icefloe_format::spec::{PrimitiveType, primitive_to_arrow};
-
-use super::fit::mismatch;
+use icefloe_format::{Error, Result};
 
 const NANOS_PER_MICRO: i64 = 1_000;
 const MILLIS_PER_DAY: i64 = 86_400_000;
@@ -239,4 +237,13 @@ fn parse_uuids(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         }
     }
     Ok(Arc::new(made.finish()))
+}
+
+/// Data that does not fit a column.
+pub(super) fn mismatch(
+    column: &str,
+    found: impl Into<String>,
+    expected: impl Into<String>,
+) -> Error {
+    Error::Mismatch { column: column.into(), found: found.into(), expected: expected.into() }
 }

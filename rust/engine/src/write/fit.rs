@@ -13,7 +13,7 @@ use icefloe_format::Error;
 use icefloe_format::Result;
 use icefloe_format::spec::{NestedField, Schema, Type};
 
-use super::cast::{Cast, casts_to};
+use super::cast::{Cast, casts_to, mismatch};
 use super::nest;
 
 /// How batches of one Arrow schema become batches of a table's columns in order.
@@ -134,14 +134,6 @@ impl Part {
 }
 
 /// An [`Error::Mismatch`].
-pub(super) fn mismatch(
-    column: &str,
-    found: impl Into<String>,
-    expected: impl Into<String>,
-) -> Error {
-    Error::Mismatch { column: column.into(), found: found.into(), expected: expected.into() }
-}
-
 /// The parts of a struct or of the whole table, each with its position in the data.
 fn match_fields(
     data: &Fields,

@@ -17,6 +17,7 @@ mod literal;
 mod map_places;
 mod members;
 mod project;
+mod project_target;
 mod project_term;
 mod project_text;
 mod residual;

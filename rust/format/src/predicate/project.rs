@@ -3,21 +3,14 @@
 //! The inclusive projection holds for the partition of every row that satisfies the predicate.
 //! The strict projection holds only for partitions whose every row satisfies it.
 
-use super::bind::set_leaf;
-use super::literal::{ordinal, ordinal_datum};
+use super::literal::ordinal;
+use super::project_target::{Direction, Target, moved};
 use super::project_term::project_results;
 use super::project_text::project_prefix;
 use super::tree::{BoundLeaf, BoundPredicate, Operator, Predicate};
 use crate::error::Result;
-use crate::spec::{Datum, PartitionField, PartitionSpec, PrimitiveType, Schema};
+use crate::spec::{Datum, PartitionSpec, PrimitiveType, Schema};
 use crate::transform::Transform;
-
-/// Which rows a projection must keep.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
-    Inclusive,
-    Strict,
-}
 
 /// What may hold for a partition in which some row satisfies `predicate`. Leaves ask about
 /// partition field ids.
@@ -72,13 +65,6 @@ pub(super) fn project_leaf(
     Ok(projected)
 }
 
-/// One partition field to project on.
-pub(super) struct Target<'a> {
-    field: &'a PartitionField,
-    source: PrimitiveType,
-    pub(super) direction: Direction,
-}
-
 impl Target<'_> {
     /// `None` where nothing can be said.
     fn project(&self, leaf: &BoundLeaf) -> Result<Option<BoundPredicate>> {
@@ -114,69 +100,12 @@ impl Target<'_> {
         }
     }
 
-    /// Whether old writers may have given rows of one result before 1970 the next one up.
-    pub(super) fn may_be_misplaced(&self) -> bool {
-        match self.field.transform {
-            Transform::Year | Transform::Month => true,
-            Transform::Day | Transform::Hour => self.source != PrimitiveType::Date,
-            _ => false,
-        }
-    }
-
     fn is_numeric(&self) -> bool {
         matches!(self.field.transform, Transform::Truncate(_))
     }
 
     fn is_byte_string(&self) -> bool {
         matches!(self.source, PrimitiveType::String | PrimitiveType::Binary)
-    }
-
-    /// A leaf about the partition field.
-    pub(super) fn leaf(&self, op: Operator, literals: Vec<Datum>) -> Result<BoundPredicate> {
-        Ok(Predicate::Leaf(BoundLeaf {
-            op,
-            field_id: self.field.field_id,
-            field_type: self.field.transform.result_type(&self.source)?,
-            transform: None,
-            name: self.field.name.clone(),
-            nested: false,
-            literals,
-        }))
-    }
-
-    /// A leaf about the transformed first literal.
-    pub(super) fn transformed(
-        &self,
-        op: Operator,
-        leaf: &BoundLeaf,
-    ) -> Result<Option<BoundPredicate>> {
-        match leaf.literals.first().map(|datum| self.apply(datum)).transpose()?.flatten() {
-            Some(datum) => self.leaf(op, vec![datum]).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// Equal values have equal results, so `=` and IN project inclusively, their negations
-    /// strictly.
-    pub(super) fn equality(&self, leaf: &BoundLeaf) -> Result<Option<BoundPredicate>> {
-        use Operator::{Eq, In, NotEq, NotIn};
-        let set_op = match (self.direction, leaf.op) {
-            (Direction::Inclusive, Eq | In) => In,
-            (Direction::Strict, NotEq | NotIn) => NotIn,
-            _ => return Ok(None),
-        };
-        let mut results = Vec::with_capacity(leaf.literals.len());
-        for datum in &leaf.literals {
-            let Some(result) = self.apply(datum)? else { return Ok(None) };
-            results.extend(
-                self.misplaced(&result).filter(|_| ordinal(&result).is_some_and(|n| n < 0)),
-            );
-            results.push(result);
-        }
-        match set_leaf(set_op, results) {
-            Some((op, literals)) => self.leaf(op, literals).map(Some),
-            None => Ok(None),
-        }
     }
 
     /// Transforms of integers that keep their order: numeric truncate and time.
@@ -235,19 +164,4 @@ impl Target<'_> {
             _ => projected,
         })
     }
-
-    /// Old writers rounded times before 1970 towards zero, one too high. Where that was so, the
-    /// partition value they gave to rows of this one.
-    fn misplaced(&self, result: &Datum) -> Option<Datum> {
-        if self.may_be_misplaced() { moved(result, 1) } else { None }
-    }
-
-    fn apply(&self, datum: &Datum) -> Result<Option<Datum>> {
-        self.field.transform.apply(datum)
-    }
-}
-
-/// The value `step` units away; `None` at the end of the type.
-pub(super) fn moved(datum: &Datum, step: i128) -> Option<Datum> {
-    ordinal_datum(&datum.primitive_type(), ordinal(datum)?.checked_add(step)?)
 }

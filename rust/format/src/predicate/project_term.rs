@@ -2,7 +2,7 @@
 
 use super::bind::set_leaf;
 use super::literal::ordinal;
-use super::project::{Direction, Target, moved};
+use super::project_target::{Direction, Target, moved};
 use super::tree::{BoundLeaf, BoundPredicate, Operator, Predicate};
 use crate::error::Result;
 use crate::spec::Datum;

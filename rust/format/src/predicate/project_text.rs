@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::num::NonZeroU32;
 
-use super::project::{Direction, Target};
+use super::project_target::{Direction, Target};
 use super::tree::{BoundLeaf, BoundPredicate, Operator};
 use crate::error::Result;
 use crate::spec::Datum;

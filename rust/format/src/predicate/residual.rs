@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use arrow_array::BooleanArray;
 
 use super::evaluate::{evaluate_inclusive, evaluate_strict};
-use super::project::{Direction, project_leaf};
+use super::project::project_leaf;
+use super::project_target::Direction;
 use super::stats::ColumnStats;
 use super::tree::{BoundLeaf, BoundPredicate, Predicate};
 use super::tuples::PartitionTuples;

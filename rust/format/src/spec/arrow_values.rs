@@ -12,12 +12,11 @@ use arrow_array::types::{
     Int32Type, Int64Type, Time64MicrosecondType, TimestampMicrosecondType, TimestampNanosecondType,
 };
 use arrow_array::{Array, ArrayRef, new_null_array};
-use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{ArrowError, DataType, TimeUnit};
+use arrow_schema::{DataType, TimeUnit};
 
 use super::arrow_schema::primitive_to_arrow;
 use super::datum::Datum;
-use super::encoding::each_value;
+use super::encoding::{each_value, strictly_cast};
 use super::types::PrimitiveType;
 use crate::error::{Error, Result};
 
@@ -55,12 +54,6 @@ fn whole_days(array: &dyn Array) -> Result<ArrayRef> {
         })
     });
     days.map(|days| Arc::new(days) as ArrayRef)
-}
-
-/// The same values in another layout; a value that it cannot hold is an error, not a null.
-pub(crate) fn strictly_cast(array: &dyn Array, layout: &DataType) -> Result<ArrayRef> {
-    let options = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(array, layout, &options).map_err(|error| arrow_failure(&error))
 }
 
 /// Whether every value of an Arrow type is a value of a primitive type, or null.
@@ -120,10 +113,6 @@ fn is_nanos(data_type: &DataType) -> bool {
 pub(crate) fn cannot_hold(array: &dyn Array, value_type: &PrimitiveType) -> Error {
     let reason = format!("an array of {} does not hold values of {value_type}", array.data_type());
     Error::invalid("array", reason)
-}
-
-pub(crate) fn arrow_failure(error: &ArrowError) -> Error {
-    Error::invalid("array", error.to_string())
 }
 
 impl Datum {

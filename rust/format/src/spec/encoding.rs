@@ -1,11 +1,11 @@
-//! Encoded arrays: dictionaries and run ends, each value of which is worked on once.
+//! Arrays in other layouts: dictionaries and run ends, each value of which is worked on once, and casts.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
-use arrow_schema::DataType;
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{ArrowError, DataType};
 
-use super::arrow_values::{arrow_failure, strictly_cast};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// What `rule` makes of the values that an array's slots stand for, one result per slot. A dictionary or
 /// run ends with no more values than slots are worked on value by value and then spread, others spread
@@ -45,4 +45,14 @@ fn spread(runs: &dyn Array) -> Result<ArrayRef> {
         DataType::RunEndEncoded(_, values) => strictly_cast(runs, values.data_type()),
         _ => Ok(runs.slice(0, runs.len())),
     }
+}
+
+/// The same values in another layout; a value that it cannot hold is an error, not a null.
+pub(crate) fn strictly_cast(array: &dyn Array, layout: &DataType) -> Result<ArrayRef> {
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(array, layout, &options).map_err(|error| arrow_failure(&error))
+}
+
+pub(crate) fn arrow_failure(error: &ArrowError) -> Error {
+    Error::invalid("array", error.to_string())
 }

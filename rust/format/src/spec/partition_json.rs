@@ -4,8 +4,9 @@ use arrow_array::{Array, ArrayRef, StructArray};
 use serde_json::Value;
 
 use super::arrow_schema::{ArrowOptions, struct_to_arrow};
-use super::arrow_values::{arrow_failure, datums_to_array};
+use super::arrow_values::datums_to_array;
 use super::datum::Datum;
+use super::encoding::arrow_failure;
 use super::json;
 use super::partition_spec::PartitionSpec;
 use super::schema::Schema;

@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, GenericByteArray, GenericByteViewArray};
 use arrow_buffer::{ArrowNativeType, Buffer, OffsetBuffer};
 
 use crate::error::{Error, Result};
-use crate::spec::arrow_values::arrow_failure;
+use crate::spec::encoding::arrow_failure;
 
 /// Where each value starts and ends, those that nulls cover up too.
 fn ranges<T: ByteArrayType>(array: &GenericByteArray<T>) -> impl Iterator<Item = (usize, usize)> {

@@ -3,7 +3,8 @@
 use arrow_array::{Array, ArrayRef, new_null_array};
 
 use super::Transform;
-use super::bucket::{self, Buckets};
+use super::bucket::Buckets;
+use super::bucket_array;
 use super::temporal_array::temporal;
 use super::truncate::Width;
 use super::truncate_array::truncate;
@@ -57,7 +58,9 @@ impl Transform {
     fn apply_values(&self, array: &dyn Array, source: &PrimitiveType) -> Result<ArrayRef> {
         each_value(array, &|values| {
             let results = match self {
-                Self::Bucket(count) => bucket::of_array(Buckets::new(*count), values, source)?,
+                Self::Bucket(count) => {
+                    bucket_array::of_array(Buckets::new(*count), values, source)?
+                }
                 Self::Truncate(width) => truncate(Width::new(*width), values, source)?,
                 _ => temporal(self, &canonical_array(values, source)?),
             };

@@ -3,6 +3,7 @@
 mod apply;
 mod blocks;
 mod bucket;
+mod bucket_array;
 mod bucket_bytes;
 pub mod hash;
 mod heads;
