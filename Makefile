@@ -20,7 +20,7 @@ SAY = @printf '\033[1m==> %s\033[0m\n'
 
 .PHONY: help
 help: ## List every command
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \x1b[1mmake \1\x1b[0m\t\2/' | expand -t 30
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-22s\033[0m %s\n", "make " $$1, $$2 }' $(MAKEFILE_LIST)
 
 # ---- prerequisites -------------------------------------------------------------------------------
 

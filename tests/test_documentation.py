@@ -6,9 +6,12 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.storage.servers import s3_server
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -29,12 +32,27 @@ CASES = [
 ]
 
 
-def test_there_are_documents_with_code() -> None:
-    assert len(CASES) >= 3
+def test_every_document_has_code() -> None:
+    assert {document.name for document in DOCUMENTS} == {
+        str(case.id).split("-")[0].rpartition("/")[2] for case in CASES
+    }
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The environment of somebody who has a bucket named `lake`."""
+    with s3_server(tmp_path_factory.mktemp("s3")) as server:
+        (server.root / "lake").mkdir()
+        yield {
+            "AWS_ENDPOINT_URL": server.endpoint,
+            "AWS_ACCESS_KEY_ID": server.access_key,
+            "AWS_SECRET_ACCESS_KEY": server.secret_key,
+        }
 
 
 @pytest.mark.parametrize("code", CASES)
-def test_code_blocks_run(code: str, tmp_path: Path) -> None:
+def test_code_blocks_run(code: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    storage = request.getfixturevalue("lake") if "s3://" in code else {}
     script = tmp_path / "blocks.py"
     script.write_text(code, encoding="utf-8")
     # As in an activated environment: Spark starts its workers with the `python3` of the path.
@@ -45,7 +63,7 @@ def test_code_blocks_run(code: str, tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         timeout=240,
-        env={**os.environ, "PATH": path},
+        env={**os.environ, "PATH": path, **storage},
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from icefloe.table.scan.changelog_plan import DELETE, INSERT
 from icefloe.table.scan.explain import Explanation
-from icefloe.table.scan.findings import KEYS, POSITIONS, Finding, sized
+from icefloe.table.scan.findings import KEYS, POSITIONS, Finding, asked, counted, sized
 from icefloe.table.scan.plan import with_own_deletes
 
 if TYPE_CHECKING:
@@ -76,8 +76,7 @@ class ChangelogExplanation(Explanation):
         data = sum(one.size for one in self.changes)
         rows = sum(one.rows for one in self.changes)
         return [
-            Finding("filter", self.row_filter),
-            Finding("columns", ", ".join(self.columns)),
+            *asked(self.row_filter, self.columns),
             self._snapshots(),
             Finding(
                 "data files", f"{self._files(INSERT):,} for inserted rows, {self._files(DELETE):,} for deleted rows"
@@ -97,7 +96,7 @@ class ChangelogExplanation(Explanation):
         changed = len({one.snapshot_id for one in self.changes})
         words = {INSERT: "inserted", DELETE: "deleted"}
         details = [
-            f"{one.snapshot_id}, {one.operation}: {one.files:,} files for {words[one.change_type]} rows, {sized(one.size)}"
+            f"{one.snapshot_id}, {one.operation}: {counted(one.files, 'file')} for {words[one.change_type]} rows, {sized(one.size)}"
             for one in self.changes[:SHOWN_SNAPSHOTS]
         ]
         if len(self.changes) > SHOWN_SNAPSHOTS:

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from icefloe.table.scan.findings import DeleteFindings, Finding, FooterFindings, sized
+from icefloe.table.scan.findings import DeleteFindings, Finding, FooterFindings, asked, sized
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 EXPLAINED_FILES = 1000
 _STYLES = {
-    "box": "font-family:ui-sans-serif,system-ui,sans-serif;font-size:13px;line-height:1.5;max-width:60em",
+    "box": "font-family:ui-sans-serif,system-ui,sans-serif;font-size:13px;line-height:1.5;max-width:60em;font-variant-numeric:tabular-nums",
     "title": "font-weight:600;margin-bottom:.4em",
     "quiet": "opacity:.65;font-weight:400",
-    "cell": "text-align:left;vertical-align:top;padding:.15em 1.2em .15em 0;background:none;border:none",
+    "table": "border-collapse:collapse;background:none;margin:0",
+    "cell": "text-align:left;vertical-align:top;padding:.15em 1.2em .15em 0;background:none;border:none;line-height:1.5",
+    "text": "max-width:48em;overflow-wrap:anywhere;white-space:normal",
     "bar": "display:inline-block;width:6em;height:.55em;border:1px solid currentColor;border-radius:.3em;overflow:hidden;opacity:.7",
     "fill": "display:block;height:100%;background:currentColor",
 }
@@ -73,7 +75,7 @@ class Explanation(ABC):
         title = f"{subject} <span style='{_STYLES['quiet']}'>{of}</span>"
         return (
             f"<div style='{_STYLES['box']}'><div style='{_STYLES['title']}'>{title}</div>"
-            f"<table style='border-collapse:collapse;background:none'>{rows}</table></div>"
+            f"<table style='{_STYLES['table']}'>{rows}</table></div>"
         )
 
 
@@ -108,8 +110,7 @@ class ScanExplanation(Explanation):
     def findings(self) -> list[Finding]:  # noqa: D102  described by the explanation
         count = self.counters.get
         found = [
-            Finding("filter", self.row_filter),
-            Finding("columns", ", ".join(self.columns)),
+            *asked(self.row_filter, self.columns),
             self._manifests("data manifests", "data"),
             self._manifests("delete manifests", "delete"),
             self._data_files(),
@@ -178,8 +179,8 @@ def _row(finding: Finding) -> str:
     details = "".join(f"<div style='{_STYLES['quiet']}'>{html.escape(one)}</div>" for one in finding.details)
     return (
         f"<tr style='background:none'><th style='{_STYLES['cell']};font-weight:600;white-space:nowrap'>"
-        f"{html.escape(finding.subject)}</th><td style='{_STYLES['cell']};min-width:7em'>{_bar(finding.share)}</td>"
-        f"<td style='{_STYLES['cell']}'>{html.escape(finding.text)}{details}</td></tr>"
+        f"{html.escape(finding.subject)}</th><td style='{_STYLES['cell']};min-width:6em'>{_bar(finding.share)}</td>"
+        f"<td style='{_STYLES['cell']};{_STYLES['text']}'>{html.escape(finding.text)}{details}</td></tr>"
     )
 
 
@@ -187,4 +188,4 @@ def _bar(share: tuple[int, int] | None) -> str:
     if share is None or share[1] <= 0:
         return ""
     percent = min(100.0, 100.0 * share[0] / share[1])
-    return f"<span style='{_STYLES['bar']}'><span style='{_STYLES['fill']};width:{percent:.1f}%'></span></span>"
+    return f"<span aria-hidden='true' style='{_STYLES['bar']}'><span style='{_STYLES['fill']};width:{percent:.1f}%'></span></span>"

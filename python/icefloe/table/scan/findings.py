@@ -10,11 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe import _core
+from icefloe.expressions import AlwaysTrue
 
 if TYPE_CHECKING:
     from icefloe.table.scan.plan import ScanPlan
 
 POSITIONS, KEYS = 1, 2
+SHOWN_COLUMNS = 20
+SHOWN_CHARACTERS = 600
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class DeleteFindings:
         kinds = [(self.by_position, "by position"), (self.by_key, "by key")]
         return (
             ", ".join(f"{count:,} {kind}" for count, kind in kinds if count),
-            f"{self.data_files:,} data files have any: {self.most:,} at most, median {self.median:,}",
+            f"to {counted(self.data_files, 'data file')}, at most {self.most:,} to each, median {self.median:,}",
         )
 
 
@@ -134,7 +137,7 @@ class FooterFindings:
 
     def findings(self) -> list[Finding]:
         """Return the findings about row groups and pages."""
-        why = tuple(f"{reason} ruled out the rest in {count:,} files" for reason, count in self.reasons)
+        why = tuple(f"{reason} ruled out the rest in {counted(count, 'file')}" for reason, count in self.reasons)
         text = f"{self.row_groups_kept:,} to read of {self.row_groups:,}"
         found = [Finding("row groups", text, (self.row_groups_kept, self.row_groups), why)]
         if self.pages:
@@ -149,6 +152,21 @@ _TEXTS = ("file_path", "reason")
 def _sum(plan: ScanPlan, column: str, of: pa.Array) -> int:
     total: int | None = pc.sum(plan.files.filter(of).column(column)).as_py()
     return total or 0
+
+
+def asked(row_filter: str, columns: tuple[str, ...]) -> list[Finding]:
+    """Return what a scan was asked for: the filter and the columns, cut where nobody reads on."""
+    text = "every row" if row_filter == str(AlwaysTrue()) else row_filter
+    if len(text) > SHOWN_CHARACTERS:
+        text = f"{text[:SHOWN_CHARACTERS]}... ({len(text):,} characters)"
+    names = ", ".join(columns[:SHOWN_COLUMNS])
+    more = f" and {len(columns) - SHOWN_COLUMNS:,} more" if len(columns) > SHOWN_COLUMNS else ""
+    return [Finding("filter", text), Finding("columns", f"{names}{more}")]
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number of things for people."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def sized(count: int) -> str:

@@ -47,6 +47,8 @@ def test_it_prints_as_a_tree_and_shows_as_html(table):
     text = str(table.incremental_changelog_scan().explain())
     assert text.startswith("changes of db.t, snapshots ")
     assert "snapshots: 4 of 4 change rows" in text
+    assert ": 1 file for inserted rows, " in text
+    assert "filter: every row" in text
     assert "data files: 2 for inserted rows, 2 for deleted rows" in text
     assert "delete files: 1 to apply" in text
     assert "columns: id, _change_type, _change_ordinal, _commit_snapshot_id" in str(explanation)

@@ -55,7 +55,7 @@ def test_deletes_are_told_by_kind_and_how_many_meet(new_table):
     assert (deletes.most, deletes.median) == (2, 1)
     assert deletes.size > 0
     text = found(table.scan().explain())["delete files"]
-    assert text == "3 to apply of 3; 3 by position; 2 data files have any: 2 at most, median 1"
+    assert text == "3 to apply of 3; 3 by position; to 2 data files, at most 2 to each, median 1"
 
 
 def test_appended_files_are_explained(new_table):
@@ -64,6 +64,24 @@ def test_appended_files_are_explained(new_table):
     explained = table.incremental_append_scan(from_snapshot_id_exclusive=first).explain()
     assert (explained.counters["files_planned"], explained.splits) == (1, 1)
     assert explained.footers.rows_selected == 3
+
+
+def test_no_filter_is_every_row_and_a_long_one_is_cut(new_table):
+    table = new_table()
+    assert found(table.scan().explain())["filter"] == "every row"
+    many = f"id in ({', '.join(map(str, range(1000)))})"
+    explained = table.scan(many).explain()
+    assert explained.row_filter == many
+    assert found(explained)["filter"] == f"{many[:600]}... ({len(many):,} characters)"
+
+
+def test_of_many_columns_the_first_are_named(catalog):
+    import pyarrow as pa
+
+    schema = pa.schema([(f"column_{place}", pa.int64()) for place in range(22)])
+    explained = catalog.create_table("db.wide", schema).scan().explain()
+    assert found(explained)["columns"].endswith("column_18, column_19 and 2 more")
+    assert len(explained.columns) == 22
 
 
 def test_an_empty_table_is_explained(catalog):
