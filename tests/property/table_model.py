@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import json
 from random import Random
 from typing import Any
 
 import pyarrow as pa
-from icefloe import _core
 from icefloe.catalog import Catalog
-from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC
 from icefloe.schema import Schema, assign_fresh_type_ids
 from icefloe.table import Table
-from icefloe.table.read_context import schema_json, spec_json
 from icefloe.transforms import parse_transform
 from icefloe.types import NestedField, PrimitiveType, type_from_text
 
 from tests.exact_rows import text
+from tests.property.key_files import key_files
 from tests.property.random_filter import random_filter
 from tests.property.random_schema import (
     PROMOTED,
@@ -148,28 +145,11 @@ class TableModel:
         ]
         schema = Schema(*(NestedField(f.field_id, f.name, f.field_type) for f in chosen))
         data = pa.Table.from_pylist([named(key, schema.as_struct()) for key in keys], schema=schema.as_arrow())
-        self.table.new_row_delta().add_deletes(self.key_files(schema, data, free[0])).commit()
+        files = key_files(self.table, schema, data, spec_id=free[0], partition=(), number=next(self.numbers))
+        self.table.new_row_delta().add_deletes(files).commit()
         deleted = {tuple(key.values()) for key in keys}
         self.rows = [row for row in self.rows if tuple(row.get(f.field_id) for f in chosen) not in deleted]
         return f"{[f.name for f in chosen]} {keys}"
-
-    def key_files(self, schema: Schema, data: pa.Table, spec_id: int) -> pa.RecordBatch:
-        written = _core.write_data_files(
-            self.table.io.core,
-            data,
-            schema=schema_json(schema),
-            spec=spec_json(UNPARTITIONED_PARTITION_SPEC),
-            sort_order=None,
-            table_location=self.table.location(),
-            properties={},
-            operation_id=f"keys-{next(self.numbers)}",
-            partition_id=0,
-            task_id=0,
-        )
-        ids = [each.field_id for each in schema.fields]
-        changed = {"content": 2, "spec_id": spec_id, "partition": json.dumps([]), "equality_ids": ids}
-        rows = [{**row, **changed} for row in written.to_pylist()]
-        return pa.RecordBatch.from_pylist(rows, schema=written.schema)
 
     # ---- changes of columns
 

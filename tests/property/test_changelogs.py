@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from icefloe.catalog import load_catalog
 
@@ -62,7 +62,7 @@ def told(scan):
     return found
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(st.lists(steps, min_size=3, max_size=10), st.integers(0, 9), st.integers(0, 9))
 def test_changes_are_what_differs(history, start, end):
     with load_catalog("scratch", type="memory") as catalog:

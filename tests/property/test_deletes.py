@@ -6,14 +6,14 @@ import itertools
 from dataclasses import dataclass, field
 
 import pyarrow as pa
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from icefloe import _core
 from icefloe.catalog import load_catalog
 from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC
 from icefloe.schema import Schema
-from icefloe.table.read_context import schema_json, spec_json
 from icefloe.types import IntegerType, LongType, NestedField, StringType
+
+from tests.property.key_files import key_files
 
 COLUMNS = ("id", "kind", "amount")
 SCHEMA = Schema(
@@ -113,19 +113,15 @@ class Run:
         scopes = sorted({(row.spec_id, row.partition) for row in self.oracle.rows}, key=repr)
         spec_id, partition = [(UNPARTITIONED, ()), *scopes][scope % (len(scopes) + 1)]
         key_fields = [self.table.schema().find_field(place + 1) for place in places]
-        written = _core.write_data_files(
-            self.table.io.core,
+        files = key_files(
+            self.table,
+            Schema(*key_fields),
             self.arrow(keys, places),
-            schema=schema_json(Schema(*key_fields)),
-            spec=spec_json(UNPARTITIONED_PARTITION_SPEC),
-            sort_order=None,
-            table_location=self.table.location(),
-            properties={},
-            operation_id=f"keys-{next(self.numbers)}",
-            partition_id=0,
-            task_id=0,
+            spec_id=spec_id,
+            partition=partition,
+            number=next(self.numbers),
         )
-        self.table.new_row_delta().add_deletes(as_deletes(written, places, spec_id, partition)).commit()
+        self.table.new_row_delta().add_deletes(files).commit()
         self.oracle.delete_keys(places, keys, spec_id, partition)
 
     def positions(self, numbers):
@@ -156,26 +152,11 @@ class Run:
             update.rename_column(self.names[0], f"id_{next(self.numbers)}")
 
 
-def as_deletes(files, places, spec_id, partition):
-    """Data files as equality delete files of a partition."""
-    import json
-
-    count = files.num_rows
-    changed = {
-        "content": pa.array([2] * count, pa.int32()),
-        "spec_id": pa.array([spec_id] * count, pa.int32()),
-        "partition": pa.array([json.dumps(list(partition))] * count),
-        "equality_ids": pa.array([[place + 1 for place in places]] * count, pa.list_(pa.int32())),
-    }
-    columns = [changed[f.name].cast(f.type) if f.name in changed else files.column(f.name) for f in files.schema]
-    return pa.RecordBatch.from_arrays(columns, schema=files.schema)
-
-
 def content(table, *filters, **options):
     return sorted((tuple(row.values()) for row in table.scan(*filters, **options).to_arrow().to_pylist()), key=repr)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(st.lists(changes, min_size=2, max_size=10), st.sampled_from(["file", "partition"]), rows)
 def test_a_table_holds_what_a_row_by_row_oracle_holds(steps, granularity, probe):
     with load_catalog("scratch", type="memory") as catalog:

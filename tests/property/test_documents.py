@@ -18,7 +18,7 @@ from icefloe.table.sorting import SortOrder
 
 from tests.property.documents import metadata, name_mappings, schemas, sort_orders, specs
 
-bounded = settings(max_examples=100, deadline=None, derandomize=True)
+bounded = settings(max_examples=100)
 
 
 @bounded
@@ -87,7 +87,7 @@ def test_metadata_is_written_as_it_was_read(document: dict[str, Any]) -> None:
     assert TableMetadataUtil.parse_raw(to_json(read)) == read
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 @given(metadata(), st.data())
 def test_metadata_with_any_value_in_any_place_is_read_or_refused(document: dict[str, Any], data: st.DataObject) -> None:
     anything = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.just([]), st.just({}))

@@ -173,14 +173,14 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(kind, draw(st.lists(st.none() | VALUES[kind], min_size=1, max_size=8)), node)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(cases())
 def test_rows_are_those_of_the_oracle(case: Case) -> None:
     mask = _core.filter_rows(case.schema.model_dump_json(), json.dumps(case.filter), case.batch())
     assert mask.to_pylist() == case.expected()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(cases())
 def test_one_row_in_python_is_one_row_in_the_core(case: Case) -> None:
     asks = expression_evaluator(case.schema, expression_from_json(case.filter), case_sensitive=True)
@@ -212,7 +212,7 @@ def tuple_value(kind: Any, result: Any) -> Any:
     return None if result is None else to_json_value(kind, result)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(cases(), st.data())
 def test_projections_lose_no_row_and_claim_no_other(case: Case, data: st.DataObject) -> None:
     transform = data.draw(st.sampled_from(transforms_of(case.kind)))
@@ -228,7 +228,7 @@ def test_projections_lose_no_row_and_claim_no_other(case: Case, data: st.DataObj
         assert matches or not must
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(cases(), st.data())
 def test_what_is_left_decides_as_the_filter(case: Case, data: st.DataObject) -> None:
     transform = data.draw(st.sampled_from(transforms_of(case.kind)))
@@ -239,7 +239,7 @@ def test_what_is_left_decides_as_the_filter(case: Case, data: st.DataObject) -> 
         assert _core.filter_rows(schema, left, case.batch().slice(place, 1)).to_pylist() == [expected]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(cases(), st.integers(1, 3), st.sets(st.sampled_from(["value", "null", "nan", "lower", "upper"])))
 def test_statistics_lose_no_row_and_claim_no_other(case: Case, width: int, absent: set[str]) -> None:
     files = statistics(case, width, absent)

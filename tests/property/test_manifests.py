@@ -120,7 +120,7 @@ def read_back(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25)
 @given(
     content=st.sampled_from([0, 1]), codec=st.sampled_from(["gzip", "zstd", "snappy", "uncompressed"]), data=st.data()
 )

@@ -81,7 +81,7 @@ def decoded(name, bound):
             return bound
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     columns,
     st.fixed_dictionaries({name: st.sampled_from(MODES) for name, _ in FIELDS.values()}),

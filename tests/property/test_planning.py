@@ -113,7 +113,7 @@ def planned(location: str, predicate: object, **options: Any) -> _core.ScanPlan:
     return _core.plan(IO, CONTEXT, manifest_list=location, **{**arguments, "include_stats": False, **options})
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     wanted=st.lists(manifest(), min_size=2, max_size=8),
     predicate=st.one_of(st.just(True), predicates),

@@ -19,7 +19,7 @@ from icefloe.types import type_from_text
 
 from tests.property.documents import is_no_nan, ordinals, primitive_types
 
-bounded = settings(max_examples=150, deadline=None, derandomize=True)
+bounded = settings(max_examples=150)
 
 
 def native(kind: str, ordinal: Any) -> Any:
@@ -107,7 +107,7 @@ ARROW = {
 
 
 @pytest.mark.parametrize("kind", ORDERED)
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_bounds_of_a_written_file_are_the_ends_of_pythons_order(
     kind: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

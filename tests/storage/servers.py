@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,6 +20,7 @@ from urllib.parse import urlsplit
 import pytest
 
 PATIENCE = 60
+TRIES = 3
 
 
 def tool(name: str, how: str) -> str:
@@ -37,18 +39,22 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def running(command: list[str], port: int, log: Path):
-    """Run a server until the block ends; entered when its port answers."""
-    with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT) as process:
-        try:
+def running(command: Callable[[int], list[str]], log: Path):
+    """Run a server until the block ends, on a port that is handed to `command` and to the block; entered when it answers."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(TRIES):
+            # Between this look and the server's own, another process may take the port: the server ends, and has another.
+            port = free_port()
+            output = stack.enter_context(log.open("wb"))
+            process = stack.enter_context(subprocess.Popen(command(port), stdout=output, stderr=subprocess.STDOUT))
+            stack.callback(process.terminate)
             deadline = time.monotonic() + PATIENCE
-            while not answers(port):
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise RuntimeError(f"{command[0]} did not start: {log.read_text(errors='replace')}")
+            while process.poll() is None and time.monotonic() < deadline:
+                if answers(port) and process.poll() is None:
+                    yield port
+                    return
                 time.sleep(0.05)
-            yield
-        finally:
-            process.terminate()
+        raise RuntimeError(f"{command(port)[0]} did not start: {log.read_text(errors='replace')}")
 
 
 def answers(port: int) -> bool:
@@ -84,10 +90,9 @@ def s3_server(directory: Path):
     root = directory / "buckets"
     root.mkdir()
     server = S3Server("", root)
-    port = free_port()
-    server.endpoint = f"http://127.0.0.1:{port}"
-    arguments = ["--port", f"127.0.0.1:{port}", "--access", server.access_key, "--secret", server.secret_key]
-    with running([command, *arguments, "posix", str(root)], port, directory / "log"):
+    arguments = ["--access", server.access_key, "--secret", server.secret_key, "posix", str(root)]
+    with running(lambda port: [command, "--port", f"127.0.0.1:{port}", *arguments], directory / "log") as port:
+        server.endpoint = f"http://127.0.0.1:{port}"
         yield server
 
 

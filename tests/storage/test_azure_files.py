@@ -16,7 +16,7 @@ from icefloe.catalog import load_catalog
 from icefloe.exceptions import FileAlreadyExistsError, MissingFileError
 
 from tests.storage.lender import PATH
-from tests.storage.servers import free_port, running, tool
+from tests.storage.servers import running, tool
 
 ACCOUNT = "devstoreaccount1"
 # The key that the emulator documents for everyone.
@@ -26,9 +26,9 @@ KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr
 @pytest.fixture(scope="module")
 def azure(tmp_path_factory):
     command = tool("azurite-blob", "npm install azurite")
-    directory, port = tmp_path_factory.mktemp("azure"), free_port()
-    arguments = ["--silent", "--skipApiVersionCheck", "--location", str(directory), "--blobPort", str(port)]
-    with running([command, *arguments], port, directory / "log"):
+    directory = tmp_path_factory.mktemp("azure")
+    arguments = ["--silent", "--skipApiVersionCheck", "--location", str(directory)]
+    with running(lambda port: [command, *arguments, "--blobPort", str(port)], directory / "log") as port:
         make_container(port, "box")
         endpoint = f"http://127.0.0.1:{port}/{ACCOUNT}"
         connection = f"DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={KEY};BlobEndpoint={endpoint};"

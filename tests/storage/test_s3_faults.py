@@ -112,9 +112,10 @@ def test_a_server_that_says_nothing_is_not_waited_for_forever(s3, bucket):
 WAITER = """
 import signal, sys, threading
 from icefloe import _core
-io = _core.FileIo({"s3.endpoint": sys.argv[1], "s3.anonymous": "true", "s3.region": "x"})
-threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+patient = {"s3.request-timeout": "3600", "s3.connect-timeout": "3600"}
+io = _core.FileIo({"s3.endpoint": sys.argv[1], "s3.anonymous": "true", "s3.region": "x", **patient})
 try:
+    threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
     io.read("s3://bucket/a")
 except KeyboardInterrupt:
     print("interrupted")
@@ -128,8 +129,8 @@ def test_an_interrupt_ends_the_wait_for_a_server():
 
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         endpoint = f"http://127.0.0.1:{deaf.getsockname()[1]}"
-        # The server is silent for as long as the test lives: only the interrupt ends the wait within it.
+        # The server is silent for as long as the test lives, and the reader patient for longer: only the interrupt ends the wait.
         done = subprocess.run(
-            [sys.executable, "-c", WAITER, endpoint], capture_output=True, text=True, timeout=30, check=False
+            [sys.executable, "-c", WAITER, endpoint], capture_output=True, text=True, timeout=120, check=False
         )
     assert done.stdout == "interrupted\n", done.stderr

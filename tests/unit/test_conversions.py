@@ -14,7 +14,7 @@ import pyiceberg.conversions as their_conversions
 import pyiceberg.schema as their_schema
 import pyiceberg.types as their_types
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from icefloe import _core
 from icefloe.conversions import EXACT, from_bytes, from_json_value, partition_to_py, to_bytes, to_json_value
@@ -99,7 +99,6 @@ def same(a: Any, b: Any) -> bool:
     return repr(a) == repr(b)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(columns())
 def test_forms_are_those_of_the_core_and_of_pyiceberg(column: tuple[str, list[Any]]) -> None:
     kind, values = column

@@ -111,7 +111,7 @@ def test_a_child_forked_while_its_parent_reads_a_delete_file_reads_it_itself(num
     def work() -> bool:
         # Ends a child that waits in native code, whatever handler the parent has.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(10)
+        signal.alarm(60)
         ready.replace(pipe)
         return sum(batch.num_rows for batch in scan) == 4999
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from pathlib import Path
 from typing import Any
@@ -42,14 +43,15 @@ def location(data: Path, layout: Layout) -> str:
     return metadata_file(metadata_only_table(data, layout))
 
 
-def icefloe(layout: Layout, *, filtered: bool):
-    def setup(data: Path) -> Work:
-        from icefloe.table import StaticTable
+def by_objects(package: str, layout: Layout, *, filtered: bool):
+    """One object for each file; the packages have the same names."""
 
+    def setup(data: Path) -> Work:
+        tables = importlib.import_module(f"{package}.table")
         path = location(data, layout)
 
         def work() -> int:
-            table = StaticTable.from_metadata(path)
+            table = tables.StaticTable.from_metadata(path)
             scan = table.scan(text_filter(layout)) if filtered else table.scan()
             return sum(1 for _ in scan.plan_files())
 
@@ -68,22 +70,6 @@ def icefloe_columns(layout: Layout, *, filtered: bool, cached: bool = True):
             table = StaticTable.from_metadata(path, properties)
             scan = table.scan(text_filter(layout)) if filtered else table.scan()
             return scan.plan().files.num_rows
-
-        return work
-
-    return setup
-
-
-def pyiceberg(layout: Layout, *, filtered: bool):
-    def setup(data: Path) -> Work:
-        from pyiceberg.table import StaticTable
-
-        path = location(data, layout)
-
-        def work() -> int:
-            table = StaticTable.from_metadata(path)
-            scan = table.scan(text_filter(layout)) if filtered else table.scan()
-            return sum(1 for _ in scan.plan_files())
 
         return work
 
@@ -171,14 +157,14 @@ def case(name: str, what: str, layout: Layout, *, filtered: bool) -> Case:
     contenders = {
         "icefloe plan, as columns": icefloe_columns(layout, filtered=filtered),
         "icefloe plan, no cache": icefloe_columns(layout, filtered=filtered, cached=False),
-        "icefloe plan_files, as objects": icefloe(layout, filtered=filtered),
+        "icefloe plan_files, as objects": by_objects("icefloe", layout, filtered=filtered),
         "Polars iceberg plugin": polars(layout, filtered=filtered),
         "Polars iceberg plugin, no cache": polars(layout, filtered=filtered, cached=False),
         JAVA: java(layout, filtered=filtered),
     }
     # For a million files they would need minutes, or eight gigabytes.
     if layout is not MILLION_FILES:
-        contenders["pyiceberg plan_files"] = pyiceberg(layout, filtered=filtered)
+        contenders["pyiceberg plan_files"] = by_objects("pyiceberg", layout, filtered=filtered)
         if not filtered:
             contenders["duckdb iceberg_metadata"] = duckdb(layout)
     return Case(

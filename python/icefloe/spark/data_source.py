@@ -28,9 +28,10 @@ from icefloe.spark.read_task import ReadTask
 from icefloe.spark.session import active_session
 from icefloe.spark.spark_types import to_spark_schema
 from icefloe.spark.table_options import TableOptions
-from icefloe.spark.write_task import WriteDataFiles, collected, data_task, to_ipc
+from icefloe.spark.write_task import WriteDataFiles, collected, data_task
 from icefloe.table.scan import IncrementalChangelogScan
 from icefloe.table.scan.change_rows import CHANGE_COLUMNS
+from icefloe.table.scan.task_group import batch_to_ipc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -149,7 +150,7 @@ class IcefloeWriter(DataSourceArrowWriter):
     def write(self, iterator: Iterator[pa.RecordBatch]) -> FilesWritten:
         """Write one task's rows."""
         files = self._task.write(iterator)
-        return FilesWritten(None if files is None else to_ipc(files))
+        return FilesWritten(None if files is None else batch_to_ipc(files))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Commit what all tasks wrote, in one snapshot."""

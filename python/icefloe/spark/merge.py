@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
 from icefloe.spark.frame import located_frame
-from icefloe.spark.merge_clauses import Action, Clause
+from icefloe.spark.merge_clauses import Clause
 from icefloe.spark.merge_join import MergeSource, merged
 from icefloe.spark.native import FILE, POSITION
 from icefloe.spark.row_changes import MergeResult, RowChanges
 from icefloe.spark.row_target import Target
 from icefloe.spark.session import active_session
+from icefloe.table.write.merge_clauses import Action
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

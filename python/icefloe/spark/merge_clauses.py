@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
@@ -11,6 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from icefloe.exceptions import SchemaMismatchError, ValidationError
 from icefloe.spark.conform import fits
 from icefloe.spark.predicate_column import column_of
+from icefloe.table.write.merge_clauses import Action
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,14 +19,6 @@ if TYPE_CHECKING:
 
 CLAUSE = "__icefloe_clause"
 """Column with the number of the clause that applies to a row, null if none does."""
-
-
-class Action(Enum):
-    """What a clause does with a row."""
-
-    UPDATE = "update"
-    DELETE = "delete"
-    INSERT = "insert"
 
 
 @dataclass(frozen=True)

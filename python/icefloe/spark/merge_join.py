@@ -11,10 +11,11 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import And, GreaterThanOrEqual, LessThanOrEqual
 from icefloe.spark.frame import located_frame
-from icefloe.spark.merge_clauses import CLAUSE, Action, Clause, check_source, clause_number, values_of_clauses
+from icefloe.spark.merge_clauses import CLAUSE, Clause, check_source, clause_number, values_of_clauses
 from icefloe.spark.native import FILE, POSITION
 from icefloe.spark.predicate_column import column_of, quoted
 from icefloe.spark.row_changes import RowChanges
+from icefloe.table.write.merge_clauses import Action
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -21,9 +21,10 @@ from icefloe.spark.native import FILE, POSITION
 from icefloe.spark.scan_choice import plan_scan
 from icefloe.spark.session import UNLIMITED_BATCH_BYTES, settings
 from icefloe.spark.worker_errors import worker_errors
-from icefloe.spark.write_task import ANSWER_SCHEMA, SEVERAL_MATCHES, WritePositionDeletes, collected, data_task, to_ipc
+from icefloe.spark.write_task import ANSWER_SCHEMA, SEVERAL_MATCHES, WritePositionDeletes, collected, data_task
 from icefloe.table.read_context import specs_json
 from icefloe.table.scan.plan import has_deletes
+from icefloe.table.scan.task_group import batch_to_ipc
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -128,7 +129,7 @@ class RowChanges:
             table_location=table.location(),
             properties={"write.delete.granularity": "file", **table.properties},
             operation_id=operation_id,
-            targets=to_ipc(files.select(["file_path", "spec_id", "partition"])),
+            targets=batch_to_ipc(files.select(["file_path", "spec_id", "partition"])),
         )
         places = with_file_number(pinned.planned, gone)
         places = places.select(F.col(FILE).alias("file"), F.col(POSITION).alias("pos"))

@@ -18,6 +18,7 @@ from pyspark import TaskContext
 from icefloe import _core
 from icefloe.exceptions import ValidationError
 from icefloe.spark.stored_types import to_stored_types
+from icefloe.table.scan.task_group import batch_from_ipc, batch_to_ipc
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -111,7 +112,7 @@ class WritePositionDeletes(TableTask):
             return
         places = pa.Table.from_batches(arrived).combine_chunks()
         _check_places(places)
-        targets = from_ipc(self.targets)
+        targets = batch_from_ipc(self.targets)
         partition_id, task_id = task_ids()
         files = _core.write_position_deletes(
             _core.FileIo(self.io_properties),
@@ -149,28 +150,14 @@ def task_ids() -> tuple[int, int]:
     return (0, 0) if context is None else (context.partitionId(), context.taskAttemptId())
 
 
-def to_ipc(batch: pa.RecordBatch) -> bytes:
-    """Return a batch as an Arrow IPC stream."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
-
-
-def from_ipc(data: bytes) -> pa.RecordBatch:
-    """Return the only batch of an Arrow IPC stream."""
-    return pa.ipc.open_stream(data).read_next_batch()
-
-
 def answer(files: pa.RecordBatch) -> pa.RecordBatch:
     """Return a task's answer: one row that holds DataFile columns."""
-    return pa.RecordBatch.from_arrays([pa.array([to_ipc(files)], pa.binary())], names=["files"])
+    return pa.RecordBatch.from_arrays([pa.array([batch_to_ipc(files)], pa.binary())], names=["files"])
 
 
 def collected(answers: Sequence[bytes]) -> pa.RecordBatch | None:
     """Return the DataFile columns of all tasks' answers together, None if nothing was written."""
-    batches = [from_ipc(data) for data in answers]
+    batches = [batch_from_ipc(data) for data in answers]
     batches = [batch for batch in batches if batch.num_rows > 0]
     if not batches:
         return None

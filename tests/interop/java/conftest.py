@@ -13,6 +13,14 @@ from icefloe.table import StaticTable
 
 ROOT = Path(__file__).parents[3]
 JARS = Path(sys.prefix) / "jars"
+# Seconds for all tables together, with Spark's start; the first test that asks for one waits for all.
+PATIENCE = 1200
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.timeout(PATIENCE + 60))
 
 
 @dataclass(frozen=True)
@@ -46,7 +54,7 @@ def java(tmp_path_factory) -> Written:
         pytest.skip(f"the Java reference is not in {JARS}: make java-reference")
     folder = tmp_path_factory.mktemp("java")
     command = [sys.executable, "-m", "tests.interop.java.writer", str(jars[-1]), str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
     if done.returncode != 0:
         pytest.fail(f"the Java reference did not run:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}", pytrace=False)
     return Written(folder)

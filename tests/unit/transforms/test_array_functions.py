@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyiceberg.transforms as theirs
 import pyiceberg.types as their_types
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from icefloe import transforms
 from icefloe.exceptions import ValidationError
@@ -47,7 +47,6 @@ def their_type(kind: str) -> Any:
     return their_types.FixedType(5) if kind == "fixed[5]" else their_types.DecimalType(9, 2)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(columns(), st.integers(1, 2**31 - 1) | st.integers(1, 20))
 def test_buckets_of_arrays_are_those_of_their_values_as_pyiceberg_has_them(
     column: tuple[str, list[Any], pa.Array], count: int
@@ -61,7 +60,6 @@ def test_buckets_of_arrays_are_those_of_their_values_as_pyiceberg_has_them(
         assert result.to_pylist() == expected, layout.type
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(columns(), st.integers(1, 2**31 - 1) | st.integers(1, 20))
 def test_truncated_arrays_hold_truncated_values_as_pyiceberg_has_them(
     column: tuple[str, list[Any], pa.Array], width: int
@@ -79,7 +77,6 @@ def test_truncated_arrays_hold_truncated_values_as_pyiceberg_has_them(
         assert transforms.truncate(layout, width).to_pylist() == expected, layout.type
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(columns(), st.sampled_from(sorted(FUNCTIONS)))
 def test_times_of_arrays_are_those_of_their_values_as_pyiceberg_has_them(
     column: tuple[str, list[Any], pa.Array], name: str

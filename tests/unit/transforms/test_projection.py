@@ -10,7 +10,7 @@ import pyiceberg.schema as their_schema
 import pyiceberg.transforms as theirs
 import pyiceberg.types as their_types
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from icefloe import expressions as ours
 from icefloe.exceptions import ValidationError
@@ -132,7 +132,6 @@ def legacy(name: str, kind: str, predicate: Any) -> bool:
     return name in TIMES and negative and (name, kind) != ("day", "date")
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(questions(), st.booleans())
 def test_projection_is_that_of_pyiceberg(question: tuple[str, str, str, Any], strict: bool) -> None:
     kind, name, asked, literal = question
@@ -162,7 +161,6 @@ def test_projection_is_that_of_pyiceberg(question: tuple[str, str, str, Any], st
     assert shape(found) == shape(expected)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(questions(), st.data())
 def test_no_row_is_lost_and_none_is_taken_for_sure(question: tuple[str, str, str, Any], data: st.DataObject) -> None:
     kind, name, asked, literal = question

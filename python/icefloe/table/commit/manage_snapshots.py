@@ -8,18 +8,16 @@ from icefloe.exceptions import ValidationError
 from icefloe.table.refs import MAIN_BRANCH, SnapshotRefType
 from icefloe.table.snapshots import is_ancestor_of
 from icefloe.table.update import RemoveSnapshotRefUpdate, SetSnapshotRefUpdate
+from icefloe.table.update.builder import UpdatableTable, UpdateBuilder, UpdatesAndRequirements
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from typing_extensions import Self
 
-    from icefloe.table.commit.transaction import Transaction
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.update import TableUpdate
 
 
-class ManageSnapshots:
+class ManageSnapshots(UpdateBuilder):
     """Changes of refs, committed together by `commit()` or at the end of a `with` block.
 
     Such changes are not tried again when a ref that they touch has moved meanwhile.
@@ -31,8 +29,8 @@ class ManageSnapshots:
         ['audited', 'main']
     """
 
-    def __init__(self, transaction: Transaction) -> None:
-        self._transaction = transaction
+    def __init__(self, transaction: UpdatableTable) -> None:
+        super().__init__(transaction)
         self._updates: list[TableUpdate] = []
 
     @property
@@ -149,18 +147,11 @@ class ManageSnapshots:
         Raises:
             CommitFailedException: A ref has moved meanwhile.
         """
-        if self._updates:
-            self._transaction.apply_updates(tuple(self._updates))
-            self._updates = []
+        super().commit()
+        self._updates = []
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None:
-            self.commit()
+    def _changes(self) -> UpdatesAndRequirements:
+        return tuple(self._updates), ()
 
     def _set(self, update: TableUpdate) -> Self:
         self._updates.append(update)
