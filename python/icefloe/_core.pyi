@@ -8,9 +8,9 @@ Failures are raised as the classes of ``icefloe.exceptions``.
 """
 
 from icefloe._core_api.changelog import (
-    net_changes,
+    ChangePairs,
+    SettledChanges,
     plan_changes,
-    row_updates,
 )
 from icefloe._core_api.io import (
     FileIo,
@@ -61,11 +61,13 @@ from icefloe._core_api.write import (
 )
 
 __all__ = [
+    "ChangePairs",
     "FileIo",
     "FilteredManifests",
     "ScanIterator",
     "ScanPlan",
     "ScanStream",
+    "SettledChanges",
     "__version__",
     "bucket",
     "build_profile",
@@ -76,7 +78,6 @@ __all__ = [
     "hours",
     "merge_manifests",
     "months",
-    "net_changes",
     "own_deletes",
     "pack_tasks",
     "partition_path",
@@ -89,7 +90,6 @@ __all__ = [
     "read_manifest",
     "read_manifest_list",
     "residual_filter",
-    "row_updates",
     "single_value_from_bytes",
     "single_value_to_bytes",
     "single_values",

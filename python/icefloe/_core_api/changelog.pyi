@@ -1,7 +1,9 @@
-"""Changes of rows. They are in the order in which they were made; ``deleted`` tells deletions from insertions."""
+"""Changes of rows."""
+
+from typing import final
 
 import pyarrow as pa
-from icefloe._core_api.arrow import ArrayLike, BatchLike
+from icefloe._core_api.arrow import BatchLike
 
 def plan_changes(
     before_files: BatchLike, before_deletes: BatchLike, after_files: BatchLike, after_deletes: BatchLike
@@ -12,17 +14,50 @@ def plan_changes(
     states have, the delete files that delete the rows in question; null for a file that only one of them has.
     """
 
-def net_changes(rows: BatchLike, deleted: ArrayLike) -> pa.UInt64Array:
-    """Return what is left of changes once those of equal rows that undo each other are taken out.
+@final
+class ChangePairs:
+    """Changes of which some undo each other and some are halves of updates. Only hashes of their rows are kept.
 
-    Rows are compared by all columns, of any type; null equals null. Each deletion undoes one insertion, and the other way round.
-    For each change that is left there is the number of the one that it is told as: the first of equal rows since all changes of them
-    were last undone. The others are null.
+    Rows are compared by all columns, of any type; null equals null, floats are equal where their bits are.
+
+    Args:
+        keyed: Whether updates are told.
+        budget: Bytes of memory for hashes; what is more goes to a temporary file, 24 bytes for each change, 40 with updates.
     """
 
-def row_updates(keys: BatchLike, deleted: ArrayLike) -> pa.BooleanArray:
-    """Return which changes are halves of an update: a deletion and an insertion with the same key.
+    def __new__(cls, *, keyed: bool = False, budget: int = 67_108_864) -> ChangePairs: ...
+    def begin_part(self) -> None:
+        """Begin the next part of the changes; parts are numbered from 0."""
 
-    Raises:
-        ValidationError: A key that is both deleted and inserted is so more than once.
-    """
+    def add(self, rows: BatchLike, keys: BatchLike | None = None, *, deleted: bool) -> None:
+        """Add changes, in the order in which they were made.
+
+        Args:
+            rows: All columns of the rows.
+            keys: The columns that tell which row it is; for updates.
+            deleted: Whether the rows were deleted.
+
+        Raises:
+            StorageError: The temporary file cannot be written.
+        """
+
+    def settle(self) -> SettledChanges:
+        """Take out what undoes each other: each deletion one insertion of an equal row, and the other way round. Ends the adding.
+
+        Raises:
+            ValidationError: A key that is both deleted and inserted is so more than once.
+        """
+
+@final
+class SettledChanges:
+    """Which changes are left. Changes are numbered in the order in which they were added."""
+
+    def count(self, first: int, count: int) -> int:
+        """Return how many are left of ``count`` changes from number ``first`` on."""
+
+    def told(self, first: int, count: int) -> tuple[pa.BooleanArray, pa.BooleanArray, pa.Int32Array]:
+        """Return what is left of ``count`` changes from number ``first`` on.
+
+        That is which of them are; and of those that are, which are halves of an update, a deletion and an insertion with the same
+        key, and as changes of which part they are told: of several equal rows all as those of the first since all were last undone.
+        """

@@ -1,16 +1,16 @@
 //! Changes of rows.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::{Array, ArrayRef, BooleanArray};
-use icefloe_engine::plan;
+use arrow_array::ArrayRef;
+use icefloe_engine::{changes, plan};
 use icefloe_format::Error as FormatError;
-use icefloe_format::changelog;
 use pyo3::prelude::*;
 
-use crate::arrow::{ArrayIn, BatchIn, StreamIn, array_out, batch_out};
+use crate::arrow::{BatchIn, array_out, batch_out};
 use crate::error::{raise, raise_format};
 
+type ThreeArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 type ThreeBatches<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 /// What one state of a table has that another has not.
@@ -30,45 +30,77 @@ fn plan_changes<'py>(
     Ok((inserted?, deleted?, deletes?))
 }
 
-/// What is left of changes once those that undo each other are taken out.
-#[pyfunction]
-fn net_changes<'py>(
-    py: Python<'py>,
-    rows: StreamIn,
-    deleted: ArrayIn,
-) -> PyResult<Bound<'py, PyAny>> {
-    let deleted = bits(&deleted)?;
-    let told = py.detach(|| changelog::net_changes(rows.0, &deleted));
-    let told: ArrayRef = Arc::new(told.map_err(raise_format)?);
-    array_out(py, &told)
+/// Changes that may undo each other.
+#[pyclass(frozen, module = "icefloe._core")]
+struct ChangePairs {
+    pairs: Mutex<Option<changes::ChangePairs>>,
 }
 
-/// Which changes are halves of an update.
-#[pyfunction]
-fn row_updates<'py>(
-    py: Python<'py>,
-    keys: StreamIn,
-    deleted: ArrayIn,
-) -> PyResult<Bound<'py, PyAny>> {
-    let deleted = bits(&deleted)?;
-    let halves = py.detach(|| changelog::updates(keys.0, &deleted));
-    mask_out(py, halves.map_err(raise_format)?)
+#[pymethods]
+impl ChangePairs {
+    #[new]
+    #[pyo3(signature = (*, keyed = false, budget = 67_108_864))]
+    fn new(keyed: bool, budget: usize) -> Self {
+        Self { pairs: Mutex::new(Some(changes::ChangePairs::new(keyed, budget))) }
+    }
+
+    fn begin_part(&self) -> PyResult<()> {
+        let mut pairs = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
+        pairs.as_mut().ok_or_else(settled)?.begin_part();
+        Ok(())
+    }
+
+    #[pyo3(signature = (rows, keys = None, *, deleted))]
+    fn add(
+        &self,
+        py: Python<'_>,
+        rows: BatchIn,
+        keys: Option<BatchIn>,
+        deleted: bool,
+    ) -> PyResult<()> {
+        let keys = keys.map(|keys| keys.0.columns().to_vec()).unwrap_or_default();
+        py.detach(|| {
+            let mut pairs = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
+            pairs.as_mut().ok_or_else(settled)?.add(&rows.0, &keys, deleted).map_err(raise)
+        })
+    }
+
+    fn settle(&self, py: Python<'_>) -> PyResult<SettledChanges> {
+        let changes = py.detach(|| {
+            let mut pairs = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
+            pairs.take().ok_or_else(settled)?.settle().map_err(raise)
+        });
+        Ok(SettledChanges { changes: changes? })
+    }
 }
 
-fn bits(array: &ArrayIn) -> PyResult<BooleanArray> {
-    let bits = array.0.as_any().downcast_ref::<BooleanArray>();
-    let bits = bits.filter(|bits| bits.null_count() == 0).cloned();
-    let wrong = || FormatError::invalid("deleted", "expected booleans without nulls");
-    bits.ok_or_else(wrong).map_err(raise_format)
+/// What is left of changes.
+#[pyclass(frozen, module = "icefloe._core")]
+struct SettledChanges {
+    changes: changes::Settled,
 }
 
-fn mask_out(py: Python<'_>, mask: BooleanArray) -> PyResult<Bound<'_, PyAny>> {
-    let mask: ArrayRef = Arc::new(mask);
-    array_out(py, &mask)
+#[pymethods]
+impl SettledChanges {
+    fn count(&self, first: usize, count: usize) -> PyResult<usize> {
+        self.changes.count(first, count).map_err(raise)
+    }
+
+    fn told<'py>(&self, py: Python<'py>, first: usize, count: usize) -> PyResult<ThreeArrays<'py>> {
+        let told = py.detach(|| self.changes.told(first, count)).map_err(raise)?;
+        let arrays: [ArrayRef; 3] =
+            [Arc::new(told.kept), Arc::new(told.halves), Arc::new(told.parts)];
+        let [kept, halves, parts] = arrays.map(|array| array_out(py, &array));
+        Ok((kept?, halves?, parts?))
+    }
+}
+
+fn settled() -> PyErr {
+    raise_format(FormatError::invalid("changes", "they are settled already"))
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan_changes, module)?)?;
-    module.add_function(wrap_pyfunction!(net_changes, module)?)?;
-    module.add_function(wrap_pyfunction!(row_updates, module)?)
+    module.add_class::<ChangePairs>()?;
+    module.add_class::<SettledChanges>()
 }

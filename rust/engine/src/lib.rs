@@ -1,5 +1,6 @@
-//! What touches storage and threads: planning, scanning and writing Iceberg tables.
+//! What touches storage and threads: planning, scanning, telling changes and writing Iceberg tables.
 
+pub mod changes;
 pub mod error;
 pub mod manifest_io;
 pub mod plan;

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe import _core
-from icefloe.table.scan.changelog_plan import DELETE, INSERT
+from icefloe.table.scan.changelog_plan import DELETE
 from icefloe.table.scan.task_group import batch_reader
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from icefloe.table.scan.changelog_plan import SnapshotChanges
     from icefloe.table.scan.plan import ScanPlan
+
+KEPT_BYTES = 16 * 1024 * 1024
+"""Rows up to this size are kept while it is found out which of them are left, rather than read twice."""
 
 UPDATE_BEFORE = "UPDATE_BEFORE"
 UPDATE_AFTER = "UPDATE_AFTER"
@@ -46,52 +49,78 @@ class ChangeRows:
     batch_size: int
 
     def of_snapshot(self, changes: SnapshotChanges) -> Iterator[pa.RecordBatch]:
-        """Yield the rows that a snapshot changed. Rows that it deleted and inserted alike are no change."""
-        sides = changes.sides()
-        if len(sides) == 2:
-            # An update may move a row to another partition.
-            for part in [changes] if self.identifiers else changes.by_partition():
-                yield from self.net([part]) if len(part.sides()) == 2 else self.of_snapshot(part)
-            return
-        for kind, plan in sides:
-            for batch in self._read(plan, self.projection):
-                ids = pa.scalar(changes.ordinal, pa.int32()), pa.scalar(changes.snapshot.snapshot_id, pa.int64())
-                yield with_change(batch, *(pa.repeat(each, batch.num_rows) for each in (pa.scalar(kind), *ids)))
+        """Yield the rows that a snapshot changed, deletions first. Rows that it deleted and inserted alike are no change."""
+        # An update may move a row to another partition; otherwise rows stay in theirs.
+        for part in [changes] if self.identifiers else changes.by_pairing():
+            sides = part.sides()
+            if len(sides) == 2:
+                yield from self.net([part])
+                continue
+            for kind, plan in sides:
+                ids = pa.scalar(part.ordinal, pa.int32()), pa.scalar(part.snapshot.snapshot_id, pa.int64())
+                for batch in self._read(plan, self.projection):
+                    yield with_change(batch, *(pa.repeat(each, batch.num_rows) for each in (pa.scalar(kind), *ids)))
 
     def net(self, changes: Sequence[SnapshotChanges]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows that changes change together: a row that one inserts and another deletes is no change."""
-        parts = [(kind, plan, one) for one in changes for kind, plan in one.sides()]
-        if not parts:
-            return
-        tables = [self._read(plan, self.all_columns).read_all() for _, plan, _ in parts]
-        rows = pa.concat_tables(tables)
-        deleted = _for_rows([pa.scalar(kind == DELETE) for kind, _, _ in parts], tables)
-        told = _core.net_changes(rows, deleted)
-        kept = told.is_valid()
-        kinds = self._kinds(rows.filter(kept), deleted.filter(kept))
-        ordinals = _for_rows([pa.scalar(one.ordinal, pa.int32()) for _, _, one in parts], tables)
-        snapshots = _for_rows([pa.scalar(one.snapshot.snapshot_id, pa.int64()) for _, _, one in parts], tables)
-        told = told.drop_null()
-        change = [kinds, ordinals.take(told), snapshots.take(told)]
-        whole = self.projection == self.all_columns
-        first = seen = 0
-        for (_, plan, _), table in zip(parts, tables, strict=True):
-            batches = table.to_batches(self.batch_size) if whole else self._read(plan, self.projection)
-            for batch in batches:
-                left = batch.filter(kept.slice(first, batch.num_rows))
-                first += batch.num_rows
-                if left.num_rows > 0:
-                    yield with_change(left, *(column.slice(seen, left.num_rows) for column in change))
-                    seen += left.num_rows
+        """Yield the rows that changes change together: a row that one inserts and another deletes is no change.
 
-    def _kinds(self, rows: pa.Table, deleted: pa.Array) -> pa.Array:
-        """Return what each change is called."""
-        kinds = pc.if_else(deleted, DELETE, INSERT)
+        Rows are read twice: for what is left of them, then for those that are. Few are kept for the second time.
+        """
+        read = _Kept(self.projection == self.all_columns)
+        settled, sizes = self._settled(changes, read)
+        yield from self._left(changes, settled, sizes, read.batches)
+
+    def count(self, changes: Sequence[SnapshotChanges]) -> int:
+        """Return how many rows changes change together."""
+        settled, sizes = self._settled(changes, _Kept(False))
+        return settled.count(0, sum(sizes))
+
+    def _settled(self, changes: Sequence[SnapshotChanges], read: _Kept) -> tuple[_core.SettledChanges, list[int]]:
+        """Return what is left of changes, and how many rows the kinds of change of each have."""
+        pairs = _core.ChangePairs(keyed=bool(self.identifiers))
+        sizes = []
+        for one in changes:
+            pairs.begin_part()
+            for kind, plan in one.sides():
+                size = 0
+                for batch in self._read(plan, self.all_columns):
+                    pairs.add(batch, self._keys(batch), deleted=kind == DELETE)
+                    read.add(batch)
+                    size += batch.num_rows
+                sizes.append(size)
+        return pairs.settle(), sizes
+
+    def _left(
+        self,
+        changes: Sequence[SnapshotChanges],
+        settled: _core.SettledChanges,
+        sizes: Sequence[int],
+        read: Sequence[pa.RecordBatch] | None,
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield what is left of changes: of so many rows each, and from what was read of them if it was kept."""
+        ordinals = pa.array([one.ordinal for one in changes], pa.int32())
+        snapshots = pa.array([one.snapshot.snapshot_id for one in changes], pa.int64())
+        again = iter(read or ())
+        first = 0
+        for (kind, plan), size in zip((side for one in changes for side in one.sides()), sizes, strict=True):
+            end = first + size
+            batches = again if read is not None else iter(self._read(plan, self.projection))
+            # Behind the last row that is left, nothing needs to be read.
+            while first < end and (read is not None or settled.count(first, end - first) > 0):
+                batch = next(batches)
+                kept, halves, parts = settled.told(first, batch.num_rows)
+                first += batch.num_rows
+                if len(parts) > 0:
+                    names = _kinds(kind, halves)
+                    yield with_change(batch.filter(kept), names, ordinals.take(parts), snapshots.take(parts))
+            first = end
+
+    def _keys(self, rows: pa.RecordBatch) -> pa.RecordBatch | None:
+        """Return the columns that tell which row it is."""
         if not self.identifiers:
-            return kinds
-        keys = pa.table([_at(rows, path) for path in self.identifiers], [".".join(one) for one in self.identifiers])
-        halves = _core.row_updates(keys, deleted)
-        return pc.if_else(halves, pc.if_else(deleted, UPDATE_BEFORE, UPDATE_AFTER), kinds)
+            return None
+        names = [".".join(path) for path in self.identifiers]
+        return pa.RecordBatch.from_arrays([_at(rows, path) for path in self.identifiers], names)
 
     def _read(self, plan: ScanPlan, projection: str) -> pa.RecordBatchReader:
         return batch_reader(replace(plan, projection=projection).stream(batch_size=self.batch_size))
@@ -120,9 +149,23 @@ class ChangeGroup:
                 yield from self.rows.of_snapshot(changes)
 
 
-def _for_rows(values: Sequence[pa.Scalar], tables: Sequence[pa.Table]) -> pa.Array:
-    """Return each value as often as its table has rows."""
-    return pa.concat_arrays([pa.repeat(value, table.num_rows) for value, table in zip(values, tables, strict=True)])
+class _Kept:
+    """What was read, as long as it is little."""
+
+    def __init__(self, wanted: bool) -> None:
+        self.batches: list[pa.RecordBatch] | None = [] if wanted else None
+        self._size = 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        self._size += batch.nbytes
+        if self._size > KEPT_BYTES:
+            self.batches = None
+        if self.batches is not None:
+            self.batches.append(batch)
+
+
+def _kinds(kind: str, halves: pa.BooleanArray) -> pa.Array:
+    return pc.if_else(halves, UPDATE_BEFORE if kind == DELETE else UPDATE_AFTER, kind)
 
 
 def with_change(rows: pa.RecordBatch, kinds: pa.Array, ordinals: pa.Array, snapshots: pa.Array) -> pa.RecordBatch:
@@ -131,6 +174,6 @@ def with_change(rows: pa.RecordBatch, kinds: pa.Array, ordinals: pa.Array, snaps
     return pa.RecordBatch.from_arrays([*rows.columns, kinds, ordinals, snapshots], schema=schema)
 
 
-def _at(rows: pa.Table, path: Sequence[str]) -> pa.ChunkedArray:
+def _at(rows: pa.RecordBatch, path: Sequence[str]) -> pa.Array:
     column = rows.column(path[0])
     return column if len(path) == 1 else pc.struct_field(column, list(path[1:]))

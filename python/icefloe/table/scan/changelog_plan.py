@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe import _core
@@ -66,6 +67,19 @@ class SnapshotChanges:
             for one in dict.fromkeys((*deleted, *inserted))
         ]
 
+    def by_pairing(self) -> list[SnapshotChanges]:
+        """Return the changes of partitions that were only deleted from, then those of partitions with both kinds, then the rest.
+
+        Where all are of one sort, or the partition spec changed, that is all changes as they are.
+        """
+        parts = self.by_partition()
+        if len(parts) == 1:
+            return parts
+        sorts: dict[tuple[bool, bool], list[SnapshotChanges]] = {}
+        for part in parts:
+            sorts.setdefault((part.deleted.files.num_rows > 0, part.inserted.files.num_rows > 0), []).append(part)
+        return [_together(sorts[sort]) for sort in ((True, False), (True, True), (False, True)) if sort in sorts]
+
     def sides(self) -> list[tuple[str, ScanPlan]]:
         """Return the kinds of change that there are, deletions first, each with its tasks."""
         both = [(DELETE, self.deleted), (INSERT, self.inserted)]
@@ -76,6 +90,17 @@ class SnapshotChanges:
         for kind, plan in self.sides():
             for task in plan.tasks():
                 yield ChangelogScanTask(kind, self.ordinal, self.snapshot.snapshot_id, task)
+
+
+def _together(parts: list[SnapshotChanges]) -> SnapshotChanges:
+    deleted, inserted = (
+        pa.concat_batches([plan.files for plan in plans])
+        for plans in ([part.deleted for part in parts], [part.inserted for part in parts])
+    )
+    first = parts[0]
+    return replace(
+        first, deleted=replace(first.deleted, files=deleted), inserted=replace(first.inserted, files=inserted)
+    )
 
 
 def _by_partition(plan: ScanPlan) -> dict[str, ScanPlan]:

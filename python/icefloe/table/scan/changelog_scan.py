@@ -37,14 +37,16 @@ class IncrementalChangelogScan(IncrementalScan):
     Beside the wanted columns there are `_change_type` (`INSERT`, `DELETE`, and with updates `UPDATE_BEFORE`, `UPDATE_AFTER`),
     `_change_ordinal` (number of the snapshot in the range, from 0) and `_commit_snapshot_id`. Rows that a snapshot moved to another
     file, as copy-on-write and compaction do, are no changes; rows are compared by all columns, whichever are wanted. Rows that
-    delete files delete are told by the snapshot that deleted them. Snapshots that only append or only delete are streamed; of others the
-    changed files are held in memory, one partition at a time, or with updates one snapshot.
+    delete files delete are told by the snapshot that deleted them.
+
+    All is streamed. Changed files of partitions in which a snapshot both deleted and inserted are read twice, and 24 bytes for each of
+    their rows are kept meanwhile, with updates 40: in memory up to 64 MiB, then in a temporary file.
 
     Attributes:
         compute_updates: Whether a deletion and an insertion of the same row in one snapshot are an update.
         identifier_columns: What tells which row that is; the schema's identifier fields if None.
-        net_changes: Whether changes of different snapshots that undo each other are left out too; all are held in memory. What is
-            left is told as the Java reference tells it: by the snapshot that wrote the row last, copy-on-write included; of several
+        net_changes: Whether changes of different snapshots that undo each other are left out too: all changed files are read twice.
+            What is left is told as the Java reference tells it: by the snapshot that wrote the row last, copy-on-write included; of several
             equal rows by the first that did.
     """
 
@@ -99,16 +101,16 @@ class IncrementalChangelogScan(IncrementalScan):
             >>> table.incremental_changelog_scan().count()
             3
         """
-        if self.net_changes or self.limit is not None:
+        if self.limit is not None:
             return sum(batch.num_rows for batch in self._batches())
-        total = 0
         rows = self._rows()
+        if self.net_changes:
+            return rows.count(list(self.changes()))
+        total = 0
         for changes in self.changes():
-            sides = changes.sides()
-            if len(sides) == 1:
-                total += count_planned(sides[0][1], None)
-            else:
-                total += sum(batch.num_rows for batch in rows.of_snapshot(changes))
+            for part in [changes] if rows.identifiers else changes.by_pairing():
+                sides = part.sides()
+                total += rows.count([part]) if len(sides) == 2 else sum(count_planned(plan, None) for _, plan in sides)
         return total
 
     def explain(self) -> ChangelogExplanation:

@@ -1,0 +1,94 @@
+//! A temporary file of numbers in shares.
+
+use std::fs::{File, OpenOptions, remove_file};
+use std::io::{Error as IoError, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+
+use uuid::Uuid;
+
+use crate::error::{Error, Result};
+
+/// Numbers that wait in a file, share by share. The file is the owner's alone and goes with the value.
+#[derive(Debug)]
+pub(super) struct Spill {
+    path: PathBuf,
+    file: File,
+    /// Where the runs of each share begin, in bytes, and how many numbers they have.
+    runs: Vec<Vec<(u64, usize)>>,
+    end: u64,
+}
+
+impl Spill {
+    /// An empty file in the directory of temporary files.
+    pub(super) fn new(shares: usize) -> Result<Self> {
+        let path = std::env::temp_dir().join(format!("icefloe-{}.changes", Uuid::new_v4()));
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&path).map_err(|error| failed(&path, &error))?;
+        #[cfg(unix)]
+        drop(remove_file(&path)); // Open files outlive their names: nothing stays behind, however the process ends.
+        Ok(Self { path, file, runs: vec![vec![]; shares], end: 0 })
+    }
+
+    pub(super) fn write(&mut self, share: usize, numbers: &[u64]) -> Result<()> {
+        let Some(runs) = self.runs.get_mut(share).filter(|_| !numbers.is_empty()) else {
+            return Ok(());
+        };
+        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<_>>();
+        let written = self.file.seek(SeekFrom::Start(self.end));
+        written
+            .and_then(|_| self.file.write_all(&bytes))
+            .map_err(|error| failed(&self.path, &error))?;
+        runs.push((self.end, numbers.len()));
+        self.end += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// All numbers of a share, in the order in which they were written.
+    pub(super) fn read(&mut self, share: usize) -> Result<Vec<u64>> {
+        let runs = self.runs.get(share).map(Vec::as_slice).unwrap_or_default();
+        let mut numbers = Vec::with_capacity(runs.iter().map(|(_, count)| count).sum());
+        for (start, count) in runs {
+            let mut bytes = vec![0; count * size_of::<u64>()];
+            let read = self.file.seek(SeekFrom::Start(*start));
+            read.and_then(|_| self.file.read_exact(&mut bytes))
+                .map_err(|error| failed(&self.path, &error))?;
+            let (words, _) = bytes.as_chunks();
+            numbers.extend(words.iter().map(|word| u64::from_le_bytes(*word)));
+        }
+        Ok(numbers)
+    }
+}
+
+impl Drop for Spill {
+    fn drop(&mut self) {
+        #[cfg(not(unix))]
+        drop(remove_file(&self.path));
+    }
+}
+
+fn failed(path: &std::path::Path, error: &IoError) -> Error {
+    let reason = format!("a temporary file that changes are compared with: {error}");
+    Error::Storage { location: path.display().to_string(), reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_read_share_by_share() {
+        let mut spill = Spill::new(2).unwrap();
+        spill.write(1, &[1, u64::MAX]).unwrap();
+        spill.write(0, &[7]).unwrap();
+        spill.write(1, &[3]).unwrap();
+        assert_eq!(spill.read(1).unwrap(), [1, u64::MAX, 3]);
+        assert_eq!(spill.read(0).unwrap(), [7]);
+        spill.write(0, &[8]).unwrap();
+        assert_eq!(spill.read(0).unwrap(), [7, 8]);
+        #[cfg(unix)]
+        assert!(!spill.path.exists());
+    }
+}

@@ -1,0 +1,69 @@
+//! What is left of changes, whatever of it waits in a file.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use icefloe_engine::changes::{ChangePairs, Settled};
+
+const ROWS: usize = 900;
+
+/// A deletion and an insertion of many rows each, in two parts: rows of some numbers stay, others get another text.
+fn settled(budget: usize) -> Settled {
+    let mut pairs = ChangePairs::new(true, budget);
+    for part in 0..2 {
+        pairs.begin_part();
+        for deleted in [true, false] {
+            let mut ids: Vec<i64> = (0..ROWS as i64).collect();
+            if !deleted {
+                ids.reverse();
+            }
+            for ids in ids.chunks(100) {
+                let texts = ids.iter().map(|id| match (id % 7, deleted) {
+                    (0, true) => format!("before {part}"),
+                    (0, false) => format!("after {part}"),
+                    _ => "stays".to_owned(),
+                });
+                let texts: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
+                let ids: ArrayRef = Arc::new(Int64Array::from(
+                    ids.iter().map(|id| id + part * 10_000).collect::<Vec<_>>(),
+                ));
+                let keys = [ArrayRef::clone(&ids)];
+                let rows = RecordBatch::try_from_iter([("id", ids), ("text", texts)]).unwrap();
+                pairs.add(&rows, &keys, deleted).unwrap();
+            }
+        }
+    }
+    pairs.settle().unwrap()
+}
+
+#[test]
+fn changes_are_the_same_from_memory_and_from_a_file() {
+    let (held, spilled) = (settled(usize::MAX), settled(4_000));
+    for first in (0..4 * ROWS).step_by(60) {
+        let (held, spilled) = (held.told(first, 60).unwrap(), spilled.told(first, 60).unwrap());
+        assert_eq!(held.kept, spilled.kept);
+        assert_eq!(held.halves, spilled.halves);
+        assert_eq!(held.parts, spilled.parts);
+        assert_eq!(held.kept.true_count(), held.halves.len());
+        assert_eq!(held.halves.true_count(), held.halves.len());
+        let part = i32::from(first >= 2 * ROWS);
+        assert!(held.parts.values().iter().all(|told| *told == part));
+    }
+    assert_eq!(held.count(0, 4 * ROWS).unwrap(), 4 * ROWS.div_ceil(7));
+    assert!(held.told(4 * ROWS, 1).is_err());
+}
+
+#[test]
+fn equal_rows_are_told_as_changes_of_the_part_of_the_first() {
+    let mut pairs = ChangePairs::new(false, 0);
+    for ids in [[1, 2], [2, 3]] {
+        pairs.begin_part();
+        let ids: ArrayRef = Arc::new(Int64Array::from(ids.to_vec()));
+        pairs.add(&RecordBatch::try_from_iter([("id", ids)]).unwrap(), &[], false).unwrap();
+    }
+    let told = pairs.settle().unwrap().told(0, 4).unwrap();
+    assert_eq!(told.kept.true_count(), 4);
+    assert_eq!(told.parts.values(), &[0, 0, 0, 1]);
+}
