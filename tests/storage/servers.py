@@ -100,6 +100,7 @@ def s3_server(directory: Path):
 class Request:
     method: str
     path: str
+    range: str = ""
     status: int | None = None
 
 
@@ -129,7 +130,7 @@ class Relay(BaseHTTPRequestHandler):
 
     def answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        request = Request(self.command, self.path)
+        request = Request(self.command, self.path, self.headers.get("Range", self.headers.get("x-ms-range", "")))
         self.state.requests.append(request)
         fault = None if self.state.fault is None else self.state.fault(request)
         if fault == "cut":

@@ -69,7 +69,7 @@ pub(crate) struct AvroUnit {
 /// # Errors
 /// [`Error::Missing`]; `Corrupt` naming the file; those of resolving columns and of reading deletes.
 pub(crate) fn avro_units(request: &FileRequest<'_>) -> Result<Vec<AvroUnit>> {
-    let source = DataFile::open(request.io, request.location)?;
+    let source = request.file()?;
     let remote = matches!(source, DataFile::Remote(_));
     let whole = source.len() <= WHOLE_BYTES;
     let source = match remote && whole {

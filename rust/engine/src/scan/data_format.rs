@@ -55,6 +55,15 @@ impl DataFormat {
 }
 
 impl DataUnit {
+    /// Send for what decoding reads first, unless it is more than `most` bytes; how many it is that nobody had
+    /// sent for.
+    pub(crate) fn begin(&self, most: usize) -> Option<usize> {
+        match self {
+            Self::Parquet(unit) => unit.begin(most),
+            Self::Avro(_) | Self::Orc(_) => Some(0),
+        }
+    }
+
     /// Decode the rows that are neither deleted nor filtered out, giving each batch to `emit` until it
     /// returns false.
     ///

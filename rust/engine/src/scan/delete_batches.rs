@@ -9,6 +9,7 @@ use super::batch_size::BatchSize;
 use super::data_format::{DataFormat, DataUnit};
 use super::pipeline::{Flight, Pipeline, Work};
 use super::request::FileRequest;
+use super::source::Opening;
 use super::task::DeleteFile;
 use crate::error::Result;
 use crate::plan::TableContext;
@@ -56,7 +57,7 @@ impl DeleteBatches {
         &self,
         take: &mut dyn FnMut(usize, RecordBatch) -> Result<()>,
     ) -> Result<()> {
-        for unit in (0..self.files.len()).map(|file| self.prepare(file)) {
+        for unit in (0..self.files.len()).map(|file| self.prepare(file, None)) {
             for unit in unit? {
                 let mut outcome = Ok(());
                 self.decode(unit, &mut |(file, batch)| {
@@ -78,10 +79,19 @@ impl Work for DeleteBatches {
         self.files.len()
     }
 
-    fn prepare(&self, task: usize) -> Result<Vec<Self::Unit>> {
+    fn expect(&self, task: usize) -> Option<Opening> {
+        self.files.get(task).and_then(|file| Opening::of(&self.io, &file.location))
+    }
+
+    fn begin(&self, (_, unit): &Self::Unit, most: usize) -> Option<usize> {
+        unit.begin(most)
+    }
+
+    fn prepare(&self, task: usize, opening: Option<Opening>) -> Result<Vec<Self::Unit>> {
         let Some(file) = self.files.get(task) else { return Ok(vec![]) };
         let what = (file.location.as_str(), file.record_count);
         let request = FileRequest::whole((&self.io, &self.context), what, &self.schema);
+        request.opening.set(opening);
         let format = DataFormat::of(&file.file_format, &file.location)?;
         let units = format.open(&request).map_err(|error| error.at(&file.location))?;
         Ok(units.into_iter().map(|unit| (task, unit)).collect())

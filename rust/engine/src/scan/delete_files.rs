@@ -78,8 +78,12 @@ impl DeleteFiles {
         let data_files = tasks.iter().map(|task| task.location.clone()).collect();
         let positions = files.iter().map(|_| OnceLock::new()).collect();
         let (groups, places) = key_groups(&files, tasks);
-        let flight =
-            Flight { threads: threads.div_ceil(groups.len().max(1)), bytes: WAITING_BYTES };
+        let ahead = files.first().and_then(|file| io.read_ahead_bytes(&file.location).ok());
+        let flight = Flight {
+            threads: threads.div_ceil(groups.len().max(1)),
+            bytes: WAITING_BYTES,
+            ahead: ahead.unwrap_or(0).min(WAITING_BYTES),
+        };
         Self { io, context, files, data_files, positions, groups, places, flight, threads }
     }
 

@@ -16,10 +16,10 @@ use super::file_columns::FileColumn;
 use super::key_tests::KeyTests;
 use super::page_index::IndexedPages;
 use super::pipeline::catch_panic;
+use super::request::FileRequest;
 use super::row_filter::RowTest;
 use super::source::DataFile;
 use crate::error::{Error, Result};
-use crate::store::FileIo;
 
 pub(crate) const WHAT: &str = "the Parquet file";
 
@@ -48,12 +48,13 @@ impl Footer {
     ///
     /// # Errors
     /// [`Error::Missing`]; `Corrupt` naming the file.
-    pub(crate) fn read(io: &FileIo, location: &str, record_count: i64) -> Result<Self> {
-        guarded(location, || Self::parse(io, location, record_count))
+    pub(crate) fn read(request: &FileRequest<'_>) -> Result<Self> {
+        guarded(request.location, || Self::parse(request))
     }
 
-    fn parse(io: &FileIo, location: &str, record_count: i64) -> Result<Self> {
-        let source = DataFile::open(io, location)?;
+    fn parse(request: &FileRequest<'_>) -> Result<Self> {
+        let (location, record_count) = (request.location, request.record_count);
+        let source = request.file()?;
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&source);
         let metadata = metadata.map_err(|error| match ends_encrypted(&source) {
             true => Error::unsupported_in(location, "reading encrypted Parquet files"),

@@ -1,5 +1,6 @@
 //! Rows by what happens to them: those that delete files delete, told by a column or returned alone.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -86,6 +87,7 @@ fn deleted_positions(
             residual: Predicate::AlwaysTrue,
             deletes: RowDeletes::None,
             marked: None,
+            opening: Cell::default(),
             ..*request
         };
         for unit in DataFormat::of(file_format, request.location)?.open(&keys)? {

@@ -12,7 +12,6 @@ use super::name_mapping::NameMapping;
 use super::orc_footer::check_end;
 use super::orc_reader::{OrcReader, orc_decoder};
 use super::request::FileRequest;
-use super::source::DataFile;
 use super::whole_rows::WholeRows;
 use crate::error::{Error, Result};
 
@@ -36,7 +35,7 @@ pub(crate) fn orc_units(request: &FileRequest<'_>) -> Result<Vec<OrcUnit>> {
     if request.start > 0 {
         return Ok(vec![]);
     }
-    check_end(&DataFile::open(request.io, request.location)?, request.location)?;
+    check_end(&request.file()?, request.location)?;
     let reader = orc_decoder(request.location)?.open(request.io, request.location)?;
     check_count(request, reader.rows())?;
     let schema = with_ids(&reader.schema());

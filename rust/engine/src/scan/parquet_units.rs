@@ -22,7 +22,7 @@ use crate::error::Result;
 /// # Errors
 /// Those of [`Footer::read`], of resolving columns and of reading deletes.
 pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
-    let footer = Footer::read(request.io, request.location, request.record_count)?;
+    let footer = Footer::read(request)?;
     let columns = file_columns(footer.schema(), request.context.name_mapping.as_ref());
     let facts = parquet_facts(request, &footer, &columns);
     let output = BatchPlan::new(request.projection, &facts, request.string_views)?;

@@ -5,11 +5,12 @@
 //! there is room for what they make, by whoever makes the room; one that finds the room gone waits with what
 //! it has begun, unless its items are those that are taken next and all of them have been.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::pipeline_state::{Job, Key, State};
+use super::source::Opening;
 use crate::error::{Error, Result};
 use crate::runtime::runtime;
 
@@ -23,8 +24,14 @@ pub(crate) trait Work: Send + Sync + 'static {
     /// How many tasks there are.
     fn tasks(&self) -> usize;
 
+    /// Send for what preparing a task reads first, where a network is between.
+    fn expect(&self, task: usize) -> Option<Opening>;
+
     /// Cut a task into units.
-    fn prepare(&self, task: usize) -> Result<Vec<Self::Unit>>;
+    fn prepare(&self, task: usize, opening: Option<Opening>) -> Result<Vec<Self::Unit>>;
+
+    /// Send for what decoding a unit reads first, unless it is more than `most` bytes; how many it is.
+    fn begin(&self, unit: &Self::Unit, most: usize) -> Option<usize>;
 
     /// Decode a unit, giving each item to `emit` until it returns false.
     fn decode(&self, unit: Self::Unit, emit: &mut dyn FnMut(Self::Item) -> bool) -> Result<()>;
@@ -40,10 +47,9 @@ pub(crate) struct Flight {
     pub(crate) threads: usize,
     /// Bytes of items that may wait.
     pub(crate) bytes: usize,
+    /// Bytes that may be read ahead of the threads; 0 for nothing.
+    pub(crate) ahead: usize,
 }
-
-/// Units that may be decoded or wait to be taken, for each thread.
-const UNITS_PER_THREAD: usize = 8;
 
 /// What a wait for the next item comes to.
 pub(crate) enum Step<T> {
@@ -51,30 +57,6 @@ pub(crate) enum Step<T> {
     End,
     /// Nothing yet.
     Pending,
-}
-
-/// Task and unit within it.
-type Key = (usize, usize);
-
-struct State<W: Work> {
-    /// Tasks that prepare has been started for.
-    tasks_started: usize,
-    preparing: usize,
-    /// Units of prepared tasks.
-    units: BTreeMap<usize, Result<usize>>,
-    ready: BTreeMap<Key, W::Unit>,
-    started: BTreeMap<Key, Output<W::Item>>,
-    running: usize,
-    /// Bytes of all items that wait.
-    waiting_bytes: usize,
-    /// The unit whose items come out next.
-    awaited: Key,
-    stopped: bool,
-}
-
-struct Output<T> {
-    items: VecDeque<T>,
-    end: Option<Result<()>>,
 }
 
 struct Shared<W: Work> {
@@ -87,11 +69,6 @@ struct Shared<W: Work> {
     taken: Condvar,
 }
 
-enum Job<W: Work> {
-    Prepare(usize),
-    Decode(Key, W::Unit),
-}
-
 /// The items of all tasks, in order. Dropping it stops the work.
 pub(crate) struct Pipeline<W: Work> {
     shared: Arc<Shared<W>>,
@@ -102,17 +79,7 @@ pub(crate) struct Pipeline<W: Work> {
 impl<W: Work> Pipeline<W> {
     /// Nothing starts before the first item is asked for.
     pub(crate) fn new(work: W, flight: Flight) -> Self {
-        let state = State {
-            tasks_started: 0,
-            preparing: 0,
-            units: BTreeMap::new(),
-            ready: BTreeMap::new(),
-            started: BTreeMap::new(),
-            running: 0,
-            waiting_bytes: 0,
-            awaited: (0, 0),
-            stopped: false,
-        };
+        let state = State::new(flight);
         let (changed, taken) = (Condvar::new(), Condvar::new());
         let shared = Shared { work, flight, state: Mutex::new(state), changed, taken };
         Self { shared: Arc::new(shared), process_id: std::process::id(), failed: false }
@@ -124,7 +91,10 @@ impl<W: Work> Pipeline<W> {
             return Ok(Step::End);
         }
         let step = self.advance(patience);
-        self.failed = step.is_err();
+        if step.is_err() {
+            self.failed = true;
+            self.stop();
+        }
         step
     }
 
@@ -169,54 +139,6 @@ impl<W: Work> Pipeline<W> {
     }
 }
 
-impl<W: Work> State<W> {
-    /// The next item of the awaited unit; moves on when the unit is finished.
-    fn take_awaited(&mut self) -> Result<Option<W::Item>> {
-        let Some(output) = self.started.get_mut(&self.awaited) else { return Ok(None) };
-        if let Some(item) = output.items.pop_front() {
-            self.waiting_bytes = self.waiting_bytes.saturating_sub(W::bytes(&item));
-            return Ok(Some(item));
-        }
-        if let Some(end) = output.end.take() {
-            self.started.remove(&self.awaited);
-            end?;
-            self.awaited.1 += 1;
-        }
-        Ok(None)
-    }
-
-    /// Whether a unit must wait before it makes another item.
-    fn is_full_for(&self, key: Key, bytes: usize) -> bool {
-        let waits = |output: &Output<W::Item>| !output.items.is_empty();
-        !self.stopped
-            && self.waiting_bytes >= bytes
-            && (key != self.awaited || self.started.get(&key).is_some_and(waits))
-    }
-
-    /// The next job that there is room for.
-    fn next_job(&mut self, tasks: usize, flight: Flight) -> Option<Job<W>> {
-        if self.stopped {
-            return None;
-        }
-        let threads = flight.threads;
-        let room = self.waiting_bytes < flight.bytes
-            && self.started.len() < threads.saturating_mul(UNITS_PER_THREAD);
-        let first = self.ready.first_key_value().map(|(key, _)| *key);
-        if let Some(key) = first.filter(|key| room || *key == self.awaited) {
-            let unit = self.ready.remove(&key)?;
-            self.started.insert(key, Output { items: VecDeque::new(), end: None });
-            return Some(Job::Decode(key, unit));
-        }
-        let ahead = self.ready.len() + self.preparing;
-        if self.tasks_started < tasks && ahead < threads {
-            self.tasks_started += 1;
-            self.preparing += 1;
-            return Some(Job::Prepare(self.tasks_started - 1));
-        }
-        None
-    }
-}
-
 impl<W: Work> Shared<W> {
     fn lock(&self) -> MutexGuard<'_, State<W>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -225,7 +147,7 @@ impl<W: Work> Shared<W> {
     /// Put idle threads to work.
     fn start_jobs(shared: &Arc<Self>, state: &mut State<W>) -> Result<()> {
         while state.running < shared.flight.threads {
-            let Some(job) = state.next_job(shared.work.tasks(), shared.flight) else { break };
+            let Some(job) = state.next_job(&shared.work) else { break };
             let worker = Arc::clone(shared);
             state.running += 1;
             runtime()?.spawn_blocking(move || worker.run(job));
@@ -238,11 +160,11 @@ impl<W: Work> Shared<W> {
         let mut job = Some(first);
         while let Some(current) = job {
             match current {
-                Job::Prepare(task) => self.prepare(task),
+                Job::Prepare(task, opening) => self.prepare(task, opening),
                 Job::Decode(key, unit) => self.decode(key, unit),
             }
             let mut state = self.lock();
-            job = state.next_job(self.work.tasks(), self.flight);
+            job = state.next_job(&self.work);
             if job.is_none() {
                 state.running -= 1;
             } else {
@@ -253,16 +175,9 @@ impl<W: Work> Shared<W> {
         }
     }
 
-    fn prepare(&self, task: usize) {
-        let prepared = caught("prepare a data file", || self.work.prepare(task));
-        let mut state = self.lock();
-        state.preparing -= 1;
-        let count = prepared.map(|units| {
-            let count = units.len();
-            state.ready.extend(units.into_iter().enumerate().map(|(unit, it)| ((task, unit), it)));
-            count
-        });
-        state.units.insert(task, count);
+    fn prepare(&self, task: usize, opening: Option<Opening>) {
+        let prepared = caught("prepare a data file", || self.work.prepare(task, opening));
+        self.lock().prepared(task, prepared);
         self.changed.notify_all();
     }
 
@@ -270,9 +185,7 @@ impl<W: Work> Shared<W> {
         let end = caught("decode a data file", || {
             self.work.decode(unit, &mut |item| self.put(key, item))
         });
-        if let Some(output) = self.lock().started.get_mut(&key) {
-            output.end = Some(end);
-        }
+        self.lock().decoded(key, end);
         self.changed.notify_all();
     }
 
@@ -280,13 +193,13 @@ impl<W: Work> Shared<W> {
     fn put(&self, key: Key, item: W::Item) -> bool {
         let mut state = self.lock();
         let bytes = W::bytes(&item);
-        let Some(output) = state.started.get_mut(&key) else { return false };
-        output.items.push_back(item);
-        state.waiting_bytes = state.waiting_bytes.saturating_add(bytes);
+        if !state.put(key, item, bytes) {
+            return false;
+        }
         if state.awaited == key {
             self.changed.notify_all();
         }
-        while state.is_full_for(key, self.flight.bytes) {
+        while state.is_full_for(key) {
             state = self.taken.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         !state.stopped
@@ -318,27 +231,36 @@ impl<W: Work> Iterator for Pipeline<W> {
     }
 }
 
-impl<W: Work> Drop for Pipeline<W> {
-    fn drop(&mut self) {
+impl<W: Work> Pipeline<W> {
+    fn stop(&self) {
         // In a forked child no thread of the parent's runs, and the lock may be held for ever.
         if self.process_id == std::process::id() {
-            let mut state = self.shared.lock();
-            state.stopped = true;
-            state.ready.clear();
-            state.started.clear();
+            self.shared.lock().stop();
             self.shared.taken.notify_all();
         }
     }
 }
 
+impl<W: Work> Drop for Pipeline<W> {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
-    /// Task `n` has `n` units, and unit `u` of it the items `(n, u, 0)` and `(n, u, 1)`.
+    const AHEAD: usize = 3;
+
+    /// Task `n` has `n` units, and unit `u` of it the items `(n, u, 0)` and `(n, u, 1)`. Every third unit has no
+    /// room ahead, others take a byte.
     struct Numbers {
         tasks: usize,
         panics_at: Option<Key>,
+        ahead: Arc<(AtomicUsize, AtomicUsize)>,
     }
 
     impl Work for Numbers {
@@ -349,8 +271,21 @@ mod tests {
             self.tasks
         }
 
-        fn prepare(&self, task: usize) -> Result<Vec<Key>> {
+        fn expect(&self, _: usize) -> Option<Opening> {
+            None
+        }
+
+        fn prepare(&self, task: usize, _: Option<Opening>) -> Result<Vec<Key>> {
             Ok((0..task).map(|unit| (task, unit)).collect())
+        }
+
+        fn begin(&self, (_, unit): &Key, most: usize) -> Option<usize> {
+            if unit % 3 == 2 || most == 0 {
+                return None;
+            }
+            let (held, peak) = &*self.ahead;
+            peak.fetch_max(held.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            Some(1)
         }
 
         fn bytes(_: &Self::Item) -> usize {
@@ -359,6 +294,11 @@ mod tests {
 
         fn decode(&self, unit: Key, emit: &mut dyn FnMut(Self::Item) -> bool) -> Result<()> {
             assert_ne!(self.panics_at, Some(unit), "told to panic");
+            if unit.1 % 3 != 2 {
+                let held = &self.ahead.0;
+                let less = |held: usize| held.checked_sub(1);
+                held.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).ok();
+            }
             for item in 0..2 {
                 emit((unit.0, unit.1, item));
             }
@@ -366,8 +306,9 @@ mod tests {
         }
     }
 
-    fn flight(threads: usize) -> Flight {
-        Flight { threads, bytes: 5 }
+    fn pipeline(tasks: usize, panics_at: Option<Key>, threads: usize) -> Pipeline<Numbers> {
+        let work = Numbers { tasks, panics_at, ahead: Arc::default() };
+        Pipeline::new(work, Flight { threads, bytes: 5, ahead: AHEAD })
     }
 
     fn expected(tasks: usize) -> Vec<(usize, usize, usize)> {
@@ -376,17 +317,21 @@ mod tests {
     }
 
     #[test]
-    fn items_come_in_order_on_any_number_of_threads() {
+    fn items_come_in_order_and_what_is_ahead_is_bounded() {
         for threads in [1, 2, 7] {
-            let pipeline = Pipeline::new(Numbers { tasks: 30, panics_at: None }, flight(threads));
-            assert_eq!(pipeline.collect::<Result<Vec<_>>>().unwrap(), expected(30));
+            let mut pipeline = pipeline(30, None, threads);
+            let found: Vec<_> =
+                std::iter::from_fn(|| pipeline.next()).map(Result::unwrap).collect();
+            assert_eq!(found, expected(30));
+            let peak = pipeline.shared.work.ahead.1.load(Ordering::SeqCst);
+            // Beside what is ahead, what the threads have taken up.
+            assert!((1..=AHEAD + threads).contains(&peak), "{peak}");
         }
     }
 
     #[test]
     fn a_panic_is_an_error_after_the_items_before_it() {
-        let pipeline = Pipeline::new(Numbers { tasks: 9, panics_at: Some((7, 3)) }, flight(2));
-        let found: Vec<_> = pipeline.collect();
+        let found: Vec<_> = pipeline(9, Some((7, 3)), 2).collect();
         let (last, before) = found.split_last().unwrap();
         assert!(matches!(last, Err(Error::Internal { reason, .. }) if reason.contains("told to")));
         assert_eq!(before.len(), 2 * (1 + 2 + 3 + 4 + 5 + 6 + 3));
@@ -394,7 +339,6 @@ mod tests {
 
     #[test]
     fn dropping_it_early_ends_the_work() {
-        let mut pipeline = Pipeline::new(Numbers { tasks: usize::MAX, panics_at: None }, flight(3));
-        assert_eq!(pipeline.next().unwrap().unwrap(), (1, 0, 0));
+        assert_eq!(pipeline(usize::MAX, None, 3).next().unwrap().unwrap(), (1, 0, 0));
     }
 }

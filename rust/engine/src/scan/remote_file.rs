@@ -2,17 +2,19 @@
 
 use std::io::{self, Read};
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
+use object_store::OBJECT_STORE_COALESCE_DEFAULT as NEAR_BYTES;
 use parquet::errors::{ParquetError, Result};
 
+use super::fetch::Fetch;
 use crate::error::Error;
 use crate::runtime::block_on;
 use crate::store::FileIo;
 
 /// Read with the first request: the footer and page indexes of most files, and small files whole.
-const TAIL_BYTES: u64 = 256 << 10;
+pub(super) const TAIL_BYTES: u64 = 256 << 10;
 /// Read at least, where nothing told what will be needed.
 const BLOCK_BYTES: u64 = 64 << 10;
 
@@ -27,23 +29,39 @@ pub(crate) struct RemoteFile {
     failure: Arc<OnceLock<Error>>,
 }
 
-/// Ranges that are read together, when the first of them is asked for.
+/// Ranges that are read together, when the first of them is asked for or before.
 #[derive(Debug)]
 struct Stage {
     /// In the order in which they begin.
     ranges: Vec<Range<u64>>,
+    sent_for: Mutex<SentFor>,
     bytes: OnceLock<crate::Result<Vec<Bytes>>>,
+}
+
+/// Who sent for the bytes of a stage.
+#[derive(Debug, Default)]
+enum SentFor {
+    #[default]
+    Nobody,
+    Ahead(Fetch<Vec<Bytes>>),
+    /// Who needs them, and waits.
+    Now,
 }
 
 impl RemoteFile {
     pub(super) fn open(io: &FileIo, location: &str) -> crate::Result<Self> {
-        let (tail, length) = block_on(io.tail(location, TAIL_BYTES))?;
+        block_on(Self::opened(io.clone(), location.to_owned()))
+    }
+
+    /// Read the end of a file.
+    pub(super) async fn opened(io: FileIo, location: String) -> crate::Result<Self> {
+        let (tail, length) = io.tail(&location, TAIL_BYTES).await?;
         if tail.len() as u64 > length {
             let reason = format!("{} bytes at the end of {length}", tail.len());
-            return Err(Error::Storage { location: location.to_owned(), reason });
+            return Err(Error::Storage { location, reason });
         }
         let (stages, failure) = Default::default();
-        Ok(Self { io: io.clone(), location: location.into(), length, tail, stages, failure })
+        Ok(Self { io, location: location.into(), length, tail, stages, failure })
     }
 
     /// The same file, with what will be read of it.
@@ -52,9 +70,34 @@ impl RemoteFile {
         let stages = stages.into_iter().map(|mut ranges| {
             ranges.retain(|range| range.start < tail_start && range.end <= self.length);
             ranges.sort_unstable_by_key(|range| range.start);
-            Stage { ranges, bytes: OnceLock::new() }
+            Stage { ranges, sent_for: Mutex::default(), bytes: OnceLock::new() }
         });
         Self { stages: Arc::new(stages.collect()), failure: Arc::default(), ..self.clone() }
+    }
+
+    /// The same file with the same bytes, and with failures of its own.
+    pub(super) fn apart(&self) -> Self {
+        Self { failure: Arc::default(), ..self.clone() }
+    }
+
+    /// Send for what will be read first, unless it is more than `most` bytes; how many it is that nobody had
+    /// sent for.
+    pub(super) fn begin(&self, most: usize) -> Option<usize> {
+        let Some(stage) = self.stages.first() else { return Some(0) };
+        let mut sent_for = stage.sent_for.lock().unwrap_or_else(PoisonError::into_inner);
+        if stage.ranges.is_empty() || !matches!(*sent_for, SentFor::Nobody) {
+            return Some(0);
+        }
+        let bytes = usize::try_from(fetched_bytes(&stage.ranges)).unwrap_or(usize::MAX);
+        if bytes > most {
+            return None;
+        }
+        let (io, location, ranges) = (self.io.clone(), self.location.clone(), stage.ranges.clone());
+        // Without it the thread that needs the bytes sends for them itself.
+        if let Ok(fetch) = Fetch::start(async move { io.read_ranges(&location, &ranges).await }) {
+            *sent_for = SentFor::Ahead(fetch);
+        }
+        Some(bytes)
     }
 
     /// The first failure of storage that this and its clones met: a decoder may pass its text on, not the error.
@@ -103,11 +146,19 @@ impl RemoteFile {
                 Some(range) if range.contains(&offset) => range.start,
                 _ => continue,
             };
-            let bytes = stage.bytes.get_or_init(|| self.fetch(&stage.ranges)).as_ref();
+            let bytes = stage.bytes.get_or_init(|| self.come(stage)).as_ref();
             let bytes = bytes.map_err(|error| self.failed(error.clone()))?;
             return Ok(bytes.get(index).map(|found| (found.clone(), start)));
         }
         Ok(None)
+    }
+
+    fn come(&self, stage: &Stage) -> crate::Result<Vec<Bytes>> {
+        let mut sent_for = stage.sent_for.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *sent_for, SentFor::Now);
+        drop(sent_for);
+        let SentFor::Ahead(fetch) = before else { return self.fetch(&stage.ranges) };
+        fetch.wait()
     }
 
     fn read(&self, range: Range<u64>) -> Result<Bytes> {
@@ -157,6 +208,19 @@ fn carried(error: ParquetError) -> io::Error {
     }
 }
 
+/// How many bytes come when ranges (in the order in which they begin) are read together: what lies between near
+/// ones, too.
+fn fetched_bytes(ranges: &[Range<u64>]) -> u64 {
+    let (mut total, mut end) = (0, None);
+    for range in ranges {
+        let from = end.filter(|end| range.start.saturating_sub(*end) <= NEAR_BYTES);
+        let from = from.unwrap_or(range.start);
+        total += range.end.saturating_sub(from);
+        end = end.max(Some(range.end));
+    }
+    total
+}
+
 /// An offset within bytes that are in memory.
 fn within(offset: u64) -> usize {
     usize::try_from(offset).unwrap_or(usize::MAX)
@@ -197,6 +261,14 @@ mod tests {
             }
         });
         address
+    }
+
+    #[test]
+    fn what_lies_between_near_ranges_comes_too() {
+        let far = 3 * NEAR_BYTES;
+        assert_eq!(fetched_bytes(&[]), 0);
+        assert_eq!(fetched_bytes(&[10..20, 25..30, 27..28]), 20);
+        assert_eq!(fetched_bytes(&[10..20, far..far + 5, far + 7..far + 9]), 19);
     }
 
     #[test]

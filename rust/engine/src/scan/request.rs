@@ -1,5 +1,6 @@
 //! What is wanted of one data or delete file, whatever its format.
 
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use roaring::RoaringTreemap;
 use super::columns::FileFacts;
 use super::delete_files::{DeleteFiles, KeySet};
 use super::row_filter::RowTest;
+use super::source::{DataFile, Opening};
 use crate::error::Result;
 use crate::plan::TableContext;
 use crate::store::FileIo;
@@ -20,6 +22,8 @@ pub(crate) struct FileRequest<'a> {
     pub(crate) io: &'a FileIo,
     pub(crate) context: &'a TableContext,
     pub(crate) location: &'a str,
+    /// What of the file is on its way, for who opens it first.
+    pub(crate) opening: Cell<Option<Opening>>,
     /// Rows of the whole file by the table's metadata; unknown if negative.
     pub(crate) record_count: i64,
     /// First byte of the part to read.
@@ -61,6 +65,7 @@ impl<'a> FileRequest<'a> {
             io,
             context,
             location,
+            opening: Cell::default(),
             record_count,
             start: 0,
             length: u64::MAX,
@@ -73,6 +78,14 @@ impl<'a> FileRequest<'a> {
             deletes: RowDeletes::None,
             marked: None,
         }
+    }
+
+    /// The file, open.
+    ///
+    /// # Errors
+    /// Those of [`DataFile::open`].
+    pub(crate) fn file(&self) -> Result<DataFile> {
+        DataFile::opened(self.opening.take(), self.io, self.location)
     }
 
     /// The questions that every row is asked.

@@ -7,8 +7,9 @@ use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
+use super::fetch::Fetch;
 use super::local_file::{FromOffset, LocalFile};
-use super::remote_file::{RemoteFile, RemoteOn};
+use super::remote_file::{RemoteFile, RemoteOn, TAIL_BYTES};
 use crate::error::Error;
 use crate::store::FileIo;
 
@@ -21,7 +22,42 @@ pub(crate) enum DataFile {
     Remote(RemoteFile),
 }
 
+/// The end of a file on its way.
+#[derive(Debug)]
+pub(crate) struct Opening(Fetch<RemoteFile>);
+
+impl Opening {
+    /// The most bytes that it holds.
+    pub(crate) const BYTES: usize = TAIL_BYTES as usize;
+
+    /// Send for the end of a file, if a network is between; what fails is told where the file is opened.
+    pub(crate) fn of(io: &FileIo, location: &str) -> Option<Self> {
+        let Ok(None) = io.local_path(location) else { return None };
+        Fetch::start(RemoteFile::opened(io.clone(), location.to_owned())).ok().map(Self)
+    }
+
+    /// Whether opening the file takes no more time.
+    pub(crate) fn has_come(&self) -> bool {
+        self.0.has_come()
+    }
+}
+
 impl DataFile {
+    /// As [`DataFile::open`], with what is on its way already.
+    ///
+    /// # Errors
+    /// As for [`DataFile::open`].
+    pub(crate) fn opened(
+        opening: Option<Opening>,
+        io: &FileIo,
+        location: &str,
+    ) -> crate::Result<Self> {
+        match opening {
+            Some(Opening(end)) => end.wait().map(Self::Remote),
+            None => Self::open(io, location),
+        }
+    }
+
     /// Open a file by its location.
     ///
     /// # Errors
@@ -46,6 +82,23 @@ impl DataFile {
         match self {
             Self::Local(local) => Self::Local(local.again(passing)),
             Self::Remote(remote) => Self::Remote(remote.ahead(stages())),
+        }
+    }
+
+    /// The same file with the same bytes, for another thread.
+    pub(crate) fn apart(&self) -> Self {
+        match self {
+            Self::Local(local) => Self::Local(local.clone()),
+            Self::Remote(remote) => Self::Remote(remote.apart()),
+        }
+    }
+
+    /// Send for what will be read first, unless it is more than `most` bytes; how many it is that nobody had
+    /// sent for.
+    pub(crate) fn begin(&self, most: usize) -> Option<usize> {
+        match self {
+            Self::Local(_) => Some(0),
+            Self::Remote(remote) => remote.begin(most),
         }
     }
 

@@ -45,6 +45,8 @@ pub struct Scan {
     work: Arc<ScanWork>,
     schema: SchemaRef,
     threads: usize,
+    /// Bytes that are read ahead of the threads.
+    ahead: usize,
 }
 
 impl Scan {
@@ -67,6 +69,8 @@ impl Scan {
             }
         }
         check_readable(&tasks)?;
+        let first = tasks.first().map(|task| io.read_ahead_bytes(&task.location));
+        let ahead = first.transpose()?.unwrap_or(0);
         let arrow = ArrowOptions { string_views: options.string_views, field_ids: false };
         let schema = Arc::new(schema_to_arrow(&options.projection, arrow));
         let deletes =
@@ -82,7 +86,7 @@ impl Scan {
             string_views: options.string_views,
             process_id: std::process::id(),
         };
-        Ok(Self { work: Arc::new(work), schema, threads })
+        Ok(Self { work: Arc::new(work), schema, threads, ahead })
     }
 
     /// Schema of every batch.
@@ -97,7 +101,8 @@ impl Scan {
     pub(super) fn flight(&self) -> Flight {
         let waiting = self.work.batch_size.bytes.saturating_mul(WAITING_BATCHES);
         let waiting = usize::try_from(waiting).unwrap_or(usize::MAX);
-        Flight { threads: self.threads, bytes: self.threads.saturating_mul(waiting) }
+        let bytes = self.threads.saturating_mul(waiting);
+        Flight { threads: self.threads, bytes, ahead: self.ahead }
     }
 
     /// Whether a decoder outside of this crate takes part.

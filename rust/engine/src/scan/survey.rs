@@ -15,6 +15,7 @@ use super::parquet_units::{kept_row_groups, parquet_facts};
 use super::pipeline::{Pipeline, Work};
 use super::request::FileRequest;
 use super::row_groups::in_range;
+use super::source::Opening;
 use super::stream::Scan;
 use super::task::ScanTask;
 use super::work::ScanWork;
@@ -46,9 +47,17 @@ impl Work for Surveys {
         self.0.tasks.len()
     }
 
-    fn prepare(&self, task: usize) -> Result<Vec<Survey>> {
+    fn expect(&self, task: usize) -> Option<Opening> {
+        self.0.expect(task)
+    }
+
+    fn begin(&self, _: &Survey, _: usize) -> Option<usize> {
+        Some(0)
+    }
+
+    fn prepare(&self, task: usize, opening: Option<Opening>) -> Result<Vec<Survey>> {
         let Some(task) = self.0.tasks.get(task) else { return Ok(vec![]) };
-        Ok(vec![survey(&self.0, task).map_err(|error| error.at(&task.location))?])
+        Ok(vec![survey(&self.0, task, opening).map_err(|error| error.at(&task.location))?])
     }
 
     fn decode(&self, unit: Survey, emit: &mut dyn FnMut(Survey) -> bool) -> Result<()> {
@@ -97,12 +106,12 @@ impl Scan {
     }
 }
 
-fn survey(work: &ScanWork, task: &ScanTask) -> Result<Survey> {
+fn survey(work: &ScanWork, task: &ScanTask, opening: Option<Opening>) -> Result<Survey> {
     if DataFormat::of(&task.file_format, &task.location)? != DataFormat::Parquet {
         return Ok(Survey::default());
     }
-    let request = work.request(task)?;
-    let footer = Footer::read(request.io, request.location, request.record_count)?;
+    let request = work.request(task, opening)?;
+    let footer = Footer::read(&request)?;
     let columns = file_columns(footer.schema(), request.context.name_mapping.as_ref());
     let leaves = decoded_leaves(&request, &footer, &columns)?;
     let all = in_range(&footer.metadata, task.start, task.length);

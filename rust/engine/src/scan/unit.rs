@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::RecordBatch;
 use icefloe_format::Error as FormatError;
@@ -45,6 +45,8 @@ pub(crate) struct Unit {
     pub(crate) rows: Range<u64>,
     /// Ordinal in the file of the row group's first row.
     pub(crate) first_row: u64,
+    /// The file with what will be read of it, shared by the parts that read the same.
+    ahead: Arc<OnceLock<DataFile>>,
 }
 
 /// The rows of each row group by their ordinals in the file.
@@ -69,10 +71,13 @@ pub(crate) fn units(file: &Arc<OpenFile>, kept: &[KeptRows]) -> Vec<Unit> {
         let leaves = &file.output.leaves;
         let pages = page_starts(metadata, kept.row_group, leaves);
         let part_rows = part_rows(row_bytes(group, leaves));
+        // Where nobody knows which pages hold the rows of a part, it reads the whole row group.
+        let whole = pages.is_empty().then(Arc::default);
         for part in cut(all.end - all.start, part_rows, &pages) {
             let kept = kept.within(&part);
             let Some(rows) = kept.rows() else { continue };
-            units.push(Unit { file: Arc::clone(file), kept, rows, first_row: all.start });
+            let (file, ahead) = (Arc::clone(file), whole.clone().unwrap_or_default());
+            units.push(Unit { file, kept, rows, first_row: all.start, ahead });
         }
     }
     units
@@ -90,7 +95,7 @@ impl Unit {
         emit: &mut dyn FnMut(RecordBatch) -> bool,
     ) -> Result<()> {
         let file = &self.file;
-        let source = file.source.again(self.is_compressed(), || self.stages());
+        let source = self.source();
         let decoded =
             guarded(&file.location, || self.decode_rows(source.clone(), (batch_size, limit), emit));
         decoded.map_err(|error| match source.failure().unwrap_or(error) {
@@ -101,6 +106,27 @@ impl Unit {
             }
             other => other,
         })
+    }
+
+    /// Send for what decoding reads first, unless it is more than `most` bytes; how many it is that nobody had
+    /// sent for.
+    pub(crate) fn begin(&self, most: usize) -> Option<usize> {
+        match &self.file.source {
+            DataFile::Local(_) => Some(0),
+            DataFile::Remote(_) => self.shared().begin(most),
+        }
+    }
+
+    /// The file for the thread that decodes this.
+    fn source(&self) -> DataFile {
+        match &self.file.source {
+            DataFile::Local(_) => self.file.source.again(self.is_compressed(), Vec::new),
+            DataFile::Remote(_) => self.shared().apart(),
+        }
+    }
+
+    fn shared(&self) -> &DataFile {
+        self.ahead.get_or_init(|| self.file.source.again(false, || self.stages()))
     }
 
     fn decode_rows(

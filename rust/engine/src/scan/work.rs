@@ -1,5 +1,6 @@
 //! The work of a scan: tasks opened, then decoded unit by unit.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use super::marked_rows::{Wanted, wanted};
 use super::metadata_columns::{DELETED_ID, PARTITION_ID};
 use super::pipeline::Work;
 use super::request::{FileRequest, RowDeletes};
+use super::source::Opening;
 use super::task::ScanTask;
 use crate::error::Result;
 use crate::plan::TableContext;
@@ -42,9 +44,17 @@ impl Work for Arc<ScanWork> {
         self.tasks.len()
     }
 
-    fn prepare(&self, task: usize) -> Result<Vec<DataUnit>> {
+    fn expect(&self, task: usize) -> Option<Opening> {
+        self.tasks.get(task).and_then(|task| Opening::of(&self.io, &task.location))
+    }
+
+    fn prepare(&self, task: usize, opening: Option<Opening>) -> Result<Vec<DataUnit>> {
         let Some(task) = self.tasks.get(task) else { return Ok(vec![]) };
-        self.open(task).map_err(|error| error.at(&task.location))
+        self.open(task, opening).map_err(|error| error.at(&task.location))
+    }
+
+    fn begin(&self, unit: &DataUnit, most: usize) -> Option<usize> {
+        unit.begin(most)
     }
 
     fn decode(&self, unit: DataUnit, emit: &mut dyn FnMut(RecordBatch) -> bool) -> Result<()> {
@@ -67,9 +77,9 @@ impl ScanWork {
         Arc::new(Self { process_id, ..Self::clone(self) })
     }
 
-    fn open(&self, task: &ScanTask) -> Result<Vec<DataUnit>> {
+    fn open(&self, task: &ScanTask, opening: Option<Opening>) -> Result<Vec<DataUnit>> {
         let format = DataFormat::of(&task.file_format, &task.location)?;
-        let mut request = self.request(task)?;
+        let mut request = self.request(task, opening)?;
         match wanted((task, self.is_wanted(DELETED_ID)), &request, &self.deletes)? {
             Wanted::Kept => {}
             Wanted::Nothing => return Ok(vec![]),
@@ -85,11 +95,16 @@ impl ScanWork {
     ///
     /// # Errors
     /// Where the partition tuple or the residual cannot be read.
-    pub(super) fn request<'a>(&'a self, task: &'a ScanTask) -> Result<FileRequest<'a>> {
+    pub(super) fn request<'a>(
+        &'a self,
+        task: &'a ScanTask,
+        opening: Option<Opening>,
+    ) -> Result<FileRequest<'a>> {
         Ok(FileRequest {
             io: &self.io,
             context: &self.context,
             location: &task.location,
+            opening: Cell::new(opening),
             record_count: task.record_count,
             start: task.start,
             length: task.length,

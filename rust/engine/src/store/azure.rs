@@ -38,6 +38,7 @@ const NAMES: Names = Names {
         "adls.proxy-uri",
         "adls.connect-timeout",
         "adls.request-timeout",
+        "adls.read-ahead-bytes",
         "adls.retry.num-retries",
         "adls.retry.min-wait-ms",
         "adls.retry.max-wait-ms",

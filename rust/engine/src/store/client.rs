@@ -22,6 +22,9 @@ const LONGEST_WAIT_MS: u64 = 20_000;
 /// No attempt begins later than this after the first.
 const PATIENCE: Duration = Duration::from_secs(180);
 const IDLE_CONNECTIONS: usize = 32;
+const READ_AHEAD: &str = "read-ahead-bytes";
+/// A quarter of a second of a fast line.
+const READ_AHEAD_BYTES: usize = 32 << 20;
 
 /// The options of a service's client, from its properties `<prefix>connect-timeout` and so on.
 ///
@@ -29,6 +32,8 @@ const IDLE_CONNECTIONS: usize = 32;
 /// `InvalidArgument` naming a property.
 pub(super) fn client_options(properties: Properties<'_>, prefix: &str) -> Result<ClientOptions> {
     let named = |name: &str| format!("{prefix}{name}");
+    // Wrong values are told at the first use, whatever it is.
+    read_ahead_bytes(properties, prefix)?;
     let connect = properties.seconds(&named("connect-timeout"))?.unwrap_or(CONNECT_TIMEOUT);
     let silence = properties.seconds(&named("request-timeout"))?.unwrap_or(SILENCE_TIMEOUT);
     let mut options = ClientOptions::new()
@@ -63,6 +68,15 @@ pub(super) fn retries(properties: Properties<'_>, prefix: &str) -> Result<RetryC
         max_retries: usize::try_from(number("num-retries", RETRIES)?).unwrap_or(usize::MAX),
         retry_timeout: PATIENCE,
     })
+}
+
+/// How many bytes of data files a scan reads ahead of the threads that decode, 0 for none.
+///
+/// # Errors
+/// `InvalidArgument` naming the property.
+pub(super) fn read_ahead_bytes(properties: Properties<'_>, prefix: &str) -> Result<usize> {
+    let told = properties.number(&format!("{prefix}{READ_AHEAD}"), 0)?;
+    Ok(told.map_or(READ_AHEAD_BYTES, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX)))
 }
 
 /// Counts how often a request went out; travels in its extensions.

@@ -22,6 +22,7 @@ const NAMES: Names = Names {
         "gcs.proxy-uri",
         "gcs.connect-timeout",
         "gcs.request-timeout",
+        "gcs.read-ahead-bytes",
         "gcs.retry.num-retries",
         "gcs.retry.min-wait-ms",
         "gcs.retry.max-wait-ms",

@@ -15,6 +15,7 @@ const NAMES: Names = Names {
         "http.proxy-uri",
         "http.connect-timeout",
         "http.request-timeout",
+        "http.read-ahead-bytes",
         "http.retry.num-retries",
         "http.retry.min-wait-ms",
         "http.retry.max-wait-ms",

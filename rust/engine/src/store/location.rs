@@ -51,6 +51,18 @@ pub(super) enum Service {
     },
 }
 
+impl Service {
+    /// What the names of its properties begin with.
+    pub(super) fn prefix(self) -> &'static str {
+        match self {
+            Self::S3 => "s3.",
+            Self::Gcs => "gcs.",
+            Self::Azure => "adls.",
+            Self::Http { .. } => "http.",
+        }
+    }
+}
+
 impl<'a> Location<'a> {
     /// # Errors
     /// `Unsupported` for a scheme without a store, `InvalidArgument` for what is no location.

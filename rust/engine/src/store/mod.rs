@@ -125,6 +125,17 @@ impl FileIo {
         })
     }
 
+    /// How many bytes of data files a scan reads ahead of the threads that decode; 0 for local files, and where
+    /// the location tells nothing.
+    ///
+    /// # Errors
+    /// `InvalidArgument` naming a property.
+    pub(crate) fn read_ahead_bytes(&self, location: &str) -> Result<usize> {
+        let Ok(Location::Remote(remote)) = Location::parse(location) else { return Ok(0) };
+        let properties = Properties(self.properties_of(location));
+        client::read_ahead_bytes(properties, remote.service.prefix())
+    }
+
     /// The whole of a file.
     ///
     /// # Errors

@@ -25,6 +25,7 @@ const NAMES: Names = Names {
         "s3.proxy-uri",
         "s3.connect-timeout",
         "s3.request-timeout",
+        "s3.read-ahead-bytes",
         "s3.retry.num-retries",
         "s3.retry.min-wait-ms",
         "s3.retry.max-wait-ms",
