@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).resolve().parents[1]
 LIMIT_BYTES = 25_000_000
 
 
@@ -36,3 +38,10 @@ def test_wheel_holds_the_package_alone() -> None:
 
 def test_wheel_is_for_every_python_from_3_10() -> None:
     assert "cp310-abi3-" in (metadata.distribution("icefloe").read_text("WHEEL") or "")
+
+
+def test_allocator_is_set_up_as_the_build_says() -> None:
+    options = re.findall(r'"(narenas:[^"]+)"', (ROOT / ".cargo" / "config.toml").read_text())
+    extension = next(path for path in installed_files() if path.name.startswith("_core") and path.suffix == ".so")
+    assert len(options) == 1
+    assert options[0].encode() in extension.read_bytes()

@@ -17,7 +17,7 @@ use icefloe_format::spec::PrimitiveType;
 
 // As in the extension.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 const ROWS: i64 = 1 << 20;
 const DELETED: i64 = 500_000;

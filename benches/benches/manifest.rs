@@ -25,7 +25,7 @@ use icefloe_format::spec::{PartitionSpec, Schema, StructType};
 
 // The allocator of the extension: it decides as much as the code does.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 const CODEC: Codec = Codec::Deflate(6);
 const ENTRIES: usize = 10_000;

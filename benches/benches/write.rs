@@ -13,7 +13,7 @@ use icefloe_engine::write::{TableLayout, WriteTask, write_data_files};
 use icefloe_format::spec::{PartitionSpec, Schema};
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 const BATCHES: i64 = 8;
 const BATCH_ROWS: i64 = 65_536;

@@ -15,8 +15,9 @@ mod transform;
 mod write;
 
 // Half of a scan's time is the system allocator returning pages; see the decision log.
+#[cfg(not(target_env = "msvc"))]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// How this module was built: `release`, `fast` or `debug`.
 #[pyfunction]
