@@ -15,7 +15,7 @@ PROFILE ?= fast
 
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
-SOURCES := $(shell find rust python -path rust/fuzz -prune -o -type f \( -name '*.rs' -o -name '*.py' -o -name '*.pyi' -o -name 'Cargo.toml' \) -print 2>/dev/null) Cargo.toml Cargo.lock pyproject.toml
+SOURCES := $(shell find rust python -path rust/fuzz -prune -o -type f \( -name '*.rs' -o -name '*.py' -o -name '*.pyi' -o -name 'Cargo.toml' \) -print 2>/dev/null) Cargo.toml Cargo.lock pyproject.toml .cargo/config.toml
 SAY = @printf '\033[1m==> %s\033[0m\n'
 
 .PHONY: help
