@@ -222,7 +222,7 @@ class Table(ReadableTable):
             join_cols: Key columns; the schema's identifier fields when None.
             when_matched_update_all: Whether rows that exist are updated.
             when_not_matched_insert_all: Whether rows that do not exist are inserted.
-            case_sensitive: Only true is supported: key columns are matched exactly.
+            case_sensitive: Whether the names of keys and of the columns of `df` must match the table's in case.
             branch: The branch to change.
             snapshot_properties: Further keys of the snapshot's summary.
 

@@ -85,7 +85,14 @@ class WriteTransaction(Transaction):
     ) -> UpsertResult:
         """Update rows whose keys exist and insert the others; see `Table.upsert`."""
         target = self._target(branch, snapshot_properties)
-        return upsert_rows(target, df, join_cols, update=when_matched_update_all, insert=when_not_matched_insert_all)
+        return upsert_rows(
+            target,
+            df,
+            join_cols,
+            update=when_matched_update_all,
+            insert=when_not_matched_insert_all,
+            case_sensitive=case_sensitive,
+        )
 
     def _target(self, branch: str | None, snapshot_properties: Properties) -> Target:
         target = Target(self, branch if branch is not None else MAIN, snapshot_properties)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from icefloe.table.write.merge_clauses import SOURCE, TARGET
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from icefloe.schema import Schema
     from icefloe.table.write.target import Target
 
 
@@ -32,8 +34,14 @@ class UpsertResult:
     rows_inserted: int = 0
 
 
-def upsert_rows(
-    target: Target, data: object, join_cols: Sequence[str] | None, *, update: bool, insert: bool
+def upsert_rows(  # noqa: PLR0913  the choices that an upsert has
+    target: Target,
+    data: object,
+    join_cols: Sequence[str] | None,
+    *,
+    update: bool,
+    insert: bool,
+    case_sensitive: bool = True,
 ) -> UpsertResult:
     """Upsert rows by key. Rows that are equal already are left alone.
 
@@ -43,20 +51,22 @@ def upsert_rows(
         join_cols: Key columns; the schema's identifier fields when None.
         update: Whether rows that exist are updated.
         insert: Whether rows that do not exist are inserted.
+        case_sensitive: Whether the names of keys and of the data's columns must match those of the table in case.
 
     Raises:
-        ValidationError: There are no keys, a key is there twice, or neither update nor insert is wanted.
+        ValidationError: There are no keys, a key is there twice, a name is ambiguous, or neither update nor insert is wanted.
     """
-    keys = _keys(target, join_cols)
+    schema = target.metadata.schema()
+    keys = _keys(schema, join_cols, case_sensitive=case_sensitive)
     if not (update or insert):
         raise ValidationError(
             "upsert: when_matched_update_all and when_not_matched_insert_all are both false: nothing to do"
         )
-    rows = to_table(data)
+    rows = to_table(data) if case_sensitive else _renamed(schema, to_table(data))
     _check_unique(rows, keys)
     merge = Merge(target, rows, keys)
     if update:
-        others = [field.name for field in target.metadata.schema().fields if field.name not in keys]
+        others = [field.name for field in schema.fields if field.name not in keys]
         merge.when_matched_update(condition=_differs(rows, others))
     if insert:
         merge.when_not_matched_insert()
@@ -64,15 +74,34 @@ def upsert_rows(
     return UpsertResult(result.rows_updated, result.rows_inserted)
 
 
-def _keys(target: Target, join_cols: Sequence[str] | None) -> list[str]:
+def _keys(schema: Schema, join_cols: Sequence[str] | None, *, case_sensitive: bool) -> list[str]:
     if join_cols is not None:
-        return list(join_cols)
-    schema = target.metadata.schema()
+        return list(join_cols) if case_sensitive else _in_table_case(schema, join_cols)
     keys = [schema.find_column_name(field_id) for field_id in schema.identifier_field_ids]
     names = [key for key in keys if key is not None]
     if not names:
         raise ValidationError("upsert needs keys: pass join_cols=['id'], or give the schema identifier fields")
     return names
+
+
+def _in_table_case(schema: Schema, names: Sequence[str]) -> list[str]:
+    """Return names as the table spells them, where case does not count; those of no column as they are."""
+    spelled: dict[str, list[str]] = {}
+    for field in schema.fields:
+        spelled.setdefault(field.name.lower(), []).append(field.name)
+    for name in names:
+        if len(known := spelled.get(name.lower(), [])) > 1:
+            raise ValidationError(f"upsert: {name!r} may be {' or '.join(known)} where case does not count")
+    return [spelled.get(name.lower(), [name])[0] for name in names]
+
+
+def _renamed(schema: Schema, rows: pa.Table) -> pa.Table:
+    """Return rows with the table's spelling of their columns' names."""
+    names = _in_table_case(schema, rows.column_names)
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        raise ValidationError(f"upsert: the data has several columns {', '.join(twice)} where case does not count")
+    return rows.rename_columns(names)
 
 
 def _check_unique(rows: pa.Table, keys: list[str]) -> None:

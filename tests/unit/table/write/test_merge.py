@@ -150,6 +150,31 @@ def test_upsert_with_a_key_twice_is_refused(new_table, rows):
         new_table().upsert(rows((1, "a", 0.5), (1, "b", 0.5)))
 
 
+@pytest.mark.parametrize("keys", [["ID"], ["id"], None])
+def test_upsert_takes_names_in_any_case_where_case_does_not_count(new_table, rows, content, mode, keys):
+    table = new_table(properties=mode)
+    shouted = rows((1, "new", 0.5), (7, "x", None)).rename_columns(["Id", "KIND", "value"])
+    result = table.upsert(shouted, join_cols=keys, case_sensitive=False)
+    assert (result.rows_updated, result.rows_inserted) == (1, 1)
+    assert {(1, "new", 0.5), (7, "x", None)} <= content(table)
+    with pytest.raises(ValidationError, match="no key column"):
+        table.upsert(shouted, join_cols=["id"])
+
+
+def test_upsert_of_names_that_differ_by_case_alone_is_refused(catalog):
+    table = catalog.create_table("db.cases", pa.schema([("id", pa.int64()), ("a", pa.int64()), ("A", pa.int64())]))
+    data = pa.table({"id": [1], "a": [1], "A": [2]})
+    with pytest.raises(ValidationError, match="'a' may be a or A"):
+        table.upsert(data, ["id"], case_sensitive=False)
+    assert table.upsert(data, ["id"]).rows_inserted == 1
+
+
+def test_upsert_of_data_with_a_column_in_two_cases_is_refused(new_table, rows):
+    data = rows((1, "a", 0.5)).append_column("KIND", pa.array(["b"]))
+    with pytest.raises(ValidationError, match="several columns kind"):
+        new_table().upsert(data, case_sensitive=False)
+
+
 def test_upsert_without_keys_is_refused(catalog, rows):
     table = catalog.create_table("db.u", pa.schema([("id", pa.int64())]))
     with pytest.raises(ValidationError, match="join_cols"):
