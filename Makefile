@@ -10,6 +10,7 @@ PEERS ?= duckdb
 ROUNDS ?= 5
 CASE ?=
 SECONDS ?= 60
+SEED ?= 1
 TARGET ?= container manifest manifest_list orc_end records single_value predicate_json schema_json spec_json
 PROFILE ?= fast
 
@@ -87,9 +88,9 @@ demo: $(VENV)/.wheel ## Run the TPC-H pipeline on local PySpark (SF=1, PEERS=duc
 test: test-rust test-python ## Run all tests, Rust and Python
 
 .PHONY: test-rust
-test-rust: | check-tools ## Run the Rust tests
+test-rust: | check-tools ## Run the Rust tests (SEED=1 for the examples of property tests)
 	$(SAY) "Rust tests"
-	@cargo test --profile fast --workspace --quiet
+	@PROPTEST_RNG_SEED=$(SEED) cargo test --profile fast --workspace --quiet
 
 # Storage servers for the tests, from the Go module proxy and npm. The tests of one that cannot be had are skipped and say so.
 GO = PATH="$(PATH):$(abspath $(BIN))" GOBIN=$(abspath $(BIN)) go

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.exceptions import CommitFailedException, ValidationError, ValidationException
+from icefloe.spark.staging import staging_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +19,9 @@ WriteMode = Literal["append", "overwrite", "overwrite-partitions"]
 SNAPSHOT_PROPERTY = "snapshot-property."
 
 
-def commit_files(table: Table, files: pa.RecordBatch | None, mode: WriteMode, options: Mapping[str, str]) -> None:
+def commit_files(
+    table: Table, files: pa.RecordBatch | None, mode: WriteMode, options: Mapping[str, str], *, spark: Any = None
+) -> None:
     """Commit data files in one snapshot; where the commit has definitely failed the files are deleted.
 
     Args:
@@ -26,6 +29,7 @@ def commit_files(table: Table, files: pa.RecordBatch | None, mode: WriteMode, op
         files: DataFile columns, None for none: then an append or a replacement of partitions makes no snapshot.
         mode: What happens to rows that are there.
         options: ``overwrite-filter``, ``branch``, ``snapshot-property.<key>``.
+        spark: Session that may ask to stage the snapshot; None where there is none.
 
     Raises:
         ValidationError: A file holds both rows that match the overwrite filter and rows that do not.
@@ -35,6 +39,8 @@ def commit_files(table: Table, files: pa.RecordBatch | None, mode: WriteMode, op
         return
     with undone_if_not_committed(table, [] if files is None else [files]):
         arguments = snapshot_arguments(options)
+        if spark is not None:
+            arguments = staging_arguments(spark, table, arguments)
         replaced = None if mode == "append" else _replaced(table, files, mode, options)
         transaction = table.transaction()
         if replaced is None:

@@ -20,6 +20,7 @@ from icefloe.spark.frame import NUMBER, file_names, located_frame, replaced_by, 
 from icefloe.spark.native import FILE, POSITION
 from icefloe.spark.scan_choice import plan_scan
 from icefloe.spark.session import UNLIMITED_BATCH_BYTES, settings
+from icefloe.spark.staging import staging_arguments
 from icefloe.spark.worker_errors import worker_errors
 from icefloe.spark.write_task import ANSWER_SCHEMA, SEVERAL_MATCHES, WritePositionDeletes, collected, data_task
 from icefloe.table.read_context import specs_json
@@ -139,7 +140,7 @@ class RowChanges:
     def _commit_row_delta(self, data: pa.RecordBatch | None, deletes: pa.RecordBatch | None) -> None:
         target = self.pinned.target
         transaction = target.table.transaction()
-        change = transaction.new_row_delta(**_arguments(target.branch, target.snapshot_properties))
+        change = transaction.new_row_delta(**_arguments(self.pinned))
         if data is not None:
             change = change.add_rows(data)
         if len(self.covered) > 0:
@@ -200,7 +201,7 @@ class RowChanges:
     def _commit_overwrite(self, data: pa.RecordBatch | None, replaced: pa.Array) -> None:
         target = self.pinned.target
         transaction = target.table.transaction()
-        change = transaction.new_overwrite(**_arguments(target.branch, target.snapshot_properties)).delete(replaced)
+        change = transaction.new_overwrite(**_arguments(self.pinned)).delete(replaced)
         if data is not None:
             change = change.append(data)
         self.pinned.checked(change).commit()
@@ -240,6 +241,9 @@ def _rows_of(files: pa.RecordBatch | None) -> int:
     return 0 if files is None else pc.sum(files.column("record_count")).as_py()
 
 
-def _arguments(branch: str | None, properties: dict[str, str]) -> dict[str, Any]:
-    arguments: dict[str, Any] = {} if branch is None else {"branch": branch}
-    return {**arguments, "snapshot_properties": properties} if properties else arguments
+def _arguments(pinned: PinnedTarget) -> dict[str, Any]:
+    target = pinned.target
+    arguments: dict[str, Any] = {} if target.branch is None else {"branch": target.branch}
+    if target.snapshot_properties:
+        arguments["snapshot_properties"] = target.snapshot_properties
+    return staging_arguments(pinned.spark, target.table, arguments)

@@ -9,6 +9,7 @@ from icefloe.exceptions import FeatureUnsupportedError
 from icefloe.expressions import AlwaysTrue
 from icefloe.spark.scan_choice import PlannedScan, plan_scan
 from icefloe.spark.spark_types import to_spark_schema
+from icefloe.spark.staging import staged_as
 from icefloe.table.write.isolation import is_merge_on_read, is_serializable
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Target:
             columns: Columns that the change looks at, None for all.
         """
         self.table.refresh()
+        staged_as(spark, self.table, self.branch)
         scan = self._scan()
         if row_filter is not None:
             scan = scan.filter(row_filter)

@@ -10,6 +10,7 @@ from icefloe.spark.commit import SNAPSHOT_PROPERTY, WriteMode, commit_files
 from icefloe.spark.conform import conform
 from icefloe.spark.distribution import SHUFFLE_SETTINGS, distribute
 from icefloe.spark.session import UNLIMITED_BATCH_BYTES, settings
+from icefloe.spark.staging import staged_as
 from icefloe.spark.worker_errors import worker_errors
 from icefloe.spark.write_task import ANSWER_SCHEMA, collected, data_task
 
@@ -29,7 +30,7 @@ def write(frame: DataFrame, table: Table, mode: WriteMode = "append", options: M
 
     The rows are checked against the table's schema before anything runs, brought together by partition and sorted as the table
     asks, written by the executors as Parquet, and committed here. If any task fails nothing is committed. An empty frame appends
-    nothing and makes no snapshot.
+    nothing and makes no snapshot. Where the table has `write.wap.enabled` and the session `spark.wap.id`, the snapshot is staged.
 
     Args:
         frame: Rows; columns are matched by name, missing optional ones are null.
@@ -51,8 +52,9 @@ def write(frame: DataFrame, table: Table, mode: WriteMode = "append", options: M
         >>> icefloe.spark.write(frame, table, "overwrite", {"overwrite-filter": "day = '2026-01-01'"})  # doctest: +SKIP
     """
     settled = checked_options(mode, options)
+    staged_as(frame.sparkSession, table, settled.get("branch"))
     files = write_files(frame, table, settled)
-    commit_files(table, files, mode, settled)
+    commit_files(table, files, mode, settled, spark=frame.sparkSession)
 
 
 def write_files(frame: DataFrame, table: Table, options: Mapping[str, str]) -> pa.RecordBatch | None:

@@ -102,7 +102,7 @@ class Table(ReadableTable):
         Args:
             df: Rows from anything that exports Arrow: pyarrow, pandas, Polars, DuckDB, a stream. Columns are matched by name.
             snapshot_properties: Further keys of the snapshot's summary.
-            branch: The branch to append to.
+            branch: The branch to append to. None stages the snapshot: no branch moves until one is set to it.
 
         Raises:
             SchemaMismatchError: The rows do not fit the table; no file was written.
@@ -130,7 +130,7 @@ class Table(ReadableTable):
             overwrite_filter: The rows that go.
             snapshot_properties: Further keys of the snapshot's summary.
             case_sensitive: Whether names in the filter must match exactly.
-            branch: The branch to change.
+            branch: The branch to change; None stages the snapshot, see `append`.
 
         Raises:
             SchemaMismatchError: The rows do not fit the table.
@@ -151,7 +151,7 @@ class Table(ReadableTable):
         Args:
             df: The rows that come in; see `append`. Without any nothing happens.
             snapshot_properties: Further keys of the snapshot's summary.
-            branch: The branch to change.
+            branch: The branch to change; None stages the snapshot, see `append`.
         """
         self._autocommit().dynamic_partition_overwrite(df, snapshot_properties, branch)
 
@@ -171,7 +171,7 @@ class Table(ReadableTable):
             delete_filter: The rows that go; a comparison with a null is no match.
             snapshot_properties: Further keys of the snapshot's summary.
             case_sensitive: Whether names in the filter must match exactly.
-            branch: The branch to change.
+            branch: The branch to change; None stages the snapshot, see `append`.
 
         Raises:
             ValidationException: A concurrent commit conflicts, under the table's isolation level.
@@ -196,7 +196,7 @@ class Table(ReadableTable):
             source: Rows; see `append`. They may have columns that the table has not.
             on: Key columns, which both have.
             snapshot_properties: Further keys of the snapshot's summary.
-            branch: The branch to change.
+            branch: The branch to change; None stages the snapshot, see `append`.
 
         Example:
             >>> changes = pa.table({"id": [3, 4]})
@@ -223,7 +223,7 @@ class Table(ReadableTable):
             when_matched_update_all: Whether rows that exist are updated.
             when_not_matched_insert_all: Whether rows that do not exist are inserted.
             case_sensitive: Whether the names of keys and of the columns of `df` must match the table's in case.
-            branch: The branch to change.
+            branch: The branch to change; None stages the snapshot, see `append`.
             snapshot_properties: Further keys of the snapshot's summary.
 
         Raises:

@@ -87,13 +87,15 @@ fn is_main(py: Python<'_>) -> PyResult<bool> {
 fn interrupted() -> Result<(), ArrowError> {
     let checked = Python::try_attach(|py| {
         py.check_signals().map_err(|error| {
+            // The text first: making it runs Python, which would take what is noted.
+            let text = format!("reading was interrupted: {error}");
             let again = match error.is_instance_of::<PyKeyboardInterrupt>(py) {
                 true => py.import("_thread").and_then(|it| it.call_method0("interrupt_main")),
                 false => Ok(py.None().into_bound(py)),
             };
             match again {
-                Ok(_) => external(format!("reading was interrupted: {error}")),
-                Err(failed) => external(format!("reading was interrupted: {failed}")),
+                Ok(_) => external(text),
+                Err(failed) => external(format!("{text} ({failed})")),
             }
         })
     });

@@ -64,7 +64,8 @@ class SnapshotProducer(ABC):
 
     Args:
         transaction: Where the change goes; one that commits by itself when the change was made outside a transaction.
-        branch: The branch to move; created from main's head when it is missing.
+        branch: The branch to move; created from main's head when it is missing. None stages the snapshot: it is made on main's
+            head and no branch moves.
         snapshot_properties: Further keys of the summary.
     """
 
@@ -74,7 +75,7 @@ class SnapshotProducer(ABC):
         self, transaction: OpenTransaction, branch: str | None = MAIN, snapshot_properties: Properties | None = None
     ) -> None:
         self._transaction = transaction
-        self._branch = branch if branch is not None else MAIN
+        self._branch = branch
         self._properties = dict(snapshot_properties) if snapshot_properties is not None else {}
         self._environment = transaction.environment
         self.snapshot_id = self._environment.new_snapshot_id()
@@ -130,7 +131,9 @@ class SnapshotProducer(ABC):
             summary=self._summary(base, manifests),
             schema_id=base.current_schema_id,
         )
-        updates = (AddSnapshotUpdate(snapshot=snapshot), self._ref_update(base))
+        updates: tuple[TableUpdate, ...] = (AddSnapshotUpdate(snapshot=snapshot),)
+        if self._branch is not None:
+            updates = (*updates, self._ref_update(base, self._branch))
         return updates, requirements_of(base, updates)
 
     def committed(self) -> None:
@@ -149,16 +152,16 @@ class SnapshotProducer(ABC):
             self._transaction.io.core.delete_many(locations)
 
     def _check_branch(self, base: TableMetadata) -> None:
-        ref = base.refs.get(self._branch)
+        ref = base.refs.get(self._branch) if self._branch is not None else None
         if ref is not None and ref.snapshot_ref_type != SnapshotRefType.BRANCH:
             raise ValidationError(f"{self._branch!r} is a tag: commits go to branches")
         if self._added_deletes and base.format_version < 2:
             raise ValidationError("delete files need format version 2: upgrade the table with format-version=2")
 
-    def _ref_update(self, base: TableMetadata) -> SetSnapshotRefUpdate:
-        ref = base.refs.get(self._branch)
+    def _ref_update(self, base: TableMetadata, branch: str) -> SetSnapshotRefUpdate:
+        ref = base.refs.get(branch)
         return SetSnapshotRefUpdate(
-            ref_name=self._branch,
+            ref_name=branch,
             type=SnapshotRefType.BRANCH,
             snapshot_id=self.snapshot_id,
             max_ref_age_ms=ref.max_ref_age_ms if ref is not None else None,
@@ -169,7 +172,7 @@ class SnapshotProducer(ABC):
     def _summary(self, base: TableMetadata, manifests: Manifests) -> Summary:
         added = file_columns(*self._added, *self._added_deletes)
         changes = change_metrics(added, manifests.removed)
-        ref = base.refs.get(self._branch)
+        ref = base.refs.get(self._branch if self._branch is not None else MAIN)
         parent = base.snapshot_by_id(ref.snapshot_id) if ref is not None else None
         before = None if parent is None else dict(parent.summary) if parent.summary is not None else {}
         specs = {spec.spec_id: spec_json(spec) for spec in base.partition_specs}
@@ -216,9 +219,9 @@ class SnapshotProducer(ABC):
         )
 
 
-def _head(base: TableMetadata, branch: str) -> Snapshot | None:
-    """Return the snapshot that the change is made on: the branch's, or main's when the branch is new."""
-    ref = base.refs.get(branch)
+def _head(base: TableMetadata, branch: str | None) -> Snapshot | None:
+    """Return the snapshot that the change is made on: the branch's, or main's when the branch is new or there is none."""
+    ref = base.refs.get(branch) if branch is not None else None
     return base.snapshot_by_id(ref.snapshot_id) if ref is not None else base.current_snapshot()
 
 

@@ -22,14 +22,14 @@ class Target:
 
     Attributes:
         transaction: Where its change goes.
-        branch: The branch it changes.
+        branch: The branch it changes; None to stage the change, on what main has.
         snapshot_properties: Further keys of the snapshot's summary.
         metadata: The table as the operation sees it, earlier changes of the transaction included.
         writer: Writes the operation's files.
     """
 
     transaction: Transaction
-    branch: str
+    branch: str | None
     snapshot_properties: Properties
     metadata: TableMetadata = field(init=False)
     writer: FileWriter = field(init=False)
@@ -44,7 +44,7 @@ class Target:
     @property
     def snapshot_id(self) -> int | None:
         """The snapshot that the operation reads: the branch's head, main's while the branch does not exist."""
-        ref = self.metadata.refs.get(self.branch)
+        ref = self.metadata.refs.get(self.branch) if self.branch is not None else None
         return ref.snapshot_id if ref is not None else self.metadata.current_snapshot_id
 
     def plan(self, row_filter: str | BooleanExpression, *, case_sensitive: bool = True) -> ScanPlan:

@@ -95,7 +95,7 @@ class WriteTransaction(Transaction):
         )
 
     def _target(self, branch: str | None, snapshot_properties: Properties) -> Target:
-        target = Target(self, branch if branch is not None else MAIN, snapshot_properties)
+        target = Target(self, branch, snapshot_properties)
         self._targets.append(target)
         return target
 

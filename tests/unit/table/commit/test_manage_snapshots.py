@@ -41,3 +41,44 @@ def test_commits_to_tags_and_taken_names_are_refused(new_table, rows):
         table.manage_snapshots().remove_branch("main")
     with pytest.raises(ValidationError, match="no snapshot 5"):
         table.manage_snapshots().create_tag(5, "v2")
+
+
+@pytest.mark.parametrize("change", ["append", "overwrite", "delete", "upsert"])
+def test_a_staged_snapshot_moves_no_branch_until_it_is_published(new_table, rows, content, change):
+    table = new_table()
+    before, ids = table.current_snapshot(), content(table)
+    if change == "delete":
+        table.delete("id = 1", branch=None, snapshot_properties={"wap.id": "audit"})
+    else:
+        getattr(table, change)(rows((9, "new", 9.0)), branch=None, snapshot_properties={"wap.id": "audit"})
+    staged = next(one for one in table.snapshots() if one.summary.get("wap.id") == "audit")
+    assert table.current_snapshot() == before
+    assert {name: ref.snapshot_id for name, ref in table.refs().items()} == {"main": before.snapshot_id}
+    assert content(table) == ids
+    assert staged.parent_snapshot_id == before.snapshot_id
+    assert (
+        table.scan(snapshot_id=staged.snapshot_id).count()
+        == {"append": 7, "overwrite": 1, "delete": 5, "upsert": 7}[change]
+    )
+    with table.manage_snapshots() as manage:
+        manage.set_current_snapshot(staged.snapshot_id)
+    assert content(table) != ids
+
+
+def test_a_staged_snapshot_is_made_again_on_what_others_committed(catalog, new_table, rows):
+    table = new_table()
+    other = catalog.load_table("db.t")
+    other.append(rows((10, "a", 1.0)))
+    table.append(rows((11, "a", 1.0)), branch=None)
+    staged = table.snapshots()[-1]
+    assert staged.parent_snapshot_id == other.current_snapshot().snapshot_id
+    assert table.scan(snapshot_id=staged.snapshot_id).count() == 8
+
+
+def test_a_table_without_rows_stages_its_first_snapshot(catalog, rows):
+    table = catalog.create_table("db.fresh", rows((1, "a", 1.0)).schema)
+    table.append(rows((1, "a", 1.0)), branch=None)
+    [staged] = table.snapshots()
+    assert table.current_snapshot() is None
+    assert table.scan().count() == 0
+    assert table.scan(snapshot_id=staged.snapshot_id).count() == 1

@@ -1,0 +1,70 @@
+"""Changes that a session asks to stage, for an audit before they are published."""
+
+from __future__ import annotations
+
+import icefloe.spark
+import pytest
+from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.spark.session import settings
+
+
+@pytest.fixture
+def table(spark, new_table):
+    made = new_table("id bigint, kind int", write__wap__enabled="true")
+    icefloe.spark.write(spark.range(10).selectExpr("id", "1 AS kind"), made)
+    return made
+
+
+def staged(table):
+    [found] = [one for one in table.refresh().snapshots() if one.summary.get("wap.id") == "audit"]
+    return found
+
+
+@pytest.mark.parametrize("mode", ["append", "overwrite"])
+def test_a_write_is_staged_under_the_sessions_id(spark, table, mode):
+    before = table.current_snapshot()
+    with settings(spark, {"spark.wap.id": "audit"}):
+        icefloe.spark.write(spark.range(5).selectExpr("id", "2 AS kind"), table, mode)
+    assert table.refresh().current_snapshot() == before
+    assert table.scan(snapshot_id=staged(table).snapshot_id).count() == (15 if mode == "append" else 5)
+    with table.manage_snapshots() as manage:
+        manage.set_current_snapshot(staged(table).snapshot_id)
+    assert icefloe.spark.read(table, spark=spark).where("kind = 2").count() == 5
+
+
+@pytest.mark.parametrize("delete_mode", ["copy-on-write", "merge-on-read"])
+def test_changes_of_rows_are_staged(spark, table, delete_mode):
+    with table.transaction() as transaction:
+        transaction.set_properties({"write.delete.mode": delete_mode, "write.merge.mode": delete_mode})
+    before = table.current_snapshot()
+    with settings(spark, {"spark.wap.id": "audit"}):
+        icefloe.spark.delete_from(table, "id < 4", spark=spark)
+    assert table.refresh().current_snapshot() == before
+    assert table.scan(snapshot_id=staged(table).snapshot_id).count() == 6
+    assert table.scan().count() == 10
+
+
+def test_a_table_that_takes_no_part_is_written_as_ever(spark, new_table):
+    table = new_table("id bigint")
+    with settings(spark, {"spark.wap.id": "audit"}):
+        icefloe.spark.write(spark.range(3), table)
+    assert table.scan().count() == 3
+    assert "wap.id" not in table.current_snapshot().summary
+
+
+@pytest.mark.parametrize(
+    ("asked", "branch", "error", "words"),
+    [
+        ({"spark.wap.id": "a", "spark.wap.branch": "b"}, {}, ValidationError, "unset one of them"),
+        ({"spark.wap.branch": "b"}, {}, FeatureUnsupportedError, "branch='b'"),
+        ({"spark.wap.id": "a"}, {"branch": "b"}, ValidationError, "to no branch, not to 'b'"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_before_anything_runs(spark, table, asked, branch, error, words):
+    files = sorted(table.inspect.files()["file_path"].to_pylist())
+    with settings(spark, asked), pytest.raises(error, match=words):
+        icefloe.spark.write(spark.range(3).selectExpr("id", "1 AS kind"), table, "append", branch)
+    with settings(spark, asked), pytest.raises(error, match=words):
+        icefloe.spark.delete_from(table, "id = 1", spark=spark, **branch)
+    assert len(table.refresh().snapshots()) == 1
+    assert sorted(table.inspect.files()["file_path"].to_pylist()) == files
