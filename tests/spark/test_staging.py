@@ -6,11 +6,14 @@ import icefloe.spark
 import pytest
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.spark.session import settings
+from pyspark.sql import types as T  # noqa: N812  the name everyone uses
+
+SCHEMA = T.StructType([T.StructField("id", T.LongType()), T.StructField("kind", T.IntegerType())])
 
 
 @pytest.fixture
 def table(spark, new_table):
-    made = new_table("id bigint, kind int", write__wap__enabled="true")
+    made = new_table(SCHEMA, write__wap__enabled="true")
     icefloe.spark.write(spark.range(10).selectExpr("id", "1 AS kind"), made)
     return made
 
@@ -45,9 +48,9 @@ def test_changes_of_rows_are_staged(spark, table, delete_mode):
 
 
 def test_a_table_that_takes_no_part_is_written_as_ever(spark, new_table):
-    table = new_table("id bigint")
+    table = new_table(SCHEMA)
     with settings(spark, {"spark.wap.id": "audit"}):
-        icefloe.spark.write(spark.range(3), table)
+        icefloe.spark.write(spark.range(3).selectExpr("id", "1 AS kind"), table)
     assert table.scan().count() == 3
     assert "wap.id" not in table.current_snapshot().summary
 
