@@ -29,7 +29,7 @@ LAYERS = [
     {"manifest", "io"},
     {"table"},
     {"catalog"},
-    {"spark", "cli"},
+    {"spark"},
 ]
 TABLE_LAYERS = [
     {
@@ -48,7 +48,7 @@ TABLE_LAYERS = [
     {"update"},
     {"commit"},
     {"scan", "write"},
-    {"maintenance", "inspect"},
+    {"inspect"},
     {"facts", "readable", "table", "static"},
 ]
 
