@@ -62,7 +62,7 @@ def test_code_blocks_run(code: str, tmp_path: Path, request: pytest.FixtureReque
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
         env={**os.environ, "PATH": path, **storage},
         check=False,
     )

@@ -21,7 +21,7 @@ def test_no_commit_is_lost(shared_catalog, kind, tmp_path):
         )
         for writer in range(WRITERS)
     ]
-    errors = [worker.communicate(timeout=240)[1].decode() for worker in workers]
+    errors = [worker.communicate(timeout=600)[1].decode() for worker in workers]
     assert [worker.returncode for worker in workers] == [0] * WRITERS, errors
     table = shared_catalog.load_table("db.t")
     rows = table.scan().to_arrow().to_pylist()
@@ -38,7 +38,7 @@ def test_losers_leave_no_metadata_behind(shared_catalog, kind, tmp_path):
     retries = {"commit.retry.num-retries": "100", "commit.retry.min-wait-ms": "5", "commit.retry.max-wait-ms": "200"}
     shared_catalog.create_table("db.t", schema, properties=retries)
     workers = [subprocess.Popen([sys.executable, WORKER, kind, str(tmp_path), str(writer), "4"]) for writer in range(2)]
-    assert [worker.wait(timeout=240) for worker in workers] == [0, 0]
+    assert [worker.wait(timeout=600) for worker in workers] == [0, 0]
     table = shared_catalog.load_table("db.t")
     lists = {snapshot.manifest_list for snapshot in table.snapshots()}
     present = {str(path) for path in (Path(table.location()) / "metadata").glob("snap-*.avro")}

@@ -18,7 +18,7 @@ def test_write_delete_merge_and_read_over_connect(tmp_path):
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}
     command = [sys.executable, str(JOB), str(tmp_path / "lake")]
     ran = subprocess.run(
-        command, capture_output=True, text=True, timeout=240, check=False, env=environment, cwd=tmp_path
+        command, capture_output=True, text=True, timeout=600, check=False, env=environment, cwd=tmp_path
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr[-3000:]
     assert "connected" in ran.stdout

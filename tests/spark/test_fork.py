@@ -32,6 +32,6 @@ print("done")
 
 def test_children_forked_after_use_read_and_write(tmp_path):
     command = [sys.executable, "-c", PROGRAM, str(tmp_path / "lake")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
     assert "done" in done.stdout

@@ -116,7 +116,7 @@ def test_of_two_processes_one_creates_an_object(s3, io, bucket):
     ]
     wins = {}
     for name, racer in zip(("left", "right"), racers, strict=True):
-        output, _ = racer.communicate(timeout=120)
+        output, _ = racer.communicate(timeout=600)
         assert racer.returncode == 0
         wins[name] = set(eval(output))
     assert wins["left"] | wins["right"] == set(range(30))
@@ -153,7 +153,7 @@ print(_core.FileIo({"s3.endpoint": sys.argv[1]}).exists(sys.argv[2]))
         env={**__import__("os").environ, **variables},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.stdout.strip() == "False", done.stderr

@@ -44,7 +44,7 @@ def in_child(work) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_forked_child_reads_after_its_parent_did(numbers):
     expected = total(numbers)
@@ -53,7 +53,7 @@ def test_a_forked_child_reads_after_its_parent_did(numbers):
     assert total(numbers) == expected
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_fork_while_threads_read_harms_neither_side(numbers):
     expected, stop = total(numbers), threading.Event()
@@ -74,7 +74,7 @@ def test_a_fork_while_threads_read_harms_neither_side(numbers):
     assert statuses == [0] * 20
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_stream_half_read_by_the_parent_is_an_error_in_the_child(numbers):
     batches = iter(stream([task(numbers)], WANTED, batch_size=10))
@@ -91,7 +91,7 @@ def test_a_stream_half_read_by_the_parent_is_an_error_in_the_child(numbers):
     assert sum(1 for _ in batches) == 499
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("content", [1, 2])
 def test_a_child_forked_while_its_parent_reads_a_delete_file_reads_it_itself(numbers, tmp_path, content):
@@ -126,7 +126,7 @@ def test_a_child_forked_while_its_parent_reads_a_delete_file_reads_it_itself(num
         reader.join()
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 def test_many_threads_read_and_write_at_once(numbers, tmp_path):
     expected, failures = total(numbers), []
     io = _core.FileIo({})
@@ -150,7 +150,7 @@ def test_many_threads_read_and_write_at_once(numbers, tmp_path):
     assert io.list(f"{tmp_path}/out").num_rows == 160
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 def test_streams_left_unread_hold_up_no_other(numbers):
     opened = [iter(stream([task(numbers)], WANTED, batch_size=10)) for _ in range(600)]
     for batches in opened:

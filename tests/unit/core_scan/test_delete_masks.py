@@ -149,7 +149,7 @@ def test_keys_of_a_large_file_and_of_many_small_ones_are_all_found(numbers, tmp_
     assert found[1480:] == [i for i in range(1000) if i != 50]
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(240)
 def test_the_files_of_a_key_set_are_opened_at_once(numbers, tmp_path):
     pipes = [tmp_path / "first.parquet", tmp_path / "second.parquet"]
     for pipe in pipes:
