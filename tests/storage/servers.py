@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -122,6 +122,23 @@ class Proxy:
         return [request for request in self.requests if request.method == method and part in request.path]
 
 
+class Gate:
+    """Holds requests back until so many wait at once, then lets all pass; refuses those that wait in vain."""
+
+    def __init__(self, count: int, wanted, patience: float = PATIENCE / 4) -> None:
+        self._count, self._wanted, self._patience = count, wanted, patience
+        self._waiting = 0
+        self._changed = threading.Condition()
+
+    def __call__(self, request):
+        if not self._wanted(request):
+            return None
+        with self._changed:
+            self._waiting += 1
+            self._changed.notify_all()
+            return None if self._changed.wait_for(lambda: self._waiting >= self._count, self._patience) else 403
+
+
 class Relay(BaseHTTPRequestHandler):
     """A request on its way through a proxy."""
 
@@ -130,7 +147,9 @@ class Relay(BaseHTTPRequestHandler):
 
     def answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        request = Request(self.command, self.path, self.headers.get("Range", self.headers.get("x-ms-range", "")))
+        request = Request(
+            self.command, unquote(self.path), self.headers.get("Range", self.headers.get("x-ms-range", ""))
+        )
         self.state.requests.append(request)
         fault = None if self.state.fault is None else self.state.fault(request)
         if fault == "cut":
@@ -163,7 +182,8 @@ class Relay(BaseHTTPRequestHandler):
         known = described.get("content-length", "0") if self.command == "HEAD" else str(length or len(data))
         self.send_header("Content-Length", known)
         self.end_headers()
-        self.wfile.write(data)
+        if self.command != "HEAD":
+            self.wfile.write(data)
 
     def end(self) -> None:
         self.close_connection = True

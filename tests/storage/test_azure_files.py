@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import http.client
 from datetime import datetime, timedelta, timezone
 from urllib.parse import urlencode
 
@@ -15,45 +14,14 @@ from icefloe import _core
 from icefloe.catalog import load_catalog
 from icefloe.exceptions import FileAlreadyExistsError, MissingFileError
 
+from tests.storage.azure_server import ACCOUNT, KEY, azure_server, connection
 from tests.storage.lender import PATH
-from tests.storage.servers import running, tool
-
-ACCOUNT = "devstoreaccount1"
-# The key that the emulator documents for everyone.
-KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 
 
 @pytest.fixture(scope="module")
 def azure(tmp_path_factory):
-    command = tool("azurite-blob", "npm install azurite")
-    directory = tmp_path_factory.mktemp("azure")
-    arguments = ["--silent", "--skipApiVersionCheck", "--location", str(directory)]
-    with running(lambda port: [command, *arguments, "--blobPort", str(port)], directory / "log") as port:
-        make_container(port, "box")
-        endpoint = f"http://127.0.0.1:{port}/{ACCOUNT}"
-        connection = f"DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={KEY};BlobEndpoint={endpoint};"
-        yield {"adls.connection-string": connection}, "abfss://box"
-
-
-def make_container(port: int, name: str) -> None:
-    date = datetime.now(timezone.utc).strftime("%a, %d %b %Y %H:%M:%S GMT")
-    headers = f"x-ms-date:{date}\nx-ms-version:2021-08-06"
-    resource = f"/{ACCOUNT}/{ACCOUNT}/{name}\nrestype:container"
-    text = "PUT" + "\n" * 12 + f"{headers}\n{resource}"
-    signature = base64.b64encode(hmac.digest(base64.b64decode(KEY), text.encode(), hashlib.sha256)).decode()
-    connection = http.client.HTTPConnection("127.0.0.1", port)
-    connection.request(
-        "PUT",
-        f"/{ACCOUNT}/{name}?restype=container",
-        headers={
-            "x-ms-date": date,
-            "x-ms-version": "2021-08-06",
-            "Authorization": f"SharedKey {ACCOUNT}:{signature}",
-            "Content-Length": "0",
-        },
-    )
-    answer = connection.getresponse()
-    assert answer.status == 201, answer.read()
+    with azure_server(tmp_path_factory.mktemp("azure")) as endpoint:
+        yield connection(endpoint), "abfss://box"
 
 
 @pytest.fixture

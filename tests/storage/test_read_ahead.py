@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 import time
 
 import pyarrow as pa
@@ -11,30 +10,13 @@ import pytest
 from icefloe import _core
 from icefloe.exceptions import ValidationError
 
-from tests.storage.servers import PATIENCE
-from tests.storage.test_s3_scan_faults import COLUMNS, noise
+from tests.storage.lake_of_all_kinds import COLUMNS, noise
+from tests.storage.servers import Gate
 from tests.storage.test_s3_table import make_catalog
 
 FILES, ROWS = 6, 20_000
 GROUP_BYTES = 200_000
 """About the size of a row group; a file has four, of which a part comes with the footer."""
-
-
-class Gate:
-    """Holds requests back until so many wait at once, then lets all pass; refuses those that wait in vain."""
-
-    def __init__(self, count: int, wanted, patience: float = PATIENCE / 4) -> None:
-        self._count, self._wanted, self._patience = count, wanted, patience
-        self._waiting = 0
-        self._changed = threading.Condition()
-
-    def __call__(self, request):
-        if not self._wanted(request):
-            return None
-        with self._changed:
-            self._waiting += 1
-            self._changed.notify_all()
-            return None if self._changed.wait_for(lambda: self._waiting >= self._count, self._patience) else 403
 
 
 def is_data(request) -> bool:

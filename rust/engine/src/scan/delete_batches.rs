@@ -1,6 +1,6 @@
 //! Rows of delete files, decoded on several threads and taken in the order of the files.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::RecordBatch;
 use icefloe_format::spec::Schema;
@@ -21,6 +21,8 @@ pub(super) struct DeleteBatches {
     pub(super) context: Arc<TableContext>,
     pub(super) schema: Arc<Schema>,
     pub(super) files: Vec<DeleteFile>,
+    /// What of the first file is on its way already.
+    pub(super) opening: Mutex<Option<Opening>>,
 }
 
 impl DeleteBatches {
@@ -43,6 +45,11 @@ impl DeleteBatches {
         Ok(())
     }
 
+    fn begun(&self, file: usize) -> Option<Opening> {
+        let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        opening.take_if(|_| file == 0)
+    }
+
     fn is_small(&self) -> bool {
         match self.files.as_slice() {
             [] => true,
@@ -57,7 +64,7 @@ impl DeleteBatches {
         &self,
         take: &mut dyn FnMut(usize, RecordBatch) -> Result<()>,
     ) -> Result<()> {
-        for unit in (0..self.files.len()).map(|file| self.prepare(file, None)) {
+        for unit in (0..self.files.len()).map(|file| self.prepare(file, self.begun(file))) {
             for unit in unit? {
                 let mut outcome = Ok(());
                 self.decode(unit, &mut |(file, batch)| {
@@ -80,7 +87,8 @@ impl Work for DeleteBatches {
     }
 
     fn expect(&self, task: usize) -> Option<Opening> {
-        self.files.get(task).and_then(|file| Opening::of(&self.io, &file.location))
+        let file = self.files.get(task)?;
+        self.begun(task).or_else(|| Opening::of(&self.io, &file.location))
     }
 
     fn begin(&self, (_, unit): &Self::Unit, most: usize) -> Option<usize> {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::BooleanBuffer;
@@ -15,9 +15,11 @@ use roaring::RoaringTreemap;
 
 use super::delete_batches::DeleteBatches;
 use super::metadata_columns::{DELETE_FILE_PATH_ID, DELETE_FILE_POS_ID};
+use super::openings::Openings;
 use super::pipeline::Flight;
 use super::prune::{prune, values_at};
 use super::row_groups::key_bounds;
+use super::source::Opening;
 use super::task::{DeleteFile, ScanTask};
 use crate::error::{Error, Result};
 use crate::plan::TableContext;
@@ -111,7 +113,8 @@ impl DeleteFiles {
             else {
                 continue;
             };
-            let loaded = slot.get_or_init(|| self.read_positions(index).map(Arc::new)).clone()?;
+            let loaded =
+                slot.get_or_init(|| self.read_positions(index, None).map(Arc::new)).clone()?;
             if let Some(positions) = loaded.positions(location) {
                 within(positions, &file.location, (location, rows))?;
                 match &mut all {
@@ -123,25 +126,29 @@ impl DeleteFiles {
         Ok(all)
     }
 
-    /// Read those of the files that nobody has read, several at once. What fails is found where it is asked for.
+    /// Read those of the files that nobody has read, several at once, and send for the next meanwhile. What fails
+    /// is found where it is asked for.
     fn load_positions(&self, files: &[usize]) {
         let unread =
             |index: &&usize| self.positions.get(**index).is_some_and(|it| it.get().is_none());
         let unread: Vec<usize> = files.iter().filter(unread).copied().collect();
-        let next = AtomicUsize::new(0);
-        let load = || {
-            while let Some(index) = unread.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if let Some(slot) = self.positions.get(*index) {
-                    slot.get_or_init(|| self.read_positions(*index).map(Arc::new));
-                }
+        let locations = unread.iter().filter_map(|index| self.files.get(*index));
+        let locations = locations.map(|file| file.location.as_str()).collect();
+        let openings = Openings::new(&self.io, locations, self.flight.ahead);
+        at_once(self.threads, &unread, &|place, index| {
+            if let Some(slot) = self.positions.get(*index) {
+                let opening = openings.take(place);
+                slot.get_or_init(|| self.read_positions(*index, opening).map(Arc::new));
             }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..self.threads.min(unread.len()) {
-                // Without another thread this one reads them all.
-                drop(std::thread::Builder::new().spawn_scoped(scope, load));
-            }
-            load();
+        });
+    }
+
+    /// Read those of the groups that nobody has read, several at once. What fails is found where it is asked for.
+    fn load_keys<'a>(&self, groups: impl Iterator<Item = &'a usize>) {
+        let groups = groups.filter_map(|group| self.groups.get(*group));
+        let unread: Vec<&KeyGroup> = groups.filter(|group| group.keys.get().is_none()).collect();
+        at_once(self.threads, &unread, &|_, group| {
+            group.keys.get_or_init(|| self.read_keys(group));
         });
     }
 
@@ -161,6 +168,7 @@ impl DeleteFiles {
                 applying.entry(group).or_default().push(place);
             }
         }
+        self.load_keys(applying.keys());
         let sets = applying.into_iter().filter_map(|(group, sources)| {
             let group = self.groups.get(group)?;
             let set = group.keys.get_or_init(|| self.read_keys(group)).clone();
@@ -169,7 +177,7 @@ impl DeleteFiles {
         sets.collect()
     }
 
-    fn read_positions(&self, index: usize) -> Result<PositionDeletes> {
+    fn read_positions(&self, index: usize, opening: Option<Opening>) -> Result<PositionDeletes> {
         let long = Type::Primitive(PrimitiveType::Long);
         let string = Type::Primitive(PrimitiveType::String);
         let schema = Arc::new(Schema {
@@ -181,7 +189,7 @@ impl DeleteFiles {
             identifier_field_ids: vec![],
         });
         let mut positions = PositionDeletes::default();
-        self.read(&[index], &schema, &mut |_, batch| {
+        self.read((&[index], opening), &schema, &mut |_, batch| {
             let inserted = positions.insert_batch(&batch, Some(&self.data_files));
             inserted.map_err(|error| self.failure(Some(&index), error))
         })?;
@@ -194,7 +202,7 @@ impl DeleteFiles {
         let types: Vec<_> = field_ids.iter().filter_map(|id| schema.primitive_type(*id)).collect();
         let paths: Vec<_> = field_ids.iter().filter_map(|id| schema.position_path(*id)).collect();
         let mut keys = EqualityKeys::new(&types)?;
-        self.read(&group.files, &schema, &mut |source, batch| {
+        self.read((&group.files, None), &schema, &mut |source, batch| {
             let columns: Vec<ArrayRef> =
                 paths.iter().map(|path| values_at(&batch, path)).collect::<Result<_>>()?;
             // Files are numbered in 32 bits by the plan's runs of rows.
@@ -227,7 +235,7 @@ impl DeleteFiles {
 
     fn read(
         &self,
-        files: &[usize],
+        (files, opening): (&[usize], Option<Opening>),
         schema: &Arc<Schema>,
         take: &mut dyn FnMut(usize, RecordBatch) -> Result<()>,
     ) -> Result<()> {
@@ -236,6 +244,7 @@ impl DeleteFiles {
             context: Arc::clone(&self.context),
             schema: Arc::clone(schema),
             files: files.iter().filter_map(|index| self.files.get(*index).cloned()).collect(),
+            opening: Mutex::new(opening),
         };
         batches.each(self.flight, take)
     }
@@ -245,6 +254,25 @@ impl DeleteFiles {
         let file = file.and_then(|index| self.files.get(*index));
         Error::in_file(file.map_or("", |file| file.location.as_str()), error)
     }
+}
+
+/// Do something with each of some things and its place, on several threads.
+fn at_once<T: Sync>(threads: usize, things: &[T], work: &(dyn Fn(usize, &T) + Sync)) {
+    let next = AtomicUsize::new(0);
+    let turns = || {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(thing) = things.get(place) else { break };
+            work(place, thing);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(things.len()) {
+            // Without another thread this one does it all.
+            drop(std::thread::Builder::new().spawn_scoped(scope, turns));
+        }
+        turns();
+    });
 }
 
 /// Refuse positions that the data file does not have: the deletes are then of another file than the one that is there.

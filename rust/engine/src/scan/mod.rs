@@ -30,6 +30,7 @@ mod local_file;
 mod marked_rows;
 mod metadata_columns;
 mod name_mapping;
+mod openings;
 mod orc_file;
 mod orc_footer;
 mod orc_reader;
