@@ -18,7 +18,8 @@ use crate::plan::TableContext;
 use crate::runtime::{CHECK_EVERY, default_threads};
 use crate::store::FileIo;
 
-/// Threads that read remote files, at least: while some wait, others decode. Each holds a unit in memory.
+/// Threads that read remote files, at least, where not all is read ahead: while some wait, others decode. Each holds a
+/// unit in memory.
 const REMOTE_THREADS: usize = 4;
 
 /// Batches that may wait for their taker, for each thread: about so many of the largest.
@@ -62,15 +63,15 @@ impl Scan {
         deletes: Vec<DeleteFile>,
         options: ScanOptions,
     ) -> Result<Self> {
-        let threads = options.threads.unwrap_or_else(|| threads_for(&io, &tasks));
+        let first = tasks.first().map(|task| io.read_ahead_bytes(&task.location));
+        let ahead = first.transpose()?.unwrap_or(0);
+        let threads = options.threads.unwrap_or_else(|| threads_for(&io, &tasks, ahead));
         for (name, value) in [("batch_size", options.batch_size.rows), ("threads", threads)] {
             if value == 0 {
                 return Err(FormatError::invalid(name, "must be 1 or more").into());
             }
         }
         check_readable(&tasks)?;
-        let first = tasks.first().map(|task| io.read_ahead_bytes(&task.location));
-        let ahead = first.transpose()?.unwrap_or(0);
         let arrow = ArrowOptions { string_views: options.string_views, field_ids: false };
         let schema = Arc::new(schema_to_arrow(&options.projection, arrow));
         let deletes =
@@ -122,10 +123,16 @@ impl Scan {
     }
 }
 
-fn threads_for(io: &FileIo, tasks: &[ScanTask]) -> usize {
+fn threads_for(io: &FileIo, tasks: &[ScanTask], ahead: usize) -> usize {
+    // Of these the bytes are there when a thread takes them up. What a filter leaves is sent for by who finds it.
+    let comes = |task: &ScanTask| {
+        task.residual.is_none() && task.file_format.eq_ignore_ascii_case("PARQUET")
+    };
     let first = tasks.first().map(|task| io.local_path(&task.location));
     match first {
-        Some(Ok(None)) => default_threads().max(REMOTE_THREADS),
+        Some(Ok(None)) if ahead == 0 || !tasks.iter().all(comes) => {
+            default_threads().max(REMOTE_THREADS)
+        }
         _ => default_threads(),
     }
 }
