@@ -3,7 +3,7 @@
 from typing import final
 
 import pyarrow as pa
-from icefloe._core_api.arrow import BatchLike
+from icefloe._core_api.arrow import ArrayLike, BatchLike
 
 def plan_changes(
     before_files: BatchLike, before_deletes: BatchLike, after_files: BatchLike, after_deletes: BatchLike
@@ -29,12 +29,15 @@ class ChangePairs:
     def begin_part(self) -> None:
         """Begin the next part of the changes; parts are numbered from 0."""
 
-    def add(self, rows: BatchLike, keys: BatchLike | None = None, *, deleted: bool) -> None:
+    def add(
+        self, rows: BatchLike, keys: BatchLike | None = None, wanted: ArrayLike | None = None, *, deleted: bool
+    ) -> None:
         """Add changes, in the order in which they were made.
 
         Args:
             rows: All columns of the rows.
             keys: The columns that tell which row it is; for updates.
+            wanted: Which of them are told if they are left; all if None. The others take part all the same.
             deleted: Whether the rows were deleted.
 
         Raises:

@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::ArrayRef;
+use arrow_array::{Array, ArrayRef, BooleanArray};
 use icefloe_engine::{changes, plan};
 use icefloe_format::Error as FormatError;
 use pyo3::prelude::*;
 
-use crate::arrow::{BatchIn, array_out, batch_out};
+use crate::arrow::{ArrayIn, BatchIn, array_out, batch_out};
 use crate::error::{raise, raise_format};
 
 type ThreeArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
@@ -50,18 +50,21 @@ impl ChangePairs {
         Ok(())
     }
 
-    #[pyo3(signature = (rows, keys = None, *, deleted))]
+    #[pyo3(signature = (rows, keys = None, wanted = None, *, deleted))]
     fn add(
         &self,
         py: Python<'_>,
         rows: BatchIn,
         keys: Option<BatchIn>,
+        wanted: Option<ArrayIn>,
         deleted: bool,
     ) -> PyResult<()> {
+        let wanted = wanted.as_ref().map(bits).transpose()?;
         let keys = keys.map(|keys| keys.0.columns().to_vec()).unwrap_or_default();
         py.detach(|| {
             let mut pairs = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
-            pairs.as_mut().ok_or_else(settled)?.add(&rows.0, &keys, deleted).map_err(raise)
+            let pairs = pairs.as_mut().ok_or_else(settled)?;
+            pairs.add(&rows.0, &keys, deleted, wanted.as_ref()).map_err(raise)
         })
     }
 
@@ -93,6 +96,13 @@ impl SettledChanges {
         let [kept, halves, parts] = arrays.map(|array| array_out(py, &array));
         Ok((kept?, halves?, parts?))
     }
+}
+
+fn bits(array: &ArrayIn) -> PyResult<BooleanArray> {
+    let bits = array.0.as_any().downcast_ref::<BooleanArray>();
+    let bits = bits.filter(|bits| bits.null_count() == 0).cloned();
+    let wrong = || FormatError::invalid("wanted", "expected booleans without nulls");
+    bits.ok_or_else(wrong).map_err(raise_format)
 }
 
 fn settled() -> PyErr {

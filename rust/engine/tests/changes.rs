@@ -31,7 +31,7 @@ fn settled(budget: usize) -> Settled {
                 ));
                 let keys = [ArrayRef::clone(&ids)];
                 let rows = RecordBatch::try_from_iter([("id", ids), ("text", texts)]).unwrap();
-                pairs.add(&rows, &keys, deleted).unwrap();
+                pairs.add(&rows, &keys, deleted, None).unwrap();
             }
         }
     }
@@ -61,9 +61,12 @@ fn equal_rows_are_told_as_changes_of_the_part_of_the_first() {
     for ids in [[1, 2], [2, 3]] {
         pairs.begin_part();
         let ids: ArrayRef = Arc::new(Int64Array::from(ids.to_vec()));
-        pairs.add(&RecordBatch::try_from_iter([("id", ids)]).unwrap(), &[], false).unwrap();
+        pairs.add(&RecordBatch::try_from_iter([("id", ids)]).unwrap(), &[], false, None).unwrap();
     }
-    let told = pairs.settle().unwrap().told(0, 4).unwrap();
-    assert_eq!(told.kept.true_count(), 4);
+    let nine =
+        RecordBatch::try_from_iter([("id", Arc::new(Int64Array::from(vec![9])) as ArrayRef)]);
+    pairs.add(&nine.unwrap(), &[], false, Some(&vec![false].into())).unwrap();
+    let told = pairs.settle().unwrap().told(0, 5).unwrap();
+    assert_eq!(told.kept.values().iter().collect::<Vec<_>>(), [true, true, true, true, false]);
     assert_eq!(told.parts.values(), &[0, 0, 0, 1]);
 }

@@ -41,25 +41,32 @@ class ChangeRows:
         projection: Schema JSON of the wanted columns.
         identifiers: Paths of the columns that tell which row an update is of; none if updates are deletions and insertions.
         batch_size: Most rows of a batch.
+        row_filter: What rows must satisfy that reading has not asked, expression JSON, and whether names must match exactly; None if
+            all are wanted that are read. One half of an update may satisfy it and the other not.
     """
 
     all_columns: str
     projection: str
     identifiers: tuple[tuple[str, ...], ...]
     batch_size: int
+    row_filter: tuple[str, bool] | None = None
 
     def of_snapshot(self, changes: SnapshotChanges) -> Iterator[pa.RecordBatch]:
         """Yield the rows that a snapshot changed, deletions first. Rows that it deleted and inserted alike are no change."""
         # An update may move a row to another partition; otherwise rows stay in theirs.
         for part in [changes] if self.identifiers else changes.by_pairing():
             sides = part.sides()
-            if len(sides) == 2:
+            if self.pairs(part):
                 yield from self.net([part])
                 continue
             for kind, plan in sides:
                 ids = pa.scalar(part.ordinal, pa.int32()), pa.scalar(part.snapshot.snapshot_id, pa.int64())
                 for batch in self._read(plan, self.projection):
                     yield with_change(batch, *(pa.repeat(each, batch.num_rows) for each in (pa.scalar(kind), *ids)))
+
+    def pairs(self, changes: SnapshotChanges) -> bool:
+        """Return whether the changes of a snapshot must be compared with each other."""
+        return len(changes.sides()) == 2 or self.row_filter is not None
 
     def net(self, changes: Sequence[SnapshotChanges]) -> Iterator[pa.RecordBatch]:
         """Yield the rows that changes change together: a row that one inserts and another deletes is no change.
@@ -84,7 +91,7 @@ class ChangeRows:
             for kind, plan in one.sides():
                 size = 0
                 for batch in self._read(plan, self.all_columns):
-                    pairs.add(batch, self._keys(batch), deleted=kind == DELETE)
+                    pairs.add(batch, self._keys(batch), self._wanted(batch), deleted=kind == DELETE)
                     read.add(batch)
                     size += batch.num_rows
                 sizes.append(size)
@@ -121,6 +128,13 @@ class ChangeRows:
             return None
         names = [".".join(path) for path in self.identifiers]
         return pa.RecordBatch.from_arrays([_at(rows, path) for path in self.identifiers], names)
+
+    def _wanted(self, rows: pa.RecordBatch) -> pa.BooleanArray | None:
+        """Return which rows satisfy the filter."""
+        if self.row_filter is None:
+            return None
+        text, case_sensitive = self.row_filter
+        return _core.filter_rows(self.all_columns, text, rows, case_sensitive=case_sensitive)
 
     def _read(self, plan: ScanPlan, projection: str) -> pa.RecordBatchReader:
         return batch_reader(replace(plan, projection=projection).stream(batch_size=self.batch_size))

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from icefloe.exceptions import ValidationError
-from icefloe.table.read_context import schema_json
+from icefloe.expressions import AlwaysTrue, And, BooleanExpression
+from icefloe.expressions.rewriting import column_names
+from icefloe.table.read_context import filter_json, schema_json, to_expression
 from icefloe.table.scan.change_rows import CHANGE_COLUMNS, ChangeGroup, ChangeRows
 from icefloe.table.scan.changelog_explain import ChangelogExplanation, explained_changes
 from icefloe.table.scan.changelog_plan import appended, difference
@@ -39,6 +41,8 @@ class IncrementalChangelogScan(IncrementalScan):
     file, as copy-on-write and compaction do, are no changes; rows are compared by all columns, whichever are wanted. Rows that
     delete files delete are told by the snapshot that deleted them.
 
+    A filter is about the rows that are told: of an update that makes a row satisfy it, `UPDATE_AFTER` is told alone.
+
     All is streamed. Changed files of partitions in which a snapshot both deleted and inserted are read twice, and 24 bytes for each of
     their rows are kept meanwhile, with updates 40: in memory up to 64 MiB, then in a temporary file.
 
@@ -53,6 +57,20 @@ class IncrementalChangelogScan(IncrementalScan):
     compute_updates: bool = False
     identifier_columns: tuple[str, ...] | None = None
     net_changes: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.identifier_columns, str):
+            raise ValidationError(
+                f"identifier_columns must be several names, as ('id',), got {self.identifier_columns!r}"
+            )
+        own = {field.name for field in self.schema().fields}
+        selected = tuple(name for name in self.selected_fields if name in own or name not in CHANGE_COLUMNS.names)
+        if self.selected_fields and not selected:
+            raise ValidationError(
+                f"{', '.join(self.selected_fields)}: always there; select columns of the table beside them"
+            )
+        object.__setattr__(self, "selected_fields", selected)
 
     def changes(self) -> Iterator[SnapshotChanges]:
         """Yield what each snapshot changed, planned one by one. `replace` snapshots change no rows."""
@@ -109,8 +127,8 @@ class IncrementalChangelogScan(IncrementalScan):
         total = 0
         for changes in self.changes():
             for part in [changes] if rows.identifiers else changes.by_pairing():
-                sides = part.sides()
-                total += rows.count([part]) if len(sides) == 2 else sum(count_planned(plan, None) for _, plan in sides)
+                paired = rows.pairs(part)
+                total += rows.count([part]) if paired else sum(count_planned(plan, None) for _, plan in part.sides())
         return total
 
     def explain(self) -> ChangelogExplanation:
@@ -152,7 +170,30 @@ class IncrementalChangelogScan(IncrementalScan):
             raise ValidationError(f"{DELETED}: in a changelog _change_type tells which rows were deleted")
         whole = schema_json(self.schema())
         projection = whole if "*" in self.selected_fields and len(self.selected_fields) == 1 else self.projection_json()
-        return ChangeRows(whole, projection, self._identifiers(), self._batch_size())
+        identifiers = self._identifiers()
+        later = (super()._filter_json(), self.case_sensitive) if self._asked()[1] else None
+        return ChangeRows(whole, projection, identifiers, self._batch_size(), later)
+
+    def _filter_json(self) -> str:
+        """Return the filter that rows are read by."""
+        return filter_json(self._asked()[0], self.schema(), case_sensitive=self.case_sensitive)
+
+    def _asked(self) -> tuple[BooleanExpression, bool]:
+        """Return the part of the filter that both halves of an update satisfy or neither, and whether there is more of it.
+
+        Where no updates are told it is all of it.
+        """
+        asked, identifiers = to_expression(self.row_filter), self._identifiers()
+        if not identifiers:
+            return asked, False
+        schema = self.schema()
+        known = {schema.find_field(".".join(path)).field_id for path in identifiers}
+        early: BooleanExpression = AlwaysTrue()
+        more = False
+        for part in _conjuncts(asked):
+            fields = {schema.find_field(name, self.case_sensitive).field_id for name in column_names(part)}
+            early, more = (And(early, part), more) if fields <= known else (early, True)
+        return early, more
 
     def _names(self) -> list[str]:
         return [field.name for field in self.projection().fields]
@@ -203,6 +244,14 @@ class ChangeStream:
 
     def __arrow_c_schema__(self) -> object:
         return self.schema.__arrow_c_schema__()
+
+
+def _conjuncts(expression: BooleanExpression) -> Iterator[BooleanExpression]:
+    if isinstance(expression, And):
+        yield from _conjuncts(expression.left)
+        yield from _conjuncts(expression.right)
+    else:
+        yield expression
 
 
 def _limited(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.RecordBatch]:

@@ -1,5 +1,6 @@
 //! Hashes of changes, in shares of which each has all changes of a row.
 
+use arrow_buffer::BooleanBuffer;
 use icefloe_format::Error as FormatError;
 use icefloe_format::changelog::Change;
 
@@ -34,8 +35,18 @@ impl Hashes {
         self.count
     }
 
-    /// Add changes: hashes of rows, and of keys if there are.
-    pub(super) fn add(&mut self, rows: &[u128], keys: &[u128], deleted: bool) -> Result<()> {
+    /// Add changes: hashes of rows, and of keys if there are; and which of them are wanted, if not all.
+    pub(super) fn add(
+        &mut self,
+        rows: &[u128],
+        keys: &[u128],
+        deleted: bool,
+        wanted: Option<&BooleanBuffer>,
+    ) -> Result<()> {
+        if let Some(wanted) = wanted.filter(|wanted| wanted.len() != rows.len()) {
+            let reason = format!("{} of them beside {} rows", wanted.len(), rows.len());
+            return Err(FormatError::invalid("wanted", reason).into());
+        }
         if self.keyed && keys.len() != rows.len() {
             let reason = format!("{} of them beside {} rows", keys.len(), rows.len());
             return Err(FormatError::invalid("identifier columns", reason).into());
@@ -43,7 +54,8 @@ impl Hashes {
         for (place, row) in rows.iter().enumerate() {
             let key = if self.keyed { keys.get(place) } else { None };
             let Some(share) = self.shares.get_mut(share_of(*key.unwrap_or(row))) else { continue };
-            share.push(self.count << 1 | u64::from(deleted));
+            let wanted = wanted.is_none_or(|wanted| wanted.value(place));
+            share.push(self.count << 2 | u64::from(wanted) << 1 | u64::from(deleted));
             share.extend(words_of(*row));
             share.extend(key.into_iter().flat_map(|key| words_of(*key)));
             self.count += 1;
@@ -102,5 +114,5 @@ fn words_of(hash: u128) -> [u64; 2] {
 
 fn change(told: u64, row: [u64; 2], key: [u64; 2]) -> Change {
     let [row, key] = [row, key].map(|[low, high]| u128::from(high) << 64 | u128::from(low));
-    Change { row, key, number: told >> 1, deleted: told & 1 == 1 }
+    Change { row, key, number: told >> 2, deleted: told & 1 == 1, wanted: told & 2 == 2 }
 }

@@ -4,7 +4,7 @@ mod hashes;
 mod settled;
 mod spill;
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 use icefloe_format::changelog::{RowHasher, left_of};
 
 use self::hashes::Hashes;
@@ -33,17 +33,24 @@ impl ChangePairs {
     }
 
     /// Add changes, in the order in which they were made: all columns of the rows, and those that tell which row it is.
+    /// Those that are not `wanted` take part and are not told; if `None` all are.
     ///
     /// # Errors
     /// `InvalidArgument` where a column cannot be compared, `Storage` where the temporary file cannot be written.
-    pub fn add(&mut self, rows: &RecordBatch, keys: &[ArrayRef], deleted: bool) -> Result<()> {
+    pub fn add(
+        &mut self,
+        rows: &RecordBatch,
+        keys: &[ArrayRef],
+        deleted: bool,
+        wanted: Option<&BooleanArray>,
+    ) -> Result<()> {
         let count = rows.num_rows();
         let row_hashes = self.hasher.hash(rows.columns(), count)?;
         let key_hashes = match self.hashes.keyed() {
             true => self.hasher.hash(keys, count)?,
             false => vec![],
         };
-        self.hashes.add(&row_hashes, &key_hashes, deleted)
+        self.hashes.add(&row_hashes, &key_hashes, deleted, wanted.map(BooleanArray::values))
     }
 
     /// Find out what is left. Takes one share of the hashes after the other into memory.

@@ -13,6 +13,8 @@ pub struct Change {
     pub number: u64,
     /// Whether it was deleted.
     pub deleted: bool,
+    /// Whether it is told if it is left. Others take part all the same.
+    pub wanted: bool,
 }
 
 /// A change that is left.
@@ -27,7 +29,7 @@ pub struct Left {
     pub half: bool,
 }
 
-/// What is left of changes once those of equal rows that undo each other are taken out, the newest first. They may
+/// What is left of changes, as far as it is wanted, once those of equal rows that undo each other are taken out, the newest first. They may
 /// come in any order, all changes of equal rows among them. If `keyed`, a deletion and an insertion with the same key
 /// are halves of an update; then all changes of a key must be among them.
 ///
@@ -51,7 +53,7 @@ pub fn left_of(changes: &mut [Change], keyed: bool) -> Result<Vec<Left>> {
     if keyed {
         return updates(left);
     }
-    let told = left.into_iter();
+    let told = left.into_iter().filter(|(change, _)| change.wanted);
     Ok(told.map(|(change, told_as)| Left { number: change.number, told_as, half: false }).collect())
 }
 
@@ -68,7 +70,7 @@ fn updates(mut left: Vec<(Change, u64)>) -> Result<Vec<Left>> {
             return Err(Error::invalid("identifier columns", reason));
         }
         let half = before == 1 && after == 1;
-        let halves = same.iter();
+        let halves = same.iter().filter(|(change, _)| change.wanted);
         told.extend(halves.map(|(change, told_as)| Left {
             number: change.number,
             told_as: *told_as,
@@ -82,12 +84,13 @@ fn updates(mut left: Vec<(Change, u64)>) -> Result<Vec<Left>> {
 mod tests {
     use super::*;
 
-    /// Changes as `-a`, a deletion, or `+a`; after a colon the key.
+    /// Changes as `-a`, a deletion, or `+a`; after a colon the key. Rows that begin with x are not wanted.
     fn changes(text: &str) -> Vec<Change> {
         let parts = text.split(' ').zip(0..).map(|(change, number)| {
             let (row, key) = change[1..].split_once(':').unwrap_or((&change[1..], ""));
             let hash = |text: &str| text.bytes().fold(0, |hash, byte| hash << 8 | u128::from(byte));
-            Change { row: hash(row), key: hash(key), number, deleted: change.starts_with('-') }
+            let (deleted, wanted) = (change.starts_with('-'), !row.starts_with('x'));
+            Change { row: hash(row), key: hash(key), number, deleted, wanted }
         });
         parts.collect()
     }
@@ -118,6 +121,8 @@ mod tests {
     fn halves_of_updates_share_a_key() {
         let text = "-a:1 -b:2 +c:2 +d:3 +e:3 -f:4 +f:4";
         assert_eq!(left(text, true), "-a:1@0 -b:2@1! +c:2@2! +d:3@3 +e:3@4");
+        assert_eq!(left("-xa:1 +b:1 +xb:2 -xc:3 +xd:3", true), "+b:1@1!");
+        assert_eq!(left("-x +b", false), "+b@1");
         let ambiguous = left_of(&mut changes("-a:1 +b:1 +c:1"), true).unwrap_err();
         assert!(ambiguous.to_string().contains("1 rows"));
     }

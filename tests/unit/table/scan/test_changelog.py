@@ -92,6 +92,42 @@ def test_updates_have_images_before_and_after(table, rows):
     assert images["UPDATE_AFTER", 2] == 9.0
 
 
+def test_a_filter_is_about_the_halves_of_updates(table, rows):
+    begun = since(table)
+    table.upsert(rows((2, "b", 9.0), (6, None, 6.0), (8, "n", 9.0)))
+    both = [(0, "UPDATE_AFTER", 2), (0, "UPDATE_BEFORE", 2)]
+    for row_filter, expected in {
+        "id = 2": both,
+        "value = 9.0": [(0, "INSERT", 8), both[0]],
+        "id = 2 and value = 9.0": both[:1],
+        "id in (2, 8) and not (kind = 'n')": both,
+        "value is null and kind = 'b'": both[1:],
+        "value = 100": [],
+    }.items():
+        scan = changes(table, begun, compute_updates=True, row_filter=row_filter)
+        assert told(scan) == expected, row_filter
+        assert scan.count() == len(expected), row_filter
+        net = changes(table, begun, compute_updates=True, row_filter=row_filter, net_changes=True)
+        assert told(net) == expected, row_filter
+    alone = changes(table, begun, compute_updates=True, row_filter="value = 9.0", selected_fields=("id",))
+    assert sorted(alone.to_arrow().column("id").to_pylist()) == [2, 8]
+
+
+def test_a_filter_is_about_deletions_without_insertions_too(table):
+    begun = since(table)
+    table.delete("id in (1, 2)")
+    scan = changes(table, begun, compute_updates=True, row_filter="kind = 'b'")
+    assert told(scan) == [(0, "DELETE", 2)]
+    assert scan.count() == 1
+
+
+def test_columns_that_tell_the_change_may_be_selected(table):
+    found = table.incremental_changelog_scan(selected_fields=("id", "_change_type")).select("id").to_arrow()
+    assert found.column_names == ["id", *CHANGE]
+    with pytest.raises(ValidationError, match="always there"):
+        table.incremental_changelog_scan(selected_fields=("_change_type",))
+
+
 def test_equal_rows_are_compared_by_all_columns(table, rows):
     begun = since(table)
     table.upsert(rows((2, "b", 9.0)))
@@ -183,6 +219,8 @@ def test_tasks_pickle_and_read_the_rows_that_changed(new_table):
 def test_what_cannot_be_told_is_refused(table, rows, catalog):
     with pytest.raises(ValidationError, match="nothing"):
         table.incremental_changelog_scan(identifier_columns=("nothing",)).to_arrow()
+    with pytest.raises(ValidationError, match="several names"):
+        table.incremental_changelog_scan(identifier_columns="id")
     plain = catalog.create_table("db.plain", pa.schema([("id", pa.int64())]))
     with pytest.raises(ValidationError, match="no identifier fields"):
         plain.incremental_changelog_scan(compute_updates=True).to_arrow()
