@@ -130,7 +130,7 @@ def contenders(name: str) -> dict[str, Setup]:
 CASES = [
     Case(
         name="remote_scan",
-        what="16 files x 4 row groups, 130 MB on S3 at 30 ms and 100 MB/s, into memory",
+        what="16 files x 4 row groups, 115 MB on S3 at 30 ms and 100 MB/s, into memory",
         prepare=prepared("scanned", FILES, FILE_ROWS),
         contenders=contenders("scanned"),
         rounds=5,
