@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -51,6 +52,17 @@ TABLE_LAYERS = [
     {"inspect"},
     {"facts", "readable", "table", "static"},
 ]
+
+# Modules of the Rust crates, likewise.
+RUST_LAYERS = {
+    "format": [
+        {"error"},
+        {"spec", "transform"},
+        {"avro", "changelog", "metrics", "predicate"},
+        {"delete", "manifest", "orc"},
+    ],
+    "engine": [{"error"}, {"runtime"}, {"store"}, {"manifest_io", "write"}, {"plan"}, {"changes", "scan"}],
+}
 
 
 def rank(layers: list[set[str]], name: str) -> int:
@@ -177,6 +189,18 @@ def test_format_crate_is_pure(path: Path) -> None:
         "object_store",
     ):
         assert impure not in text, f"icefloe-format may not use {impure}"
+
+
+@pytest.mark.parametrize("crate", RUST_LAYERS)
+def test_rust_modules_use_those_before_them(crate: str) -> None:
+    source, layers = RUST / crate / "src", RUST_LAYERS[crate]
+    modules = {path.stem for path in source.iterdir()} - {"lib"}
+    assert modules == set().union(*layers)
+    for path in sorted(source.rglob("*.rs")):
+        mine = path.relative_to(source).with_suffix("").parts[0]
+        used = set(re.findall(r"crate::(\w+)", path.read_text(encoding="utf-8"))) & modules
+        later = {name for name in used if mine != "lib" and rank(layers, name) > rank(layers, mine)}
+        assert later == set(), path
 
 
 def test_only_bindings_name_pyo3() -> None:

@@ -8,8 +8,8 @@ use icefloe_format::manifest::partition_type;
 use icefloe_format::spec::{PartitionSpec, Schema, StructType};
 use serde_json::Value;
 
+use super::name_mapping::NameMapping;
 use crate::error::Result;
-use crate::scan::NameMapping;
 
 /// A table as of one snapshot.
 #[derive(Debug, Clone)]

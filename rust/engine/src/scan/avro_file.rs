@@ -14,11 +14,11 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use super::avro_blocks::{BlockHeader, BlockReader, source_error};
 use super::file_columns::file_columns;
-use super::name_mapping::NameMapping;
 use super::request::FileRequest;
 use super::source::DataFile;
 use super::whole_rows::WholeRows;
 use crate::error::{Error, Result};
+use crate::plan::NameMapping;
 
 const WHAT: &str = "the Avro file";
 /// Read first; more where a header is longer.

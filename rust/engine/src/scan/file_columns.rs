@@ -6,7 +6,7 @@ use std::ops::Range;
 use arrow_schema::{DataType, FieldRef, Fields, Schema};
 use parquet::arrow::PARQUET_FIELD_ID_META_KEY;
 
-use super::name_mapping::NameMapping;
+use crate::plan::NameMapping;
 
 /// One node of a file's schema: a column, a struct's field, a list's element, a map's key or value.
 #[derive(Debug, Clone)]

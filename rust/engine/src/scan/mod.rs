@@ -29,7 +29,6 @@ mod key_tests;
 mod local_file;
 mod marked_rows;
 mod metadata_columns;
-mod name_mapping;
 mod openings;
 mod orc_file;
 mod orc_footer;
@@ -57,7 +56,6 @@ mod zstd_pages;
 
 pub use batch_size::BatchSize;
 pub use metadata_columns::{DELETED_ID, FILE_ID, PARTITION_ID, POSITION_ID, SPEC_ID_ID};
-pub use name_mapping::NameMapping;
 pub use orc_reader::{OrcDecoder, OrcReader, register_orc_decoder};
 pub use stream::{Scan, ScanOptions, ScanReader};
 pub use task::{DeleteFile, ScanTask};

@@ -8,12 +8,12 @@ use arrow_schema::{DataType, Field, FieldRef, Fields, Schema};
 use parquet::arrow::PARQUET_FIELD_ID_META_KEY;
 
 use super::file_columns::{FileColumn, file_columns};
-use super::name_mapping::NameMapping;
 use super::orc_footer::check_end;
 use super::orc_reader::{OrcReader, orc_decoder};
 use super::request::FileRequest;
 use super::whole_rows::WholeRows;
 use crate::error::{Error, Result};
+use crate::plan::NameMapping;
 
 const WHAT: &str = "the ORC file";
 /// The attribute of an ORC type that holds its field id.
