@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, StringArray};
 
 use super::files::{Files, text_column};
 use super::groups::{Groups, PartitionGroups, PartitionRef};
@@ -19,6 +19,9 @@ use crate::spec::PrimitiveType;
 
 /// So few delete files are compared one by one.
 const FEW: usize = 12;
+/// So many data files are looked up partition by partition: what is known of a partition's delete files stays
+/// in cache for all of them, and what is known of the files does too.
+const TOGETHER: usize = 1 << 15;
 
 /// What the index must know of the table.
 pub trait TableFacts {
@@ -43,6 +46,20 @@ pub struct DeleteIndex {
 struct GroupBounds {
     hulls: Option<Hulls>,
     ranges: Option<Ranges>,
+}
+
+/// Data files whose delete files are looked up.
+struct Lookup<'a> {
+    files: Files,
+    paths: StringArray,
+    pairs: Pairs<'a>,
+}
+
+/// The partition of the last data file: that of the next is often the same.
+#[derive(Default)]
+struct Neighbour<'a, 'l> {
+    partition: Option<PartitionRef<'l>>,
+    groups: Option<&'a PartitionGroups>,
 }
 
 impl DeleteIndex {
@@ -81,36 +98,99 @@ impl DeleteIndex {
     /// # Errors
     /// Those of [`DeleteIndex::new`]; `InvalidArgument` for more runs than a list can count.
     pub fn applying(&self, data: &RecordBatch) -> Result<DeleteRuns> {
-        let files = Files::of(data)?;
-        let paths = text_column(data, "file_path")?;
-        let pairs = self.overlap.with(data)?;
-        let Groups { by_path, by_partition, global, .. } = &self.groups;
-        let mut found = DeleteRuns::with_capacity(data.num_rows());
+        let lookup = Lookup {
+            files: Files::of(data)?,
+            paths: text_column(data, "file_path")?,
+            pairs: self.overlap.with(data)?,
+        };
+        let rows = 0..data.num_rows();
+        if self.groups.by_partition.is_empty() || self.bounds.iter().all(Option::is_none) {
+            return self.in_order(rows, &lookup);
+        }
+        self.by_partition(rows, &lookup)
+    }
+
+    /// The runs of some data files, one file after the other.
+    fn in_order(&self, files: Range<usize>, lookup: &Lookup<'_>) -> Result<DeleteRuns> {
+        let mut found = DeleteRuns::with_capacity(files.len());
         let mut runs: Vec<(u32, u32)> = Vec::new();
-        // Files of one partition are often neighbours.
-        let mut last: Option<(PartitionRef<'_>, Option<&PartitionGroups>)> = None;
-        for file in 0..data.num_rows() {
+        let mut last = Neighbour::default();
+        for file in files {
             runs.clear();
-            let sequence = files.sequence_number(file)?;
-            if !by_path.is_empty() {
-                let group = by_path.get(paths.value(file)).copied();
-                runs.extend(group.and_then(|group| self.positions(group, sequence)));
-            }
-            if !by_partition.is_empty() {
-                let key = files.partition(file);
-                let known = last.filter(|(known, _)| *known == key).map(|(_, groups)| groups);
-                let groups = known.unwrap_or_else(|| by_partition.get(&key));
-                last = Some((key, groups));
-                if let Some(groups) = groups {
-                    let positions = groups.positions;
-                    runs.extend(positions.and_then(|group| self.positions(group, sequence)));
-                    self.keys(groups.equality, (file, sequence), &pairs, &mut runs);
-                }
-            }
-            self.keys(*global, (file, sequence), &pairs, &mut runs);
+            self.find((file, self.groups_of(file, lookup, &mut last)), lookup, &mut runs)?;
             found.push(&mut runs)?;
         }
         Ok(found)
+    }
+
+    /// The same where partitions have many delete files.
+    fn by_partition(&self, files: Range<usize>, lookup: &Lookup<'_>) -> Result<DeleteRuns> {
+        let mut found = DeleteRuns::with_capacity(files.len());
+        let mut groups: Vec<Option<&PartitionGroups>> = Vec::new();
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        let mut places: Vec<Range<usize>> = Vec::new();
+        let mut last = Neighbour::default();
+        for first in files.clone().step_by(TOGETHER) {
+            let block = first..files.end.min(first + TOGETHER);
+            groups.clear();
+            groups.extend(block.clone().map(|file| self.groups_of(file, lookup, &mut last)));
+            runs.clear();
+            places.clear();
+            places.resize(block.len(), 0..0);
+            for at in neighbours(&groups) {
+                let start = runs.len();
+                let of_file = groups.get(at).copied().flatten();
+                self.find((first + at, of_file), lookup, &mut runs)?;
+                if let Some(place) = places.get_mut(at) {
+                    *place = start..runs.len();
+                }
+            }
+            for place in &places {
+                found.push(runs.get_mut(place.clone()).unwrap_or_default())?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// The groups of a data file's partition.
+    #[inline(always)]
+    fn groups_of<'a, 'l>(
+        &'a self,
+        file: usize,
+        lookup: &'l Lookup<'_>,
+        last: &mut Neighbour<'a, 'l>,
+    ) -> Option<&'a PartitionGroups> {
+        let by_partition = &self.groups.by_partition;
+        if by_partition.is_empty() {
+            return None;
+        }
+        let key = lookup.files.partition(file);
+        match last.partition {
+            Some(partition) if partition == key => {}
+            _ => *last = Neighbour { partition: Some(key), groups: by_partition.get(&key) },
+        }
+        last.groups
+    }
+
+    fn find(
+        &self,
+        (file, groups): (usize, Option<&PartitionGroups>),
+        lookup: &Lookup<'_>,
+        runs: &mut Vec<(u32, u32)>,
+    ) -> Result<()> {
+        let pairs = &lookup.pairs;
+        let sequence = lookup.files.sequence_number(file)?;
+        let Groups { by_path, global, .. } = &self.groups;
+        if !by_path.is_empty() {
+            let group = by_path.get(lookup.paths.value(file)).copied();
+            runs.extend(group.and_then(|group| self.positions(group, sequence)));
+        }
+        if let Some(groups) = groups {
+            runs.extend(groups.positions.and_then(|group| self.positions(group, sequence)));
+            self.keys(groups.equality, (file, sequence), pairs, runs);
+        }
+        self.keys(*global, (file, sequence), pairs, runs);
+        Ok(())
     }
 
     /// Position deletes apply to files of their own commit too.
@@ -159,6 +239,18 @@ impl DeleteIndex {
         let numbers = self.groups.sequence_numbers.get(span.clone())?;
         Some(span.start + numbers.partition_point(|found| older(*found))..span.end)
     }
+}
+
+/// The places of data files in an order in which those of the same groups follow each other.
+fn neighbours(files: &[Option<&PartitionGroups>]) -> impl Iterator<Item = usize> {
+    let numbered = files.iter().zip(0..).map(|(groups, at): (_, u32)| {
+        let group = groups.and_then(|groups| groups.equality.or(groups.positions));
+        // One number for both is sorted faster than a pair.
+        u64::from(group.unwrap_or(u32::MAX)) << 32 | u64::from(at)
+    });
+    let mut numbered: Vec<u64> = numbered.collect();
+    numbered.sort_unstable();
+    numbered.into_iter().map(|number| number as u32 as usize)
 }
 
 /// Places as first and count; the index has fewer than 2^31 of them.

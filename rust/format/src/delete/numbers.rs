@@ -6,13 +6,14 @@ use arrow_array::types::{
     Time64MicrosecondType, TimestampMicrosecondType, TimestampNanosecondType,
 };
 use arrow_array::{Array, ArrayRef};
+use arrow_buffer::ScalarBuffer;
 
 /// Lower and upper bounds, one of each per file. A smaller bound never has the larger number; where
 /// two differ late, they have the same. What a null has says nothing.
 #[derive(Debug)]
 pub(super) struct Numbers {
-    pub(super) lower: Vec<i64>,
-    pub(super) upper: Vec<i64>,
+    pub(super) lower: ScalarBuffer<i64>,
+    pub(super) upper: ScalarBuffer<i64>,
 }
 
 impl Numbers {
@@ -22,9 +23,9 @@ impl Numbers {
     }
 }
 
-fn numbers(bounds: &ArrayRef) -> Option<Vec<i64>> {
+fn numbers(bounds: &ArrayRef) -> Option<ScalarBuffer<i64>> {
     if let Some(longs) = longs(bounds) {
-        return Some(longs.to_vec());
+        return Some(longs.clone());
     }
     if let Some(ints) = bounds.as_primitive_opt::<Int32Type>() {
         return Some(ints.values().iter().map(|value| i64::from(*value)).collect());
@@ -46,7 +47,7 @@ fn numbers(bounds: &ArrayRef) -> Option<Vec<i64>> {
     Some((0..bytes.len()).map(|row| first_bytes(bytes.value(row))).collect())
 }
 
-fn longs(bounds: &ArrayRef) -> Option<&[i64]> {
+fn longs(bounds: &ArrayRef) -> Option<&ScalarBuffer<i64>> {
     if let Some(longs) = bounds.as_primitive_opt::<Int64Type>() {
         return Some(longs.values());
     }

@@ -117,7 +117,7 @@ pub(super) struct Extent {
 
 impl Extent {
     fn of(facts: &ColumnFacts, numbers: Option<&Numbers>, file: usize) -> Self {
-        let number = |bounds: Option<&ArrayRef>, of: fn(&Numbers) -> &Vec<i64>| {
+        let number = |bounds: Option<&ArrayRef>, of: fn(&Numbers) -> &[i64]| {
             let valid = bounds.is_some_and(|bounds| bounds.is_valid(file));
             numbers.filter(|_| valid).and_then(|numbers| of(numbers).get(file)).copied()
         };

@@ -303,30 +303,56 @@ fn bounded(base: File, range: Option<(i64, i64, i64)>) -> File {
     File { bounds: vec![(1, bytes(low), bytes(low + width))], counts: vec![(1, 10, nulls)], ..base }
 }
 
+/// In no partition, whose equality deletes are global, or in one of them.
+fn placed(base: File, place: i32) -> File {
+    match place {
+        0 => base,
+        _ => File { spec_id: 1, partition: format!("[{place}]"), ..base },
+    }
+}
+
 proptest! {
     #[test]
     fn intervals_find_what_comparing_each_with_each_finds(
-        deletes in prop::collection::vec((1_i64..6, any_bounds()), 0..60),
-        files in prop::collection::vec((1_i64..6, any_bounds()), 0..12),
+        deletes in prop::collection::vec((1_i64..6, any_bounds(), 0..3), 0..90),
+        files in prop::collection::vec((1_i64..6, any_bounds(), 0..3), 0..12),
     ) {
-        let delete = |(sequence, range): &(i64, _)| bounded(file(2, *sequence), *range);
-        let data = |(sequence, range): &(i64, _)| bounded(data("a", 0, "[]", *sequence), *range);
+        let delete = |(sequence, range, place): &(i64, _, i32)| {
+            bounded(placed(file(2, *sequence), *place), *range)
+        };
+        let data = |(sequence, range, place): &(i64, _, i32)| {
+            bounded(placed(file(0, *sequence), *place), *range)
+        };
         let found = pairs(
             &deletes.iter().map(delete).collect::<Vec<_>>(),
             &files.iter().map(data).collect::<Vec<_>>(),
         );
-        for ((sequence, range), found) in files.iter().zip(found) {
-            let applies = |(newer, other): &(i64, Option<(i64, i64, i64)>)| {
+        for ((sequence, range, place), found) in files.iter().zip(found) {
+            let applies = |(newer, other, of): &(i64, Option<(i64, i64, i64)>, i32)| {
                 let apart = range.zip(*other).is_some_and(|((low, width, nulls), delete)| {
                     let values = low > delete.0 + delete.1 || low + width < delete.0;
                     values && !(nulls > 0 && delete.2 > 0)
                 });
-                newer > sequence && !apart
+                newer > sequence && !apart && (*of == 0 || of == place)
             };
             let expected = deletes.iter().zip(0..).filter(|(delete, _)| applies(delete));
             prop_assert_eq!(found, expected.map(|(_, row)| row).collect::<Vec<i32>>());
         }
     }
+}
+
+#[test]
+fn many_files_have_what_each_of_them_has_alone() {
+    let range = |n: i32| Some((i64::from(n / 3 % 500), 30, 0));
+    let of = |content, n: i32| bounded(placed(file(content, i64::from(n % 7)), n % 3), range(n));
+    let deletes: Vec<File> = (0..300).map(|n| of(2, n)).collect();
+    let files: Vec<File> = (0..70_000).map(|n| of(0, n)).collect();
+    let (index, files) = (DeleteIndex::new(&batch(&deletes), &Table).unwrap(), batch(&files));
+    let found = applying(&index, &files);
+    for file in (0..files.num_rows()).step_by(997).chain(32_766..32_770) {
+        assert_eq!(found[file..=file], applying(&index, &files.slice(file, 1)));
+    }
+    assert!(found.iter().any(|rows| rows.len() > 1) && found.iter().any(Vec::is_empty));
 }
 
 #[test]
