@@ -12,7 +12,7 @@ use icefloe_format::manifest::{
     DecodeOptions, EntryFilter, Inheritance, ManifestColumns, ManifestDecoder, Stats,
     decode_manifest, decode_manifest_list, decode_matching, decode_run, inherit, partition_type,
 };
-use icefloe_format::orc::{POSTSCRIPT_BYTES, Postscript, check_footer};
+use icefloe_format::orc::{Footer, POSTSCRIPT_BYTES, Postscript, StripeStatistics};
 use icefloe_format::predicate::{
     bind, parse_json, project_inclusive, project_strict, to_json, to_unbound_json,
 };
@@ -62,7 +62,18 @@ pub fn orc_end(bytes: &[u8]) {
     let checked = Postscript::parse(end, bytes.len() as u64).and_then(|postscript| {
         let footer = postscript.footer();
         let place = |offset| usize::try_from(offset).unwrap_or(usize::MAX);
-        check_footer(&bytes[place(footer.start)..place(footer.end)], &postscript)
+        let metadata = postscript.metadata();
+        let parsed = Footer::parse(&bytes[place(footer.start)..place(footer.end)], &postscript)?;
+        let Some(footer) = parsed else { return Ok(()) };
+        let metadata = &bytes[place(metadata.start)..place(metadata.end)];
+        let Some(statistics) = StripeStatistics::of(metadata, &postscript, &footer)? else {
+            return Ok(());
+        };
+        for leaf in 0..9 {
+            let told = statistics.leaf(leaf)?;
+            assert!(told.is_empty() || told.len() == footer.stripes.len());
+        }
+        Ok(())
     });
     // Places in what was compressed would help nobody.
     told(checked.map_err(|error| error.or_at(0)));

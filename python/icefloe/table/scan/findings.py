@@ -100,12 +100,12 @@ class FooterFindings:
     """What the footers of the planned data files say.
 
     Attributes:
-        row_groups: Row groups of the files.
+        row_groups: Row groups of the files; of ORC files their stripes.
         row_groups_kept: Those that are decoded.
         pages: Pages of the columns read, where files have an index of them.
         pages_kept: Those that are decoded.
         rows_selected: Rows that are decoded, before deletes are applied and the filter looks at values.
-        bytes_to_read: Bytes of the columns read.
+        bytes_to_read: Bytes of the columns read; of ORC files those of all columns.
         reasons: By what the rest was ruled out, and in how many files.
     """
 
@@ -119,7 +119,7 @@ class FooterFindings:
 
     @staticmethod
     def of(plan: ScanPlan) -> FooterFindings:
-        """Read the footers of a plan's files; of files that are not Parquet metadata alone is known."""
+        """Read the footers of a plan's files; of Avro files metadata alone is known."""
         found = _core.explain_read(plan.io.core, plan.context, plan.files, plan.deletes, projection=plan.projection)
         sums = {name: pc.sum(found.column(name)).as_py() or 0 for name in found.schema.names if name not in _TEXTS}
         other = pc.is_null(found.column("row_groups"))

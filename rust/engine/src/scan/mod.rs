@@ -33,6 +33,7 @@ mod openings;
 mod orc_file;
 mod orc_footer;
 mod orc_reader;
+mod orc_stripes;
 mod page_index;
 mod pages;
 mod parquet_units;

@@ -1,15 +1,18 @@
-//! An ORC data file: opened, its columns resolved, decoded stripe by stripe.
+//! An ORC data file: opened, its columns resolved, its stripes pruned and decoded one by one.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema};
+use icefloe_format::orc::Stripe;
 use parquet::arrow::PARQUET_FIELD_ID_META_KEY;
 
 use super::file_columns::{FileColumn, file_columns};
-use super::orc_footer::check_end;
+use super::orc_footer::OrcEnd;
 use super::orc_reader::{OrcReader, orc_decoder};
+use super::orc_stripes::{WantedStripe, in_range, that_might_match};
 use super::request::FileRequest;
 use super::whole_rows::WholeRows;
 use crate::error::{Error, Result};
@@ -19,33 +22,84 @@ const WHAT: &str = "the ORC file";
 /// The attribute of an ORC type that holds its field id.
 const ID_ATTRIBUTE: &str = "iceberg.id";
 
-/// A file, decoded on one thread.
+/// Stripes of a file, decoded on one thread.
 pub(crate) struct OrcUnit {
     reader: Box<dyn OrcReader>,
     rows: WholeRows,
     /// The top-level columns that are decoded.
     columns: Vec<usize>,
+    /// In file order.
+    stripes: Vec<WantedStripe>,
 }
 
-/// Open a file. It is one unit, which belongs to the part that begins where the file does.
+/// A file whose end is checked and whose columns are known.
+pub(super) struct OpenOrc {
+    reader: Box<dyn OrcReader>,
+    end: OrcEnd,
+    columns: Vec<FileColumn>,
+    /// The stripes of the part to read.
+    pub(super) stripes: Vec<WantedStripe>,
+}
+
+impl OpenOrc {
+    /// Open a file.
+    ///
+    /// # Errors
+    /// [`Error::Missing`]; `Corrupt` naming the file.
+    pub(super) fn open(request: &FileRequest<'_>) -> Result<Self> {
+        let location = request.location;
+        let end = OrcEnd::read(request.file()?, location)?;
+        let reader = orc_decoder(location)?.open(request.io, location)?;
+        check_count(request, reader.rows())?;
+        let stripes = match &end.footer {
+            Some(footer) if footer.stripes.len() == reader.stripes() => {
+                in_range(&footer.stripes, request.start, request.length)
+            }
+            Some(_) => return Err(Error::corrupt_file(location, WHAT, "its stripes are unclear")),
+            // Which rows are where is found out by decoding them all.
+            None => {
+                let all = 0..reader.stripes() * usize::from(request.start == 0);
+                all.map(|number| WantedStripe { number, rows: None }).collect()
+            }
+        };
+        let schema = with_ids(&reader.schema());
+        // Unlike those of a Parquet file, columns without ids are those of the same name.
+        let by_name = NameMapping::of_schema(&request.context.schema);
+        let mapping = request.context.name_mapping.as_ref().unwrap_or(&by_name);
+        let columns = file_columns(&schema, Some(mapping));
+        Ok(Self { reader, end, columns, stripes })
+    }
+
+    /// How many bytes stripes have; `None` where that cannot be looked at.
+    pub(super) fn bytes(&self, stripes: &[WantedStripe]) -> Option<u64> {
+        let all = &self.end.footer.as_ref()?.stripes;
+        let of = stripes.iter().filter_map(|stripe| all.get(stripe.number));
+        Some(of.map(Stripe::length).fold(0, u64::saturating_add))
+    }
+
+    /// The stripes that may hold a wanted row.
+    ///
+    /// # Errors
+    /// Those of evaluating the residual; [`Error::Storage`].
+    pub(super) fn kept(&self, request: &FileRequest<'_>) -> Result<Vec<WantedStripe>> {
+        that_might_match(request, &self.end, &self.columns, self.stripes.clone())
+    }
+}
+
+/// Open a file. The stripes of the part to read that may hold a wanted row are one unit.
 ///
 /// # Errors
 /// [`Error::Missing`]; `Corrupt` naming the file; those of resolving columns and of reading deletes.
 pub(crate) fn orc_units(request: &FileRequest<'_>) -> Result<Vec<OrcUnit>> {
-    if request.start > 0 {
-        return Ok(vec![]);
+    let open = OpenOrc::open(request)?;
+    let rows = WholeRows::of_whole_columns(request, &open.columns, WHAT)?;
+    let columns = decoded(&open.columns, rows.leaves());
+    let mut stripes = open.kept(request)?;
+    if columns.is_empty() && stripes.iter().any(|stripe| stripe.rows.is_none()) {
+        stripes = vec![WantedStripe { number: 0, rows: Some(0..open.reader.rows()) }];
     }
-    check_end(&request.file()?, request.location)?;
-    let reader = orc_decoder(request.location)?.open(request.io, request.location)?;
-    check_count(request, reader.rows())?;
-    let schema = with_ids(&reader.schema());
-    // Unlike those of a Parquet file, columns without ids are those of the same name.
-    let by_name = NameMapping::of_schema(&request.context.schema);
-    let mapping = request.context.name_mapping.as_ref().unwrap_or(&by_name);
-    let columns = file_columns(&schema, Some(mapping));
-    let rows = WholeRows::of_whole_columns(request, &columns, WHAT)?;
-    let columns = decoded(&columns, rows.leaves());
-    Ok(vec![OrcUnit { reader, rows, columns }])
+    let unit = OrcUnit { reader: open.reader, rows, columns, stripes };
+    Ok(std::iter::once(unit).filter(|unit| !unit.stripes.is_empty()).collect())
 }
 
 fn check_count(request: &FileRequest<'_>, found: u64) -> Result<()> {
@@ -96,7 +150,6 @@ impl OrcUnit {
         emit: &mut dyn FnMut(RecordBatch) -> bool,
     ) -> Result<()> {
         let (batch_size, mut left) = (batch_size.max(1), limit.unwrap_or(usize::MAX));
-        let mut next_row = 0;
         let mut hand_out = |batch: RecordBatch| {
             for start in (0..batch.num_rows()).step_by(batch_size) {
                 let part = batch.slice(start, batch_size.min(batch.num_rows() - start));
@@ -107,34 +160,54 @@ impl OrcUnit {
             }
             true
         };
-        if self.columns.is_empty() {
-            while next_row < self.reader.rows() {
-                let step = (self.reader.rows() - next_row).min(batch_size as u64);
-                let rows = usize::try_from(step).unwrap_or(batch_size);
-                if !hand_out(self.rows.batch(vec![], rows, next_row)?) {
-                    return Ok(());
-                }
-                next_row += step;
+        let mut next_row = 0;
+        for stripe in &self.stripes {
+            let rows = stripe.rows.clone().filter(|_| self.columns.is_empty());
+            let goes_on = match rows {
+                Some(rows) => self.count(rows, batch_size, &mut hand_out)?,
+                None => hand_out(self.decoded(stripe, &mut next_row)?),
+            };
+            if !goes_on {
+                break;
             }
-            return Ok(());
-        }
-        for stripe in 0..self.reader.stripes() {
-            let decoded = self.reader.stripe(stripe, &self.columns)?;
-            self.check_columns(&decoded)?;
-            let rows = decoded.num_rows();
-            let columns: Vec<ArrayRef> = decoded.columns().to_vec();
-            drop(decoded);
-            let batch = self.rows.batch(columns, rows, next_row);
-            if !hand_out(batch.map_err(|error| error.at(&self.rows.location))?) {
-                return Ok(());
-            }
-            next_row += rows as u64;
-        }
-        if next_row != self.reader.rows() {
-            let reason = format!("its stripes hold {next_row} rows, not {}", self.reader.rows());
-            return Err(Error::corrupt_file(&self.rows.location, WHAT, reason));
         }
         Ok(())
+    }
+
+    /// Rows of which no column is decoded.
+    fn count(
+        &self,
+        rows: Range<u64>,
+        batch_size: usize,
+        hand_out: &mut dyn FnMut(RecordBatch) -> bool,
+    ) -> Result<bool> {
+        let mut next_row = rows.start;
+        while next_row < rows.end {
+            let step = (rows.end - next_row).min(batch_size as u64);
+            let count = usize::try_from(step).unwrap_or(batch_size);
+            if !hand_out(self.rows.batch(vec![], count, next_row)?) {
+                return Ok(false);
+            }
+            next_row += step;
+        }
+        Ok(true)
+    }
+
+    /// What becomes of the rows of a stripe, and the row that follows on them.
+    fn decoded(&self, stripe: &WantedStripe, next_row: &mut u64) -> Result<RecordBatch> {
+        let decoded = self.reader.stripe(stripe.number, &self.columns)?;
+        self.check_columns(&decoded)?;
+        let rows = decoded.num_rows();
+        if let Some(expected) = stripe.count().filter(|expected| *expected != rows as u64) {
+            let reason = format!("its stripe {} holds {rows} rows, not {expected}", stripe.number);
+            return Err(Error::corrupt_file(&self.rows.location, WHAT, reason));
+        }
+        let first_row = stripe.rows.as_ref().map_or(*next_row, |rows| rows.start);
+        *next_row = first_row.saturating_add(rows as u64);
+        let columns: Vec<ArrayRef> = decoded.columns().to_vec();
+        drop(decoded);
+        let batch = self.rows.batch(columns, rows, first_row);
+        batch.map_err(|error| error.at(&self.rows.location))
     }
 
     /// Check that what was decoded is what was asked for. A decoder finds columns by their names, and names of a

@@ -3,24 +3,51 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use icefloe_format::orc::{POSTSCRIPT_BYTES, Postscript, check_footer};
+use icefloe_format::Error as FormatError;
+use icefloe_format::orc::{Footer, POSTSCRIPT_BYTES, Postscript, StripeStatistics};
 use parquet::file::reader::{ChunkReader, Length};
 
 use super::avro_blocks::source_error;
 use super::source::DataFile;
 use crate::error::{Error, Result};
 
-/// Check postscript and footer, since the decoder may end the process on those that are damaged.
-///
-/// # Errors
-/// `Corrupt` and `Unsupported` naming the file; [`Error::Storage`].
-pub(super) fn check_end(file: &DataFile, location: &str) -> Result<()> {
-    let refused = |source| Error::in_file(location, source);
-    let length = file.len();
-    let start = length.saturating_sub(POSTSCRIPT_BYTES as u64);
-    let postscript =
-        Postscript::parse(&bytes(file, start..length, location)?, length).map_err(refused)?;
-    check_footer(&bytes(file, postscript.footer(), location)?, &postscript).map_err(refused)
+/// What postscript and footer say.
+pub(super) struct OrcEnd {
+    file: DataFile,
+    postscript: Postscript,
+    /// `None` where it cannot be looked at.
+    pub(super) footer: Option<Footer>,
+}
+
+impl OrcEnd {
+    /// Check postscript and footer, since the decoder may end the process on those that are damaged.
+    ///
+    /// # Errors
+    /// `Corrupt` and `Unsupported` naming the file; [`Error::Storage`].
+    pub(super) fn read(file: DataFile, location: &str) -> Result<Self> {
+        let refused = |source| Error::in_file(location, source);
+        let length = file.len();
+        let start = length.saturating_sub(POSTSCRIPT_BYTES as u64);
+        let postscript =
+            Postscript::parse(&bytes(&file, start..length, location)?, length).map_err(refused)?;
+        let footer = bytes(&file, postscript.footer(), location)?;
+        let footer = Footer::parse(&footer, &postscript).map_err(refused)?;
+        Ok(Self { file, postscript, footer })
+    }
+
+    /// What the file says of the values of its stripes. Statistics that nobody understands say nothing: the
+    /// rows are all there without them.
+    ///
+    /// # Errors
+    /// [`Error::Storage`].
+    pub(super) fn statistics(&self, location: &str) -> Result<Option<StripeStatistics>> {
+        let Some(footer) = &self.footer else { return Ok(None) };
+        let metadata = bytes(&self.file, self.postscript.metadata(), location)?;
+        match StripeStatistics::of(&metadata, &self.postscript, footer) {
+            Err(FormatError::Corrupt { .. }) => Ok(None),
+            found => found.map_err(|source| Error::in_file(location, source)),
+        }
+    }
 }
 
 fn bytes(file: &DataFile, range: Range<u64>, location: &str) -> Result<Bytes> {

@@ -9,6 +9,8 @@ use super::columns::BatchPlan;
 use super::data_format::DataFormat;
 use super::file::{Footer, guarded, parquet_error};
 use super::file_columns::{FileColumn, file_columns};
+use super::orc_file::OpenOrc;
+use super::orc_stripes::WantedStripe;
 use super::page_index::{asked_leaves, read as read_pages};
 use super::pages::{KeptRows, rows_that_might_match};
 use super::parquet_units::{kept_row_groups, parquet_facts};
@@ -23,7 +25,7 @@ use crate::error::{Error, Result};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use parquet::file::metadata::ParquetMetaData;
 
-/// What reading one task comes to. Of files other than Parquet nothing is known but their rows.
+/// What reading one task comes to. Of Avro files nothing is known but their rows, of ORC files no pages, and all columns count.
 #[derive(Debug, Default)]
 struct Survey {
     row_groups: Option<u64>,
@@ -107,21 +109,43 @@ impl Scan {
 }
 
 fn survey(work: &ScanWork, task: &ScanTask, opening: Option<Opening>) -> Result<Survey> {
-    if DataFormat::of(&task.file_format, &task.location)? != DataFormat::Parquet {
-        return Ok(Survey::default());
-    }
     let request = work.request(task, opening)?;
-    let footer = Footer::read(&request)?;
+    match DataFormat::of(&task.file_format, &task.location)? {
+        DataFormat::Parquet => parquet_survey(&request),
+        DataFormat::Orc => orc_survey(&request),
+        DataFormat::Avro => Ok(Survey::default()),
+    }
+}
+
+/// Stripes are told as row groups, with the bytes of all their columns.
+fn orc_survey(request: &FileRequest<'_>) -> Result<Survey> {
+    let open = OpenOrc::open(request)?;
+    let kept = open.kept(request)?;
+    let Some(bytes) = open.bytes(&kept) else { return Ok(Survey::default()) };
+    let rows = |stripes: &[WantedStripe]| stripes.iter().map(WantedStripe::count).sum();
+    Ok(Survey {
+        row_groups: Some(open.stripes.len() as u64),
+        row_groups_kept: Some(kept.len() as u64),
+        rows: rows(&open.stripes),
+        rows_selected: rows(&kept),
+        bytes_to_read: Some(bytes),
+        reason: reasons([("statistics", kept.len() < open.stripes.len())]),
+        ..Survey::default()
+    })
+}
+
+fn parquet_survey(request: &FileRequest<'_>) -> Result<Survey> {
+    let footer = Footer::read(request)?;
     let columns = file_columns(footer.schema(), request.context.name_mapping.as_ref());
-    let leaves = decoded_leaves(&request, &footer, &columns)?;
-    let all = in_range(&footer.metadata, task.start, task.length);
-    let by_statistics = kept_row_groups(&request, &footer, &columns)?;
+    let leaves = decoded_leaves(request, &footer, &columns)?;
+    let all = in_range(&footer.metadata, request.start, request.length);
+    let by_statistics = kept_row_groups(request, &footer, &columns)?;
     let left = by_statistics.len();
-    let kept = that_may_hold(&request, &footer, &columns, by_statistics)?;
+    let kept = that_may_hold(request, &footer, &columns, by_statistics)?;
     let asked = asked_leaves(&columns, &request.residual);
-    let metadata = guarded(&task.location, || {
+    let metadata = guarded(request.location, || {
         read_pages(&footer.metadata, (&kept, &leaves, &asked), &footer.source)
-            .map_err(|error| parquet_error(&task.location, error))
+            .map_err(|error| parquet_error(request.location, error))
     })?;
     let rows = rows_that_might_match(&metadata, &columns, &kept, &request.residual)?;
     let pages = rows.iter().map(|it| page_counts(&metadata, it.row_group, &it.rows, &leaves));

@@ -10,38 +10,50 @@ use crate::{Error, Result};
 /// The magic that a file begins with.
 const HEADER_BYTES: u64 = 3;
 
-/// Check a footer by its bytes in the file: its columns are one tree of types that decoders know, its
-/// stripes lie within the file one behind the other and have as many rows as the footer says.
-///
-/// A footer that is compressed with LZO is not looked at.
-///
-/// # Errors
-/// [`Error::Corrupt`]; [`Error::Unsupported`] for what ORC has and decoders lack.
-pub fn check_footer(footer: &[u8], postscript: &Postscript) -> Result<()> {
-    let Some(message) = decompressed(footer, postscript)? else { return Ok(()) };
-    let (mut types, mut stripes, mut rows) = (vec![], vec![], 0);
-    for field in Fields::of(&message) {
-        let (number, value) = field?;
-        match number {
-            3 => stripes.push(Stripe::parse(value.bytes("stripe")?)?),
-            4 => types.push(OrcType::parse(value.bytes("type")?)?),
-            6 => rows = value.number("number of rows")?,
-            10 => return Err(Error::unsupported("encrypted ORC")),
-            _ => {}
+/// What a footer says of a file's rows, all of it checked.
+#[derive(Debug)]
+pub struct Footer {
+    /// One behind the other, in file order.
+    pub stripes: Vec<Stripe>,
+    pub(super) types: Vec<OrcType>,
+}
+
+impl Footer {
+    /// Parse a footer by its bytes in the file: its columns are one tree of types that decoders know, its
+    /// stripes lie within the file one behind the other and have as many rows as the footer says.
+    ///
+    /// A footer that is compressed with LZO is not looked at: `None`.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Unsupported`] for what ORC has and decoders lack.
+    pub fn parse(footer: &[u8], postscript: &Postscript) -> Result<Option<Self>> {
+        let Some(message) = decompressed(footer, postscript)? else { return Ok(None) };
+        let (mut types, mut stripes, mut rows) = (vec![], vec![], 0);
+        for field in Fields::of(&message) {
+            let (number, value) = field?;
+            match number {
+                3 => stripes.push(Stripe::parse(value.bytes("stripe")?)?),
+                4 => types.push(OrcType::parse(value.bytes("type")?)?),
+                6 => rows = value.number("number of rows")?,
+                10 => return Err(Error::unsupported("encrypted ORC")),
+                _ => {}
+            }
         }
+        check_tree(&types)?;
+        check_stripes(&stripes, rows, postscript.rows_end)?;
+        Ok(Some(Self { stripes, types }))
     }
-    check_tree(&types)?;
-    check_stripes(&stripes, rows, postscript.rows_end)
 }
 
 /// Where a stripe is and how many rows it has.
-#[derive(Default)]
-struct Stripe {
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Stripe {
     offset: u64,
     index: u64,
     data: u64,
     footer: u64,
-    rows: u64,
+    /// How many rows it has.
+    pub rows: u64,
 }
 
 impl Stripe {
@@ -60,6 +72,16 @@ impl Stripe {
             *target = value.number("stripe's length")?;
         }
         Ok(parsed)
+    }
+
+    /// How many bytes it has.
+    pub fn length(&self) -> u64 {
+        self.index.saturating_add(self.data).saturating_add(self.footer)
+    }
+
+    /// The byte in its middle.
+    pub fn middle(&self) -> u64 {
+        self.offset.saturating_add(self.length() / 2)
     }
 
     fn end(&self) -> Option<u64> {

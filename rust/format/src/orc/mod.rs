@@ -2,16 +2,19 @@
 //!
 //! ORC's own decoder takes what a footer says for granted here and there: a decimal that is too wide,
 //! a length that wraps around or a count of rows that no memory holds end the process. [`Postscript`]
-//! and [`check_footer`] refuse those, and decode no row.
+//! and [`Footer`] refuse those, and decode no row.
+//! [`StripeStatistics`] tell what stripes cannot hold.
 
 mod chunks;
 mod footer;
 mod postscript;
+mod statistics;
 mod types;
 mod wire;
 
-pub use footer::check_footer;
+pub use footer::{Footer, Stripe};
 pub use postscript::{POSTSCRIPT_BYTES, Postscript};
+pub use statistics::{Bound, LeafStatistics, StripeStatistics};
 
 use crate::Error;
 

@@ -32,6 +32,8 @@ pub struct Postscript {
     pub(super) chunk_bytes: usize,
     /// Where the rows end and the metadata begin.
     pub(super) rows_end: u64,
+    /// How old the writer is; 0 is the first.
+    pub(super) writer_version: u64,
     footer: Range<u64>,
 }
 
@@ -54,6 +56,7 @@ impl Postscript {
                 2 => lengths.compression = value.number("compression")?,
                 3 => lengths.chunk = value.number("compression block size")?,
                 5 => lengths.metadata = value.number("metadata length")?,
+                6 => lengths.writer_version = value.number("writer version")?,
                 8000 => lengths.magic = value.bytes("magic")? == MAGIC,
                 _ => {}
             }
@@ -68,6 +71,11 @@ impl Postscript {
     pub fn footer(&self) -> Range<u64> {
         self.footer.clone()
     }
+
+    /// The bytes of the statistics of stripes within the file; none where there are no statistics.
+    pub fn metadata(&self) -> Range<u64> {
+        self.rows_end..self.footer.start
+    }
 }
 
 /// What a postscript says, not checked yet.
@@ -77,6 +85,7 @@ struct Lengths {
     metadata: u64,
     compression: u64,
     chunk: u64,
+    writer_version: u64,
     magic: bool,
 }
 
@@ -101,6 +110,7 @@ impl Lengths {
             compression,
             chunk_bytes: usize::try_from(self.chunk).unwrap_or(usize::MAX),
             rows_end,
+            writer_version: self.writer_version,
             footer: footer_start..footer_end,
         })
     }

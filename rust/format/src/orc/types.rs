@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 200;
 const MAX_PRECISION: u64 = 38;
 
 /// A type as the footer has it.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct OrcType {
     kind: u64,
     children: Vec<u64>,
@@ -40,6 +40,20 @@ impl OrcType {
             }
         }
         Ok(parsed)
+    }
+
+    /// What the type is, by the number that the format gives it.
+    pub(super) fn kind(&self) -> u64 {
+        self.kind
+    }
+
+    /// Whether values of the type are alternatives, of which readers make one column.
+    pub(super) fn is_union(&self) -> bool {
+        self.kind == UNION
+    }
+
+    pub(super) fn has_children(&self) -> bool {
+        !self.children.is_empty()
     }
 
     fn check(&self, column: usize) -> Result<()> {

@@ -10,8 +10,10 @@ pub(super) enum Value<'a> {
     Varint(u64),
     /// Text, bytes, a message, or packed numbers.
     Bytes(&'a [u8]),
-    /// Eight or four bytes, which nothing here needs.
-    Fixed,
+    /// A double, or an integer of eight bytes.
+    Eight([u8; 8]),
+    /// Four bytes, which nothing here needs.
+    Four,
 }
 
 /// The fields of a message, in order; ends after the first error.
@@ -32,8 +34,11 @@ impl<'a> Fields<'a> {
                 let length = varint(&mut self.rest)?;
                 Value::Bytes(take(&mut self.rest, length)?)
             }
-            1 => take(&mut self.rest, 8).map(|_| Value::Fixed)?,
-            5 => take(&mut self.rest, 4).map(|_| Value::Fixed)?,
+            1 => {
+                let eight = take(&mut self.rest, 8)?.first_chunk::<8>();
+                Value::Eight(eight.copied().unwrap_or_default())
+            }
+            5 => take(&mut self.rest, 4).map(|_| Value::Four)?,
             other => {
                 return Err(corrupt(format!("its metadata have a field of wire type {other}")));
             }
@@ -66,6 +71,20 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The number of a field whose numbers have a sign.
+    pub(super) fn signed(self, name: &str) -> Result<i64> {
+        let number = self.number(name)?;
+        Ok((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
+    }
+
+    /// The number of a field that is a double.
+    pub(super) fn double(self, name: &str) -> Result<f64> {
+        match self {
+            Self::Eight(bytes) => Ok(f64::from_le_bytes(bytes)),
+            _ => Err(corrupt(format!("its metadata have a {name} that is no double"))),
+        }
+    }
+
     /// The bytes of a field that has some.
     pub(super) fn bytes(self, name: &str) -> Result<&'a [u8]> {
         match self {
@@ -83,7 +102,9 @@ impl<'a> Value<'a> {
                     into.push(varint(&mut packed)?);
                 }
             }
-            Self::Fixed => return Err(corrupt("its metadata have numbers of another type")),
+            Self::Eight(_) | Self::Four => {
+                return Err(corrupt("its metadata have numbers of another type"));
+            }
         }
         Ok(())
     }
