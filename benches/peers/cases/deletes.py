@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 ROWS_PER_FILE = 1_250_000
 POSITIONS = 500_000
 KEYS = 10_000
+NUMBERS = ("id", "price")
 
 
 def batch(start: int, count: int) -> pa.RecordBatch:
@@ -40,7 +41,7 @@ def batch(start: int, count: int) -> pa.RecordBatch:
     )
 
 
-def made_table(data: Path, name: str, rows: int) -> Any | None:
+def made_table(data: Path, name: str, rows: int, per_file: int = ROWS_PER_FILE) -> Any | None:
     """A table of so many rows in a few files, or `None` where it is there already."""
     import pyarrow as pa
 
@@ -50,9 +51,10 @@ def made_table(data: Path, name: str, rows: int) -> Any | None:
     if tables.table_exists((NAMESPACE, name)):
         tables.drop_table((NAMESPACE, name))
     schema = batch(0, 1).schema
-    table = tables.create_table((NAMESPACE, name), schema=schema)
-    for start in range(0, rows, ROWS_PER_FILE):
-        count = min(ROWS_PER_FILE, rows - start)
+    whole = {"write.target-file-size-bytes": str(1 << 40)}
+    table = tables.create_table((NAMESPACE, name), schema=schema, properties=whole)
+    for start in range(0, rows, per_file):
+        count = min(per_file, rows - start)
         parts = (batch(at, min(65536, start + count - at)) for at in range(start, start + count, 65536))
         table.append(pa.RecordBatchReader.from_batches(schema, parts))
     return table
@@ -69,11 +71,11 @@ def spread(rows: int, count: int) -> np.ndarray:
     return np.sort(np.random.default_rng(7).choice(rows, count, replace=False))
 
 
-def prepare_positions(data: Path) -> None:
+def prepare_positions(data: Path, name: str = "positions", per_file: int = ROWS_PER_FILE) -> None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    table = made_table(data, "positions", 10_000_000)
+    table = made_table(data, name, 10_000_000, per_file)
     if table is None:
         return
     from icefloe.table.write.file_writer import FileWriter
@@ -85,7 +87,11 @@ def prepare_positions(data: Path) -> None:
     writer = FileWriter(table.io, table.metadata, str(uuid.uuid4()))
     deletes = writer.position_deletes(rows, pa.table(targets))
     table.new_row_delta().add_deletes(deletes).commit()
-    (folder(data, "positions") / ".done").touch()
+    (folder(data, name) / ".done").touch()
+
+
+def prepare_one_file(data: Path) -> None:
+    prepare_positions(data, "one_file", 10_000_000)
 
 
 def prepare_keys(data: Path, name: str = "keys", rows: int = 10_000_000) -> None:
@@ -130,11 +136,12 @@ def prepare_few(data: Path) -> None:
     prepare_keys(data, "keys_1m", 1_000_000)
 
 
-def icefloe_scan(data: Path, name: str, *, clean: bool):
+def icefloe_scan(data: Path, name: str, *, clean: bool, columns: tuple[str, ...] = ("*",)):
     from icefloe.table import StaticTable
 
     table = StaticTable.from_metadata(metadata_file(folder(data, name)))
-    return table.scan(snapshot_id=clean_snapshot(data, name)) if clean else table.scan()
+    snapshot = clean_snapshot(data, name) if clean else None
+    return table.scan(selected_fields=columns, snapshot_id=snapshot)
 
 
 def clean_snapshot(data: Path, name: str) -> int:
@@ -143,8 +150,8 @@ def clean_snapshot(data: Path, name: str) -> int:
     return sorted(metadata["snapshots"], key=lambda it: it["sequence-number"])[-2]["snapshot-id"]
 
 
-def icefloe(name: str, *, clean: bool = False):
-    return lambda data: lambda: icefloe_scan(data, name, clean=clean).to_arrow().num_rows
+def icefloe(name: str, *, clean: bool = False, columns: tuple[str, ...] = ("*",)):
+    return lambda data: lambda: icefloe_scan(data, name, clean=clean, columns=columns).to_arrow().num_rows
 
 
 def icefloe_polars(name: str, *, clean: bool = False):
@@ -170,12 +177,12 @@ def polars_clean(name: str):
     return setup
 
 
-def pyiceberg(name: str):
+def pyiceberg(name: str, columns: tuple[str, ...] = ("*",)):
     def setup(data: Path) -> Work:
         from pyiceberg.table import StaticTable
 
         table = StaticTable.from_metadata(metadata_file(folder(data, name)))
-        return lambda: table.scan().to_arrow().num_rows
+        return lambda: table.scan(selected_fields=columns).to_arrow().num_rows
 
     return setup
 
@@ -204,6 +211,22 @@ CASES = [
             "duckdb iceberg_scan": duckdb("positions"),
         },
         floors=frozenset({"icefloe clean", "icefloe to_polars, clean", "polars scan_iceberg, clean"}),
+    ),
+    Case(
+        name="position_deletes_one_file",
+        what="the same rows and positions in one file, into memory",
+        prepare=prepare_one_file,
+        contenders={
+            "icefloe to_arrow": icefloe("one_file"),
+            "icefloe clean": icefloe("one_file", clean=True),
+            "polars scan_iceberg": polars("one_file"),
+            "pyiceberg to_arrow": pyiceberg("one_file"),
+            "duckdb iceberg_scan": duckdb("one_file"),
+            "icefloe to_arrow, 2 columns": icefloe("one_file", columns=NUMBERS),
+            "icefloe clean, 2 columns": icefloe("one_file", clean=True, columns=NUMBERS),
+            "pyiceberg to_arrow, 2 columns": pyiceberg("one_file", NUMBERS),
+        },
+        floors=frozenset({"icefloe clean", "icefloe clean, 2 columns"}),
     ),
     Case(
         name="equality_deletes",
