@@ -46,7 +46,7 @@ def written(table, *, deletes: bool) -> Path:
     return found if deletes else Path(pq.read_table(found)["file_path"][0].as_py())
 
 
-def refused(table, path: Path, error: type[Exception], reason: str, *, of_columns: bool = False) -> None:
+def assert_refused(table, path: Path, error: type[Exception], reason: str, *, of_columns: bool = False) -> None:
     """Check that every way to read says what is wrong with a file, and where.
 
     Counting sees footers and delete files; what is wrong with the columns of a data file it never learns.
@@ -76,7 +76,7 @@ def overwritten(path: Path, columns: dict[pa.Field, list], **options) -> None:
 def test_a_missing_file_is_told(table, deletes):
     path = written(table, deletes=deletes)
     path.unlink()
-    refused(table, path, MissingFileError, "no such file")
+    assert_refused(table, path, MissingFileError, "no such file")
 
 
 @pytest.mark.parametrize("deletes", [False, True], ids=["data", "deletes"])
@@ -85,7 +85,7 @@ def test_a_file_that_was_cut_off_is_told(table, deletes, kept):
     path = written(table, deletes=deletes)
     data = path.read_bytes()
     path.write_bytes(data[: int(kept * len(data)) if kept < 1 else kept])
-    refused(table, path, CorruptFileError, "corrupt")
+    assert_refused(table, path, CorruptFileError, "corrupt")
 
 
 @pytest.mark.parametrize("deletes", [False, True], ids=["data", "deletes"])
@@ -93,27 +93,27 @@ def test_a_file_whose_middle_is_lost_is_told(table, deletes):
     path = written(table, deletes=deletes)
     data = path.read_bytes()
     path.write_bytes(data[:4] + bytes(len(data) // 2) + data[len(data) // 2 + 4 :])
-    refused(table, path, CorruptFileError, "corrupt", of_columns=not deletes)
+    assert_refused(table, path, CorruptFileError, "corrupt", of_columns=not deletes)
 
 
 @pytest.mark.parametrize("count", [0, ROWS - 1, ROWS + 1])
 def test_another_number_of_rows_is_told(table, count):
     path = written(table, deletes=False)
     overwritten(path, {IDS: list(range(count)), TEXTS: ["text"] * count})
-    refused(table, path, CorruptFileError, f"holds {count} rows, the table's metadata says {ROWS}")
+    assert_refused(table, path, CorruptFileError, f"holds {count} rows, the table's metadata says {ROWS}")
 
 
 def test_another_number_of_deletes_is_told(table):
     path, data = written(table, deletes=True), written(table, deletes=False)
     pq.write_table(pa.table({"file_path": [str(data)] * 5, "pos": range(5)}, schema=DELETES), path)
-    refused(table, path, CorruptFileError, "holds 5 rows, the table's metadata says 10")
+    assert_refused(table, path, CorruptFileError, "holds 5 rows, the table's metadata says 10")
 
 
 def test_a_column_of_another_type_is_told(table):
     path = written(table, deletes=False)
     texts = [str(n) for n in range(ROWS)]
     overwritten(path, {IDS.with_type(pa.string()): texts, TEXTS.with_type(pa.int64()): list(range(ROWS))})
-    refused(table, path, SchemaMismatchError, "found .*, expected (long|string)", of_columns=True)
+    assert_refused(table, path, SchemaMismatchError, "found .*, expected (long|string)", of_columns=True)
 
 
 def test_a_required_column_that_is_missing_is_told():
@@ -136,7 +136,7 @@ def test_a_delete_of_a_row_that_is_not_there_is_told(table, position):
     path, data = written(table, deletes=True), written(table, deletes=False)
     positions = sorted([*range(9), position])
     pq.write_table(pa.table({"file_path": [str(data)] * 10, "pos": positions}, schema=DELETES), path)
-    refused(table, path, CorruptFileError, f"(row|position) {position} ")
+    assert_refused(table, path, CorruptFileError, f"(row|position) {position} ")
 
 
 def test_deletes_of_other_files_delete_nothing_here(table):
@@ -171,7 +171,7 @@ def test_an_encrypted_file_is_refused(table, plaintext_footer):
     )
     properties = pe.CryptoFactory(NoKeys).file_encryption_properties(pe.KmsConnectionConfig(), configuration)
     overwritten(path, {IDS: list(range(ROWS)), TEXTS: ["text"] * ROWS}, encryption_properties=properties)
-    refused(table, path, FeatureUnsupportedError, "encrypted", of_columns=plaintext_footer)
+    assert_refused(table, path, FeatureUnsupportedError, "encrypted", of_columns=plaintext_footer)
     if plaintext_footer:
         # The other column is as it was.
         assert table.scan(selected_fields=("s",)).to_arrow().num_rows == 2 * ROWS - 10
@@ -195,7 +195,7 @@ def test_an_unknown_codec_is_told(table):
     assert footer.count(before, start) == 2
     path.write_bytes(bytes(footer[:start]) + bytes(footer[start:]).replace(before, after))
     assert pq.ParquetFile(path).metadata.row_group(0).column(0).compression == "LZO"
-    refused(table, path, (FeatureUnsupportedError, CorruptFileError), "LZO", of_columns=True)
+    assert_refused(table, path, (FeatureUnsupportedError, CorruptFileError), "LZO", of_columns=True)
 
 
 @pytest.mark.parametrize("format_name", ["csv", "PUFFIN"])

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -77,23 +78,13 @@ def location(data: Path, name: str) -> str:
     return (data / "far" / f"{name}.location").read_text(encoding="utf-8")
 
 
-def icefloe(name: str) -> Setup:
+def static_table(package: str, name: str) -> Setup:
+    """A scan into memory by icefloe or by PyIceberg, which name it alike."""
+
     def setup(data: Path) -> Work:
-        from icefloe.table import StaticTable
-
+        tables = import_module(f"{package}.table").StaticTable
         properties = store(data, LATENCY_MS, BYTES_PER_SECOND)
-        scan = StaticTable.from_metadata(location(data, name), properties).scan()
-        return lambda: scan.to_arrow().num_rows
-
-    return setup
-
-
-def pyiceberg(name: str) -> Setup:
-    def setup(data: Path) -> Work:
-        from pyiceberg.table import StaticTable
-
-        properties = store(data, LATENCY_MS, BYTES_PER_SECOND)
-        scan = StaticTable.from_metadata(location(data, name), properties).scan()
+        scan = tables.from_metadata(location(data, name), properties).scan()
         return lambda: scan.to_arrow().num_rows
 
     return setup
@@ -121,8 +112,8 @@ def polars(name: str) -> Setup:
 
 def contenders(name: str) -> dict[str, Setup]:
     return {
-        "icefloe to_arrow": icefloe(name),
-        "pyiceberg to_arrow": pyiceberg(name),
+        "icefloe to_arrow": static_table("icefloe", name),
+        "pyiceberg to_arrow": static_table("pyiceberg", name),
         "polars scan_iceberg": polars(name),
     }
 
