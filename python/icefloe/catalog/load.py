@@ -97,6 +97,11 @@ def _constructors() -> dict[str, Callable[..., Catalog]]:
 
 def _sql(name: str, **properties: str) -> Catalog:
     """SQLAlchemy is an extra, imported for those who ask for it."""
-    from icefloe.catalog.sql import SqlCatalog
+    try:
+        from icefloe.catalog.sql import SqlCatalog
+    except ModuleNotFoundError as error:
+        if error.name != "sqlalchemy":
+            raise
+        raise ImportError(f"catalog {name!r}, of type sql, needs SQLAlchemy: pip install sqlalchemy") from error
 
     return SqlCatalog(name, **properties)

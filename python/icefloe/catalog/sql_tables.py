@@ -10,15 +10,12 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from icefloe.exceptions import StorageError, ValidationError
+import sqlalchemy
+from sqlalchemy import Column, MetaData, String, Table
+from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, OperationalError, SQLAlchemyError
+from sqlalchemy.pool import NullPool, StaticPool
 
-try:
-    import sqlalchemy
-    from sqlalchemy import Column, MetaData, String, Table
-    from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, OperationalError, SQLAlchemyError
-    from sqlalchemy.pool import NullPool, StaticPool
-except ImportError as error:
-    raise ImportError("the SQL catalog needs SQLAlchemy: pip install 'icefloe[sql]'") from error
+from icefloe.exceptions import StorageError, ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 from icefloe.catalog import load_catalog
 from icefloe.catalog.configuration import catalog_properties
@@ -56,6 +58,14 @@ def test_sql_catalog_without_uri_is_refused():
 def test_uri_that_is_none_is_refused():
     with pytest.raises(ValidationError, match="no database URL"):
         load_catalog("x", type="sql", uri="not a url")
+
+
+def test_sql_catalog_without_sqlalchemy_says_what_to_install(monkeypatch):
+    for module in ("icefloe.catalog.sql", "icefloe.catalog.sql_tables"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    with pytest.raises(ImportError, match="catalog 'x', of type sql, needs SQLAlchemy: pip install sqlalchemy"):
+        load_catalog("x", type="sql", uri="sqlite://")
 
 
 def test_environment_names_properties():
