@@ -110,8 +110,8 @@ class PinnedTarget:
 
     def checked(self, change: Any) -> Any:
         """Return a change that asks for the checks which the table's isolation level calls for."""
-        scan = self.planned.scan
-        change = change.validate_from_snapshot(self.snapshot_id).conflict_detection_filter(scan.row_filter)
+        read = self.planned.scan.resolved_filter()
+        change = change.validate_from_snapshot(self.snapshot_id).conflict_detection_filter(read)
         change = change.validate_no_conflicting_deletes()
         if is_serializable(self.table.properties, self.target.operation):
             change = change.validate_no_conflicting_data()

@@ -13,7 +13,7 @@ from icefloe import _core
 from icefloe.spark.native import FIELD_ID_READ, NativeScan, obstacle
 from icefloe.spark.spark_types import schema_value
 from icefloe.spark.storage import storage_obstacle
-from icefloe.table.read_context import NAME_MAPPING_PROPERTY, filter_json
+from icefloe.table.read_context import NAME_MAPPING_PROPERTY
 from icefloe.table.scan.metadata_columns import METADATA_COLUMNS
 
 if TYPE_CHECKING:
@@ -109,8 +109,7 @@ def plan_scan(
 def _bound_filter(scan: TableScan | IncrementalAppendScan) -> str:
     """Return the row filter as JSON whose names are those of columns and whose literals are of their types."""
     context = {"schema": schema_value(scan.schema()), "case-sensitive": scan.case_sensitive}
-    row_filter = filter_json(scan.row_filter, scan.schema(), case_sensitive=scan.case_sensitive)
-    return _core.validate_filter(json.dumps(context), row_filter)
+    return _core.validate_filter(json.dumps(context), scan.resolved_filter().json)
 
 
 def _selection_obstacle(scan: TableScan | IncrementalAppendScan) -> str | None:

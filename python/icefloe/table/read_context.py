@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from icefloe.expressions import parser
-from icefloe.expressions.fitting import fit_literals
+from icefloe.expressions.filter import parsed
 from icefloe.expressions.rest_json import expression_to_json
 
 if TYPE_CHECKING:
@@ -67,20 +66,6 @@ def context_json(metadata: TableMetadata, schema: Schema, *, case_sensitive: boo
     return "{" + ",".join(f'"{key}":{text}' for key, text in parts.items()) + "}"
 
 
-def to_expression(row_filter: str | BooleanExpression) -> BooleanExpression:
-    """Return a filter as an expression, parsing it when it is text.
-
-    Raises:
-        ValidationError: The text is no filter.
-    """
-    return parser.parse(row_filter) if isinstance(row_filter, str) else row_filter
-
-
-def filter_json(
-    row_filter: str | BooleanExpression, schema: Schema | None = None, *, case_sensitive: bool = True
-) -> str:
-    """Return a filter as the REST specification's expression JSON; with a schema, its dates and bytes as columns have them."""
-    expression = to_expression(row_filter)
-    if schema is not None:
-        expression = fit_literals(schema, expression, case_sensitive)
-    return expression_to_json(expression)
+def filter_json(row_filter: str | BooleanExpression) -> str:
+    """Return a filter without a schema as the REST specification's expression JSON; `Filter.json` is that of a table's rows."""
+    return expression_to_json(parsed(row_filter))

@@ -56,5 +56,9 @@ class OpenTransaction(Protocol):
     def environment(self) -> Environment:
         """Clock, sleep and chance."""
 
+    @property
+    def table_metadata(self) -> TableMetadata:
+        """The table as it would be after the changes so far."""
+
     def apply(self, change: Change) -> None:
         """Add a change."""

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.exceptions import ValidationException
+from icefloe.expressions.filter import Filter
 from icefloe.table.read_context import context_json
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def check_no_conflicting_data(
-    io: FileIO, metadata: TableMetadata, head: Snapshot, changes: ConcurrentChanges, row_filter: str
+    io: FileIO, metadata: TableMetadata, head: Snapshot, changes: ConcurrentChanges, row_filter: Filter
 ) -> None:
     """No data file that might hold rows of the filter has been added.
 
@@ -33,7 +34,7 @@ def check_no_conflicting_data(
         metadata: The table as it is now.
         head: Its head.
         changes: What others did.
-        row_filter: Predicate JSON.
+        row_filter: Rows that the operation read.
     """
     if changes.added_data.num_rows == 0:
         return
@@ -46,7 +47,7 @@ def check_no_conflicting_data(
 
 
 def check_no_conflicting_deletes(
-    io: FileIO, metadata: TableMetadata, head: Snapshot, changes: ConcurrentChanges, row_filter: str
+    io: FileIO, metadata: TableMetadata, head: Snapshot, changes: ConcurrentChanges, row_filter: Filter
 ) -> None:
     """No delete file has been added, and no data file removed, that touches rows of the filter."""
     if changes.added_deletes.num_rows > 0:
@@ -61,7 +62,7 @@ def check_no_new_deletes_for(
     """No delete file has been added that applies to data files which this operation replaces."""
     if changes.added_deletes.num_rows == 0 or len(paths) == 0:
         return
-    plan = _plan(io, metadata, head, '{"type":"true"}')
+    plan = _plan(io, metadata, head, Filter.everything(metadata.schema()))
     replaced = pc.is_in(plan.files.column("file_path"), paths)
     _, applying = _core.own_deletes(plan.files.filter(replaced), plan.deletes)
     both = _common(changes.added_deletes.column("file_path"), applying.column("file_path"))
@@ -69,7 +70,7 @@ def check_no_new_deletes_for(
 
 
 def check_removed_data(
-    io: FileIO, metadata: TableMetadata, start: Snapshot | None, changes: ConcurrentChanges, row_filter: str
+    io: FileIO, metadata: TableMetadata, start: Snapshot | None, changes: ConcurrentChanges, row_filter: Filter
 ) -> None:
     """No data file that might hold rows of the filter has been removed since the operation read it."""
     if changes.removed_data.num_rows == 0 or start is None:
@@ -91,13 +92,14 @@ def check_data_files_exist(changes: ConcurrentChanges, referenced: pa.Array, *, 
     _refuse(_common(removed.column("file_path"), referenced), "removed data that this operation changes", "file")
 
 
-def _plan(io: FileIO, metadata: TableMetadata, snapshot: Snapshot, row_filter: str) -> _core.ScanPlan:
+def _plan(io: FileIO, metadata: TableMetadata, snapshot: Snapshot, row_filter: Filter) -> _core.ScanPlan:
     return _core.plan(
         io.core,
-        context_json(metadata, metadata.schema()),
+        # Others may have renamed columns since: names are those of the schema that the operation read.
+        context_json(metadata, row_filter.schema, case_sensitive=row_filter.case_sensitive),
         manifest_list=snapshot.manifest_list,
-        manifests=[],
-        filter=row_filter,
+        manifests=list(snapshot.manifest_paths or ()),
+        filter=row_filter.json,
         split_size=None,
         include_stats=False,
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from icefloe.expressions.filter import Filter
 from icefloe.table.commit.conflicts import (
     check_data_files_exist,
     check_no_conflicting_data,
@@ -15,7 +16,6 @@ from icefloe.table.commit.conflicts import (
 )
 from icefloe.table.commit.history import changes_since
 from icefloe.table.commit.snapshot_producer import MAIN, SnapshotProducer
-from icefloe.table.read_context import filter_json
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.snapshots import Snapshot
     from icefloe.typedef import Properties
-
-ALWAYS_TRUE = '{"type":"true"}'
 
 
 class ValidatedChange(SnapshotProducer):
@@ -42,7 +40,7 @@ class ValidatedChange(SnapshotProducer):
         super().__init__(transaction, branch, snapshot_properties)
         self._start: int | None = None
         self._from_start = False
-        self._filter = ALWAYS_TRUE
+        self._filter: Filter | None = None
         self._check_data = False
         self._check_deletes = False
         self._referenced: list[pa.Array] = []
@@ -58,9 +56,13 @@ class ValidatedChange(SnapshotProducer):
         self._from_start = True
         return self
 
-    def conflict_detection_filter(self, row_filter: str | BooleanExpression) -> Self:
-        """Narrow the checks to rows that might match a filter; without it any row counts."""
-        self._filter = filter_json(row_filter)
+    def conflict_detection_filter(self, row_filter: str | BooleanExpression | Filter) -> Self:
+        """Narrow the checks to rows that might match a filter; without it any row counts.
+
+        Args:
+            row_filter: The rows, in terms of the table's current schema. A `Filter` brings a schema and a case rule of its own.
+        """
+        self._filter = Filter.of(row_filter, self._transaction.table_metadata.schema())
         return self
 
     def validate_no_conflicting_data(self) -> Self:
@@ -81,12 +83,13 @@ class ValidatedChange(SnapshotProducer):
             self._validate_changes(io, base, head, changes)
 
     def _validate_changes(self, io: FileIO, base: TableMetadata, head: Snapshot, changes: ConcurrentChanges) -> None:
+        read = self._filter if self._filter is not None else Filter.everything(base.schema())
         if self._check_data:
-            check_no_conflicting_data(io, base, head, changes, self._filter)
+            check_no_conflicting_data(io, base, head, changes, read)
         if self._check_deletes:
-            check_no_conflicting_deletes(io, base, head, changes, self._filter)
+            check_no_conflicting_deletes(io, base, head, changes, read)
             start = base.snapshot_by_id(self._start) if self._start is not None else None
-            check_removed_data(io, base, start, changes, self._filter)
+            check_removed_data(io, base, start, changes, read)
         if self._deleted_paths:
             check_no_new_deletes_for(io, base, head, changes, pa.concat_arrays(self._deleted_paths))
         if self._referenced:

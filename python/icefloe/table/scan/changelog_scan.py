@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import AlwaysTrue, And, BooleanExpression
+from icefloe.expressions.filter import Filter, parsed
 from icefloe.expressions.rewriting import column_names
-from icefloe.table.read_context import filter_json, schema_json, to_expression
+from icefloe.table.read_context import schema_json
 from icefloe.table.scan.change_rows import CHANGE_COLUMNS, ChangeGroup, ChangeRows
 from icefloe.table.scan.changelog_explain import ChangelogExplanation, explained_changes
 from icefloe.table.scan.changelog_plan import appended, difference
@@ -171,19 +172,19 @@ class IncrementalChangelogScan(IncrementalScan):
         whole = schema_json(self.schema())
         projection = whole if "*" in self.selected_fields and len(self.selected_fields) == 1 else self.projection_json()
         identifiers = self._identifiers()
-        later = (super()._filter_json(), self.case_sensitive) if self._asked()[1] else None
+        later = (self.resolved_filter().json, self.case_sensitive) if self._asked()[1] else None
         return ChangeRows(whole, projection, identifiers, self._batch_size(), later)
 
-    def _filter_json(self) -> str:
+    def _read_filter(self) -> Filter:
         """Return the filter that rows are read by."""
-        return filter_json(self._asked()[0], self.schema(), case_sensitive=self.case_sensitive)
+        return replace(self.resolved_filter(), expression=self._asked()[0])
 
     def _asked(self) -> tuple[BooleanExpression, bool]:
         """Return the part of the filter that both halves of an update satisfy or neither, and whether there is more of it.
 
         Where no updates are told it is all of it.
         """
-        asked, identifiers = to_expression(self.row_filter), self._identifiers()
+        asked, identifiers = parsed(self.row_filter), self._identifiers()
         if not identifiers:
             return asked, False
         schema = self.schema()

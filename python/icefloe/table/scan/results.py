@@ -74,7 +74,7 @@ class Results(Selection):
             context,
             manifest_list=snapshot.manifest_list if snapshot is not None else None,
             manifests=list(snapshot.manifest_paths or ()) if snapshot is not None else [],
-            filter=self._filter_json(),
+            filter=self._read_filter().json,
             split_size=split_size,
             include_stats=include_stats,
             added_by=snapshot.snapshot_id if snapshot is not None and added_only else None,

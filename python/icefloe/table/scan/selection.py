@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import AlwaysTrue, And
+from icefloe.expressions.filter import Filter, parsed
 from icefloe.schema import Schema
 from icefloe.table.properties import TableProperties
-from icefloe.table.read_context import context_json, filter_json, schema_json, to_expression
+from icefloe.table.read_context import context_json, schema_json
 from icefloe.table.scan.metadata_columns import METADATA_COLUMNS, check_names, metadata_field
 from icefloe.table.scan.plan import Packing
 from icefloe.typedef import EMPTY_DICT
@@ -84,7 +85,7 @@ class Selection:
             >>> scan.filter("id > 1").filter("id < 3").count()
             1
         """
-        added, own = to_expression(expr), to_expression(self.row_filter)
+        added, own = parsed(expr), parsed(self.row_filter)
         return self.update(row_filter=added if isinstance(own, AlwaysTrue) else And(own, added))
 
     def select(self, *field_names: str) -> Self:
@@ -127,8 +128,17 @@ class Selection:
     def _context_json(self) -> str:
         return context_json(self.table_metadata, self.schema(), case_sensitive=self.case_sensitive)
 
-    def _filter_json(self) -> str:
-        return filter_json(self.row_filter, self.schema(), case_sensitive=self.case_sensitive)
+    def resolved_filter(self) -> Filter:
+        """Return the row filter together with the schema and the case rule of the scan.
+
+        Raises:
+            ValidationError: The filter is text that does not parse.
+        """
+        return Filter.of(self.row_filter, self.schema(), case_sensitive=self.case_sensitive)
+
+    def _read_filter(self) -> Filter:
+        """Return the filter that rows are planned and read by."""
+        return self.resolved_filter()
 
     def packing(self) -> Packing:
         """Return how tasks are packed into groups, by options and the table's properties."""

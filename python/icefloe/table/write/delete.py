@@ -13,6 +13,7 @@ from icefloe.table.write.rows import kept_rows, matching, position_stream, targe
 
 if TYPE_CHECKING:
     from icefloe.expressions import BooleanExpression
+    from icefloe.expressions.filter import Filter
     from icefloe.table.commit.validated import ValidatedChange
     from icefloe.table.scan.plan import ScanPlan
     from icefloe.table.write.rows import Positions
@@ -23,7 +24,8 @@ OPERATION = "delete"
 
 def delete_rows(target: Target, delete_filter: str | BooleanExpression, *, case_sensitive: bool) -> None:
     """Delete the rows of a filter, in one snapshot; nothing is committed when no row matches."""
-    plan = target.plan(delete_filter, case_sensitive=case_sensitive)
+    row_filter = target.filter(delete_filter, case_sensitive=case_sensitive)
+    plan = target.plan(row_filter)
     whole = pc.fill_null(plan.files.column("must_match"), False)
     partial = with_files(plan, pc.invert(whole))
     positions = matching(partial)
@@ -31,9 +33,9 @@ def delete_rows(target: Target, delete_filter: str | BooleanExpression, *, case_
     if len(covered) == 0 and positions.rows.num_rows == 0:
         return
     if is_merge_on_read(target.metadata.properties, OPERATION) and positions.rows.num_rows > 0:
-        _merge_on_read(target, delete_filter, covered, partial, positions)
+        _merge_on_read(target, row_filter, covered, partial, positions)
     else:
-        _copy_on_write(target, delete_filter, covered, partial, positions)
+        _copy_on_write(target, row_filter, covered, partial, positions)
 
 
 def rewritten(target: Target, plan: ScanPlan, without: Positions) -> tuple[pa.Array, pa.RecordBatchReader]:
@@ -45,7 +47,7 @@ def rewritten(target: Target, plan: ScanPlan, without: Positions) -> tuple[pa.Ar
     return touched.files.column("file_path"), kept_rows(touched, schema_json(target.metadata.schema()), renumbered)
 
 
-def with_checks(change: ValidatedChange, target: Target, row_filter: str | BooleanExpression, operation: str) -> None:
+def with_checks(change: ValidatedChange, target: Target, row_filter: Filter, operation: str) -> None:
     """Ask for the checks that the table's isolation level calls for."""
     change.validate_from_snapshot(target.snapshot_id).conflict_detection_filter(row_filter)
     change.validate_no_conflicting_deletes()
@@ -54,7 +56,7 @@ def with_checks(change: ValidatedChange, target: Target, row_filter: str | Boole
 
 
 def _copy_on_write(
-    target: Target, row_filter: str | BooleanExpression, covered: pa.Array, partial: ScanPlan, positions: Positions
+    target: Target, row_filter: Filter, covered: pa.Array, partial: ScanPlan, positions: Positions
 ) -> None:
     change = target.transaction.new_overwrite(target.branch, target.snapshot_properties).delete(covered)
     if positions.rows.num_rows > 0:
@@ -65,7 +67,7 @@ def _copy_on_write(
 
 
 def _merge_on_read(
-    target: Target, row_filter: str | BooleanExpression, covered: pa.Array, partial: ScanPlan, positions: Positions
+    target: Target, row_filter: Filter, covered: pa.Array, partial: ScanPlan, positions: Positions
 ) -> None:
     deletes = target.writer.position_deletes(position_stream(partial, positions), targets(partial))
     change = target.transaction.new_row_delta(target.branch, target.snapshot_properties)

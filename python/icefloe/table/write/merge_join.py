@@ -66,7 +66,7 @@ class MergeJoin:
         self._on = on
         self.schema = schema_to_pyarrow(target.metadata.schema())
         self._source = _cast_source(source, self.schema, on)
-        self.row_filter: BooleanExpression = AlwaysTrue() if needs_all else _key_ranges(self._source, on)
+        self.row_filter = target.filter(AlwaysTrue() if needs_all else _key_ranges(self._source, on))
         self.plan = target.plan(self.row_filter)
 
     def changes(self, matched: list[Clause], not_matched: list[Clause], by_source: list[Clause]) -> MergeChanges:

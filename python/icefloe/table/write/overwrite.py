@@ -33,9 +33,12 @@ def append_rows(target: Target, data: object) -> None:
     target.transaction.new_append(target.branch, target.snapshot_properties).append(files).commit()
 
 
-def overwrite_rows(target: Target, data: object, row_filter: str | BooleanExpression, *, case_sensitive: bool) -> None:
+def overwrite_rows(
+    target: Target, data: object, overwrite_filter: str | BooleanExpression, *, case_sensitive: bool
+) -> None:
     """Replace the rows of a filter by `data`, in one snapshot. Files that match in part keep their other rows."""
-    plan = target.plan(row_filter, case_sensitive=case_sensitive)
+    row_filter = target.filter(overwrite_filter, case_sensitive=case_sensitive)
+    plan = target.plan(row_filter)
     added = target.writer.data_files(data)
     whole = pc.fill_null(plan.files.column("must_match"), False)
     partial = with_files(plan, pc.invert(whole))
@@ -57,7 +60,7 @@ def overwrite_partitions(target: Target, data: object) -> None:
     added = target.writer.data_files(data)
     if added.num_rows == 0:
         return
-    plan = target.plan(AlwaysTrue())
+    plan = target.plan(target.filter(AlwaysTrue()))
     replaced = _same_partition(plan.files, added)
     change = ReplacePartitions(target.transaction, target.branch, target.snapshot_properties)
     change.delete(plan.files.column("file_path").filter(replaced)).append(added)

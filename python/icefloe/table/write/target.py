@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from icefloe.expressions.filter import Filter
 from icefloe.table.scan.table_scan import DataScan
 from icefloe.table.write.file_writer import FileWriter
 
@@ -47,13 +48,21 @@ class Target:
         ref = self.metadata.refs.get(self.branch) if self.branch is not None else None
         return ref.snapshot_id if ref is not None else self.metadata.current_snapshot_id
 
-    def plan(self, row_filter: str | BooleanExpression, *, case_sensitive: bool = True) -> ScanPlan:
+    def filter(self, row_filter: str | BooleanExpression, *, case_sensitive: bool = True) -> Filter:
+        """Return a filter of the table's rows, in terms of the schema that the operation sees.
+
+        Raises:
+            ValidationError: The filter is text that does not parse.
+        """
+        return Filter.of(row_filter, self.metadata.schema(), case_sensitive=case_sensitive)
+
+    def plan(self, row_filter: Filter) -> ScanPlan:
         """Plan the rows of a filter, whole files, under the current schema."""
         scan = DataScan(
             self.metadata,
             self.transaction.io,
-            row_filter=row_filter,
-            case_sensitive=case_sensitive,
+            row_filter=row_filter.expression,
+            case_sensitive=row_filter.case_sensitive,
             snapshot_id=self.snapshot_id,
             ref_is_branch=True,
         )

@@ -1,0 +1,38 @@
+"""A filter with its schema and case rule: one value for scans, deletes, overwrites and their validation."""
+
+from datetime import datetime
+
+import pytest
+from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.expressions import EqualTo, LessThan
+from icefloe.expressions.filter import Filter
+from icefloe.schema import Schema
+from icefloe.types import LongType, NestedField, TimestamptzType
+
+SCHEMA = Schema(NestedField(1, "id", LongType()), NestedField(2, "ts", TimestamptzType()))
+
+
+def test_filter_json_has_literals_of_the_column_type():
+    made = Filter.of(LessThan("ts", datetime(2026, 1, 1)), SCHEMA)
+    assert made.json == '{"type":"lt","term":"ts","value":"2026-01-01T00:00:00.000000+00:00"}'
+
+
+def test_filter_keeps_the_case_rule():
+    assert Filter.of("ID = 1", SCHEMA, case_sensitive=False).bound.term.field.field_id == 1
+    with pytest.raises(ResolveError):
+        _ = Filter.of("ID = 1", SCHEMA).bound
+
+
+def test_filter_of_a_filter_is_itself():
+    made = Filter.of("id = 1", SCHEMA, case_sensitive=False)
+    assert Filter.of(made, Schema()) is made
+
+
+def test_filters_of_text_and_of_the_expression_are_equal():
+    assert Filter.of("id = 1", SCHEMA) == Filter.of(EqualTo("id", 1), SCHEMA)
+
+
+@pytest.mark.parametrize("row_filter", ["", "  ", None, 1])
+def test_filter_refuses_what_selects_rows_by_accident(row_filter):
+    with pytest.raises(ValidationError):
+        Filter.of(row_filter, SCHEMA)
