@@ -12,7 +12,7 @@ from icefloe.exceptions import CorruptFileError, MissingFileError
 from pyarrow import orc
 
 from tests.unit.core_scan.avro_tables import avro_field, avro_task, write_avro
-from tests.unit.scan_tables import DELETES, FILES, ID, context, field, schema
+from tests.unit.scan_tables import DELETES, FILES, ID, arrow_field, context, field, schema, write
 
 DATA = field(2, "data", "binary")
 
@@ -48,6 +48,14 @@ def orc_file(path: Path, count: int, size: int) -> Path:
     return path
 
 
+def parquet(path: Path, count: int, size: int) -> Path:
+    columns = {
+        arrow_field(1, "id", pa.int64()): list(range(count)),
+        arrow_field(2, "data", pa.binary()): [bytes([i % 251]) * size for i in range(count)],
+    }
+    return Path(write(path, columns, row_group_size=50, compression="none", use_dictionary=False))
+
+
 @pytest.mark.parametrize(("make", "name"), [(avro, "a.avro"), (orc_file, "a.orc")])
 @pytest.mark.parametrize(("count", "size"), [(1_000, 10), (200, 100_000)])
 def test_files_are_read_with_few_requests(io, far_io, line, bucket, tmp_path, make, name, count, size):
@@ -68,6 +76,20 @@ def test_a_long_avro_file_is_counted_while_it_is_read(io, bucket, tmp_path):
     for count in (199, 201):
         with pytest.raises(CorruptFileError, match=f"the table's metadata says {count}"):
             rows_of(io, avro_task(location, count, length=length), ID)
+
+
+@pytest.mark.parametrize("factor", [0, 0.1, 3])
+@pytest.mark.parametrize(("make", "name"), [(avro, "a.avro"), (orc_file, "a.orc"), (parquet, "a.parquet")])
+@pytest.mark.parametrize(("count", "size"), [(1_000, 10), (200, 100_000)])
+def test_scan_reads_all_rows_of_a_remote_file_whose_stated_size_is_wrong(
+    io, bucket, tmp_path, make, name, count, size, factor
+):
+    path = make(tmp_path / name, count, size)
+    stated = int(path.stat().st_size * factor)
+    file_format = path.suffix[1:].upper()
+    location = uploaded(io, bucket, path)
+    task = avro_task(location, count, file_format=file_format, file_size_in_bytes=stated, length=stated)
+    assert rows_of(io, task, ID, DATA)["id"].to_pylist() == list(range(count))
 
 
 @pytest.mark.parametrize("file_format", ["AVRO", "ORC"])

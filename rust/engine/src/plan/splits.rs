@@ -6,7 +6,7 @@ use std::ops::Range;
 ///
 /// Valid split offsets (where row groups start) are kept and neighbours joined up to `split_size`; without
 /// them a file is cut every `split_size` bytes. Offsets are ignored where they do not ascend or reach
-/// beyond the file.
+/// beyond the file. The first range starts at 0 whatever the first offset, so that no row group is left out.
 pub(crate) fn append_splits(
     ranges: &mut Vec<Range<u64>>,
     file_size: u64,
@@ -23,8 +23,9 @@ pub(crate) fn append_splits(
         return ranges.extend((0..count).map(chunk));
     };
     let first = ranges.len();
-    let starts = offsets.iter().map(|offset| offset.unsigned_abs());
-    let ends = starts.clone().skip(1).chain([file_size]);
+    let inner = offsets.iter().skip(1).map(|offset| offset.unsigned_abs());
+    let starts = std::iter::once(0).chain(inner.clone());
+    let ends = inner.chain([file_size]);
     for (start, end) in starts.zip(ends) {
         match ranges.get_mut(first..).and_then(|own| own.last_mut()) {
             Some(last) if end - last.start <= split_size => last.end = end,
@@ -58,12 +59,12 @@ mod tests {
     #[test]
     fn neighbours_are_joined_up_to_the_size() {
         let found = splits(100, Some(&[4, 30, 60, 90]), Some(60), true);
-        assert_eq!(found, [4..60, 60..100]);
+        assert_eq!(found, [0..60, 60..100]);
     }
 
     #[test]
     fn a_row_group_larger_than_the_size_stays_whole() {
-        assert_eq!(splits(100, Some(&[4, 90]), Some(10), true), [4..90, 90..100]);
+        assert_eq!(splits(100, Some(&[4, 90]), Some(10), true), [0..90, 90..100]);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use super::avro_blocks::{BlockHeader, BlockReader, source_error};
 use super::file_columns::file_columns;
 use super::request::FileRequest;
+use super::row_counts::check_record_count;
 use super::source::DataFile;
 use super::whole_rows::WholeRows;
 use crate::error::{Error, Result};
@@ -185,12 +186,8 @@ impl AvroFile {
     }
 
     fn check_count(&self, found: u64) -> Result<()> {
-        let Ok(expected) = u64::try_from(self.record_count) else { return Ok(()) };
-        if found == expected {
-            return Ok(());
-        }
-        let reason = format!("it holds {found} rows, the table's metadata says {expected}");
-        Err(Error::corrupt_file(&self.rows.location, WHAT, reason))
+        let found = i64::try_from(found).unwrap_or(i64::MAX);
+        check_record_count(&self.rows.location, WHAT, found, self.record_count)
     }
 }
 

@@ -17,6 +17,7 @@ use super::key_tests::KeyTests;
 use super::page_index::IndexedPages;
 use super::pipeline::catch_panic;
 use super::request::FileRequest;
+use super::row_counts::check_footer;
 use super::row_filter::RowTest;
 use super::source::DataFile;
 use crate::error::{Error, Result};
@@ -60,11 +61,7 @@ impl Footer {
             true => Error::unsupported_in(location, "reading encrypted Parquet files"),
             false => parquet_error(location, error),
         })?;
-        let found = metadata.file_metadata().num_rows();
-        if record_count >= 0 && found != record_count {
-            let reason = format!("it holds {found} rows, the table's metadata says {record_count}");
-            return Err(Error::corrupt_file(location, WHAT, reason));
-        }
+        check_footer(location, &metadata, record_count)?;
         let metadata = Arc::new(metadata);
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let natural = ArrowReaderMetadata::try_new(Arc::clone(&metadata), options)

@@ -42,6 +42,7 @@ mod pipeline_state;
 mod prune;
 mod remote_file;
 mod request;
+mod row_counts;
 mod row_filter;
 mod row_groups;
 mod row_size;

@@ -14,6 +14,7 @@ use super::orc_footer::OrcEnd;
 use super::orc_reader::{OrcReader, orc_decoder};
 use super::orc_stripes::{WantedStripe, in_range, that_might_match};
 use super::request::FileRequest;
+use super::row_counts::check_record_count;
 use super::whole_rows::WholeRows;
 use crate::error::{Error, Result};
 use crate::plan::NameMapping;
@@ -50,7 +51,8 @@ impl OpenOrc {
         let location = request.location;
         let end = OrcEnd::read(request.file()?, location)?;
         let reader = orc_decoder(location)?.open(request.io, location)?;
-        check_count(request, reader.rows())?;
+        let rows = i64::try_from(reader.rows()).unwrap_or(i64::MAX);
+        check_record_count(location, WHAT, rows, request.record_count)?;
         let stripes = match &end.footer {
             Some(footer) if footer.stripes.len() == reader.stripes() => {
                 in_range(&footer.stripes, request.start, request.length)
@@ -100,17 +102,6 @@ pub(crate) fn orc_units(request: &FileRequest<'_>) -> Result<Vec<OrcUnit>> {
     }
     let unit = OrcUnit { reader: open.reader, rows, columns, stripes };
     Ok(std::iter::once(unit).filter(|unit| !unit.stripes.is_empty()).collect())
-}
-
-fn check_count(request: &FileRequest<'_>, found: u64) -> Result<()> {
-    let expected = u64::try_from(request.record_count);
-    match expected.ok().filter(|expected| *expected != found) {
-        None => Ok(()),
-        Some(expected) => {
-            let reason = format!("it holds {found} rows, the table's metadata says {expected}");
-            Err(Error::corrupt_file(request.location, WHAT, reason))
-        }
-    }
 }
 
 /// The schema with the ids of ORC types where those of Parquet's would be.

@@ -1,20 +1,24 @@
 //! A Parquet file opened for a request: its columns resolved, its row groups and pages pruned and cut into units.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use icefloe_format::predicate::Predicate;
+use parquet::file::metadata::ParquetMetaData;
 
 use super::bloom::that_may_hold;
 use super::columns::{BatchPlan, FileFacts};
+use super::cut::{cut, page_starts, part_rows};
 use super::file::{Footer, OpenFile, WHAT};
 use super::file_columns::{FileColumn, file_columns};
 use super::key_tests::KeyTests;
 use super::page_index::{IndexedPages, asked_leaves};
-use super::pages::rows_that_might_match;
+use super::pages::{KeptRows, rows_that_might_match};
 use super::request::FileRequest;
 use super::row_filter::RowTest;
 use super::row_groups::{in_range, that_might_match};
-use super::unit::{Unit, units};
+use super::row_size::row_bytes;
+use super::unit::Unit;
 use crate::error::Result;
 
 /// Open a file and cut the row groups and pages that may hold a wanted row.
@@ -86,4 +90,38 @@ pub(crate) fn kept_row_groups(
         return Ok(groups);
     }
     Ok(that_might_match(&footer.metadata, columns, groups, &request.residual)?)
+}
+
+/// The rows of each row group by their ordinals in the file.
+fn group_rows(metadata: &ParquetMetaData) -> Vec<Range<u64>> {
+    let mut next = 0;
+    let groups = metadata.row_groups().iter().map(|group| {
+        let start: u64 = next;
+        next = start.saturating_add(u64::try_from(group.num_rows()).unwrap_or(0));
+        start..next
+    });
+    groups.collect()
+}
+
+/// Cut the rows of row groups into units, in file order.
+fn units(file: &Arc<OpenFile>, kept: &[KeptRows]) -> Vec<Unit> {
+    let metadata = file.reader.metadata();
+    let rows = group_rows(metadata);
+    let mut units = Vec::new();
+    for kept in kept {
+        let Some(all) = rows.get(kept.row_group) else { continue };
+        let Some(group) = metadata.row_groups().get(kept.row_group) else { continue };
+        let leaves = &file.output.leaves;
+        let pages = page_starts(metadata, kept.row_group, leaves);
+        let part_rows = part_rows(row_bytes(group, leaves));
+        // Where nobody knows which pages hold the rows of a part, it reads the whole row group.
+        let whole = pages.is_empty().then(Arc::default);
+        for part in cut(all.end - all.start, part_rows, &pages) {
+            let kept = kept.within(&part);
+            let Some(rows) = kept.rows() else { continue };
+            let (file, ahead) = (Arc::clone(file), whole.clone().unwrap_or_default());
+            units.push(Unit { file, kept, rows, first_row: all.start, ahead });
+        }
+    }
+    units
 }

@@ -28,7 +28,7 @@ pub struct ScanTask {
     pub record_count: i64,
     /// First byte of the part to read.
     pub start: u64,
-    /// Bytes of the part to read; the rest of the file where the plan does not say.
+    /// Bytes of the part to read; `u64::MAX` for the last part of a file, which runs to the file's end.
     pub length: u64,
     /// Predicate JSON that rows must still satisfy.
     pub residual: Option<String>,
@@ -69,19 +69,22 @@ impl ScanTask {
         let record_count = columns.required("record_count", &DataType::Int64)?;
         let start = columns.optional("start", &DataType::Int64)?;
         let length = columns.optional("length", &DataType::Int64)?;
+        let file_size = columns.optional("file_size_in_bytes", &DataType::Int64)?;
         let residual = columns.optional("residual", &DataType::Utf8)?;
         let deletes = columns.optional("deletes", &delete_runs_type())?;
         let marks = columns.optional("marks", &delete_runs_type())?;
         (0..batch.num_rows())
             .map(|row| {
+                let start = offset(start.as_ref(), row, 0)?;
+                let length = offset(length.as_ref(), row, u64::MAX)?;
                 Ok(Self {
                     location: text(&location, row),
                     file_format: text(&file_format, row),
                     spec_id: spec_id.as_primitive::<Int32Type>().value(row),
                     partition: text(&partition, row),
                     record_count: record_count.as_primitive::<Int64Type>().value(row),
-                    start: offset(start.as_ref(), row, 0)?,
-                    length: offset(length.as_ref(), row, u64::MAX)?,
+                    start,
+                    length: to_file_end(start, length, file_size.as_ref(), row),
                     residual: residual
                         .as_ref()
                         .filter(|it| it.is_valid(row))
@@ -181,6 +184,14 @@ fn offset(array: Option<&ArrayRef>, row: usize, absent: u64) -> Result<u64> {
     Ok(u64::try_from(value).map_err(|_| {
         FormatError::invalid("files", format!("start or length {value} is negative"))
     })?)
+}
+
+/// The length of a part. Manifests may state a wrong file size, so the part that reaches the stated size runs
+/// to the end of the file.
+fn to_file_end(start: u64, length: u64, file_size: Option<&ArrayRef>, row: usize) -> u64 {
+    let Some(sizes) = file_size.filter(|sizes| sizes.is_valid(row)) else { return length };
+    let stated = u64::try_from(sizes.as_primitive::<Int64Type>().value(row)).unwrap_or(0);
+    if start.saturating_add(length) >= stated { u64::MAX } else { length }
 }
 
 fn ints(array: Option<&ArrayRef>, row: usize) -> Vec<i32> {

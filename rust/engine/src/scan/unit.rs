@@ -13,19 +13,18 @@ use parquet::arrow::arrow_reader::{
     RowSelectionPolicy, RowSelector,
 };
 use parquet::basic::Compression;
-use parquet::file::metadata::ParquetMetaData;
 use roaring::RoaringTreemap;
 
 use super::ahead::ranges;
 use super::batch_size::BatchSize;
 use super::column_groups::{column_groups, side_by_side};
 use super::columns::BatchPlan;
-use super::cut::{cut, page_starts, part_rows};
 use super::deleted_rows::DeletedRows;
 use super::encrypted::has_encrypted_columns;
 use super::file::{OpenFile, arrow_error, guarded, parquet_error};
 use super::key_tests::KeyTest;
 use super::pages::KeptRows;
+use super::row_counts::check_row_group;
 use super::row_size::row_bytes;
 use super::small_group::{SmallGroup, levels_of};
 use super::source::DataFile;
@@ -46,41 +45,7 @@ pub(crate) struct Unit {
     /// Ordinal in the file of the row group's first row.
     pub(crate) first_row: u64,
     /// The file with what will be read of it, shared by the parts that read the same.
-    ahead: Arc<OnceLock<DataFile>>,
-}
-
-/// The rows of each row group by their ordinals in the file.
-fn group_rows(metadata: &ParquetMetaData) -> Vec<Range<u64>> {
-    let mut next = 0;
-    let groups = metadata.row_groups().iter().map(|group| {
-        let start: u64 = next;
-        next = start.saturating_add(u64::try_from(group.num_rows()).unwrap_or(0));
-        start..next
-    });
-    groups.collect()
-}
-
-/// Cut the rows of row groups into units, in file order.
-pub(crate) fn units(file: &Arc<OpenFile>, kept: &[KeptRows]) -> Vec<Unit> {
-    let metadata = file.reader.metadata();
-    let rows = group_rows(metadata);
-    let mut units = Vec::new();
-    for kept in kept {
-        let Some(all) = rows.get(kept.row_group) else { continue };
-        let Some(group) = metadata.row_groups().get(kept.row_group) else { continue };
-        let leaves = &file.output.leaves;
-        let pages = page_starts(metadata, kept.row_group, leaves);
-        let part_rows = part_rows(row_bytes(group, leaves));
-        // Where nobody knows which pages hold the rows of a part, it reads the whole row group.
-        let whole = pages.is_empty().then(Arc::default);
-        for part in cut(all.end - all.start, part_rows, &pages) {
-            let kept = kept.within(&part);
-            let Some(rows) = kept.rows() else { continue };
-            let (file, ahead) = (Arc::clone(file), whole.clone().unwrap_or_default());
-            units.push(Unit { file, kept, rows, first_row: all.start, ahead });
-        }
-    }
-    units
+    pub(crate) ahead: Arc<OnceLock<DataFile>>,
 }
 
 impl Unit {
@@ -142,13 +107,16 @@ impl Unit {
         let most = limit.filter(|_| keys.is_empty() && positions.is_none());
         let mut deleted = DeletedRows { positions, keys, next: self.first_row + self.rows.start };
         let mut left = limit.unwrap_or(usize::MAX);
+        let (mut decoded_rows, mut stopped) = (0_u64, limit == Some(0));
         let mut take = |decoded: RecordBatch| {
+            decoded_rows += decoded.num_rows() as u64;
             let kept = deleted.drop_from(decoded)?;
             let batch = output.make(&kept).map_err(|error| arrow_error(&file.location, error))?;
             // While the batch waits for room, what it was made from takes none.
             drop(kept);
             left = left.saturating_sub(batch.num_rows());
-            Ok::<bool, Error>((batch.num_rows() == 0 || emit(batch)) && left > 0)
+            stopped = !((batch.num_rows() == 0 || emit(batch)) && left > 0);
+            Ok::<bool, Error>(!stopped)
         };
         let rows = self.batch_rows(batch_size);
         if let Some(decoded) = self.small_group(&source, rows, selection.is_some()) {
@@ -158,19 +126,31 @@ impl Unit {
         let groups = self.column_groups(output);
         let [leaves] = groups.as_slice() else {
             let selection = self.tested(&source, rows, selection)?;
-            return self.decode_groups(
+            let expected = self.row_count(selection.as_ref());
+            self.decode_groups(
                 &groups,
                 &mut |leaves| self.reader(source.clone(), leaves, (rows, most), selection.clone()),
                 &mut take,
-            );
+            )?;
+            return match stopped {
+                true => Ok(()),
+                false => {
+                    check_row_group(&file.location, self.kept.row_group, decoded_rows, expected)
+                }
+            };
         };
+        let expected = self.row_count(selection.as_ref());
         let reader = self.builder(source, leaves, (rows, most), selection);
         for decoded in self.built(self.filtered(reader))? {
             if !take(decoded.map_err(|error| arrow_error(&file.location, error))?)? {
                 break;
             }
         }
-        Ok(())
+        // The decoder does not report how many rows its own filter dropped.
+        match stopped || !file.tests.is_empty() {
+            true => Ok(()),
+            false => check_row_group(&file.location, self.kept.row_group, decoded_rows, expected),
+        }
     }
 
     /// All rows of a row group that make one batch and that no test is asked of; `None` where it is not so, or
@@ -384,6 +364,11 @@ impl Unit {
         let group = self.file.reader.metadata().row_groups().get(self.kept.row_group);
         let row = group.map_or(1, |group| row_bytes(group, &self.output().0.leaves));
         batch_size.of_rows(row)
+    }
+
+    /// Rows that a selection leaves of the row group.
+    fn row_count(&self, selection: Option<&(RowSelection, RowSelectionPolicy)>) -> u64 {
+        selection.map_or_else(|| self.group_rows(), |(rows, _)| rows.row_count() as u64)
     }
 
     fn group_rows(&self) -> u64 {
