@@ -81,7 +81,7 @@ def test_full_name_is_the_long_one(schema: Schema) -> None:
     [("ID", r"did you mean id\?"), ("wher", r"did you mean where\?"), ("nothing", "columns are id, where")],
 )
 def test_unknown_name_hints_at_near_ones(schema: Schema, name: str, hint: str) -> None:
-    with pytest.raises(ResolveError, match=f"no column is named '{name}'; {hint}"):
+    with pytest.raises(ResolveError, match=f"Could not find field with name {name}, case_sensitive=True; {hint}"):
         schema.find_field(name)
 
 
@@ -95,13 +95,17 @@ def test_name_ambiguous_without_case_is_refused() -> None:
 def test_id_or_name_used_twice_is_refused() -> None:
     with pytest.raises(ValidationError, match="field id 1 is used by both 'a' and 'b'"):
         Schema(NestedField(1, "a", "int"), NestedField(1, "b", "int"))
-    with pytest.raises(ValidationError, match="'a' is used twice"):
+    with pytest.raises(ValidationError, match="Invalid schema, multiple fields for name a: 1 and 2"):
         Schema(NestedField(1, "a", "int"), NestedField(2, "a", "int"))
 
 
 @pytest.mark.parametrize(
     ("kind", "required", "why"),
-    [("int", False, "required"), ("double", True, "must not be a double"), (ListType(5, "int"), True, "primitive")],
+    [
+        ("int", False, "required"),
+        ("double", True, "must not be float or double field"),
+        (ListType(5, "int"), True, "primitive"),
+    ],
 )
 def test_identifier_field_must_identify(kind: object, required: bool, why: str) -> None:
     with pytest.raises(ValidationError, match=why):
@@ -158,7 +162,7 @@ def test_promotion_is_allowed(file: str, read: str) -> None:
     ("file", "read"), [("long", "int"), ("int", "double"), ("decimal(9, 2)", "decimal(18, 3)"), ("int", "string")]
 )
 def test_promotion_is_refused(file: str, read: str) -> None:
-    with pytest.raises(ResolveError, match="cannot be read as"):
+    with pytest.raises(ResolveError, match="Cannot promote"):
         promote(type_from_text(file), type_from_text(read))
 
 
@@ -173,5 +177,5 @@ def test_accessor_reaches_through_structs_and_nulls(schema: Schema) -> None:
     accessor = schema.accessor_for_field(12)
     assert accessor.get((1, (0.5, 1.5), [], {})) == 1.5
     assert accessor.get((1, None, [], {})) is None
-    with pytest.raises(ResolveError, match=r"tags\.element"):
+    with pytest.raises(ResolveError, match=r"Could not find accessor for field with id: 31"):
         schema.accessor_for_field(31)

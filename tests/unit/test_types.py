@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 
 import pytest
@@ -121,3 +122,49 @@ def test_types_nested_beyond_reason_are_refused() -> None:
 def test_field_takes_the_names_that_pyiceberg_takes() -> None:
     assert NestedField(field_id=1, name="a", field_type="long") == NestedField(id=1, name="a", type=LongType())
     assert NestedField(1, "a", StringType()).optional
+
+
+@pytest.mark.parametrize("kind", [DecimalType(9, 2), FixedType(3), LongType(), type_from_text("geometry(EPSG:4326)")])
+def test_equal_primitive_types_are_one_object(kind: IcebergType) -> None:
+    assert type_from_text(str(kind)) is kind
+    assert pickle.loads(pickle.dumps(kind)) is kind
+    assert copy.deepcopy(kind) is kind
+
+
+def test_primitive_type_parameters_cannot_be_changed() -> None:
+    with pytest.raises(AttributeError, match="immutable"):
+        DecimalType(9, 2).precision = 10
+
+
+def test_nested_types_take_their_json_keys_as_keywords() -> None:
+    field = NestedField(id=1, name="a", type="long", required=True)
+    assert field == NestedField(1, "a", LongType(), required=True)
+    assert StructType(type="struct", fields=[field.to_json_value()]) == StructType(field)
+    assert ListType(**{"type": "list", "element-id": 2, "element": "string", "element-required": False}) == ListType(
+        2, StringType(), element_required=False
+    )
+    assert MapType(key_id=2, key="string", value_id=3, value="long") == MapType(2, StringType(), 3, LongType())
+
+
+def test_unknown_keyword_of_a_nested_type_is_refused() -> None:
+    with pytest.raises(ValidationError, match="unknown properties of a list: element-typ"):
+        ListType(2, "string", **{"element-typ": 1})
+    with pytest.raises(ValidationError, match="`type` of a map must be 'map'"):
+        MapType(2, "string", 3, "long", type="list")
+
+
+def test_types_print_as_pyiceberg_prints_them() -> None:
+    assert repr(ListType(2, "string")) == (
+        "ListType(type='list', element_id=2, element_type=StringType(), element_required=True)"
+    )
+    assert repr(NestedField(1, "a", "long", doc="d")) == (
+        "NestedField(field_id=1, name='a', field_type=LongType(), required=False)"
+    )
+
+
+def test_nested_types_have_the_calls_of_models() -> None:
+    struct = StructType(NestedField(1, "a", "long"))
+    assert StructType.model_validate_json(struct.model_dump_json()) == struct
+    assert struct.fields[0].model_copy(update={"name": "b"}) == NestedField(1, "b", "long")
+    with pytest.raises(ValidationError, match="not JSON"):
+        StructType.model_validate_json("{")

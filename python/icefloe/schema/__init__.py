@@ -16,15 +16,40 @@ from icefloe.schema.index import (
     index_by_name,
     index_name_by_id,
 )
+from icefloe.schema.partner_visitors import (
+    PartnerAccessor,
+    PrimitiveWithPartnerVisitor,
+    SchemaWithPartnerVisitor,
+    visit_with_partner,
+)
 from icefloe.schema.promotion import promote
 from icefloe.schema.rebuilding import assign_fresh_type_ids, rebuild_type
 from icefloe.schema.schema import INITIAL_SCHEMA_ID, MAX_COLUMN_ID, Schema
+from icefloe.schema.visitors import (
+    PreOrderSchemaVisitor,
+    SchemaVisitor,
+    SchemaVisitorPerPrimitiveType,
+    pre_order_visit,
+    visit,
+)
+
+# Attributes of a field in an Avro schema. Spec: Avro.
+FIELD_ID_PROP = "field-id"
+ICEBERG_FIELD_NAME_PROP = "iceberg-field-name"
 
 __all__ = [
+    "FIELD_ID_PROP",
+    "ICEBERG_FIELD_NAME_PROP",
     "INITIAL_SCHEMA_ID",
     "MAX_COLUMN_ID",
     "Accessor",
+    "PartnerAccessor",
+    "PreOrderSchemaVisitor",
+    "PrimitiveWithPartnerVisitor",
     "Schema",
+    "SchemaVisitor",
+    "SchemaVisitorPerPrimitiveType",
+    "SchemaWithPartnerVisitor",
     "assign_fresh_schema_ids",
     "assign_fresh_type_ids",
     "build_position_accessors",
@@ -33,8 +58,11 @@ __all__ = [
     "index_by_name",
     "index_name_by_id",
     "make_compatible_name",
+    "pre_order_visit",
     "promote",
     "prune_columns",
     "rebuild_type",
     "sanitize_column_names",
+    "visit",
+    "visit_with_partner",
 ]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
+from icefloe.exceptions import ValidationError
 from icefloe.schema.rebuilding import assign_fresh_type_ids, rebuild_type, selected_fields
 from icefloe.schema.schema import INITIAL_SCHEMA_ID, Schema
-from icefloe.types import NestedField, StructType
+from icefloe.types import ListType, MapType, NestedField, StructType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +21,18 @@ def prune_columns(schema: Schema, selected: set[int], select_full_types: bool = 
         schema: The schema to select from.
         selected: Ids of any depth.
         select_full_types: Whether a selected struct brings all its fields, or only those selected themselves.
+
+    Raises:
+        ValidationError: A list or a map is selected by its own id without `select_full_types`.
     """
+    if not select_full_types:
+        for field_id in sorted(selected & schema.field_ids):
+            field = schema.find_field(field_id)
+            if isinstance(field.field_type, (ListType, MapType)):
+                raise ValidationError(
+                    "Cannot explicitly project List or Map types, "
+                    f"{field_id}:{field.name} of type {field.field_type} was selected; select its element, key or value"
+                )
     return schema.with_columns(selected_fields(schema.fields, selected, select_full_types))
 
 

@@ -19,7 +19,7 @@ class Columned(Protocol):
         """Return the columns as a struct type."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Accessor:
     """How to reach a value in a row: a position, then positions in the structs inside."""
 
@@ -30,6 +30,9 @@ class Accessor:
         """Return the value at this position of a row; None if a struct on the way is null."""
         value = container[self.position]
         return value if self.inner is None or value is None else self.inner.get(value)
+
+    def __repr__(self) -> str:
+        return f"Accessor(position={self.position},inner={self.inner})"
 
 
 def child_fields(kind: IcebergType) -> tuple[NestedField, ...]:
@@ -61,7 +64,9 @@ def index_by_name(schema_or_type: Columned | IcebergType) -> dict[str, int]:
     short: dict[str, int] = {}
     for field, name, short_name in walk(schema_or_type):
         if name in index:
-            raise ValidationError(f"column name {name!r} is used twice, by ids {index[name]} and {field.field_id}")
+            raise ValidationError(
+                f"Invalid schema, multiple fields for name {name}: {index[name]} and {field.field_id}"
+            )
         index[name] = field.field_id
         short[short_name] = field.field_id
     return {**short, **index}

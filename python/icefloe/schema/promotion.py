@@ -35,4 +35,4 @@ def promote(file_type: IcebergType, read_type: IcebergType) -> IcebergType:
         widened = file_type.scale == read_type.scale and file_type.precision <= read_type.precision
         if widened:
             return read_type
-    raise ResolveError(f"values of type {file_type} cannot be read as {read_type}")
+    raise ResolveError(f"Cannot promote {file_type} to {read_type}: its values cannot be read as {read_type}")

@@ -80,20 +80,22 @@ class Schema(JsonModel):
     def _check_identifier(self, field_id: int) -> None:
         """Refuse identifier fields that the specification forbids. Spec: Identifier Field IDs."""
         field = self.find_field(field_id)
-        name = self.find_column_name(field_id)
+        subject = f"Identifier field {field_id} invalid"
         if not field.field_type.is_primitive:
-            raise ValidationError(f"identifier field {name} must be of a primitive type, it is a {field.field_type}")
+            raise ValidationError(f"{subject}: not a primitive type field; {field.name!r} is a {field.field_type}")
         if isinstance(field.field_type, (FloatType, DoubleType)):
-            raise ValidationError(f"identifier field {name} must not be a {field.field_type}")
-        while True:
-            if not field.required:
-                raise ValidationError(f"identifier field {name} and the structs around it must be required")
-            parent = self.parent_ids.get(field.field_id)
-            if parent is None:
-                return
-            field = self.find_field(parent)
-            if not field.field_type.is_struct:
-                raise ValidationError(f"identifier field {name} must not be inside a list or a map")
+            raise ValidationError(
+                f"{subject}: must not be float or double field; {field.name!r} is a {field.field_type}"
+            )
+        if not field.required:
+            raise ValidationError(f"{subject}: not a required field; {field.name!r} is optional")
+        while (parent := self.parent_ids.get(field.field_id)) is not None:
+            around = self.find_field(parent)
+            if not around.field_type.is_struct:
+                raise ValidationError(f"{subject}: not inside structs alone; {around.name!r} is a {around.field_type}")
+            if not around.required:
+                raise ValidationError(f"{subject}: nested in an optional field {around.name!r}; it must be required")
+            field = around
 
     @property
     def columns(self) -> tuple[NestedField, ...]:
@@ -151,7 +153,7 @@ class Schema(JsonModel):
         if isinstance(name_or_id, int):
             field = self._by_id.get(name_or_id)
             if field is None:
-                raise ResolveError(f"no column has the id {name_or_id}; ids are {sorted(self._by_id)}")
+                raise ResolveError(f"Could not find field with id: {name_or_id}; ids are {sorted(self._by_id)}")
             return field
         if case_sensitive:
             field_id = self._names.get(name_or_id)
@@ -161,7 +163,10 @@ class Schema(JsonModel):
                 raise ResolveError(f"column name {name_or_id!r} is ambiguous when case does not count")
             field_id = ids[0] if ids else None
         if field_id is None:
-            raise ResolveError(f"no column is named {name_or_id!r}; {self._near_misses(name_or_id)}")
+            raise ResolveError(
+                f"Could not find field with name {name_or_id}, case_sensitive={case_sensitive}; "
+                f"{self._near_misses(name_or_id)}"
+            )
         return self._by_id[field_id]
 
     def _near_misses(self, name: str) -> str:
@@ -209,7 +214,7 @@ class Schema(JsonModel):
         """Return how to reach a field's value in a row; ResolveError if it is inside a list or a map."""
         if field_id not in self._accessors:
             raise ResolveError(
-                f"column {self.find_column_name(field_id)} (id {field_id}) is not reached through structs alone"
+                f"Could not find accessor for field with id: {field_id}; expected a column that no list or map holds"
             )
         return self._accessors[field_id]
 
@@ -225,8 +230,14 @@ class Schema(JsonModel):
         """
         if "*" in names:
             return self
-        selected = {self.find_field(name, case_sensitive).field_id for name in names}
+        selected = {self._selected(name, case_sensitive) for name in names}
         return self.with_columns(selected_fields(self.fields, selected))
+
+    def _selected(self, name: str, case_sensitive: bool) -> int:
+        try:
+            return self.find_field(name, case_sensitive).field_id
+        except ResolveError as error:
+            raise ResolveError(f"Could not find column: {name!r}; {str(error).partition('; ')[2]}") from error
 
     def with_columns(self, fields: tuple[NestedField, ...]) -> Schema:
         """Return a schema of other columns under this one's number; identifier fields that are not among them are none."""

@@ -2,19 +2,58 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
+from icefloe.types.json_keys import check_kind, integer, required_key
 from icefloe.types.primitive import IcebergType
 from icefloe.types.text import known_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from typing_extensions import Self
 
 # Deeper nesting than any real schema has, shallower than the interpreter's stack.
 MAX_DEPTH = 64
 
 
+class _NestedValue(IcebergType):
+    """A field, struct, list or map: made of a JSON object, changed by copying."""
+
+    __slots__ = ()
+
+    @classmethod
+    def model_validate(cls, obj: Any, **options: Any) -> Self:
+        """Return the value that a JSON object describes; ValidationError says what is wrong with it."""
+        del options
+        made = field_from_json(obj) if cls is NestedField else type_from_json(obj)
+        if not isinstance(made, cls):
+            raise ValidationError(f"expected a {cls.__name__}, got {made!r}")
+        return made
+
+    @classmethod
+    def model_validate_json(cls, json_data: str | bytes, **options: Any) -> Self:
+        """Return the value that a JSON text describes; ValidationError says what is wrong with it."""
+        try:
+            return cls.model_validate(json.loads(json_data), **options)
+        except json.JSONDecodeError as error:
+            raise ValidationError(f"{cls.__name__}: not JSON: {error}") from error
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return this value with some attributes changed; `deep` makes no difference, since all parts are immutable."""
+        del deep
+        changed = object.__new__(type(self))
+        for name in self.__dataclass_fields__:  # type: ignore[attr-defined]
+            value = update[name] if update is not None and name in update else getattr(self, name)
+            object.__setattr__(changed, name, value)
+        return changed
+
+
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class NestedField(IcebergType):
+class NestedField(_NestedValue):
     """A column, or a field of a struct, or the element of a list, or the key or value of a map.
 
     Args:
@@ -111,7 +150,6 @@ class NestedField(IcebergType):
         parts += [
             f"{key}={value!r}"
             for key, value in (
-                ("doc", self.doc),
                 ("initial_default", self.initial_default),
                 ("write_default", self.write_default),
             )
@@ -121,7 +159,7 @@ class NestedField(IcebergType):
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class StructType(IcebergType):
+class StructType(_NestedValue):
     """A tuple of named fields.
 
     >>> str(StructType(NestedField(1, "x", "int"), NestedField(2, "y", "int")))
@@ -130,8 +168,10 @@ class StructType(IcebergType):
 
     fields: tuple[NestedField, ...]
 
-    def __init__(self, *fields: NestedField) -> None:
-        object.__setattr__(self, "fields", tuple(fields))
+    def __init__(self, *fields: NestedField, **data: Any) -> None:
+        given: Iterable[Any] = fields if len(fields) > 0 else data.pop("fields", ())
+        check_kind(data, "struct")
+        object.__setattr__(self, "fields", tuple(map(field_from_json, given)))
 
     @property
     def is_struct(self) -> bool:
@@ -165,8 +205,8 @@ class StructType(IcebergType):
         return f"StructType(fields=({', '.join(map(repr, self.fields))},))"
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class ListType(IcebergType):
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class ListType(_NestedValue):
     """A list of elements of one type.
 
     >>> str(ListType(2, "string", element_required=False))
@@ -178,15 +218,20 @@ class ListType(IcebergType):
     element_required: bool
 
     def __init__(
-        self, element_id: int, element: IcebergType | str | None = None, element_required: bool = True, **aliases: Any
+        self,
+        element_id: int | None = None,
+        element: IcebergType | str | dict[str, Any] | None = None,
+        element_required: bool = True,
+        **data: Any,
     ) -> None:
-        element = aliases.pop("element_type", element)
-        if element is None or aliases:
-            raise ValidationError(f"a list needs an element and knows no {sorted(aliases)}")
+        element_id = integer("element_id", data, element_id)
+        element = data.pop("element_type", element)
+        element_required = data.pop("element-required", element_required)
+        check_kind(data, "list")
+        if element is None:
+            raise ValidationError(f"list with element id {element_id}: the element type is missing; pass element=")
         object.__setattr__(self, "element_id", element_id)
-        object.__setattr__(
-            self, "element_type", element if isinstance(element, IcebergType) else type_from_json(element)
-        )
+        object.__setattr__(self, "element_type", type_from_json(element))
         object.__setattr__(self, "element_required", element_required)
 
     @property
@@ -206,9 +251,15 @@ class ListType(IcebergType):
     def __str__(self) -> str:
         return f"list<{self.element_type}>"
 
+    def __repr__(self) -> str:
+        return (
+            f"ListType(type='list', element_id={self.element_id}, element_type={self.element_type!r}, "
+            f"element_required={self.element_required})"
+        )
 
-@dataclass(frozen=True, slots=True, init=False)
-class MapType(IcebergType):
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class MapType(_NestedValue):
     """A map from keys of one type, never null, to values of one type.
 
     >>> str(MapType(2, "string", 3, "int"))
@@ -223,20 +274,26 @@ class MapType(IcebergType):
 
     def __init__(
         self,
-        key_id: int,
-        key_type: IcebergType | str,
-        value_id: int,
-        value_type: IcebergType | str,
+        key_id: int | None = None,
+        key_type: IcebergType | str | dict[str, Any] | None = None,
+        value_id: int | None = None,
+        value_type: IcebergType | str | dict[str, Any] | None = None,
         value_required: bool = True,
+        **data: Any,
     ) -> None:
+        key_id = integer("key_id", data, key_id)
+        value_id = integer("value_id", data, value_id)
+        key_type = data.pop("key", key_type)
+        value_type = data.pop("value", value_type)
+        value_required = data.pop("value-required", value_required)
+        check_kind(data, "map")
+        if key_type is None or value_type is None:
+            missing = "key" if key_type is None else "value"
+            raise ValidationError(f"map with key id {key_id}: the {missing} type is missing; pass {missing}_type=")
         object.__setattr__(self, "key_id", key_id)
-        object.__setattr__(
-            self, "key_type", key_type if isinstance(key_type, IcebergType) else type_from_json(key_type)
-        )
+        object.__setattr__(self, "key_type", type_from_json(key_type))
         object.__setattr__(self, "value_id", value_id)
-        object.__setattr__(
-            self, "value_type", value_type if isinstance(value_type, IcebergType) else type_from_json(value_type)
-        )
+        object.__setattr__(self, "value_type", type_from_json(value_type))
         object.__setattr__(self, "value_required", value_required)
 
     @property
@@ -263,6 +320,12 @@ class MapType(IcebergType):
     def __str__(self) -> str:
         return f"map<{self.key_type}, {self.value_type}>"
 
+    def __repr__(self) -> str:
+        return (
+            f"MapType(type='map', key_id={self.key_id}, key_type={self.key_type!r}, value_id={self.value_id}, "
+            f"value_type={self.value_type!r}, value_required={self.value_required})"
+        )
+
 
 def type_from_json(value: Any, depth: int = 0) -> IcebergType:
     """Return the type that a JSON value describes; ValidationError says what is missing or of the wrong kind."""
@@ -274,22 +337,24 @@ def type_from_json(value: Any, depth: int = 0) -> IcebergType:
         raise ValidationError(f"a type is text or an object, found {value!r}")
     if depth > MAX_DEPTH:
         raise ValidationError(f"types are nested more than {MAX_DEPTH} deep")
-    kind = _get(value, "type", str, "type")
+    kind = required_key(value, "type", str, "type")
     if kind == "struct":
-        return StructType(*(field_from_json(field, depth + 1) for field in _get(value, "fields", list, "struct")))
+        return StructType(
+            *(field_from_json(field, depth + 1) for field in required_key(value, "fields", list, "struct"))
+        )
     if kind == "list":
         return ListType(
-            _get(value, "element-id", int, "list"),
+            required_key(value, "element-id", int, "list"),
             type_from_json(value.get("element"), depth + 1),
-            _get(value, "element-required", bool, "list"),
+            required_key(value, "element-required", bool, "list"),
         )
     if kind == "map":
         return MapType(
-            _get(value, "key-id", int, "map"),
+            required_key(value, "key-id", int, "map"),
             type_from_json(value.get("key"), depth + 1),
-            _get(value, "value-id", int, "map"),
+            required_key(value, "value-id", int, "map"),
             type_from_json(value.get("value"), depth + 1),
-            _get(value, "value-required", bool, "map"),
+            required_key(value, "value-required", bool, "map"),
         )
     return known_type(kind)
 
@@ -300,33 +365,16 @@ def field_from_json(value: Any, depth: int = 0) -> NestedField:
         return value
     if not isinstance(value, dict):
         raise ValidationError(f"a field is an object, found {value!r}")
-    name = _get(value, "name", str, "field")
+    name = required_key(value, "name", str, "field")
     doc = value.get("doc")
     if doc is not None and not isinstance(doc, str):
         raise ValidationError(f"`doc` of field {name!r} must be text, found {doc!r}")
     return NestedField(
-        _get(value, "id", int, f"field {name!r}"),
+        required_key(value, "id", int, f"field {name!r}"),
         name,
         type_from_json(value.get("type"), depth),
-        _get(value, "required", bool, f"field {name!r}"),
+        required_key(value, "required", bool, f"field {name!r}"),
         doc,
         value.get("initial-default"),
         value.get("write-default"),
     )
-
-
-def _get(value: dict[str, Any], key: str, kind: type, owner: str) -> Any:
-    found = value.get(key)
-    if found is None:
-        raise ValidationError(
-            f"`{key}` of a {owner} is missing" if owner in _KINDS else f"`{key}` of {owner} is missing"
-        )
-    if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
-        raise ValidationError(f"`{key}` of {owner} must be {_NAMES[kind]}, found {found!r}")
-    if isinstance(found, int) and not -(2**31) <= found < 2**31:
-        raise ValidationError(f"`{key}` of {owner} must be an integer of 32 bits, found {found!r}")
-    return found
-
-
-_KINDS = {"type", "struct", "list", "map", "field"}
-_NAMES: dict[type, str] = {str: "text", int: "an integer", bool: "true or false", list: "a list"}

@@ -1,8 +1,11 @@
-"""Primitive types: one instance of each, parametrised ones compare by their parameters. Spec: Primitive Types."""
+"""Primitive types: one object for each type and its parameters. Spec: Primitive Types."""
 
 from __future__ import annotations
 
+import json
+from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, cast
+from weakref import WeakValueDictionary
 
 from icefloe.exceptions import ValidationError
 
@@ -10,6 +13,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 MAX_DECIMAL_PRECISION = 38
+DEFAULT_GEOMETRY_CRS = "OGC:CRS84"
+DEFAULT_GEOGRAPHY_CRS = "OGC:CRS84"
+DEFAULT_GEOGRAPHY_ALGORITHM = "spherical"
 
 
 class IcebergType:
@@ -35,20 +41,55 @@ class IcebergType:
         """Return the JSON form: text for a primitive, an object for a nested type. Spec: Appendix C."""
         raise NotImplementedError
 
+    def model_dump(self, **options: Any) -> Any:
+        """Return the JSON form; options are accepted and ignored, since the specification fixes the form."""
+        del options
+        return self.to_json_value()
+
+    def model_dump_json(self, **options: Any) -> str:
+        """Return the JSON form as text.
+
+        >>> DecimalType(9, 2).model_dump_json()
+        '"decimal(9, 2)"'
+        """
+        del options
+        return json.dumps(self.to_json_value(), separators=(",", ":"), ensure_ascii=False)
+
 
 class PrimitiveType(IcebergType):
-    """A type without fields. Types without parameters have a single instance each."""
+    """A type without fields. Equal types are the same object.
 
-    __slots__ = ()
+    >>> DecimalType(9, 2) is DecimalType(9, 2)
+    True
+    """
+
+    __slots__ = ("__weakref__",)
     _text: ClassVar[str] = ""
     _version: ClassVar[int] = 1
-    _only: ClassVar[dict[type, PrimitiveType]] = {}
+    _only: ClassVar[WeakValueDictionary[tuple[Any, ...], PrimitiveType]] = WeakValueDictionary()
+    _lock: ClassVar[Lock] = Lock()
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Return the instance of a type without parameters, else a new one."""
-        if args or kwargs or not cls._text:
-            return super().__new__(cls)
-        return cast("Self", PrimitiveType._only.setdefault(cls, super().__new__(cls)))
+    def __new__(cls) -> Self:
+        """Return the one instance of a type without parameters."""
+        return cls._one()
+
+    @classmethod
+    def _one(cls, **parameters: Any) -> Self:
+        """Return the one instance with these parameters."""
+        key = (cls, *parameters.values())
+        with PrimitiveType._lock:
+            found = PrimitiveType._only.get(key)
+            if found is None:
+                found = super().__new__(cls)
+                for name, value in parameters.items():
+                    object.__setattr__(found, name, value)
+                PrimitiveType._only[key] = found
+        return cast("Self", found)
+
+    @property
+    def root(self) -> Any:
+        """The parameters: an int or a tuple; of a type without parameters its name."""
+        return self._text
 
     def minimum_format_version(self) -> int:
         """Return the lowest table format version that has this type."""
@@ -57,6 +98,9 @@ class PrimitiveType(IcebergType):
     def to_json_value(self) -> str:
         """Return the specification's spelling."""
         return str(self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{self} is immutable")
 
     def __str__(self) -> str:
         return self._text
@@ -199,12 +243,20 @@ class DecimalType(PrimitiveType):
     precision: int
     scale: int
 
-    def __init__(self, precision: int, scale: int) -> None:
+    def __new__(cls, precision: int, scale: int) -> Self:
+        """Return the one decimal type of a precision and a scale."""
         if not 1 <= precision <= MAX_DECIMAL_PRECISION:
-            raise ValidationError(f"the precision of a decimal must be in 1..={MAX_DECIMAL_PRECISION}, got {precision}")
+            raise ValidationError(
+                f"Decimal precision must be between 1 and {MAX_DECIMAL_PRECISION} (inclusive), got: {precision}"
+            )
         if not 0 <= scale <= precision:
             raise ValidationError(f"the scale of a decimal must be in 0..={precision}, its precision, got {scale}")
-        self.precision, self.scale = precision, scale
+        return cls._one(precision=precision, scale=scale)
+
+    @property
+    def root(self) -> tuple[int, int]:
+        """Precision and scale."""
+        return self.precision, self.scale
 
     def __str__(self) -> str:
         return f"decimal({self.precision}, {self.scale})"
@@ -226,10 +278,16 @@ class FixedType(PrimitiveType):
     __slots__ = ("length",)
     length: int
 
-    def __init__(self, length: int) -> None:
+    def __new__(cls, length: int) -> Self:
+        """Return the one fixed type of a length."""
         if length < 1:
             raise ValidationError(f"the length of a fixed type must be at least 1, got {length}")
-        self.length = length
+        return cls._one(length=length)
+
+    @property
+    def root(self) -> int:
+        """The length."""
+        return self.length
 
     def __len__(self) -> int:
         return self.length
@@ -251,14 +309,20 @@ class GeometryType(PrimitiveType):
     _version = 3
     crs: str
 
-    def __init__(self, crs: str = "OGC:CRS84") -> None:
-        self.crs = crs
+    def __new__(cls, crs: str = DEFAULT_GEOMETRY_CRS) -> Self:
+        """Return the one geometry type of a reference system."""
+        return cls._one(crs=crs)
+
+    @property
+    def root(self) -> str:
+        """The reference system."""
+        return self.crs
 
     def __str__(self) -> str:
-        return f"geometry({self.crs})"
+        return "geometry" if self.crs == DEFAULT_GEOMETRY_CRS else f"geometry({self.crs})"
 
     def __repr__(self) -> str:
-        return f"GeometryType(crs={self.crs!r})"
+        return "GeometryType()" if self.crs == DEFAULT_GEOMETRY_CRS else f"GeometryType(crs={self.crs!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return GeometryType, (self.crs,)
@@ -272,13 +336,24 @@ class GeographyType(PrimitiveType):
     crs: str
     algorithm: str
 
-    def __init__(self, crs: str = "OGC:CRS84", algorithm: str = "spherical") -> None:
-        self.crs, self.algorithm = crs, algorithm
+    def __new__(cls, crs: str = DEFAULT_GEOGRAPHY_CRS, algorithm: str = DEFAULT_GEOGRAPHY_ALGORITHM) -> Self:
+        """Return the one geography type of a reference system and an algorithm."""
+        return cls._one(crs=crs, algorithm=algorithm)
+
+    @property
+    def root(self) -> tuple[str, str]:
+        """Reference system and algorithm."""
+        return self.crs, self.algorithm
+
+    def _is_default(self) -> bool:
+        return self.root == (DEFAULT_GEOGRAPHY_CRS, DEFAULT_GEOGRAPHY_ALGORITHM)
 
     def __str__(self) -> str:
-        return f"geography({self.crs}, {self.algorithm})"
+        return "geography" if self._is_default() else f"geography({self.crs}, {self.algorithm})"
 
     def __repr__(self) -> str:
+        if self._is_default():
+            return "GeographyType()"
         return f"GeographyType(crs={self.crs!r}, algorithm={self.algorithm!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:

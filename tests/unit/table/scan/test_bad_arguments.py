@@ -54,7 +54,7 @@ def test_arguments_that_cannot_be(table, kind, case):
 
 @pytest.mark.parametrize("kind", ["scan", "incremental_append_scan", "incremental_changelog_scan"])
 def test_columns_that_are_not_there(table, kind):
-    with pytest.raises(ResolveError, match=r"no column is named 'idd'; did you mean id\?"):
+    with pytest.raises(ResolveError, match=r"Could not find column: 'idd'; did you mean id\?"):
         getattr(table, kind)(selected_fields=("idd",)).to_arrow()
     with pytest.raises(ResolveError, match="no column named foo; the columns are id, s"):
         getattr(table, kind)(row_filter="foo = 1").to_arrow()
