@@ -14,19 +14,19 @@ from icefloe.types import StructType
 from tests.property.random_schema import at, leaves, values_of
 
 Row = dict[int, Any]
-COMPARISONS: dict[str, tuple[Callable[..., Any], Callable[[Any, Any], bool], str]] = {
-    "lt": (ex.LessThan, lambda a, b: a < b, "gt-eq"),
-    "lt-eq": (ex.LessThanOrEqual, lambda a, b: a <= b, "gt"),
-    "gt": (ex.GreaterThan, lambda a, b: a > b, "lt-eq"),
-    "gt-eq": (ex.GreaterThanOrEqual, lambda a, b: a >= b, "lt"),
-    "eq": (ex.EqualTo, lambda a, b: a == b, "not-eq"),
-    "not-eq": (ex.NotEqualTo, lambda a, b: a != b, "eq"),
-    "in": (ex.In, lambda a, b: a in b, "not-in"),
-    "not-in": (ex.NotIn, lambda a, b: a not in b, "in"),
-    "starts": (ex.StartsWith, lambda a, b: a.startswith(b), "not-starts"),
-    "not-starts": (ex.NotStartsWith, lambda a, b: not a.startswith(b), "starts"),
+COMPARISONS: dict[str, tuple[Callable[..., Any], Callable[[Any, Any], bool]]] = {
+    "lt": (ex.LessThan, lambda a, b: a < b),
+    "lt-eq": (ex.LessThanOrEqual, lambda a, b: a <= b),
+    "gt": (ex.GreaterThan, lambda a, b: a > b),
+    "gt-eq": (ex.GreaterThanOrEqual, lambda a, b: a >= b),
+    "eq": (ex.EqualTo, lambda a, b: a == b),
+    "not-eq": (ex.NotEqualTo, lambda a, b: a != b),
+    "in": (ex.In, lambda a, b: a in b),
+    "not-in": (ex.NotIn, lambda a, b: a not in b),
+    "starts": (ex.StartsWith, lambda a, b: a.startswith(b)),
+    "not-starts": (ex.NotStartsWith, lambda a, b: not a.startswith(b)),
 }
-TRUE_OF_NULL = {"not-eq", "not-in", "not-starts"}
+ORDERS = {"lt", "lt-eq", "gt", "gt-eq"}
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,11 @@ class Leaf:
                 return ex.NotNaN(self.name)
         return COMPARISONS[self.operator][0](self.name, self.literal)
 
-    def negated(self) -> Leaf:
-        opposite = {"is-null": "not-null", "not-null": "is-null", "is-nan": "not-nan", "not-nan": "is-nan"}
-        found = opposite.get(self.operator) or COMPARISONS[self.operator][2]
-        return Leaf(found, self.name, self.ids, self.literal)
-
     def holds(self, row: Row) -> bool:
+        return self.truth(row) is True
+
+    def truth(self, row: Row) -> bool | None:
+        """What the leaf is of a row: True, False, or None for unknown."""
         value = at(row, self.ids)
         is_nan = isinstance(value, float) and math.isnan(value)
         match self.operator:
@@ -63,8 +62,8 @@ class Leaf:
                 return (value is None) is (self.operator == "is-null")
             case "is-nan" | "not-nan":
                 return is_nan is (self.operator == "is-nan")
-        if value is None or is_nan:
-            return self.operator in TRUE_OF_NULL
+        if value is None or (is_nan and self.operator in ORDERS):
+            return None
         if isinstance(value, str):
             value, literal = value.encode(), as_bytes(self.literal)
         else:
@@ -88,15 +87,16 @@ class Tree:
         inside = [part.expression() for part in self.parts]
         return ex.Not(*inside) if self.kind == "not" else (ex.And if self.kind == "and" else ex.Or)(*inside)
 
-    def negated(self) -> Leaf | Tree:
-        if self.kind == "not":
-            return self.parts[0]
-        return Tree("or" if self.kind == "and" else "and", tuple(part.negated() for part in self.parts))
-
     def holds(self, row: Row) -> bool:
+        return self.truth(row) is True
+
+    def truth(self, row: Row) -> bool | None:
+        """Kleene's logic."""
+        found = [part.truth(row) for part in self.parts]
         if self.kind == "not":
-            return self.parts[0].negated().holds(row)
-        return (all if self.kind == "and" else any)(part.holds(row) for part in self.parts)
+            return None if found[0] is None else not found[0]
+        decides = self.kind == "or"
+        return decides if decides in found else None if None in found else not decides
 
 
 def random_filter(rng: Random, struct: StructType, depth: int = 2) -> Leaf | Tree:

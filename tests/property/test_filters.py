@@ -56,7 +56,7 @@ class Case(NamedTuple):
         return pa.record_batch({"x": pa.array(self.values, primitive_to_arrow(type_from_text(self.kind)))})
 
     def expected(self) -> list[bool]:
-        return [naive(self.filter, self.kind, value) for value in self.values]
+        return [naive(self.filter, self.kind, value) is True for value in self.values]
 
 
 def transforms_of(kind: str) -> list[str]:
@@ -73,13 +73,16 @@ def is_nan(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def naive(node: Any, kind: str, value: Any) -> bool:
-    """What a filter means: null and NaN satisfy no comparison, and satisfy the negation of each."""
+def naive(node: Any, kind: str, value: Any) -> bool | None:
+    """What a filter is of a value: True, False, or None for unknown, by Kleene's logic."""
     match node["type"]:
-        case "and":
-            return naive(node["left"], kind, value) and naive(node["right"], kind, value)
-        case "or":
-            return naive(node["left"], kind, value) or naive(node["right"], kind, value)
+        case "not":
+            found = naive(node["child"], kind, value)
+            return None if found is None else not found
+        case "and" | "or":
+            sides = [naive(node[side], kind, value) for side in ("left", "right")]
+            decides = node["type"] == "or"
+            return decides if decides in sides else None if None in sides else not decides
     asked, term = node["type"], node["term"]
     if isinstance(term, dict):
         value = (
@@ -90,12 +93,12 @@ def naive(node: Any, kind: str, value: Any) -> bool:
         kind = str(result_type(term["transform"], kind))
         value = typed(kind, value)
     if value is None:
-        return asked in {"is-null", "not-nan", "not-eq", "not-in", "not-starts-with"}
+        return {"is-null": True, "not-null": False, "is-nan": False, "not-nan": True}.get(asked)
     literals = [typed(kind, each) for each in node.get("values", [node.get("value")])]
     return answers(asked, value, literals, kind)
 
 
-def answers(asked: str, value: Any, literals: list[Any], kind: str) -> bool:
+def answers(asked: str, value: Any, literals: list[Any], kind: str) -> bool | None:
     match asked:
         case "is-null" | "not-null":
             return asked == "not-null"
@@ -109,6 +112,8 @@ def answers(asked: str, value: Any, literals: list[Any], kind: str) -> bool:
             return value not in literals
     if kind == "string":
         value, literals = value.encode(), [each.encode() for each in literals]
+    if is_nan(value):
+        return None
     first = literals[0]
     return {"lt": value < first, "lt-eq": value <= first, "gt": value > first, "gt-eq": value >= first}[asked]
 
@@ -169,7 +174,8 @@ def cases(draw: st.DrawFn) -> Case:
         inner,
         inner,
     )
-    node = draw(st.recursive(leaves(kind), pairs, max_leaves=4))
+    negations = lambda inner: st.builds(lambda child: {"type": "not", "child": child}, inner)  # noqa: E731 - likewise
+    node = draw(st.recursive(leaves(kind), lambda inner: pairs(inner) | negations(inner), max_leaves=4))
     return Case(kind, draw(st.lists(st.none() | VALUES[kind], min_size=1, max_size=8)), node)
 
 

@@ -52,7 +52,7 @@ class BoundIsNaN(BoundUnaryPredicate):
 
 
 class BoundNotNaN(BoundUnaryPredicate):
-    """The value is not a NaN."""
+    """The value is not a NaN; true of null."""
 
     __slots__ = ()
     operator = "not-nan"
@@ -76,7 +76,7 @@ class BoundEqualTo(BoundLiteralPredicate):
 
 
 class BoundNotEqualTo(BoundLiteralPredicate):
-    """``x != v``; true of null."""
+    """``x != v``; unknown for null, so no row with a null passes."""
 
     __slots__ = ()
     operator = "not-eq"
@@ -118,7 +118,7 @@ class BoundStartsWith(BoundLiteralPredicate):
 
 
 class BoundNotStartsWith(BoundLiteralPredicate):
-    """The text does not begin with another; true of null."""
+    """The text does not begin with another; unknown for null."""
 
     __slots__ = ()
     operator = "not-starts-with"
@@ -147,7 +147,7 @@ class BoundIn(BoundSetPredicate):
 
 
 class BoundNotIn(BoundSetPredicate):
-    """The value is none of several; true of null."""
+    """The value is none of several; unknown for null."""
 
     __slots__ = ()
     operator = "not-in"

@@ -1,4 +1,4 @@
-"""Expressions asked of one row in Python; the core asks them of whole columns."""
+"""Expressions evaluated on one row in Python; the core evaluates them on whole columns."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from icefloe.conversions import to_ordinal
 from icefloe.exceptions import ValidationError
 from icefloe.expressions.binding import bind
 from icefloe.expressions.bound import BoundLiteralPredicate, BoundPredicate, BoundSetPredicate
+from icefloe.expressions.negation import rewrite_not
 from icefloe.expressions.terms import BoundTransform
-from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue, And, BooleanExpression, Not, Or
+from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue, And, BooleanExpression, Or
 from icefloe.types import PrimitiveType
 
 if TYPE_CHECKING:
@@ -21,37 +22,37 @@ if TYPE_CHECKING:
 
 
 def expression_evaluator(schema: Schema, unbound: BooleanExpression, case_sensitive: bool) -> Callable[[Any], bool]:
-    """Return a function that tells whether a row, such as a :class:`icefloe.typedef.Record`, satisfies an expression.
+    """Return a function that returns whether an expression is true of a row, such as a :class:`icefloe.typedef.Record`.
 
-    Null satisfies no comparison, and NaN none either; see :func:`holds`.
+    The function returns False where the expression is false and where it is unknown; see :func:`is_true`.
     """
-    expression = bind(schema, unbound, case_sensitive)
-    return lambda row: _answer(expression, row, negated=False)
+    # A leaf that is unknown folds to false, so `not` has to be at the leaves before.
+    expression = bind(schema, rewrite_not(unbound), case_sensitive)
+    return lambda row: _is_true(expression, row)
 
 
-def _answer(expr: BooleanExpression, row: Any, negated: bool) -> bool:
-    if isinstance(expr, Not):
-        return _answer(expr.child, row, not negated)
-    if isinstance(expr, (And, Or)):
-        both = isinstance(expr, And) is not negated
-        sides = (_answer(side, row, negated) for side in (expr.left, expr.right))
-        return all(sides) if both else any(sides)
+def _is_true(expr: BooleanExpression, row: Any) -> bool:
+    if isinstance(expr, And):
+        return _is_true(expr.left, row) and _is_true(expr.right, row)
+    if isinstance(expr, Or):
+        return _is_true(expr.left, row) or _is_true(expr.right, row)
     if isinstance(expr, (AlwaysTrue, AlwaysFalse)):
-        return isinstance(expr, AlwaysTrue) is not negated
+        return isinstance(expr, AlwaysTrue)
     if not isinstance(expr, BoundPredicate):
         raise ValidationError(f"not a bound expression: {expr!r}")
-    asked = ~expr if negated else expr
-    return holds(asked, expr.term.ref().eval(row))  # type: ignore[arg-type]  # the negation of a bound predicate is one
+    return is_true(expr, expr.term.ref().eval(row))
 
 
-def holds(predicate: BoundPredicate, value: Any) -> bool:
-    """Return whether a value of the predicate's column satisfies it.
+def is_true(predicate: BoundPredicate, value: Any) -> bool:
+    """Return whether a predicate is true of a value of its column.
 
-    Null satisfies no comparison, no ``in`` and no ``starts-with``, and so their negations; NaN likewise. -0.0 equals 0.0.
+    Of null only ``is-null`` and ``not-nan`` are true: the result of a comparison, of ``in``, of ``starts-with`` and of their
+    negations is unknown. NaN equals no literal and has no order, so of NaN ``not-eq`` and ``not-in`` are true and ``<``,
+    ``<=``, ``>`` and ``>=`` are not. -0.0 equals 0.0.
     """
     asked = predicate.operator
     if value is None:
-        return asked in {"is-null", "not-nan", "not-eq", "not-in", "not-starts-with"}
+        return asked in {"is-null", "not-nan"}
     term = predicate.term
     if isinstance(term, BoundTransform):
         value = term.transform.transform(term.term.value_type)(value)

@@ -33,11 +33,9 @@ def bind_literal(operator: str, literal: Literal, term: BoundTerm) -> BooleanExp
         raise ValidationError(f"filter on {_shown(term)}: {operator} needs a string column, not {term.value_type}")
     value = convert(literal, term)
     if isinstance(value, (AboveMax, BelowMin)):
-        # Beyond all values of the column: true of every value but null, or of none.
+        # Beyond all values of the column: true of every value but null, for which it is unknown, or of none.
         above = isinstance(value, AboveMax)
-        holds = operator in ({"lt", "lt-eq"} if above else {"gt", "gt-eq"})
-        if operator == "not-eq":
-            return AlwaysTrue()
+        holds = operator in ({"lt", "lt-eq", "not-eq"} if above else {"gt", "gt-eq", "not-eq"})
         return bind_unary("not-null", term) if holds else AlwaysFalse()
     return _LITERAL[operator](term, value)
 
@@ -47,7 +45,7 @@ def bind_set(operator: str, literals: tuple[Literal, ...], term: BoundTerm) -> B
     values = [convert(value, term) for value in literals]
     kept = frozenset(value for value in values if not isinstance(value, (AboveMax, BelowMin)))
     if not kept:
-        return AlwaysFalse() if operator == "in" else AlwaysTrue()
+        return AlwaysFalse() if operator == "in" else bind_unary("not-null", term)
     if len(kept) == 1:
         (only,) = kept
         return _LITERAL["eq" if operator == "in" else "not-eq"](term, only)

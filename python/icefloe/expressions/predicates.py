@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from icefloe.expressions.terms import BoundTerm
     from icefloe.schema import Schema
 
-# What holds of a value that is null.
-_TRUE_OF_NULL = {"is-null", "not-nan", "not-eq", "not-in", "not-starts-with"}
+# True of null; every other operator is false of it or unknown.
+_TRUE_OF_NULL = {"is-null", "not-nan"}
 
 
 class UnboundPredicate(Unbound, BooleanExpression):
@@ -103,7 +103,7 @@ class IsNaN(UnaryPredicate):
 
 
 class NotNaN(UnaryPredicate):
-    """The value is not a NaN."""
+    """The value is not a NaN; true of null."""
 
     __slots__ = ()
     operator = "not-nan"
@@ -148,7 +148,7 @@ class EqualTo(LiteralPredicate):
 
 
 class NotEqualTo(LiteralPredicate):
-    """``x != v``; true of null, as the specification has it."""
+    """``x != v``; unknown for null, so no row with a null passes."""
 
     __slots__ = ()
     operator = "not-eq"
@@ -190,7 +190,7 @@ class StartsWith(LiteralPredicate):
 
 
 class NotStartsWith(LiteralPredicate):
-    """The text does not begin with another; true of null."""
+    """The text does not begin with another; unknown for null."""
 
     __slots__ = ()
     operator = "not-starts-with"
@@ -256,7 +256,7 @@ class In(SetPredicate):
 
 
 class NotIn(SetPredicate):
-    """The value is none of several; true of null."""
+    """The value is none of several; unknown for null. None among the literals is refused."""
 
     __slots__ = ()
     operator = "not-in"

@@ -1,4 +1,4 @@
-"""Expressions made of others: without NOT, as a disjunction of conjunctions, over another schema's names."""
+"""Expressions made of others: as a disjunction of conjunctions, over another schema's names."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from icefloe.exceptions import ValidationError
 from icefloe.expressions import bound, predicates
 from icefloe.expressions.bound import BoundLiteralPredicate, BoundPredicate, BoundSetPredicate
 from icefloe.expressions.literals import DateLiteral, TimestampLiteral
+from icefloe.expressions.negation import rewrite_not
 from icefloe.expressions.predicates import UnboundPredicate
 from icefloe.expressions.terms import BoundTransform, Reference, UnboundTransform
 from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue, And, BooleanExpression, Not, Or
@@ -20,25 +21,6 @@ if TYPE_CHECKING:
 
 # More conjunctions than any reader wants; their number grows with the product of the parts.
 MAX_CONJUNCTIONS = 10_000
-
-
-def rewrite_not(expr: BooleanExpression) -> BooleanExpression:
-    """Return an expression without ``Not``: each is pushed down to predicates, which are negated.
-
-    A negated equality is true of null where ``Not`` of the equality is not; use it where nulls are excluded or may match.
-    """
-    if isinstance(expr, Not):
-        child = expr.child
-        if isinstance(child, And):
-            return Or(rewrite_not(Not(child.left)), rewrite_not(Not(child.right)))
-        if isinstance(child, Or):
-            return And(rewrite_not(Not(child.left)), rewrite_not(Not(child.right)))
-        return ~child
-    if isinstance(expr, And):
-        return And(rewrite_not(expr.left), rewrite_not(expr.right))
-    if isinstance(expr, Or):
-        return Or(rewrite_not(expr.left), rewrite_not(expr.right))
-    return expr
 
 
 def rewrite_to_dnf(expr: BooleanExpression) -> tuple[BooleanExpression, ...]:
@@ -126,8 +108,9 @@ def translate_column_names(
 ) -> BooleanExpression:
     """Return a bound expression over the names that a file's schema has for the columns, unbound.
 
-    A column that the file lacks has the value given for its id, else its initial default, else null, and what is asked of
-    it becomes a constant.
+    A column that the file lacks has the value given for its id, else its initial default, else null. A predicate on it becomes
+    :class:`AlwaysTrue` where it is true of that value and :class:`AlwaysFalse` where it is false or unknown; ``Not`` above such
+    a predicate is pushed down to it first, as the negation of unknown is unknown.
     """
     if isinstance(expr, (And, Or)):
         sides = [
@@ -136,6 +119,8 @@ def translate_column_names(
         ]
         return And(*sides) if isinstance(expr, And) else Or(*sides)
     if isinstance(expr, Not):
+        if any(file_schema.find_column_name(field_id) is None for field_id in extract_field_ids(expr)):
+            return translate_column_names(rewrite_not(expr), file_schema, case_sensitive, projected_field_values)
         return Not(translate_column_names(expr.child, file_schema, case_sensitive, projected_field_values))
     if not isinstance(expr, BoundPredicate):
         return expr
@@ -143,11 +128,11 @@ def translate_column_names(
     name = file_schema.find_column_name(field.field_id)
     if name is not None:
         return _unbound(expr, name)
-    from icefloe.expressions.evaluation import holds
+    from icefloe.expressions.evaluation import is_true
 
     given = projected_field_values or {}
     value = given.get(field.field_id, field.initial_default)
-    return AlwaysTrue() if holds(expr, value) else AlwaysFalse()
+    return AlwaysTrue() if is_true(expr, value) else AlwaysFalse()
 
 
 def _unbound(expr: BoundPredicate, name: str) -> BooleanExpression:

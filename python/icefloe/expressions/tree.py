@@ -1,6 +1,7 @@
 """Expressions that are true or false of a row, and how they combine. Immutable; ``&``, ``|`` and ``~`` combine them.
 
-An expression that a null makes neither true nor false does not select the row, as in SQL.
+A comparison with null is unknown, and so is its negation; AND and OR combine unknown as in SQL (Kleene's logic). A row passes
+where the expression is true.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from icefloe.expressions.binding import bind
 from icefloe.expressions.evaluation import expression_evaluator
+from icefloe.expressions.negation import rewrite_not
 from icefloe.expressions.projection import (
     InclusiveProjection,
     ProjectionEvaluator,
@@ -19,7 +20,6 @@ from icefloe.expressions.rewriting import (
     column_names,
     expression_to_plain_format,
     extract_field_ids,
-    rewrite_not,
     rewrite_to_dnf,
     translate_column_names,
 )

@@ -1,7 +1,7 @@
 """A row filter, in the expression JSON of the REST specification, as a Spark column.
 
-Null semantics are Iceberg's, as everywhere in icefloe: a null satisfies no comparison, but it does satisfy ``not-eq``, ``not-in``
-and ``not-starts-with``, and ``not`` of an operator is its counterpart. NaN, to Spark the greatest of numbers, is treated likewise.
+Nulls are Spark's own: a comparison with null is null, and so is its negation. NaN is to Spark equal to itself and the greatest of
+numbers; here it has no order and equals no literal, as in icefloe's other readers.
 """
 
 from __future__ import annotations
@@ -81,20 +81,21 @@ def _leaf(kind: str, predicate: Mapping[str, Any], schema: Mapping[str, Any]) ->
         raise FeatureUnsupportedError(f"Filters over transforms cannot be evaluated in Spark: {term}")
     column, iceberg_type = column_of(*term.split(".")), _type_of(term, schema)
     floating = iceberg_type in ("float", "double")
-    if floating and 0 in (predicate.get("value"), *predicate.get("values", ())):
-        # Parquet tells -0.0 from 0.0 when it skips row groups; of a sum it is not asked.
+    if floating and (kind in ("not-eq", "not-in") or 0 in (predicate.get("value"), *predicate.get("values", ()))):
+        # Adding 0.0 prevents row-group pruning, which would distinguish -0.0 from 0.0, and would skip a row group of one number
+        # and NaN for `!=`: its statistics hold the number alone.
         column = column + F.lit(0.0).cast(iceberg_type)
     if kind in _COMPARISONS:
         compared: Column = _COMPARISONS[kind](column, _literal(predicate["value"], iceberg_type))
         return compared & ~_is_nan(column) if floating and kind in ("gt", "gt-eq") else compared
     if kind == "not-eq":
-        return column.isNull() | (column != _literal(predicate["value"], iceberg_type))
+        return column != _literal(predicate["value"], iceberg_type)
     if kind in ("in", "not-in"):
         return _membership(kind, column, [_literal(value, iceberg_type) for value in predicate["values"]])
     if kind == "starts-with":
         return F.startswith(column, F.lit(predicate["value"]))
     if kind == "not-starts-with":
-        return column.isNull() | ~F.startswith(column, F.lit(predicate["value"]))
+        return ~F.startswith(column, F.lit(predicate["value"]))
     if kind in ("is-null", "not-null"):
         return column.isNull() if kind == "is-null" else column.isNotNull()
     if kind in ("is-nan", "not-nan"):
@@ -105,7 +106,7 @@ def _leaf(kind: str, predicate: Mapping[str, Any], schema: Mapping[str, Any]) ->
 def _membership(kind: str, column: Column, values: list[Column]) -> Column:
     if kind == "in":
         return column.isin(*values) if values else F.lit(False)
-    return column.isNull() | ~column.isin(*values) if values else F.lit(True)
+    return ~column.isin(*values) if values else F.lit(True)
 
 
 def _is_nan(column: Column) -> Column:

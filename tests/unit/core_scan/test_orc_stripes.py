@@ -125,7 +125,9 @@ def holds(op: str, value: object, residual: dict[str, object]) -> bool:
         return (value is None) == (op == "is-null")
     if op in ("is-nan", "not-nan"):
         return is_nan(value) == (op == "is-nan")
-    if value is None or is_nan(value):
+    if value is None:
+        return False
+    if is_nan(value):
         return op == "not-eq"
     wanted = residual["value"]
     if isinstance(value, dt.date):

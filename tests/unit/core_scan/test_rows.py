@@ -55,9 +55,20 @@ def test_a_filter_on_a_struct_field_sees_null_parents_as_null(nested):
     assert read(tasks, current).to_pylist() == [{"s": None}, {"s": {"x": None, "y": "c"}}]
 
 
-def test_not_equal_keeps_nulls(numbers):
-    residual = json.dumps({"type": "and", "left": leaf("not-eq", "name", "n1"), "right": leaf("lt", "id", 3)})
-    assert read([task(numbers, residual=residual)], schema(ID, NAME))["id"].to_pylist() == [0, 2]
+def test_negations_drop_rows_whose_value_is_null(numbers):
+    """The name of row 994 is null."""
+    equal = leaf("eq", "name", "n995")
+    among = {"type": "in", "term": "name", "values": ["n995", "n996"]}
+    for child, expected in [
+        (equal, [992, 993]),
+        (among, [992, 993]),
+        (leaf("starts-with", "name", "n995"), [992, 993]),
+    ]:
+        negation = {"type": f"not-{child['type']}", **{key: value for key, value in child.items() if key != "type"}}
+        for asked in ({"type": "not", "child": child}, negation):
+            rows = {"type": "in", "term": "id", "values": [992, 993, 994, 995]}
+            residual = json.dumps({"type": "and", "left": asked, "right": rows})
+            assert read([task(numbers, residual=residual)], schema(ID, NAME))["id"].to_pylist() == expected, asked
 
 
 def test_pruning_reads_no_page_of_a_row_group_that_cannot_match(tmp_path):

@@ -10,7 +10,6 @@ from icefloe import _core
 from icefloe.exceptions import FeatureUnsupportedError, ResolveError, ValidationError
 from icefloe.expressions import (
     AlwaysFalse,
-    AlwaysTrue,
     BoundEqualTo,
     BoundIsNull,
     BoundNotNull,
@@ -21,6 +20,7 @@ from icefloe.expressions import (
     In,
     IsNull,
     LessThan,
+    Not,
     NotEqualTo,
     StartsWith,
     UnboundTransform,
@@ -112,7 +112,8 @@ def test_binding_folds_what_a_transform_does_not_change():
     assert bind(SCHEMA, IsNull(UnboundTransform("id", "bucket[4]"))) == AlwaysFalse()
     assert isinstance(bind(SCHEMA, IsNull(UnboundTransform("name", "bucket[4]"))), BoundIsNull)
     assert bind(SCHEMA, EqualTo(UnboundTransform("name", "void"), "a")) == AlwaysFalse()
-    assert bind(SCHEMA, NotEqualTo(UnboundTransform("name", "void"), "a")) == AlwaysTrue()
+    assert bind(SCHEMA, NotEqualTo(UnboundTransform("name", "void"), "a")) == AlwaysFalse()
+    assert bind(SCHEMA, Not(EqualTo(UnboundTransform("name", "void"), "a"))) == AlwaysFalse()
     beyond = bind(SCHEMA, LessThan(UnboundTransform("name", "bucket[4]"), 2**40))
     assert isinstance(beyond, BoundNotNull)
     assert isinstance(beyond.term, BoundReference)

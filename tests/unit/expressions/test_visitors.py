@@ -196,10 +196,11 @@ def test_names_of_another_schema():
 
 def test_a_row_in_python():
     asks = expression_evaluator(SCHEMA, parse("id > 1 and name != 'a' and not ratio < 0"), case_sensitive=True)
-    assert asks(Record(2, None, None, 0.5))
+    assert asks(Record(2, "b", None, 0.5))
+    assert not asks(Record(2, None, None, 0.5))
     assert not asks(Record(None, "b", None, 0.5))
     assert not asks(Record(2, "a", None, 0.5))
-    # A NaN is neither below 0 nor not below it.
+    # NaN has no order, so that it is below 0 is unknown.
     assert not asks(Record(2, "b", None, float("nan")))
 
 

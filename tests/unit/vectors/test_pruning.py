@@ -85,7 +85,7 @@ class Snapshot:
 
 
 def holds(predicate: Any, value: Any) -> bool:
-    """Whether a predicate of one column holds for a value; null satisfies nothing but NOT and IS NULL."""
+    """Whether a predicate of one column, without NOT, is true of a value; of null, comparisons are unknown."""
     if isinstance(predicate, bool):
         return predicate
     operator, literals = predicate["type"], predicate.get("values", [predicate.get("value")])
@@ -95,7 +95,7 @@ def holds(predicate: Any, value: Any) -> bool:
     if operator in {"is-null", "not-null"}:
         return (value is None) == (operator == "is-null")
     if value is None:
-        return operator in {"not-eq", "not-in", "not-starts-with", "not-nan"}
+        return operator == "not-nan"
     first = literals[0]
     answers = {
         "lt": lambda: value < first,

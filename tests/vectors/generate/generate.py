@@ -11,6 +11,7 @@ from typing import Any
 
 from candidates import candidates
 from metadata_documents import V1, V2, V3
+from row_filter_meaning import state_row_filter_meaning
 
 HERE = Path(__file__).parent
 REFERENCE = HERE.parent / "reference"
@@ -66,3 +67,4 @@ def shorten_metadata() -> None:
 if __name__ == "__main__":
     run(sys.argv[1])
     shorten_metadata()
+    state_row_filter_meaning(REFERENCE)

@@ -1,8 +1,10 @@
 //! Binding: names become fields, JSON literals become values of the field's type.
 //!
 //! What the type alone decides folds to a constant: a literal that no value of the type equals,
-//! `is-null` of a required field. Where nulls would be let in by such a constant (`x < 10^20` of
-//! an optional int), the leaf becomes `not-null` instead.
+//! `is-null` of a required field. Where a leaf is true of every value but unknown for null
+//! (`x < 10^20` and `x != 10^20` of an optional int), it becomes `not-null` instead. A leaf that is
+//! false or unknown everywhere becomes false, which NOT must not turn around: so NOT moves down to
+//! the leaves first.
 
 use std::cmp::Ordering;
 
@@ -15,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::spec::{Datum, NestedField, PrimitiveType, Schema, Type};
 use crate::transform::Transform;
 
-/// Bind a predicate to a schema. NOT stays where it is.
+/// Bind a predicate to a schema. The result has no NOT: each one has moved down to the leaves.
 ///
 /// Names are full dotted names and reach through structs to any depth.
 ///
@@ -29,7 +31,7 @@ pub fn bind(
     schema: &Schema,
     case_sensitive: bool,
 ) -> Result<BoundPredicate> {
-    predicate.try_map(&mut |leaf| bind_leaf(leaf, schema, case_sensitive))
+    predicate.push_not_down().try_map(&mut |leaf| bind_leaf(leaf, schema, case_sensitive))
 }
 
 /// More digits than 128 bits have.
@@ -115,7 +117,7 @@ fn bind_leaf(leaf: &UnboundLeaf, schema: &Schema, case_sensitive: bool) -> Resul
         },
     };
     match leaf.op {
-        // Every result is null.
+        // Every result is null, of which a comparison is unknown.
         op if column.transform == Some(Transform::Void) => Ok(match op.accepts_null() {
             true => Predicate::AlwaysTrue,
             false => Predicate::AlwaysFalse,
@@ -201,7 +203,7 @@ fn bind_comparison(column: &Column, leaf: &UnboundLeaf) -> Result<BoundPredicate
         (Converted::AboveAll, Gt | GtEq) | (Converted::BelowAll, Lt | LtEq) => {
             Predicate::AlwaysFalse
         }
-        _ => Predicate::AlwaysTrue,
+        _ => column.not_null(),
     })
 }
 
@@ -230,7 +232,9 @@ fn bind_set(op: Operator, column: &Column, leaf: &UnboundLeaf) -> Result<BoundPr
     Ok(match set_leaf(op, literals) {
         Some((op, literals)) => column.leaf(op, literals),
         None if op == Operator::In => Predicate::AlwaysFalse,
-        None => Predicate::AlwaysTrue,
+        // A set without members is compared with nothing; null is compared with any others.
+        None if leaf.literals.is_empty() => Predicate::AlwaysTrue,
+        None => column.not_null(),
     })
 }
 

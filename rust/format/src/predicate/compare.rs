@@ -1,6 +1,6 @@
 //! One kernel per question: which values of an array satisfy an operator.
 //!
-//! Null satisfies nothing here, nor does NaN; floats compare by IEEE 754, so -0.0 equals 0.0.
+//! No comparison is true of null or NaN here; floats compare by IEEE 754, so -0.0 equals 0.0.
 //! Strings, fixed, uuid and binary compare as unsigned bytes.
 
 use arrow_array::cast::AsArray;

@@ -1,8 +1,9 @@
 //! One evaluator over facts about N entries: which might match, and which must match.
 //!
-//! A leaf splits an entry's rows into nulls, NaN and values. Nulls and NaN satisfy an operator or
-//! do not, whatever the literal; for values the bounds either prove that all satisfy it or
-//! nothing. Some value might satisfy an operator unless all are proved to satisfy its negation.
+//! A leaf splits an entry's rows into nulls, NaN and values. Whether an operator is true of null and
+//! of NaN does not depend on the literal; for values the bounds either prove that it is true of all
+//! or nothing. Some value might satisfy an operator unless all are proved to satisfy its negation.
+//! An entry with nulls might match by its values, but `!=` and `not in` never match all of its rows.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

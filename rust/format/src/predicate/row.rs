@@ -33,7 +33,8 @@ pub struct RowFilter {
     root: Node<Question>,
 }
 
-/// A leaf and, where it has literals, its comparison; negated where the operator is.
+/// A leaf and, where it has literals, the comparison that answers it: its own, or the one that its
+/// operator negates.
 #[derive(Debug, Clone)]
 struct Question {
     leaf: BoundLeaf,
@@ -42,13 +43,13 @@ struct Question {
 
 impl Question {
     fn new(leaf: BoundLeaf) -> Self {
-        let op = if accepts_what_is_nothing(leaf.op) { leaf.op.negated() } else { leaf.op };
+        let op = if is_negation(leaf.op) { leaf.op.negated() } else { leaf.op };
         Self { test: Test::new(op, &leaf.literals), leaf }
     }
 }
 
-/// Null and NaN satisfy no comparison, and so its negation.
-fn accepts_what_is_nothing(op: Operator) -> bool {
+/// Whether the operator holds of every value, NaN included, that its counterpart does not hold of.
+fn is_negation(op: Operator) -> bool {
     matches!(op, Operator::NotEq | Operator::NotIn | Operator::NotStartsWith)
 }
 
@@ -58,7 +59,8 @@ impl RowFilter {
         Self { root: gather(predicate, &mut Question::new) }
     }
 
-    /// Which rows of a batch satisfy the predicate: one bit per row, none null.
+    /// Return the rows of a batch that the predicate is true of: one bit per row, none null. Rows
+    /// that it is false of or unknown for are off.
     ///
     /// `resolve` gives the place of a field in the batch: the index of its column, then of the
     /// child in each enclosing struct. A field without a place is null in every row. Columns may
@@ -83,7 +85,7 @@ fn answer(question: &Question, column: &ArrayRef) -> Result<BooleanBuffer> {
         _ => {}
     }
     if let Some(dictionary) = column.as_any_dictionary_opt() {
-        // Each distinct value is asked once; a key to nothing is a null.
+        // Each distinct value is tested once; a key of a null value is a null.
         let values = BooleanArray::new(answer(question, dictionary.values())?, None);
         let by_row = take(&values, dictionary.keys(), None).map_err(|_| unfit(leaf, column))?;
         let by_row = by_row.as_boolean();
@@ -98,7 +100,13 @@ fn answer(question: &Question, column: &ArrayRef) -> Result<BooleanBuffer> {
     match leaf.op {
         Operator::IsNan => Ok(&nan_slots(&column) & &valid(column.as_ref())),
         Operator::NotNan => Ok(!&(&nan_slots(&column) & &valid(column.as_ref()))),
-        op if accepts_what_is_nothing(op) => Ok(!&question.test.mask(&column)?),
+        op if is_negation(op) => {
+            let mask = !&question.test.mask(&column)?;
+            Ok(match column.nulls() {
+                Some(nulls) => &mask & nulls.inner(),
+                None => mask,
+            })
+        }
         _ => question.test.mask(&column),
     }
 }

@@ -1,8 +1,10 @@
 //! The predicate tree: constants, AND, OR, NOT and leaves, before and after binding.
 //!
-//! A predicate is two-valued on every row. Null and NaN satisfy no comparison, no `in` and no
-//! `starts-with`; they do satisfy `not-eq`, `not-in` and (null) `not-starts-with`. NOT means the
-//! operator's counterpart ([`Operator::negated`]), so `not (x < 5)` is `x >= 5`: false on null.
+//! A predicate is true, false or unknown on a row, and a row passes where the predicate is true.
+//! Every operator with literals is unknown on null; `<`, `<=`, `>` and `>=` are unknown on NaN as
+//! well, which equals no literal. NOT unknown is unknown, AND and OR follow Kleene's logic, so NOT
+//! moves down to the leaves without a change of meaning ([`Operator::negated`]), and of a predicate
+//! without NOT it is enough to evaluate where each leaf is true.
 
 use serde_json::Value;
 
@@ -18,7 +20,7 @@ pub enum Operator {
     NotNull,
     /// The value is NaN.
     IsNan,
-    /// The value is not NaN; true on null.
+    /// The value is not NaN; true on null, which is a missing value and no NaN.
     NotNan,
     /// Less than the literal.
     Lt,
@@ -30,20 +32,21 @@ pub enum Operator {
     GtEq,
     /// Equal to the literal; -0.0 equals 0.0.
     Eq,
-    /// Not equal to the literal; true on null and NaN.
+    /// Not equal to the literal; true on NaN, unknown on null.
     NotEq,
     /// Equal to one of the literals.
     In,
-    /// Equal to none of the literals; true on null and NaN.
+    /// Equal to none of the literals; true on NaN, unknown on null.
     NotIn,
     /// A string that starts with the literal.
     StartsWith,
-    /// A string that does not start with the literal; true on null.
+    /// A string that does not start with the literal; unknown on null.
     NotStartsWith,
 }
 
 impl Operator {
-    /// The operator that NOT turns this one into.
+    /// The operator that NOT turns this one into: true where this one is false, unknown where this
+    /// one is unknown.
     pub fn negated(self) -> Self {
         match self {
             Self::IsNull => Self::NotNull,
@@ -73,13 +76,12 @@ impl Operator {
         matches!(self, Self::In | Self::NotIn)
     }
 
-    /// Whether a null value satisfies the operator.
+    /// Whether the operator is true of null.
     pub fn accepts_null(self) -> bool {
-        use Operator::{IsNull, NotEq, NotIn, NotNan, NotStartsWith};
-        matches!(self, IsNull | NotNan | NotEq | NotIn | NotStartsWith)
+        matches!(self, Self::IsNull | Self::NotNan)
     }
 
-    /// Whether NaN satisfies the operator.
+    /// Whether the operator is true of NaN.
     pub fn accepts_nan(self) -> bool {
         matches!(self, Self::NotNull | Self::IsNan | Self::NotEq | Self::NotIn)
     }
@@ -96,7 +98,7 @@ pub enum Predicate<T> {
     And(Box<Self>, Box<Self>),
     /// One side holds.
     Or(Box<Self>, Box<Self>),
-    /// The counterpart holds.
+    /// The child is false.
     Not(Box<Self>),
     /// A question about one column.
     Leaf(T),
@@ -164,7 +166,7 @@ pub type BoundPredicate = Predicate<BoundLeaf>;
 
 /// A leaf whose counterpart under NOT is a leaf.
 pub trait Negate {
-    /// The leaf that holds where this one does not (see [`Operator::negated`]).
+    /// The leaf that is true where this one is false; see [`Operator::negated`].
     #[must_use]
     fn negated(&self) -> Self;
 }

@@ -131,7 +131,7 @@ fn a_transform_is_asked_with_literals_of_its_results() {
 fn a_transform_that_says_nothing_new_folds() {
     assert_bound(&of("lt", "identity", "code", "5"), &leaf("lt", "code", "5"));
     assert_bound(&of("eq", "void", "code", "5"), "false");
-    assert_bound(&of("not-eq", "void", "code", "5"), "true");
+    assert_bound(&of("not-eq", "void", "code", "5"), "false");
     let unary = |op: &str, transform: &str| {
         format!(
             r#"{{"type":"{op}","term":{{"type":"transform","transform":"{transform}","term":"code"}}}}"#
@@ -302,7 +302,26 @@ fn sets_are_sorted_without_duplicates() {
 }
 
 #[test]
-fn not_stays_where_it_is() {
-    let text = r#"{"type":"not","child":{"type":"lt","term":"code","value":5}}"#;
-    assert_bound(text, text);
+fn not_moves_to_the_leaves_before_they_fold() {
+    let not = |child: &str| format!(r#"{{"type":"not","child":{child}}}"#);
+    let not_null = r#"{"type":"not-null","term":"code"}"#;
+    let big = "99999999999";
+    assert_bound(&not(&leaf("lt", "code", "5")), &leaf("gt-eq", "code", "5"));
+    // Unknown for null, and so is its negation.
+    assert_bound(&leaf("eq", "code", big), "false");
+    assert_bound(&not(&leaf("eq", "code", big)), not_null);
+    assert_bound(&not(&leaf("gt", "code", big)), not_null);
+    assert_bound(&not(&not(&leaf("not-eq", "code", big))), not_null);
+    assert_bound(&not(&leaf("lt", "code", big)), "false");
+    assert_bound(&not(&of("eq", "void", "code", "5")), "false");
+}
+
+#[test]
+fn a_negation_whose_literal_no_value_equals_is_true_of_values_only() {
+    let not_null = r#"{"type":"not-null","term":"code"}"#;
+    let set = |values: &str| format!(r#"{{"type":"not-in","term":"code","values":[{values}]}}"#);
+    assert_bound(&leaf("not-eq", "code", "99999999999"), not_null);
+    assert_bound(&leaf("not-eq", "code", "5.5"), not_null);
+    assert_bound(&set("5.5,99999999999"), not_null);
+    assert_bound(&set("5,99999999999"), &leaf("not-eq", "code", "5"));
 }

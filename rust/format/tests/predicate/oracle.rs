@@ -11,55 +11,50 @@ use proptest::sample::select;
 
 pub(crate) type Row = Vec<Option<Datum>>;
 
-/// Whether a row satisfies a predicate; column `n` has field id `n + 1`.
+/// Whether a predicate is true of a row; column `n` has field id `n + 1`.
 pub(crate) fn matches(predicate: &BoundPredicate, row: &Row) -> bool {
-    walk(predicate, row, false)
+    truth(predicate, row) == Some(true)
 }
 
-fn walk(predicate: &BoundPredicate, row: &Row, negated: bool) -> bool {
+/// Kleene's three-valued logic: `None` is unknown.
+fn truth(predicate: &BoundPredicate, row: &Row) -> Option<bool> {
     match predicate {
-        Predicate::AlwaysTrue => !negated,
-        Predicate::AlwaysFalse => negated,
-        Predicate::Not(child) => walk(child, row, !negated),
-        Predicate::And(a, b) if !negated => walk(a, row, false) && walk(b, row, false),
-        Predicate::Or(a, b) if negated => walk(a, row, true) && walk(b, row, true),
-        Predicate::And(a, b) | Predicate::Or(a, b) => {
-            walk(a, row, negated) || walk(b, row, negated)
-        }
+        Predicate::AlwaysTrue => Some(true),
+        Predicate::AlwaysFalse => Some(false),
+        Predicate::Not(child) => truth(child, row).map(|it| !it),
+        Predicate::And(a, b) => match (truth(a, row), truth(b, row)) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            _ => None,
+        },
+        Predicate::Or(a, b) => match (truth(a, row), truth(b, row)) {
+            (Some(true), _) | (_, Some(true)) => Some(true),
+            (Some(false), Some(false)) => Some(false),
+            _ => None,
+        },
         Predicate::Leaf(leaf) => {
-            let op = if negated { opposite(leaf.op) } else { leaf.op };
             let column = usize::try_from(leaf.field_id).unwrap() - 1;
             let value = row[column].as_ref();
             let result = leaf.transform.as_ref().zip(value);
             match result.map(|(transform, value)| transform.apply(value).unwrap().unwrap()) {
-                Some(result) => leaf_matches(op, &leaf.literals, Some(&result)),
-                None => leaf_matches(op, &leaf.literals, value),
+                Some(result) => leaf_truth(leaf.op, &leaf.literals, Some(&result)),
+                None => leaf_truth(leaf.op, &leaf.literals, value),
             }
         }
     }
 }
 
-fn opposite(op: Operator) -> Operator {
-    use Operator as O;
-    let pairs = [
-        (O::IsNull, O::NotNull),
-        (O::IsNan, O::NotNan),
-        (O::Lt, O::GtEq),
-        (O::Gt, O::LtEq),
-        (O::Eq, O::NotEq),
-        (O::In, O::NotIn),
-        (O::StartsWith, O::NotStartsWith),
-    ];
-    let found = pairs.iter().find(|(a, b)| *a == op || *b == op).unwrap();
-    if found.0 == op { found.1 } else { found.0 }
-}
-
-fn leaf_matches(op: Operator, literals: &[Datum], value: Option<&Datum>) -> bool {
+fn leaf_truth(op: Operator, literals: &[Datum], value: Option<&Datum>) -> Option<bool> {
     use Operator as O;
     let Some(value) = value else {
-        return matches!(op, O::IsNull | O::NotNan | O::NotEq | O::NotIn | O::NotStartsWith);
+        return match op {
+            O::IsNull | O::NotNan => Some(true),
+            O::NotNull | O::IsNan => Some(false),
+            _ => None,
+        };
     };
     let nan = value.is_nan();
+    // NaN has no place among the numbers, but it is a value that differs from each of them.
     let order = |literal: &Datum| if nan { None } else { plain(value).compare(&plain(literal)) };
     let equal = |literal: &Datum| order(literal) == Some(Ordering::Equal);
     let prefixed = || match (value, &literals[0]) {
@@ -67,20 +62,20 @@ fn leaf_matches(op: Operator, literals: &[Datum], value: Option<&Datum>) -> bool
         _ => false,
     };
     match op {
-        O::IsNull => false,
-        O::NotNull => true,
-        O::IsNan => nan,
-        O::NotNan => !nan,
-        O::Lt => order(&literals[0]) == Some(Ordering::Less),
-        O::LtEq => order(&literals[0]).is_some_and(Ordering::is_le),
-        O::Gt => order(&literals[0]) == Some(Ordering::Greater),
-        O::GtEq => order(&literals[0]).is_some_and(Ordering::is_ge),
-        O::Eq => equal(&literals[0]),
-        O::NotEq => !equal(&literals[0]),
-        O::In => literals.iter().any(equal),
-        O::NotIn => !literals.iter().any(equal),
-        O::StartsWith => prefixed(),
-        O::NotStartsWith => !prefixed(),
+        O::IsNull => Some(false),
+        O::NotNull => Some(true),
+        O::IsNan => Some(nan),
+        O::NotNan => Some(!nan),
+        O::Lt => order(&literals[0]).map(Ordering::is_lt),
+        O::LtEq => order(&literals[0]).map(Ordering::is_le),
+        O::Gt => order(&literals[0]).map(Ordering::is_gt),
+        O::GtEq => order(&literals[0]).map(Ordering::is_ge),
+        O::Eq => Some(equal(&literals[0])),
+        O::NotEq => Some(!equal(&literals[0])),
+        O::In => Some(literals.iter().any(equal)),
+        O::NotIn => Some(!literals.iter().any(equal)),
+        O::StartsWith => Some(prefixed()),
+        O::NotStartsWith => Some(!prefixed()),
     }
 }
 

@@ -223,10 +223,10 @@ fn nulls_and_nan_answer_for_themselves() {
         &nulls,
         &[
             ("lt", "10", false, false),
-            ("not-eq", "10", true, true),
+            ("not-eq", "10", false, false),
             ("is-null", "", true, true),
             ("not-null", "", false, false),
-            ("not-in", "[1,2]", true, true),
+            ("not-in", "[1,2]", false, false),
         ],
     );
     let nans = vec![Some(Datum::Double(f64::NAN)); 2];
@@ -246,8 +246,24 @@ fn nulls_and_nan_answer_for_themselves() {
     assert_verdicts(
         PrimitiveType::Int,
         &mixed,
-        &[("lt", "10", true, false), ("is-null", "", true, false)],
+        &[("lt", "10", true, false), ("is-null", "", true, false), ("not-eq", "5", false, false)],
     );
+}
+
+#[test]
+fn files_with_nulls_or_without_a_count_of_nulls_never_match_a_negation_in_full() {
+    let mut stats = Stats::default();
+    let rows = [vec![Some(Datum::Int(5))], vec![Some(Datum::Int(6))]];
+    // The second file has no count of nulls, the third has a null.
+    stats.add(&[PrimitiveType::Int], &rows, 16, 0);
+    stats.add(&[PrimitiveType::Int], &rows, 16, 0b10);
+    stats.add(&[PrimitiveType::Int], &[rows[0].clone(), vec![None]], 16, 0);
+    let batch = stats.batch();
+    let filter = r#"{"type":"not","child":{"type":"eq","term":"c1","value":9}}"#;
+    let schema = oracle::schema(&[PrimitiveType::Int]);
+    let predicate = bind(&parse_json(filter).unwrap(), &schema, true).unwrap();
+    let must = evaluate_strict(&predicate, &FileStats::new(&batch)).unwrap();
+    assert_eq!(must, vec![true, false, false].into());
 }
 
 #[test]
