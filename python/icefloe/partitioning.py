@@ -154,6 +154,9 @@ class PartitionSpec(JsonModel):
     def __bool__(self) -> bool:
         return True
 
+    def __repr__(self) -> str:
+        return f"PartitionSpec({''.join(f'{field!r}, ' for field in self.fields)}spec_id={self.spec_id})"
+
     def __str__(self) -> str:
         return f"[{''.join(f'{chr(10)}  {field}' for field in self.fields)}{chr(10) if self.fields else ''}]"
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import Any, TypeAlias
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 from pydantic import ValidationError as PydanticError
 
 from icefloe.exceptions import ValidationError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 Identifier: TypeAlias = tuple[str, ...]
 Properties: TypeAlias = dict[str, str]
 RecursiveDict: TypeAlias = dict[str, Any]
 
-EMPTY_DICT: Any = MappingProxyType({})
 UTF8 = "utf-8"
+
+K = TypeVar("K")
+V = TypeVar("V")
+TableVersion: TypeAlias = Literal[1, 2, 3]
+ViewVersion: TypeAlias = Literal[1]
 
 
 def hyphenated(name: str) -> str:
@@ -63,6 +70,45 @@ class JsonModel(BaseModel):
         return super().model_dump_json(by_alias=by_alias, exclude_none=exclude_none, **options)
 
 
+class FrozenDict(dict[Any, Any]):
+    """A dictionary that refuses changes."""
+
+    def __setitem__(self, instance: Any, value: Any) -> None:
+        raise AttributeError("FrozenDict does not support assignment")
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        """Refuse: AttributeError."""
+        raise AttributeError("FrozenDict does not support .update()")
+
+
+EMPTY_DICT: Any = FrozenDict()
+
+
+class KeyDefaultDict(dict[K, V]):
+    """A dictionary whose missing values a function computes from their keys.
+
+    >>> KeyDefaultDict(str.upper)["a"]
+    'A'
+    """
+
+    def __init__(self, default_factory: Callable[[K], V]) -> None:
+        super().__init__()
+        self.default_factory = default_factory
+
+    def __missing__(self, key: K) -> V:
+        value = self[key] = self.default_factory(key)
+        return value
+
+
+@runtime_checkable
+class StructProtocol(Protocol):
+    """A row whose values are found by position."""
+
+    def __getitem__(self, pos: int) -> Any: ...
+
+    def __setitem__(self, pos: int, value: Any) -> None: ...
+
+
 class Record:
     """An immutable tuple of values, such as a partition's; compares and hashes by its values.
 
@@ -71,6 +117,7 @@ class Record:
     """
 
     __slots__ = ("_data",)
+    __class_getitem__: Any = classmethod(GenericAlias)
     _data: tuple[Any, ...]
 
     def __init__(self, *data: Any) -> None:
@@ -92,7 +139,7 @@ class Record:
         return hash(self._data)
 
     def __repr__(self) -> str:
-        return f"Record({', '.join(map(repr, self._data))})"
+        return f"{type(self).__name__}[{', '.join(map(str, self._data))}]"
 
     def __reduce__(self) -> tuple[type[Record], tuple[Any, ...]]:
         return Record, self._data

@@ -2,7 +2,7 @@
 
 >>> from icefloe.expressions import EqualTo, GreaterThan
 >>> EqualTo("name", "a") & GreaterThan("x", 5)
-And(left=EqualTo(term=Reference(name='name'), literal=literal('a')), right=GreaterThan(term=Reference(name='x'), literal=literal(5)))
+And(left=EqualTo(term=Reference(name='name'), literal=literal('a')), right=GreaterThan(term=Reference(name='x'), literal=LongLiteral(5)))
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def bind(schema: Schema, expression: BooleanExpression, case_sensitive: bool = T
     >>> from icefloe.schema import Schema
     >>> from icefloe.types import NestedField
     >>> bind(Schema(NestedField(1, "x", "int")), EqualTo("x", "5")).literal
-    literal(5)
+    LongLiteral(5)
     """
     if isinstance(expression, And):
         return And(bind(schema, expression.left, case_sensitive), bind(schema, expression.right, case_sensitive))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from icefloe.expressions.terms import Bound, BoundTerm
 from icefloe.expressions.tree import BooleanExpression
@@ -124,19 +124,30 @@ class BoundNotStartsWith(BoundLiteralPredicate):
     operator = "not-starts-with"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class BoundSetPredicate(BoundPredicate):
     """A predicate with many literals."""
 
-    values: frozenset[Literal]
+    literals: frozenset[Literal]
 
     @property
-    def literals(self) -> set[Literal]:
-        """The literals as a set."""
-        return set(self.values)
+    def values(self) -> frozenset[Literal]:
+        """The literals."""
+        return self.literals
+
+    @property
+    def value_set(self) -> set[Any]:
+        """The values of the literals."""
+        return {literal.value for literal in self.literals}
 
     def __invert__(self) -> BooleanExpression:
-        return self.negation(self.term, self.values)  # type: ignore[call-arg]  # negations have the same shape
+        return self.negation(self.term, self.literals)  # type: ignore[call-arg]  # negations have the same shape
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.term!r}, {{{', '.join(map(repr, self.literals))}}})"
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}({self.term}, {{{', '.join(map(str, self.literals))}}})"
 
 
 class BoundIn(BoundSetPredicate):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic
+
+from typing_extensions import Self, TypeVar
 
 from icefloe.exceptions import ValidationError
 from icefloe.types import FloatType, IcebergType, IntegerType, LongType, PrimitiveType
 
+L_co = TypeVar("L_co", covariant=True, default=Any)
 
-class Literal:
+
+class Literal(Generic[L_co]):
     """A value in an expression. Literals are equal if their kinds and values are."""
 
     __slots__ = ("_value",)
@@ -30,7 +34,9 @@ class Literal:
         """
         converted = self._to(type_var) if isinstance(type_var, PrimitiveType) else None
         if converted is None:
-            raise ValidationError(f"{self} cannot be compared with values of type {type_var}")
+            raise ValidationError(
+                f"Could not convert {self} into a {type_var}: it cannot be compared with values of that type"
+            )
         return converted
 
     def _to(self, kind: PrimitiveType) -> Literal | None:
@@ -60,7 +66,7 @@ class Literal:
         return str(self._value)
 
     def __repr__(self) -> str:
-        return f"literal({self._value!r})"
+        return f"{type(self).__name__}({self._value!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._value,)
@@ -72,6 +78,13 @@ class _Beyond(Literal):
     __slots__ = ()
     bound: ClassVar[Any] = None
 
+    _only: ClassVar[dict[type, Any]] = {}
+
+    def __new__(cls) -> Self:
+        """Return the one literal of its kind."""
+        only: Self = _Beyond._only.setdefault(cls, super().__new__(cls))
+        return only
+
     def __init__(self) -> None:
         super().__init__(self.bound)
 
@@ -79,6 +92,9 @@ class _Beyond(Literal):
         """Return itself: it lies beyond the values of its own type alone."""
         del type_var
         return self
+
+    def __str__(self) -> str:
+        return type(self).__name__
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

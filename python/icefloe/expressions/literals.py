@@ -43,6 +43,7 @@ from icefloe.types import (
 )
 
 __all__ = [
+    "UUID_BYTES_LENGTH",
     "AboveMax",
     "BelowMin",
     "BinaryLiteral",
@@ -66,6 +67,8 @@ __all__ = [
     "UUIDLiteral",
     "literal",
 ]
+
+UUID_BYTES_LENGTH = 16
 
 _TIMESTAMPS = (TimestampType, TimestamptzType)
 _NANO_TIMESTAMPS = (TimestampNanoType, TimestamptzNanoType)
@@ -231,7 +234,7 @@ class StringLiteral(Literal):
             if isinstance(kind, (FloatType, DoubleType)):
                 return DoubleLiteral(float(text)).to(kind)
         except (ArithmeticError, ValueError) as error:
-            raise ValidationError(f"{text!r} is not a number, as values of type {kind} are") from error
+            raise ValidationError(f"Could not convert {text} into a {kind}: it does not spell a number") from error
         return _from_text(kind, text)
 
     def __repr__(self) -> str:
@@ -276,7 +279,7 @@ def literal(value: Any) -> Literal:
     """Return the literal of a Python value.
 
     >>> literal(34), literal("a")
-    (literal(34), literal('a'))
+    (LongLiteral(34), literal('a'))
     """
     if isinstance(value, Literal):
         return value
@@ -354,4 +357,4 @@ def _bytes_to(value: bytes, kind: PrimitiveType) -> Literal | None:
         return BinaryLiteral(value)
     if isinstance(kind, FixedType) and kind.length == len(value):
         return FixedLiteral(value)
-    return UUIDLiteral(value) if isinstance(kind, UUIDType) and len(value) == 16 else None
+    return UUIDLiteral(value) if isinstance(kind, UUIDType) and len(value) == UUID_BYTES_LENGTH else None

@@ -98,7 +98,7 @@ def parse(expr: str) -> BooleanExpression:
         ValidationError: The text is not an expression; the message shows where.
 
     >>> parse("x in (1, 2) and not name like 'a%'")
-    And(left=In(Reference(name='x'), {literal(1), literal(2)}), right=Not(child=StartsWith(term=Reference(name='name'), literal=literal('a'))))
+    And(left=In(Reference(name='x'), {LongLiteral(1), LongLiteral(2)}), right=Not(child=StartsWith(term=Reference(name='name'), literal=literal('a'))))
     """
     parser = _Parser(expr)
     found = parser.expression(0)

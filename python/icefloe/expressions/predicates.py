@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from icefloe.exceptions import ValidationError
+from icefloe.expressions import bound
 from icefloe.expressions.leaf_binding import bind_literal, bind_set, bind_unary
 from icefloe.expressions.literals import Literal, literal
 from icefloe.expressions.terms import BoundTransform, Reference, Unbound, UnboundTerm, UnboundTransform, to_term
@@ -48,6 +49,11 @@ class UnboundPredicate(Unbound, BooleanExpression):
         if isinstance(term, BoundTransform) and isinstance(term.transform, VoidTransform):
             return AlwaysTrue() if self.operator in _TRUE_OF_NULL else AlwaysFalse()
         return self._on(term)
+
+    @property
+    def as_bound(self) -> type[bound.BoundPredicate]:
+        """The class of the predicate once it is bound."""
+        return _BOUND[self.operator]
 
     def _on(self, term: BoundTerm) -> BooleanExpression:
         """Return the predicate on a bound term."""
@@ -238,6 +244,9 @@ class SetPredicate(UnboundPredicate):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.term!r}, {{{', '.join(map(repr, self.values))}}})"
 
+    def __str__(self) -> str:
+        return f"{type(self).__name__}({self.term}, {{{', '.join(map(str, self.values))}}})"
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.term, self.values)
 
@@ -246,7 +255,7 @@ class In(SetPredicate):
     """The value is one of several.
 
     >>> In("x", [1])
-    EqualTo(term=Reference(name='x'), literal=literal(1))
+    EqualTo(term=Reference(name='x'), literal=LongLiteral(1))
     """
 
     __slots__ = ()
@@ -274,6 +283,13 @@ for _one, _other in (
     (In, NotIn),
 ):
     _one.negation, _other.negation = _other, _one
+
+
+_BOUND: dict[str, type[bound.BoundPredicate]] = {
+    kind.operator: kind
+    for kind in vars(bound).values()
+    if isinstance(kind, type) and issubclass(kind, bound.BoundPredicate) and kind.operator
+}
 
 
 def _literal(value: Any) -> Literal:

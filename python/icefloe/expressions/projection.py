@@ -7,7 +7,7 @@
 >>> schema = Schema(NestedField(1, "x", "long"))
 >>> spec = PartitionSpec(PartitionField(1, 1000, "bucket[16]", "x_bucket"))
 >>> inclusive_projection(schema, spec)(parse("x = 34"))
-EqualTo(term=Reference(name='x_bucket'), literal=literal(3))
+EqualTo(term=Reference(name='x_bucket'), literal=LongLiteral(3))
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
@@ -15,9 +16,10 @@ if TYPE_CHECKING:
 
 
 class Term:
-    """Root of all terms."""
+    """Root of all terms. Classes below take a type in brackets in annotations, as `BoundReference[int]`."""
 
     __slots__ = ()
+    __class_getitem__: Any = classmethod(GenericAlias)
 
 
 class Unbound:
@@ -109,7 +111,7 @@ class UnboundTransform(UnboundTerm):
 
     >>> from icefloe.expressions import EqualTo
     >>> EqualTo(UnboundTransform("id", "bucket[16]"), 3)
-    EqualTo(term=UnboundTransform(term=Reference(name='id'), transform=BucketTransform(num_buckets=16)), literal=literal(3))
+    EqualTo(term=UnboundTransform(term=Reference(name='id'), transform=BucketTransform(num_buckets=16)), literal=LongLiteral(3))
     """
 
     term: Reference

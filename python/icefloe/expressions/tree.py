@@ -6,7 +6,8 @@ where the expression is true.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from icefloe.exceptions import ValidationError
 
@@ -22,9 +23,10 @@ _REBALANCE_AT = 64
 
 
 class BooleanExpression:
-    """Root of all expressions."""
+    """Root of all expressions. Classes below take types in brackets in annotations, as `LiteralPredicate[int]`."""
 
     __slots__ = ()
+    __class_getitem__: Any = classmethod(GenericAlias)
 
     def __invert__(self) -> BooleanExpression:
         return Not(self)
@@ -39,7 +41,25 @@ class BooleanExpression:
         return repr(self)
 
 
-class AlwaysTrue(BooleanExpression):
+class _Constant(BooleanExpression):
+    """An expression that no row decides; one object of each."""
+
+    __slots__ = ()
+    _only: ClassVar[dict[type, Any]] = {}
+
+    def __new__(cls) -> Self:
+        """Return the one instance."""
+        only: Self = _Constant._only.setdefault(cls, super().__new__(cls))
+        return only
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __copy__(self) -> Self:
+        return self
+
+
+class AlwaysTrue(_Constant):
     """True of every row."""
 
     __slots__ = ()
@@ -57,7 +77,7 @@ class AlwaysTrue(BooleanExpression):
         return "AlwaysTrue()"
 
 
-class AlwaysFalse(BooleanExpression):
+class AlwaysFalse(_Constant):
     """True of no row."""
 
     __slots__ = ()
@@ -164,6 +184,9 @@ class And(_Pair):
         kept = tuple(part for part in parts if not isinstance(part, AlwaysTrue))
         return cast("Self", cls._joined(kept) if kept else AlwaysTrue())
 
+    def __invert__(self) -> BooleanExpression:
+        return Or(~self.left, ~self.right)
+
 
 class Or(_Pair):
     """True where any of its parts is; folds constants, so that the result may be of another kind.
@@ -181,6 +204,9 @@ class Or(_Pair):
             return cast("Self", AlwaysTrue())
         kept = tuple(part for part in parts if not isinstance(part, AlwaysFalse))
         return cast("Self", cls._joined(kept) if kept else AlwaysFalse())
+
+    def __invert__(self) -> BooleanExpression:
+        return And(~self.left, ~self.right)
 
 
 class Not(BooleanExpression):

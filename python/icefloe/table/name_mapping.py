@@ -34,6 +34,13 @@ class MappedField(JsonModel):
             value["fields"] = [field.model_dump() for field in self.fields]
         return value
 
+    def __repr__(self) -> str:
+        return f"MappedField(field_id={self.field_id}, names={list(self.names)!r}, fields={list(self.fields)!r})"
+
+    def __str__(self) -> str:
+        below = f" {', '.join(map(str, self.fields))}" if self.fields else ""
+        return f"([{', '.join(self.names)}] -> {self.field_id}{below})"
+
 
 class NameMapping(RootModel[tuple[MappedField, ...]]):
     """The mapping of a table.
@@ -66,8 +73,12 @@ class NameMapping(RootModel[tuple[MappedField, ...]]):
     def __iter__(self) -> Iterator[MappedField]:  # type: ignore[override]  # pydantic iterates over attributes
         return iter(self.root)
 
+    def __repr__(self) -> str:
+        return f"NameMapping(root={list(self.root)!r})"
+
     def __str__(self) -> str:
-        return f"[{', '.join(map(str, self.root))}]"
+        lines = "".join(f"\n  {field}" for field in self.root)
+        return f"[{lines}\n]" if lines else "[]"
 
 
 def parse_mapping_from_json(mapping: str) -> NameMapping:

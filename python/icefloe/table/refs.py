@@ -19,6 +19,9 @@ class SnapshotRefType(str, Enum):
     BRANCH = "branch"
     TAG = "tag"
 
+    def __repr__(self) -> str:
+        return f"SnapshotRefType.{self.name}"
+
     def __str__(self) -> str:
         return self.value
 

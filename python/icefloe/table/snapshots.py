@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from icefloe.table.metadata import TableMetadata
 
 INITIAL_SEQUENCE_NUMBER = 0
+OPERATION = "operation"
 # What metadata files of a table without rows say of its current snapshot.
 NO_SNAPSHOT_ID = -1
 
@@ -27,8 +29,10 @@ class Operation(str, Enum):
     OVERWRITE = "overwrite"
     DELETE = "delete"
 
-    def __str__(self) -> str:
-        return self.value
+    def __repr__(self) -> str:
+        return f"Operation.{self.name}"
+
+    __str__ = __repr__
 
 
 class IsolationLevel(str, Enum):
@@ -39,10 +43,11 @@ class IsolationLevel(str, Enum):
 
 
 class Summary(Mapping[str, str]):
-    """What a commit did: its operation and counts, all of them text.
+    """The operation of a commit and its counts, all of them text; a key that is not there has the value None.
 
-    >>> Summary(Operation.APPEND, **{"added-records": "3"})["added-records"]
-    '3'
+    >>> summary = Summary(Operation.APPEND, **{"added-records": "3"})
+    >>> summary["added-records"], summary["deleted-records"], summary.get("deleted-records", "0")
+    ('3', None, '0')
     """
 
     __slots__ = ("_properties", "operation")
@@ -63,11 +68,19 @@ class Summary(Mapping[str, str]):
         """Return the JSON object, its operation first."""
         return {"operation": self.operation.value, **self._properties}
 
-    def __getitem__(self, key: str) -> str:
-        return self.operation.value if key == "operation" else self._properties[key]
+    def __getitem__(self, key: str) -> Any:
+        return self.operation if key.lower() == OPERATION else self._properties.get(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the value of a key, or the default if the key is not there."""
+        value = self[key]
+        return default if value is None else value
+
+    def __contains__(self, key: object) -> bool:
+        return key == OPERATION or key in self._properties
 
     def __iter__(self) -> Iterator[str]:
-        yield "operation"
+        yield OPERATION
         yield from self._properties
 
     def __len__(self) -> int:
@@ -82,6 +95,9 @@ class Summary(Mapping[str, str]):
     def __repr__(self) -> str:
         properties = f", **{self._properties!r}" if self._properties else ""
         return f"Summary({self.operation!r}{properties})"
+
+    def __str__(self) -> str:
+        return f"operation={self.operation!r}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _summary_from_json, (self.to_json_value(),)
@@ -130,7 +146,7 @@ class Snapshot(JsonModel):
     snapshot_id: StrictInt
     parent_snapshot_id: StrictInt | None = None
     sequence_number: StrictInt = INITIAL_SEQUENCE_NUMBER
-    timestamp_ms: StrictInt
+    timestamp_ms: StrictInt = Field(default_factory=lambda: time.time_ns() // 1_000_000)
     manifest_list: StrictStr | None = None
     manifest_paths: tuple[str, ...] | None = Field(
         default=None, validation_alias="manifests", serialization_alias="manifests"
@@ -153,9 +169,24 @@ class Snapshot(JsonModel):
         return Operation.OVERWRITE if self.summary is None else self.summary.operation
 
     def __str__(self) -> str:
+        operation = "" if self.summary is None else f"{self.summary.operation}: "
         parent = "" if self.parent_snapshot_id is None else f", parent_id={self.parent_snapshot_id}"
         schema = "" if self.schema_id is None else f", schema_id={self.schema_id}"
-        return f"{self.operation.name}: id={self.snapshot_id}{parent}{schema}"
+        return f"{operation}id={self.snapshot_id}{parent}{schema}"
+
+    def __repr__(self) -> str:
+        parts = [
+            f"snapshot_id={self.snapshot_id}",
+            f"parent_snapshot_id={self.parent_snapshot_id}",
+            f"sequence_number={self.sequence_number}",
+            f"timestamp_ms={self.timestamp_ms}",
+            f"manifest_list={self.manifest_list!r}",
+        ]
+        for name in ("summary", "schema_id", "first_row_id", "added_rows"):
+            value = getattr(self, name)
+            if value is not None:
+                parts.append(f"{name}={value!r}")
+        return f"Snapshot({', '.join(parts)})"
 
 
 class SnapshotLogEntry(JsonModel):

@@ -25,6 +25,9 @@ class SortDirection(Enum):
     ASC = "asc"
     DESC = "desc"
 
+    def __repr__(self) -> str:
+        return f"SortDirection.{self.name}"
+
     def __str__(self) -> str:
         return self.name
 
@@ -34,6 +37,9 @@ class NullOrder(Enum):
 
     NULLS_FIRST = "nulls-first"
     NULLS_LAST = "nulls-last"
+
+    def __repr__(self) -> str:
+        return f"NullOrder.{self.name}"
 
     def __str__(self) -> str:
         return self.name.replace("_", " ")
@@ -139,6 +145,9 @@ class SortOrder(JsonModel):
 
     def __bool__(self) -> bool:
         return True
+
+    def __repr__(self) -> str:
+        return f"SortOrder({''.join(f'{field!r}, ' for field in self.fields)}order_id={self.order_id})"
 
     def __str__(self) -> str:
         return f"[{''.join(f'{chr(10)}  {field}' for field in self.fields)}{chr(10) if self.fields else ''}]"

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from icefloe.transforms.source_types import DATES, INTEGERS, TEXTS, TIMESTAMPS
 from icefloe.transforms.transform import Transform, checked_parameter
 from icefloe.types import DecimalType, FixedType, IcebergType, IntegerType
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class BucketTransform(Transform):
@@ -17,8 +22,9 @@ class BucketTransform(Transform):
     __slots__ = ("_num_buckets",)
     _num_buckets: int
 
-    def __init__(self, num_buckets: int) -> None:
-        self._num_buckets = checked_parameter("num_buckets", num_buckets)
+    def __new__(cls, num_buckets: int) -> Self:
+        """Return the one transform of a number of buckets."""
+        return cls._one(num_buckets=checked_parameter("num_buckets", num_buckets))
 
     @property
     def num_buckets(self) -> int:
@@ -33,6 +39,9 @@ class BucketTransform(Transform):
     def result_type(self, source: IcebergType) -> IcebergType:
         """Return int."""
         return IntegerType()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BucketTransform, (self._num_buckets,)
 
     def __str__(self) -> str:
         return f"bucket[{self._num_buckets}]"

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any, ClassVar
+from threading import Lock
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast
+from weakref import WeakValueDictionary
+
+from typing_extensions import Self, TypeVar
 
 from icefloe.conversions import to_ordinal
 from icefloe.exceptions import ValidationError
@@ -19,11 +24,56 @@ if TYPE_CHECKING:
     from icefloe.expressions.bound import BoundPredicate
 
 
-class Transform:
-    """A rule from source values to partition values. Immutable; ``str(transform)`` is the specification's spelling."""
+S = TypeVar("S", default=Any)
+T = TypeVar("T", default=Any)
 
-    __slots__ = ()
+
+class Transform(Generic[S, T]):
+    """A rule from source values to partition values. Immutable; ``str(transform)`` is the specification's spelling.
+
+    Equal transforms are the same object.
+
+    >>> from icefloe.transforms import BucketTransform
+    >>> BucketTransform(16) is BucketTransform(16)
+    True
+    """
+
+    __slots__ = ("__weakref__",)
     _text: ClassVar[str] = ""
+    _only: ClassVar[WeakValueDictionary[tuple[Any, ...], Transform]] = WeakValueDictionary()
+    _lock: ClassVar[Lock] = Lock()
+
+    def __new__(cls) -> Self:
+        """Return the one instance of a transform without parameters."""
+        return cls._one()
+
+    @classmethod
+    def _one(cls, **parameters: Any) -> Self:
+        """Return the one instance with these parameters."""
+        key = (cls, *parameters.values())
+        with Transform._lock:
+            found = Transform._only.get(key)
+            if found is None:
+                found = super().__new__(cls)
+                for name, value in parameters.items():
+                    object.__setattr__(found, f"_{name}", value)
+                Transform._only[key] = found
+        return cast("Self", found)
+
+    @property
+    def root(self) -> str:
+        """The specification's spelling."""
+        return str(self)
+
+    def model_dump(self, **options: Any) -> str:
+        """Return the specification's spelling; options are accepted and ignored."""
+        del options
+        return str(self)
+
+    def model_dump_json(self, **options: Any) -> str:
+        """Return the specification's spelling as JSON text."""
+        del options
+        return json.dumps(str(self))
 
     def transform(self, source: IcebergType) -> Callable[[Any], Any]:
         """Return a function from one source value to its partition value, None for None.
@@ -93,7 +143,7 @@ class Transform:
         >>> from icefloe.types import NestedField
         >>> column = GreaterThan("x", 99).bind(Schema(NestedField(1, "x", "int")))
         >>> TruncateTransform(10).project("x_trunc", column)
-        GreaterThanOrEqual(term=Reference(name='x_trunc'), literal=literal(100))
+        GreaterThanOrEqual(term=Reference(name='x_trunc'), literal=LongLiteral(100))
         """
         return projected(pred, self, name, strict=False)
 
@@ -144,6 +194,12 @@ class Transform:
 
     def __hash__(self) -> int:
         return hash(str(self))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"transform {self} is immutable")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), ()
 
 
 @singledispatch

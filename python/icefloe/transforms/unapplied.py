@@ -11,6 +11,8 @@ from icefloe.types import IcebergType, PrimitiveType, StringType
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from typing_extensions import Self
+
     from icefloe.expressions.bound import BoundPredicate
 
 
@@ -44,8 +46,9 @@ class UnknownTransform(Transform):
     __slots__ = ("_spelled",)
     _spelled: str
 
-    def __init__(self, transform: str) -> None:
-        self._spelled = transform
+    def __new__(cls, transform: str) -> Self:
+        """Return the one transform of a text."""
+        return cls._one(spelled=transform)
 
     def can_transform(self, source: IcebergType) -> bool:
         """Return false: its values cannot be computed."""
@@ -68,6 +71,9 @@ class UnknownTransform(Transform):
 
     def _checked(self, source: IcebergType) -> PrimitiveType:
         raise FeatureUnsupportedError(f"applying the transform {self}, which is not known, to values of type {source}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return UnknownTransform, (self._spelled,)
 
     def __str__(self) -> str:
         return self._spelled

@@ -12,6 +12,8 @@ from icefloe.transforms.transform import Transform, checked_parameter
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from typing_extensions import Self
+
     from icefloe.types import IcebergType
 
 
@@ -64,8 +66,9 @@ class TruncateTransform(_ValueTransform):
     __slots__ = ("_width",)
     _width: int
 
-    def __init__(self, width: int) -> None:
-        self._width = checked_parameter("width", width)
+    def __new__(cls, width: int) -> Self:
+        """Return the one transform of a width."""
+        return cls._one(width=checked_parameter("width", width))
 
     @property
     def width(self) -> int:
@@ -75,6 +78,9 @@ class TruncateTransform(_ValueTransform):
     def can_transform(self, source: IcebergType) -> bool:
         """Return whether the type is int, long, decimal, string or binary."""
         return str(source) in INTEGERS | TEXTS or str(source).startswith("decimal(")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TruncateTransform, (self._width,)
 
     def __str__(self) -> str:
         return f"truncate[{self._width}]"

@@ -24,6 +24,7 @@ from icefloe.expressions import (
     BoundNotNull,
     EqualTo,
     GreaterThan,
+    GreaterThanOrEqual,
     In,
     IsNaN,
     IsNull,
@@ -260,3 +261,19 @@ def test_json_on_a_transform_is_read_and_written() -> None:
 def test_json_constants_may_be_plain() -> None:
     assert expression_from_json("true") == AlwaysTrue()
     assert expression_from_json('{"type":"false"}') == AlwaysFalse()
+
+
+def test_negated_conjunction_negates_its_parts() -> None:
+    assert ~And(EqualTo("a", 1), LessThan("b", 2)) == Or(NotEqualTo("a", 1), GreaterThanOrEqual("b", 2))
+    assert ~Or(EqualTo("a", 1), LessThan("b", 2)) == And(NotEqualTo("a", 1), GreaterThanOrEqual("b", 2))
+
+
+def test_constants_are_one_object() -> None:
+    assert AlwaysTrue() is AlwaysTrue()
+    assert pickle.loads(pickle.dumps(AlwaysFalse())) is AlwaysFalse()
+
+
+def test_literals_print_their_class() -> None:
+    assert repr(EqualTo("a", 5)) == "EqualTo(term=Reference(name='a'), literal=LongLiteral(5))"
+    assert str(In("a", [1, 2])) == "In(Reference(name='a'), {1, 2})"
+    assert repr(literal(2**40).to(type_from_text("int"))) == "IntAboveMax()"

@@ -57,7 +57,7 @@ X1 = EqualTo("x", 1)
         ("x in (1)", X1),
         ("x not in ('a', 'b')", NotIn("x", ["a", "b"])),
         ("x between 1 and 2 and y = 1", And(And(GreaterThanOrEqual("x", 1), LessThanOrEqual("x", 2)), EqualTo("y", 1))),
-        ("x not between 1 and 2", Not(And(GreaterThanOrEqual("x", 1), LessThanOrEqual("x", 2)))),
+        ("x not between 1 and 2", Or(LessThan("x", 1), GreaterThan("x", 2))),
         ("x like 'ab%'", StartsWith("x", "ab")),
         ("x like 'ab'", EqualTo("x", "ab")),
         (r"x like 'a\%b%'", StartsWith("x", "a%b")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 import uuid
@@ -13,11 +14,13 @@ import pyarrow as pa
 import pytest
 from icefloe.conversions import from_json_value, to_ordinal
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.expressions import Literal, LiteralPredicate
 from icefloe.partitioning import PartitionField, PartitionFieldValue, PartitionKey, PartitionSpec
 from icefloe.schema import Schema
 from icefloe.transforms import (
     BucketTransform,
     IdentityTransform,
+    Transform,
     TruncateTransform,
     UnknownTransform,
     VoidTransform,
@@ -169,3 +172,23 @@ def test_spec_without_ids_gets_them_and_survives_json() -> None:
 def test_all_void_spec_is_unpartitioned() -> None:
     assert PartitionSpec(PartitionField(1, 1000, "void", "a")).is_unpartitioned()
     assert not PartitionSpec(PartitionField(1, 1000, "day", "a")).is_unpartitioned()
+
+
+@pytest.mark.parametrize("text", ["identity", "day", "void", "bucket[4]", "truncate[3]", "zorder"])
+def test_equal_transforms_are_one_object(text: str) -> None:
+    transform = parse_transform(text)
+    assert parse_transform(text) is transform
+    assert pickle.loads(pickle.dumps(transform)) is transform
+    assert copy.deepcopy(transform) is transform
+    assert (transform.root, transform.model_dump_json()) == (text, f'"{text}"')
+
+
+def test_transform_and_literal_take_types_in_brackets() -> None:
+    assert Transform[int, int].__origin__ is Transform
+    assert Literal[int].__origin__ is Literal
+    assert LiteralPredicate[int].__origin__ is LiteralPredicate
+
+
+def test_transform_parameters_cannot_be_changed() -> None:
+    with pytest.raises(AttributeError, match="immutable"):
+        BucketTransform(4)._num_buckets = 5
