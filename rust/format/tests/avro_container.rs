@@ -139,11 +139,41 @@ fn a_count_beyond_the_data_is_refused_and_weightless_items_cost_nothing() {
 }
 
 #[test]
-fn integers_of_more_than_64_bits_are_refused() {
-    for bytes in [&[0xff; 11][..], &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2]] {
-        assert_eq!(Cursor::new(bytes).long(), Err(Malformed::VarintTooLong));
+fn integers_drop_the_bits_of_their_last_byte_that_overflow() {
+    // As `BinaryDecoder` of Avro's Java library decodes these bytes.
+    let ten = |last: u8| [[0xff; 9].as_slice(), &[last]].concat();
+    for last in [1, 3, 0x7f] {
+        assert_eq!(Cursor::new(&ten(last)).long(), Ok(i64::MIN), "{last}");
     }
+    for last in [0, 2, 0x7e] {
+        assert_eq!(Cursor::new(&ten(last)).long(), Ok(i64::MIN / 2), "{last}");
+    }
+    for last in [0x0f, 0x1f, 0x7f] {
+        let bytes = [0xff, 0xff, 0xff, 0xff, last];
+        assert_eq!(Cursor::new(&bytes).int(), Ok(i32::MIN), "{last}");
+    }
+    assert_eq!(Cursor::new(&[0x80, 0x80, 0x80, 0x80, 0x40]).int(), Ok(0));
+}
+
+#[test]
+fn integers_of_too_many_bytes_are_refused() {
+    assert_eq!(Cursor::new(&[0xff; 11]).long(), Err(Malformed::VarintTooLong));
     assert_eq!(Cursor::new(&[0x80]).long(), Err(Malformed::EndOfData));
+    let six = [0xff, 0xff, 0xff, 0xff, 0xff, 1];
+    assert_eq!(Cursor::new(&six).int(), Err(Malformed::IntOutOfRange));
+    // A long is no int with bits to drop.
+    assert_eq!(
+        Cursor::new(&[0x80, 0x80, 0x80, 0x80, 0x40]).long_as_int(),
+        Err(Malformed::IntOutOfRange)
+    );
+}
+
+#[test]
+fn lengths_whose_last_byte_overflows_are_checked_after_they_wrapped() {
+    let length = [[0x80; 9].as_slice(), &[0x02], &[1; 4]].concat();
+    assert_eq!(Cursor::new(&length).bytes(), Ok(&[][..]));
+    let negative = [[0xff; 9].as_slice(), &[0x03], &[1; 4]].concat();
+    assert_eq!(Cursor::new(&negative).bytes(), Err(Malformed::Length));
 }
 
 proptest! {

@@ -155,3 +155,25 @@ fn types_that_cost_time_and_hold_nothing_are_few() {
     assert!(AvroType::parse(&nulls(1000)).is_ok());
     assert!(matches!(AvroType::parse(&nulls(2000)), Err(Error::Corrupt { .. })));
 }
+
+#[test]
+fn keys_of_maps_by_int_may_be_longs() {
+    let wanted = || {
+        let value = PrimitiveType::Long.into();
+        let (key, value_required) = (PrimitiveType::Int.into(), true);
+        Type::Map(Box::new(MapType { key_id: 2, key, value_id: 3, value_required, value }))
+    };
+    let written = r#"{"type":"array","items":{"type":"record","name":"k2_v3","fields":[
+        {"name":"key","type":"long","field-id":2},{"name":"value","type":"long","field-id":3}]}}"#;
+    let mut bytes = Vec::new();
+    put_length(&mut bytes, 3);
+    // No column has the second id.
+    for (key, value) in [(7, 1), (1_i64 << 33 | 7, 2), (9, 3)] {
+        put_long(&mut bytes, key);
+        put_long(&mut bytes, value);
+    }
+    put_length(&mut bytes, 0);
+    let column = read(wanted(), written, &bytes).unwrap();
+    assert_eq!(column.as_map().keys().as_primitive::<Int32Type>().values(), &[7, 9]);
+    assert_eq!(column.as_map().values().as_primitive::<Int64Type>().values(), &[1, 3]);
+}

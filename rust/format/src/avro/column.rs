@@ -47,6 +47,8 @@ pub(super) enum Presence {
 enum Values {
     Boolean(BooleanBufferBuilder, NullBufferBuilder),
     Int(Words<i32>),
+    /// An int column of which the writer stored longs.
+    LongAsInt(Words<i32>),
     Long(Words<i64>),
     /// Microseconds of which the writer stored milliseconds.
     Millis(Words<i64>),
@@ -122,7 +124,7 @@ impl Column {
                 values.append_n(count, false);
                 nulls.append_n_nulls(count);
             }
-            Values::Int(words) => words.push_nulls(count),
+            Values::Int(words) | Values::LongAsInt(words) => words.push_nulls(count),
             Values::Long(words) | Values::Millis(words) => words.push_nulls(count),
             Values::Float(words) => words.push_nulls(count),
             Values::Double(words) | Values::FloatAsDouble(words) => words.push_nulls(count),
@@ -140,7 +142,7 @@ impl Column {
     /// Make room for values that are yet to come. Small columns do not need it.
     pub(super) fn reserve(&mut self, forecast: Forecast) {
         match &mut self.values {
-            Values::Int(words) => forecast.reserve(&mut words.values),
+            Values::Int(words) | Values::LongAsInt(words) => forecast.reserve(&mut words.values),
             Values::Long(words) => forecast.reserve(&mut words.values),
             Values::Bytes(column) => column.reserve(forecast),
             Values::List(column) => column.reserve(forecast),
@@ -157,7 +159,7 @@ impl Column {
             Values::Boolean(values, nulls) => {
                 Ok(Arc::new(BooleanArray::new(values.finish(), nulls.finish())))
             }
-            Values::Int(words) => words.finish(),
+            Values::Int(words) | Values::LongAsInt(words) => words.finish(),
             Values::Long(words) | Values::Millis(words) => words.finish(),
             Values::Float(words) => words.finish(),
             Values::Double(words) | Values::FloatAsDouble(words) => words.finish(),
@@ -235,6 +237,9 @@ impl Values {
             PrimitiveType::Boolean if matches!(kind, None | Some(Kind::Boolean)) => {
                 Self::Boolean(BooleanBufferBuilder::new(0), NullBufferBuilder::new(0))
             }
+            PrimitiveType::Int | PrimitiveType::Date if matches!(kind, Some(Kind::Long)) => {
+                Self::LongAsInt(Words::new(data_type))
+            }
             PrimitiveType::Int | PrimitiveType::Date if integral => {
                 Self::Int(Words::new(data_type))
             }
@@ -280,6 +285,7 @@ impl Values {
                 nulls.append_non_null();
             }
             Self::Int(words) => words.push(cursor.int()?),
+            Self::LongAsInt(words) => words.push(cursor.long_as_int()?),
             Self::Long(words) => words.push(cursor.long()?),
             Self::Millis(words) => {
                 let micros = cursor.long()?.checked_mul(1_000);

@@ -7,9 +7,9 @@ use std::fmt;
 pub enum Malformed {
     /// A value extends past the end of the data.
     EndOfData,
-    /// A variable-length integer has more than 64 bits.
+    /// A variable-length integer has more than ten bytes.
     VarintTooLong,
-    /// An `int` is outside 32 bits.
+    /// An `int` has more than five bytes, or a `long` read as one is outside 32 bits.
     IntOutOfRange,
     /// A length or count is negative or larger than the data that should hold it.
     Length,
@@ -92,15 +92,26 @@ impl<'a> Cursor<'a> {
         Ok(*taken)
     }
 
-    /// A zigzag `long`.
+    /// A zigzag `long`. Bits beyond the 64th are dropped, as Avro's Java decoder drops them.
     #[inline(always)]
     pub fn long(&mut self) -> Result<i64, Malformed> {
         Ok(unzigzag(self.varint()?))
     }
 
-    /// A zigzag `int`.
+    /// A zigzag `int` of at most five bytes. Bits beyond the 32nd are dropped, as Avro's Java decoder drops them.
     #[inline(always)]
     pub fn int(&mut self) -> Result<i32, Malformed> {
+        let raw = self.varint()?;
+        if raw >> 35 != 0 {
+            return Err(Malformed::IntOutOfRange);
+        }
+        let raw = low_half(raw);
+        Ok((raw >> 1).cast_signed() ^ -((raw & 1).cast_signed()))
+    }
+
+    /// A zigzag `long` whose value has 32 bits.
+    #[inline(always)]
+    pub fn long_as_int(&mut self) -> Result<i32, Malformed> {
         i32::try_from(self.long()?).map_err(|_| Malformed::IntOutOfRange)
     }
 
@@ -301,9 +312,7 @@ impl<'a> Cursor<'a> {
         for index in 0..10_u32 {
             let [byte] = self.take_array::<1>()?;
             let group = u64::from(byte & 0x7f);
-            if index == 9 && group > 1 {
-                return Err(Malformed::VarintTooLong);
-            }
+            // Of the tenth group one bit is left.
             value |= group << (7 * index);
             if byte < 0x80 {
                 return Ok((value, self));
@@ -320,6 +329,12 @@ fn seven_bit_groups(word: u64) -> u64 {
     let pairs = (word & 0x007f_007f_007f_007f) | ((word & 0x7f00_7f00_7f00_7f00) >> 1);
     let quads = (pairs & 0x0000_3fff_0000_3fff) | ((pairs & 0x3fff_0000_3fff_0000) >> 2);
     (quads & 0x0fff_ffff) | ((quads & 0x0fff_ffff_0000_0000) >> 4)
+}
+
+#[inline(always)]
+pub(super) fn low_half(word: u64) -> u32 {
+    let [a, b, c, d, ..] = word.to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])
 }
 
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! Reads of what maps by integer are made of: most of a manifest's bytes.
 
-use super::cursor::{Cursor, Malformed};
+use super::cursor::{Cursor, Malformed, low_half};
 
 /// Bytes, the lengths of bounds told apart: a copy of fixed size is cheaper than one of any.
 #[derive(Debug, Clone, Copy)]
@@ -106,12 +106,6 @@ impl<'a> Cursor<'a> {
     fn any_int_and_bytes(mut self) -> Result<((i32, ShortBytes<'a>), Self), Malformed> {
         Ok(((self.int()?, ShortBytes::Any(self.bytes()?)), self))
     }
-}
-
-#[inline(always)]
-fn low_half(word: u64) -> u32 {
-    let [a, b, c, d, ..] = word.to_le_bytes();
-    u32::from_le_bytes([a, b, c, d])
 }
 
 /// The int that the low seven bits encode.

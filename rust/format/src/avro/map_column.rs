@@ -23,6 +23,8 @@ pub(super) struct MapColumn {
     keys: Vec<i32>,
     values: MapValues,
     value_presence: Presence,
+    /// Whether the writer stored keys as longs.
+    long_keys: bool,
     /// Keys to keep, in ascending order; all of them if `None`.
     kept: Option<Arc<[i32]>>,
     places: Places,
@@ -70,16 +72,17 @@ impl MapColumn {
                 )));
             }
         };
-        let value_presence = match written {
-            None => Presence::Always,
-            Some(written) => value_presence(wanted, written).ok_or_else(|| {
+        let (value_presence, long_keys) = match written {
+            None => (Presence::Always, false),
+            Some(written) => entry_shape(wanted, written).ok_or_else(|| {
                 Error::corrupt("Avro schema", "a map by int is no array of int keys and values")
             })?,
         };
         let kept = selection.map_keys.clone();
         let (offsets, nulls) = (vec![0], NullBufferBuilder::new(0));
         let places = Places::default();
-        Ok(Self { keys: Vec::new(), values, value_presence, kept, places, offsets, nulls })
+        let keys = Vec::new();
+        Ok(Self { keys, values, value_presence, long_keys, kept, places, offsets, nulls })
     }
 
     pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
@@ -88,7 +91,7 @@ impl MapColumn {
             if items.count == 0 {
                 break;
             }
-            if self.kept.is_none() && self.value_presence == Presence::Always {
+            if self.kept.is_none() && self.is_plain() {
                 self.read_all(cursor, items.count)?;
             } else {
                 self.read_kept(cursor, items.count)?;
@@ -203,6 +206,11 @@ impl MapColumn {
         Ok(true)
     }
 
+    /// Whether every entry is an int and a value.
+    fn is_plain(&self) -> bool {
+        self.value_presence == Presence::Always && !self.long_keys
+    }
+
     fn truncate(&mut self, length: usize) {
         self.keys.truncate(length);
         match &mut self.values {
@@ -216,23 +224,28 @@ impl MapColumn {
         let mut found = std::mem::take(&mut self.places.found);
         found.clear();
         for place in 0..count {
-            let key = cursor.int()?;
+            // No column has an id outside 32 bits.
+            let key = if self.long_keys {
+                i32::try_from(cursor.long()?).ok()
+            } else {
+                Some(cursor.int()?)
+            };
             let present = self.value_presence.read(cursor)?;
-            let kept = self.kept.as_ref().is_none_or(|kept| kept.binary_search(&key).is_ok());
-            if kept {
-                found.push((place, key));
-            }
+            let is_kept =
+                |key: i32| self.kept.as_ref().is_none_or(|kept| kept.binary_search(&key).is_ok());
+            let key = key.filter(|key| is_kept(*key));
+            found.extend(key.map(|key| (place, key)));
             match &mut self.values {
                 MapValues::Long(values) if present => {
                     let value = cursor.long()?;
-                    if kept {
+                    if let Some(key) = key {
                         self.keys.push(key);
                         values.push(value);
                     }
                 }
                 MapValues::Binary(values) if present => {
                     let value = cursor.bytes()?;
-                    if kept {
+                    if let Some(key) = key {
                         self.keys.push(key);
                         values.push(value)?;
                     }
@@ -242,7 +255,7 @@ impl MapColumn {
             }
         }
         let all = self.kept.as_ref().is_some_and(|kept| kept.len() == found.len());
-        let known = all && self.value_presence == Presence::Always;
+        let known = all && self.is_plain();
         self.places = Places { count: if known { count } else { 0 }, found };
         Ok(())
     }
@@ -255,8 +268,9 @@ impl MapColumn {
     }
 }
 
-/// How the values' presence is written, if `written` is an array of matching key-value records.
-fn value_presence(wanted: &MapType, written: &AvroType) -> Option<Presence> {
+/// How the values' presence is written and whether keys are longs, if `written` is an array of matching
+/// key-value records.
+fn entry_shape(wanted: &MapType, written: &AvroType) -> Option<(Presence, bool)> {
     let Kind::Array { items, .. } = &written.kind else { return None };
     let [key, value] = items.as_record()?.fields.as_slice() else { return None };
     let integral = |kind: &Kind| matches!(kind, Kind::Int | Kind::Long);
@@ -268,5 +282,6 @@ fn value_presence(wanted: &MapType, written: &AvroType) -> Option<Presence> {
         (Type::Primitive(PrimitiveType::Long), Some(value)) => integral(&value.kind),
         (_, Some(value)) => matches!(value.kind, Kind::Bytes | Kind::String),
     };
-    (in_order && integral(&key.field_type.kind) && matches).then_some(presence)
+    let fits = in_order && integral(&key.field_type.kind) && matches;
+    fits.then_some((presence, key.field_type.kind == Kind::Long))
 }

@@ -26,6 +26,9 @@ pub struct Selection {
     pub map_keys: Option<Arc<[i32]>>,
     /// Whether values of maps by int may be null, as those of a manifest may not.
     pub null_map_values: bool,
+    /// Ids of optional fields that are null in every row if the writer has them twice or with a type that does
+    /// not fit.
+    pub dispensable_fields: &'static [i32],
 }
 
 /// Records of one writer, read into the columns that a reader wants.
@@ -80,11 +83,22 @@ impl StructColumn {
         let mut columns = Vec::with_capacity(wanted.fields.len());
         for (index, field) in wanted.fields.iter().enumerate() {
             let reads = steps.iter().filter(|step| step.reads(index)).count();
-            let source = source(field, record, reads)?;
-            let column = Column::compile(&field.field_type, source, selection)
-                .map_err(|error| named(error, field))?;
+            let column = source(field, record, reads)
+                .and_then(|source| Column::compile(&field.field_type, source, selection));
+            let (is_read, column) = match column {
+                Err(_) if selection.dispensable_fields.contains(&field.id) => {
+                    let written = record.map_or(&[][..], |record| &record.fields);
+                    for (step, written) in steps.iter_mut().zip(written) {
+                        if step.reads(index) {
+                            *step = Step::Skip(Skipper::compile(&written.field_type));
+                        }
+                    }
+                    (false, Column::compile(&field.field_type, None, selection)?)
+                }
+                column => (reads > 0, column.map_err(|error| named(error, field))?),
+            };
             let (name, required) = (Arc::from(field.name.as_str()), field.required);
-            columns.push(Member { name, required, is_read: reads > 0, column });
+            columns.push(Member { name, required, is_read, column });
         }
         Ok(Self { steps, columns, rows: 0, nulls: NullBufferBuilder::new(0) })
     }

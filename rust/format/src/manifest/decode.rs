@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch, StringArray, StructA
 
 use super::columns::typed_entry_schema;
 use super::entries::{ADDED, DELETED, EXISTING, ManifestColumns, invalid};
-use super::fields::{STATISTICS_IDS, read_entry};
+use super::fields::{DISPENSABLE_ENTRY_IDS, STATISTICS_IDS, read_entry};
 use crate::avro::{Block, BlockRun, Blocks, Container, Cursor, Forecast, Selection, StructColumn};
 use crate::spec::types::StructType;
 use crate::{Error, Result};
@@ -200,16 +200,15 @@ pub fn count_entries(bytes: &[u8]) -> Result<[(i32, i64); 3]> {
 
 /// What to leave out of the entries for `stats`.
 pub(super) fn selection(stats: &Stats) -> Selection {
+    let all = Selection { dispensable_fields: DISPENSABLE_ENTRY_IDS, ..Selection::default() };
     match stats {
-        Stats::All => Selection::default(),
-        Stats::Skip => {
-            Selection { skipped_fields: STATISTICS_IDS.to_vec(), ..Selection::default() }
-        }
+        Stats::All => all,
+        Stats::Skip => Selection { skipped_fields: STATISTICS_IDS.to_vec(), ..all },
         Stats::Columns(ids) => {
             let mut ids = ids.clone();
             ids.sort_unstable();
             ids.dedup();
-            Selection { map_keys: Some(ids.into()), ..Selection::default() }
+            Selection { map_keys: Some(ids.into()), ..all }
         }
     }
 }

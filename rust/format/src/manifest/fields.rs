@@ -24,6 +24,12 @@ pub const STATISTICS_IDS: [i32; 6] = [108, 109, 110, 137, 125, 128];
 /// column counts and bounds.
 pub const METRICS_IDS: [i32; 6] = [103, 109, 110, 137, 125, 128];
 
+/// Field ids of what a reader of entries can do without: statistics, `key_metadata`, `split_offsets` and
+/// `sort_order_id`.
+pub(super) const DISPENSABLE_ENTRY_IDS: &[i32] = &[108, 109, 110, 137, 125, 128, 131, 132, 140];
+/// Field ids of what a reader of manifest lists can do without: partition summaries and `key_metadata`.
+pub(super) const DISPENSABLE_MANIFEST_IDS: &[i32] = &[507, 519];
+
 const INT: PrimitiveType = PrimitiveType::Int;
 const LONG: PrimitiveType = PrimitiveType::Long;
 const STRING: PrimitiveType = PrimitiveType::String;

@@ -10,7 +10,9 @@ use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
 use super::columns::{field_summary_fields, manifest_file_schema};
 use super::encode::ManifestContent;
 use super::entries::{conform, invalid};
-use super::fields::{MANIFEST_FILE_RECORD, read_manifest_file, written_manifest_file};
+use super::fields::{
+    DISPENSABLE_MANIFEST_IDS, MANIFEST_FILE_RECORD, read_manifest_file, written_manifest_file,
+};
 use super::summary::{FieldSummary, ManifestSummary};
 use crate::avro::iceberg_schema::record_schema;
 use crate::avro::{Codec, Container, ContainerWriter, Cursor, RowEncoder, Selection, StructColumn};
@@ -63,7 +65,9 @@ pub fn decode_manifest_list(bytes: &[u8]) -> Result<RecordBatch> {
     let container = Container::parse(bytes)?;
     let wanted = read_manifest_file();
     let schema = container.schema();
-    let mut columns = StructColumn::compile(&wanted, Some(schema), &Selection::default())
+    let selection =
+        Selection { dispensable_fields: DISPENSABLE_MANIFEST_IDS, ..Selection::default() };
+    let mut columns = StructColumn::compile(&wanted, Some(schema), &selection)
         .map_err(|error| error.or_at(container.schema_offset()))?;
     let mut blocks = container.blocks();
     let start = blocks.position();

@@ -153,7 +153,7 @@ impl<'a> MatchingDecoder<'a> {
             Stats::Skip => referenced.is_empty(),
             Stats::Columns(ids) => referenced.iter().all(|id| ids.contains(id)),
         };
-        let referenced = Selection { map_keys: Some(referenced.into()), ..Selection::default() };
+        let referenced = selection(&Stats::Columns(referenced));
         Ok(Self {
             filter,
             partition_type: options.partition_type,
