@@ -17,6 +17,7 @@ from icefloe._core_api.io import (
 )
 from icefloe._core_api.manifest import (
     FilteredManifests,
+    describe_manifests,
     filter_manifests,
     merge_manifests,
     read_manifest,
@@ -72,6 +73,7 @@ __all__ = [
     "bucket",
     "build_profile",
     "days",
+    "describe_manifests",
     "explain_read",
     "filter_manifests",
     "filter_rows",

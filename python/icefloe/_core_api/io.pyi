@@ -8,11 +8,12 @@ import pyarrow as pa
 class FileIo:
     """Access to storage, described by properties alone.
 
-    Frozen and picklable; a copy in another process builds its own clients. A location is an absolute path, ``file:/path``,
+    Frozen and picklable; a copy in another process builds its own clients. A location is a path, ``file:/path``,
     ``file:///path``, ``s3://bucket/key`` (also ``s3a``, ``s3n``), ``gs://bucket/key`` (also ``gcs``),
     ``abfss://container@account.dfs.core.windows.net/key`` (also ``abfs``, ``wasb``, ``wasbs``, ``az``), or, to read,
     ``http://host/path`` and ``https://host/path``. Its characters are used as written (``%20`` is three characters), except in
-    HTTP locations, which are URLs. Other schemes raise FeatureUnsupportedError.
+    HTTP locations, which are URLs. Other schemes raise FeatureUnsupportedError. A relative path starts from
+    the property ``file.working-directory``, an absolute path.
 
     Properties have the names of Iceberg's FileIO (``s3.endpoint``, ``gcs.oauth2.token``, ``adls.account-key``, ...). A wrong one
     raises ValidationError, naming it, when a location of its service is first used. Without credentials in the properties those of
@@ -30,6 +31,13 @@ class FileIo:
     @property
     def properties(self) -> dict[str, str]:
         """The properties this was made from."""
+
+    def absolute(self, location: str) -> str:
+        """Return a relative path joined to the property ``file.working-directory``; every other location as it is.
+
+        Leading ``..`` segments go up from that directory. Without the property relative paths stay as they are, and storage
+        refuses them.
+        """
 
     def read(self, location: str) -> bytes:
         """Return the whole of a file.
@@ -63,6 +71,12 @@ class FileIo:
         """Delete files, several at once; return ``(location, reason)`` of each that could not be deleted.
 
         A file that is gone already is no failure.
+        """
+
+    def delete_directory(self, location: str) -> list[tuple[str, str]]:
+        """Delete a directory with everything below it; return ``(location, reason)`` of each file or directory still there.
+
+        Links of the local file system are deleted, not followed. What is gone already is no failure.
         """
 
     def list(self, prefix: str) -> pa.RecordBatch:

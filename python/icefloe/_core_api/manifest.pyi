@@ -44,6 +44,12 @@ def read_manifest(io: FileIo, manifests: BatchLike, *, schema: str, specs: str, 
 def read_manifest_list(io: FileIo, location: str) -> pa.RecordBatch:
     """Return a manifest list as ManifestFile columns."""
 
+def describe_manifests(io: FileIo, locations: list[str]) -> pa.RecordBatch:
+    """Return manifests without a list, as a snapshot of version 1 may name them, as ManifestFile columns.
+
+    Length, spec and counts are what each manifest says; ``added_snapshot_id`` and ``partitions`` are null.
+    """
+
 def write_manifest_list(
     io: FileIo,
     location: str,

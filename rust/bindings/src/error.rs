@@ -2,6 +2,7 @@
 
 use icefloe_engine::Error;
 use icefloe_format::Error as FormatError;
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
@@ -13,9 +14,22 @@ pub(crate) fn raise(error: impl Into<Error>) -> PyErr {
     let class = class_of(&error);
     let message = error.to_string();
     Python::attach(|py| match exception_class(py, class) {
-        Ok(class) => PyErr::from_type(class, message),
+        Ok(class) => with_cause(py, PyErr::from_type(class, message), &error),
         Err(missing) => missing,
     })
+}
+
+/// The exception with what the operating system said as its `errno` and its cause.
+fn with_cause(py: Python<'_>, raised: PyErr, error: &Error) -> PyErr {
+    let Error::System { location, code, .. } = error else { return raised };
+    let described = py.import("os").and_then(|os| os.call_method1("strerror", (*code,)));
+    let Ok(described) = described.and_then(|text| text.extract::<String>()) else { return raised };
+    // The code alone, for with a text beside it Python would show both in place of the message.
+    if let Err(failure) = raised.value(py).setattr("errno", *code) {
+        return failure;
+    }
+    raised.set_cause(py, Some(PyOSError::new_err((*code, described, location.clone()))));
+    raised
 }
 
 /// The Python exception for a failure of the format.
@@ -28,7 +42,7 @@ fn class_of(error: &Error) -> &'static str {
         Error::Format(source) | Error::InFile { source, .. } => format_class(source),
         Error::Missing { .. } => "MissingFileError",
         Error::Exists { .. } => "FileAlreadyExistsError",
-        Error::Storage { .. } => "StorageError",
+        Error::Storage { .. } | Error::System { .. } => "StorageError",
         Error::Internal { .. } => "IcebergError",
     }
 }

@@ -34,6 +34,10 @@ impl PyFileIo {
         self.inner.properties().clone()
     }
 
+    fn absolute(&self, location: &str) -> String {
+        self.inner.absolute(location).into_owned()
+    }
+
     fn read<'py>(&self, py: Python<'py>, location: &str) -> PyResult<Bound<'py, PyBytes>> {
         let data = wait(py, self.inner.read(location))?;
         Ok(PyBytes::new(py, &data))
@@ -76,6 +80,12 @@ impl PyFileIo {
         let failures = py
             .detach(|| block_on(async { Ok(self.inner.delete_many(&locations).await) }))
             .map_err(raise)?;
+        Ok(failures.into_iter().map(|(location, error)| (location, error.to_string())).collect())
+    }
+
+    fn delete_directory(&self, py: Python<'_>, location: &str) -> PyResult<Vec<(String, String)>> {
+        let failures =
+            py.detach(|| block_on(self.inner.delete_directory(location))).map_err(raise)?;
         Ok(failures.into_iter().map(|(location, error)| (location, error.to_string())).collect())
     }
 

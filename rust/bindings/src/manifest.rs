@@ -73,6 +73,17 @@ fn read_manifest_list<'py>(
     batch_out(py, &py.detach(|| block_on(manifests)).map_err(raise)?)
 }
 
+/// Describe manifests by their own headers and entries.
+#[pyfunction]
+fn describe_manifests<'py>(
+    py: Python<'py>,
+    io: PyFileIo,
+    locations: Vec<String>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let manifests = manifest_io::describe_manifests(&io.inner, locations);
+    batch_out(py, &py.detach(|| block_on(manifests)).map_err(raise)?)
+}
+
 /// Write a manifest list.
 #[pyfunction]
 #[pyo3(signature = (io, location, manifests, *, format_version, snapshot_id, parent_snapshot_id, sequence_number))]
@@ -182,6 +193,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(write_manifests, module)?)?;
     module.add_function(wrap_pyfunction!(read_manifest, module)?)?;
     module.add_function(wrap_pyfunction!(read_manifest_list, module)?)?;
+    module.add_function(wrap_pyfunction!(describe_manifests, module)?)?;
     module.add_function(wrap_pyfunction!(write_manifest_list, module)?)?;
     module.add_function(wrap_pyfunction!(filter_manifests, module)?)?;
     module.add_function(wrap_pyfunction!(merge_manifests, module)?)

@@ -1,5 +1,7 @@
 //! What can go wrong while touching storage; each variant names the location.
 
+use std::io;
+
 use icefloe_format::Error as FormatError;
 
 /// A failure of the engine.
@@ -36,6 +38,16 @@ pub enum Error {
         /// What storage said.
         reason: String,
     },
+    /// The operating system refused or failed a call.
+    #[error("{location}: {reason}")]
+    System {
+        /// The location.
+        location: String,
+        /// The error code, `errno`.
+        code: i32,
+        /// The operating system's words for the code.
+        reason: String,
+    },
     /// A defect of this library or an exhausted machine: a task that panicked, no thread to start.
     #[error("cannot {task}: {reason}")]
     Internal {
@@ -58,6 +70,17 @@ impl Error {
     /// An [`Error::Internal`].
     pub fn internal(task: impl Into<String>, reason: impl ToString) -> Self {
         Self::Internal { task: task.into(), reason: reason.to_string() }
+    }
+
+    /// What the operating system said about a location.
+    pub fn of_system(location: impl Into<String>, error: &io::Error) -> Self {
+        let location = location.into();
+        match (error.kind(), error.raw_os_error()) {
+            (io::ErrorKind::NotFound, _) => Self::Missing { location },
+            (io::ErrorKind::AlreadyExists, _) => Self::Exists { location },
+            (_, Some(code)) => Self::System { location, code, reason: error.to_string() },
+            (_, None) => Self::Storage { location, reason: error.to_string() },
+        }
     }
 
     /// A file whose bytes are not what they should be.

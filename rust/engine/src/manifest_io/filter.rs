@@ -21,7 +21,7 @@ use super::table_types::TableTypes;
 use super::write::{Target, WriteOptions, write_manifest};
 use crate::error::{Error, Result};
 use crate::runtime::compute;
-use crate::store::FileIo;
+use crate::store::{FileIo, absolute_entries};
 
 /// Entries that are looked at together; their columns stay in cache.
 const ENTRIES_AT_ONCE: usize = 1_024;
@@ -133,8 +133,9 @@ async fn find(
             let wanted = Arc::clone(&wanted);
             async move {
                 let bytes = io.read(&row.path).await?;
+                let io = io.clone();
                 let found = compute("filter a manifest", move || {
-                    filter_one(&bytes, &row, &partition_type, &wanted, snapshot_id)
+                    filter_one((&io, &bytes), &row, &partition_type, &wanted, snapshot_id)
                         .map_err(|error| Error::in_file(row.path, error))
                 });
                 Ok::<_, Error>(found.await?.map(|hit| (index, hit)))
@@ -145,7 +146,7 @@ async fn find(
 }
 
 fn filter_one(
-    bytes: &[u8],
+    (io, bytes): (&FileIo, &[u8]),
     row: &ManifestRow,
     partition_type: &StructType,
     wanted: &HashSet<String>,
@@ -154,10 +155,11 @@ fn filter_one(
     let options = |stats| DecodeOptions { spec_id: row.spec_id, partition_type, stats };
     // Most manifests list none of the files, which the cheap half of the columns tells.
     let mut cheap = ManifestDecoder::new(bytes, &options(Stats::Skip))?;
-    if !lists_any(&mut cheap, wanted)? {
+    if !lists_any(io, &mut cheap, wanted)? {
         return Ok(None);
     }
     let columns = inherit(decode_manifest(bytes, &options(Stats::All))?, row.inheritance())?;
+    let columns = absolute_entries(io, columns)?;
     let removed = removals(&columns, wanted)?;
     check_committed(&columns, &removed, snapshot_id)?;
     let rewritten = mark(&columns, &removed, snapshot_id)?;
@@ -167,10 +169,12 @@ fn filter_one(
 
 /// Whether a live entry is of a path to remove, some entries at a time.
 fn lists_any(
+    io: &FileIo,
     manifest: &mut ManifestDecoder<'_>,
     wanted: &HashSet<String>,
 ) -> Result<bool, FormatError> {
     while let Some(columns) = manifest.next_batch(ENTRIES_AT_ONCE)? {
+        let columns = absolute_entries(io, columns)?;
         if removals(&columns, wanted)?.iter().any(|removed| removed == Some(true)) {
             return Ok(true);
         }

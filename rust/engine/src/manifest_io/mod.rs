@@ -4,6 +4,7 @@
 //! Nothing here commits: a manifest that no list mentions is garbage, not damage.
 
 mod filter;
+mod inline;
 mod merge;
 mod put;
 mod read;
@@ -13,7 +14,10 @@ mod table_types;
 mod write;
 
 pub use filter::{FilteredManifests, filter_manifests};
+pub use inline::describe_manifests;
+pub(crate) use inline::header_spec_id;
 pub use merge::{MergeOptions, merge_manifests};
+pub(crate) use read::absolute_list;
 pub use read::{Keep, read_entries, read_manifest_list};
 pub use rows::{ManifestRow, manifest_rows};
 pub(crate) use runs::decode_in_runs;

@@ -16,7 +16,7 @@ use super::rows::{ManifestRow, manifest_rows};
 use super::runs::{decode_in_runs, runs_of_each};
 use super::table_types::TableTypes;
 use crate::error::{Error, Result};
-use crate::store::FileIo;
+use crate::store::{FileIo, absolute_entries};
 
 /// Manifests that are read at once for one call.
 pub(super) const CONCURRENCY: usize = 8;
@@ -37,8 +37,21 @@ pub enum Keep {
 /// # Errors
 /// [`Error::Missing`], [`Error::Storage`], and [`Error::InFile`] for what is no manifest list.
 pub async fn read_manifest_list(io: &FileIo, location: &str) -> Result<RecordBatch> {
+    let location = &*io.absolute(location);
     let bytes = io.read(location).await?;
-    decode_manifest_list(&bytes).map_err(|error| Error::in_file(location, error))
+    let list = decode_manifest_list(&bytes).map_err(|error| Error::in_file(location, error))?;
+    absolute_list(io, list)
+}
+
+/// A manifest list with absolute locations.
+pub(crate) fn absolute_list(io: &FileIo, list: RecordBatch) -> Result<RecordBatch> {
+    let Ok(place) = list.schema().index_of("manifest_path") else { return Ok(list) };
+    let mut columns = list.columns().to_vec();
+    if let Some(column) = columns.get_mut(place) {
+        *column = io.absolute_column(column);
+    }
+    let list = RecordBatch::try_new(list.schema(), columns);
+    Ok(list.map_err(|error| FormatError::invalid("manifests", error.to_string()))?)
 }
 
 /// What `then` makes of the entries of one manifest, with everything inherited that can be: in order,
@@ -57,11 +70,13 @@ pub(super) async fn read_manifest<T: Send + 'static>(
     let bytes = io.read(&manifest.path).await?;
     let manifest = manifest.clone();
     let partition_type = types.partition_type(manifest.spec_id)?;
+    let io = io.clone();
     decode_in_runs(bytes, most, move |bytes, run| {
         let (spec_id, partition_type) = (manifest.spec_id, &partition_type);
         let options = DecodeOptions { spec_id, partition_type, stats: Stats::All };
         decode_run(bytes, run, &options)
             .and_then(|columns| inherit(columns, manifest.inheritance()))
+            .and_then(|columns| absolute_entries(&io, columns))
             .and_then(|columns| then(columns, partition_type))
             .map_err(|error| Error::in_file(&manifest.path, error))
     })

@@ -7,15 +7,15 @@ use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, RecordBatch, UInt32Array};
 use arrow_select::take::take;
 use icefloe_format::Error as FormatError;
-use icefloe_format::manifest::{DecodeOptions, ManifestDecoder, Stats, decode_manifest_list};
+use icefloe_format::manifest::decode_manifest_list;
 use icefloe_format::predicate::{ManifestSummaries, evaluate_inclusive};
-use icefloe_format::spec::StructType;
 
 use super::context::TableContext;
 use super::counters::PlanCounters;
 use super::filter::ScanFilter;
 use super::request::PlanRequest;
 use crate::error::{Error, Result};
+use crate::manifest_io::{absolute_list, header_spec_id};
 use crate::store::FileIo;
 
 const DELETES: i32 = 1;
@@ -44,10 +44,11 @@ impl Manifests {
     /// Read the manifest list, or the headers of inline manifests.
     pub(crate) async fn load(io: &FileIo, request: &PlanRequest) -> Result<Self> {
         if let Some(location) = &request.manifest_list {
+            let location = &io.absolute(location).into_owned();
             let bytes = io.read(location).await?;
             let list =
                 decode_manifest_list(&bytes).map_err(|error| Error::in_file(location, error))?;
-            return Ok(Self::Listed(list, location.clone()));
+            return Ok(Self::Listed(absolute_list(io, list)?, location.clone()));
         }
         let mut manifests = Vec::with_capacity(request.manifests.len());
         for location in &request.manifests {
@@ -55,7 +56,7 @@ impl Manifests {
             let spec_id =
                 header_spec_id(&bytes).map_err(|error| Error::in_file(location, error))?;
             manifests.push(ManifestToRead {
-                location: location.clone(),
+                location: io.absolute(location).into_owned(),
                 spec_id,
                 sequence_number: 0,
                 added_snapshot_id: None,
@@ -98,12 +99,6 @@ impl Manifests {
         }
         Ok((data, deletes))
     }
-}
-
-fn header_spec_id(bytes: &[u8]) -> icefloe_format::Result<i32> {
-    let partition_type = StructType::default();
-    let options = DecodeOptions { spec_id: 0, partition_type: &partition_type, stats: Stats::Skip };
-    Ok(ManifestDecoder::new(bytes, &options)?.header().partition_spec_id.unwrap_or(0))
 }
 
 struct ManifestList<'a> {

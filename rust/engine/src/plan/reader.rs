@@ -24,7 +24,7 @@ use super::manifests::ManifestToRead;
 use crate::error::{Error, Result};
 use crate::manifest_io::decode_in_runs;
 use crate::runtime::{compute, default_threads};
-use crate::store::FileIo;
+use crate::store::{FileIo, absolute_entries};
 
 /// Units of work in flight per thread: one is fetched while another is decoded.
 const IN_FLIGHT_PER_THREAD: usize = 2;
@@ -198,6 +198,7 @@ impl ManifestReader {
 
     fn decoder(&self, stats: Stats) -> Decoder {
         Decoder {
+            io: self.io.clone(),
             context: Arc::clone(&self.context),
             filter: Arc::clone(&self.filter),
             added_by: self.added_by,
@@ -208,6 +209,7 @@ impl ManifestReader {
 
 /// What decoding a manifest depends on beside its bytes.
 struct Decoder {
+    io: FileIo,
     context: Arc<TableContext>,
     filter: Arc<ScanFilter>,
     added_by: Option<i64>,
@@ -266,9 +268,10 @@ impl Decoder {
 
     fn planned(
         &self,
-        found: EntryBundle,
+        mut found: EntryBundle,
         of_spec: &SpecFilter,
     ) -> Result<PlannedBundle, FormatError> {
+        found.columns = absolute_entries(&self.io, found.columns)?;
         PlannedBundle::new(found, (&self.filter, self.added_by), of_spec, &self.context)
     }
 

@@ -66,10 +66,9 @@ impl DataFile {
         let Some(path) = io.local_path(location)? else {
             return RemoteFile::open(io, location).map(Self::Remote);
         };
-        LocalFile::open(&path).map(Self::Local).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => Error::Missing { location: location.to_owned() },
-            _ => Error::Storage { location: location.to_owned(), reason: error.to_string() },
-        })
+        LocalFile::open(&path)
+            .map(Self::Local)
+            .map_err(|error| Error::of_system(io.absolute(location), &error))
     }
 
     /// The same file for one decoding thread, which will read the ranges that `stages` tells, those of

@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use super::Listed;
+use super::{Listed, directories, exclusive};
 
 /// The whole of a file.
 pub(super) fn read(path: &Path) -> io::Result<Bytes> {
@@ -44,7 +44,7 @@ pub(super) fn read_ranges(path: &Path, ranges: &[Range<u64>]) -> io::Result<Vec<
 
 /// Size in bytes. A directory is no file.
 pub(super) fn size(path: &Path) -> io::Result<u64> {
-    let found = fs::metadata(path)?;
+    let found = fs::metadata(path).map_err(nothing_below_a_file)?;
     if found.is_dir() { Err(ErrorKind::NotFound.into()) } else { Ok(found.len()) }
 }
 
@@ -56,24 +56,66 @@ pub(super) fn write(path: &Path, data: &[u8], overwrite: bool) -> io::Result<()>
     let staging = parent.join(format!(".icefloe-{}", Uuid::new_v4()));
     let mut file = match create_new(&staging) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            create_directories(parent)?;
+            directories::create(parent)?;
             create_new(&staging)?
         }
         created => created?,
     };
     let published = file.write_all(data).and_then(|()| file.sync_all()).and_then(|()| {
-        if overwrite { fs::rename(&staging, path) } else { fs::hard_link(&staging, path) }
+        if overwrite { fs::rename(&staging, path) } else { exclusive::publish(&staging, path) }
     });
-    if published.is_err() || !overwrite {
+    if published.is_err() {
         drop(fs::remove_file(&staging));
     }
     published?;
-    sync_directory(parent)
+    directories::sync(parent)
 }
 
 /// Remove a file.
 pub(super) fn delete(path: &Path) -> io::Result<()> {
-    fs::remove_file(path)
+    fs::remove_file(path).map_err(nothing_below_a_file)
+}
+
+/// Remove a directory with everything below it, and report what is still there with the reason. Links are
+/// removed, and what they lead to stays. What others remove meanwhile is no failure.
+pub(super) fn delete_directory(directory: &Path) -> Vec<(PathBuf, io::Error)> {
+    let mut failures = Vec::new();
+    delete_below(directory, &mut failures);
+    failures
+}
+
+fn delete_below(directory: &Path, failures: &mut Vec<(PathBuf, io::Error)>) {
+    let before = failures.len();
+    let mut keep = |path: &Path, outcome: io::Result<()>| match outcome {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            failures.push((path.to_path_buf(), error));
+        }
+        _ => {}
+    };
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) => return keep(directory, Err(error)),
+    };
+    let mut directories = Vec::new();
+    for entry in entries {
+        match entry {
+            Ok(entry) if entry.file_type().is_ok_and(|kind| kind.is_dir()) => {
+                directories.push(entry.path());
+            }
+            Ok(entry) => keep(&entry.path(), fs::remove_file(entry.path())),
+            Err(error) => keep(directory, Err(error)),
+        }
+    }
+    for below in directories {
+        delete_below(&below, failures);
+    }
+    // A directory that still holds something is no failure of its own.
+    if failures.len() == before
+        && let Err(error) = fs::remove_dir(directory)
+        && error.kind() != ErrorKind::NotFound
+    {
+        failures.push((directory.to_path_buf(), error));
+    }
 }
 
 /// Every file under a directory, at any depth; none if there is no such directory. Links are followed,
@@ -123,23 +165,15 @@ fn leads_back(directory: &Path, link: &Path) -> io::Result<bool> {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    let file = File::open(path)?;
+    let file = File::open(path).map_err(nothing_below_a_file)?;
     if file.metadata()?.is_dir() { Err(ErrorKind::NotFound.into()) } else { Ok(file) }
+}
+
+/// Where a file stands in place of a directory, nothing is stored below it.
+fn nothing_below_a_file(error: io::Error) -> io::Error {
+    if error.kind() == ErrorKind::NotADirectory { ErrorKind::NotFound.into() } else { error }
 }
 
 fn create_new(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
-}
-
-/// Make a directory and those above it, each on disk.
-fn create_directories(path: &Path) -> io::Result<()> {
-    let new: Vec<PathBuf> =
-        path.ancestors().take_while(|path| !path.exists()).map(Path::to_path_buf).collect();
-    fs::create_dir_all(path)?;
-    new.iter().filter_map(|made| made.parent()).try_for_each(sync_directory)
-}
-
-/// Have a directory's entries on disk, where the operating system opens directories.
-fn sync_directory(path: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }

@@ -70,6 +70,12 @@ impl<'a> Location<'a> {
         if text.starts_with('/') {
             return local(text, "", text);
         }
+        if is_relative(text) {
+            return Err(invalid(
+                text,
+                "is a relative path, and there is no working directory that it could start from",
+            ));
+        }
         let Some((scheme, rest)) = text.split_once(':').filter(|(scheme, _)| is_scheme(scheme))
         else {
             return Err(invalid(text, "is neither an absolute path nor a URI"));
@@ -85,6 +91,22 @@ impl<'a> Location<'a> {
         };
         remote(text, service, rest)
     }
+}
+
+impl Location<'_> {
+    /// An absolute path of this machine.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a path with `..` segments or zero bytes.
+    pub(super) fn local_path(path: &str) -> Result<Location<'static>> {
+        Ok(Location::Local(LocalLocation { scheme: "", path: folded(path, path)? }))
+    }
+}
+
+/// Whether a location is neither absolute nor a URI.
+pub(super) fn is_relative(text: &str) -> bool {
+    let is_uri = || text.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme));
+    !text.is_empty() && !text.starts_with('/') && !is_uri()
 }
 
 fn remote<'a>(text: &'a str, service: Service, rest: &'a str) -> Result<Location<'a>> {
@@ -133,11 +155,18 @@ fn file_uri<'a>(text: &'a str, rest: &'a str) -> Result<Location<'a>> {
     if path.starts_with('/') {
         return local(text, &text[..text.len() - path.len()], path);
     }
-    Err(invalid(text, "names no absolute path on this machine"))
+    Err(invalid(
+        text,
+        "names no absolute path on this machine; write a relative path without file:",
+    ))
+}
+
+fn local<'a>(text: &str, scheme: &'a str, path: &str) -> Result<Location<'a>> {
+    Ok(Location::Local(LocalLocation { scheme, path: folded(text, path)? }))
 }
 
 /// A path without empty and `.` segments. `..` is refused: what it means depends on links.
-fn local<'a>(text: &str, scheme: &'a str, path: &str) -> Result<Location<'a>> {
+fn folded(text: &str, path: &str) -> Result<PathBuf> {
     let segments = path.split('/').filter(|segment| !segment.is_empty() && *segment != ".");
     let mut folded = PathBuf::from("/");
     for segment in segments {
@@ -149,7 +178,7 @@ fn local<'a>(text: &str, scheme: &'a str, path: &str) -> Result<Location<'a>> {
         }
         folded.push(segment);
     }
-    Ok(Location::Local(LocalLocation { scheme, path: folded }))
+    Ok(folded)
 }
 
 fn is_scheme(text: &str) -> bool {

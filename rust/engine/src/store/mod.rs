@@ -11,11 +11,14 @@
 mod azure;
 mod client;
 mod create;
+mod directories;
+mod exclusive;
 mod gcs;
 mod http;
 mod local;
 mod location;
 mod properties;
+mod relative;
 mod remote;
 mod s3;
 mod stores;
@@ -23,7 +26,7 @@ mod upload;
 mod vended;
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,8 +35,10 @@ use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
 use icefloe_format::Error as FormatError;
 
+pub(crate) use self::directories::{entries_of, sync, sync_above};
 use self::location::{LocalLocation, Location};
 use self::properties::Properties;
+pub(crate) use self::relative::absolute_entries;
 use self::remote::Remote;
 pub(crate) use self::upload::{Abandoned, Upload};
 use crate::error::{Error, Result};
@@ -103,7 +108,7 @@ impl FileIo {
     /// As [`FileIo::place`], for what may be the root of a store.
     fn directory<'a>(&'a self, text: &'a str) -> Result<Place<'a>> {
         let properties = self.properties_of(text);
-        Ok(match Location::parse(text)? {
+        Ok(match self.parsed(text)? {
             Location::Local(local) => Place::Local(local),
             Location::Remote(location) => Place::Remote(Box::new(Remote {
                 text,
@@ -119,7 +124,7 @@ impl FileIo {
     /// # Errors
     /// `Unsupported` for a scheme without a store, `InvalidArgument` for what is no location.
     pub fn local_path(&self, location: &str) -> Result<Option<PathBuf>> {
-        Ok(match Location::parse(location)? {
+        Ok(match self.parsed(location)? {
             Location::Local(local) => Some(local.path),
             Location::Remote(_) => None,
         })
@@ -131,7 +136,7 @@ impl FileIo {
     /// # Errors
     /// `InvalidArgument` naming a property.
     pub(crate) fn read_ahead_bytes(&self, location: &str) -> Result<usize> {
-        let Ok(Location::Remote(remote)) = Location::parse(location) else { return Ok(0) };
+        let Ok(Location::Remote(remote)) = self.parsed(location) else { return Ok(0) };
         let properties = Properties(self.properties_of(location));
         client::read_ahead_bytes(properties, remote.service.prefix())
     }
@@ -142,6 +147,7 @@ impl FileIo {
     /// [`Error::Missing`], [`Error::Storage`], those of [`FileIo::local_path`], and `InvalidArgument`,
     /// `Unsupported` naming a property.
     pub async fn read(&self, location: &str) -> Result<Bytes> {
+        let location = &*self.absolute(location);
         match self.place(location)? {
             Place::Local(local) => blocking(location, move || local::read(&local.path)).await,
             Place::Remote(remote) => remote.read().await,
@@ -154,7 +160,10 @@ impl FileIo {
     /// Those of [`FileIo::read`], and `InvalidArgument` for a location that is not local.
     pub(crate) fn read_local(&self, location: &str) -> Result<Bytes> {
         match self.local_path(location)? {
-            Some(path) => local::read(&path).map_err(|error| failed(location, &error)),
+            Some(path) => {
+                let location = self.absolute(location);
+                local::read(&path).map_err(|error| Error::of_system(location, &error))
+            }
             None => {
                 Err(FormatError::invalid("location", format!("{location:?} is not local")).into())
             }
@@ -166,6 +175,7 @@ impl FileIo {
     /// # Errors
     /// Those of [`FileIo::read`]; [`Error::Storage`] for a range beyond the end.
     pub async fn read_ranges(&self, location: &str, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let location = &*self.absolute(location);
         match self.place(location)? {
             Place::Local(LocalLocation { path, .. }) => {
                 let ranges = ranges.to_vec();
@@ -180,6 +190,7 @@ impl FileIo {
     /// # Errors
     /// Those of [`FileIo::read`].
     pub async fn tail(&self, location: &str, length: u64) -> Result<(Bytes, u64)> {
+        let location = &*self.absolute(location);
         match self.place(location)? {
             Place::Local(LocalLocation { path, .. }) => {
                 let read = move || {
@@ -200,6 +211,7 @@ impl FileIo {
     /// [`Error::Exists`] if `overwrite` is false and something is there: of two racers one wins. Those
     /// of [`FileIo::read`]; after [`Error::Storage`] from a network it is open what is stored.
     pub async fn write(&self, location: &str, data: Bytes, overwrite: bool) -> Result<()> {
+        let location = &*self.absolute(location);
         match self.place(location)? {
             Place::Local(LocalLocation { path, .. }) => {
                 blocking(location, move || local::write(&path, &data, overwrite)).await
@@ -240,6 +252,7 @@ impl FileIo {
     /// # Errors
     /// Those of [`FileIo::read`].
     pub async fn size(&self, location: &str) -> Result<u64> {
+        let location = &*self.absolute(location);
         match self.place(location)? {
             Place::Local(local) => blocking(location, move || local::size(&local.path)).await,
             Place::Remote(remote) => remote.size().await,
@@ -260,6 +273,7 @@ impl FileIo {
     /// # Errors
     /// Those of [`FileIo::read`].
     pub async fn delete(&self, location: &str) -> Result<()> {
+        let location = &*self.absolute(location);
         match self.place(location)? {
             Place::Local(local) => blocking(location, move || local::delete(&local.path)).await,
             Place::Remote(remote) => remote.delete().await,
@@ -297,11 +311,37 @@ impl FileIo {
         failures
     }
 
+    /// Delete a directory with everything below it, and report each file or directory that is still there with
+    /// the reason. Local links are deleted, not followed; a directory that is gone already is no failure.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::list`] for a remote directory.
+    pub async fn delete_directory(&self, location: &str) -> Result<Vec<(String, Error)>> {
+        let location = &*self.absolute(location);
+        match self.directory(location)? {
+            Place::Local(LocalLocation { path, .. }) => {
+                let failures =
+                    blocking(location, move || Ok(local::delete_directory(&path))).await?;
+                let described = failures.into_iter().map(|(path, error)| {
+                    let path = path.to_string_lossy().into_owned();
+                    (path.clone(), Error::of_system(path, &error))
+                });
+                Ok(described.collect())
+            }
+            Place::Remote(_) => {
+                let listed = self.list(location).await?;
+                let locations: Vec<_> = listed.into_iter().map(|one| one.location).collect();
+                Ok(self.delete_many(&locations).await)
+            }
+        }
+    }
+
     /// Every file under a directory, at any depth, ordered by location; none if it does not exist.
     ///
     /// # Errors
     /// Those of [`FileIo::read`].
     pub async fn list(&self, prefix: &str) -> Result<Vec<Listed>> {
+        let prefix = &*self.absolute(prefix);
         let directory = match prefix.trim_end_matches('/') {
             root if root.is_empty() || root.ends_with(':') => prefix,
             directory => directory,
@@ -324,14 +364,5 @@ async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> Result<T> {
     let outcome = compute("wait for a file", move || Ok(work())).await?;
-    outcome.map_err(|error| failed(location, &error))
-}
-
-fn failed(location: &str, error: &io::Error) -> Error {
-    let location = location.to_owned();
-    match error.kind() {
-        ErrorKind::NotFound => Error::Missing { location },
-        ErrorKind::AlreadyExists => Error::Exists { location },
-        _ => Error::Storage { location, reason: error.to_string() },
-    }
+    outcome.map_err(|error| Error::of_system(location, &error))
 }

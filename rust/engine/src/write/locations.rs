@@ -25,7 +25,8 @@ enum Layout {
     },
 }
 
-const DATA_PATH: &str = "write.data.path";
+/// The property that holds the directory of data files.
+pub(super) const DATA_PATH: &str = "write.data.path";
 const OBJECT_STORAGE: &str = "write.object-storage.enabled";
 const PARTITIONED_PATHS: &str = "write.object-storage.partitioned-paths";
 /// Properties of old that named the data path; whoever still sets one expects files there.
@@ -59,6 +60,11 @@ impl Locations {
             Layout::Directories
         };
         Ok(Self { data_path, layout })
+    }
+
+    /// The directory of data files.
+    pub(super) fn data_path(&self) -> &str {
+        &self.data_path
     }
 
     /// The location of a file in a partition; `partition_path` is empty for an unpartitioned table.

@@ -1,6 +1,5 @@
 //! The file that a writer's bytes go to as they are made, and what becomes of files in the end.
 
-use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -8,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
 use crate::runtime::block_on;
-use crate::store::{Abandoned, FileIo, Upload};
+use crate::store::{Abandoned, FileIo, Upload, entries_of, sync, sync_above};
 
 /// Threads that wait for the disk at the end: the file system joins their waits into few.
 const SYNC_THREADS: usize = 16;
@@ -68,14 +67,22 @@ impl Write for Output {
 #[derive(Debug)]
 pub(super) struct Outputs<'a> {
     io: &'a FileIo,
+    /// The directory of data files.
+    data_path: PathBuf,
     created: Vec<PathBuf>,
     uploaded: Vec<String>,
     abandoned: Abandoned,
 }
 
 impl<'a> Outputs<'a> {
-    pub(super) fn new(io: &'a FileIo) -> Self {
-        Self { io, created: Vec::new(), uploaded: Vec::new(), abandoned: Abandoned::default() }
+    /// No files yet; those to come are below `data_path`.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::local_path`].
+    pub(super) fn new(io: &'a FileIo, data_path: &str) -> Result<Self> {
+        let data_path = io.local_path(data_path)?.unwrap_or_default();
+        let (created, uploaded) = (Vec::new(), Vec::new());
+        Ok(Self { io, data_path, created, uploaded, abandoned: Abandoned::default() })
     }
 
     /// Make a new file, and the directories above it.
@@ -102,20 +109,24 @@ impl<'a> Outputs<'a> {
             }
             opened => opened,
         };
-        let file = opened.map_err(|error| storage(location, &error))?;
+        let file = opened.map_err(|error| Error::of_system(location, &error))?;
         self.created.push(path);
         Ok(Output::Local { file, written: 0 })
     }
 
-    /// Wait until every file is on disk: a commit must not outlive the data it lists.
+    /// Wait until every file and the directories on the way to it are on disk: a commit must not outlive the
+    /// data it lists. Each directory is synced once, however many files are below.
     ///
     /// # Errors
-    /// [`Error::Storage`].
+    /// [`Error::Storage`], [`Error::System`].
     pub(super) fn sync(&self) -> Result<()> {
-        let parents: BTreeSet<&Path> =
-            self.created.iter().filter_map(|path| path.parent()).collect();
-        sync_all(&self.created)?;
-        sync_all(&parents.into_iter().map(Path::to_path_buf).collect::<Vec<_>>())
+        let files: Vec<&Path> = self.created.iter().map(PathBuf::as_path).collect();
+        let directories = entries_of(files.iter().copied(), &self.data_path);
+        let is_parent = |directory: &&Path| directory.starts_with(&self.data_path);
+        let (below, above): (Vec<&Path>, Vec<&Path>) = directories.into_iter().partition(is_parent);
+        sync_all(&files, sync)?;
+        sync_all(&below, sync)?;
+        sync_all(&above, sync_above)
     }
 
     /// Remove what was made, as far as storage lets us; the failure that led here is the one to
@@ -131,12 +142,11 @@ impl<'a> Outputs<'a> {
     }
 }
 
-fn sync_all(paths: &[PathBuf]) -> Result<()> {
+fn sync_all(paths: &[&Path], sync: fn(&Path) -> io::Result<()>) -> Result<()> {
     let next = AtomicUsize::new(0);
     let work = || -> Result<()> {
         while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let synced = File::open(path).and_then(|file| file.sync_all());
-            synced.map_err(|error| storage(&path.to_string_lossy(), &error))?;
+            sync(path).map_err(|error| Error::of_system(path.to_string_lossy(), &error))?;
         }
         Ok(())
     };
@@ -150,13 +160,4 @@ fn sync_all(paths: &[PathBuf]) -> Result<()> {
             thread.join().unwrap_or_else(|_| Err(Error::internal("sync files", "a thread died")))
         })
     })
-}
-
-/// What the file system said about a location.
-pub(super) fn storage(location: &str, error: &io::Error) -> Error {
-    let location = location.to_owned();
-    match error.kind() {
-        io::ErrorKind::AlreadyExists => Error::Exists { location },
-        _ => Error::Storage { location, reason: error.to_string() },
-    }
 }

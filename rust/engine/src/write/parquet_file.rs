@@ -169,10 +169,12 @@ fn split_offsets(footer: &ParquetMetaData) -> Vec<i64> {
 fn failed(location: &str, error: ParquetError) -> Error {
     match error {
         ParquetError::External(source) => {
-            let inner = source.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-            match inner.and_then(|inner| inner.downcast_ref::<Error>()) {
-                Some(error) => error.clone(),
-                None => {
+            let failure = source.downcast_ref::<io::Error>();
+            let inner = failure.and_then(io::Error::get_ref);
+            match (inner.and_then(|inner| inner.downcast_ref::<Error>()), failure) {
+                (Some(error), _) => error.clone(),
+                (None, Some(failure)) => Error::of_system(location, failure),
+                (None, None) => {
                     Error::Storage { location: location.to_owned(), reason: source.to_string() }
                 }
             }

@@ -216,10 +216,11 @@ fn delete_files<'a>(io: &'a FileIo, task: &WriteTask) -> Result<Files<'a>> {
     let modes = MetricsConfig::for_position_deletes();
     let key_values = [("delete-type", "position")];
     let shape = FileShape::new(&schema, arrow_schema(), &options, modes, &key_values)?;
+    let locations = task.locations(io)?;
     Ok(Files {
-        outputs: Outputs::new(io),
+        outputs: Outputs::new(io, locations.data_path())?,
         names: task.names(FileKind::Deletes),
-        locations: task.locations()?,
+        locations,
         options,
         shape,
         content: POSITION_DELETES,

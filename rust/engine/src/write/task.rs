@@ -10,7 +10,7 @@ use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
 
 use super::data_file::WrittenFile;
 use super::fit::Fit;
-use super::locations::{FileKind, FileNames, Locations};
+use super::locations::{DATA_PATH, FileKind, FileNames, Locations};
 use super::options::WriteOptions;
 use super::output::Outputs;
 use super::parquet_file::FileShape;
@@ -39,8 +39,13 @@ impl WriteTask {
         FileNames::new(self.partition_id, self.task_id, &self.operation_id, kind)
     }
 
-    pub(super) fn locations(&self) -> Result<Locations> {
-        Ok(Locations::new(&self.table_location, &self.properties)?)
+    /// Where files go: absolute locations, whatever those of the table are.
+    pub(super) fn locations(&self, io: &FileIo) -> Result<Locations> {
+        let mut properties = self.properties.clone();
+        if let Some(path) = properties.get_mut(DATA_PATH) {
+            *path = io.absolute(path).into_owned();
+        }
+        Ok(Locations::new(&io.absolute(&self.table_location), &properties)?)
     }
 }
 
@@ -79,10 +84,11 @@ pub fn write_data_files(
     let properties = task.properties.clone().into_iter().collect();
     let modes = MetricsConfig::from_properties(schema, order, &properties)?;
     let shape = FileShape::new(schema, fit.schema().clone(), &options, modes, &[])?;
+    let locations = task.locations(io)?;
     let files = Files {
-        outputs: Outputs::new(io),
+        outputs: Outputs::new(io, locations.data_path())?,
         names: task.names(FileKind::Data),
-        locations: task.locations()?,
+        locations,
         options,
         shape,
         content: 0,

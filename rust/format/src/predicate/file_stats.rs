@@ -102,7 +102,7 @@ pub(crate) fn file_facts(
 ///
 /// # Errors
 /// `InvalidArgument` where the column is no map of bounds.
-pub(crate) fn stored_bounds(
+pub fn stored_bounds(
     files: &RecordBatch,
     name: &str,
     field_id: i32,

@@ -1,0 +1,101 @@
+//! A file that gets its name only if nothing else has it.
+//!
+//! A hard link is atomic, refuses to replace, and lets a lost reply be recognised. File systems without hard
+//! links (FAT, exFAT, many FUSE and SMB mounts) mostly have a rename that refuses to replace. Without either
+//! there is no sound way: a file created under its final name is seen half written, by readers and after a
+//! crash, and a test for existence before a rename lets two writers win.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+/// Error codes of file systems that have no hard links, or no more of them.
+const NO_LINKS: [Errno; 5] =
+    [Errno::PERM, Errno::OPNOTSUPP, Errno::NOTSUP, Errno::MLINK, Errno::NOSYS];
+/// Error codes of file systems and kernels whose rename cannot refuse to replace.
+const NO_EXCLUSIVE_RENAME: [Errno; 4] =
+    [Errno::INVAL, Errno::OPNOTSUPP, Errno::NOTSUP, Errno::NOSYS];
+
+/// Give a finished file its name; `AlreadyExists` if something else has it, `Unsupported` where the file
+/// system cannot decide that. `staged` is gone after success and may be left after a failure.
+pub(super) fn publish(staged: &Path, path: &Path) -> io::Result<()> {
+    match fs::hard_link(staged, path) {
+        Err(error) if is_one_of(&error, &NO_LINKS) => rename_new(staged, path),
+        // A network file system that repeats a request after a lost reply meets its own link.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && has_two_names(staged) => {
+            drop(fs::remove_file(staged));
+            Ok(())
+        }
+        linked => {
+            drop(fs::remove_file(staged));
+            linked
+        }
+    }
+}
+
+/// Rename a file unless something has the new name.
+fn rename_new(staged: &Path, path: &Path) -> io::Result<()> {
+    let renamed = renameat_with(CWD, staged, CWD, path, RenameFlags::NOREPLACE);
+    renamed.map_err(|error| match io::Error::from(error) {
+        error if is_one_of(&error, &NO_EXCLUSIVE_RENAME) => io::Error::new(
+            ErrorKind::Unsupported,
+            "this file system has neither hard links nor a rename that refuses to replace, so of two \
+             writers both could win; keep the table on another file system, or in a catalog with a database",
+        ),
+        error => error,
+    })
+}
+
+fn is_one_of(error: &io::Error, codes: &[Errno]) -> bool {
+    Errno::from_io_error(error).is_some_and(|code| codes.contains(&code))
+}
+
+fn has_two_names(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(path).is_ok_and(|facts| facts.nlink() > 1)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn directory(name: &str) -> PathBuf {
+        let path =
+            std::env::temp_dir().join(format!("icefloe-exclusive-{name}-{}", std::process::id()));
+        drop(fs::remove_dir_all(&path));
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    #[test]
+    fn rename_new_refuses_to_replace() {
+        let directory = directory("rename");
+        let (first, second, path) =
+            (directory.join("1"), directory.join("2"), directory.join("v1"));
+        fs::write(&first, "first").unwrap();
+        fs::write(&second, "second").unwrap();
+        rename_new(&first, &path).unwrap();
+        assert_eq!(rename_new(&second, &path).unwrap_err().kind(), ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+        assert!(!first.exists());
+    }
+
+    #[test]
+    fn publish_recognises_its_own_link() {
+        let directory = directory("repeated");
+        let (staged, path) = (directory.join("staged"), directory.join("v1"));
+        fs::write(&staged, "ours").unwrap();
+        fs::hard_link(&staged, &path).unwrap();
+        publish(&staged, &path).unwrap();
+        fs::write(&staged, "another").unwrap();
+        assert_eq!(publish(&staged, &path).unwrap_err().kind(), ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "ours");
+    }
+}
