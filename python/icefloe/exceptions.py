@@ -20,6 +20,8 @@ IcebergError
 ├── NoSuchTableError
 └── TableAlreadyExistsError
 ```
+
+One warning: LeftoverFilesWarning (UserWarning), for a table that was dropped while files of it stay.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ __all__ = [
     "FeatureUnsupportedError",
     "FileAlreadyExistsError",
     "IcebergError",
+    "LeftoverFilesWarning",
     "MissingFileError",
     "NamespaceAlreadyExistsError",
     "NamespaceNotEmptyError",
@@ -116,3 +119,15 @@ class NoSuchTableError(IcebergError):
 
 class TableAlreadyExistsError(IcebergError):
     """The table to create exists."""
+
+
+class LeftoverFilesWarning(UserWarning):
+    """A table was dropped, and files of it could not be deleted.
+
+    Attributes:
+        files: ``(location, reason)`` of each file or directory that is still there.
+    """
+
+    def __init__(self, message: str, files: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(message)
+        self.files = files

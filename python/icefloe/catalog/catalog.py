@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
@@ -15,7 +14,7 @@ from icefloe.exceptions import (
     TableAlreadyExistsError,
     ValidationError,
 )
-from icefloe.io import FileIO, load_file_io
+from icefloe.io import FileIO, current_directory, load_file_io
 from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from icefloe.typedef import EMPTY_DICT, Identifier, Properties
@@ -58,8 +57,9 @@ class Catalog(ABC):
     def __init__(self, name: str, **properties: str) -> None:
         self.name = name
         self.properties: Properties = dict(properties)
+        self._working_directory = current_directory()
         if (warehouse := properties.get("warehouse")) is not None:
-            self.properties["warehouse"] = absolute(warehouse)
+            self.properties["warehouse"] = self.absolute(warehouse)
 
     # ---- tables
 
@@ -296,7 +296,18 @@ class Catalog(ABC):
 
     def file_io(self, location: str | None = None) -> FileIO:
         """Return the storage that tables of this catalog are on."""
-        return load_file_io(self.properties, location)
+        return load_file_io(self.properties, location, self._working_directory)
+
+    def absolute(self, location: str) -> str:
+        """Return a location as metadata may record it: a relative path starts from where the catalog was opened."""
+        return self.file_io(location).core.absolute(location)
+
+    def check_location(self, table: Table) -> None:  # noqa: B027 - most catalogs record where each table is
+        """Refuse to change a table that is not where its metadata says, before files are written.
+
+        Raises:
+            ValidationError: New files would go to another place than where the table is.
+        """
 
 
 def new_table_location(catalog: Catalog, identifier: str | Identifier, location: str | None) -> str:
@@ -306,7 +317,7 @@ def new_table_location(catalog: Catalog, identifier: str | Identifier, location:
         ValidationError: Neither a location nor a warehouse is known.
     """
     if location is not None:
-        return location.rstrip("/")
+        return catalog.absolute(location).rstrip("/")
     namespace, name = split_table_identifier(identifier)
     warehouse = catalog.properties.get("warehouse")
     if warehouse is None:
@@ -322,8 +333,3 @@ def check_property_changes(removals: set[str], updates: Properties) -> None:
     both = sorted(removals & set(updates))
     if both:
         raise ValidationError(f"properties both removed and set: {', '.join(both)}")
-
-
-def absolute(location: str) -> str:
-    """Return a location as metadata may record it: a relative directory is meant from the working directory."""
-    return location if "://" in location or location.startswith(("/", "file:")) else str(Path.cwd() / location)

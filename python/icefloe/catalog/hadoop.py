@@ -6,17 +6,29 @@ version N alone (its location and its compression), so that all who race from N 
 
 from __future__ import annotations
 
-import shutil
+import errno
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from icefloe.catalog.catalog import Catalog, PropertiesUpdateSummary, new_table_location
+from icefloe.catalog.directories import (
+    children,
+    create_directory,
+    delete_dropped,
+    delete_leftovers,
+    hide,
+    is_directory,
+    is_table,
+    storage_errors,
+)
+from icefloe.catalog.hadoop_versions import create, publish, take_back
 from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
+from icefloe.catalog.purge import delete_files_elsewhere, files_elsewhere, warn_of_leftovers
 from icefloe.catalog.staging import check_swappable, new_metadata, updated_metadata
 from icefloe.exceptions import (
     CommitFailedException,
-    CommitStateUnknownException,
     FeatureUnsupportedError,
     FileAlreadyExistsError,
     MissingFileError,
@@ -33,13 +45,10 @@ from icefloe.table import Table
 from icefloe.table.commit.environment import SYSTEM, Environment
 from icefloe.table.commit.response import CommitTableResponse
 from icefloe.table.metadata_files import (
-    METADATA_DIRECTORY,
+    LEFTOVER_PREFIX,
     PATH_PROPERTY,
-    VERSION_HINT,
-    hadoop_candidates,
     hadoop_location,
     hadoop_version,
-    metadata_bytes,
     newest_hadoop_location,
     read_metadata,
 )
@@ -50,7 +59,6 @@ from icefloe.typedef import EMPTY_DICT, Identifier, Properties
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from icefloe.io import FileIO
     from icefloe.schema import Schema
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.update import TableRequirement, TableUpdate
@@ -107,7 +115,7 @@ class HadoopCatalog(Catalog):
         if newest_hadoop_location(self.file_io(own), own) is not None:
             raise TableAlreadyExistsError(f"catalog {self.name!r} already has a table {dotted(identifier)}")
         try:
-            published = self._publish(metadata, hadoop_candidates(own, 1)[0])
+            published = create(self.file_io(own), metadata, self._directory(to_identifier(identifier)))
         except CommitFailedException as error:
             raise TableAlreadyExistsError(f"catalog {self.name!r} already has a table {dotted(identifier)}") from error
         return self._table(identifier, metadata, published)
@@ -118,13 +126,13 @@ class HadoopCatalog(Catalog):
 
     def drop_table(self, identifier: str | Identifier) -> None:  # noqa: D102
         self._newest(identifier)
-        shutil.rmtree(self._directory(to_identifier(identifier)))
+        self._drop(identifier, [])
 
     def purge_table(self, identifier: str | Identifier) -> None:  # noqa: D102
         table = self.load_table(identifier)
         if table.properties.get("gc.enabled", "true").lower() == "false":
             raise ValidationError(f"table {dotted(identifier)}: gc.enabled is false, so its files may not be deleted")
-        self.drop_table(identifier)
+        self._drop(identifier, files_elsewhere(table))
 
     def rename_table(self, from_identifier: str | Identifier, to_identifier: str | Identifier) -> Table:  # noqa: D102
         raise FeatureUnsupportedError(
@@ -142,13 +150,48 @@ class HadoopCatalog(Catalog):
 
     def list_tables(self, namespace: str | Identifier) -> list[Identifier]:  # noqa: D102
         levels = self._existing_namespace(namespace)
-        return sorted((*levels, child.name) for child in _children(self._directory(levels)) if _is_table(child))
+        return sorted((*levels, child.name) for child in children(self._directory(levels)) if is_table(child))
+
+    def check_location(self, table: Table) -> None:
+        """Refuse to change a table whose metadata names another place than the directory that it is in.
+
+        Raises:
+            ValidationError: The table's directory was moved or copied; its new files would go to the old place.
+        """
+        own = self._directory(to_identifier(table.name()))
+        recorded = table.io.core.absolute(table.location())
+        if not _is_same_directory(recorded, own):
+            raise ValidationError(
+                f"table {dotted(table.name())}: its directory is {own}, but its metadata says {recorded}: it was moved or "
+                "copied, and its new files would go to the old place. It can be read; to change it, move it back, or "
+                "append its rows to a new table"
+            )
 
     def commit_table(  # noqa: D102
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
         if any(isinstance(update, SetLocationUpdate) for update in updates):
             raise ValidationError(f"table {dotted(table.name())}: a table of a hadoop catalog cannot be moved")
+        self.check_location(table)
+        directory = self._directory(to_identifier(table.name()))
+        try:
+            # Held open, the directory keeps its identity: a drop during the commit is seen, even if the table is created anew.
+            with storage_errors(directory):
+                descriptor = os.open(directory, os.O_RDONLY)
+        except MissingFileError as error:
+            raise self._no_table(table.name()) from error
+        try:
+            return self._commit(table, requirements, updates, (directory, descriptor))
+        finally:
+            os.close(descriptor)
+
+    def _commit(
+        self,
+        table: Table,
+        requirements: tuple[TableRequirement, ...],
+        updates: tuple[TableUpdate, ...],
+        opened: tuple[Path, int],
+    ) -> CommitTableResponse:
         location = self._newest(table.name())
         # A table that was dropped and made anew has the same file names, so the handle's own metadata proves nothing.
         current = read_metadata(table.io, location)
@@ -160,7 +203,9 @@ class HadoopCatalog(Catalog):
         version = hadoop_version(location)
         if version is None:
             raise ValidationError(f"{location} is not a hadoop table's metadata file")
-        return CommitTableResponse(updated, self._publish(updated, hadoop_location(current, version + 1)))
+        published = publish(table.io, updated, hadoop_location(current, version + 1))
+        self._check_not_dropped(table, published, *opened)
+        return CommitTableResponse(updated, published)
 
     # ---- namespaces
 
@@ -172,23 +217,38 @@ class HadoopCatalog(Catalog):
         if not levels:
             raise ValidationError("a namespace needs a name")
         try:
-            directory.mkdir(parents=True)
-        except FileExistsError as error:
+            create_directory(directory)
+        except FileAlreadyExistsError as error:
             raise NamespaceAlreadyExistsError(
                 f"catalog {self.name!r} already has a namespace {dotted(levels)}"
             ) from error
 
     def drop_namespace(self, namespace: str | Identifier) -> None:  # noqa: D102
         levels = self._existing_namespace(namespace)
+        directory = self._directory(levels)
+        with storage_errors(directory):
+            others = [path.name for path in directory.iterdir() if not path.name.startswith(LEFTOVER_PREFIX)]
+        failures = [] if others else delete_leftovers(self.file_io(), directory)
+        if failures:
+            raise StorageError(
+                f"namespace {dotted(levels)} was not dropped: files of dropped tables could not be deleted; "
+                f"{failures[0][0]}: {failures[0][1]}"
+            )
         try:
-            self._directory(levels).rmdir()
-        except OSError as error:
-            raise NamespaceNotEmptyError(f"namespace {dotted(levels)} is not empty: {error.strerror}") from error
+            with storage_errors(directory):
+                directory.rmdir()
+        except StorageError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+            held = ", ".join(sorted(others)[:5])
+            raise NamespaceNotEmptyError(
+                f"namespace {dotted(levels)} is not empty: {directory} holds {held}"
+            ) from error
 
     def list_namespaces(self, namespace: str | Identifier = ()) -> list[Identifier]:  # noqa: D102
         above = to_identifier(namespace)
         directory = self._directory(self._existing_namespace(above)) if above else self._root
-        return sorted((*above, child.name) for child in _children(directory) if not _is_table(child))
+        return sorted((*above, child.name) for child in children(directory) if not is_table(child))
 
     def load_namespace_properties(self, namespace: str | Identifier) -> Properties:  # noqa: D102
         levels = self._existing_namespace(namespace)
@@ -206,7 +266,7 @@ class HadoopCatalog(Catalog):
 
     def _directory(self, levels: Identifier) -> Path:
         for level in levels:
-            if "/" in level or level in (".", ".."):
+            if "/" in level or "\0" in level or level in (".", "..") or level.startswith(LEFTOVER_PREFIX):
                 raise ValidationError(f"{level!r} cannot name a directory")
         return self._root.joinpath(*levels)
 
@@ -219,13 +279,17 @@ class HadoopCatalog(Catalog):
         own = self._location(identifier)
         location = newest_hadoop_location(self.file_io(own), own)
         if location is None:
-            raise NoSuchTableError(f"catalog {self.name!r} has no table {dotted(identifier)}: no metadata below {own}")
+            raise self._no_table(identifier)
         return location
+
+    def _no_table(self, identifier: str | Identifier) -> NoSuchTableError:
+        own = self._location(identifier)
+        return NoSuchTableError(f"catalog {self.name!r} has no table {dotted(identifier)}: no metadata below {own}")
 
     def _existing_namespace(self, namespace: str | Identifier) -> Identifier:
         levels = to_identifier(namespace)
         directory = self._directory(levels)
-        if not levels or not directory.is_dir() or _is_table(directory):
+        if not levels or not is_directory(directory) or is_table(directory):
             raise NoSuchNamespaceError(
                 f"catalog {self.name!r} has no namespace {dotted(levels)}; create it with create_namespace()"
             )
@@ -234,49 +298,32 @@ class HadoopCatalog(Catalog):
     def _table(self, identifier: str | Identifier, metadata: TableMetadata, location: str) -> Table:
         return Table(to_identifier(identifier), metadata, location, self.file_io(location), self)
 
-    def _publish(self, metadata: TableMetadata, location: str) -> str:
-        """Write a version that must not exist yet, then the hint.
-
-        A reply may be lost after the write took effect, and a client's own retry then meets its own file; so what is
-        there is compared before it is called somebody else's.
-        """
-        io = self.file_io(location)
-        data = metadata_bytes(metadata, location)
+    def _drop(self, identifier: str | Identifier, elsewhere: list[str]) -> None:
+        """Hide the table's directory, which is the drop, then delete what it holds and the table's files `elsewhere`."""
+        directory = self._directory(to_identifier(identifier))
+        if directory.is_symlink():
+            raise ValidationError(
+                f"table {dotted(identifier)}: {directory} is a link to {os.path.realpath(directory)}; remove the link and the "
+                "directory behind it yourself"
+            )
         try:
-            io.core.write(location, data, overwrite=False)
-        except StorageError as error:
-            if not _holds(io, location, data):
-                if isinstance(error, FileAlreadyExistsError):
-                    raise CommitFailedException(
-                        f"{location} exists: another commit was first; refresh and retry"
-                    ) from error
-                raise
-        self._write_hint(metadata.location, location)
-        return location
+            hide(directory)
+        except MissingFileError as error:
+            raise self._no_table(identifier) from error
+        io = self.file_io()
+        failures = delete_dropped(io, directory.parent) + delete_files_elsewhere(io, elsewhere)
+        warn_of_leftovers(dotted(identifier), failures)
 
-    def _write_hint(self, table_location: str, location: str) -> None:
-        """Point readers near the newest version. They probe further by themselves, so a lost hint costs time only."""
-        version = hadoop_version(location)
-        directory = f"{table_location.rstrip('/')}/{METADATA_DIRECTORY}"
-        io = self.file_io(location)
+    def _check_not_dropped(self, table: Table, published: str, directory: Path, descriptor: int) -> None:
+        """Take a version back that went to another directory than the one it was made from."""
         try:
-            io.core.write(f"{directory}/{VERSION_HINT}", str(version).encode("ascii"), overwrite=True)
-            # A checksum that another writer left no longer fits, and would make that writer refuse the hint.
-            io.core.delete_many([f"{directory}/.{VERSION_HINT}.crc"])
-        except StorageError:
-            return
-
-
-def _holds(io: FileIO, location: str, data: bytes) -> bool:
-    try:
-        return io.core.read(location) == data
-    except MissingFileError:
-        return False
-    except StorageError as error:
-        raise CommitStateUnknownException(
-            f"{location}: storage did not say whether the commit was published, nor what is there now; nothing was cleaned "
-            f"up. Refresh the table and look before trying again: {error}"
-        ) from error
+            with storage_errors(directory):
+                if os.path.samestat(os.stat(directory), os.fstat(descriptor)):  # noqa: PTH116 - beside fstat
+                    return
+        except MissingFileError:
+            pass
+        take_back(table.io, published, directory)
+        raise self._no_table(table.name())
 
 
 def _check_hadoop_table(metadata: TableMetadata) -> None:
@@ -293,11 +340,9 @@ def _local_directory(warehouse: str) -> Path:
     return Path(unquote(parts.path) if parts.scheme == "file" else warehouse)
 
 
-def _children(directory: Path) -> list[Path]:
-    if not directory.is_dir():
-        return []
-    return [child for child in directory.iterdir() if child.is_dir() and not child.name.startswith(".")]
-
-
-def _is_table(directory: Path) -> bool:
-    return next((directory / METADATA_DIRECTORY).glob("*.metadata.json*"), None) is not None
+def _is_same_directory(location: str, directory: Path) -> bool:
+    try:
+        path = _local_directory(location)
+    except FeatureUnsupportedError:
+        return False
+    return os.path.realpath(path) == os.path.realpath(directory)

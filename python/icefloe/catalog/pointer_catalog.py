@@ -123,6 +123,7 @@ class PointerCatalog(Catalog):
     ) -> Table:
         namespace, name = split_table_identifier(identifier)
         self._check_namespace(namespace)
+        metadata_location = self.absolute(metadata_location)
         metadata = self._read(metadata_location)
         current = self._pointer(namespace, name)
         if current is not None and overwrite:
@@ -155,7 +156,7 @@ class PointerCatalog(Catalog):
     # ---- how
 
     def _table(self, namespace: Identifier, name: str, metadata: TableMetadata, location: str) -> Table:
-        return Table((*namespace, name), metadata, location, self.file_io(location), self)
+        return Table((*namespace, name), metadata, self.absolute(location), self.file_io(location), self)
 
     def _read(self, location: str) -> TableMetadata:
         return read_metadata(self.file_io(location), location)

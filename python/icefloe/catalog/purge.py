@@ -1,44 +1,72 @@
-"""Deleting every file of a table that has been dropped."""
+"""Deleting every file of a table that has been dropped.
+
+The table is gone by then, so nothing here raises: what cannot be deleted stays behind, and a warning names it.
+"""
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from icefloe import _core
-from icefloe.exceptions import MissingFileError, StorageError
-from icefloe.table.metadata_files import metadata_directory
+from icefloe.exceptions import IcebergError, LeftoverFilesWarning, MissingFileError
+from icefloe.table.metadata_files import LEFTOVER_PREFIX, metadata_directory
 from icefloe.table.read_context import schema_json, specs_json
+from icefloe.table.snapshot_manifests import manifests_of
 
 if TYPE_CHECKING:
+    from icefloe.io import FileIO
     from icefloe.table import Table
+
+Failures = list[tuple[str, str]]
+
+# Files that a warning names in its text; all are in its `files`.
+_NAMED = 3
 
 
 def delete_table_files(table: Table) -> None:
-    """Delete the data, delete, manifest, list and metadata files of every snapshot.
+    """Delete the data, delete, manifest, list and metadata files of every snapshot, and what killed writers left beside them.
 
-    Only files below the table's own locations go: what a table merely refers to (added files, say) stays.
-
-    Raises:
-        StorageError: Some files could not be deleted; the rest are gone.
+    Only files below the table's own locations go: what a table merely refers to (added files, say) stays. A
+    LeftoverFilesWarning names what could not be read or deleted.
     """
     roots = _roots(table)
-    failures: list[tuple[str, str]] = []
-    manifests = _manifests(table)
-    if manifests is not None:
-        paths = manifests.column("manifest_path").to_pylist()
-        failures += _delete(table, _file_paths(table, manifests), roots)
-        failures += _delete(table, paths, roots)
+    manifests, failures = _manifests(table)
+    files, unread = _file_paths(table, manifests)
+    failures += unread
     lists = [snapshot.manifest_list for snapshot in table.snapshots() if snapshot.manifest_list is not None]
-    failures += _delete(table, lists, roots)
     log = [entry.metadata_file for entry in table.metadata.metadata_log]
-    failures += _delete(table, [*log, table.metadata_location], roots)
-    if failures:
-        location, why = failures[0]
-        raise StorageError(
-            f"{len(failures)} files of table {'.'.join(table.name())} were not deleted; {location}: {why}"
-        )
+    for paths in (files, manifests.column("manifest_path").to_pylist(), lists, [*log, table.metadata_location]):
+        failures += _delete(table.io, [path for path in paths if _is_below(path, roots)])
+    failures += _delete_leftovers(table)
+    warn_of_leftovers(".".join(table.name()), failures)
+
+
+def files_elsewhere(table: Table) -> list[str]:
+    """Return the table's data and delete files that are below its `write.data.path` and not below its location."""
+    path = table.properties.get("write.data.path")
+    own = table.location().rstrip("/") + "/"
+    if path is None or f"{path.rstrip('/')}/".startswith(own):
+        return []
+    files, _ = _file_paths(table, _manifests(table)[0])
+    return [file for file in files if _is_below(file, (path.rstrip("/") + "/",)) and not file.startswith(own)]
+
+
+def delete_files_elsewhere(io: FileIO, files: list[str]) -> Failures:
+    """Delete files, and return ``(location, reason)`` of each that could not be deleted."""
+    return _delete(io, files)
+
+
+def warn_of_leftovers(name: str, failures: Failures) -> None:
+    """Warn of what is still there of a dropped table, if anything is."""
+    if not failures:
+        return
+    named = "; ".join(f"{location}: {reason.removeprefix(f'{location}: ')}" for location, reason in failures[:_NAMED])
+    more = f"; and {len(failures) - _NAMED} more" if len(failures) > _NAMED else ""
+    message = f"table {name} is dropped, but not all of its files could be deleted: {named}{more}"
+    warnings.warn(LeftoverFilesWarning(message, tuple(failures)), stacklevel=4)
 
 
 def _roots(table: Table) -> tuple[str, ...]:
@@ -49,34 +77,60 @@ def _roots(table: Table) -> tuple[str, ...]:
     return tuple(root.rstrip("/") + "/" for root in roots)
 
 
-def _delete(table: Table, paths: list[str], roots: tuple[str, ...]) -> list[tuple[str, str]]:
-    own = [path for path in paths if path.startswith(roots) and "/../" not in path]
-    return list(table.io.core.delete_many(own)) if own else []
+def _is_below(path: str, roots: tuple[str, ...]) -> bool:
+    return path.startswith(roots) and "/../" not in path
 
 
-def _manifests(table: Table) -> pa.Table | None:
-    """Return the manifests of all snapshots, each once, None when there are none."""
-    batches = []
-    for snapshot in table.snapshots():
-        if snapshot.manifest_list is None:
-            continue
-        try:
-            batches.append(_core.read_manifest_list(table.io.core, snapshot.manifest_list))
-        except MissingFileError:
-            continue
-    if not batches:
-        return None
-    rows = pa.Table.from_batches(batches)
-    first = pa.table({"path": rows.column("manifest_path"), "row": pa.array(range(rows.num_rows), pa.int64())})
-    return rows.take(first.group_by("path").aggregate([("row", "min")]).column("row_min"))
+def _delete(io: FileIO, paths: list[str]) -> Failures:
+    return list(io.core.delete_many(paths)) if paths else []
 
 
-def _file_paths(table: Table, manifests: pa.Table) -> list[str]:
-    batch = manifests.combine_chunks().to_batches()[0] if manifests.num_rows else None
-    if batch is None:
+def _delete_leftovers(table: Table) -> Failures:
+    """Delete files that writers were killed over, which is only possible where files are renamed when they are finished."""
+    directory = metadata_directory(table.metadata)
+    if "://" in directory and not directory.startswith("file:"):
         return []
+    try:
+        found = table.io.core.list(f"{directory}/").column("location").to_pylist()
+    except IcebergError as error:
+        return [(directory, str(error))]
+    return _delete(table.io, [path for path in found if path.rsplit("/", 1)[-1].startswith(LEFTOVER_PREFIX)])
+
+
+def _manifests(table: Table) -> tuple[pa.Table, Failures]:
+    """Return the manifests of all snapshots, each once, and what could not be read."""
+    found, failures = [_core.describe_manifests(table.io.core, [])], Failures()
+    for snapshot in table.snapshots():
+        try:
+            found += manifests_of(table.io, snapshot).to_batches()
+        except MissingFileError:  # noqa: PERF203 - each may fail by itself
+            continue
+        except IcebergError as error:
+            failures.append((str(snapshot.manifest_list), f"files that only it names stay: {error}"))
+    rows = pa.Table.from_batches(found)
+    first = pa.table({"path": rows.column("manifest_path"), "row": pa.array(range(rows.num_rows), pa.int64())})
+    return rows.take(first.group_by("path").aggregate([("row", "min")]).column("row_min")), failures
+
+
+def _file_paths(table: Table, manifests: pa.Table) -> tuple[list[str], Failures]:
+    """Return the paths in manifests; of all at once, and of one by one where one of them cannot be read."""
+    try:
+        return _paths_in(table, manifests), []
+    except IcebergError:
+        found, failures = list[str](), Failures()
+    for row in range(manifests.num_rows):
+        try:
+            found += _paths_in(table, manifests.slice(row, 1))
+        except MissingFileError:  # noqa: PERF203 - each may fail by itself
+            continue
+        except IcebergError as error:
+            failures.append((manifests.column("manifest_path")[row].as_py(), f"files that only it names stay: {error}"))
+    return list(dict.fromkeys(found)), failures
+
+
+def _paths_in(table: Table, manifests: pa.Table) -> list[str]:
     entries = _core.read_manifest(
-        table.io.core, batch, schema=schema_json(table.schema()), specs=specs_json(table.metadata), keep="all"
+        table.io.core, manifests, schema=schema_json(table.schema()), specs=specs_json(table.metadata), keep="all"
     )
     paths: list[str] = entries.column("file_path").unique().to_pylist()
     return paths

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
     from icefloe._core import FileIo
 
+WORKING_DIRECTORY = "file.working-directory"
+"""Property: the absolute path that relative locations start from."""
+
 STORAGE_PREFIXES = ("adls.", "client.", "file.", "gcs.", "hdfs.", "http.", "io.", "s3.")
 """What storage may know of a catalog's properties; names and passwords of databases stay behind."""
 
@@ -23,6 +27,8 @@ class FileIO:
 
     Args:
         properties: Catalog and storage properties; only those of storage reach the store.
+        working_directory: The absolute path that relative locations start from; the process's working directory if None, as it
+            is now. The property ``file.working-directory`` goes before both.
 
     >>> files = FileIO()
     >>> with files.new_output("/tmp/icefloe-example/hello").create(overwrite=True) as stream:
@@ -31,12 +37,14 @@ class FileIO:
     b'hello'
     """
 
-    __slots__ = ("_core", "properties")
+    __slots__ = ("_core", "_working_directory", "properties")
     properties: dict[str, str]
     _core: FileIo | None
+    _working_directory: str | None
 
-    def __init__(self, properties: Mapping[str, str] = EMPTY_DICT) -> None:
+    def __init__(self, properties: Mapping[str, str] = EMPTY_DICT, working_directory: str | None = None) -> None:
         self.properties = {key: str(value) for key, value in properties.items()}
+        self._working_directory = current_directory() if working_directory is None else working_directory
         self._core = None
 
     @property
@@ -45,9 +53,10 @@ class FileIO:
         if self._core is None:
             from icefloe import _core
 
-            self._core = _core.FileIo(
-                {key: value for key, value in self.properties.items() if key.startswith(STORAGE_PREFIXES)}
-            )
+            properties = {key: value for key, value in self.properties.items() if key.startswith(STORAGE_PREFIXES)}
+            if self._working_directory is not None:
+                properties.setdefault(WORKING_DIRECTORY, self._working_directory)
+            self._core = _core.FileIo(properties)
         return self._core
 
     def new_input(self, location: str) -> InputFile:
@@ -72,7 +81,7 @@ class FileIO:
         return f"FileIO({', '.join(sorted(self.properties))})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return FileIO, (self.properties,)
+        return FileIO, (self.properties, self._working_directory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,14 +164,25 @@ class OutputStream(io.BytesIO):
         super().close()
 
 
-def load_file_io(properties: Mapping[str, str] = EMPTY_DICT, location: str | None = None) -> FileIO:
+def current_directory() -> str | None:
+    """Return the working directory of the process, None if it has been deleted."""
+    try:
+        return os.getcwd()  # noqa: PTH109 - text is needed
+    except OSError:
+        return None
+
+
+def load_file_io(
+    properties: Mapping[str, str] = EMPTY_DICT, location: str | None = None, working_directory: str | None = None
+) -> FileIO:
     """Return access to files of any location.
 
     Args:
         properties: Catalog and storage properties. ``py-io-impl`` names another implementation, which is not supported.
         location: A location that must be accessible; its scheme is checked at first use.
+        working_directory: The directory that relative locations start from, see :class:`FileIO`.
     """
     del location
     if "py-io-impl" in properties:
         raise ValidationError("property py-io-impl is not supported: storage is accessed by the Rust core")
-    return FileIO(properties)
+    return FileIO(properties, working_directory)

@@ -123,6 +123,7 @@ class RowChanges:
         pinned = self.pinned
         files = pinned.planned.plan.files
         table = pinned.table
+        table.catalog.check_location(table)
         task = WritePositionDeletes(
             io_properties=dict(table.io.core.properties),
             schema=table.schema().model_dump_json(),

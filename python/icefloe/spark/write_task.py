@@ -131,6 +131,7 @@ class WritePositionDeletes(TableTask):
 
 def data_task(table: Table, *, presorted: bool, operation_id: str | None = None) -> WriteDataFiles:
     """Return the executors' part of a write to a table."""
+    table.catalog.check_location(table)
     order = table.sort_order()
     return WriteDataFiles(
         io_properties=dict(table.io.core.properties),

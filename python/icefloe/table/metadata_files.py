@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from icefloe.exceptions import CorruptFileError, MissingFileError, NoSuchTableError, ValidationError
+from icefloe.table.absolute_metadata import with_absolute_locations
 from icefloe.table.metadata import TableMetadata, TableMetadataUtil
 from icefloe.table.metadata_json import to_json
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from icefloe.io import FileIO
 
 METADATA_DIRECTORY = "metadata"
+LEFTOVER_PREFIX = ".icefloe-"
+"""Begins the names of files and directories that get another name when they are finished; a killed writer leaves them."""
 VERSION_HINT = "version-hint.text"
 COMPRESSION_PROPERTY = "write.metadata.compression-codec"
 PATH_PROPERTY = "write.metadata.path"
@@ -28,7 +31,7 @@ _HADOOP_VERSION = re.compile(r"^v(\d+)(?:\.gz)?\.metadata\.json(?:\.gz)?$")
 
 
 def read_metadata(io: FileIO, location: str) -> TableMetadata:
-    """Read and check a metadata file.
+    """Read and check a metadata file. Relative locations in it become absolute ones.
 
     Raises:
         MissingFileError: There is no such file.
@@ -41,7 +44,7 @@ def read_metadata(io: FileIO, location: str) -> TableMetadata:
         except (OSError, EOFError, zlib.error) as error:
             raise CorruptFileError(f"{location}: named as gzip, but does not decompress: {error}") from error
     try:
-        return TableMetadataUtil.parse_raw(data.decode("utf-8"))
+        return with_absolute_locations(TableMetadataUtil.parse_raw(data.decode("utf-8")), io)
     except (CorruptFileError, ValueError) as error:
         raise CorruptFileError(f"{location}: not the metadata of a table: {error}") from error
 

@@ -24,6 +24,9 @@ class NoCatalog:
         """Refuse: there is nothing to load from."""
         raise ValidationError(f"{identifier!r} was read from a metadata file: it has no catalog to load it from")
 
+    def check_location(self, table: Table) -> None:
+        """Accept every place: no change is ever committed."""
+
     def commit_table(
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> NoReturn:
@@ -42,7 +45,8 @@ class StaticTable(Table):
         """Return the table of a metadata file, or of the newest metadata file of a table directory.
 
         Args:
-            metadata_location: A `*.metadata.json` file, or the directory that has `metadata/` in it.
+            metadata_location: A `*.metadata.json` file, or the directory that has `metadata/` in it. A relative path, like
+                those that the metadata may hold, starts from the working directory as it is now.
             properties: Storage properties.
 
         Raises:
@@ -51,6 +55,7 @@ class StaticTable(Table):
             CorruptFileError: The file is not a table's metadata.
         """
         io = load_file_io(dict(properties), metadata_location)
+        metadata_location = io.core.absolute(metadata_location)
         is_file = metadata_location.endswith((".metadata.json", ".metadata.json.gz", ".json"))
         location = metadata_location if is_file else newest_location(io, metadata_location)
         name = ("static-table", location)

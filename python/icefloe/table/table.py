@@ -39,6 +39,9 @@ class TableCatalog(Protocol):
     def load_table(self, identifier: str | Identifier) -> Table:
         """Return the table as it is now."""
 
+    def check_location(self, table: Table) -> None:
+        """Refuse to change a table that is not where its metadata says."""
+
     def commit_table(
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
@@ -92,6 +95,7 @@ class Table(ReadableTable):
 
     def transaction(self) -> WriteTransaction:
         """Return a transaction, whose changes become visible together."""
+        self._catalog.check_location(self)
         return WriteTransaction(self)
 
     def append(
@@ -328,4 +332,5 @@ class Table(ReadableTable):
         raise NotImplementedError("maintenance (expiry, compaction, orphan removal): not available yet")
 
     def _autocommit(self) -> WriteTransaction:
+        self._catalog.check_location(self)
         return WriteTransaction(self, autocommit=True)

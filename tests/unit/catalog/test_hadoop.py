@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from icefloe.catalog.hadoop_versions import publish
 from icefloe.exceptions import CommitFailedException, FeatureUnsupportedError, ValidationError
+from icefloe.io import FileIO
 from icefloe.table import StaticTable
 from icefloe.table.update import SetPropertiesUpdate
 
@@ -51,9 +53,9 @@ def test_of_two_writers_on_one_version_one_wins(hadoop_catalog):
     updated = first.metadata.model_copy(update={"properties": {"a": "1"}})
     other = first.metadata.model_copy(update={"properties": {"a": "2", "write.metadata.compression-codec": "gzip"}})
     location = first.metadata_location.replace("v1", "v2")
-    hadoop_catalog._publish(updated, location)
+    publish(FileIO(), updated, location)
     with pytest.raises(CommitFailedException, match="another commit was first"):
-        hadoop_catalog._publish(other, location)
+        publish(FileIO(), other, location)
     assert hadoop_catalog.load_table("db.t").properties["a"] == "1"
 
 
@@ -62,7 +64,7 @@ def test_own_file_met_again_is_success(hadoop_catalog):
     table = hadoop_catalog.create_table("db.t", SCHEMA)
     updated = table.metadata.model_copy(update={"properties": {"a": "1"}})
     location = table.metadata_location.replace("v1", "v2")
-    assert hadoop_catalog._publish(updated, location) == hadoop_catalog._publish(updated, location)
+    assert publish(FileIO(), updated, location) == publish(FileIO(), updated, location)
 
 
 def test_compression_of_the_next_version_follows_the_one_before(hadoop_catalog):

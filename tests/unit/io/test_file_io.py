@@ -47,7 +47,7 @@ def test_exception_or_forgotten_stream_stores_nothing(tmp_path: Path) -> None:
 def test_file_io_pickles_and_keeps_other_secrets_from_storage_and_repr() -> None:
     files = FileIO({"s3.secret-access-key": "hush", "uri": "postgresql://user:word@host/db"})
     assert pickle.loads(pickle.dumps(files)) == files
-    assert files.core.properties == {"s3.secret-access-key": "hush"}
+    assert files.core.properties == {"s3.secret-access-key": "hush", "file.working-directory": str(Path.cwd())}
     assert "hush" not in repr(files)
     assert "word" not in repr(files)
 

@@ -11,6 +11,7 @@ from icefloe import _core
 from icefloe.exceptions import ValidationError
 from icefloe.table.commit.manifest_writer import MANIFEST_SCHEMA
 from icefloe.table.read_context import schema_json, specs_json
+from icefloe.table.snapshot_manifests import manifests_of
 from icefloe.table.snapshots import ancestors_of
 
 if TYPE_CHECKING:
@@ -162,9 +163,7 @@ class InspectTable:
 
     def _manifest_rows(self, snapshot_id: int | None) -> pa.Table:
         snapshot = self._snapshot(snapshot_id)
-        if snapshot is None or snapshot.manifest_list is None:
-            return MANIFEST_SCHEMA.empty_table()
-        return pa.Table.from_batches([_core.read_manifest_list(self._io.core, snapshot.manifest_list)])
+        return MANIFEST_SCHEMA.empty_table() if snapshot is None else manifests_of(self._io, snapshot)
 
     def _entries(self, snapshot_id: int | None, keep: str) -> pa.Table:
         rows = self._manifest_rows(snapshot_id)

@@ -1,0 +1,52 @@
+"""Real processes whose system calls are recorded, refused or answered by a kill, by strace."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace, which is for Linux alone")
+
+# Calls that change what is stored. Architectures have some of them only: the question mark accepts that.
+CHANGES = "?mkdir,mkdirat,?rename,?renameat,renameat2,?link,linkat,?unlink,unlinkat,?rmdir,fsync"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A system call: its name, the paths in it, and whether it succeeded."""
+
+    name: str
+    paths: tuple[str, ...]
+    succeeded: bool
+
+
+def run(code: str, *strace_options: str, arguments: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """Run Python code in a process of its own under strace; a signal ends it with the signal's negative number."""
+    command = ["strace", "-f", "-qq", "-o", "/dev/null", *strace_options, sys.executable, "-B", "-c", code, *arguments]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
+
+
+def calls(code: str, names: str, trace: Path, arguments: tuple[str, ...] = ()) -> list[Call]:
+    """Run Python code, and return the named system calls of all its threads in the order in which they ended."""
+    done = run(code, "-y", "-s", "4096", "-e", f"trace={names}", "-o", str(trace), arguments=arguments)
+    assert done.returncode == 0, done.stderr
+    found, begun = [], {}
+    for line in trace.read_text().splitlines():
+        thread, text = line.split(maxsplit=1)
+        if text.endswith("<unfinished ...>"):
+            begun[thread] = text.removesuffix("<unfinished ...>")
+            continue
+        if text.startswith("<..."):
+            text = begun.pop(thread) + text.split("resumed>", 1)[1]
+        match = re.match(r"(\w+)\((.*)\)\s+= (-?\d+)", text)
+        if match is not None:
+            name, given, answer = match.groups()
+            paths = tuple(re.findall(r'"([^"]*)"|<([^<>]*)>', given))
+            found.append(Call(name, tuple(quoted or opened for quoted, opened in paths), int(answer) >= 0))
+    return found

@@ -1,0 +1,213 @@
+"""What directories of a hadoop catalog mean, leftovers of killed writers among them; errors of the operating system."""
+
+import errno
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from icefloe.exceptions import (
+    MissingFileError,
+    NamespaceNotEmptyError,
+    NoSuchNamespaceError,
+    NoSuchTableError,
+    StorageError,
+    TableAlreadyExistsError,
+    ValidationError,
+)
+from icefloe.io import FileIO
+
+SCHEMA = pa.schema([("id", pa.int64())])
+ROWS = pa.table({"id": [1, 2]})
+
+
+@pytest.fixture
+def table(hadoop_catalog):
+    hadoop_catalog.create_namespace("db")
+    made = hadoop_catalog.create_table("db.t", SCHEMA)
+    made.append(ROWS)
+    return made
+
+
+def leave_dropped(table):
+    """Leave what a drop leaves that was killed after its first step."""
+    left = Path(table.location()).parent / ".icefloe-dropped-1"
+    shutil.copytree(table.location(), left)
+    return left
+
+
+def test_half_deleted_directory_is_neither_table_nor_namespace(hadoop_catalog, table):
+    left = leave_dropped(table)
+    assert hadoop_catalog.list_tables("db") == [("db", "t")]
+    assert hadoop_catalog.list_namespaces("db") == []
+    with pytest.raises(ValidationError, match="cannot name a directory"):
+        hadoop_catalog.load_table(("db", left.name))
+    with pytest.raises(ValidationError, match="cannot name a directory"):
+        hadoop_catalog.create_namespace(("db", left.name))
+
+
+def test_next_drop_deletes_what_an_earlier_one_left(hadoop_catalog, table):
+    left = leave_dropped(table)
+    hadoop_catalog.create_table("db.other", SCHEMA)
+    hadoop_catalog.drop_table("db.other")
+    assert not left.exists()
+    assert hadoop_catalog.load_table("db.t").scan().count() == 2
+
+
+def test_namespace_with_leftovers_alone_is_dropped(hadoop_catalog, table):
+    leave_dropped(table)
+    created = Path(table.location()).parent / ".icefloe-new-1" / "metadata"
+    created.mkdir(parents=True)
+    shutil.rmtree(table.location())
+    assert hadoop_catalog.list_tables("db") == []
+    hadoop_catalog.drop_namespace("db")
+    assert hadoop_catalog.list_namespaces() == []
+
+
+def test_namespace_with_a_table_is_not_dropped_and_loses_no_leftovers(hadoop_catalog, table):
+    left = leave_dropped(table)
+    with pytest.raises(NamespaceNotEmptyError, match="holds t"):
+        hadoop_catalog.drop_namespace("db")
+    assert left.exists()
+
+
+def test_temporary_files_of_killed_writers_are_no_versions_and_go_with_the_table(hadoop_catalog, table):
+    left = Path(table.location()) / "metadata" / ".icefloe-0b1c"
+    left.write_bytes(b"{")
+    loaded = hadoop_catalog.load_table("db.t")
+    assert loaded.metadata_location.endswith("v2.metadata.json")
+    loaded.append(ROWS)
+    hadoop_catalog.purge_table("db.t")
+    assert not left.parent.parent.exists()
+
+
+def test_directory_with_a_temporary_file_alone_is_no_table(hadoop_catalog, table):
+    directory = Path(table.location()).parent / "half" / "metadata"
+    directory.mkdir(parents=True)
+    (directory / ".icefloe-0b1c").write_bytes(b"{}")
+    (directory / ".v1.metadata.json.crc").write_bytes(b"crc")
+    assert hadoop_catalog.list_tables("db") == [("db", "t")]
+    with pytest.raises(NoSuchTableError):
+        hadoop_catalog.load_table("db.half")
+    hadoop_catalog.create_table("db.half", SCHEMA).append(ROWS)
+    assert hadoop_catalog.load_table("db.half").scan().count() == 2
+
+
+def test_table_in_a_directory_that_has_files_is_created_once(hadoop_catalog, table):
+    (Path(table.location()).parent / "other" / "data").mkdir(parents=True)
+    hadoop_catalog.create_table("db.other", SCHEMA)
+    with pytest.raises(TableAlreadyExistsError):
+        hadoop_catalog.create_table("db.other", SCHEMA)
+    assert not [path for path in Path(table.location()).parent.iterdir() if path.name.startswith(".")]
+
+
+def test_drop_of_a_link_is_refused_and_changes_nothing(hadoop_catalog, table, tmp_path):
+    moved = tmp_path / "moved"
+    Path(table.location()).rename(moved)
+    Path(table.location()).symlink_to(moved)
+    with pytest.raises(ValidationError, match=f"link to {moved}"):
+        hadoop_catalog.drop_table("db.t")
+    assert hadoop_catalog.load_table("db.t").scan().count() == 2
+
+
+def test_drop_deletes_links_and_not_what_they_lead_to(hadoop_catalog, table, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file").write_text("stays")
+    (Path(table.location()) / "data" / "link").symlink_to(outside)
+    hadoop_catalog.purge_table("db.t")
+    assert (outside / "file").read_text() == "stays"
+    assert list(Path(table.location()).parent.iterdir()) == []
+
+
+def test_purge_deletes_data_files_in_another_place(hadoop_catalog, tmp_path):
+    hadoop_catalog.create_namespace("db")
+    elsewhere = tmp_path / "elsewhere"
+    table = hadoop_catalog.create_table("db.t", SCHEMA, properties={"write.data.path": str(elsewhere)})
+    table.append(ROWS)
+    (elsewhere / "stranger").write_text("stays")
+    hadoop_catalog.purge_table("db.t")
+    assert [path.name for path in elsewhere.rglob("*")] == ["stranger"]
+
+
+@pytest.mark.parametrize("how", ["moved", "copied"])
+def test_table_in_another_place_is_refused_to_writers_before_files_are_written(hadoop_catalog, table, how):
+    own, other = Path(table.location()), Path(table.location()).parent / "other"
+    own.rename(other) if how == "moved" else shutil.copytree(own, other)
+    found = hadoop_catalog.load_table("db.other")
+    before = sorted(own.parent.rglob("*"))
+    changes = [
+        lambda: found.append(ROWS),
+        lambda: found.delete("id = 1"),
+        lambda: found.transaction().set_properties({"a": "1"}).commit_transaction(),
+        lambda: found.update_schema().delete_column("id").commit(),
+    ]
+    for change in changes:
+        with pytest.raises(ValidationError) as caught:
+            change()
+        assert str(own) in str(caught.value)
+        assert str(other) in str(caught.value)
+    assert sorted(own.parent.rglob("*")) == before
+    if how == "copied":
+        assert found.scan().count() == 2
+        hadoop_catalog.drop_table("db.other")
+        assert hadoop_catalog.load_table("db.t").scan().to_arrow().num_rows == 2
+    else:
+        with pytest.raises(MissingFileError, match=str(own)):
+            found.scan().count()
+
+
+def test_table_behind_a_link_in_its_path_is_where_it_says(hadoop_catalog, table, tmp_path):
+    from icefloe.catalog import load_catalog
+
+    (tmp_path / "link").symlink_to(hadoop_catalog.properties["warehouse"])
+    linked = load_catalog("linked", type="hadoop", warehouse=f"file://{tmp_path}/link")
+    linked.load_table("db.t").append(ROWS)
+    assert hadoop_catalog.load_table("db.t").scan().count() == 4
+
+
+def test_names_that_are_too_long_are_errors_of_the_package(hadoop_catalog, table):
+    long = "x" * 300
+    calls = [
+        lambda: hadoop_catalog.create_namespace(("db", long)),
+        lambda: hadoop_catalog.create_table(("db", long), SCHEMA),
+        lambda: hadoop_catalog.load_table(("db", long)),
+        lambda: hadoop_catalog.drop_table(("db", long)),
+        lambda: hadoop_catalog.list_tables(long),
+        lambda: FileIO().new_input(f"/tmp/{long}").open(),
+        lambda: FileIO().new_input(f"/tmp/{long}").exists(),
+        lambda: FileIO().new_output(f"/tmp/{long}").create(),
+    ]
+    for call in calls:
+        with pytest.raises(StorageError, match="too long") as caught:
+            call()
+        assert caught.value.errno == errno.ENAMETOOLONG
+        assert isinstance(caught.value.__cause__, OSError)
+        assert caught.value.__cause__.errno == errno.ENAMETOOLONG
+
+
+def test_file_in_place_of_a_directory_holds_nothing(tmp_path):
+    from icefloe.catalog import load_catalog
+
+    (tmp_path / "file").write_text("x")
+    catalog = load_catalog("cat", type="hadoop", warehouse=f"{tmp_path}/file")
+    assert catalog.list_namespaces() == []
+    with pytest.raises(NoSuchNamespaceError):
+        catalog.list_tables("db")
+    with pytest.raises(StorageError) as caught:
+        catalog.create_namespace("db")
+    assert caught.value.errno == errno.ENOTDIR
+    assert not FileIO().new_input(f"{tmp_path}/file/x").exists()
+    with pytest.raises(FileNotFoundError):
+        FileIO().new_input(f"{tmp_path}/file/x").open()
+    with pytest.raises(StorageError) as caught:
+        FileIO().new_output(f"{tmp_path}/file/x").create().close()
+    assert caught.value.errno == errno.ENOTDIR
+
+
+def test_links_that_lead_in_a_circle_are_errors_of_the_package(tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(StorageError) as caught:
+        FileIO().new_input(f"{tmp_path}/a/x").open()
+    assert caught.value.errno == errno.ELOOP
