@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from icefloe.expressions.filter import parsed
 from icefloe.expressions.rest_json import expression_to_json
+from icefloe.partitioning import PartitionSpec
+from icefloe.schema import Schema
 
 if TYPE_CHECKING:
     from icefloe.expressions import BooleanExpression
-    from icefloe.partitioning import PartitionSpec
-    from icefloe.schema import Schema
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.sorting import SortOrder
+    from icefloe.types import IcebergType
 
 NAME_MAPPING_PROPERTY = "schema.name-mapping.default"
 
@@ -64,6 +65,18 @@ def context_json(metadata: TableMetadata, schema: Schema, *, case_sensitive: boo
     if mapping is not None:
         parts["name-mapping"] = mapping
     return "{" + ",".join(f'"{key}":{text}' for key, text in parts.items()) + "}"
+
+
+def partition_types(context: str, spec_id: int) -> list[IcebergType]:
+    """Return the types of the partition fields of a spec in a context, from the newest schema that has the spec's columns."""
+    parts = json.loads(context)
+    spec = PartitionSpec.model_validate(
+        next(one for one in parts["partition-specs"] if one.get("spec-id", 0) == spec_id)
+    )
+    sources = {field.source_id for field in spec.fields}
+    schemas = [Schema.model_validate(one) for one in (parts["schema"], *reversed(parts["schemas"]))]
+    schema = next((one for one in schemas if sources <= one.field_ids), schemas[0])
+    return [field.field_type for field in spec.partition_type(schema).fields]
 
 
 def filter_json(row_filter: str | BooleanExpression) -> str:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field, StrictInt, StrictStr
 
 from icefloe.exceptions import ValidationError
+from icefloe.manifest import ManifestFile, read_manifest_list
 from icefloe.typedef import JsonModel
 
 if TYPE_CHECKING:
+    from icefloe.io import FileIO
     from icefloe.table.metadata import TableMetadata
 
 INITIAL_SEQUENCE_NUMBER = 0
@@ -167,6 +169,25 @@ class Snapshot(JsonModel):
     def operation(self) -> Operation:
         """What the commit did; overwrite if it does not say."""
         return Operation.OVERWRITE if self.summary is None else self.summary.operation
+
+    def manifests(self, io: FileIO) -> list[ManifestFile]:
+        """Return the snapshot's manifests, in the order of its manifest list.
+
+        Manifests that an old v1 snapshot names in the table metadata have their path, length and partition spec alone.
+        """
+        if self.manifest_list is not None:
+            return list(read_manifest_list(io.new_input(self.manifest_list)))
+        from icefloe.manifest.reading import schema_and_spec
+
+        return [
+            ManifestFile(
+                manifest_path=path,
+                manifest_length=len(io.new_input(path)),
+                partition_spec_id=schema_and_spec(io, path)[1].spec_id,
+                added_snapshot_id=self.snapshot_id,
+            )
+            for path in self.manifest_paths or ()
+        ]
 
     def __str__(self) -> str:
         operation = "" if self.summary is None else f"{self.summary.operation}: "

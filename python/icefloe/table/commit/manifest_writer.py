@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.exceptions import FeatureUnsupportedError, ValidationException
+from icefloe.manifest.reading import MANIFEST_SCHEMA
 from icefloe.table.metadata_files import metadata_directory
 from icefloe.table.read_context import schemas_json, specs_json
 
@@ -23,38 +24,6 @@ TARGET_SIZE_PROPERTY = "commit.manifest.target-size-bytes"
 MIN_COUNT_PROPERTY = "commit.manifest.min-count-to-merge"
 DEFAULT_TARGET_SIZE_BYTES = 8 * 1024 * 1024
 DEFAULT_MIN_COUNT = 100
-
-MANIFEST_SCHEMA = pa.schema(
-    [
-        ("manifest_path", pa.string()),
-        ("manifest_length", pa.int64()),
-        ("partition_spec_id", pa.int32()),
-        ("content", pa.int32()),
-        ("sequence_number", pa.int64()),
-        ("min_sequence_number", pa.int64()),
-        ("added_snapshot_id", pa.int64()),
-        ("added_files_count", pa.int32()),
-        ("existing_files_count", pa.int32()),
-        ("deleted_files_count", pa.int32()),
-        ("added_rows_count", pa.int64()),
-        ("existing_rows_count", pa.int64()),
-        ("deleted_rows_count", pa.int64()),
-        (
-            "partitions",
-            pa.list_(
-                pa.struct(
-                    [
-                        ("contains_null", pa.bool_()),
-                        ("contains_nan", pa.bool_()),
-                        ("lower_bound", pa.binary()),
-                        ("upper_bound", pa.binary()),
-                    ]
-                )
-            ),
-        ),
-        ("key_metadata", pa.binary()),
-    ]
-)
 
 
 class ManifestWriter:

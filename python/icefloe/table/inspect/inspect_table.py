@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.exceptions import ValidationError
-from icefloe.table.commit.manifest_writer import MANIFEST_SCHEMA
+from icefloe.manifest.reading import MANIFEST_SCHEMA
 from icefloe.table.read_context import schema_json, specs_json
 from icefloe.table.snapshot_manifests import manifests_of
 from icefloe.table.snapshots import ancestors_of

@@ -12,12 +12,14 @@ from icefloe import _core
 from icefloe.expressions.rest_json import expression_from_json
 from icefloe.expressions.tree import AlwaysTrue
 from icefloe.manifest import DataFile
+from icefloe.table.read_context import partition_types
 from icefloe.table.scan.task_group import TaskGroup, batch_to_ipc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from icefloe.expressions import BooleanExpression
+    from icefloe.types import IcebergType
 
 # So many rows are made Python objects of at once, column by column, when one of them is asked for.
 _CHUNK_ROWS = 1024
@@ -46,13 +48,21 @@ class ScanSource:
 class _Chunk:
     """Some rows of a plan's files; a column becomes a list when it is first asked for."""
 
-    __slots__ = ("_lists", "deletes", "files", "source")
+    __slots__ = ("_lists", "_types", "deletes", "files", "source")
 
     def __init__(self, source: ScanSource, files: pa.RecordBatch, deletes: pa.RecordBatch) -> None:
         self.source = source
         self.files = files
         self.deletes = deletes
         self._lists: dict[str, list[Any]] = {}
+        self._types: dict[int, list[IcebergType]] = {}
+
+    def data_file(self, values: dict[str, Any]) -> DataFile:
+        """Return the data file of a row's values, its partition tuple in the types of its spec."""
+        spec_id = values["spec_id"]
+        if spec_id not in self._types:
+            self._types[spec_id] = partition_types(self.source.context, spec_id)
+        return DataFile.from_row(values, self._types[spec_id])
 
     def values(self, name: str) -> list[Any]:
         found = self._lists.get(name)
@@ -81,6 +91,7 @@ class _Restored(_Chunk):
     def __init__(self, source: ScanSource, values: dict[str, Any], deletes: list[dict[str, Any]]) -> None:
         self.source = source
         self._lists = {name: [value] for name, value in values.items()}
+        self._types = {}
         self._deletes = deletes
 
     @property
@@ -115,7 +126,7 @@ class FileScanTask:
     @property
     def file(self) -> DataFile:
         """The data file; with statistics where they were planned."""
-        return DataFile.from_row({"content": 0, **self._chunk.row(self._row)})
+        return self._chunk.data_file({"content": 0, **self._chunk.row(self._row)})
 
     @property
     def file_path(self) -> str:
@@ -166,7 +177,7 @@ class FileScanTask:
     @property
     def delete_files(self) -> frozenset[DataFile]:
         """The delete files that apply."""
-        return frozenset(map(DataFile.from_row, self._chunk.delete_values(self._row)))
+        return frozenset(map(self._chunk.data_file, self._chunk.delete_values(self._row)))
 
     def group(self) -> TaskGroup:
         """Return this task as a group of one, for a reader."""

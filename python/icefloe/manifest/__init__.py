@@ -1,0 +1,30 @@
+"""Data files, manifest entries and manifests, as Python objects that are made when asked for. Spec: Manifests."""
+
+from __future__ import annotations
+
+from icefloe.manifest.content import DataFileContent, FileFormat, ManifestContent, ManifestEntryStatus
+from icefloe.manifest.data_file import (
+    DEFAULT_READ_VERSION,
+    INITIAL_SEQUENCE_NUMBER,
+    UNASSIGNED_SEQ,
+    DataFile,
+    ManifestEntry,
+    partition_of,
+)
+from icefloe.manifest.manifest_file import ManifestFile, PartitionFieldSummary, read_manifest_list
+
+__all__ = [
+    "DEFAULT_READ_VERSION",
+    "INITIAL_SEQUENCE_NUMBER",
+    "UNASSIGNED_SEQ",
+    "DataFile",
+    "DataFileContent",
+    "FileFormat",
+    "ManifestContent",
+    "ManifestEntry",
+    "ManifestEntryStatus",
+    "ManifestFile",
+    "PartitionFieldSummary",
+    "partition_of",
+    "read_manifest_list",
+]

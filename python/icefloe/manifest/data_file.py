@@ -1,0 +1,133 @@
+"""Data files and manifest entries, as small frozen views of the columns that the Rust core returns. Spec: Manifests."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from icefloe.conversions import from_json_value
+from icefloe.manifest.content import DataFileContent, FileFormat, ManifestEntryStatus
+from icefloe.typedef import Record, TableVersion
+from icefloe.types import PrimitiveType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from typing_extensions import Self
+
+    from icefloe.types import IcebergType
+
+UNASSIGNED_SEQ = -1
+INITIAL_SEQUENCE_NUMBER = 0
+DEFAULT_READ_VERSION: TableVersion = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DataFile:
+    """A data or delete file. Counts are of rows, sizes in bytes, bounds single values in binary form, by field id.
+
+    Data files are equal if their paths are. ``partition`` holds the partition tuple in spec order: dates as days, times and
+    timestamps as microseconds, decimals and UUIDs as Python has them.
+
+    >>> DataFile.from_args(file_path="a.parquet", file_format="parquet", record_count=3, file_size_in_bytes=9).file_format
+    FileFormat.PARQUET
+    """
+
+    content: DataFileContent = DataFileContent.DATA
+    file_path: str
+    file_format: FileFormat
+    partition: Record = field(default_factory=Record)
+    record_count: int
+    file_size_in_bytes: int
+    column_sizes: Mapping[int, int] | None = None
+    value_counts: Mapping[int, int] | None = None
+    null_value_counts: Mapping[int, int] | None = None
+    nan_value_counts: Mapping[int, int] | None = None
+    lower_bounds: Mapping[int, bytes] | None = None
+    upper_bounds: Mapping[int, bytes] | None = None
+    key_metadata: bytes | None = None
+    split_offsets: list[int] | None = None
+    equality_ids: list[int] | None = None
+    sort_order_id: int | None = None
+    referenced_data_file: str | None = None
+    spec_id: int = 0
+
+    @classmethod
+    def from_args(cls, _table_format_version: TableVersion = DEFAULT_READ_VERSION, **arguments: Any) -> Self:
+        """Return a data file with these attributes; content and format may be plain numbers and text."""
+        if "content" in arguments:
+            arguments["content"] = DataFileContent(arguments["content"])
+        if "file_format" in arguments:
+            arguments["file_format"] = FileFormat(arguments["file_format"])
+        return cls(**arguments)
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any], partition_types: Sequence[IcebergType] | None = None) -> Self:
+        """Return the data file of a row of DataFile columns.
+
+        Args:
+            row: The row, as ``pyarrow`` gives it.
+            partition_types: Types of the partition fields; without them the tuple keeps its JSON single values.
+        """
+        values = {name: row[name] for name in names_of(cls) if name in row}
+        values["content"] = DataFileContent(row["content"])
+        values["file_format"] = FileFormat(row["file_format"])
+        values["partition"] = partition_of(row["partition"], partition_types)
+        for name in _MAPS & values.keys():
+            values[name] = None if values[name] is None else dict(values[name])
+        return cls(**values)
+
+    def __eq__(self, other: object) -> bool:
+        return self.file_path == other.file_path if isinstance(other, DataFile) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.file_path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestEntry:
+    """What a snapshot did to a file, and when the file and its data came."""
+
+    status: ManifestEntryStatus
+    snapshot_id: int | None = None
+    sequence_number: int | None = None
+    file_sequence_number: int | None = None
+    data_file: DataFile
+
+    @classmethod
+    def from_args(cls, _table_format_version: TableVersion = DEFAULT_READ_VERSION, **arguments: Any) -> Self:
+        """Return an entry with these attributes."""
+        return cls(**{**arguments, "status": ManifestEntryStatus(arguments["status"])})
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any], partition_types: Sequence[IcebergType] | None = None) -> Self:
+        """Return the entry of a row of Entry columns; see :meth:`DataFile.from_row`."""
+        return cls(
+            status=ManifestEntryStatus(row["status"]),
+            snapshot_id=row["snapshot_id"],
+            sequence_number=row["sequence_number"],
+            file_sequence_number=row["file_sequence_number"],
+            data_file=DataFile.from_row(row, partition_types),
+        )
+
+
+def partition_of(text: str, types: Sequence[IcebergType] | None = None) -> Record:
+    """Return the partition tuple of a JSON array of single values, converted to the types if they are given."""
+    values = json.loads(text)
+    if types is None:
+        return Record(*values)
+    return Record(
+        *(
+            from_json_value(kind, value) if value is not None and isinstance(kind, PrimitiveType) else value
+            for kind, value in zip(types, values, strict=True)
+        )
+    )
+
+
+def names_of(kind: type) -> list[str]:
+    """Return the names of a dataclass's fields."""
+    return [each.name for each in fields(kind)]
+
+
+_MAPS = {"column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds"}
