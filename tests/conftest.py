@@ -9,11 +9,23 @@ settings.register_profile("repeat", deadline=None, derandomize=True, suppress_he
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("repeat")
 
+HISTORIES = 100
+"""Histories of one test case: enough of them that the share of commits means something."""
+
 
 def pytest_addoption(parser):
     parser.addoption("--random-tables", type=int, default=24, help="how many random tables are checked against a model")
+    parser.addoption(
+        "--histories", type=int, default=300, help="how many histories of concurrent writers are simulated"
+    )
+    parser.addoption("--first-history", type=int, default=0, help="seed of the first history")
 
 
 def pytest_generate_tests(metafunc):
     if "table_seed" in metafunc.fixturenames:
         metafunc.parametrize("table_seed", range(metafunc.config.getoption("--random-tables")))
+    if "history_seeds" in metafunc.fixturenames:
+        first = metafunc.config.getoption("--first-history")
+        seeds = range(first, first + metafunc.config.getoption("--histories"))
+        chunks = [seeds[start : start + HISTORIES] for start in range(0, len(seeds), HISTORIES)]
+        metafunc.parametrize("history_seeds", chunks, ids=[f"{chunk.start}-{chunk.stop - 1}" for chunk in chunks])

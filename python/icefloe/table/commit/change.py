@@ -14,8 +14,26 @@ if TYPE_CHECKING:
     Staged = tuple[tuple[TableUpdate, ...], tuple[TableRequirement, ...]]
 
 
+@dataclass(frozen=True)
+class Versions:
+    """The versions of a table that a change of a transaction rests on.
+
+    Attributes:
+        loaded: The table when the transaction began: what its operations read, beside the transaction's own changes.
+        newest: The table as others have left it, without the transaction's own changes; `loaded` at first.
+        working: `newest` with the earlier changes of the transaction.
+    """
+
+    loaded: TableMetadata
+    newest: TableMetadata
+    working: TableMetadata
+
+
 class Change(Protocol):
     """One change of a transaction."""
+
+    def validate(self, versions: Versions) -> None:
+        """Raise ValidationException when what others committed since the table was loaded conflicts with this change."""
 
     def stage(self, base: TableMetadata, attempt: int) -> Staged:
         """Return updates and requirements of this change on top of `base`."""
@@ -33,6 +51,9 @@ class FixedChange:
 
     updates: tuple[TableUpdate, ...]
     requirements: tuple[TableRequirement, ...]
+
+    def validate(self, versions: Versions) -> None:
+        """Leave it to the requirements."""
 
     def stage(self, base: TableMetadata, attempt: int) -> Staged:
         """Return the updates and requirements."""

@@ -20,6 +20,7 @@ from icefloe.table.read_context import context_json
 if TYPE_CHECKING:
     from icefloe.io import FileIO
     from icefloe.table.commit.history import ConcurrentChanges
+    from icefloe.table.commit.partitions import Partitions
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.snapshots import Snapshot
 
@@ -44,6 +45,23 @@ def check_no_conflicting_data(
         "added data that this operation did not see",
         "file",
     )
+
+
+def check_no_data_in_partitions(
+    io: FileIO, metadata: TableMetadata, head: Snapshot, changes: ConcurrentChanges, partitions: Partitions
+) -> None:
+    """No data file that might hold rows of replaced partitions has been added.
+
+    Files of the partitions' own spec are compared by their partition tuples, however many there are; only for files of other
+    specs the planner has to look at the filter of the partitions' rows.
+    """
+    added = changes.added_data
+    what = "added data to partitions that this operation replaces"
+    _refuse(added.column("file_path").filter(partitions.holds(added)).to_pylist(), what, "file")
+    others = added.column("file_path").filter(pc.invert(partitions.is_own(added)))
+    if len(others) > 0:
+        planned = _plan(io, metadata, head, partitions.row_filter).files
+        _refuse(_common(others, planned.column("file_path")), what, "file")
 
 
 def check_no_conflicting_deletes(

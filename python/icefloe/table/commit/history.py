@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe import _core
-from icefloe.exceptions import ValidationException
+from icefloe.exceptions import FeatureUnsupportedError, ValidationException
 from icefloe.table.read_context import schema_json, specs_json
 from icefloe.table.snapshots import Operation, Snapshot, ancestors_of
 
@@ -64,7 +64,14 @@ def changes_since(
     Raises:
         ValidationException: `start_id` is not an ancestor of the head, so nobody can tell what happened since.
     """
-    if head is None or head.snapshot_id == start_id:
+    if head is None and start_id is None:
+        return None
+    if head is None:
+        raise ValidationException(
+            f"cannot determine what happened since snapshot {start_id}: the branch has no snapshots any more; read the table "
+            "again and redo the operation"
+        )
+    if head.snapshot_id == start_id:
         return None
     walked = _walk(metadata, start_id, head)
     ids = pa.array([snapshot.snapshot_id for snapshot in walked], pa.int64())
@@ -103,9 +110,13 @@ def _entries(io: FileIO, metadata: TableMetadata, walked: list[Snapshot], ids: p
     """Return the entries that the walked snapshots added or removed."""
     written = []
     for snapshot in walked:
-        if snapshot.manifest_list is not None:
-            manifests = pa.Table.from_batches([_core.read_manifest_list(io.core, snapshot.manifest_list)])
-            written.append(manifests.filter(pc.equal(manifests.column("added_snapshot_id"), snapshot.snapshot_id)))
+        if snapshot.manifest_list is None:
+            raise FeatureUnsupportedError(
+                f"cannot determine what snapshot {snapshot.snapshot_id} changed: it lists its manifests in the table metadata "
+                "(format version 1); read the table again and redo the operation"
+            )
+        manifests = pa.Table.from_batches([_core.read_manifest_list(io.core, snapshot.manifest_list)])
+        written.append(manifests.filter(pc.equal(manifests.column("added_snapshot_id"), snapshot.snapshot_id)))
     entries = _core.read_manifest(
         io.core,
         pa.concat_tables(written),

@@ -27,11 +27,10 @@ from icefloe.table.commit.summary import (
 from icefloe.table.read_context import schema_json, spec_json
 from icefloe.table.refs import SnapshotRefType
 from icefloe.table.snapshots import Operation, Snapshot, Summary, update_snapshot_summaries
-from icefloe.table.update import AddSnapshotUpdate, SetSnapshotRefUpdate
+from icefloe.table.update import AddSnapshotUpdate, AssertRefSnapshotId, SetSnapshotRefUpdate
 
 if TYPE_CHECKING:
-    from icefloe.io import FileIO
-    from icefloe.table.commit.change import OpenTransaction
+    from icefloe.table.commit.change import OpenTransaction, Versions
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.update import TableRequirement, TableUpdate
     from icefloe.typedef import Properties
@@ -106,17 +105,15 @@ class SnapshotProducer(ABC):
     def operation(self) -> Operation:
         """Return what the summary calls this change."""
 
-    def validate(self, io: FileIO, base: TableMetadata, head: Snapshot | None) -> None:  # noqa: B027 - appends have nothing to check
-        """Raise ValidationException when what others did conflicts with this change."""
-
     # ---- the protocol of a transaction's changes
+
+    def validate(self, versions: Versions) -> None:  # noqa: B027 - appends have nothing to check
+        """Raise ValidationException when what others committed conflicts with this change."""
 
     def stage(self, base: TableMetadata, attempt: int) -> tuple[tuple[TableUpdate, ...], tuple[TableRequirement, ...]]:
         """Write what the snapshot needs on top of `base` and return the updates and requirements that make it current."""
-        io = self._transaction.io
-        self._check_branch(base)
-        head = _head(base, self._branch)
-        self.validate(io, base, head)
+        self._check_format(base)
+        head = head_of(base, self._branch)
         manifests = self._manifests(base, head)
         sequence_number = base.last_sequence_number + 1 if base.format_version >= 2 else 0
         parent_id = head.snapshot_id if head is not None else None
@@ -134,7 +131,7 @@ class SnapshotProducer(ABC):
         updates: tuple[TableUpdate, ...] = (AddSnapshotUpdate(snapshot=snapshot),)
         if self._branch is not None:
             updates = (*updates, self._ref_update(base, self._branch))
-        return updates, requirements_of(base, updates)
+        return updates, (*requirements_of(base, updates), *self._origin_requirement(base))
 
     def committed(self) -> None:
         """Delete what earlier attempts wrote and the committed snapshot does not use."""
@@ -151,12 +148,17 @@ class SnapshotProducer(ABC):
             # What cannot be deleted is an orphan, and no reason to fail a commit that holds.
             self._transaction.io.core.delete_many(locations)
 
-    def _check_branch(self, base: TableMetadata) -> None:
-        ref = base.refs.get(self._branch) if self._branch is not None else None
-        if ref is not None and ref.snapshot_ref_type != SnapshotRefType.BRANCH:
-            raise ValidationError(f"{self._branch!r} is a tag: commits go to branches")
-        if self._added_deletes and base.format_version < 2:
-            raise ValidationError("delete files need format version 2: upgrade the table with format-version=2")
+    def _check_format(self, base: TableMetadata) -> None:
+        check_branch(base, self._branch)
+        if self._added_deletes:
+            check_delete_files(base)
+
+    def _origin_requirement(self, base: TableMetadata) -> tuple[TableRequirement, ...]:
+        """Return the requirement that main has not moved, where a branch that does not exist yet begins at main's head."""
+        if self._branch in (None, MAIN) or self._branch in base.refs:
+            return ()
+        main = base.refs.get(MAIN)
+        return (AssertRefSnapshotId(ref=MAIN, snapshot_id=main.snapshot_id if main is not None else None),)
 
     def _ref_update(self, base: TableMetadata, branch: str) -> SetSnapshotRefUpdate:
         ref = base.refs.get(branch)
@@ -219,8 +221,21 @@ class SnapshotProducer(ABC):
         )
 
 
-def _head(base: TableMetadata, branch: str | None) -> Snapshot | None:
-    """Return the snapshot that the change is made on: the branch's, or main's when the branch is new or there is none."""
+def check_branch(base: TableMetadata, branch: str | None) -> None:
+    """Raise ValidationError when a name that a change is to be committed to is that of a tag."""
+    ref = base.refs.get(branch) if branch is not None else None
+    if ref is not None and ref.snapshot_ref_type != SnapshotRefType.BRANCH:
+        raise ValidationError(f"{branch!r} is a tag: commits go to branches")
+
+
+def check_delete_files(base: TableMetadata) -> None:
+    """Raise ValidationError when the table's format version has no delete files."""
+    if base.format_version < 2:
+        raise ValidationError("delete files need format version 2: upgrade the table with format-version=2")
+
+
+def head_of(base: TableMetadata, branch: str | None) -> Snapshot | None:
+    """Return the snapshot that a change is made on: the branch's, or main's when the branch is new or there is none."""
     ref = base.refs.get(branch) if branch is not None else None
     return base.snapshot_by_id(ref.snapshot_id) if ref is not None else base.current_snapshot()
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, IcebergError, ValidationError
 from icefloe.table.commit.append import FastAppend, MergeAppend
-from icefloe.table.commit.change import Change, FixedChange
+from icefloe.table.commit.change import Change, FixedChange, Versions
 from icefloe.table.commit.environment import SYSTEM, Environment
 from icefloe.table.commit.overwrite import DeleteFiles, OverwriteFiles
 from icefloe.table.commit.requirements import first_of_each, requirements_of
@@ -92,8 +92,13 @@ class Transaction:
         self._changes: list[Change] = []
         self._start(table.metadata)
 
-    def _start(self, base: TableMetadata) -> None:
-        self._working = base
+    def _start(self, loaded: TableMetadata) -> None:
+        self._loaded = loaded
+        self._rebase(loaded)
+
+    def _rebase(self, newest: TableMetadata) -> None:
+        self._newest = newest
+        self._working = newest
         self._updates: tuple[TableUpdate, ...] = ()
         self._requirements: tuple[TableRequirement, ...] = ()
 
@@ -200,6 +205,7 @@ class Transaction:
             ValidationException: What others committed conflicts. Nothing has changed.
         """
         if not self._updates:
+            self._forget()
             return self._table
         try:
             response = self._commit()
@@ -238,13 +244,14 @@ class Transaction:
     def _stage_again(self, attempt: int) -> None:
         """Put the changes on top of what others committed. Changes that rest on what is gone fail here, for good."""
         self._table.refresh()
-        self._start(self._table.metadata)
+        self._rebase(self._table.metadata)
         for change in self._changes:
             self._stage(change, attempt)
         for requirement in self._requirements:
             requirement.validate(self._table.metadata)
 
     def _stage(self, change: Change, attempt: int) -> None:
+        change.validate(Versions(self._loaded, self._newest, self._working))
         updates, requirements = change.stage(self._working, attempt)
         self._working = update_table_metadata(self._working, updates)
         self._updates += updates

@@ -11,19 +11,20 @@ from icefloe.table.commit.conflicts import (
     check_data_files_exist,
     check_no_conflicting_data,
     check_no_conflicting_deletes,
+    check_no_data_in_partitions,
     check_no_new_deletes_for,
     check_removed_data,
 )
 from icefloe.table.commit.history import changes_since
-from icefloe.table.commit.snapshot_producer import MAIN, SnapshotProducer
+from icefloe.table.commit.snapshot_producer import MAIN, SnapshotProducer, head_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from icefloe.expressions import BooleanExpression
-    from icefloe.io import FileIO
-    from icefloe.table.commit.change import OpenTransaction
+    from icefloe.table.commit.change import OpenTransaction, Versions
     from icefloe.table.commit.history import ConcurrentChanges
+    from icefloe.table.commit.partitions import Partitions
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.snapshots import Snapshot
     from icefloe.typedef import Properties
@@ -40,7 +41,9 @@ class ValidatedChange(SnapshotProducer):
         super().__init__(transaction, branch, snapshot_properties)
         self._start: int | None = None
         self._from_start = False
+        self._reads_own: bool | None = None
         self._filter: Filter | None = None
+        self._partitions: Partitions | None = None
         self._check_data = False
         self._check_deletes = False
         self._referenced: list[pa.Array] = []
@@ -75,22 +78,52 @@ class ValidatedChange(SnapshotProducer):
         self._check_deletes = True
         return self
 
-    def validate(self, io: FileIO, base: TableMetadata, head: Snapshot | None) -> None:  # noqa: D102
-        if not self._from_start or head is None:
+    def validate(self, versions: Versions) -> None:  # noqa: D102 - described by the producer
+        if not self._from_start:
             return
-        changes = changes_since(io, base, self._start, head)
-        if changes is not None:
-            self._validate_changes(io, base, head, changes)
+        newest = versions.newest
+        start_id = self._start_in(versions)
+        head = head_of(newest, self._branch)
+        changes = changes_since(self._transaction.io, newest, start_id, head)
+        if changes is not None and head is not None:
+            start = newest.snapshot_by_id(start_id) if start_id is not None else None
+            self._validate_changes(newest, start, head, changes)
 
-    def _validate_changes(self, io: FileIO, base: TableMetadata, head: Snapshot, changes: ConcurrentChanges) -> None:
-        read = self._filter if self._filter is not None else Filter.everything(base.schema())
-        if self._check_data:
-            check_no_conflicting_data(io, base, head, changes, read)
+    def _start_in(self, versions: Versions) -> int | None:
+        """Return the snapshot after which others' commits count.
+
+        An operation of a transaction that read what the transaction's earlier changes left has read the loaded table: all that
+        others committed since then is new to it, and the transaction's own snapshots are not.
+        """
+        if self._reads_own is None:
+            self._reads_own = self._is_own(versions, self._start)
+        if not self._reads_own:
+            return self._start
+        loaded = head_of(versions.loaded, self._branch)
+        return loaded.snapshot_id if loaded is not None else None
+
+    def _is_own(self, versions: Versions, snapshot_id: int | None) -> bool:
+        """Whether a snapshot is what the transaction shows of the branch, or one that the transaction itself has staged."""
+        seen = head_of(versions.working, self._branch)
+        if snapshot_id == (seen.snapshot_id if seen is not None else None):
+            return True
+        if snapshot_id is None or versions.newest.snapshot_by_id(snapshot_id) is not None:
+            return False
+        return versions.working.snapshot_by_id(snapshot_id) is not None
+
+    def _validate_changes(
+        self, newest: TableMetadata, start: Snapshot | None, head: Snapshot, changes: ConcurrentChanges
+    ) -> None:
+        io = self._transaction.io
+        read = self._filter if self._filter is not None else Filter.everything(newest.schema())
+        if self._check_data and self._partitions is not None:
+            check_no_data_in_partitions(io, newest, head, changes, self._partitions)
+        elif self._check_data:
+            check_no_conflicting_data(io, newest, head, changes, read)
         if self._check_deletes:
-            check_no_conflicting_deletes(io, base, head, changes, read)
-            start = base.snapshot_by_id(self._start) if self._start is not None else None
-            check_removed_data(io, base, start, changes, read)
+            check_no_conflicting_deletes(io, newest, head, changes, read)
+            check_removed_data(io, newest, start, changes, read)
         if self._deleted_paths:
-            check_no_new_deletes_for(io, base, head, changes, pa.concat_arrays(self._deleted_paths))
+            check_no_new_deletes_for(io, newest, head, changes, pa.concat_arrays(self._deleted_paths))
         if self._referenced:
             check_data_files_exist(changes, pa.concat_arrays(self._referenced), deletes_count=self._deletes_count)

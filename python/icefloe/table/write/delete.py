@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.table.commit.rows_read import RowsRead
 from icefloe.table.read_context import schema_json
-from icefloe.table.write.isolation import is_merge_on_read, is_serializable
+from icefloe.table.write.isolation import is_serializable
 from icefloe.table.write.rows import kept_rows, matching, position_stream, targets, with_files
 
 if TYPE_CHECKING:
@@ -31,8 +32,9 @@ def delete_rows(target: Target, delete_filter: str | BooleanExpression, *, case_
     positions = matching(partial)
     covered = plan.files.column("file_path").filter(whole)
     if len(covered) == 0 and positions.rows.num_rows == 0:
+        read_only(target, row_filter, OPERATION)
         return
-    if is_merge_on_read(target.metadata.properties, OPERATION) and positions.rows.num_rows > 0:
+    if positions.rows.num_rows > 0 and target.merges_on_read(OPERATION):
         _merge_on_read(target, row_filter, covered, partial, positions)
     else:
         _copy_on_write(target, row_filter, covered, partial, positions)
@@ -53,6 +55,13 @@ def with_checks(change: ValidatedChange, target: Target, row_filter: Filter, ope
     change.validate_no_conflicting_deletes()
     if is_serializable(target.metadata.properties, operation):
         change.validate_no_conflicting_data()
+
+
+def read_only(target: Target, row_filter: Filter, operation: str) -> None:
+    """Let the transaction depend on the rows of an operation that changes none of them."""
+    read = RowsRead(target.transaction, target.branch, target.snapshot_properties)
+    with_checks(read, target, row_filter, operation)
+    read.commit()
 
 
 def _copy_on_write(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
@@ -13,6 +14,19 @@ COPY_ON_WRITE = "copy-on-write"
 MERGE_ON_READ = "merge-on-read"
 SERIALIZABLE = "serializable"
 SNAPSHOT = "snapshot"
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """What a replacement of rows tolerates of others.
+
+    Attributes:
+        snapshot_id: The snapshot that the operation read, after which others' commits count; None for an empty table.
+        serializable: Whether rows that others added among those that are replaced conflict.
+    """
+
+    snapshot_id: int | None
+    serializable: bool
 
 
 def is_merge_on_read(properties: Properties, operation: str) -> bool:

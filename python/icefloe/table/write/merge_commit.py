@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from icefloe.table.write.delete import deletes_of, rewritten, with_checks
-from icefloe.table.write.isolation import is_merge_on_read
+from icefloe.table.write.delete import deletes_of, read_only, rewritten, with_checks
 from icefloe.table.write.rows import position_stream, targets
 
 if TYPE_CHECKING:
@@ -19,12 +18,13 @@ OPERATION = "merge"
 
 def commit_merge(target: Target, join: MergeJoin, changes: MergeChanges) -> None:
     """Write and commit what a merge changes; nothing when it changes nothing."""
-    if changes.gone.rows.num_rows == 0 and not changes.rows:
-        return
-    if is_merge_on_read(target.metadata.properties, OPERATION):
-        _merge_on_read(target, join, changes)
-    else:
-        _copy_on_write(target, join, changes)
+    with target:
+        if changes.gone.rows.num_rows == 0 and not changes.rows:
+            read_only(target, join.row_filter, OPERATION)
+        elif changes.gone.rows.num_rows > 0 and target.merges_on_read(OPERATION):
+            _merge_on_read(target, join, changes)
+        else:
+            _copy_on_write(target, join, changes)
 
 
 def _merge_on_read(target: Target, join: MergeJoin, changes: MergeChanges) -> None:

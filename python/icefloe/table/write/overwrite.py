@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.exceptions import ValidationException
 from icefloe.expressions import AlwaysTrue
-from icefloe.table.commit.overwrite import OverwriteFiles
-from icefloe.table.snapshots import Operation
+from icefloe.table.commit.partitions import Partitions
+from icefloe.table.commit.replace_partitions import ReplacePartitions
 from icefloe.table.write.delete import rewritten, with_checks
+from icefloe.table.write.isolation import Isolation, is_serializable
 from icefloe.table.write.rows import matching, with_files
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from icefloe.expressions import BooleanExpression
+    from icefloe.table.commit.overwrite import OverwriteFiles
+    from icefloe.table.scan.plan import ScanPlan
     from icefloe.table.write.target import Target
 
 OPERATION = "delete"
-
-
-class ReplacePartitions(OverwriteFiles):
-    """An overwrite whose summary says so, even when nothing was replaced."""
-
-    def operation(self) -> Operation:  # noqa: D102 - described by the producer
-        return Operation.OVERWRITE
 
 
 def append_rows(target: Target, data: object) -> None:
@@ -40,14 +38,8 @@ def overwrite_rows(
     row_filter = target.filter(overwrite_filter, case_sensitive=case_sensitive)
     plan = target.plan(row_filter)
     added = target.writer.data_files(data)
-    whole = pc.fill_null(plan.files.column("must_match"), False)
-    partial = with_files(plan, pc.invert(whole))
-    positions = matching(partial)
-    change = target.transaction.new_overwrite(target.branch, target.snapshot_properties)
-    change.delete(plan.files.column("file_path").filter(whole)).append(added)
-    if positions.rows.num_rows > 0:
-        paths, rows = rewritten(target, partial, positions)
-        change.delete(paths).append(target.writer.data_files(rows))
+    change = target.transaction.new_overwrite(target.branch, target.snapshot_properties).append(added)
+    remove_rows(change, target, plan)
     with_checks(change, target, row_filter, OPERATION)
     change.commit()
 
@@ -57,20 +49,52 @@ def overwrite_partitions(target: Target, data: object) -> None:
 
     An unpartitioned table is one partition.
     """
-    added = target.writer.data_files(data)
+    isolation = Isolation(target.snapshot_id, is_serializable(target.metadata.properties, OPERATION))
+    replace_partitions(target, target.writer.data_files(data), isolation)
+
+
+def replace_partitions(target: Target, added: pa.RecordBatch, isolation: Isolation) -> None:
+    """Replace all rows of the partitions that new data files lie in; no files, no commit.
+
+    Files of the table's default spec lie in one partition each. Files of other specs are removed where their metadata shows
+    that all of their rows fall into replaced partitions; otherwise they are rewritten without the rows that do.
+
+    Args:
+        target: The table.
+        added: New data files, DataFile columns, all of the default spec.
+        isolation: Which data that others add to the partitions conflicts.
+
+    Raises:
+        ValidationException: The default spec has changed since the files were written.
+    """
     if added.num_rows == 0:
         return
-    plan = target.plan(target.filter(AlwaysTrue()))
-    replaced = _same_partition(plan.files, added)
+    metadata = target.metadata
+    partitions = Partitions.of_files(added, metadata.spec(), metadata.schema())
+    if not pc.all(partitions.is_own(added)).as_py():
+        raise ValidationException(
+            f"the partition spec changed while rows were written: expected spec {metadata.default_spec_id}, got files of spec "
+            f"{added.column('spec_id')[0].as_py()}; load the table again and redo the operation"
+        )
     change = ReplacePartitions(target.transaction, target.branch, target.snapshot_properties)
-    change.delete(plan.files.column("file_path").filter(replaced)).append(added)
-    change.set_summary("replace-partitions", "true")
+    change.replace(partitions).append(added)
+    files = target.plan(target.filter(AlwaysTrue())).files
+    change.delete(files.column("file_path").filter(partitions.holds(files)))
+    if not pc.all(partitions.is_own(files)).as_py():
+        plan = target.plan(partitions.row_filter)
+        remove_rows(change, target, with_files(plan, pc.invert(partitions.is_own(plan.files))))
+    change.validate_from_snapshot(isolation.snapshot_id)
+    if isolation.serializable:
+        change.validate_no_conflicting_data()
     change.commit()
 
 
-def _same_partition(files: pa.RecordBatch, added: pa.RecordBatch) -> pa.Array:
-    return pc.is_in(_partition_keys(files), _partition_keys(added))
-
-
-def _partition_keys(files: pa.RecordBatch) -> pa.Array:
-    return pc.binary_join_element_wise(files.column("spec_id").cast(pa.string()), files.column("partition"), ":")
+def remove_rows(change: OverwriteFiles, target: Target, plan: ScanPlan) -> None:
+    """Remove the rows of a plan: files whose rows all match, and of the others rewritten files without those rows."""
+    whole = pc.fill_null(plan.files.column("must_match"), False)
+    partial = with_files(plan, pc.invert(whole))
+    positions = matching(partial)
+    change.delete(plan.files.column("file_path").filter(whole))
+    if positions.rows.num_rows > 0:
+        paths, rows = rewritten(target, partial, positions)
+        change.delete(paths).append(target.writer.data_files(rows))

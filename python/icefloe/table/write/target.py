@@ -6,10 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from icefloe.expressions.filter import Filter
+from icefloe.table.commit.snapshot_producer import check_branch, check_delete_files
 from icefloe.table.scan.table_scan import DataScan
 from icefloe.table.write.file_writer import FileWriter
+from icefloe.table.write.isolation import is_merge_on_read
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from icefloe.expressions import BooleanExpression
     from icefloe.table.commit.transaction import Transaction
     from icefloe.table.metadata import TableMetadata
@@ -17,9 +21,12 @@ if TYPE_CHECKING:
     from icefloe.typedef import Properties
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Target:
     """What an operation works on.
+
+    As a context manager it deletes the operation's files when the operation raises, unless the failure left open whether they
+    have become part of the table.
 
     Attributes:
         transaction: Where its change goes.
@@ -37,6 +44,7 @@ class Target:
 
     def __post_init__(self) -> None:
         metadata = self.transaction.table_metadata
+        check_branch(metadata, self.branch)
         # The class is frozen for its users; these two follow from the transaction.
         object.__setattr__(self, "metadata", metadata)
         writer = FileWriter(self.transaction.io, metadata, self.transaction.environment.new_uuid())
@@ -47,6 +55,27 @@ class Target:
         """The snapshot that the operation reads: the branch's head, main's while the branch does not exist."""
         ref = self.metadata.refs.get(self.branch) if self.branch is not None else None
         return ref.snapshot_id if ref is not None else self.metadata.current_snapshot_id
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if kind is not None:
+            self.writer.abandon()
+
+    def merges_on_read(self, operation: str) -> bool:
+        """Whether an operation marks rows in delete files, as `write.<operation>.mode` says; it rewrites data files otherwise.
+
+        Args:
+            operation: `delete`, `update` or `merge`.
+
+        Raises:
+            ValidationError: The table's format version has no delete files.
+        """
+        on_read = is_merge_on_read(self.metadata.properties, operation)
+        if on_read:
+            check_delete_files(self.metadata)
+        return on_read
 
     def filter(self, row_filter: str | BooleanExpression, *, case_sensitive: bool = True) -> Filter:
         """Return a filter of the table's rows, in terms of the schema that the operation sees.

@@ -34,7 +34,8 @@ class WriteTransaction(Transaction):
 
     def append(self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN) -> None:
         """Append rows; see `Table.append`."""
-        append_rows(self._target(branch, snapshot_properties), df)
+        with self._target(branch, snapshot_properties) as target:
+            append_rows(target, df)
 
     def overwrite(
         self,
@@ -45,13 +46,15 @@ class WriteTransaction(Transaction):
         branch: str | None = MAIN,
     ) -> None:
         """Replace the rows of a filter; see `Table.overwrite`."""
-        overwrite_rows(self._target(branch, snapshot_properties), df, overwrite_filter, case_sensitive=case_sensitive)
+        with self._target(branch, snapshot_properties) as target:
+            overwrite_rows(target, df, overwrite_filter, case_sensitive=case_sensitive)
 
     def dynamic_partition_overwrite(
         self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN
     ) -> None:
         """Replace the partitions that the rows are in; see `Table.dynamic_partition_overwrite`."""
-        overwrite_partitions(self._target(branch, snapshot_properties), df)
+        with self._target(branch, snapshot_properties) as target:
+            overwrite_partitions(target, df)
 
     def delete(
         self,
@@ -61,7 +64,8 @@ class WriteTransaction(Transaction):
         branch: str | None = MAIN,
     ) -> None:
         """Delete the rows of a filter; see `Table.delete`."""
-        delete_rows(self._target(branch, snapshot_properties), delete_filter, case_sensitive=case_sensitive)
+        with self._target(branch, snapshot_properties) as target:
+            delete_rows(target, delete_filter, case_sensitive=case_sensitive)
 
     def merge(
         self,
@@ -100,12 +104,12 @@ class WriteTransaction(Transaction):
         return target
 
     def _forget(self) -> list[Change]:
+        for target in self._targets:
+            target.writer.keep()
         self._targets = []
         return super()._forget()
 
     def _abandon(self) -> None:
-        written = [path for target in self._targets for path in target.writer.written]
+        for target in self._targets:
+            target.writer.abandon()
         super()._abandon()
-        if written:
-            # What cannot be deleted is an orphan; the failure that led here is what the caller must hear of.
-            self.io.core.delete_many(written)

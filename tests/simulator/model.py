@@ -1,0 +1,96 @@
+"""The pure model of a table: what operations do to rows, and which serial orders explain an outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import permutations
+
+from tests.simulator.operations import (
+    MAIN,
+    Append,
+    ClientTransaction,
+    Delete,
+    History,
+    Layout,
+    Merge,
+    Operation,
+    Overwrite,
+    OverwritePartitions,
+    Row,
+    Rows,
+    Upsert,
+)
+
+State = dict[str, Rows]
+
+
+def initial_state(history: History) -> State:
+    """Return the rows of every branch, in order, before any transaction."""
+    rows = ordered(row for rows in history.initial for row in rows)
+    return dict.fromkeys((MAIN, *history.branches), rows)
+
+
+def ordered(rows: Iterable[Row]) -> Rows:
+    """Return rows in the order in which states are compared."""
+    return tuple(sorted(rows, key=lambda row: (row.id, row.part is not None, row.part or "", row.value)))
+
+
+def apply(rows: Rows, operation: Operation, layout: Layout) -> Rows:
+    """Return the rows of a branch after an operation."""
+    match operation:
+        case Append(added):
+            return ordered((*rows, *added))
+        case Delete(where):
+            return tuple(row for row in rows if not where.holds(row))
+        case Overwrite(added, where):
+            return ordered((*(row for row in rows if not where.holds(row)), *added))
+        case OverwritePartitions(added):
+            replaced = {layout.partition(row) for row in added}
+            return ordered((*(row for row in rows if layout.partition(row) not in replaced), *added))
+        case Upsert(source):
+            return _merged(rows, Merge(source, "update", insert=True))
+        case Merge():
+            return _merged(rows, operation)
+
+
+def _merged(rows: Rows, merge: Merge) -> Rows:
+    source = {row.id: row for row in merge.rows}
+    kept = []
+    for row in rows:
+        if row.id not in source:
+            kept += [] if merge.delete_others else [row]
+        elif merge.matched != "delete":
+            kept.append(source[row.id] if merge.matched == "update" else row)
+    known = {row.id for row in rows}
+    inserted = [row for row in merge.rows if row.id not in known] if merge.insert else []
+    return ordered((*kept, *inserted))
+
+
+def after(state: State, transaction: ClientTransaction, layout: Layout) -> State:
+    """Return the state after a transaction that runs alone."""
+    result = dict(state)
+    for operation in transaction.operations:
+        result[operation.branch] = apply(result[operation.branch], operation, layout)
+    return result
+
+
+def serial_outcomes(
+    history: History, committed: Iterable[int], before: frozenset[tuple[int, int]]
+) -> dict[tuple[int, ...], State]:
+    """Return the final state of every serial order of the committed transactions.
+
+    Args:
+        history: The history.
+        committed: Clients whose transactions committed.
+        before: Pairs of clients of which the first had committed when the second loaded its handle.
+    """
+    outcomes = {}
+    for order in permutations(committed):
+        place = {client: number for number, client in enumerate(order)}
+        if any(place[first] > place[second] for first, second in before if first in place and second in place):
+            continue
+        state = initial_state(history)
+        for client in order:
+            state = after(state, history.transactions[client], history.layout)
+        outcomes[order] = state
+    return outcomes

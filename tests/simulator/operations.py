@@ -1,0 +1,174 @@
+"""What clients of a simulated table do, as frozen values: rows, conditions, operations, transactions, histories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+MAIN = "main"
+PARTS = ("a", "b", None)
+WIDTH = 4
+
+
+class Row(NamedTuple):
+    """A row; `value` is new with every row that is written, so that a lost or doubled row shows."""
+
+    id: int
+    part: str | None
+    value: int
+
+
+Rows = tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Rows whose ids are in a range, or whose part is one of the parts; all bounds None for every row."""
+
+    low: int | None = None
+    high: int | None = None
+    parts: tuple[str | None, ...] | None = None
+
+    def holds(self, row: Row) -> bool:
+        return (
+            (self.low is None or row.id >= self.low)
+            and (self.high is None or row.id <= self.high)
+            and (self.parts is None or row.part in self.parts)
+        )
+
+    def __str__(self) -> str:
+        terms = [f"id >= {self.low}"] if self.low is not None else []
+        terms += [f"id <= {self.high}"] if self.high is not None else []
+        if self.parts is not None:
+            terms.append(" OR ".join("part IS NULL" if part is None else f"part = '{part}'" for part in self.parts))
+        return " AND ".join(f"({term})" for term in terms) if terms else "true"
+
+
+class Layout(Enum):
+    """How the rows of a table are partitioned: the specs that it has had, the current one last."""
+
+    FLAT = ("flat",)
+    BY_PART = ("part",)
+    BY_ID = ("id",)
+    FLAT_THEN_BY_PART = ("flat", "part")
+    BY_PART_THEN_BY_ID = ("part", "id")
+    BY_ID_THEN_FLAT = ("id", "flat")
+
+    def partition(self, row: Row) -> object:
+        """Return the partition that a row falls into under the current spec."""
+        return {"flat": None, "part": row.part, "id": row.id - row.id % WIDTH}[self.value[-1]]
+
+
+@dataclass(frozen=True)
+class Append:
+    rows: Rows
+    branch: str = MAIN
+
+
+@dataclass(frozen=True)
+class Delete:
+    where: Condition
+    branch: str = MAIN
+
+
+@dataclass(frozen=True)
+class Overwrite:
+    rows: Rows
+    where: Condition
+    branch: str = MAIN
+
+
+@dataclass(frozen=True)
+class OverwritePartitions:
+    rows: Rows
+    branch: str = MAIN
+
+
+@dataclass(frozen=True)
+class Upsert:
+    """Rows with distinct ids: they replace the rows of these ids, or come besides."""
+
+    rows: Rows
+    branch: str = MAIN
+
+
+@dataclass(frozen=True)
+class Merge:
+    """A merge by id.
+
+    Attributes:
+        rows: The source, with distinct ids.
+        matched: What happens to rows of the table whose id the source has: "update", "delete" or "keep".
+        insert: Whether rows of the source whose id the table lacks are inserted.
+        delete_others: Whether rows of the table whose id the source lacks are deleted.
+    """
+
+    rows: Rows
+    matched: str
+    insert: bool
+    delete_others: bool = False
+    branch: str = MAIN
+
+
+Operation = Append | Delete | Overwrite | OverwritePartitions | Upsert | Merge
+
+
+@dataclass(frozen=True)
+class ClientTransaction:
+    """The operations of one client that become visible together.
+
+    Attributes:
+        operations: One to three.
+        explicit: Whether they share a transaction; a single operation may also commit by itself.
+    """
+
+    operations: tuple[Operation, ...]
+    explicit: bool
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a client.
+
+    Attributes:
+        client: Number of its transaction.
+        action: "load" a handle of the table, "operate" (the next operation), or "commit".
+        overtaken: How many of the steps that follow run inside this commit, before each of its attempts to swap the metadata.
+    """
+
+    client: int
+    action: str
+    overtaken: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class History:
+    """Concurrent transactions on one table and the order of their steps.
+
+    Attributes:
+        seed: What the history was made from.
+        layout: Partitioning.
+        properties: Table properties: modes and isolation levels.
+        initial: The rows of the appends that the table begins with, on main; other branches begin there.
+        branches: Branches besides main.
+        transactions: One for each client.
+        schedule: Steps of all clients.
+    """
+
+    seed: int
+    layout: Layout
+    initial: tuple[Rows, ...]
+    transactions: tuple[ClientTransaction, ...]
+    schedule: tuple[Step, ...]
+    properties: dict[str, str] = field(default_factory=dict)
+    branches: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"history {self.seed}: {self.layout.name}, {self.properties}, branches {self.branches}"]
+        lines += [f"  initial {rows}" for rows in self.initial]
+        for client, transaction in enumerate(self.transactions):
+            kind = "transaction" if transaction.explicit else "autocommit"
+            lines += [f"  client {client} ({kind}): {operation}" for operation in transaction.operations]
+        lines += [f"  {step.client} {step.action} {step.overtaken or ''}" for step in self.schedule]
+        return "\n".join(lines)
