@@ -1,0 +1,81 @@
+"""One meaning of a filter in Spark: both readers and deletes select the rows that Spark's own WHERE selects."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import icefloe.spark
+import pyarrow as pa
+import pytest
+from icefloe.schema import Schema
+from icefloe.spark.frame import scan_frame
+from icefloe.spark.scan_choice import plan_scan
+from icefloe.types import NestedField, StructType
+
+from tests.property.filter_sql import SCHEMA, arrow, random_rows, sql
+from tests.property.random_filter import random_filter
+
+FILTERS, DELETES, FILES = 40, 4, 6
+
+
+@pytest.fixture(scope="module")
+def random_table(catalog):
+    """Rows of all shapes in files of small row groups and pages."""
+    rng = Random("filters in Spark")
+    properties = {"write.parquet.row-group-size-bytes": "400", "write.parquet.page-row-limit": "3"}
+    table = catalog.create_table("db.filtered", SCHEMA, properties=properties)
+    rows = []
+    for _ in range(FILES):
+        new = random_rows(rng, len(rows), 20)
+        table.append(arrow(new))
+        rows += new
+    return table, rows
+
+
+def ids(frame) -> list[int]:
+    return sorted(row["id"] for row in frame.select("id").collect())
+
+
+def test_both_readers_select_the_rows_that_sparks_where_selects(spark, random_table):
+    table, rows = random_table
+    rng = Random("filters in Spark")
+    filters = [random_filter(rng, StructType(*SCHEMA.fields), depth=3) for _ in range(FILTERS)]
+    answers = [f"coalesce({sql(each, 'spark')}, false) AS f{number}" for number, each in enumerate(filters)]
+    # Rows that Spark holds itself: no file is skipped.
+    values = [tuple(row.values()) for row in arrow(rows).to_pylist()]
+    answered = spark.createDataFrame(values, icefloe.spark.to_spark_schema(SCHEMA))
+    answered = sorted(answered.selectExpr("id", *answers).collect())
+    for number, chosen in enumerate(filters):
+        expected = [row["id"] for row in answered if row[f"f{number}"]]
+        assert expected == [row[1] for row in rows if chosen.holds(row)], sql(chosen, "spark")
+        planned = plan_scan(spark, table.scan(chosen.expression()))
+        assert planned.native is not None, planned.choice
+        for one in (planned, replace(planned, native=None)):
+            assert ids(scan_frame(spark, one)) == expected, sql(chosen, "spark")
+
+
+@pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])
+def test_delete_keeps_the_rows_that_the_filter_is_not_true_of(spark, random_table, mode):
+    table, rows = random_table
+    with table.transaction() as change:
+        change.set_properties({"write.delete.mode": mode})
+    rng = Random(f"deletes in Spark {mode}")
+    for number in range(DELETES):
+        chosen = random_filter(rng, StructType(*SCHEMA.fields), depth=3)
+        branch = f"{mode}-{number}"
+        table.manage_snapshots().create_branch(table.current_snapshot().snapshot_id, branch).commit()
+        icefloe.spark.delete_from(table, chosen.expression(), spark=spark, branch=branch)
+        kept = [row[1] for row in rows if not chosen.holds(row)]
+        assert ids(icefloe.spark.read(table, spark=spark, branch=branch)) == kept, sql(chosen, "spark")
+
+
+def test_not_equal_finds_nan_beside_one_number(spark, new_table):
+    """The statistics of the row group hold 5.0 alone, by which Parquet's reader would skip it."""
+    table = new_table(Schema(NestedField(1, "id", "long"), NestedField(2, "x", "double")))
+    table.append(pa.table({"id": [1, 2, 3], "x": [5.0, float("nan"), 5.0]}))
+    for row_filter in ("x != 5.0", "not x = 5.0", "x not in (5.0, 6.0)"):
+        planned = plan_scan(spark, table.scan(row_filter))
+        assert planned.native is not None, planned.choice
+        for one in (planned, replace(planned, native=None)):
+            assert ids(scan_frame(spark, one)) == [2], row_filter
