@@ -34,7 +34,8 @@ class ReadableTable(TableFacts):
         """Return a scan; nothing is read before its rows are asked for.
 
         Args:
-            row_filter: Which rows, as text or as an expression.
+            row_filter: The rows to return, as text or as an expression: those that it is true of. A comparison with a null is
+                unknown, and so is its negation.
             selected_fields: Which columns, all by default; nested ones by dotted names; `_file`, `_pos`, `_deleted`,
                 `_spec_id`, `_partition` too.
             case_sensitive: Whether names must match exactly.
@@ -77,7 +78,8 @@ class ReadableTable(TableFacts):
             from_snapshot_id_exclusive: The last snapshot that is known already; None for the beginning of the history. It may have
                 been expired if its successor has not.
             to_snapshot_id_inclusive: The last snapshot to read; None for the current one.
-            row_filter: Which rows, as text or as an expression.
+            row_filter: The rows to return, as text or as an expression: those that it is true of. A comparison with a null is
+                unknown, and so is its negation.
             selected_fields: Which columns of the current schema, all by default.
             case_sensitive: Whether names must match exactly.
             options: `split-size` (bytes of a task), `batch-size` (rows of a batch).
@@ -121,7 +123,8 @@ class ReadableTable(TableFacts):
         Args:
             from_snapshot_id_exclusive: The last snapshot that is known already; None for the beginning of the history.
             to_snapshot_id_inclusive: The last snapshot to read; None for the current one.
-            row_filter: Which rows, as text or as an expression.
+            row_filter: The rows to return, as text or as an expression: those that it is true of. A comparison with a null is
+                unknown, and so is its negation.
             selected_fields: Which columns of the current schema, all by default; those that tell the change come after them.
             case_sensitive: Whether names must match exactly.
             options: `batch-size` (rows of a batch).
