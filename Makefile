@@ -108,6 +108,14 @@ $(BIN)/azurite-blob: | $(VENV)/.tools
 .PHONY: storage-servers
 storage-servers: $(BIN)/versitygw $(BIN)/azurite-blob ## Install the S3 and Azure servers of the tests
 
+# PostgreSQL for the tests of SQL catalogs, from Debian's packages, which keep its programs off the path.
+.PHONY: postgres-server
+postgres-server: ## Install the PostgreSQL server of the tests, on Debian and Ubuntu as root
+	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 \
+	  || { printf '    Installing PostgreSQL for the tests of SQL catalogs\n'; [ "$$(id -u)" = 0 ] && apt-get update -qq \
+	    && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends postgresql >/dev/null; } \
+	  || printf '    it cannot be had here: its tests are skipped\n'
+
 # The Java reference that writes tables for the tests: by Maven where it is, else by the Ivy that comes with Spark.
 JAVA_REFERENCE = org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0
 JAVA_JAR = $(VENV)/jars/iceberg-spark-runtime-4.1_2.13-1.12.0.jar
@@ -124,7 +132,7 @@ $(JAVA_JAR): | $(VENV)/.tools
 java-reference: $(JAVA_JAR) ## Fetch the Java reference, which writes tables for the tests
 
 .PHONY: test-python
-test-python: $(VENV)/.wheel $(BIN)/versitygw $(JAVA_JAR) ## Run the Python tests against the installed wheel
+test-python: $(VENV)/.wheel $(BIN)/versitygw $(JAVA_JAR) postgres-server ## Run the Python tests against the installed wheel
 	$(SAY) "Python tests"
 	@$(BIN)/python -m pytest -q --durations=10 $(PYTEST_ARGS)
 

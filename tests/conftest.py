@@ -19,6 +19,7 @@ def pytest_addoption(parser):
         "--histories", type=int, default=300, help="how many histories of concurrent writers are simulated"
     )
     parser.addoption("--first-history", type=int, default=0, help="seed of the first history")
+    parser.addoption("--all-cuts", action="store_true", help="cut connections to PostgreSQL at every message")
 
 
 def pytest_generate_tests(metafunc):

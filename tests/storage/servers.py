@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -39,15 +40,20 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def running(command: Callable[[int], list[str]], log: Path):
-    """Run a server until the block ends, on a port that is handed to `command` and to the block; entered when it answers."""
+def running(command: Callable[[int], list[str]], log: Path, *, stop: int = signal.SIGTERM, **options):
+    """Run a server until the block ends, on a port that is handed to `command` and to the block; entered when it answers.
+
+    `stop` is the signal that ends it; `options` are those of `subprocess.Popen`.
+    """
     with contextlib.ExitStack() as stack:
         for _ in range(TRIES):
             # Between this look and the server's own, another process may take the port: the server ends, and has another.
             port = free_port()
             output = stack.enter_context(log.open("wb"))
-            process = stack.enter_context(subprocess.Popen(command(port), stdout=output, stderr=subprocess.STDOUT))
-            stack.callback(process.terminate)
+            process = stack.enter_context(
+                subprocess.Popen(command(port), stdout=output, stderr=subprocess.STDOUT, **options)
+            )
+            stack.callback(process.send_signal, stop)
             deadline = time.monotonic() + PATIENCE
             while process.poll() is None and time.monotonic() < deadline:
                 if answers(port) and process.poll() is None:

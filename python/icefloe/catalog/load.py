@@ -82,7 +82,7 @@ def _inferred_type(name: str, properties: dict[str, str]) -> str:
         raise NotImplementedError(
             f"catalog {name!r}: catalogs at {scheme}:// are not available yet; use sql, hadoop or memory"
         )
-    if scheme.split("+", 1)[0] in ("sqlite", "postgresql", "mysql"):
+    if scheme.split("+", 1)[0] in ("sqlite", "postgresql", "postgres", "mysql"):
         return "sql"
     if not properties:
         raise ValidationError(

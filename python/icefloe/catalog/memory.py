@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import tempfile
 import threading
+import weakref
 from typing import TYPE_CHECKING
 
 from icefloe.catalog.catalog import PropertiesUpdateSummary, check_property_changes
@@ -43,8 +46,9 @@ class InMemoryCatalog(PointerCatalog):
     """
 
     def __init__(self, name: str, warehouse: str | None = None, **kwargs: str) -> None:
-        self._temporary = tempfile.TemporaryDirectory(prefix="icefloe-") if warehouse is None else None
-        super().__init__(name, warehouse=warehouse if self._temporary is None else self._temporary.name, **kwargs)  # type: ignore[arg-type] # one of the two is text
+        own = tempfile.mkdtemp(prefix="icefloe-") if warehouse is None else None
+        self._remove_warehouse = weakref.finalize(self, _remove_directory, own, os.getpid())
+        super().__init__(name, warehouse=own if own is not None else str(warehouse), **kwargs)
         self._lock = threading.Lock()
         self._tables: dict[tuple[Identifier, str], str] = {}
         self._namespaces: dict[Identifier, dict[str, str]] = {}
@@ -54,8 +58,7 @@ class InMemoryCatalog(PointerCatalog):
         with self._lock:
             self._tables.clear()
             self._namespaces.clear()
-        if self._temporary is not None:
-            self._temporary.cleanup()
+        self._remove_warehouse()
 
     def list_tables(self, namespace: str | Identifier) -> list[Identifier]:  # noqa: D102 - described by the interface
         levels = self._existing(namespace)
@@ -72,15 +75,16 @@ class InMemoryCatalog(PointerCatalog):
             self._namespaces[levels] = dict(properties)
 
     def drop_namespace(self, namespace: str | Identifier) -> None:  # noqa: D102
-        levels = self._existing(namespace)
+        levels = to_identifier(namespace)
         with self._lock:
+            self._check_known(levels)
             if any(own == levels for own, _ in self._tables) or any(
                 other != levels and other[: len(levels)] == levels for other in self._namespaces
             ):
                 raise NamespaceNotEmptyError(
                     f"namespace {dotted(levels)} still holds tables or namespaces; drop them first"
                 )
-            self._namespaces.pop(levels, None)
+            del self._namespaces[levels]
 
     def list_namespaces(self, namespace: str | Identifier = ()) -> list[Identifier]:  # noqa: D102
         above = to_identifier(namespace)
@@ -102,8 +106,9 @@ class InMemoryCatalog(PointerCatalog):
     ) -> PropertiesUpdateSummary:
         gone = removals if removals is not None else set()
         check_property_changes(gone, updates)
-        levels = self._existing(namespace)
+        levels = to_identifier(namespace)
         with self._lock:
+            self._check_known(levels)
             properties = self._namespaces.setdefault(levels, {})
             removed = sorted(key for key in gone if properties.pop(key, None) is not None)
             properties.update(updates)
@@ -112,12 +117,15 @@ class InMemoryCatalog(PointerCatalog):
     def _existing(self, namespace: str | Identifier) -> Identifier:
         levels = to_identifier(namespace)
         with self._lock:
-            known = any(other[: len(levels)] == levels for other in self._namespaces)
-        if not known or not levels:
+            self._check_known(levels)
+        return levels
+
+    def _check_known(self, levels: Identifier) -> None:
+        """Refuse a namespace that does not exist; the caller holds the lock."""
+        if not levels or not any(other[: len(levels)] == levels for other in self._namespaces):
             raise NoSuchNamespaceError(
                 f"catalog {self.name!r} has no namespace {dotted(levels)}; create it with create_namespace()"
             )
-        return levels
 
     def _pointer(self, namespace: Identifier, name: str) -> str | None:
         with self._lock:
@@ -125,6 +133,7 @@ class InMemoryCatalog(PointerCatalog):
 
     def _insert(self, namespace: Identifier, name: str, location: str) -> None:
         with self._lock:
+            self._check_known(namespace)
             if (namespace, name) in self._tables:
                 raise TableAlreadyExistsError(f"catalog {self.name!r} already has a table {dotted((*namespace, name))}")
             self._tables[(namespace, name)] = location
@@ -137,15 +146,26 @@ class InMemoryCatalog(PointerCatalog):
                 )
             self._tables[(namespace, name)] = new
 
-    def _remove(self, namespace: Identifier, name: str) -> None:
+    def _remove(self, namespace: Identifier, name: str, location: str | None = None) -> None:
         with self._lock:
-            if self._tables.pop((namespace, name), None) is None:
+            current = self._tables.get((namespace, name))
+            if current is None:
                 raise NoSuchTableError(f"catalog {self.name!r} has no table {dotted((*namespace, name))}")
+            if location is not None and current != location:
+                raise CommitFailedException(f"table {dotted((*namespace, name))}: another commit was first; try again")
+            del self._tables[(namespace, name)]
 
     def _rename(self, old: tuple[Identifier, str], new: tuple[Identifier, str]) -> None:
         with self._lock:
+            self._check_known(new[0])
             if old not in self._tables:
                 raise NoSuchTableError(f"catalog {self.name!r} has no table {dotted((*old[0], old[1]))}")
             if new in self._tables:
                 raise TableAlreadyExistsError(f"catalog {self.name!r} already has a table {dotted((*new[0], new[1]))}")
             self._tables[new] = self._tables.pop(old)
+
+
+def _remove_directory(directory: str | None, owner: int) -> None:
+    """Remove a private warehouse, unless this is a forked child that inherited the catalog."""
+    if directory is not None and os.getpid() == owner:
+        shutil.rmtree(directory, ignore_errors=True)

@@ -6,17 +6,21 @@ The metadata file is written first, under a name of its own; only the swap of th
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
 
 from icefloe.catalog.catalog import Catalog, new_table_location
 from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
+from icefloe.catalog.outcome import settled
 from icefloe.catalog.purge import delete_table_files
 from icefloe.catalog.staging import check_swappable, new_metadata, updated_metadata
 from icefloe.exceptions import (
+    CommitFailedException,
     CommitStateUnknownException,
     IcebergError,
     NoSuchNamespaceError,
     NoSuchTableError,
+    StorageError,
     TableAlreadyExistsError,
     ValidationError,
 )
@@ -24,23 +28,22 @@ from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
 from icefloe.table import Table
 from icefloe.table.commit.environment import SYSTEM, Environment
 from icefloe.table.commit.response import CommitTableResponse
-from icefloe.table.commit.retry import RetryPolicy
 from icefloe.table.metadata_files import metadata_bytes, next_catalog_location, read_metadata
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from icefloe.typedef import EMPTY_DICT, Identifier, Properties
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pyarrow as pa
 
     from icefloe.schema import Schema
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.update import TableRequirement, TableUpdate
 
+Result = TypeVar("Result")
+
 DELETE_AFTER_COMMIT = "write.metadata.delete-after-commit.enabled"
-
-
-class OutcomeUnknownError(Exception):
-    """A store could not say whether it took a change; internal to catalogs, which look before they tell the caller."""
 
 
 class PointerCatalog(Catalog):
@@ -48,7 +51,7 @@ class PointerCatalog(Catalog):
 
     environment: Environment = SYSTEM
 
-    # ---- what a store must do
+    # ---- what a store must do; each change raises OutcomeUnknownError where the store does not report the outcome
 
     @abstractmethod
     def _pointer(self, namespace: Identifier, name: str) -> str | None:
@@ -56,19 +59,19 @@ class PointerCatalog(Catalog):
 
     @abstractmethod
     def _insert(self, namespace: Identifier, name: str, location: str) -> None:
-        """Add a table, or raise TableAlreadyExistsError. OutcomeUnknownError when the store cannot tell."""
+        """Add a table, or raise TableAlreadyExistsError or NoSuchNamespaceError."""
 
     @abstractmethod
     def _swap(self, namespace: Identifier, name: str, old: str, new: str) -> None:
-        """Replace `old` by `new`, or raise CommitFailedException. OutcomeUnknownError when the store cannot tell."""
+        """Replace `old` by `new`, or raise CommitFailedException."""
 
     @abstractmethod
-    def _remove(self, namespace: Identifier, name: str) -> None:
-        """Forget a table, or raise NoSuchTableError."""
+    def _remove(self, namespace: Identifier, name: str, location: str | None = None) -> None:
+        """Remove a table, or raise NoSuchTableError; CommitFailedException if it is not at `location`."""
 
     @abstractmethod
     def _rename(self, old: tuple[Identifier, str], new: tuple[Identifier, str]) -> None:
-        """Rename a table, or raise NoSuchTableError or TableAlreadyExistsError."""
+        """Rename a table, or raise NoSuchTableError, TableAlreadyExistsError or NoSuchNamespaceError."""
 
     # ---- the interface
 
@@ -105,18 +108,40 @@ class PointerCatalog(Catalog):
         return len(levels) > 1 and self._pointer(levels[:-1], levels[-1]) is not None
 
     def drop_table(self, identifier: str | Identifier) -> None:  # noqa: D102
-        self._remove(*split_table_identifier(identifier))
+        namespace, name = split_table_identifier(identifier)
+        self._settled(
+            f"table {dotted(identifier)}: removal",
+            lambda: self._remove(namespace, name),
+            seen=lambda: self._pointer(namespace, name) is None,
+        )
 
     def purge_table(self, identifier: str | Identifier) -> None:  # noqa: D102
+        namespace, name = split_table_identifier(identifier)
         table = self.load_table(identifier)
         if table.properties.get("gc.enabled", "true").lower() == "false":
             raise ValidationError(f"table {dotted(identifier)}: gc.enabled is false, so its files may not be deleted")
-        self._remove(*split_table_identifier(identifier))
+        # Only the very table that was loaded is removed. A name that is gone is no proof of that: another client may
+        # have renamed the table, whose files are then in use.
+        self._settled(
+            f"table {dotted(identifier)}: removal",
+            lambda: self._remove(namespace, name, table.metadata_location),
+            seen=lambda: False,
+            properties=table.properties,
+        )
         delete_table_files(table)
 
     def rename_table(self, from_identifier: str | Identifier, to_identifier: str | Identifier) -> Table:  # noqa: D102
-        self._rename(split_table_identifier(from_identifier), self._new_name(to_identifier))
-        return self.load_table(to_identifier)
+        old, new = split_table_identifier(from_identifier), self._new_name(to_identifier)
+        # Read first: an error after the rename would read like a failure of it.
+        location = self._existing_pointer(*old)
+        metadata = self._read(location)
+        self._settled(
+            f"table {dotted(from_identifier)}: rename to {dotted(to_identifier)}",
+            lambda: self._rename(old, new),
+            seen=lambda: self._pointer(*old) is None and self._pointer(*new) is not None,
+            properties=metadata.properties,
+        )
+        return self._table(*new, metadata, location)
 
     def register_table(  # noqa: D102
         self, identifier: str | Identifier, metadata_location: str, overwrite: bool = False
@@ -130,7 +155,7 @@ class PointerCatalog(Catalog):
             self._swap_checked((namespace, name), current, metadata_location, metadata)
         else:
             self._insert_checked((namespace, name), metadata_location, metadata)
-        return self.load_table(identifier)
+        return self._table(namespace, name, metadata, metadata_location)
 
     def commit_table(  # noqa: D102
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
@@ -187,48 +212,52 @@ class PointerCatalog(Catalog):
             raise TableAlreadyExistsError(f"catalog {self.name!r} already has a table {dotted(identifier)}")
         return namespace, name
 
+    def _settled(
+        self,
+        subject: str,
+        change: Callable[[], Result],
+        *,
+        seen: Callable[[], bool],
+        refused: type[IcebergError] = StorageError,
+        properties: Properties = EMPTY_DICT,
+    ) -> Result:
+        """Make a change; find its outcome where the store does not report it."""
+        return settled(subject, change, seen=seen, refused=refused, properties=properties, environment=self.environment)
+
     def _insert_checked(self, table: tuple[Identifier, str], location: str, metadata: TableMetadata) -> None:
-        try:
-            self._insert(*table, location)
-        except OutcomeUnknownError as error:
-            if not self._took_effect(table, location, metadata.properties):
-                raise CommitStateUnknownException(
-                    f"table {dotted((*table[0], table[1]))}: the catalog did not say whether it was created; nothing was "
-                    f"cleaned up: {error}"
-                ) from error
+        self._settled(
+            f"table {dotted((*table[0], table[1]))}: creation at {location}",
+            lambda: self._insert(*table, location),
+            seen=lambda: self._holds(table, location),
+            properties=metadata.properties,
+        )
 
     def _swap_checked(self, table: tuple[Identifier, str], old: str, new: str, metadata: TableMetadata) -> None:
-        try:
-            self._swap(*table, old, new)
-        except OutcomeUnknownError as error:
-            if not self._took_effect(table, new, metadata.properties):
-                raise CommitStateUnknownException(
-                    f"table {dotted((*table[0], table[1]))}: the catalog did not say whether it took {new}; nothing was "
-                    f"cleaned up. Refresh the table and look before trying again: {error}"
-                ) from error
+        self._settled(
+            f"table {dotted((*table[0], table[1]))}: commit of {new}",
+            lambda: self._swap(*table, old, new),
+            seen=lambda: self._holds(table, new),
+            refused=CommitFailedException,
+            properties=metadata.properties,
+        )
 
-    def _took_effect(self, table: tuple[Identifier, str], location: str, properties: Properties) -> bool:
-        """Whether a pointer is seen to be in place, or to have been: later commits list it in their metadata log."""
-        for _ in RetryPolicy.of_status_checks(properties).tries(self.environment):
-            try:
-                current = self._pointer(*table)
-                if current == location:
-                    return True
-                if current is not None and any(e.metadata_file == location for e in self._read(current).metadata_log):
-                    return True
-            except (IcebergError, OutcomeUnknownError):  # noqa: PERF203 - asking again is the point
-                continue
-        return False
+    def _holds(self, table: tuple[Identifier, str], location: str) -> bool:
+        """Return whether a location is current, or was: later commits list it in their metadata log."""
+        current = self._pointer(*table)
+        if current is None or current == location:
+            return current is not None
+        return any(entry.metadata_file == location for entry in self._read(current).metadata_log)
 
     def _discard(self, location: str) -> None:
         """Delete a metadata file that never became current; leaving it behind harms nobody."""
-        self.file_io(location).core.delete_many([location])
+        with suppress(IcebergError):
+            self.file_io(location).core.delete_many([location])
 
     def _delete_dropped_log_files(self, before: TableMetadata, after: TableMetadata) -> None:
         if after.properties.get(DELETE_AFTER_COMMIT, "false").lower() != "true":
             return
         kept = {entry.metadata_file for entry in after.metadata_log}
         dropped = [entry.metadata_file for entry in before.metadata_log if entry.metadata_file not in kept]
-        if dropped:
-            # The commit holds already: files that could not be deleted are left for orphan removal.
+        # The commit has succeeded already: an error here would read like a failure, and have its files deleted.
+        with suppress(IcebergError):
             self.file_io(after.location).core.delete_many(dropped)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import ColumnElement, and_, delete, insert, or_, select, update
 
+from icefloe.catalog import sql_namespaces
 from icefloe.catalog.catalog import PropertiesUpdateSummary, check_property_changes
 from icefloe.catalog.identifiers import SEPARATOR, dotted, to_identifier
-from icefloe.catalog.pointer_catalog import OutcomeUnknownError, PointerCatalog
-from icefloe.catalog.sql_tables import (
-    TABLE_TYPE,
-    CommitUnansweredError,
-    Database,
-    DuplicateKeyError,
-    StatementFailedError,
-    namespace_properties,
-    tables,
-)
+from icefloe.catalog.outcome import OutcomeUnknownError
+from icefloe.catalog.pointer_catalog import PointerCatalog
+from icefloe.catalog.sql_database import Database
+from icefloe.catalog.sql_errors import CommitUnansweredError, DuplicateKeyError, StatementFailedError
+from icefloe.catalog.sql_namespaces import EXISTS
+from icefloe.catalog.sql_tables import TABLE_TYPE, layout, tables
 from icefloe.exceptions import (
     CommitFailedException,
+    IcebergError,
     NamespaceAlreadyExistsError,
     NamespaceNotEmptyError,
     NoSuchNamespaceError,
@@ -31,15 +29,21 @@ from icefloe.exceptions import (
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
+    from collections.abc import Callable
+
+    from sqlalchemy import Connection, Engine
 
     from icefloe.typedef import Identifier, Properties
 
-EXISTS = "exists"
+Result = TypeVar("Result")
 
 
 class SqlCatalog(PointerCatalog):
     """Tables as rows of `iceberg_tables`, as other engines' JDBC and SQL catalogs keep them.
+
+    A connection that is lost while a change is committed leaves the outcome in doubt. On PostgreSQL, the state of the
+    transaction is asked for on a new connection, and decides. Other databases are asked whether the change is in place.
+    Where neither gives an answer, CommitStateUnknownException is raised and no file is deleted.
 
     Args:
         name: The catalog's name. It is part of every row's key: engines that share tables must use the same one.
@@ -47,7 +51,8 @@ class SqlCatalog(PointerCatalog):
             `init_catalog_tables` (default true: create the two tables when they are missing), and storage properties.
 
     Raises:
-        ValidationError: `uri` is missing or is no database URL.
+        ValidationError: `uri` is missing or is no database URL, or its driver is not installed.
+        StorageError: The database cannot be reached.
 
     Example:
         >>> import tempfile
@@ -79,7 +84,11 @@ class SqlCatalog(PointerCatalog):
 
     def destroy_tables(self) -> None:
         """Drop the catalog's two tables: every catalog in this database is forgotten."""
-        self._database.drop_tables()
+        self._settled(
+            f"catalog {self.name!r}: removal of its tables",
+            lambda: self._transact(layout.drop_all),
+            seen=lambda: False,
+        )
 
     def close(self) -> None:  # noqa: D102 - described by the interface
         self._database.close()
@@ -87,8 +96,9 @@ class SqlCatalog(PointerCatalog):
     # ---- pointers
 
     def _pointer(self, namespace: Identifier, name: str) -> str | None:
+        query = select(tables.c.metadata_location).where(self._key(namespace, name))
         with self._database.reading() as connection:
-            row = connection.execute(select(tables.c.metadata_location).where(self._key(namespace, name))).first()
+            row = connection.execute(query).first()
         return None if row is None else str(row[0])
 
     def _insert(self, namespace: Identifier, name: str, location: str) -> None:
@@ -101,49 +111,47 @@ class SqlCatalog(PointerCatalog):
         }
         if self._has_types():
             row["iceberg_type"] = TABLE_TYPE
-        try:
-            self._database.write(insert(tables).values(row))
-        except DuplicateKeyError as error:
-            raise TableAlreadyExistsError(
-                f"catalog {self.name!r} already has a table {dotted((*namespace, name))}"
-            ) from error
-        except StatementFailedError as error:
-            raise StorageError(
-                f"catalog {self.name!r} could not add table {dotted((*namespace, name))}: {error}"
-            ) from error
-        except CommitUnansweredError as error:
-            raise OutcomeUnknownError(str(error)) from error
+
+        def insert_row(connection: Connection) -> None:
+            self._hold(connection, namespace)
+            connection.execute(insert(tables).values(row))
+
+        self._transact(insert_row, duplicate=self._taken(namespace, name))
 
     def _swap(self, namespace: Identifier, name: str, old: str, new: str) -> None:
+        table = f"table {dotted((*namespace, name))}"
         guarded = update(tables).where(self._key(namespace, name), tables.c.metadata_location == old)
-        try:
-            changed = self._database.write(guarded.values(metadata_location=new, previous_metadata_location=old))
-        except (DuplicateKeyError, StatementFailedError) as error:
-            raise CommitFailedException(
-                f"table {dotted((*namespace, name))}: the catalog refused the commit: {error}"
-            ) from error
-        except CommitUnansweredError as error:
-            raise OutcomeUnknownError(str(error)) from error
-        if changed != 1:
-            raise CommitFailedException(
-                f"table {dotted((*namespace, name))}: another commit was first; refresh and retry"
-            )
 
-    def _remove(self, namespace: Identifier, name: str) -> None:
-        changed = self._change(delete(tables).where(self._key(namespace, name)))
-        if changed != 1:
-            raise NoSuchTableError(f"catalog {self.name!r} has no table {dotted((*namespace, name))}")
+        def swap(connection: Connection) -> None:
+            values = {"metadata_location": new, "previous_metadata_location": old}
+            if connection.execute(guarded.values(values)).rowcount != 1:
+                raise CommitFailedException(f"{table}: another commit was first; refresh and retry")
+
+        self._transact(swap, transient=CommitFailedException)
+
+    def _remove(self, namespace: Identifier, name: str, location: str | None = None) -> None:
+        guard = self._key(namespace, name)
+        if location is not None:
+            guard = and_(guard, tables.c.metadata_location == location)
+
+        def delete_row(connection: Connection) -> bool:
+            return bool(connection.execute(delete(tables).where(guard)).rowcount == 1)
+
+        if self._transact(delete_row):
+            return
+        if location is not None and self._pointer(namespace, name) is not None:
+            raise CommitFailedException(f"table {dotted((*namespace, name))}: another commit was first; try again")
+        raise self._missing(namespace, name)
 
     def _rename(self, old: tuple[Identifier, str], new: tuple[Identifier, str]) -> None:
-        moved = update(tables).where(self._key(*old)).values(table_namespace=dotted(new[0]), table_name=new[1])
-        try:
-            changed = self._change(moved)
-        except DuplicateKeyError as error:
-            raise TableAlreadyExistsError(
-                f"catalog {self.name!r} already has a table {dotted((*new[0], new[1]))}"
-            ) from error
-        if changed != 1:
-            raise NoSuchTableError(f"catalog {self.name!r} has no table {dotted((*old[0], old[1]))}")
+        row = update(tables).where(self._key(*old))
+
+        def rename_row(connection: Connection) -> None:
+            self._hold(connection, new[0])
+            if connection.execute(row.values(table_namespace=dotted(new[0]), table_name=new[1])).rowcount != 1:
+                raise self._missing(*old)
+
+        self._transact(rename_row, duplicate=self._taken(*new))
 
     # ---- names
 
@@ -159,99 +167,133 @@ class SqlCatalog(PointerCatalog):
         levels = to_identifier(namespace)
         if not levels:
             raise ValidationError("a namespace needs a name")
-        if self.namespace_exists(levels):
-            raise NamespaceAlreadyExistsError(f"catalog {self.name!r} already has a namespace {dotted(levels)}")
-        try:
-            self._change(insert(namespace_properties).values(self._rows(levels, {EXISTS: "true", **properties})))
-        except DuplicateKeyError as error:
-            raise NamespaceAlreadyExistsError(
-                f"catalog {self.name!r} already has a namespace {dotted(levels)}"
-            ) from error
+        split = [level for level in levels if SEPARATOR in level]
+        if split:
+            raise ValidationError(
+                f"namespace level {split[0]!r}: SQL catalogs separate levels by dots; give each level by itself"
+            )
+        taken = NamespaceAlreadyExistsError(f"catalog {self.name!r} already has a namespace {dotted(levels)}")
+        rows = {EXISTS: "true", **properties}
+
+        def insert_rows(connection: Connection) -> None:
+            if sql_namespaces.is_known(connection, self.name, levels):
+                raise taken
+            sql_namespaces.add(connection, self.name, levels, rows)
+
+        self._settled(
+            f"namespace {dotted(levels)}: creation",
+            lambda: self._transact(insert_rows, duplicate=taken),
+            seen=lambda: self._stored_properties(levels) == rows,
+        )
 
     def drop_namespace(self, namespace: str | Identifier) -> None:  # noqa: D102
-        levels = self._existing(namespace)
-        if self.list_tables(levels) or self.list_namespaces(levels):
-            raise NamespaceNotEmptyError(
-                f"namespace {dotted(levels)} still holds tables or namespaces; drop them first"
-            )
-        self._change(delete(namespace_properties).where(self._namespace_key(levels)))
+        levels = to_identifier(namespace)
+
+        def delete_rows(connection: Connection) -> None:
+            # Creators of tables wait for this, or this for them; what they created is then seen.
+            removed = sql_namespaces.remove(connection, self.name, levels)
+            if sql_namespaces.is_known(connection, self.name, levels):
+                raise NamespaceNotEmptyError(
+                    f"namespace {dotted(levels)} still holds tables, views or namespaces; drop them first"
+                )
+            if not removed:
+                raise self._no_namespace(levels)
+
+        self._settled(
+            f"namespace {dotted(levels)}: removal",
+            lambda: self._transact(delete_rows),
+            seen=lambda: not self._namespace_known(levels),
+        )
 
     def list_namespaces(self, namespace: str | Identifier = ()) -> list[Identifier]:  # noqa: D102
         above = self._existing(namespace) if namespace not in ((), "") else ()
         with self._database.reading() as connection:
-            names = {
-                str(row[0])
-                for owner, column in (
-                    (tables.c.catalog_name, tables.c.table_namespace),
-                    (namespace_properties.c.catalog_name, namespace_properties.c.namespace),
-                )
-                for row in connection.execute(select(column).where(owner == self.name).distinct())
-            }
+            names = sql_namespaces.names(connection, self.name)
         depth = len(above) + 1
         every = (tuple(name.split(SEPARATOR)) for name in names)
         return sorted({levels[:depth] for levels in every if len(levels) >= depth and levels[: depth - 1] == above})
 
     def load_namespace_properties(self, namespace: str | Identifier) -> Properties:  # noqa: D102
-        levels = self._existing(namespace)
-        columns = namespace_properties.c
-        with self._database.reading() as connection:
-            rows = connection.execute(
-                select(columns.property_key, columns.property_value).where(self._namespace_key(levels))
-            ).all()
-        return {str(key): str(value) for key, value in rows if key != EXISTS}
+        stored = self._stored_properties(self._existing(namespace))
+        return {key: value for key, value in stored.items() if key != EXISTS}
 
     def update_namespace_properties(  # noqa: D102
         self, namespace: str | Identifier, removals: set[str] | None = None, updates: Properties = EMPTY_DICT
     ) -> PropertiesUpdateSummary:
         gone = removals if removals is not None else set()
         check_property_changes(gone, updates)
-        levels = self._existing(namespace)
-        present = set(self.load_namespace_properties(levels))
-        replaced = sorted({*gone, *updates, EXISTS})
-        self._change(
-            delete(namespace_properties).where(
-                self._namespace_key(levels), namespace_properties.c.property_key.in_(replaced)
-            ),
-            insert(namespace_properties).values(self._rows(levels, {EXISTS: "true", **updates})),
+        levels = to_identifier(namespace)
+
+        def change(connection: Connection) -> PropertiesUpdateSummary:
+            self._hold(connection, levels)
+            before = sql_namespaces.change(connection, self.name, levels, gone, updates)
+            present = gone & (set(before) - {EXISTS})
+            return PropertiesUpdateSummary(sorted(present), sorted(updates), sorted(gone - present))
+
+        def is_changed() -> bool:
+            stored = self._stored_properties(levels)
+            return not gone & set(stored) and all(stored.get(key) == updates[key] for key in updates)
+
+        return self._settled(
+            f"namespace {dotted(levels)}: change of properties", lambda: self._transact(change), seen=is_changed
         )
-        return PropertiesUpdateSummary(sorted(gone & present), sorted(updates), sorted(gone - present))
 
     # ---- how
 
-    def _change(self, *statements: Any) -> int:
-        """Run statements whose loss is visible to whoever looks, and so need no check of the outcome."""
+    def _transact(
+        self,
+        work: Callable[[Connection], Result],
+        *,
+        duplicate: IcebergError | None = None,
+        transient: type[IcebergError] = StorageError,
+    ) -> Result:
+        """Run `work` in one transaction.
+
+        Args:
+            work: Runs statements; raises what icefloe reports where they do not find what they need.
+            duplicate: Raised when a row exists already.
+            transient: Raised when the transaction failed and may succeed when it is tried again.
+
+        Raises:
+            CommitFailedException: The transaction met another one. Nothing has changed.
+            StorageError: The database failed or refused it. Nothing has changed.
+            OutcomeUnknownError: The transaction may or may not have been committed.
+        """
         try:
-            return self._database.write(*statements)
-        except (StatementFailedError, CommitUnansweredError) as error:
-            raise StorageError(f"catalog {self.name!r}: {error}") from error
+            return self._database.write(work)
+        except DuplicateKeyError as error:
+            if duplicate is None:
+                raise CommitFailedException(
+                    f"catalog {self.name!r}: another change was first; try again: {error}"
+                ) from error.__cause__
+            raise duplicate from error.__cause__
+        except StatementFailedError as error:
+            kind = CommitFailedException if error.is_conflict else transient if error.is_transient else StorageError
+            raise kind(f"catalog {self.name!r}: nothing has changed: {error}") from error.__cause__
+        except CommitUnansweredError as error:
+            transaction = error.transaction
+            raise OutcomeUnknownError(
+                str(error), error.result, lambda: self._database.outcome(transaction)
+            ) from error.__cause__
+
+    def _hold(self, connection: Connection, levels: Identifier) -> None:
+        """Keep a namespace from being dropped until the transaction ends."""
+        if not sql_namespaces.hold(connection, self.name, levels):
+            raise self._no_namespace(levels)
 
     def _existing(self, namespace: str | Identifier) -> Identifier:
         levels = to_identifier(namespace)
         if not levels or not self._namespace_known(levels):
-            raise NoSuchNamespaceError(
-                f"catalog {self.name!r} has no namespace {dotted(levels)}; create it with create_namespace()"
-            )
+            raise self._no_namespace(levels)
         return levels
 
     def _namespace_known(self, levels: Identifier) -> bool:
-        """Whether there is such a namespace, one below it, or a table in one of these."""
-        name = dotted(levels)
-        below = _escaped(name) + SEPARATOR + "%"
         with self._database.reading() as connection:
-            for owner, column in (
-                (namespace_properties.c.catalog_name, namespace_properties.c.namespace),
-                (tables.c.catalog_name, tables.c.table_namespace),
-            ):
-                query = select(column).where(owner == self.name, or_(column == name, column.like(below, escape="!")))
-                if connection.execute(query.limit(1)).first() is not None:
-                    return True
-        return False
+            return sql_namespaces.is_known(connection, self.name, levels)
 
-    def _rows(self, levels: Identifier, properties: Properties) -> list[dict[str, str]]:
-        return [
-            {"catalog_name": self.name, "namespace": dotted(levels), "property_key": key, "property_value": value}
-            for key, value in properties.items()
-        ]
+    def _stored_properties(self, levels: Identifier) -> dict[str, str]:
+        with self._database.reading() as connection:
+            return sql_namespaces.stored_properties(connection, self.name, levels)
 
     def _key(self, namespace: Identifier, name: str) -> ColumnElement[bool]:
         return and_(
@@ -271,11 +313,13 @@ class SqlCatalog(PointerCatalog):
             self._typed = self._database.has_type_column()
         return self._typed
 
-    def _namespace_key(self, levels: Identifier) -> ColumnElement[bool]:
-        return and_(
-            namespace_properties.c.catalog_name == self.name, namespace_properties.c.namespace == dotted(levels)
+    def _no_namespace(self, levels: Identifier) -> NoSuchNamespaceError:
+        return NoSuchNamespaceError(
+            f"catalog {self.name!r} has no namespace {dotted(levels)}; create it with create_namespace()"
         )
 
+    def _missing(self, namespace: Identifier, name: str) -> NoSuchTableError:
+        return NoSuchTableError(f"catalog {self.name!r} has no table {dotted((*namespace, name))}")
 
-def _escaped(name: str) -> str:
-    return name.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    def _taken(self, namespace: Identifier, name: str) -> TableAlreadyExistsError:
+        return TableAlreadyExistsError(f"catalog {self.name!r} already has a table {dotted((*namespace, name))}")

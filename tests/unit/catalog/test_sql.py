@@ -5,7 +5,7 @@ import sqlite3
 import pyarrow as pa
 import pytest
 from icefloe.catalog.sql import SqlCatalog
-from icefloe.catalog.sql_tables import Database
+from icefloe.catalog.sql_database import Database
 from icefloe.exceptions import StorageError
 
 SCHEMA = pa.schema([("id", pa.int64())])

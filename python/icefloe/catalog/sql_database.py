@@ -1,0 +1,257 @@
+"""The database of a SQL catalog: connections, transactions, and what became of a transaction."""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import contextmanager, nullcontext, suppress
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, TypeVar
+
+import sqlalchemy
+from sqlalchemy import BigInteger, func, literal, select
+from sqlalchemy.exc import ArgumentError, DisconnectionError, IntegrityError
+from sqlalchemy.pool import NullPool, StaticPool
+
+from icefloe.catalog.sql_errors import (
+    CommitUnansweredError,
+    DuplicateKeyError,
+    StatementFailedError,
+    driver_error,
+    is_conflict,
+    is_transient,
+    reason_of,
+    refuses_commit,
+    sqlstate,
+)
+from icefloe.catalog.sql_tables import layout, tables
+from icefloe.exceptions import IcebergError, StorageError, ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+    from typing import Any
+
+    from sqlalchemy import Connection, Engine
+    from sqlalchemy.engine import URL
+
+BUSY_TIMEOUT_SECONDS = 60
+POSTGRES_DRIVERS = ("psycopg", "psycopg2", "pg8000")
+
+Result = TypeVar("Result")
+
+
+class Database:
+    """One database. Engines are made when first used and never shared with a forked child.
+
+    Args:
+        uri: SQLAlchemy URL, such as `sqlite:////data/catalog.db`.
+        echo: Whether statements are logged.
+
+    Raises:
+        ValidationError: `uri` is no database URL, or no driver for it is installed.
+    """
+
+    def __init__(self, uri: str, *, echo: bool = False) -> None:
+        self._url = _parsed(uri)
+        self._echo = echo
+        self._engines: dict[int, Engine] = {}
+        self._locks: dict[int, threading.RLock] = {}
+
+    @property
+    def engine(self) -> Engine:
+        """The SQLAlchemy engine of this process."""
+        engine = self._engines.get(os.getpid())
+        if engine is None:
+            # Of two threads that arrive at once, one engine wins: an in-memory database is its engine's connection.
+            engine = self._engines.setdefault(os.getpid(), _engine(self._url, echo=self._echo))
+        return engine
+
+    def close(self) -> None:
+        """Close the connections of this process."""
+        engine = self._engines.pop(os.getpid(), None)
+        if engine is not None:
+            with suppress(Exception):
+                engine.dispose()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Yield a connection for queries.
+
+        Raises:
+            StorageError: The database cannot be reached, or failed a query.
+        """
+        try:
+            with self._connection() as connection:
+                yield connection
+        except IcebergError:
+            raise
+        # Drivers let errors of sockets through as they are.
+        except Exception as error:  # noqa: BLE001
+            raise self._failure(error) from driver_error(error)
+
+    def write(self, work: Callable[[Connection], Result]) -> Result:
+        """Run `work` in one transaction, commit, and return its result.
+
+        An error of icefloe that `work` raises rolls back and is raised as it is.
+
+        Raises:
+            DuplicateKeyError: A row exists already. Nothing has changed.
+            StatementFailedError: The transaction failed before COMMIT, or was rolled back by it. Nothing has changed.
+            CommitUnansweredError: The transaction may or may not have been committed.
+        """
+        try:
+            with self._connection() as connection:
+                result = work(connection)
+                transaction = self._transaction(connection)
+                try:
+                    connection.commit()
+                except Exception as error:
+                    if refuses_commit(error):
+                        raise
+                    raise CommitUnansweredError(reason_of(error), transaction, result) from driver_error(error)
+                return result
+        except (IcebergError, CommitUnansweredError):
+            raise
+        except IntegrityError as error:
+            raise DuplicateKeyError(reason_of(error)) from driver_error(error)
+        # Without autocommit, which URLs may not ask for, nothing that fails before COMMIT is sent can take effect.
+        except Exception as error:  # noqa: BLE001
+            raise StatementFailedError(
+                reason_of(error), is_conflict=is_conflict(error), is_transient=is_transient(error)
+            ) from driver_error(error)
+
+    def outcome(self, transaction: int | None) -> bool | None:
+        """Return whether a transaction was committed (True) or rolled back (False); None while the database cannot say.
+
+        PostgreSQL keeps the state of recent transactions. A transaction whose COMMIT is still on its way is in progress.
+
+        Raises:
+            StorageError: The database cannot be asked.
+        """
+        if transaction is None:
+            return None
+        with self.reading() as connection:
+            query = select(func.txid_status(literal(transaction, BigInteger)))
+            state = connection.execute(query).scalar()
+        return {"committed": True, "aborted": False}.get(str(state))
+
+    def create_tables(self) -> None:
+        """Create the tables that are missing. Several processes may do so at once."""
+        try:
+            layout.create_all(self.engine)
+        except IcebergError:
+            raise
+        except Exception as error:  # noqa: BLE001
+            if not self._has_tables():
+                raise self._failure(error) from driver_error(error)
+
+    def has_type_column(self) -> bool:
+        """Return whether the layout is version 1."""
+        with self.reading() as connection:
+            columns = sqlalchemy.inspect(connection).get_columns(tables.name)
+        return any(column["name"] == "iceberg_type" for column in columns)
+
+    def _has_tables(self) -> bool:
+        with self.reading() as connection:
+            present = set(sqlalchemy.inspect(connection).get_table_names())
+        return set(layout.tables) <= present
+
+    def _transaction(self, connection: Connection) -> int | None:
+        """Return the number under which the database remembers the transaction, None where there is none."""
+        if connection.dialect.name != "postgresql":
+            return None
+        return int(connection.execute(select(func.txid_current())).scalar_one())
+
+    @contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        with self._turn():
+            connection = self.engine.connect()
+            try:
+                yield connection
+            except BaseException as error:
+                # A late answer must not meet the next user of a pooled connection.
+                if not self._is_embedded and not isinstance(error, IcebergError) and sqlstate(error) is None:
+                    with suppress(Exception):
+                        connection.invalidate()
+                raise
+            finally:
+                # Whatever goes wrong here, the transaction has ended.
+                with suppress(Exception):
+                    connection.close()
+
+    def _turn(self) -> AbstractContextManager[Any]:
+        """Threads share the one connection of an in-memory database, and so take turns."""
+        if not _is_in_memory(self._url):
+            return nullcontext()
+        return self._locks.setdefault(os.getpid(), threading.RLock())
+
+    @property
+    def _is_embedded(self) -> bool:
+        return self._url.get_backend_name() == "sqlite"
+
+    def _failure(self, error: Exception) -> StorageError:
+        return StorageError(f"catalog database {self._url!r}: {reason_of(error)}")
+
+
+def _parsed(uri: str) -> URL:
+    try:
+        url = sqlalchemy.make_url(uri)
+    except (ArgumentError, ValueError):
+        # The cause may quote a part of the password.
+        raise ValidationError(
+            "the catalog's 'uri' is no database URL; expected a URL like sqlite:////data/catalog.db or "
+            "postgresql://user:password@host:5432/db, with special characters of the password percent-encoded"
+        ) from None
+    if "autocommit" in url.query:
+        raise ValidationError(
+            f"catalog database {url!r}: a catalog needs transactions; take 'autocommit' out of the URL"
+        )
+    if url.drivername not in ("postgresql", "postgres"):
+        return url
+    # Versions of SQLAlchemy differ in the driver that a URL without one gets.
+    for driver in POSTGRES_DRIVERS:
+        if find_spec(driver) is not None:
+            return url.set(drivername=f"postgresql+{driver}")
+    raise ValidationError(
+        f"no driver for the catalog database {url!r}: pip install 'icefloe[postgres]', or name an installed driver in "
+        "the URL, such as postgresql+psycopg2://"
+    )
+
+
+def _is_in_memory(url: URL) -> bool:
+    return url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:")
+
+
+def _engine(url: URL, *, echo: bool) -> Engine:
+    options: dict[str, Any] = {"echo": echo}
+    is_server = url.drivername.split("+")[0] != "sqlite"
+    if not is_server:
+        in_memory = _is_in_memory(url)
+        options["connect_args"] = {"timeout": BUSY_TIMEOUT_SECONDS}
+        # Connections to a file are cheap, and one held open by a pool would keep others from committing.
+        options["poolclass"] = StaticPool if in_memory else NullPool
+        if in_memory:
+            options["connect_args"]["check_same_thread"] = False
+    try:
+        engine = sqlalchemy.create_engine(url, **options)
+    except Exception as error:
+        raise ValidationError(f"no driver for the catalog database {url!r}: {error}") from error
+    if is_server:
+        sqlalchemy.event.listen(engine, "checkout", _check_alive(engine))
+    return engine
+
+
+def _check_alive(engine: Engine) -> Callable[[Any, Any, Any], None]:
+    """Return a listener that has the pool replace a connection that no longer answers.
+
+    SQLAlchemy's own check lets pass what is no error of the driver's module, such as ConnectionResetError.
+    """
+
+    def check(connection: Any, record: Any, proxy: Any) -> None:  # noqa: ARG001 - the arguments of the event
+        try:
+            engine.dialect.do_ping(connection)
+        except Exception as error:
+            raise DisconnectionError(reason_of(error)) from error
+
+    return check

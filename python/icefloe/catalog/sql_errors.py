@@ -1,0 +1,109 @@
+"""Errors of database drivers: their reason, their cause, and what they say about a transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from sqlalchemy.exc import DataError, NotSupportedError, ProgrammingError
+
+# Classes of SQLSTATE: lost connections, exhausted resources, interventions of an operator.
+TRANSIENT_CLASSES = ("08", "53", "57")
+LOCK_NOT_AVAILABLE = "55P03"
+COMPLETION_UNKNOWN = "40003"
+MYSQL_ROLLBACKS = (1205, 1213)  # lock wait timeout, deadlock
+
+
+class DuplicateKeyError(Exception):
+    """A row with this key exists, and nothing has changed; internal to the SQL catalog."""
+
+
+class StatementFailedError(Exception):
+    """Nothing has changed; internal to the SQL catalog.
+
+    Attributes:
+        is_conflict: Whether the transaction met another one: serialization failures, deadlocks, lock timeouts.
+        is_transient: Whether the same transaction may succeed when it is tried again.
+    """
+
+    def __init__(self, reason: str, *, is_conflict: bool, is_transient: bool) -> None:
+        super().__init__(reason)
+        self.is_conflict = is_conflict
+        self.is_transient = is_transient
+
+
+class CommitUnansweredError(Exception):
+    """The database did not answer COMMIT, which may or may not take effect; internal to the SQL catalog.
+
+    Attributes:
+        transaction: The database's number of the transaction, None where it has none.
+        result: What the transaction returns if it was committed.
+    """
+
+    def __init__(self, reason: str, transaction: int | None, result: Any) -> None:
+        super().__init__(reason)
+        self.transaction = transaction
+        self.result = result
+
+
+def driver_error(error: BaseException) -> BaseException:
+    """Return the driver's own error, without SQLAlchemy's wrapper."""
+    cause = getattr(error, "orig", None)
+    return cause if isinstance(cause, BaseException) else error
+
+
+def reason_of(error: BaseException) -> str:
+    """Return the driver's words, without statement and parameters."""
+    cause = driver_error(error)
+    first = cause.args[0] if cause.args else None
+    text = str(first["M"]) if isinstance(first, dict) and "M" in first else str(cause)
+    return text.strip() or type(cause).__name__
+
+
+def sqlstate(error: BaseException) -> str | None:
+    """Return the SQLSTATE of an error that the database itself reported, None for all other errors."""
+    cause = driver_error(error)
+    for name in ("sqlstate", "pgcode"):
+        state = getattr(cause, name, None)
+        if isinstance(state, str):
+            return state
+    first = cause.args[0] if cause.args else None
+    state = first.get("C") if isinstance(first, dict) else None
+    return state if isinstance(state, str) else None
+
+
+def is_conflict(error: BaseException) -> bool:
+    """Return whether the database rolled a transaction back because of another one."""
+    state = sqlstate(error)
+    if state is not None:
+        return (state.startswith("40") and state != COMPLETION_UNKNOWN) or state == LOCK_NOT_AVAILABLE
+    cause = driver_error(error)
+    if isinstance(cause, sqlite3.Error):
+        return _is_locked(cause)
+    return bool(cause.args) and cause.args[0] in MYSQL_ROLLBACKS
+
+
+def is_transient(error: BaseException) -> bool:
+    """Return whether a transaction that failed before COMMIT may succeed when it is tried again."""
+    if is_conflict(error):
+        return True
+    state = sqlstate(error)
+    if state is not None:
+        return state.startswith(TRANSIENT_CLASSES)
+    if isinstance(driver_error(error), sqlite3.Error):
+        return False
+    return not isinstance(error, DataError | NotSupportedError | ProgrammingError | TypeError | ValueError)
+
+
+def refuses_commit(error: BaseException) -> bool:
+    """Return whether an error of COMMIT says by itself that the transaction was rolled back.
+
+    SQLite reports a locked database and a full disk before its commit point, which is the removal of the journal; other
+    errors of input and output may follow it.
+    """
+    cause = driver_error(error)
+    return is_conflict(error) or (isinstance(cause, sqlite3.Error) and "disk is full" in str(cause))
+
+
+def _is_locked(error: sqlite3.Error) -> bool:
+    return "is locked" in str(error)

@@ -1,0 +1,103 @@
+"""Namespaces of a SQL catalog: statements of one transaction over the rows of both tables.
+
+A namespace exists if it has properties, or if a table or a namespace below it exists.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import and_, delete, func, insert, or_, select, update
+
+from icefloe.catalog.identifiers import SEPARATOR, dotted
+from icefloe.catalog.sql_tables import namespace_properties, tables
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Connection
+
+    from icefloe.typedef import Identifier, Properties
+
+EXISTS = "exists"
+
+_columns = namespace_properties.c
+
+
+def is_known(connection: Connection, catalog: str, levels: Identifier) -> bool:
+    """Return whether a namespace exists."""
+    name = dotted(levels)
+    below = name + SEPARATOR
+    for owner, column in (
+        (_columns.catalog_name, _columns.namespace),
+        (tables.c.catalog_name, tables.c.table_namespace),
+    ):
+        # LIKE has wildcards, and in SQLite no difference between cases.
+        is_below = func.substr(column, 1, len(below)) == below
+        query = select(column).where(owner == catalog, or_(column == name, is_below)).limit(1)
+        if connection.execute(query).first() is not None:
+            return True
+    return False
+
+
+def hold(connection: Connection, catalog: str, levels: Identifier) -> bool:
+    """Keep others from dropping or changing a namespace until the transaction ends; return whether it exists."""
+    locking = update(namespace_properties).where(_key(catalog, levels))
+    if connection.execute(locking.values(property_value=_columns.property_value)).rowcount > 0:
+        return True
+    return is_known(connection, catalog, levels)
+
+
+def names(connection: Connection, catalog: str) -> set[str]:
+    """Return the dotted names of all namespaces that have properties or tables."""
+    return {
+        str(row[0])
+        for owner, column in (
+            (tables.c.catalog_name, tables.c.table_namespace),
+            (_columns.catalog_name, _columns.namespace),
+        )
+        for row in connection.execute(select(column).where(owner == catalog).distinct())
+    }
+
+
+def stored_properties(connection: Connection, catalog: str, levels: Identifier) -> dict[str, str]:
+    """Return the properties of a namespace, the mark of its existence included."""
+    query = select(_columns.property_key, _columns.property_value).where(_key(catalog, levels))
+    return {str(key): str(value) for key, value in connection.execute(query)}
+
+
+def add(connection: Connection, catalog: str, levels: Identifier, properties: Properties) -> None:
+    """Insert properties that the namespace does not have."""
+    rows = [
+        {"catalog_name": catalog, "namespace": dotted(levels), "property_key": key, "property_value": value}
+        for key, value in properties.items()
+    ]
+    if rows:
+        connection.execute(insert(namespace_properties).values(rows))
+
+
+def change(
+    connection: Connection, catalog: str, levels: Identifier, removals: set[str], updates: Properties
+) -> dict[str, str]:
+    """Remove and set properties; return those that were there before.
+
+    Rows keep their identity: a row that is deleted and inserted again is not seen by others who wait for it.
+    """
+    before = stored_properties(connection, catalog, levels)
+    own = _key(catalog, levels)
+    gone = sorted((removals & set(before)) - {EXISTS})
+    if gone:
+        connection.execute(delete(namespace_properties).where(own, _columns.property_key.in_(gone)))
+    for key in sorted(set(updates) & set(before)):
+        row = update(namespace_properties).where(own, _columns.property_key == key)
+        connection.execute(row.values(property_value=updates[key]))
+    wanted = {EXISTS: "true", **updates}
+    add(connection, catalog, levels, {key: wanted[key] for key in wanted if key not in before})
+    return before
+
+
+def remove(connection: Connection, catalog: str, levels: Identifier) -> bool:
+    """Delete the properties of a namespace; return whether there were any."""
+    return bool(connection.execute(delete(namespace_properties).where(_key(catalog, levels))).rowcount > 0)
+
+
+def _key(catalog: str, levels: Identifier) -> ColumnElement[bool]:
+    return and_(_columns.catalog_name == catalog, _columns.namespace == dotted(levels))

@@ -1,0 +1,76 @@
+"""A PostgreSQL server of this machine, in a directory of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.storage.servers import running
+
+PACKAGED = "/usr/lib/postgresql/*/bin"
+ACCOUNTS = ("postgres", "nobody")
+SETTINGS = {"fsync": "off", "max_connections": "200", "listen_addresses": "127.0.0.1", "logging_collector": "off"}
+
+
+@dataclass(frozen=True)
+class PostgresServer:
+    """A server that lets the user `postgres` in without a password."""
+
+    port: int
+
+    def address(self, database: str = "postgres") -> str:
+        """Return what psycopg connects to."""
+        return f"host=127.0.0.1 port={self.port} user=postgres dbname={database}"
+
+    def url(self, driver: str, *, port: int | None = None, database: str = "postgres", options: str = "") -> str:
+        """Return the URL of a database, for a driver and as seen through a proxy at `port`."""
+        plain = "" if driver == "pg8000" else "sslmode=disable&gssencmode=disable"
+        query = "&".join(part for part in (plain, options) if part)
+        return f"postgresql+{driver}://postgres@127.0.0.1:{port or self.port}/{database}?{query}"
+
+
+def tool(name: str) -> str:
+    """Return the path of a PostgreSQL program; skip the test where it is not installed."""
+    packaged = [str(path) for path in sorted(Path("/").glob(PACKAGED.lstrip("/")), reverse=True)]
+    found = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), *packaged]))
+    if found is None:
+        pytest.skip(f"{name} is not installed: make postgres-server, or apt-get install postgresql")
+    return found
+
+
+def account() -> str | None:
+    """Return the account that runs the server: PostgreSQL refuses to run as root."""
+    if os.geteuid() != 0:
+        return None
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return next(name for name in ACCOUNTS if name in names)
+
+
+@contextlib.contextmanager
+def postgres_server():
+    """Run a server until the block ends."""
+    initdb, postgres, user = tool("initdb"), tool("postgres"), account()
+    # Not below pytest's directories, which only their owner may enter.
+    with tempfile.TemporaryDirectory(prefix="icefloe-postgres-") as name:
+        directory, data = Path(name), Path(name) / "data"
+        if user is not None:
+            shutil.chown(directory, user)
+        setup = [initdb, "--pgdata", str(data), "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C"]
+        subprocess.run([*setup, "--no-sync"], check=True, user=user, cwd=directory, stdout=subprocess.DEVNULL)
+        settings = [part for key, value in SETTINGS.items() for part in ("-c", f"{key}={value}")]
+
+        def command(port: int) -> list[str]:
+            return [postgres, "-D", str(data), "-p", str(port), "-k", str(directory), *settings]
+
+        # SIGINT ends sessions; SIGTERM would wait for clients to leave.
+        with running(command, directory / "log", user=user, cwd=directory, stop=signal.SIGINT) as port:
+            yield PostgresServer(port)

@@ -1,0 +1,148 @@
+"""Connections to PostgreSQL that end in the middle of a change: the outcome reported is the outcome found.
+
+Every driver, every change, every message before, during and after COMMIT; `--all-cuts` cuts at all other messages too.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import time
+from collections import Counter
+from dataclasses import replace
+
+import psycopg
+import pytest
+from icefloe.catalog.sql import SqlCatalog
+from icefloe.catalog.sql_tables import namespace_properties, tables
+from icefloe.exceptions import CommitStateUnknownException, IcebergError
+from icefloe.table.commit.environment import SYSTEM
+from sqlalchemy import delete
+
+from tests.catalogs.operations import OPERATIONS, files_of, state_of, write_next
+from tests.catalogs.wire_proxy import PATIENCE, Cut, Fault
+
+HASTE = 50
+COMMIT_NEIGHBOURS = 1
+SAMPLED_MESSAGES = 1
+APPLICATION = "doubtful"
+
+
+class HastyCatalog(SqlCatalog):
+    """A catalog whose waits between status checks are shorter."""
+
+    environment = replace(SYSTEM, sleep=lambda seconds: time.sleep(seconds / HASTE))
+
+
+class Stage:
+    """A catalog on one server, as a bystander sees it and as the client under test does, through the proxy."""
+
+    def __init__(self, postgres, database, line, directory, driver):
+        self.line, self.driver, self.tally = line, driver, Counter()
+        self.warehouse = directory / "warehouse"
+        self.monitor = psycopg.connect(postgres.address(), autocommit=True)
+        places = {"warehouse": str(self.warehouse)}
+        self.direct = SqlCatalog("cat", uri=postgres.url("psycopg", database=database), **places)
+        uri = postgres.url(driver, database=database, port=line.port, options=f"application_name={APPLICATION}")
+        self.client = HastyCatalog("cat", uri=uri, **places)
+
+    def close(self):
+        self.client.close()
+        self.direct.close()
+        self.monitor.close()
+
+    def run(self, operation, cut):
+        """Run a change with a fault, check what is reported against what is found, and return the state found."""
+        self.line.heal()
+        self.clear()
+        operation.start(self.direct)
+        before, files = state_of(self.direct), files_of(self.direct)
+        self.client.list_namespaces()
+        subject = operation.prepare(self.client)
+        self.line.arm(cut)
+        reported = outcome(operation, subject)
+        messages = list(self.line.messages)
+        self.line.heal()
+        self.line.deliver()
+        self.wait_until_idle()
+        found, left = state_of(self.direct), files_of(self.direct)
+        if reported == "failure":
+            assert found == before, f"{cut}: reported as failed, and took effect"
+            assert left == files, f"{cut}: files of a failed change are left"
+        self.tally[reported] += 1
+        write_next(self.direct)
+        return before, found, reported, messages
+
+    def clear(self):
+        """Empty the catalog and its warehouse."""
+        with self.direct.engine.begin() as connection:
+            connection.execute(delete(tables))
+            connection.execute(delete(namespace_properties))
+        shutil.rmtree(self.warehouse, ignore_errors=True)
+
+    def wait_until_idle(self):
+        """Return when no session of the client has work or a transaction left."""
+        query = f"select count(*) from pg_stat_activity where application_name = '{APPLICATION}' and state <> 'idle'"
+        deadline = time.monotonic() + PATIENCE
+        while self.monitor.execute(query).fetchone()[0] > 0:
+            assert time.monotonic() < deadline, "the server keeps a transaction of the client"
+            time.sleep(0.002)
+
+
+def outcome(operation, subject):
+    try:
+        operation.act(subject)
+    except CommitStateUnknownException:
+        return "unknown"
+    except IcebergError:
+        return "failure"
+    return "success"
+
+
+def all_cuts(messages):
+    """Return every cut of a change whose messages these are: those about COMMIT, then the others."""
+    counts = Counter()
+    numbered = []
+    for message in messages:
+        numbered.append((message.direction, counts[message.direction]))
+        counts[message.direction] += 1
+    commit = max(position for position, message in enumerate(messages) if message.is_commit)
+    near, far = [], []
+    for position, (direction, number) in enumerate(numbered):
+        is_near = position >= commit - COMMIT_NEIGHBOURS
+        faults = [Fault.BEFORE, Fault.AFTER]
+        if position >= commit and messages[position].starts_work:
+            faults += [Fault.DOWN, Fault.LATE]
+        if position > commit and messages[position - 1].starts_work:
+            faults += [Fault.RESET, Fault.DOWN]
+        (near if is_near else far).extend(Cut(direction, number, fault) for fault in faults)
+    return near, far
+
+
+@pytest.fixture
+def stage(postgres, database, line, tmp_path, driver):
+    made = Stage(postgres, database, line, tmp_path, driver)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_outcome_reported_is_the_outcome_found(stage, name, request, capsys):
+    operation = OPERATIONS[name]
+    before, after, reported, messages = stage.run(operation, None)
+    assert (reported, before != after) == ("success", True)
+    stage.tally.clear()
+    near, far = all_cuts(messages)
+    if not request.config.getoption("--all-cuts"):
+        far = random.Random(0).sample(far, SAMPLED_MESSAGES)
+    for cut in (*near, *far):
+        before, found, reported, _ = stage.run(operation, cut)
+        assert found in (before, after), f"{cut}: neither the old state nor the new one"
+        if reported == "success":
+            assert found == after, f"{cut}: reported as done, and not there"
+        # A server that can be asked decides, except for what reaches it after the client has stopped asking.
+        if cut.fault not in (Fault.DOWN, Fault.LATE):
+            assert reported != "unknown", f"{cut}: the server could have been asked"
+    if request.config.getoption("--all-cuts"):
+        with capsys.disabled():
+            print(f"\n{stage.driver} {name}: {stage.tally.total()} cuts, {dict(stage.tally)}")

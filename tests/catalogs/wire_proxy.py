@@ -1,0 +1,215 @@
+"""A proxy that knows where messages of PostgreSQL's protocol begin and end, and cuts connections between them."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import socket
+import struct
+import threading
+from dataclasses import dataclass, field
+
+PATIENCE = 60
+SSL_REQUEST, GSS_REQUEST = 80877103, 80877104
+
+
+class Direction(enum.Enum):
+    """Who sends a message."""
+
+    CLIENT = "client"
+    SERVER = "server"
+
+
+class Fault(enum.Enum):
+    """What happens at a message."""
+
+    BEFORE = "before"  # both ends are closed, the message is lost
+    AFTER = "after"  # the message is passed on, then both ends are closed
+    RESET = "reset"  # as BEFORE, and the client meets a reset instead of an end
+    DOWN = "down"  # as AFTER, and nobody can connect from then on
+    LATE = "late"  # the client's end is closed; the message is passed on by `deliver`
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A fault at the n-th message of one direction, from 0, counted from `arm`."""
+
+    direction: Direction
+    number: int
+    fault: Fault
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message of the protocol that reached the proxy."""
+
+    direction: Direction
+    kind: str
+    body: bytes = b""
+
+    @property
+    def is_commit(self) -> bool:
+        """Whether a client's message carries the statement COMMIT."""
+        return self.direction is Direction.CLIENT and self.kind in "QP" and b"commit\0" in self.body.lower()
+
+    @property
+    def starts_work(self) -> bool:
+        """Whether the server runs a statement when it gets this message: a query, or the execution of a prepared one."""
+        return self.direction is Direction.CLIENT and self.kind in "QE"
+
+
+class Link:
+    """One connection through the proxy."""
+
+    def __init__(self, client: socket.socket, server: socket.socket) -> None:
+        self.client, self.server = client, server
+
+    def close(self, *ends: socket.socket, reset: bool = False) -> None:
+        for end in ends:
+            with contextlib.suppress(OSError):
+                if reset:
+                    end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                else:
+                    end.shutdown(socket.SHUT_RDWR)
+            # A reset needs the descriptor closed while the other thread may still be reading from it.
+            if reset:
+                with contextlib.suppress(OSError):
+                    end.shutdown(socket.SHUT_RD)
+                end.close()
+
+
+@dataclass
+class WireProxy:
+    """Passes messages on, records them, and commits one fault."""
+
+    target: int
+    port: int = 0
+    messages: list[Message] = field(default_factory=list)
+    cut: Cut | None = None
+    is_down: bool = False
+    has_cut: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _counts: dict[Direction, int] = field(default_factory=dict)
+    _late: list[tuple[Link, bytes]] = field(default_factory=list)
+    _links: list[Link] = field(default_factory=list)
+
+    def arm(self, cut: Cut | None) -> None:
+        """Count messages from 0 again, and commit this fault once."""
+        with self._lock:
+            self.cut, self.has_cut, self.is_down = cut, False, False
+            self.messages.clear()
+            self._counts = dict.fromkeys(Direction, 0)
+
+    def heal(self) -> None:
+        """Let everything pass."""
+        self.arm(None)
+
+    def hang_up(self) -> None:
+        """Cut the connections that are open now."""
+        with self._lock:
+            links, self._links = self._links, []
+        for link in links:
+            link.close(link.client, link.server)
+
+    def deliver(self) -> None:
+        """Pass on the messages that are late, and the ends of their connections behind them."""
+        with self._lock:
+            late, self._late = self._late, []
+        for link, data in late:
+            with contextlib.suppress(OSError):
+                link.server.sendall(data)
+                link.server.shutdown(socket.SHUT_WR)
+
+    def fault_of(self, message: Message) -> Fault | None:
+        with self._lock:
+            self.messages.append(message)
+            number = self._counts.get(message.direction, 0)
+            self._counts[message.direction] = number + 1
+            cut = self.cut
+            if cut is None or self.has_cut or (cut.direction, cut.number) != (message.direction, number):
+                return None
+            self.has_cut = True
+            self.is_down = cut.fault is Fault.DOWN
+            return cut.fault
+
+    def serve(self, listener: socket.socket) -> None:
+        while True:
+            try:
+                client, _ = listener.accept()
+            except OSError:
+                return
+            if self.is_down:
+                client.close()
+                continue
+            server = socket.create_connection(("127.0.0.1", self.target))
+            for end in (client, server):
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            link = Link(client, server)
+            with self._lock:
+                self._links.append(link)
+            for direction in Direction:
+                threading.Thread(target=self.pump, args=(link, direction), daemon=True).start()
+
+    def pump(self, link: Link, direction: Direction) -> None:
+        """Pass on the messages of one direction until an end is closed."""
+        source, sink = (link.client, link.server) if direction is Direction.CLIENT else (link.server, link.client)
+        in_startup = direction is Direction.CLIENT
+        try:
+            while (data := read_message(source, in_startup=in_startup)) is not None:
+                if in_startup and struct.unpack(">I", data[4:8])[0] in (SSL_REQUEST, GSS_REQUEST):
+                    # Messages could not be told apart under encryption: there is none here.
+                    source.sendall(b"N")
+                    continue
+                kind = "startup" if in_startup else chr(data[0])
+                in_startup = False
+                fault = self.fault_of(Message(direction, kind, data[5:]))
+                if fault is Fault.LATE:
+                    with self._lock:
+                        self._late.append((link, data))
+                    link.close(link.client)
+                    return
+                if fault in (None, Fault.AFTER, Fault.DOWN):
+                    sink.sendall(data)
+                if fault is not None:
+                    link.close(link.server)
+                    link.close(link.client, reset=fault is Fault.RESET)
+                    return
+        except OSError:
+            pass
+        with self._lock:
+            is_late = any(late is link for late, _ in self._late)
+        # The server's end stays open for a late message.
+        if not is_late:
+            link.close(link.client, link.server)
+
+
+def read_message(source: socket.socket, *, in_startup: bool) -> bytes | None:
+    """Return the next message whole, None at the end: a type (none at startup), a length that counts itself, a body."""
+    head = read_exactly(source, 4 if in_startup else 5)
+    if head is None:
+        return None
+    body = read_exactly(source, struct.unpack(">I", head[-4:])[0] - 4)
+    return None if body is None else head + body
+
+
+def read_exactly(source: socket.socket, count: int) -> bytes | None:
+    parts = b""
+    while len(parts) < count:
+        part = source.recv(count - len(parts))
+        if not part:
+            return None
+        parts += part
+    return parts
+
+
+@contextlib.contextmanager
+def wire_proxy(target: int):
+    """Run a proxy before the server at a port until the block ends."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        proxy = WireProxy(target, listener.getsockname()[1])
+        threading.Thread(target=proxy.serve, args=(listener,), daemon=True).start()
+        yield proxy
+        proxy.hang_up()
+        # Wakes the thread that accepts.
+        with contextlib.suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)

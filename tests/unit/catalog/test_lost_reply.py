@@ -1,0 +1,179 @@
+"""A store that does not report what became of a change, and keeps no record of it that could be asked for."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from icefloe.catalog.hadoop import HadoopCatalog
+from icefloe.catalog.memory import InMemoryCatalog
+from icefloe.catalog.outcome import OutcomeUnknownError, settled
+from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, StorageError, ValidationError
+from icefloe.table.commit.environment import SYSTEM
+from icefloe.table.update import SetPropertiesUpdate, update_table_metadata
+
+SCHEMA = pa.schema([("id", pa.int64())])
+ROWS = pa.table({"id": [1, 2]})
+HASTY = replace(SYSTEM, sleep=lambda _: None)
+
+
+class DeafStore(InMemoryCatalog):
+    """A store whose next reply to a swap or a removal is lost; the change took effect or did not."""
+
+    environment = HASTY
+    takes_effect: bool | None = None
+    then: Callable[[], None] | None = None
+
+    def _swap(self, namespace, name, old, new):
+        self._lose(lambda: InMemoryCatalog._swap(self, namespace, name, old, new))
+
+    def _remove(self, namespace, name, location=None):
+        self._lose(lambda: InMemoryCatalog._remove(self, namespace, name, location))
+
+    def _lose(self, change):
+        takes_effect, self.takes_effect = self.takes_effect, None
+        if takes_effect is not False:
+            change()
+        if takes_effect is None:
+            return
+        if self.then is not None:
+            self.then()
+        raise OutcomeUnknownError("connection reset")
+
+
+class RacingCatalog(InMemoryCatalog):
+    """A catalog in which somebody appends to a table just before it is removed."""
+
+    def _remove(self, namespace, name, location=None):
+        self.load_table((*namespace, name)).append(ROWS)
+        super()._remove(namespace, name, location)
+
+
+@pytest.fixture
+def catalog(tmp_path):
+    made = DeafStore("cat", str(tmp_path / "w"))
+    made.create_namespace("db")
+    made.create_table("db.t", SCHEMA)
+    return made
+
+
+def files(table):
+    return {str(path) for path in Path(table.location()).rglob("*") if path.is_file()}
+
+
+def test_commit_that_took_effect_is_found(catalog):
+    table = catalog.load_table("db.t")
+    catalog.takes_effect = True
+    table.append(ROWS)
+    assert len(table.snapshots()) == 1
+    assert catalog.load_table("db.t").scan().count() == 2
+
+
+def test_commit_that_took_effect_is_found_below_a_later_commit(catalog):
+    table = catalog.load_table("db.t")
+    catalog.takes_effect = True
+    catalog.then = lambda: catalog.load_table("db.t").append(ROWS)
+    table.append(ROWS)
+    assert catalog.load_table("db.t").scan().count() == 4
+
+
+def test_commit_that_is_not_seen_is_unknown_and_deletes_nothing(catalog):
+    table = catalog.load_table("db.t")
+    before = files(table)
+    catalog.takes_effect = False
+    with pytest.raises(CommitStateUnknownException, match=r"db\.t.*nothing was cleaned up"):
+        table.append(ROWS)
+    left = [Path(path).name for path in sorted(files(table) - before)]
+    assert [name.split(".", 1)[1] for name in left].count("parquet") == 1
+    assert any(name.startswith("snap-") for name in left)
+    assert any(name.endswith("-m0.avro") for name in left)
+    assert any(name.endswith(".metadata.json") for name in left)
+
+
+def test_commit_inside_a_transaction_that_is_not_seen_deletes_nothing(catalog):
+    table = catalog.load_table("db.t")
+    before = files(table)
+    catalog.takes_effect = False
+
+    def commit_inside():
+        with table.transaction() as transaction:
+            transaction.append(ROWS)
+            transaction.commit_transaction()
+
+    with pytest.raises(CommitStateUnknownException):
+        commit_inside()
+    assert any(path.endswith(".parquet") for path in files(table) - before)
+
+
+def test_removal_is_done_if_the_name_is_gone(catalog):
+    catalog.takes_effect = True
+    catalog.drop_table("db.t")
+    assert not catalog.table_exists("db.t")
+
+
+def test_purge_deletes_nothing_unless_the_removal_is_certain(catalog):
+    table = catalog.load_table("db.t")
+    before = files(table)
+    catalog.takes_effect = True
+    with pytest.raises(CommitStateUnknownException):
+        catalog.purge_table("db.t")
+    assert files(table) == before
+
+
+def test_purge_refuses_a_table_that_another_commit_changed_meanwhile(tmp_path):
+    catalog = RacingCatalog("cat", str(tmp_path / "w"))
+    catalog.create_namespace("db")
+    table = catalog.create_table("db.t", SCHEMA)
+    with pytest.raises(CommitFailedException, match="another commit was first"):
+        catalog.purge_table("db.t")
+    assert table.refresh().scan().count() == 2
+
+
+def test_policy_that_is_no_number_is_refused_before_the_change():
+    made = []
+    with pytest.raises(ValidationError, match="num-retries"):
+        settled(
+            "x",
+            lambda: made.append(1),
+            seen=lambda: True,
+            refused=StorageError,
+            properties={"commit.status-check.num-retries": "many"},
+            environment=HASTY,
+        )
+    assert made == []
+
+
+@pytest.mark.parametrize("trouble", [ConnectionResetError("reset"), StorageError("down"), KeyError("rows")])
+def test_outcome_stays_unknown_whatever_asking_raises(trouble):
+    def raise_trouble():
+        raise trouble
+
+    def change():
+        raise OutcomeUnknownError("no reply", ask=raise_trouble) from BrokenPipeError("pipe")
+
+    with pytest.raises(CommitStateUnknownException, match="no reply") as caught:
+        settled("x", change, seen=raise_trouble, refused=StorageError, properties={}, environment=HASTY)
+    assert isinstance(caught.value.__cause__, BrokenPipeError)
+
+
+def test_record_of_the_store_decides_before_what_is_seen():
+    answers = iter([None, None, False])
+
+    def change():
+        raise OutcomeUnknownError("no reply", ask=lambda: next(answers))
+
+    with pytest.raises(StorageError, match="did not take effect"):
+        settled("x", change, seen=lambda: False, refused=StorageError, properties={}, environment=HASTY)
+
+
+def test_hadoop_version_that_is_published_again_is_one_commit(tmp_path):
+    catalog = HadoopCatalog("cat", warehouse=str(tmp_path))
+    catalog.create_namespace("db")
+    table = catalog.create_table("db.t", SCHEMA)
+    newer = update_table_metadata(table.metadata, (SetPropertiesUpdate(updates={"a": "1"}),))
+    location = table.metadata_location.replace("v1.", "v2.")
+    # As a storage client does whose first reply was lost: it sends the same file again and meets it.
+    assert catalog._publish(newer, location) == location
+    assert catalog._publish(newer, location) == location
+    assert catalog.load_table("db.t").properties["a"] == "1"
