@@ -84,7 +84,9 @@ def test_decimal_is_read_with_any_spaces_and_written_with_one(text: str) -> None
     assert str(type_from_text(text)) == "decimal(9, 2)"
 
 
-@pytest.mark.parametrize("text", ["decimal(39,2)", "decimal(2,3)", "fixed[0]", "fixed", "", "decimal(9;2)"])
+@pytest.mark.parametrize(
+    "text", ["decimal(39,2)", "decimal(0,0)", "decimal(9,200)", "fixed[0]", "fixed", "", "decimal(9;2)"]
+)
 def test_impossible_type_is_refused(text: str) -> None:
     with pytest.raises(ValidationError):
         type_from_text(text)

@@ -153,7 +153,8 @@ def to_json_value(primitive_type: PrimitiveType, value: Any) -> Any:
             # Beyond the years 1 to 9999 that Python's own dates have.
             return _from_core(kind, to_bytes(primitive_type, value))
     if isinstance(primitive_type, DecimalType):
-        return format(Decimal(unscaled_value(value, primitive_type)).scaleb(-primitive_type.scale, EXACT), "f")
+        unscaled, scale = unscaled_value(value, primitive_type), primitive_type.scale
+        return f"{unscaled}E+{-scale}" if scale < 0 else format(Decimal(unscaled).scaleb(-scale, EXACT), "f")
     if kind == "uuid":
         return str(value)
     if kind in {"float", "double"} and not math.isfinite(value):

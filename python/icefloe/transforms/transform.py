@@ -10,9 +10,9 @@ from weakref import WeakValueDictionary
 
 from typing_extensions import Self, TypeVar
 
-from icefloe.conversions import to_ordinal
+from icefloe.conversions import to_ordinal, unscaled_value
 from icefloe.exceptions import ValidationError
-from icefloe.types import IcebergType, PrimitiveType
+from icefloe.types import DecimalType, IcebergType, PrimitiveType
 from icefloe.types.arrow import primitive_to_arrow
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Transform(Generic[S, T]):
                 return None
             ordinal = to_ordinal(kind, value)
             try:
-                array = pa.array([getattr(ordinal, "bytes", ordinal)], arrow_type)
+                array = _array_of(kind, ordinal, arrow_type)
             except (pa.ArrowException, OverflowError, TypeError) as error:
                 raise ValidationError(f"{value!r} is not a value of type {kind}") from error
             return _number(self._compute(array, kind))[0].as_py()
@@ -236,3 +236,14 @@ def _number(array: pa.Array) -> pa.Array:
     if pa.types.is_date32(array.type):
         return array.cast(pa.int32())
     return array.cast(pa.int64()) if pa.types.is_temporal(array.type) else array
+
+
+def _array_of(kind: PrimitiveType, value: Any, arrow_type: pa.DataType) -> pa.Array:
+    """Return an Arrow array of one value."""
+    import pyarrow as pa
+
+    if isinstance(kind, DecimalType):
+        # Of a Python number pyarrow makes no decimal whose scale is above its precision.
+        wide = pa.array([unscaled_value(value, kind)], pa.decimal128(38, 0))
+        return pa.Array.from_buffers(arrow_type, 1, wide.buffers())
+    return pa.array([getattr(value, "bytes", value)], arrow_type)

@@ -235,6 +235,8 @@ class UnknownType(PrimitiveType):
 class DecimalType(PrimitiveType):
     """A decimal number of ``precision`` digits, ``scale`` of them after the point.
 
+    The precision is 1 to 38. A scale above the precision, or a negative one, is legal; Parquet files hold neither.
+
     >>> str(DecimalType(9, 2))
     'decimal(9, 2)'
     """
@@ -249,8 +251,8 @@ class DecimalType(PrimitiveType):
             raise ValidationError(
                 f"Decimal precision must be between 1 and {MAX_DECIMAL_PRECISION} (inclusive), got: {precision}"
             )
-        if not 0 <= scale <= precision:
-            raise ValidationError(f"the scale of a decimal must be in 0..={precision}, its precision, got {scale}")
+        if not -128 <= scale <= 127:
+            raise ValidationError(f"Decimal scale must be between -128 and 127 (inclusive), got: {scale}")
         return cls._one(precision=precision, scale=scale)
 
     @property

@@ -201,7 +201,7 @@ fn integer(literal: &Datum, natural: &DataType) -> Option<Option<i128>> {
             D::Timestamp(TimeUnit::Millisecond, _),
         ) => (micros % 1_000 == 0).then_some(i128::from(micros / 1_000)),
         (Datum::Decimal { unscaled, scale, .. }, D::Decimal128(_, found)) => {
-            (scale.cast_signed() == *found).then_some(Some(*unscaled))?
+            (scale == found).then_some(Some(*unscaled))?
         }
         _ => return None,
     })
@@ -215,7 +215,7 @@ fn fixed(literal: &Datum, natural: &DataType, length: i32) -> Plain {
             Plain::Bytes(bytes.clone())
         }
         (Datum::Decimal { unscaled, scale, .. }, DataType::Decimal128(_, found))
-            if scale.cast_signed() == *found =>
+            if scale == found =>
         {
             big_endian(*unscaled, length)
         }

@@ -58,7 +58,7 @@ fn integer(value: i64, natural: &DataType, wanted: &PrimitiveType) -> Option<Dat
         (P::Time, DataType::Time64(TimeUnit::Microsecond)) => Some(Datum::Time(value)),
         (P::Decimal { precision, scale }, DataType::Decimal128(_, found)) => {
             let unscaled = i128::from(value);
-            (*found == scale.cast_signed()).then_some(Datum::Decimal {
+            (found == scale).then_some(Datum::Decimal {
                 unscaled,
                 precision: *precision,
                 scale: *scale,
@@ -110,7 +110,7 @@ fn byte_bound(
         (P::String, DataType::Utf8) | (P::Binary, DataType::Binary | DataType::Utf8) => {
             physical == PhysicalType::BYTE_ARRAY
         }
-        (P::Decimal { scale, .. }, DataType::Decimal128(_, found)) => *found == scale.cast_signed(),
+        (P::Decimal { scale, .. }, DataType::Decimal128(_, found)) => found == scale,
         // A bound may be cut short, which a fixed length cannot say; uuids are ordered in two ways.
         _ => false,
     };

@@ -342,7 +342,7 @@ fn find(siblings: &[FileColumn], id: i32) -> Option<&FileColumn> {
     siblings.iter().find(|column| column.id == Some(id))
 }
 
-fn element_field(list: &icefloe_format::spec::ListType) -> NestedField {
+pub(crate) fn element_field(list: &icefloe_format::spec::ListType) -> NestedField {
     let element = list.element.clone();
     if list.element_required {
         NestedField::required(list.element_id, "element", element)
@@ -351,7 +351,7 @@ fn element_field(list: &icefloe_format::spec::ListType) -> NestedField {
     }
 }
 
-fn map_fields(map: &icefloe_format::spec::MapType) -> [NestedField; 2] {
+pub(crate) fn map_fields(map: &icefloe_format::spec::MapType) -> [NestedField; 2] {
     let value = if map.value_required {
         NestedField::required(map.value_id, "value", map.value.clone())
     } else {

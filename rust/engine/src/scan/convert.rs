@@ -11,7 +11,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
-use icefloe_format::spec::PrimitiveType;
+use icefloe_format::spec::{PrimitiveType, decimal};
 use parquet::basic::Type as PhysicalType;
 
 use super::gather::{gather_binaries, gather_strings};
@@ -23,8 +23,8 @@ pub(crate) enum Conversion {
     Keep,
     /// Arrow's cast, which fails rather than change a value.
     Cast(DataType),
-    /// More digits, the same unscaled values.
-    Widen(u8, i8),
+    /// The same unscaled values under another precision, which every value must fit.
+    Precision(u8, i8),
     /// The same instants, another zone marker.
     Zone(Option<Arc<str>>),
     /// Nanoseconds floored to microseconds.
@@ -76,10 +76,8 @@ pub(crate) fn conversion(decoded: &DataType, wanted: &DataType) -> Option<Conver
         | (D::Int32 | D::UInt32, D::Int64)
         | (D::Float32, D::Float64)
         | (D::Time32(_), D::Time64(_)) => Conversion::Cast(wanted.clone()),
-        (D::Decimal128(from_precision, from_scale), D::Decimal128(precision, scale))
-            if from_scale == scale && from_precision <= precision =>
-        {
-            Conversion::Widen(*precision, *scale)
+        (D::Decimal128(_, from_scale), D::Decimal128(precision, scale)) if from_scale == scale => {
+            Conversion::Precision(*precision, *scale)
         }
         (D::Timestamp(from, _), D::Timestamp(to, zone)) if from == to => {
             Conversion::Zone(zone.clone())
@@ -100,9 +98,18 @@ impl Conversion {
             Self::Cast(wanted) => {
                 cast_with_options(array, wanted, &CastOptions { safe: false, ..Default::default() })
             }
-            Self::Widen(precision, scale) => {
-                let decimals = array.as_primitive::<Decimal128Type>().clone();
-                Ok(Arc::new(decimals.with_precision_and_scale(*precision, *scale)?))
+            Self::Precision(precision, scale) => {
+                let decimals = array.as_primitive::<Decimal128Type>();
+                let wider = |value: &i128| !decimal::fits(*value, *precision);
+                let narrowed = decimals.precision() > *precision;
+                if let Some(value) = decimals.iter().flatten().filter(|_| narrowed).find(wider) {
+                    let text = decimal::format(value, *scale);
+                    let reason = format!("{text} has more than {precision} digits");
+                    return Err(ArrowError::CastError(reason));
+                }
+                // Arrow's own check would refuse a scale above the precision.
+                let data_type = DataType::Decimal128(*precision, *scale);
+                Ok(Arc::new(decimals.clone().with_data_type(data_type)))
             }
             Self::Zone(zone) => zoned(array, zone.clone()),
             Self::FloorMicros(zone) => {

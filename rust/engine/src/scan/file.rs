@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_schema::{ArrowError, DataType, Field};
+use icefloe_format::spec::{NestedField, PrimitiveType, Type};
 use parquet::arrow::RowNumber;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use roaring::RoaringTreemap;
 
-use super::columns::{BatchPlan, decoded_schema};
+use super::columns::{BatchPlan, decoded_schema, element_field, map_fields};
 use super::encrypted::ends_encrypted;
 use super::file_columns::FileColumn;
 use super::key_tests::KeyTests;
@@ -59,7 +60,16 @@ impl Footer {
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&source);
         let metadata = metadata.map_err(|error| match ends_encrypted(&source) {
             true => Error::unsupported_in(location, "reading encrypted Parquet files"),
-            false => parquet_error(location, error),
+            false => match decimal_beyond_parquet(&request.context.schema.fields) {
+                Some(field) if error.to_string().contains("DECIMAL") => Error::unsupported_in(
+                    location,
+                    format!(
+                        "reading column {} of type {} in Parquet",
+                        field.name, field.field_type
+                    ),
+                ),
+                _ => parquet_error(location, error),
+            },
         })?;
         check_footer(location, &metadata, record_count)?;
         let metadata = Arc::new(metadata);
@@ -107,6 +117,20 @@ impl Footer {
         ArrowReaderMetadata::try_new(metadata, options)
             .map_err(|error| parquet_error(&self.location, error))
     }
+}
+
+/// The first field whose type is a decimal with a scale outside 0 to its precision, which Parquet's format excludes.
+fn decimal_beyond_parquet(fields: &[NestedField]) -> Option<NestedField> {
+    fields.iter().find_map(|field| match &field.field_type {
+        Type::Primitive(PrimitiveType::Decimal { precision, scale }) => {
+            let allowed = 0..=i16::from(*precision);
+            (!allowed.contains(&i16::from(*scale))).then(|| field.clone())
+        }
+        Type::Primitive(_) => None,
+        Type::Struct(inner) => decimal_beyond_parquet(&inner.fields),
+        Type::List(list) => decimal_beyond_parquet(&[element_field(list)]),
+        Type::Map(map) => decimal_beyond_parquet(&map_fields(map)),
+    })
 }
 
 /// The Parquet decoder panics on some damaged bytes; to a reader of the file that is damage like any other.

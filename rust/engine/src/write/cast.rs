@@ -106,7 +106,7 @@ fn exact(found: &DataType, wanted: &PrimitiveType) -> Option<(DataType, Vec<Cast
     Some((target, casts))
 }
 
-fn decimal(found: &DataType, precision: u8, scale: u8, target: &DataType) -> Option<Vec<Cast>> {
+fn decimal(found: &DataType, precision: u8, scale: i8, target: &DataType) -> Option<Vec<Cast>> {
     let (found_precision, found_scale) = match found {
         DataType::Decimal32(precision, scale)
         | DataType::Decimal64(precision, scale)
@@ -114,7 +114,7 @@ fn decimal(found: &DataType, precision: u8, scale: u8, target: &DataType) -> Opt
         | DataType::Decimal256(precision, scale) => (*precision, *scale),
         _ => return None,
     };
-    let fits = u8::try_from(found_scale) == Ok(scale) && found_precision <= precision;
+    let fits = found_scale == scale && found_precision <= precision;
     fits.then(|| vec![Cast::Arrow(target.clone())])
 }
 

@@ -79,6 +79,14 @@ struct Physical {
 }
 
 fn leaf(name: &str, id: i32, repetition: Repetition, primitive: PrimitiveType) -> Result<TypePtr> {
+    if let PrimitiveType::Decimal { precision, scale } = primitive
+        && !(0..=i16::from(precision)).contains(&i16::from(scale))
+    {
+        return Err(Error::unsupported(format!(
+            "writing column {name} of type {primitive} to Parquet, whose decimals have a scale of 0 to their \
+             precision,"
+        )));
+    }
     let Physical { physical, logical, length } = physical(primitive)?;
     let mut builder = ParquetType::primitive_type_builder(name, physical)
         .with_id(Some(id))

@@ -61,7 +61,7 @@ impl AvroType {
             (Kind::String | Kind::Enum(_), None) => PrimitiveType::String,
             (Kind::Fixed(16), Some(Logical::Uuid)) => PrimitiveType::Uuid,
             (Kind::Fixed(_) | Kind::Bytes, Some(Logical::Decimal { precision, scale }))
-                if (1..=38).contains(precision) && scale <= precision =>
+                if (1..=38).contains(precision) =>
             {
                 PrimitiveType::Decimal { precision: *precision, scale: *scale }
             }

@@ -26,7 +26,7 @@ pub enum Logical {
         /// Digits in all.
         precision: u8,
         /// Digits after the point.
-        scale: u8,
+        scale: i8,
     },
     /// Sixteen bytes, big-endian.
     Uuid,
@@ -76,9 +76,8 @@ fn adjusts_to_utc(object: &Map<String, Value>) -> bool {
 }
 
 fn decimal(object: &Map<String, Value>) -> Option<Logical> {
-    let digits = |key: &str| {
-        object.get(key).and_then(Value::as_u64).and_then(|digits| u8::try_from(digits).ok())
-    };
-    let (precision, scale) = (digits("precision")?, digits("scale").unwrap_or(0));
-    (precision > 0 && scale <= precision).then_some(Logical::Decimal { precision, scale })
+    let digits = |key: &str| object.get(key).and_then(Value::as_i64);
+    let precision = u8::try_from(digits("precision")?).ok()?;
+    let scale = i8::try_from(digits("scale").unwrap_or(0)).ok()?;
+    (precision > 0).then_some(Logical::Decimal { precision, scale })
 }

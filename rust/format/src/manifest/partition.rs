@@ -126,7 +126,7 @@ fn primitive_of(data_type: &DataType) -> Option<PrimitiveType> {
         DataType::Binary => PrimitiveType::Binary,
         DataType::FixedSizeBinary(length) => PrimitiveType::Fixed(u32::try_from(*length).ok()?),
         DataType::Decimal128(precision, scale) => {
-            PrimitiveType::Decimal { precision: *precision, scale: u8::try_from(*scale).ok()? }
+            PrimitiveType::Decimal { precision: *precision, scale: *scale }
         }
         _ => return None,
     })

@@ -76,7 +76,7 @@ impl OrcType {
         }
         // A precision of zero is the widest of all: the first files with decimals state none.
         let widest = if self.precision == 0 { MAX_PRECISION } else { self.precision };
-        if self.kind == DECIMAL && (widest > MAX_PRECISION || self.scale > widest) {
+        if self.kind == DECIMAL && (widest > MAX_PRECISION || self.scale > MAX_PRECISION) {
             let (precision, scale) = (self.precision, self.scale);
             return Err(corrupt(format!("column {column} is a decimal({precision}, {scale})")));
         }

@@ -228,7 +228,7 @@ fn floor_div(value: i128, unit: i128) -> Scaled {
 }
 
 /// A number times ten to the `scale`.
-fn numeric(literal: &Value, scale: u8) -> Option<Scaled> {
+fn numeric(literal: &Value, scale: i8) -> Option<Scaled> {
     match literal {
         Value::Number(number) => match number.as_f64() {
             Some(wide) if !number.is_i64() && !number.is_u64() => {
@@ -242,7 +242,7 @@ fn numeric(literal: &Value, scale: u8) -> Option<Scaled> {
 }
 
 /// `[+-]digits[.digits][e[+-]digits]` times ten to the `scale`.
-fn scaled_text(text: &str, scale: u8) -> Option<Scaled> {
+fn scaled_text(text: &str, scale: i8) -> Option<Scaled> {
     let (negative, unsigned) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),

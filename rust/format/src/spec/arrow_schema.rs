@@ -94,9 +94,7 @@ pub fn primitive_to_arrow(primitive: &PrimitiveType) -> DataType {
         PrimitiveType::Long => DataType::Int64,
         PrimitiveType::Float => DataType::Float32,
         PrimitiveType::Double => DataType::Float64,
-        PrimitiveType::Decimal { precision, scale } => {
-            DataType::Decimal128(*precision, scale.cast_signed())
-        }
+        PrimitiveType::Decimal { precision, scale } => DataType::Decimal128(*precision, *scale),
         PrimitiveType::Date => DataType::Date32,
         PrimitiveType::Time => DataType::Time64(TimeUnit::Microsecond),
         PrimitiveType::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
@@ -129,9 +127,8 @@ pub fn primitive_from_arrow(data_type: &DataType) -> Option<PrimitiveType> {
         | D::Decimal64(precision, scale)
         | D::Decimal128(precision, scale)
         | D::Decimal256(precision, scale) => {
-            let scale = u8::try_from(*scale).ok()?;
-            let valid = *precision <= MAX_DECIMAL_PRECISION && scale <= *precision;
-            valid.then_some(P::Decimal { precision: *precision, scale })?
+            let valid = *precision <= MAX_DECIMAL_PRECISION;
+            valid.then_some(P::Decimal { precision: *precision, scale: *scale })?
         }
         D::Date32 | D::Date64 => P::Date,
         D::Time32(_) | D::Time64(TimeUnit::Microsecond) => P::Time,

@@ -74,7 +74,7 @@ pub fn can_hold(data_type: &DataType, value_type: &PrimitiveType) -> bool {
         P::Double => matches!(data_type, D::Float16 | D::Float32 | D::Float64),
         P::Decimal { precision, scale } => match data_type {
             D::Decimal32(p, s) | D::Decimal64(p, s) | D::Decimal128(p, s) | D::Decimal256(p, s) => {
-                p <= precision && *s == scale.cast_signed()
+                p <= precision && s == scale
             }
             _ => false,
         },

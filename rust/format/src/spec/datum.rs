@@ -27,7 +27,7 @@ pub enum Datum {
         /// Digits in total.
         precision: u8,
         /// Digits after the point.
-        scale: u8,
+        scale: i8,
     },
     /// Days since 1970-01-01.
     Date(i32),

@@ -46,10 +46,13 @@ pub fn fits(unscaled: i128, precision: u8) -> bool {
     }
 }
 
-/// Plain digits with `scale` of them after the point.
-pub fn format(unscaled: i128, scale: u8) -> String {
+/// Plain digits with `scale` of them after the point; with a negative scale, digits and an exponent of the
+/// negated scale. Spec: Appendix D.
+pub fn format(unscaled: i128, scale: i8) -> String {
     let sign = if unscaled < 0 { "-" } else { "" };
-    let scale = usize::from(scale);
+    let Ok(scale) = usize::try_from(scale) else {
+        return format!("{unscaled}E+{}", scale.unsigned_abs());
+    };
     let digits = format!("{:0>width$}", unscaled.unsigned_abs(), width = scale + 1);
     match digits.split_at_checked(digits.len().saturating_sub(scale)) {
         Some((whole, fraction)) if scale > 0 => format!("{sign}{whole}.{fraction}"),
@@ -59,7 +62,7 @@ pub fn format(unscaled: i128, scale: u8) -> String {
 
 /// The unscaled value of a decimal text at a scale, such as `14.2` or `1.42E+1`; `None` where the text
 /// is not a number, has non-zero digits beyond the scale, or is beyond 38 digits.
-pub fn parse(text: &str, scale: u8) -> Option<i128> {
+pub fn parse(text: &str, scale: i8) -> Option<i128> {
     let (number, exponent) = match text.split_once(['e', 'E']) {
         Some((number, exponent)) => (number, exponent.parse::<i32>().ok()?),
         None => (text, 0),

@@ -24,8 +24,9 @@ pub enum PrimitiveType {
     Decimal {
         /// Digits in total, 1 to 38.
         precision: u8,
-        /// Digits after the point.
-        scale: u8,
+        /// Digits after the point: more than there are digits where all are fractions beyond it, negative where
+        /// the last digits are zeros that are not stored.
+        scale: i8,
     },
     /// Days since 1970-01-01.
     Date,
@@ -129,16 +130,16 @@ fn enclosed<'a>(name: &'a str, prefix: &str, open: char, close: char) -> Option<
 
 fn parse_decimal(name: &str, arguments: &str) -> Result<PrimitiveType> {
     let parsed = arguments.split_once(',').and_then(|(precision, scale)| {
-        Some((precision.trim().parse::<u8>().ok()?, scale.trim().parse::<u8>().ok()?))
+        Some((precision.trim().parse::<u8>().ok()?, scale.trim().parse::<i8>().ok()?))
     });
     match parsed {
-        Some((precision @ 1..=MAX_DECIMAL_PRECISION, scale)) if scale <= precision => {
+        Some((precision @ 1..=MAX_DECIMAL_PRECISION, scale)) => {
             Ok(PrimitiveType::Decimal { precision, scale })
         }
         _ => Err(Error::invalid(
             "type",
             format!(
-                "{name} needs a precision of 1 to 38 and a scale up to it, as in decimal(9, 2)"
+                "{name} needs a precision of 1 to 38 and a scale of -128 to 127, as in decimal(9, 2)"
             ),
         )),
     }

@@ -1,4 +1,4 @@
-use icefloe_format::spec::decimal;
+use icefloe_format::spec::{PrimitiveType, decimal};
 use proptest::prelude::*;
 
 use crate::vectors::cases;
@@ -23,9 +23,34 @@ fn test_text_that_is_not_exactly_a_decimal_is_none() {
     assert_eq!(decimal::parse("0e-2147483648", 2), Some(0));
 }
 
+#[test]
+fn test_text_of_a_negative_scale_has_the_negated_scale_as_exponent() {
+    assert_eq!(decimal::format(2, -20), "2E+20");
+    assert_eq!(decimal::format(-123, -2), "-123E+2");
+    assert_eq!(decimal::parse("1.23E+4", -2), Some(123));
+    assert_eq!(decimal::parse("12300", -2), Some(123));
+    assert_eq!(decimal::parse("12345", -2), None);
+    assert_eq!(decimal::format(123, 7), "0.0000123");
+}
+
+#[test]
+fn test_scales_beyond_the_precision_and_negative_ones_are_types() {
+    for (text, precision, scale) in
+        [("decimal(5, 7)", 5, 7), ("decimal(10,-2)", 10, -2), ("DECIMAL( 38 , 38 )", 38, 38)]
+    {
+        let found = text.parse::<PrimitiveType>();
+        assert_eq!(found, Ok(PrimitiveType::Decimal { precision, scale }), "{text}");
+    }
+    for text in
+        ["decimal(0, 0)", "decimal(39, 2)", "decimal(9, 200)", "decimal(-9, 2)", "decimal(9)"]
+    {
+        assert!(text.parse::<PrimitiveType>().is_err(), "{text}");
+    }
+}
+
 proptest! {
     #[test]
-    fn test_bytes_and_text_give_the_value_back(unscaled in any::<i128>(), scale in 0_u8..38) {
+    fn test_bytes_and_text_give_the_value_back(unscaled in any::<i128>(), scale in -38_i8..60) {
         let bytes = decimal::to_minimal_bytes(unscaled);
         prop_assert_eq!(decimal::from_bytes(&bytes), Some(unscaled));
         let mut longer = vec![if unscaled < 0 { 0xff } else { 0 }; 20 - bytes.len()];
