@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from icefloe.table.commit.transaction import Transaction as Transaction
     from icefloe.table.properties import TableProperties as TableProperties
     from icefloe.table.scan import DataScan as DataScan
     from icefloe.table.scan import FileScanTask as FileScanTask
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from icefloe.table.static import StaticTable as StaticTable
     from icefloe.table.table import Table as Table
     from icefloe.table.write import UpsertResult as UpsertResult
+    from icefloe.table.write.transaction import WriteTransaction as Transaction
 
 __all__ = [
     "DataScan",
@@ -42,7 +42,7 @@ _HOMES = {
     "Table": "icefloe.table.table",
     "TableProperties": "icefloe.table.properties",
     "TableScan": "icefloe.table.scan",
-    "Transaction": "icefloe.table.commit.transaction",
+    "Transaction": "icefloe.table.write.transaction:WriteTransaction",
     "UpsertResult": "icefloe.table.write",
 }
 
@@ -51,7 +51,8 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'icefloe.table' has no attribute {name!r}")
-    value = getattr(import_module(home), name)
+    module, _, other_name = home.partition(":")
+    value = getattr(import_module(module), other_name or name)
     globals()[name] = value
     return value
 

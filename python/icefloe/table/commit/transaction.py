@@ -13,6 +13,7 @@ from icefloe.table.commit.requirements import first_of_each, requirements_of
 from icefloe.table.commit.retry import RetryPolicy
 from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.commit.snapshot_producer import MAIN
+from icefloe.table.commit.update_snapshot import UpdateSnapshot
 from icefloe.table.update import (
     RemovePropertiesUpdate,
     SetLocationUpdate,
@@ -23,6 +24,7 @@ from icefloe.table.update import (
 from icefloe.table.update.schema import UpdateSchema
 from icefloe.table.update.sorting import UpdateSortOrder
 from icefloe.table.update.spec import UpdateSpec
+from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -137,9 +139,9 @@ class Transaction:
         self.apply(FixedChange(updates, first_of_each(requirements_of(self._working, updates), requirements)))
         return self
 
-    def set_properties(self, properties: Properties | None = None, **kwargs: str) -> Self:
+    def set_properties(self, properties: Properties = EMPTY_DICT, **kwargs: Any) -> Self:
         """Set table properties, from a mapping or as keywords; keys with dots need the mapping."""
-        given = {**(properties if properties is not None else {}), **kwargs}
+        given = {**properties, **kwargs}
         return self.apply_updates((SetPropertiesUpdate(updates={key: str(value) for key, value in given.items()}),))
 
     def remove_properties(self, *removals: str) -> Self:
@@ -193,6 +195,12 @@ class Transaction:
     def new_row_delta(self, branch: str | None = MAIN, snapshot_properties: Properties | None = None) -> RowDelta:
         """Return a change of rows by new data and delete files."""
         return RowDelta(self, branch, snapshot_properties)
+
+    def update_snapshot(
+        self, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN
+    ) -> UpdateSnapshot:
+        """Return the kinds of snapshots that add and remove single data files."""
+        return UpdateSnapshot(self, branch, snapshot_properties)
 
     # ---- committing
 

@@ -1,0 +1,88 @@
+"""Data files as DataFile columns, the form in which the Rust core writes them into manifests. Spec: Manifests."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from icefloe.conversions import to_json_value
+from icefloe.exceptions import ValidationError
+from icefloe.types import PrimitiveType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from icefloe.manifest.data_file import DataFile
+    from icefloe.partitioning import PartitionSpec
+    from icefloe.schema import Schema
+
+_COUNTS = pa.map_(pa.int32(), pa.int64())
+_BOUNDS = pa.map_(pa.int32(), pa.binary())
+DATA_FILE_SCHEMA = pa.schema(
+    [
+        pa.field("content", pa.int32(), nullable=False),
+        pa.field("file_path", pa.string(), nullable=False),
+        pa.field("file_format", pa.string(), nullable=False),
+        pa.field("spec_id", pa.int32(), nullable=False),
+        pa.field("partition", pa.string(), nullable=False),
+        pa.field("record_count", pa.int64(), nullable=False),
+        pa.field("file_size_in_bytes", pa.int64(), nullable=False),
+        ("column_sizes", _COUNTS),
+        ("value_counts", _COUNTS),
+        ("null_value_counts", _COUNTS),
+        ("nan_value_counts", _COUNTS),
+        ("lower_bounds", _BOUNDS),
+        ("upper_bounds", _BOUNDS),
+        ("key_metadata", pa.binary()),
+        ("split_offsets", pa.list_(pa.int64())),
+        ("equality_ids", pa.list_(pa.int32())),
+        ("sort_order_id", pa.int32()),
+        ("referenced_data_file", pa.string()),
+    ]
+)
+
+
+def data_file_columns(files: Sequence[DataFile], specs: dict[int, PartitionSpec], schema: Schema) -> pa.RecordBatch:
+    """Return data files as DataFile columns.
+
+    Args:
+        files: The data files.
+        specs: The table's partition specs by id.
+        schema: The table's schema.
+
+    Raises:
+        ValidationError: A file's spec is unknown, or its partition tuple does not fit the spec.
+    """
+    return pa.RecordBatch.from_pylist([_row(file, specs, schema) for file in files], DATA_FILE_SCHEMA)
+
+
+def _row(file: DataFile, specs: dict[int, PartitionSpec], schema: Schema) -> dict[str, Any]:
+    row: dict[str, Any] = {name: getattr(file, name) for name in DATA_FILE_SCHEMA.names}
+    for name, value in row.items():
+        if isinstance(value, dict):
+            row[name] = list(value.items())
+    return {
+        **row,
+        "content": int(file.content),
+        "file_format": file.file_format.value,
+        "partition": _partition_json(file, specs, schema),
+    }
+
+
+def _partition_json(file: DataFile, specs: dict[int, PartitionSpec], schema: Schema) -> str:
+    spec = specs.get(file.spec_id)
+    if spec is None:
+        raise ValidationError(f"data file {file.file_path}: the table has no partition spec {file.spec_id}")
+    fields = spec.partition_type(schema).fields
+    if len(fields) != len(file.partition):
+        raise ValidationError(
+            f"data file {file.file_path}: partition spec {spec.spec_id} has {len(fields)} fields; "
+            f"got a partition tuple of {len(file.partition)} values"
+        )
+    values = []
+    for position, field in enumerate(fields):
+        value, kind = file.partition[position], field.field_type
+        values.append(to_json_value(kind, value) if value is not None and isinstance(kind, PrimitiveType) else value)
+    return json.dumps(values)

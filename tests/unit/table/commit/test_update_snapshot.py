@@ -1,0 +1,94 @@
+"""Snapshots of data files given as objects: appended, replaced, removed."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from icefloe.catalog.memory import InMemoryCatalog
+from icefloe.exceptions import ValidationError, ValidationException
+from icefloe.manifest import DataFile
+from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.schema import Schema
+from icefloe.table import Table
+from icefloe.typedef import Record
+from icefloe.types import NestedField
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> tuple[Table, Table]:
+    """A table of two files in two partitions, and an empty one of the same columns."""
+    catalog = InMemoryCatalog("memory", warehouse=str(tmp_path))
+    catalog.create_namespace("db")
+    schema = Schema(NestedField(1, "id", "long"), NestedField(2, "day", "date"))
+    spec = PartitionSpec(PartitionField(2, 1000, "identity", "day"))
+    full, empty = (catalog.create_table(f"db.{name}", schema, partition_spec=spec) for name in ("full", "empty"))
+    for number in (1, 2):
+        full.append(pa.table({"id": pa.array([number], pa.int64()), "day": [date(2020, 1, number)]}))
+    return full, empty
+
+
+def files_of(table: Table) -> list[DataFile]:
+    return sorted((task.file for task in table.scan().plan_files()), key=lambda file: file.partition[0])
+
+
+@pytest.mark.parametrize("kind", ["fast_append", "merge_append", "overwrite"])
+def test_update_snapshot_adds_data_files(tables: tuple[Table, Table], kind: str) -> None:
+    full, empty = tables
+    with empty.transaction() as transaction, getattr(transaction.update_snapshot({"by": "me"}), kind)() as change:
+        for file in files_of(full):
+            change.append_data_file(file)
+    assert sorted(empty.scan().to_arrow()["id"].to_pylist()) == [1, 2]
+    assert empty.scan("day = '2020-01-02'").to_arrow()["id"].to_pylist() == [2]
+    assert empty.current_snapshot().summary["by"] == "me"
+    assert empty.current_snapshot().summary["added-data-files"] == "2"
+
+
+def test_update_snapshot_removes_data_files(tables: tuple[Table, Table]) -> None:
+    full, _ = tables
+    first, second = files_of(full)
+    with full.transaction() as transaction, transaction.update_snapshot().delete() as change:
+        change.delete_data_file(first)
+    assert full.scan().to_arrow()["id"].to_pylist() == [2]
+    with full.transaction() as transaction, transaction.update_snapshot().overwrite() as change:
+        change.delete_data_file(second).append_data_file(first)
+    assert full.scan().to_arrow()["id"].to_pylist() == [1]
+    assert full.current_snapshot().summary.operation.value == "overwrite"
+
+
+def test_update_snapshot_commits_nothing_when_the_block_raises(tables: tuple[Table, Table]) -> None:
+    full, empty = tables
+
+    def append_and_fail() -> None:
+        with empty.transaction() as transaction, transaction.update_snapshot().fast_append() as change:
+            change.append_data_file(files_of(full)[0])
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        append_and_fail()
+    assert empty.current_snapshot() is None
+
+
+def test_update_snapshot_refuses_files_that_do_not_fit(tables: tuple[Table, Table]) -> None:
+    full, empty = tables
+    file = {"file_path": "a", "file_format": "parquet", "record_count": 1, "file_size_in_bytes": 1}
+    for wrong, reason in ((Record(), "1 fields; got a partition tuple of 0 values"), (Record(1, 2), "of 2 values")):
+        change = empty.transaction().update_snapshot().fast_append()
+        with pytest.raises(ValidationError, match=reason):
+            change.append_data_file(DataFile.from_args(partition=wrong, **file)).commit()
+    change = empty.transaction().update_snapshot().fast_append()
+    with pytest.raises(ValidationError, match="no partition spec 7"):
+        change.append_data_file(DataFile.from_args(partition=Record(1), spec_id=7, **file)).commit()
+    with pytest.raises(ValidationError, match="a delete adds no files"):
+        empty.transaction().update_snapshot().delete().append_data_file(files_of(full)[0])
+
+
+def test_update_snapshot_refuses_to_remove_a_file_twice(tables: tuple[Table, Table]) -> None:
+    full, _ = tables
+    first = files_of(full)[0]
+    full.delete("id = 1")
+    transaction = full.transaction()
+    with pytest.raises(ValidationException, match="not part of the table any more"):
+        transaction.update_snapshot().delete().delete_data_file(first).commit()
