@@ -228,7 +228,6 @@ def test_old_version_1_layout_is_read() -> None:
         ({"default-spec-id": 9}, "`default-spec-id` 9"),
         ({"default-sort-order-id": 9}, "`default-sort-order-id` 9"),
         ({"current-snapshot-id": 9}, "`current-snapshot-id` 9 is none of `snapshots`"),
-        ({"last-sequence-number": 1}, "sequence number 2"),
         ({"snapshots": {}}, "must be a list"),
         ({"snapshots": [snapshot_json(1, **{"snapshot-id": "x"})]}, "`snapshot-id` of entry 0"),
         ({"snapshots": [snapshot_json(1), snapshot_json(1)]}, "an id twice"),

@@ -133,11 +133,6 @@ class TableMetadata(JsonModel):
             raise ValidationError(
                 f"branch main is at snapshot {main.snapshot_id}, but `current-snapshot-id` is {current}"
             )
-        newest = max(self.snapshots.column("sequence-number", INITIAL_SEQUENCE_NUMBER), default=0)
-        if newest > self.last_sequence_number:
-            raise ValidationError(
-                f"a snapshot has sequence number {newest}, `last-sequence-number` is {self.last_sequence_number}"
-            )
         for key, log in (("snapshot-log", self.snapshot_log), ("metadata-log", self.metadata_log)):
             times = log.column("timestamp-ms")
             if any(later < earlier - CLOCK_TOLERANCE_MS for earlier, later in pairwise(times)):
@@ -298,13 +293,7 @@ class TableMetadataV2(TableMetadata):
 
     @classmethod
     def _upgrade_layout(cls, data: dict[str, Any]) -> dict[str, Any]:
-        # DuckDB's COPY leaves it out; what the snapshots have is what it must be.
-        snapshots = data.get("snapshots")
-        if "last-sequence-number" in data or not isinstance(snapshots, list):
-            return data
-        numbers = [each.get("sequence-number") for each in snapshots if isinstance(each, dict)]
-        known = [number for number in numbers if isinstance(number, int)]
-        return {**data, "last-sequence-number": max(known, default=INITIAL_SEQUENCE_NUMBER)}
+        return {**data, **_last_sequence_number(data)}
 
 
 class TableMetadataV3(TableMetadata):
@@ -312,3 +301,18 @@ class TableMetadataV3(TableMetadata):
 
     format_version: Literal[3] = 3
     _required: ClassVar[tuple[str, ...]] = _REQUIRED_FROM_V2
+
+    @classmethod
+    def _upgrade_layout(cls, data: dict[str, Any]) -> dict[str, Any]:
+        return {**data, **_last_sequence_number(data)} if "last-sequence-number" in data else data
+
+
+def _last_sequence_number(data: dict[str, Any]) -> dict[str, int]:
+    """Return the last sequence number, no less than the snapshots': some writers leave it out, others let it lag."""
+    snapshots = data.get("snapshots")
+    if not isinstance(snapshots, (list, tuple)):
+        return {}
+    numbers = [each.get("sequence-number") for each in snapshots if isinstance(each, dict)]
+    newest = max((number for number in numbers if isinstance(number, int)), default=INITIAL_SEQUENCE_NUMBER)
+    stated = data.get("last-sequence-number", newest)
+    return {"last-sequence-number": max(stated, newest)} if type(stated) is int else {}
