@@ -56,8 +56,14 @@ def change_namespace(catalog: SqlCatalog) -> None:
     catalog.update_namespace_properties("db", removals={"old"}, updates={"owner": "you", "new": "2"})
 
 
+def disconnected(catalog: SqlCatalog) -> SqlCatalog:
+    catalog.close()
+    return catalog
+
+
 OPERATIONS = {
     "append": Operation(one_table, lambda loaded: loaded.append(MORE), table),
+    "connect-and-append": Operation(one_table, lambda catalog: table(catalog).append(MORE), disconnected),
     "delete": Operation(one_table, lambda loaded: loaded.delete("id = 2"), table),
     "set-property": Operation(one_table, set_table_property, table),
     "create": Operation(no_table, lambda catalog: catalog.create_table("db.t", SCHEMA)),

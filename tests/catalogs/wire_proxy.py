@@ -32,10 +32,10 @@ class Fault(enum.Enum):
 
 @dataclass(frozen=True)
 class Cut:
-    """A fault at the n-th message of one direction, from 0, counted from `arm`."""
+    """A fault at the n-th message of one direction, from 0, counted from `arm`; at the one that has the server commit if None."""
 
     direction: Direction
-    number: int
+    number: int | None
     fault: Fault
 
 
@@ -88,6 +88,7 @@ class WireProxy:
     cut: Cut | None = None
     is_down: bool = False
     has_cut: bool = False
+    _commits: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _counts: dict[Direction, int] = field(default_factory=dict)
     _late: list[tuple[Link, bytes]] = field(default_factory=list)
@@ -96,7 +97,7 @@ class WireProxy:
     def arm(self, cut: Cut | None) -> None:
         """Count messages from 0 again, and commit this fault once."""
         with self._lock:
-            self.cut, self.has_cut, self.is_down = cut, False, False
+            self.cut, self.has_cut, self.is_down, self._commits = cut, False, False, False
             self.messages.clear()
             self._counts = dict.fromkeys(Direction, 0)
 
@@ -125,8 +126,12 @@ class WireProxy:
             self.messages.append(message)
             number = self._counts.get(message.direction, 0)
             self._counts[message.direction] = number + 1
+            self._commits = self._commits or message.is_commit
             cut = self.cut
-            if cut is None or self.has_cut or (cut.direction, cut.number) != (message.direction, number):
+            if cut is None or self.has_cut or cut.direction is not message.direction:
+                return None
+            is_due = number == cut.number if cut.number is not None else self._commits and message.starts_work
+            if not is_due:
                 return None
             self.has_cut = True
             self.is_down = cut.fault is Fault.DOWN

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from icefloe.catalog.hadoop import HadoopCatalog
 from icefloe.catalog.memory import InMemoryCatalog
 from icefloe.catalog.outcome import OutcomeUnknownError, settled
 from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, StorageError, ValidationError
 from icefloe.table.commit.environment import SYSTEM
-from icefloe.table.update import SetPropertiesUpdate, update_table_metadata
 
 SCHEMA = pa.schema([("id", pa.int64())])
 ROWS = pa.table({"id": [1, 2]})
@@ -165,15 +163,3 @@ def test_record_of_the_store_decides_before_what_is_seen():
 
     with pytest.raises(StorageError, match="did not take effect"):
         settled("x", change, seen=lambda: False, refused=StorageError, properties={}, environment=HASTY)
-
-
-def test_hadoop_version_that_is_published_again_is_one_commit(tmp_path):
-    catalog = HadoopCatalog("cat", warehouse=str(tmp_path))
-    catalog.create_namespace("db")
-    table = catalog.create_table("db.t", SCHEMA)
-    newer = update_table_metadata(table.metadata, (SetPropertiesUpdate(updates={"a": "1"}),))
-    location = table.metadata_location.replace("v1.", "v2.")
-    # As a storage client does whose first reply was lost: it sends the same file again and meets it.
-    assert catalog._publish(newer, location) == location
-    assert catalog._publish(newer, location) == location
-    assert catalog.load_table("db.t").properties["a"] == "1"

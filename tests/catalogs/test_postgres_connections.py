@@ -1,0 +1,188 @@
+"""Connections to PostgreSQL that are lost, late or inherited, and what users are told of it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from icefloe.catalog.sql import SqlCatalog
+from icefloe.exceptions import CommitStateUnknownException, StorageError, ValidationError
+from icefloe.table.commit.environment import SYSTEM
+
+from tests.catalogs.operations import MORE, OPERATIONS, one_table, table
+from tests.catalogs.wire_proxy import Cut, Direction, Fault
+
+HASTY = replace(SYSTEM, sleep=lambda _: None)
+READS = {
+    "list_tables": lambda catalog: catalog.list_tables("db"),
+    "list_namespaces": lambda catalog: catalog.list_namespaces(),
+    "load_namespace_properties": lambda catalog: catalog.load_namespace_properties("db"),
+    "load_table": lambda catalog: catalog.load_table("db.t"),
+    "table_exists": lambda catalog: catalog.table_exists("db.t"),
+    "namespace_exists": lambda catalog: catalog.namespace_exists("db"),
+    "create_tables": lambda catalog: catalog.create_tables(),
+    "destroy_tables": lambda catalog: catalog.destroy_tables(),
+}
+
+
+@pytest.fixture
+def catalog(postgres, database, line, driver, tmp_path):
+    """A catalog behind a proxy, with one table, and a connection in its pool."""
+
+    class HastyCatalog(SqlCatalog):
+        """A catalog that does not wait between status checks."""
+
+        environment = HASTY
+
+    uri = postgres.url(driver, database=database, port=line.port)
+    with HastyCatalog("cat", uri=uri, warehouse=str(tmp_path / "warehouse")) as made:
+        one_table(made)
+        yield made
+
+
+@pytest.mark.parametrize("name", READS)
+def test_lost_connection_is_a_storage_error_with_its_cause(catalog, line, name):
+    line.is_down = True
+    line.hang_up()
+    with pytest.raises(StorageError) as caught:
+        READS[name](catalog)
+    assert caught.value.__cause__ is not None
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", sorted(set(OPERATIONS) - {"register"}))
+def test_change_that_never_reaches_the_server_is_a_storage_error(catalog, line, name):
+    subject = table(catalog) if name in ("append", "delete", "set-property") else catalog
+    line.is_down = True
+    line.hang_up()
+    with pytest.raises(StorageError) as caught:
+        OPERATIONS[name].act(subject)
+    assert caught.value.__cause__ is not None
+
+
+def test_idle_connection_that_was_lost_is_replaced(catalog, line):
+    line.hang_up()
+    assert catalog.list_tables("db") == [("db", "t")]
+    line.hang_up()
+    catalog.load_table("db.t").append(MORE)
+    assert catalog.load_table("db.t").scan().count() == 4
+
+
+def test_commit_delivered_while_the_server_is_asked_is_a_success(catalog, line):
+    # PostgreSQL reports the transaction as in progress until the COMMIT arrives.
+    loaded = table(catalog)
+    slept = []
+
+    def deliver(seconds):
+        slept.append(seconds)
+        line.deliver()
+        threading.Event().wait(0.2)
+
+    catalog.environment = replace(SYSTEM, sleep=deliver)
+    line.arm(Cut(Direction.CLIENT, None, Fault.LATE))
+    loaded.append(MORE)
+    assert line.has_cut
+    assert slept
+    assert catalog.load_table("db.t").scan().count() == 4
+
+
+def test_commit_delivered_after_the_client_gave_up_finds_all_its_files(catalog, line):
+    loaded = table(catalog)
+    line.arm(Cut(Direction.CLIENT, None, Fault.LATE))
+    with pytest.raises(CommitStateUnknownException, match=r"db\.t.*nothing was cleaned up") as caught:
+        loaded.append(MORE)
+    assert caught.value.__cause__ is not None
+    line.heal()
+    assert catalog.load_table("db.t").scan().count() == 3
+    line.deliver()
+    # The next writer waits for the lock that the late transaction holds, and builds on what it made.
+    catalog.load_table("db.t").append(MORE)
+    assert catalog.load_table("db.t").scan().count() == 5
+
+
+def test_unknown_outcome_deletes_nothing(catalog, line):
+    loaded = table(catalog)
+    before = {str(path) for path in Path(loaded.location()).rglob("*")}
+    line.arm(Cut(Direction.CLIENT, None, Fault.DOWN))
+    with pytest.raises(CommitStateUnknownException):
+        loaded.append(MORE)
+    left = [Path(path).name for path in {str(path) for path in Path(loaded.location()).rglob("*")} - before]
+    assert any(name.endswith(".parquet") for name in left)
+    assert any(name.endswith(".metadata.json") for name in left)
+    line.heal()
+    assert catalog.load_table("db.t").scan().count() == 4
+
+
+def test_connections_are_not_shared_with_a_forked_child(catalog, tmp_path):
+    listed = tmp_path / "listed"
+    child = os.fork()
+    if child == 0:
+        try:
+            listed.write_text(repr(catalog.list_tables("db")))
+        finally:
+            # As a child that ends in an orderly way: its objects are finalized.
+            catalog.__dict__.clear()
+            os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert listed.read_text() == repr([("db", "t")])
+    catalog.load_table("db.t").append(pa.table({"id": [7]}))
+    assert catalog.load_table("db.t").scan().count() == 4
+
+
+def test_server_that_is_not_there_is_a_storage_error(driver):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        with pytest.raises(StorageError) as caught:
+            SqlCatalog("cat", uri=f"postgresql+{driver}://me:secret@127.0.0.1:{port}/db")
+    assert caught.value.__cause__ is not None
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["\0", "a" * 300, "\udc80"])
+def test_name_that_the_database_refuses_is_an_error_of_icefloe(catalog, name):
+    with pytest.raises((StorageError, ValidationError)):
+        catalog.create_namespace((name,))
+    assert catalog.list_namespaces() == [("db",)]
+
+
+def test_database_that_refuses_a_commit_for_good_is_not_asked_again(postgres, database, catalog):
+    import psycopg
+
+    loaded = table(catalog)
+    with psycopg.connect(postgres.address(database), autocommit=True) as connection:
+        connection.execute("revoke all on iceberg_tables from public")
+        connection.execute("create role reader login")
+        connection.execute("grant select on all tables in schema public to reader")
+    try:
+        uri = postgres.url("psycopg", database=database).replace("postgres@", "reader@")
+        with SqlCatalog("cat", uri=uri, warehouse=catalog.properties["warehouse"]) as reader:
+            with pytest.raises(StorageError, match="permission denied") as caught:
+                reader.load_table("db.t").append(MORE)
+            assert isinstance(caught.value.__cause__, psycopg.errors.InsufficientPrivilege)
+        assert loaded.refresh().scan().count() == 3
+    finally:
+        with psycopg.connect(postgres.address(database), autocommit=True) as connection:
+            connection.execute("drop owned by reader")
+            connection.execute("drop role reader")
+
+
+def test_url_without_a_driver_uses_one_that_is_installed(postgres, database, tmp_path):
+    for scheme in ("postgresql", "postgres"):
+        uri = postgres.url("psycopg", database=database).replace("postgresql+psycopg", scheme)
+        with SqlCatalog("cat", uri=uri, warehouse=str(tmp_path)) as catalog:
+            assert catalog.engine.driver == "psycopg"
+
+
+def test_driver_that_is_missing_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg2", None)
+    with pytest.raises(ValidationError, match=r"no driver for the catalog database.*psycopg2") as caught:
+        SqlCatalog("cat", uri="postgresql+psycopg2://me:secret@127.0.0.1/db")
+    assert isinstance(caught.value.__cause__, ImportError)
+    assert "secret" not in str(caught.value)
