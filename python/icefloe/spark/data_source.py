@@ -22,7 +22,7 @@ from pyspark.sql.datasource import (
 
 from icefloe.exceptions import ValidationError
 from icefloe.spark.changelog import ChangeTask, change_tasks
-from icefloe.spark.commit import SNAPSHOT_PROPERTY, WriteMode, commit_files
+from icefloe.spark.commit import SNAPSHOT_PROPERTY, WriteMode, commit_files, overwrite_isolation
 from icefloe.spark.conform import conform_schema
 from icefloe.spark.read_task import ReadTask
 from icefloe.spark.session import active_session
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from icefloe.table.scan.selection import Selection
+    from icefloe.table.write.isolation import Isolation
 
 SHORT_NAME = "icefloe"
 
@@ -122,10 +123,11 @@ class FilesWritten(WriterCommitMessage):
 class IcefloeWriter(DataSourceArrowWriter):
     """Writes rows as they come, each task one file per partition, and commits once."""
 
-    def __init__(self, options: TableOptions, task: WriteDataFiles, mode: WriteMode) -> None:
+    def __init__(self, options: TableOptions, task: WriteDataFiles, mode: WriteMode, isolation: Isolation) -> None:
         self._options = options
         self._task = task
         self._mode = mode
+        self._isolation = isolation
 
     @staticmethod
     def make(options: TableOptions, schema: Any, *, overwrite: bool) -> IcefloeWriter:
@@ -145,7 +147,9 @@ class IcefloeWriter(DataSourceArrowWriter):
         table = options.load()
         conform_schema(schema, table.schema())
         mode: WriteMode = "append" if not overwrite else "overwrite" if dynamic == "static" else "overwrite-partitions"
-        return IcefloeWriter(options, data_task(table, presorted=False), mode)
+        return IcefloeWriter(
+            options, data_task(table, presorted=False), mode, overwrite_isolation(table, options.others)
+        )
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> FilesWritten:
         """Write one task's rows."""
@@ -158,9 +162,9 @@ class IcefloeWriter(DataSourceArrowWriter):
         options = {
             key: value
             for key, value in self._options.others.items()
-            if key in ("overwrite-filter", "branch") or key.startswith(SNAPSHOT_PROPERTY)
+            if key in ("overwrite-filter", "case-sensitive", "branch") or key.startswith(SNAPSHOT_PROPERTY)
         }
-        commit_files(self._options.load(), collected(answers), self._mode, options)
+        commit_files(self._options.load(), collected(answers), self._mode, options, isolation=self._isolation)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Delete nothing: Spark also calls this after a commit whose outcome may be unknown. Unreferenced files are orphans."""

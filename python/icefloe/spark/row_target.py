@@ -10,6 +10,7 @@ from icefloe.expressions import AlwaysTrue
 from icefloe.spark.scan_choice import PlannedScan, plan_scan
 from icefloe.spark.spark_types import to_spark_schema
 from icefloe.spark.staging import staged_as
+from icefloe.table.commit.snapshot_producer import check_branch
 from icefloe.table.write.isolation import is_merge_on_read, is_serializable
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class Target:
             columns: Columns that the change looks at, None for all.
         """
         self.table.refresh()
+        check_branch(self.table.metadata, self.branch)
         staged_as(spark, self.table, self.branch)
         scan = self._scan()
         if row_filter is not None:

@@ -24,7 +24,7 @@ VERSION_OPTIONS = ("snapshot-id", "as-of-timestamp", "branch", "tag", "versionas
 RANGE_OPTIONS = ("start-snapshot-id", "end-snapshot-id", "start-timestamp", "end-timestamp")
 CHANGE_OPTIONS = ("changes", "compute-updates", "identifier-columns", "net-changes")
 READ_OPTIONS = (*VERSION_OPTIONS, *RANGE_OPTIONS, *CHANGE_OPTIONS, "columns", "filter")
-WRITE_OPTIONS = ("overwrite-mode", "overwrite-filter", "branch")
+WRITE_OPTIONS = ("overwrite-mode", "overwrite-filter", "isolation-level", "validate-from-snapshot-id", "branch")
 _TABLE_OPTIONS = ("path", "table", "catalog", "case-sensitive")
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
 from icefloe.spark.arrow_map import map_in_arrow
-from icefloe.spark.commit import SNAPSHOT_PROPERTY, WriteMode, commit_files
+from icefloe.spark.commit import SNAPSHOT_PROPERTY, WriteMode, commit_files, overwrite_isolation
 from icefloe.spark.conform import conform
 from icefloe.spark.distribution import SHUFFLE_SETTINGS, distribute
 from icefloe.spark.session import UNLIMITED_BATCH_BYTES, settings
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from icefloe.table import Table
 
-_OPTIONS = ("check-nullability", "distribution-mode", "overwrite-filter", "branch")
+_OVERWRITE_OPTIONS = ("overwrite-filter", "isolation-level", "validate-from-snapshot-id")
+_OPTIONS = ("check-nullability", "distribution-mode", *_OVERWRITE_OPTIONS, "case-sensitive", "branch")
 
 
 def write(frame: DataFrame, table: Table, mode: WriteMode = "append", options: Mapping[str, str] | None = None) -> None:
@@ -34,18 +35,22 @@ def write(frame: DataFrame, table: Table, mode: WriteMode = "append", options: M
 
     Args:
         frame: Rows; columns are matched by name, missing optional ones are null.
-        table: Target. It is refreshed by the commit.
+        table: Target, at the version that an overwrite replaces rows of. It shows the new version after the commit.
         mode: ``append``; ``overwrite`` replaces all rows, or those that match the option ``overwrite-filter``;
             ``overwrite-partitions`` replaces the partitions that the rows fall into.
         options: ``check-nullability`` (``false``: rows are checked for nulls in required columns while they are written, and
             nothing is committed if there is one; ``true``: a nullable column is refused for a required one before that),
             ``distribution-mode`` (``none``, ``hash``, ``range``, instead of ``write.distribution-mode``), ``overwrite-filter`` (a
-            predicate as text), ``branch``, ``snapshot-property.<key>`` (goes to the snapshot's summary).
+            predicate as text) and ``case-sensitive`` (whether its names must match exactly, ``true``), ``isolation-level``
+            (``serializable``: fail if others add rows among those that are replaced; ``snapshot``: do not; instead of
+            ``write.delete.isolation-level``), ``validate-from-snapshot-id`` (others' commits after it count, instead of those after
+            the version of ``table``), ``branch``, ``snapshot-property.<key>`` (goes to the snapshot's summary).
 
     Raises:
         SchemaMismatchError: The rows do not fit the table.
         ValidationError: Unknown mode or option.
         CommitFailedException: Others kept committing; nothing was changed and the new files are removed.
+        ValidationException: Others changed what an overwrite replaces since ``table`` was loaded; likewise.
 
     Example:
         >>> icefloe.spark.write(spark.range(10), table)                              # doctest: +SKIP
@@ -53,8 +58,9 @@ def write(frame: DataFrame, table: Table, mode: WriteMode = "append", options: M
     """
     settled = checked_options(mode, options)
     staged_as(frame.sparkSession, table, settled.get("branch"))
+    isolation = overwrite_isolation(table, settled)
     files = write_files(frame, table, settled)
-    commit_files(table, files, mode, settled, spark=frame.sparkSession)
+    commit_files(table, files, mode, settled, isolation=isolation, spark=frame.sparkSession)
 
 
 def write_files(frame: DataFrame, table: Table, options: Mapping[str, str]) -> pa.RecordBatch | None:
@@ -84,4 +90,9 @@ def checked_options(mode: str, options: Mapping[str, str] | None) -> dict[str, s
         )
     if "overwrite-filter" in settled and mode != "overwrite":
         raise ValidationError("overwrite-filter needs mode overwrite")
+    misplaced = [key for key in _OVERWRITE_OPTIONS if key in settled and mode == "append"]
+    if misplaced:
+        raise ValidationError(
+            f"{misplaced[0]} needs mode overwrite or overwrite-partitions: an append replaces no rows"
+        )
     return settled

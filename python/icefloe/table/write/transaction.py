@@ -34,7 +34,7 @@ class WriteTransaction(Transaction):
 
     def append(self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN) -> None:
         """Append rows; see `Table.append`."""
-        with self._target(branch, snapshot_properties) as target:
+        with self.target(branch, snapshot_properties) as target:
             append_rows(target, df)
 
     def overwrite(
@@ -46,14 +46,14 @@ class WriteTransaction(Transaction):
         branch: str | None = MAIN,
     ) -> None:
         """Replace the rows of a filter; see `Table.overwrite`."""
-        with self._target(branch, snapshot_properties) as target:
+        with self.target(branch, snapshot_properties) as target:
             overwrite_rows(target, df, overwrite_filter, case_sensitive=case_sensitive)
 
     def dynamic_partition_overwrite(
         self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN
     ) -> None:
         """Replace the partitions that the rows are in; see `Table.dynamic_partition_overwrite`."""
-        with self._target(branch, snapshot_properties) as target:
+        with self.target(branch, snapshot_properties) as target:
             overwrite_partitions(target, df)
 
     def delete(
@@ -64,7 +64,7 @@ class WriteTransaction(Transaction):
         branch: str | None = MAIN,
     ) -> None:
         """Delete the rows of a filter; see `Table.delete`."""
-        with self._target(branch, snapshot_properties) as target:
+        with self.target(branch, snapshot_properties) as target:
             delete_rows(target, delete_filter, case_sensitive=case_sensitive)
 
     def merge(
@@ -75,7 +75,7 @@ class WriteTransaction(Transaction):
         branch: str | None = MAIN,
     ) -> Merge:
         """Begin a merge; see `Table.merge`."""
-        return Merge(self._target(branch, snapshot_properties), source, on)
+        return Merge(self.target(branch, snapshot_properties), source, on)
 
     def upsert(  # noqa: PLR0913 - the signature shared with PyIceberg
         self,
@@ -88,7 +88,7 @@ class WriteTransaction(Transaction):
         snapshot_properties: Properties = EMPTY_DICT,
     ) -> UpsertResult:
         """Update rows whose keys exist and insert the others; see `Table.upsert`."""
-        target = self._target(branch, snapshot_properties)
+        target = self.target(branch, snapshot_properties)
         return upsert_rows(
             target,
             df,
@@ -98,7 +98,12 @@ class WriteTransaction(Transaction):
             case_sensitive=case_sensitive,
         )
 
-    def _target(self, branch: str | None, snapshot_properties: Properties) -> Target:
+    def target(self, branch: str | None = MAIN, snapshot_properties: Properties = EMPTY_DICT) -> Target:
+        """Return the table as the next operation sees it, earlier changes of the transaction included.
+
+        Raises:
+            ValidationError: `branch` is a tag.
+        """
         target = Target(self, branch, snapshot_properties)
         self._targets.append(target)
         return target

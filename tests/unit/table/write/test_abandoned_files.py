@@ -56,7 +56,7 @@ def test_delete_files_are_refused_by_format_version_1_before_files_are_written(n
 
 def overwrite_since_nowhere(transaction, rows):
     """Overwrite after a snapshot that the table never had, which staging finds out when the rows are written."""
-    with transaction._target("main", {}) as target:
+    with transaction.target() as target:
         files = target.writer.data_files(rows)
         transaction.new_overwrite().append(files).validate_from_snapshot(1).commit()
 
