@@ -76,6 +76,19 @@ impl Test {
     /// # Errors
     /// `Mismatch` where the array is not of the literals' type.
     pub(super) fn mask(&self, array: &ArrayRef) -> Result<BooleanBuffer> {
+        self.slots(array).map(|mask| at_values(mask, array))
+    }
+
+    /// Which values do not satisfy it, NaN among them. One bit per value; null gives false.
+    ///
+    /// # Errors
+    /// See [`Test::mask`].
+    pub(super) fn negated_mask(&self, array: &ArrayRef) -> Result<BooleanBuffer> {
+        self.slots(array).map(|mask| at_values(!&mask, array))
+    }
+
+    /// Which slots satisfy it, whatever null slots hold.
+    fn slots(&self, array: &ArrayRef) -> Result<BooleanBuffer> {
         macro_rules! run {
             ($members:expr, $kind:ty) => {
                 $members.test(self.op, array.as_primitive::<$kind>().values())
@@ -93,11 +106,7 @@ impl Test {
                 _ => None,
             }
         );
-        let mask = mask.ok_or_else(|| mismatch(array, &[]))?;
-        Ok(match array.nulls() {
-            Some(nulls) => &mask & nulls.inner(),
-            None => mask,
-        })
+        mask.ok_or_else(|| mismatch(array, &[]))
     }
 
     /// In which slots no literal is within the bounds; false where a bound is null.
@@ -161,6 +170,14 @@ impl Literals {
             }
             _ => Self::Long(natives(op, literals)?),
         })
+    }
+}
+
+/// A mask without the slots that are null.
+fn at_values(mask: BooleanBuffer, array: &ArrayRef) -> BooleanBuffer {
+    match array.nulls().filter(|nulls| nulls.null_count() > 0) {
+        Some(nulls) => &mask & nulls.inner(),
+        None => mask,
     }
 }
 

@@ -100,13 +100,7 @@ fn answer(question: &Question, column: &ArrayRef) -> Result<BooleanBuffer> {
     match leaf.op {
         Operator::IsNan => Ok(&nan_slots(&column) & &valid(column.as_ref())),
         Operator::NotNan => Ok(!&(&nan_slots(&column) & &valid(column.as_ref()))),
-        op if is_negation(op) => {
-            let mask = !&question.test.mask(&column)?;
-            Ok(match column.nulls() {
-                Some(nulls) => &mask & nulls.inner(),
-                None => mask,
-            })
-        }
+        op if is_negation(op) => question.test.negated_mask(&column),
         _ => question.test.mask(&column),
     }
 }
