@@ -3,6 +3,9 @@
 import pyarrow as pa
 from icefloe.catalog import load_catalog
 from icefloe.spark.deleted_positions import deleted_positions
+from icefloe.table import StaticTable
+
+from tests.unit.table.relative_table import relative_table
 
 
 def plan_after_deletes(tmp_path):
@@ -37,3 +40,14 @@ def test_delete_file_that_does_not_apply_deletes_nothing(tmp_path):
     clean = plan.files.set_column(index, "deletes", nothing)
     keys = pa.array(range(plan.files.num_rows), pa.int64())
     assert deleted_positions(table.io.core, clean, plan.deletes, keys).num_rows == 0
+
+
+def test_relative_paths_in_delete_files_name_their_data_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = StaticTable.from_metadata(relative_table(tmp_path))
+    monkeypatch.chdir("/")
+    plan = table.scan().plan()
+    keys = pa.array(range(plan.files.num_rows), pa.int64())
+    found = deleted_positions(table.io.core, plan.files, plan.deletes, keys)
+    assert found.column("pos").to_pylist() == [1, 1]
+    assert len(set(found.column("key").to_pylist())) == 2

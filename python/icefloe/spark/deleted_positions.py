@@ -52,7 +52,10 @@ def deleted_positions(io: Any, files: pa.RecordBatch, deletes: pa.RecordBatch, k
     delete_paths, data_paths = deletes.column("file_path"), files.column("file_path")
     parts = []
     for batch in _rows(io, deletes):
-        data_file = pc.index_in(batch.column("file_path"), value_set=data_paths).cast(pa.int64())
+        paths = batch.column("file_path").cast(pa.string()).dictionary_encode()
+        # Old writers name data files by relative paths.
+        named = pa.array([io.absolute(path) for path in paths.dictionary.to_pylist()], pa.string())
+        data_file = pc.index_in(named, value_set=data_paths).take(paths.indices).cast(pa.int64())
         delete_file = pc.index_in(batch.column("_file"), value_set=delete_paths).cast(pa.int64())
         applies = applying.among(data_file, delete_file)
         key = keys.take(data_file.filter(applies))

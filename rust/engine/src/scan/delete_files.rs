@@ -190,22 +190,13 @@ impl DeleteFiles {
         });
         let mut positions = PositionDeletes::default();
         self.read((&[index], opening), &schema, &mut |_, batch| {
-            let batch = self.with_absolute_paths(batch)?;
-            let inserted = positions.insert_batch(&batch, Some(&self.data_files));
+            let inserted = positions.insert_resolved(&batch, |path| {
+                let path = self.io.absolute(path);
+                self.data_files.contains(&*path).then_some(path)
+            });
             inserted.map_err(|error| self.failure(Some(&index), error))
         })?;
         Ok(positions)
-    }
-
-    /// The rows of a position delete file with absolute paths.
-    fn with_absolute_paths(&self, batch: RecordBatch) -> Result<RecordBatch> {
-        let Ok(place) = batch.schema().index_of("file_path") else { return Ok(batch) };
-        let mut columns = batch.columns().to_vec();
-        if let Some(column) = columns.get_mut(place) {
-            *column = self.io.absolute_column(column);
-        }
-        let batch = RecordBatch::try_new(batch.schema(), columns);
-        Ok(batch.map_err(|error| FormatError::invalid("file_path", error.to_string()))?)
     }
 
     fn read_keys(&self, group: &KeyGroup) -> Result<KeySet> {

@@ -1,5 +1,6 @@
 //! Deleted row positions: one compact set per data file.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -45,14 +46,29 @@ impl PositionDeletes {
         batch: &RecordBatch,
         wanted: Option<&HashSet<String>>,
     ) -> Result<()> {
+        self.insert_resolved(batch, |path| {
+            wanted.is_none_or(|wanted| wanted.contains(path)).then_some(Cow::Borrowed(path))
+        })
+    }
+
+    /// [`PositionDeletes::insert_batch`] for paths that may be spelled in other ways than the data files' own:
+    /// `resolve` returns the data file that a path names, or `None` for rows to pass over.
+    ///
+    /// # Errors
+    /// As for [`PositionDeletes::insert_batch`].
+    pub fn insert_resolved(
+        &mut self,
+        batch: &RecordBatch,
+        resolve: impl for<'t> Fn(&'t str) -> Option<Cow<'t, str>>,
+    ) -> Result<()> {
         let paths = string_column(batch, "file_path")?;
         let positions = position_column(batch, "pos")?;
         let mut start = 0;
         while start < paths.len() {
             let path = paths.value(start);
             let end = start + run_length(&paths, start);
-            if wanted.is_none_or(|wanted| wanted.contains(path)) {
-                self.insert_slice(path, &positions.values()[start..end])?;
+            if let Some(path) = resolve(path) {
+                self.insert_slice(&path, &positions.values()[start..end])?;
             }
             start = end;
         }

@@ -1,0 +1,82 @@
+"""Old snapshots of version 1 that name their manifests themselves, without a manifest list."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from icefloe.catalog import load_catalog
+from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.schema import Schema
+from icefloe.transforms import IdentityTransform
+from icefloe.types import LongType, NestedField
+
+SCHEMA = Schema(NestedField(1, "id", LongType()), NestedField(2, "p", LongType()))
+SPEC = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "p"))
+
+
+@pytest.fixture
+def catalog(tmp_path):
+    made = load_catalog("cat", type="memory", warehouse=str(tmp_path))
+    made.create_namespace("db")
+    return made
+
+
+@pytest.fixture
+def listed(catalog):
+    """A table of version 1 whose snapshots have manifest lists: appends, then a delete that rewrites a file."""
+    table = catalog.create_table("db.t", SCHEMA, partition_spec=SPEC, properties={"format-version": "1"})
+    for start in (0, 4):
+        table.append(pa.table({"id": range(start, start + 4), "p": [0, 0, 1, 1]}))
+    table.delete("id = 4")
+    return table
+
+
+@pytest.fixture
+def inline(catalog, listed):
+    """The same table with manifests instead of lists."""
+    metadata = json.loads(Path(listed.metadata_location).read_text())
+    for snapshot in metadata["snapshots"]:
+        manifests = listed.inspect.manifests(snapshot["snapshot-id"])
+        Path(snapshot.pop("manifest-list")).unlink()
+        snapshot["manifests"] = manifests.column("path").to_pylist()
+    location = listed.metadata_location.replace("00003-", "00004-")
+    Path(location).write_text(json.dumps(metadata))
+    Path(listed.metadata_location).unlink()
+    return catalog.register_table("db.t", location, overwrite=True)
+
+
+def without(table, *columns):
+    return table.drop_columns(list(columns)).to_pylist()
+
+
+def test_inspect_shows_manifests_that_a_snapshot_names(listed, request):
+    ids = [snapshot.snapshot_id for snapshot in listed.snapshots()]
+    before = [listed.inspect.manifests(snapshot_id) for snapshot_id in ids]
+    inline = request.getfixturevalue("inline")
+    assert [snapshot.manifest_list for snapshot in inline.snapshots()] == [None] * len(ids)
+    for snapshot_id, expected in zip(ids, before, strict=True):
+        found = inline.inspect.manifests(snapshot_id)
+        assert found.num_rows > 0
+        unknown = ("added_snapshot_id", "partition_summaries")
+        assert without(found, *unknown) == without(expected, *unknown)
+        assert found.column("added_snapshot_id").null_count == found.num_rows
+
+
+@pytest.mark.parametrize("name", ["entries", "files", "data_files", "delete_files", "partitions"])
+def test_inspect_reads_manifests_that_a_snapshot_names(listed, request, name):
+    ids = [snapshot.snapshot_id for snapshot in listed.snapshots()]
+    before = [getattr(listed.inspect, name)(snapshot_id).to_pylist() for snapshot_id in ids]
+    inline = request.getfixturevalue("inline")
+    assert [getattr(inline.inspect, name)(snapshot_id).to_pylist() for snapshot_id in ids] == before
+    assert name == "delete_files" or all(before)
+
+
+def test_scan_of_manifests_that_a_snapshot_names_is_that_of_their_list(inline):
+    assert sorted(inline.scan().to_arrow().column("id").to_pylist()) == [0, 1, 2, 3, 5, 6, 7]
+
+
+def test_purge_deletes_the_files_of_manifests_that_snapshots_name(catalog, inline):
+    catalog.purge_table("db.t")
+    left = [path for path in Path(inline.location()).rglob("*") if path.is_file()]
+    assert left == []
