@@ -36,6 +36,7 @@ TABLE_LAYERS = [
     {
         "metadata",
         "metadata_json",
+        "snapshot_metrics",
         "metadata_files",
         "read_context",
         "snapshots",

@@ -16,10 +16,29 @@ IcebergError
 ├── NamespaceAlreadyExistsError
 ├── NamespaceNotEmptyError
 ├── NoSuchNamespaceError
+│   └── InvalidIdentifierError (ValidationError)  an empty name
 ├── NoSuchPropertyException
 ├── NoSuchTableError
+│   └── NoSuchIcebergTableError
+├── NoSuchIdentifierError
+├── NoSuchViewError
+├── NotInstalledError
+├── RESTError
+│   ├── AuthorizationExpiredError
+│   ├── BadRequestError
+│   ├── ForbiddenError
+│   ├── OAuthError
+│   ├── ServerError
+│   ├── ServiceUnavailableError
+│   ├── TooManyRequestsError
+│   └── UnauthorizedError
+├── SignError
+├── ViewAlreadyExistsError
 └── TableAlreadyExistsError
 ```
+
+NoSuchIdentifierError, NoSuchViewError, ViewAlreadyExistsError, SignError and the family of RESTError belong to catalogs
+and views that icefloe does not have yet: they can be caught, and nothing raises them.
 
 One warning: LeftoverFilesWarning (UserWarning), for a table that was dropped while files of it stay.
 """
@@ -27,25 +46,41 @@ One warning: LeftoverFilesWarning (UserWarning), for a table that was dropped wh
 from __future__ import annotations
 
 __all__ = [
+    "AuthorizationExpiredError",
+    "BadRequestError",
     "CommitFailedException",
     "CommitStateUnknownException",
     "CorruptFileError",
     "FeatureUnsupportedError",
     "FileAlreadyExistsError",
+    "ForbiddenError",
     "IcebergError",
+    "InvalidIdentifierError",
     "LeftoverFilesWarning",
     "MissingFileError",
     "NamespaceAlreadyExistsError",
     "NamespaceNotEmptyError",
+    "NoSuchIcebergTableError",
+    "NoSuchIdentifierError",
     "NoSuchNamespaceError",
     "NoSuchPropertyException",
     "NoSuchTableError",
+    "NoSuchViewError",
+    "NotInstalledError",
+    "OAuthError",
+    "RESTError",
     "ResolveError",
     "SchemaMismatchError",
+    "ServerError",
+    "ServiceUnavailableError",
+    "SignError",
     "StorageError",
     "TableAlreadyExistsError",
+    "TooManyRequestsError",
+    "UnauthorizedError",
     "ValidationError",
     "ValidationException",
+    "ViewAlreadyExistsError",
 ]
 
 
@@ -109,6 +144,10 @@ class NoSuchNamespaceError(IcebergError):
     """The namespace does not exist."""
 
 
+class InvalidIdentifierError(ValidationError, NoSuchNamespaceError):
+    """A name of a table or a namespace is empty, or a level of it is."""
+
+
 class NoSuchPropertyException(IcebergError):  # noqa: N818 - the name is shared with PyIceberg
     """A property that must be set is not."""
 
@@ -131,3 +170,63 @@ class LeftoverFilesWarning(UserWarning):
     def __init__(self, message: str, files: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(message)
         self.files = files
+
+
+class NoSuchIcebergTableError(NoSuchTableError):
+    """The table is there and is not an Iceberg table."""
+
+
+class NoSuchIdentifierError(IcebergError):
+    """A REST catalog does not have what an identifier names."""
+
+
+class NoSuchViewError(IcebergError):
+    """The view does not exist."""
+
+
+class ViewAlreadyExistsError(IcebergError):
+    """The view to create exists."""
+
+
+class NotInstalledError(IcebergError):
+    """A package that is needed is not installed."""
+
+
+class SignError(IcebergError):
+    """A remote service did not sign a request."""
+
+
+class RESTError(IcebergError):
+    """A REST catalog answered with an error."""
+
+
+class BadRequestError(RESTError):
+    """A REST catalog does not understand a request."""
+
+
+class UnauthorizedError(RESTError):
+    """A REST catalog does not accept the credentials."""
+
+
+class ForbiddenError(RESTError):
+    """A REST catalog does not allow the operation."""
+
+
+class AuthorizationExpiredError(RESTError):
+    """The credentials of a REST catalog have expired."""
+
+
+class OAuthError(RESTError):
+    """The server that gives tokens answered with an error."""
+
+
+class ServerError(RESTError):
+    """A REST catalog failed."""
+
+
+class ServiceUnavailableError(RESTError):
+    """A REST catalog is not available."""
+
+
+class TooManyRequestsError(RESTError):
+    """A REST catalog was sent too many requests."""

@@ -2,5 +2,43 @@
 
 from icefloe.catalog.catalog import Catalog, PropertiesUpdateSummary
 from icefloe.catalog.load import load_catalog
+from icefloe.catalog.property_names import (
+    BOTOCORE_SESSION,
+    EXTERNAL_TABLE,
+    ICEBERG,
+    LOCATION,
+    MANIFEST,
+    MANIFEST_LIST,
+    METADATA,
+    METADATA_LOCATION,
+    PREVIOUS_METADATA,
+    PREVIOUS_METADATA_LOCATION,
+    PY_CATALOG_IMPL,
+    TABLE_TYPE,
+    TOKEN,
+    TYPE,
+    URI,
+    WAREHOUSE_LOCATION,
+)
 
-__all__ = ["Catalog", "PropertiesUpdateSummary", "load_catalog"]
+__all__ = [
+    "BOTOCORE_SESSION",
+    "EXTERNAL_TABLE",
+    "ICEBERG",
+    "LOCATION",
+    "MANIFEST",
+    "MANIFEST_LIST",
+    "METADATA",
+    "METADATA_LOCATION",
+    "PREVIOUS_METADATA",
+    "PREVIOUS_METADATA_LOCATION",
+    "PY_CATALOG_IMPL",
+    "TABLE_TYPE",
+    "TOKEN",
+    "TYPE",
+    "URI",
+    "WAREHOUSE_LOCATION",
+    "Catalog",
+    "PropertiesUpdateSummary",
+    "load_catalog",
+]

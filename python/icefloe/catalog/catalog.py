@@ -275,6 +275,42 @@ class Catalog(ABC):
         return to_identifier(identifier)
 
     @staticmethod
+    def namespace_to_string(
+        identifier: str | Identifier, err: type[ValueError | NoSuchNamespaceError] = ValueError
+    ) -> str:
+        """Return a namespace as dotted text; raise `err` if it is empty, or a level of it is.
+
+        Example:
+            >>> Catalog.namespace_to_string(("a", "b"))
+            'a.b'
+        """
+        levels = Catalog.identifier_to_tuple(identifier)
+        if not levels:
+            raise err("Empty namespace identifier")
+        return ".".join(levels)
+
+    @staticmethod
+    def identifier_to_database(
+        identifier: str | Identifier, err: type[ValueError | NoSuchNamespaceError] = ValueError
+    ) -> str:
+        """Return the only level of a namespace; raise `err` if it has none or several."""
+        levels = Catalog.identifier_to_tuple(identifier)
+        if len(levels) != 1:
+            raise err(f"Invalid database, hierarchical namespaces are not supported: {identifier}")
+        return levels[0]
+
+    @staticmethod
+    def identifier_to_database_and_table(
+        identifier: str | Identifier,
+        err: type[ValueError | NoSuchTableError | NoSuchNamespaceError] = ValueError,
+    ) -> tuple[str, str]:
+        """Return the two levels of a table's name; raise `err` if it has more or fewer."""
+        levels = Catalog.identifier_to_tuple(identifier)
+        if len(levels) != 2:
+            raise err(f"Invalid path, hierarchical namespaces are not supported: {identifier}")
+        return levels[0], levels[1]
+
+    @staticmethod
     def table_name_from(identifier: str | Identifier) -> str:
         """Return the last level of a name.
 

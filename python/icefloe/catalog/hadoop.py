@@ -31,6 +31,7 @@ from icefloe.exceptions import (
     CommitFailedException,
     FeatureUnsupportedError,
     FileAlreadyExistsError,
+    InvalidIdentifierError,
     MissingFileError,
     NamespaceAlreadyExistsError,
     NamespaceNotEmptyError,
@@ -215,7 +216,7 @@ class HadoopCatalog(Catalog):
         levels = to_identifier(namespace)
         directory = self._directory(levels)
         if not levels:
-            raise ValidationError("a namespace needs a name")
+            raise InvalidIdentifierError("Empty namespace identifier: a namespace needs a name")
         try:
             create_directory(directory)
         except FileAlreadyExistsError as error:

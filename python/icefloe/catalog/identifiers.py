@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from icefloe.exceptions import NoSuchTableError, ValidationError
+from icefloe.exceptions import InvalidIdentifierError, NoSuchTableError
 
 if TYPE_CHECKING:
     from icefloe.typedef import Identifier
@@ -19,7 +19,7 @@ def to_identifier(identifier: str | Identifier) -> Identifier:
         identifier: Dotted text or a tuple of levels.
 
     Raises:
-        ValidationError: A level is empty or is not text.
+        InvalidIdentifierError: A level is empty, holds spaces alone, or is not text.
 
     Example:
         >>> to_identifier("db.events")
@@ -29,8 +29,10 @@ def to_identifier(identifier: str | Identifier) -> Identifier:
         levels = tuple(identifier.split(SEPARATOR)) if identifier != "" else ()
     else:
         levels = tuple(identifier)
-    if not all(isinstance(level, str) and level != "" for level in levels):
-        raise ValidationError(f"{identifier!r} is not a name: every level must be text that is not empty")
+    if not all(isinstance(level, str) and level.strip() != "" for level in levels):
+        raise InvalidIdentifierError(
+            f"{identifier!r} contains an empty segment or a segment with only whitespace; every level needs text"
+        )
     return levels
 
 

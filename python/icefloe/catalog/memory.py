@@ -14,12 +14,12 @@ from icefloe.catalog.identifiers import dotted, to_identifier
 from icefloe.catalog.pointer_catalog import PointerCatalog
 from icefloe.exceptions import (
     CommitFailedException,
+    InvalidIdentifierError,
     NamespaceAlreadyExistsError,
     NamespaceNotEmptyError,
     NoSuchNamespaceError,
     NoSuchTableError,
     TableAlreadyExistsError,
-    ValidationError,
 )
 from icefloe.typedef import EMPTY_DICT
 
@@ -68,7 +68,7 @@ class InMemoryCatalog(PointerCatalog):
     def create_namespace(self, namespace: str | Identifier, properties: Properties = EMPTY_DICT) -> None:  # noqa: D102
         levels = to_identifier(namespace)
         if not levels:
-            raise ValidationError("a namespace needs a name")
+            raise InvalidIdentifierError("Empty namespace identifier: a namespace needs a name")
         with self._lock:
             if levels in self._namespaces:
                 raise NamespaceAlreadyExistsError(f"catalog {self.name!r} already has a namespace {dotted(levels)}")

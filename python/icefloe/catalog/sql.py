@@ -18,6 +18,7 @@ from icefloe.catalog.sql_tables import TABLE_TYPE, layout, tables
 from icefloe.exceptions import (
     CommitFailedException,
     IcebergError,
+    InvalidIdentifierError,
     NamespaceAlreadyExistsError,
     NamespaceNotEmptyError,
     NoSuchNamespaceError,
@@ -166,7 +167,7 @@ class SqlCatalog(PointerCatalog):
     def create_namespace(self, namespace: str | Identifier, properties: Properties = EMPTY_DICT) -> None:  # noqa: D102
         levels = to_identifier(namespace)
         if not levels:
-            raise ValidationError("a namespace needs a name")
+            raise InvalidIdentifierError("Empty namespace identifier: a namespace needs a name")
         split = [level for level in levels if SEPARATOR in level]
         if split:
             raise ValidationError(

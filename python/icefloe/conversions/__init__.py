@@ -33,13 +33,35 @@ _READERS: dict[str, Callable[[str], Any]] = {
 __all__ = [
     "EXACT",
     "from_bytes",
+    "from_json",
     "from_json_value",
     "partition_to_py",
     "to_bytes",
+    "to_json",
     "to_json_value",
     "to_ordinal",
     "unscaled_value",
 ]
+
+
+def to_json(primitive_type: PrimitiveType, val: Any) -> Any:
+    """Return the JSON single value of a value. Spec: JSON single-value serialization.
+
+    >>> from icefloe.types import DateType
+    >>> to_json(DateType(), 17486)
+    '2017-11-16'
+    """
+    return to_json_value(primitive_type, val)
+
+
+def from_json(primitive_type: PrimitiveType, val: Any) -> Any:
+    """Return the value of a JSON single value: dates as days, times and timestamps as microseconds.
+
+    >>> from icefloe.types import DateType
+    >>> from_json(DateType(), "2017-11-16")
+    17486
+    """
+    return from_json_value(primitive_type, val)
 
 
 def partition_to_py(primitive_type: PrimitiveType, value_str: str) -> Any:

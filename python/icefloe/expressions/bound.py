@@ -19,6 +19,8 @@ class BoundPredicate(Bound, BooleanExpression):
     term: BoundTerm
     operator: ClassVar[str] = ""
     negation: ClassVar[type[BoundPredicate]]
+    # The class of the predicate on a name.
+    as_unbound: ClassVar[type[BooleanExpression]]
 
     def __invert__(self) -> BooleanExpression:
         return self.negation(self.term)

@@ -13,6 +13,7 @@ from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue, BooleanExpression
 from icefloe.transforms import VoidTransform
 
 if TYPE_CHECKING:
+    import builtins
     from collections.abc import Iterable
 
     from typing_extensions import Self
@@ -31,7 +32,7 @@ class UnboundPredicate(Unbound, BooleanExpression):
     term: UnboundTerm
     # The predicate's name in the JSON form of expressions.
     operator: ClassVar[str] = ""
-    negation: ClassVar[type[UnboundPredicate]]
+    negation: ClassVar[builtins.type[UnboundPredicate]]
 
     def __init__(self, term: str | UnboundTerm) -> None:
         object.__setattr__(self, "term", to_term(term))
@@ -51,7 +52,12 @@ class UnboundPredicate(Unbound, BooleanExpression):
         return self._on(term)
 
     @property
-    def as_bound(self) -> type[bound.BoundPredicate]:
+    def type(self) -> str:
+        """The name of the kind of predicate in JSON."""
+        return self.operator
+
+    @property
+    def as_bound(self) -> builtins.type[bound.BoundPredicate]:
         """The class of the predicate once it is bound."""
         return _BOUND[self.operator]
 
@@ -127,6 +133,11 @@ class LiteralPredicate(UnboundPredicate):
         if aliases:
             raise ValidationError(f"unknown arguments: {', '.join(sorted(aliases))}")
         object.__setattr__(self, "literal", _literal(value))
+
+    @property
+    def value(self) -> Any:
+        """The value of the literal."""
+        return self.literal.value
 
     def _on(self, term: BoundTerm) -> BooleanExpression:
         return bind_literal(self.operator, self.literal, term)
@@ -273,7 +284,7 @@ class NotIn(SetPredicate):
     _single = NotEqualTo
 
 
-for _one, _other in (
+_OPPOSITES: tuple[tuple[type[UnboundPredicate], type[UnboundPredicate]], ...] = (
     (IsNull, NotNull),
     (IsNaN, NotNaN),
     (EqualTo, NotEqualTo),
@@ -281,15 +292,21 @@ for _one, _other in (
     (GreaterThan, LessThanOrEqual),
     (StartsWith, NotStartsWith),
     (In, NotIn),
-):
+)
+for _one, _other in _OPPOSITES:
     _one.negation, _other.negation = _other, _one
 
 
+# Each unbound predicate and its bound form have one operator.
 _BOUND: dict[str, type[bound.BoundPredicate]] = {
     kind.operator: kind
     for kind in vars(bound).values()
     if isinstance(kind, type) and issubclass(kind, bound.BoundPredicate) and kind.operator
 }
+
+_UNBOUND: dict[str, type[UnboundPredicate]] = {kind.operator: kind for pair in _OPPOSITES for kind in pair}
+for _operator, _bound in _BOUND.items():
+    _bound.as_unbound = _UNBOUND[_operator]
 
 
 def _literal(value: Any) -> Literal:

@@ -27,6 +27,10 @@ class Unbound:
 
     __slots__ = ()
 
+    def bind(self, schema: Schema, case_sensitive: bool = True) -> Any:
+        """Return this on the columns of a schema."""
+        raise NotImplementedError
+
 
 class Bound:
     """What knows its columns."""

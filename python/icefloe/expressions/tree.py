@@ -31,6 +31,11 @@ class BooleanExpression:
     def __invert__(self) -> BooleanExpression:
         return Not(self)
 
+    @property
+    def type(self) -> str:
+        """The name of the kind of expression in JSON."""
+        return type(self).__name__.lower()
+
     def __and__(self, other: BooleanExpression) -> BooleanExpression:
         return And(self, other)
 

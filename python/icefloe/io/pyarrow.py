@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, cast
 import pyarrow as pa
 
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.io.file_io import FileIO
 from icefloe.schema import Schema
+from icefloe.typedef import EMPTY_DICT
 from icefloe.types import (
     BinaryType,
     BooleanType,
@@ -41,11 +43,22 @@ if TYPE_CHECKING:
 
     from icefloe.table.name_mapping import NameMapping
 
+PYARROW_PARQUET_FIELD_ID_KEY = FIELD_ID_KEY
+PYARROW_FIELD_DOC_KEY = DOC_KEY
+LIST_ELEMENT_NAME = "element"
+MAP_KEY_NAME = "key"
+MAP_VALUE_NAME = "value"
 UTC_ALIASES = frozenset({"UTC", "+00:00", "Etc/UTC", "Z"})
 
 
+class PyArrowFileIO(FileIO):
+    """The storage of :class:`icefloe.io.FileIO`, under the name that PyIceberg's has; pyarrow's file systems are not used."""
+
+    __slots__ = ()
+
+
 def schema_to_pyarrow(
-    schema: Schema | IcebergType, metadata: dict[bytes, bytes] | None = None, include_field_ids: bool = True
+    schema: Schema | IcebergType, metadata: dict[bytes, bytes] = EMPTY_DICT, include_field_ids: bool = True
 ) -> pa.Schema:
     """Return the Arrow schema that rows of an Iceberg schema have.
 
@@ -59,7 +72,7 @@ def schema_to_pyarrow(
     id: int64 not null
     """
     fields = schema.fields if isinstance(schema, (Schema, StructType)) else ()
-    return pa.schema([field_to_arrow(field, ids=include_field_ids) for field in fields], metadata)
+    return pa.schema([field_to_arrow(field, ids=include_field_ids) for field in fields], dict(metadata) or None)
 
 
 def pyarrow_to_schema(

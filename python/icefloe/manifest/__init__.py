@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from icefloe.manifest.content import DataFileContent, FileFormat, ManifestContent, ManifestEntryStatus
 from icefloe.manifest.data_file import (
+    DEFAULT_BLOCK_SIZE,
     DEFAULT_READ_VERSION,
     INITIAL_SEQUENCE_NUMBER,
     UNASSIGNED_SEQ,
@@ -14,6 +15,7 @@ from icefloe.manifest.data_file import (
 from icefloe.manifest.manifest_file import ManifestFile, PartitionFieldSummary, read_manifest_list
 
 __all__ = [
+    "DEFAULT_BLOCK_SIZE",
     "DEFAULT_READ_VERSION",
     "INITIAL_SEQUENCE_NUMBER",
     "UNASSIGNED_SEQ",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from icefloe.types import IcebergType
 
 UNASSIGNED_SEQ = -1
+DEFAULT_BLOCK_SIZE = 64 * 1024 * 1024
 INITIAL_SEQUENCE_NUMBER = 0
 DEFAULT_READ_VERSION: TableVersion = 2
 

@@ -36,17 +36,17 @@ def prune_columns(schema: Schema, selected: set[int], select_full_types: bool = 
     return schema.with_columns(selected_fields(schema.fields, selected, select_full_types))
 
 
-def assign_fresh_schema_ids(schema: Schema, next_id: Callable[[], int] | None = None) -> Schema:
+def assign_fresh_schema_ids(schema_or_type: Schema, next_id: Callable[[], int] | None = None) -> Schema:
     """Return the schema with new ids from 1: all fields of a level first, then what is inside each. Spec: Column ids."""
     fresh: dict[int, int] = {}
     struct = assign_fresh_type_ids(
-        schema.as_struct(), itertools.count(1).__next__ if next_id is None else next_id, fresh
+        schema_or_type.as_struct(), itertools.count(1).__next__ if next_id is None else next_id, fresh
     )
     assert isinstance(struct, StructType)
     return Schema(
         fields=struct.fields,
         schema_id=INITIAL_SCHEMA_ID,
-        identifier_field_ids=[fresh[field_id] for field_id in schema.identifier_field_ids],
+        identifier_field_ids=[fresh[field_id] for field_id in schema_or_type.identifier_field_ids],
     )
 
 

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from icefloe.table.commit.response import CommitTableResponse as CommitTableResponse
     from icefloe.table.properties import TableProperties as TableProperties
     from icefloe.table.scan import DataScan as DataScan
     from icefloe.table.scan import FileScanTask as FileScanTask
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
     from icefloe.table.static import StaticTable as StaticTable
     from icefloe.table.table import Table as Table
     from icefloe.table.write import UpsertResult as UpsertResult
+    from icefloe.table.write.transaction import ALWAYS_TRUE as ALWAYS_TRUE
     from icefloe.table.write.transaction import WriteTransaction as Transaction
 
 __all__ = [
+    "ALWAYS_TRUE",
+    "CommitTableResponse",
     "DataScan",
     "FileScanTask",
     "IncrementalAppendScan",
@@ -34,6 +38,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "ALWAYS_TRUE": "icefloe.table.write.transaction",
+    "CommitTableResponse": "icefloe.table.commit.response",
     "DataScan": "icefloe.table.scan",
     "FileScanTask": "icefloe.table.scan",
     "IncrementalAppendScan": "icefloe.table.scan",

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from icefloe.table.inspect import InspectTable
+from icefloe.table.locations import load_location_provider
 
 if TYPE_CHECKING:
     from icefloe.io import FileIO
     from icefloe.partitioning import PartitionSpec
     from icefloe.schema import Schema
+    from icefloe.table.locations import LocationProvider
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.name_mapping import NameMapping
     from icefloe.table.refs import SnapshotRef
@@ -80,6 +82,10 @@ class TableFacts:
     def sort_orders(self) -> dict[int, SortOrder]:
         """Return all sort orders by id."""
         return {order.order_id: order for order in self.metadata.sort_orders}
+
+    def location_provider(self) -> LocationProvider:
+        """Return the provider of locations for the table's new files."""
+        return load_location_provider(self.metadata.location, self.metadata.properties)
 
     def location(self) -> str:
         """Return where the table lives."""

@@ -30,6 +30,10 @@ class TableProperties:
     PARQUET_PAGE_ROW_LIMIT_DEFAULT = 20000
     PARQUET_DICT_SIZE_BYTES = "write.parquet.dict-size-bytes"
     PARQUET_DICT_SIZE_BYTES_DEFAULT = 2 * MIB
+    PARQUET_COMPRESSION_LEVEL = "write.parquet.compression-level"
+    PARQUET_COMPRESSION_LEVEL_DEFAULT = None
+    WRITE_FILE_FORMAT = "write.format.default"
+    WRITE_FILE_FORMAT_DEFAULT = "parquet"
     WRITE_TARGET_FILE_SIZE_BYTES = "write.target-file-size-bytes"
     WRITE_TARGET_FILE_SIZE_BYTES_DEFAULT = 512 * MIB
     WRITE_DISTRIBUTION_MODE = "write.distribution-mode"
@@ -88,6 +92,10 @@ class TableProperties:
     UPDATE_ISOLATION_LEVEL = "write.update.isolation-level"
     MERGE_ISOLATION_LEVEL = "write.merge.isolation-level"
     ISOLATION_LEVEL_DEFAULT = "serializable"
+    # PyIceberg's names of the same properties.
+    WRITE_DELETE_ISOLATION_LEVEL = DELETE_ISOLATION_LEVEL
+    WRITE_UPDATE_ISOLATION_LEVEL = UPDATE_ISOLATION_LEVEL
+    WRITE_ISOLATION_LEVEL_DEFAULT = ISOLATION_LEVEL_DEFAULT
     DELETE_GRANULARITY = "write.delete.granularity"
     DELETE_GRANULARITY_DEFAULT = "file"
 

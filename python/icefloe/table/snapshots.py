@@ -11,11 +11,88 @@ from pydantic import Field, StrictInt, StrictStr
 
 from icefloe.exceptions import ValidationError
 from icefloe.manifest import ManifestFile, read_manifest_list
+from icefloe.table.snapshot_metrics import (
+    ADDED_DATA_FILES,
+    ADDED_DELETE_FILES,
+    ADDED_EQUALITY_DELETE_FILES,
+    ADDED_EQUALITY_DELETES,
+    ADDED_FILE_SIZE,
+    ADDED_POSITION_DELETE_FILES,
+    ADDED_POSITION_DELETES,
+    ADDED_RECORDS,
+    CHANGED_PARTITION_COUNT_PROP,
+    CHANGED_PARTITION_PREFIX,
+    DELETED_DATA_FILES,
+    DELETED_RECORDS,
+    PARTITION_SUMMARY_PROP,
+    REMOVED_DELETE_FILES,
+    REMOVED_EQUALITY_DELETE_FILES,
+    REMOVED_EQUALITY_DELETES,
+    REMOVED_FILE_SIZE,
+    REMOVED_POSITION_DELETE_FILES,
+    REMOVED_POSITION_DELETES,
+    TOTAL_DATA_FILES,
+    TOTAL_DELETE_FILES,
+    TOTAL_EQUALITY_DELETES,
+    TOTAL_FILE_SIZE,
+    TOTAL_POSITION_DELETES,
+    TOTAL_RECORDS,
+    SnapshotSummaryCollector,
+    UpdateMetrics,
+    set_when_positive,
+)
 from icefloe.typedef import JsonModel
 
 if TYPE_CHECKING:
     from icefloe.io import FileIO
     from icefloe.table.metadata import TableMetadata
+
+__all__ = [
+    "ADDED_DATA_FILES",
+    "ADDED_DELETE_FILES",
+    "ADDED_EQUALITY_DELETES",
+    "ADDED_EQUALITY_DELETE_FILES",
+    "ADDED_FILE_SIZE",
+    "ADDED_POSITION_DELETES",
+    "ADDED_POSITION_DELETE_FILES",
+    "ADDED_RECORDS",
+    "CHANGED_PARTITION_COUNT_PROP",
+    "CHANGED_PARTITION_PREFIX",
+    "DELETED_DATA_FILES",
+    "DELETED_RECORDS",
+    "INITIAL_SEQUENCE_NUMBER",
+    "NO_SNAPSHOT_ID",
+    "OPERATION",
+    "PARTITION_SUMMARY_PROP",
+    "REMOVED_DELETE_FILES",
+    "REMOVED_EQUALITY_DELETES",
+    "REMOVED_EQUALITY_DELETE_FILES",
+    "REMOVED_FILE_SIZE",
+    "REMOVED_POSITION_DELETES",
+    "REMOVED_POSITION_DELETE_FILES",
+    "TOTAL_DATA_FILES",
+    "TOTAL_DELETE_FILES",
+    "TOTAL_EQUALITY_DELETES",
+    "TOTAL_FILE_SIZE",
+    "TOTAL_POSITION_DELETES",
+    "TOTAL_RECORDS",
+    "IsolationLevel",
+    "MetadataLogEntry",
+    "Operation",
+    "Snapshot",
+    "SnapshotLogEntry",
+    "SnapshotSummaryCollector",
+    "Summary",
+    "UpdateMetrics",
+    "ancestors_between",
+    "ancestors_between_ids",
+    "ancestors_of",
+    "is_ancestor_of",
+    "is_parent_ancestor_of",
+    "latest_ancestor_before_timestamp",
+    "set_when_positive",
+    "update_snapshot_summaries",
+]
 
 INITIAL_SEQUENCE_NUMBER = 0
 OPERATION = "operation"

@@ -25,7 +25,25 @@ from icefloe.transforms.transform import Transform
 from icefloe.transforms.unapplied import UnknownTransform, VoidTransform
 from icefloe.transforms.value import IdentityTransform, TruncateTransform
 
+# The specification's spellings.
+IDENTITY = "identity"
+VOID = "void"
+BUCKET = "bucket"
+TRUNCATE = "truncate"
+YEAR = "year"
+MONTH = "month"
+DAY = "day"
+HOUR = "hour"
+
 __all__ = [
+    "BUCKET",
+    "DAY",
+    "HOUR",
+    "IDENTITY",
+    "MONTH",
+    "TRUNCATE",
+    "VOID",
+    "YEAR",
     "BucketTransform",
     "DayTransform",
     "HourTransform",

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from icefloe.types.nested import ListType, MapType, NestedField, StructType, field_from_json, type_from_json
 from icefloe.types.primitive import (
+    DEFAULT_GEOGRAPHY_ALGORITHM,
+    DEFAULT_GEOGRAPHY_CRS,
+    DEFAULT_GEOMETRY_CRS,
     BinaryType,
     BooleanType,
     DateType,
@@ -34,6 +37,9 @@ from icefloe.types.primitive import (
 from icefloe.types.text import type_from_text
 
 __all__ = [
+    "DEFAULT_GEOGRAPHY_ALGORITHM",
+    "DEFAULT_GEOGRAPHY_CRS",
+    "DEFAULT_GEOMETRY_CRS",
     "BinaryType",
     "BooleanType",
     "DateType",

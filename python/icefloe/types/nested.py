@@ -174,6 +174,11 @@ class StructType(_NestedValue):
         object.__setattr__(self, "fields", tuple(map(field_from_json, given)))
 
     @property
+    def type(self) -> str:
+        """The name of the kind of type in JSON."""
+        return "struct"
+
+    @property
     def is_struct(self) -> bool:
         """Whether this is a struct: it is."""
         return True
@@ -233,6 +238,11 @@ class ListType(_NestedValue):
         object.__setattr__(self, "element_id", element_id)
         object.__setattr__(self, "element_type", type_from_json(element))
         object.__setattr__(self, "element_required", element_required)
+
+    @property
+    def type(self) -> str:
+        """The name of the kind of type in JSON."""
+        return "list"
 
     @property
     def element_field(self) -> NestedField:
@@ -295,6 +305,11 @@ class MapType(_NestedValue):
         object.__setattr__(self, "value_id", value_id)
         object.__setattr__(self, "value_type", type_from_json(value_type))
         object.__setattr__(self, "value_required", value_required)
+
+    @property
+    def type(self) -> str:
+        """The name of the kind of type in JSON."""
+        return "map"
 
     @property
     def key_field(self) -> NestedField:

@@ -1,26 +1,52 @@
+"""Names of tables and namespaces: what is refused, and by which errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
 import pytest
-from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
-from icefloe.exceptions import NoSuchTableError, ValidationError
+from icefloe.catalog import Catalog
+from icefloe.catalog.hadoop import HadoopCatalog
+from icefloe.catalog.memory import InMemoryCatalog
+from icefloe.catalog.sql import SqlCatalog
+from icefloe.exceptions import NoSuchNamespaceError
 
 
-def test_text_is_split_at_dots():
-    assert to_identifier("a.b.c") == ("a", "b", "c")
+@pytest.fixture(params=["sql", "memory", "hadoop"])
+def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    if request.param == "sql":
+        return SqlCatalog("c", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=str(tmp_path))
+    if request.param == "memory":
+        return InMemoryCatalog("c", warehouse=str(tmp_path))
+    return HadoopCatalog("c", warehouse=str(tmp_path))
 
 
-def test_tuple_is_taken_as_it_is():
-    assert to_identifier(("a", "b.c")) == ("a", "b.c")
+@pytest.mark.parametrize("name", [" ", ("a", " "), "a..b", "a.", ("",)])
+@pytest.mark.parametrize("error", [NoSuchNamespaceError, ValueError])
+@pytest.mark.parametrize("call", ["create_namespace", "drop_namespace", "load_namespace_properties", "list_tables"])
+def test_blank_level_of_a_namespace_is_refused(catalog: Any, name: Any, error: type[Exception], call: str) -> None:
+    with pytest.raises(error, match="contains an empty segment or a segment with only whitespace"):
+        getattr(catalog, call)(name)
 
 
-@pytest.mark.parametrize("name", ["a..b", ".a", ("a", "")], ids=["middle", "front", "tuple"])
-def test_empty_level_is_refused(name):
-    with pytest.raises(ValidationError, match="not a name"):
-        to_identifier(name)
+@pytest.mark.parametrize("name", ["", ()])
+@pytest.mark.parametrize("error", [NoSuchNamespaceError, ValueError])
+def test_empty_namespace_is_refused(catalog: Any, name: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="Empty namespace identifier"):
+        catalog.create_namespace(name)
 
 
-def test_table_needs_a_namespace():
-    with pytest.raises(NoSuchTableError, match=r"namespace\.table"):
-        split_table_identifier("events")
+def test_namespace_as_text_names_its_levels() -> None:
+    assert Catalog.namespace_to_string(("a", "b")) == "a.b"
+    with pytest.raises(NoSuchNamespaceError, match="Empty namespace identifier"):
+        Catalog.namespace_to_string((), NoSuchNamespaceError)
 
 
-def test_dotted_is_the_inverse_of_splitting():
-    assert dotted(to_identifier("a.b")) == "a.b"
+def test_database_and_table_have_one_level_each() -> None:
+    assert Catalog.identifier_to_database("a") == "a"
+    assert Catalog.identifier_to_database_and_table("a.b") == ("a", "b")
+    with pytest.raises(ValueError, match=r"hierarchical namespaces are not supported: a\.b"):
+        Catalog.identifier_to_database("a.b")
+    with pytest.raises(ValueError, match=r"hierarchical namespaces are not supported: a\.b\.c"):
+        Catalog.identifier_to_database_and_table("a.b.c")
