@@ -39,10 +39,10 @@ class Merge:
     """A merge that is being described; `execute()` runs it.
 
     Rows of the source and of the table match when all key columns are equal; null equals nothing. Of the clauses of one kind
-    the first whose condition holds applies. Conditions are text that compares columns with literals
-    (`"source.op == 'D'"`), or pyarrow expressions, which may compare anything
-    (`pc.field("source.at") > pc.field("target.at")`). A value is a column (`"source.x"`, `"target.x"`), a pyarrow
-    expression, or a literal.
+    the first whose condition is true applies. A string is Spark SQL over `source.<column>` and `target.<column>`, both as a
+    condition (`"source.op = 'D'"`) and as a value (`"source.n + 1"`); a literal text is quoted in it (`"'de'"`). Conditions
+    may be icefloe or pyarrow expressions instead, values pyarrow expressions or Python objects, which are literals.
+    `docs/merge.md` has the rule and the grammar.
 
     Example:
         >>> import pyarrow as pa
@@ -73,16 +73,15 @@ class Merge:
         """Replace target rows that match.
 
         Args:
-            set: Column to value; columns that are not named keep theirs. All columns of the source when None.
-            condition: When; always when None.
+            set: Column to value (SQL text, pyarrow expression or literal); columns that are not named keep theirs. All columns
+                of the source when None.
+            condition: When (SQL text, icefloe or pyarrow expression); always when None.
         """
-        self._matched.append(Clause(Action.UPDATE, condition, set))
-        return self
+        return self._add(self._matched, Action.UPDATE, condition, set, "when_matched_update")
 
     def when_matched_delete(self, condition: Condition = None) -> Self:
         """Delete target rows that match."""
-        self._matched.append(Clause(Action.DELETE, condition))
-        return self
+        return self._add(self._matched, Action.DELETE, condition, None, "when_matched_delete")
 
     def when_not_matched_insert(self, values: Values = None, condition: Condition = None) -> Self:
         """Insert source rows that match nothing.
@@ -91,8 +90,7 @@ class Merge:
             values: Column to value; columns that are not named get null. All columns of the source when None.
             condition: When; always when None. It sees the source alone.
         """
-        self._not_matched.append(Clause(Action.INSERT, condition, values))
-        return self
+        return self._add(self._not_matched, Action.INSERT, condition, values, "when_not_matched_insert")
 
     def when_not_matched_by_source_update(self, set: Values, condition: Condition = None) -> Self:  # noqa: A002 - SQL's word
         """Change target rows that nothing of the source matches. Values and condition see the target alone."""
@@ -100,19 +98,19 @@ class Merge:
             raise ValidationError(
                 "merge: rows that the source does not match can only be set to given values: set={...}"
             )
-        self._by_source.append(Clause(Action.UPDATE, condition, set))
-        return self
+        return self._add(self._by_source, Action.UPDATE, condition, set, "when_not_matched_by_source_update")
 
     def when_not_matched_by_source_delete(self, condition: Condition = None) -> Self:
         """Delete target rows that nothing of the source matches. The condition sees the target alone."""
-        self._by_source.append(Clause(Action.DELETE, condition))
-        return self
+        return self._add(self._by_source, Action.DELETE, condition, None, "when_not_matched_by_source_delete")
 
     def execute(self) -> MergeResult:
         """Run the merge and commit it as one snapshot; when it changes nothing, nothing is committed.
 
         Raises:
-            ValidationError: There is no clause, or several source rows match one target row.
+            ValidationError: There is no clause, a condition or value is refused or fails for a row, or several source rows match
+                one target row.
+            ResolveError: A name is no column.
             SchemaMismatchError: A value does not fit its column.
             ValidationException: A concurrent commit conflicts.
         """
@@ -122,3 +120,8 @@ class Merge:
         changes = join.changes(self._matched, self._not_matched, self._by_source)
         commit_merge(self._target, join, changes)
         return MergeResult(changes.updated, changes.deleted, changes.inserted)
+
+    def _add(self, clauses: list[Clause], action: Action, condition: Condition, values: Values, name: str) -> Self:
+        number = 1 + len(self._matched) + len(self._not_matched) + len(self._by_source)
+        clauses.append(Clause(action, condition, values, f"merge, clause {number} ({name})"))
+        return self

@@ -5,7 +5,6 @@ Conditions and values see a joined row, whose columns are named `source.<column>
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -13,19 +12,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icefloe.exceptions import FeatureUnsupportedError, ResolveError, SchemaMismatchError, ValidationError
-from icefloe.table.read_context import filter_json
+from icefloe.exceptions import SchemaMismatchError, ValidationError
+from icefloe.table.write.merge_expressions import SOURCE, TARGET, RowFunction, column, condition_of, null_of, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping, Sequence
 
     from icefloe.expressions import BooleanExpression
+    from icefloe.schema import Schema
+    from icefloe.table.write.merge_expressions import JoinedColumns
 
-    Condition: TypeAlias = str | BooleanExpression | pc.Expression | None
+    Condition: TypeAlias = str | BooleanExpression | pc.Expression | RowFunction | None
     Values: TypeAlias = Mapping[str, Any] | None
-
-SOURCE = "source."
-TARGET = "target."
 
 
 class Action(Enum):
@@ -38,162 +36,128 @@ class Action(Enum):
 
 @dataclass(frozen=True)
 class Clause:
-    """One WHEN of a merge.
+    """One WHEN of a merge, as it was given.
 
     Attributes:
         action: What happens.
         condition: When; None for always.
         values: Column to value; None for all columns of the source.
+        label: The clause in messages.
     """
 
     action: Action
     condition: Condition = None
     values: Values = None
+    label: str = "merge"
 
-    def needs_target(self) -> bool:
-        """Whether the clause looks at columns of the target other than the keys."""
-        return self.condition is not None or (self.values is not None and self.action is not Action.INSERT)
+    def bound(self, joined: JoinedColumns, target: Schema, schema: pa.Schema) -> BoundClause:
+        """Return the clause with names and types resolved.
+
+        Args:
+            joined: The columns that the clause sees.
+            target: The table's schema.
+            schema: The same as Arrow's.
+
+        Raises:
+            ValidationError: A condition or value is not understood, or not of the type that is needed.
+            ResolveError: A name is no column.
+            SchemaMismatchError: A value is for no column or has no place in it, or a required column has no value.
+        """
+        condition = None
+        if self.condition is not None:
+            condition = condition_of(self.condition, joined, f"{self.label}, condition")
+        if self.action is Action.DELETE:
+            return BoundClause(self, condition, ())
+        unknown = sorted(set(self.values or ()) - set(schema.names))
+        if unknown:
+            raise SchemaMismatchError(
+                f"{self.label}: the table has no column {unknown[0]!r} to set; it has {', '.join(schema.names)}"
+            )
+        values = [self._value(field, joined, target) for field in schema]
+        return BoundClause(self, condition, tuple(values))
+
+    def _value(self, field: pa.Field, joined: JoinedColumns, target: Schema) -> RowFunction:
+        if self.values is None:
+            return column(SOURCE + field.name, joined, self.label)
+        if field.name in self.values:
+            label = f"{self.label}, value of column {field.name!r}"
+            return value_of(self.values[field.name], field, target.find_field(field.name), joined, label)
+        if self.action is Action.UPDATE:
+            return column(TARGET + field.name, joined, self.label)
+        if not field.nullable:
+            raise SchemaMismatchError(f"{self.label}: the insert gives no value to the required column {field.name!r}")
+        return null_of(field.type)
 
 
-def apply_in_order(clauses: list[Clause], rows: pa.Table) -> list[pa.Array]:
+@dataclass(frozen=True)
+class BoundClause:
+    """A clause that is ready to run.
+
+    Attributes:
+        clause: The clause as it was given.
+        condition: When; None for always.
+        values: The value of each of the table's columns; none of a delete.
+    """
+
+    clause: Clause
+    condition: RowFunction | None
+    values: tuple[RowFunction, ...]
+
+    def reads_target(self) -> bool:
+        """Return whether the clause looks at columns of the target."""
+        functions = [*self.values, *([] if self.condition is None else [self.condition])]
+        return any(
+            function.columns is None or any(name.startswith(TARGET) for name in function.columns)
+            for function in functions
+        )
+
+    def new_rows(self, rows: pa.Table, schema: pa.Schema) -> pa.Table:
+        """Return what the clause makes of joined rows, in the target's columns.
+
+        Args:
+            rows: The joined rows that the clause applies to.
+            schema: The target's Arrow schema.
+        """
+        made = [
+            fitted(value.evaluate(rows), field, self.clause.label)
+            for value, field in zip(self.values, schema, strict=True)
+        ]
+        return pa.table(made, schema=pa.schema([field.with_nullable(True) for field in schema]))
+
+
+def apply_in_order(clauses: Sequence[BoundClause], rows: pa.Table) -> list[pa.Array]:
     """Return, for each clause, the numbers of the rows that it applies to; each row goes to the first that does."""
     taken: list[pa.Array] = []
     free = pa.repeat(pa.scalar(value=True), rows.num_rows)
     for clause in clauses:
-        mask = free if clause.condition is None else pc.and_(free, _holds(rows, clause.condition))
+        mask = free if clause.condition is None else _holds(clause.condition, rows, free)
         taken.append(pc.indices_nonzero(mask).cast(pa.int64()))
         free = pc.and_(free, pc.invert(mask))
     return taken
 
 
-def new_rows(clause: Clause, rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return what a clause makes of joined rows, in the target's columns.
-
-    Args:
-        clause: An update or an insert.
-        rows: The joined rows that it applies to.
-        schema: The target's Arrow schema.
-    """
-    names, expressions = [], []
-    for field in schema:
-        names.append(field.name)
-        expressions.append(_value(clause, field, rows.schema))
-    made = evaluate(rows, expressions, names)
-    return pa.table(
-        [fitted(made.column(one.name), one) for one in schema],
-        schema=pa.schema([f.with_nullable(True) for f in schema]),
-    )
-
-
-def evaluate(rows: pa.Table, expressions: list[pc.Expression], names: list[str]) -> pa.Table:
-    """Return the values of expressions over rows, in the rows' order.
-
-    Raises:
-        ValidationError: An expression does not fit the rows.
-    """
-    # It brings pyarrow's datasets along, and pandas: 60 MB that no reader needs.
-    from pyarrow import acero
-
-    source = acero.Declaration("table_source", acero.TableSourceNodeOptions(rows))
-    project = acero.Declaration("project", acero.ProjectNodeOptions(expressions, names))
-    try:
-        return acero.Declaration.from_sequence([source, project]).to_table(use_threads=False)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError) as error:
-        raise ValidationError(f"merge: an expression cannot be evaluated: {error}") from error
-
-
-def fitted(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
+def fitted(values: pa.ChunkedArray, field: pa.Field, label: str = "merge") -> pa.ChunkedArray:
     """Return a column in a field's type, when every value has a place in it.
 
     Raises:
         SchemaMismatchError: A value has none.
     """
+    if values.type == field.type:
+        return values
     try:
-        return column.cast(field.type)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise SchemaMismatchError(f"column {field.name!r}: {column.type} does not fit {field.type}: {error}") from error
-
-
-def _value(clause: Clause, field: pa.Field, joined: pa.Schema) -> pc.Expression:
-    if clause.values is None:
-        return _column(SOURCE + field.name, joined)
-    if field.name in clause.values:
-        return _expression(clause.values[field.name], field, joined)
-    if clause.action is Action.UPDATE:
-        return _column(TARGET + field.name, joined)
-    if not field.nullable:
-        raise SchemaMismatchError(f"merge: the insert gives no value to the required column {field.name!r}")
-    return pc.scalar(pa.scalar(None, field.type))
-
-
-def _expression(value: Any, field: pa.Field, joined: pa.Schema) -> pc.Expression:
-    if isinstance(value, pc.Expression):
-        return value
-    if isinstance(value, str) and value.startswith((SOURCE, TARGET)):
-        return _column(value, joined)
-    try:
-        return pc.scalar(pa.scalar(value, field.type))
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
+        return values.cast(field.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         raise SchemaMismatchError(
-            f"merge: {value!r} is no value of column {field.name!r} ({field.type}): {error}"
+            f"{label}: column {field.name!r}: {values.type} does not fit {field.type}: {error}"
         ) from error
 
 
-def _column(name: str, joined: pa.Schema) -> pc.Expression:
-    if joined.get_field_index(name) < 0:
-        raise ResolveError(f"merge: there is no column {name!r} here; there are {', '.join(sorted(joined.names))}")
-    return pc.field(name)
-
-
-def _holds(rows: pa.Table, condition: str | BooleanExpression | pc.Expression) -> pa.Array:
-    """Whether a condition is true; one that is unknown is not."""
-    is_arrow = isinstance(condition, pc.Expression)
-    own = condition if is_arrow else _from_json(json.loads(filter_json(condition)), rows.schema)
-    made = evaluate(rows, [own], ["holds"]).column("holds")
-    if not pa.types.is_boolean(made.type):
-        raise ValidationError(f"merge: a condition must be boolean, not {made.type}")
-    return pc.fill_null(made, False).combine_chunks()
-
-
-_COMPARISONS: dict[str, Callable[[Any, Any], pc.Expression]] = {
-    "lt": lambda a, b: a < b,
-    "lt-eq": lambda a, b: a <= b,
-    "gt": lambda a, b: a > b,
-    "gt-eq": lambda a, b: a >= b,
-    "eq": lambda a, b: a == b,
-    "not-eq": lambda a, b: a != b,
-}
-
-
-def _from_json(tree: Any, joined: pa.Schema) -> pc.Expression:
-    """Return a predicate that compares columns with literals as an Arrow expression."""
-    kind = "true" if tree is True else "false" if tree is False else tree["type"]
-    if kind in ("true", "false"):
-        return pc.scalar(kind == "true")
-    if kind in ("and", "or"):
-        left, right = _from_json(tree["left"], joined), _from_json(tree["right"], joined)
-        return left & right if kind == "and" else left | right
-    if kind == "not":
-        return ~_from_json(tree["child"], joined)
-    if not isinstance(tree["term"], str):
-        raise FeatureUnsupportedError(f"merge: a condition on the transform {tree['term'].get('transform')}")
-    column = _column(tree["term"], joined)
-    field = joined.field(tree["term"])
-    if kind in _COMPARISONS:
-        return _COMPARISONS[kind](column, _literal(tree["value"], field))
-    if kind in ("in", "not-in"):
-        found = column.isin(pa.array([_literal(value, field) for value in tree["values"]], field.type))
-        return found if kind == "in" else ~found
-    if kind in ("is-null", "not-null"):
-        return column.is_null() if kind == "is-null" else ~column.is_null()
-    if kind in ("is-nan", "not-nan"):
-        return pc.is_nan(column) if kind == "is-nan" else ~pc.is_nan(column)
-    found = pc.starts_with(column, tree["value"])
-    return found if kind == "starts-with" else ~found
-
-
-def _literal(value: Any, field: pa.Field) -> pa.Scalar:
-    try:
-        return pa.scalar(value).cast(field.type)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise ValidationError(f"merge: {value!r} is no value of {field.name!r} ({field.type}): {error}") from error
+def _holds(condition: RowFunction, rows: pa.Table, free: pa.Array) -> pa.Array:
+    """Return the free rows for which a condition is true; unknown is not. Taken rows are not evaluated, lest they fail."""
+    names = rows.column_names if condition.columns is None else sorted(condition.columns) or rows.column_names[:1]
+    seen = rows.select(names)
+    found = condition.evaluate(seen if pc.all(free).as_py() else seen.filter(free))
+    if not pa.types.is_boolean(found.type):
+        raise ValidationError(f"merge: a condition must be boolean, not {found.type}")
+    holds = pc.fill_null(found, False).combine_chunks()
+    return pc.replace_with_mask(free, free, holds) if len(holds) < len(free) else holds

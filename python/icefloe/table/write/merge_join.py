@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.expressions import AlwaysFalse, AlwaysTrue, And, GreaterThanOrEqual, LessThanOrEqual
+from icefloe.expressions.literals import DateLiteral, LongLiteral, TimeLiteral, TimestampLiteral
 from icefloe.io.pyarrow import schema_to_pyarrow
 from icefloe.table.read_context import schema_json
-from icefloe.table.write.merge_clauses import SOURCE, TARGET, Action, Clause, apply_in_order, fitted, new_rows
+from icefloe.table.write.merge_clauses import Action, BoundClause, Clause, apply_in_order, fitted
+from icefloe.table.write.merge_expressions import SOURCE, TARGET, JoinedColumns
 from icefloe.table.write.rows import FILE_ROW, POS, Positions, located, rows_at
 
 if TYPE_CHECKING:
@@ -70,14 +72,20 @@ class MergeJoin:
         self.plan = target.plan(self.row_filter)
 
     def changes(self, matched: list[Clause], not_matched: list[Clause], by_source: list[Clause]) -> MergeChanges:
-        """Return what the clauses do."""
-        if matched:
-            self._check_cardinality()
+        """Return what the clauses do.
+
+        Raises:
+            ValidationError: Several source rows match one target row, or a clause is refused; see `Clause.bound`.
+        """
+        # Every clause is checked before any row of the table is read.
+        on_matches = self._bound(matched, source=True, target=True)
+        on_source_rows = self._bound(not_matched, source=True, target=False)
+        on_rest = self._bound(by_source, source=False, target=True)
         outcomes = [
-            self._on_target_rows(matched, self._matches),
-            self._on_target_rows(by_source, self._unmatched_target),
+            self._on_target_rows(on_matches, self._matches),
+            self._on_target_rows(on_rest, self._unmatched_target),
         ]
-        inserts = self._inserts(not_matched)
+        inserts = self._inserts(on_source_rows)
         gone = pa.concat_tables([positions for _, positions, _ in outcomes])
         return MergeChanges(
             gone=Positions(gone.sort_by([(FILE_ROW, "ascending"), (POS, "ascending")])),
@@ -98,8 +106,8 @@ class MergeJoin:
     @cached_property
     def _matches(self) -> pa.Table:
         """Pairs of `__target_row` and `__source_row`, ascending by target row."""
-        left = _numbered(self._keys.select(list(self._on)), TARGET_ROW)
-        right = _numbered(self._source.select(list(self._on)), SOURCE_ROW)
+        left = _numbered(_join_keys(self._keys, self._on), TARGET_ROW)
+        right = _numbered(_join_keys(self._source, self._on), SOURCE_ROW)
         joined = left.join(right, keys=list(self._on), join_type="inner")
         return joined.select([TARGET_ROW, SOURCE_ROW]).sort_by([(TARGET_ROW, "ascending"), (SOURCE_ROW, "ascending")])
 
@@ -109,41 +117,48 @@ class MergeJoin:
         alone = rows.filter(pc.invert(pc.is_in(rows, self._matches.column(TARGET_ROW).combine_chunks())))
         return pa.table({TARGET_ROW: alone})
 
-    def _check_cardinality(self) -> None:
-        rows = self._matches.column(TARGET_ROW).combine_chunks()
-        # The pairs ascend by target row, so that equal ones are neighbours.
-        repeated = rows.slice(1).filter(pc.equal(rows.slice(1), rows.slice(0, max(len(rows) - 1, 0))))
+    def _check_cardinality(self, changed: pa.Array) -> None:
+        """Check that no target row is changed twice; ValidationError if one is."""
+        counts = pc.value_counts(changed)
+        repeated = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
         if len(repeated) > 0:
             key = self._keys.select(list(self._on)).slice(repeated[0].as_py(), 1).to_pylist()[0]
             raise ValidationError(
-                f"merge: several source rows match one target row ({len(repeated)} times, first at {key}); make "
-                f"{', '.join(self._on)} unique in the source"
+                f"merge: several source rows match one target row that they change ({len(repeated)} such rows, first {key}); "
+                f"make {', '.join(self._on)} unique in the source, or add a condition that one of them meets"
             )
 
     # ---- the clauses
 
-    def _on_target_rows(self, clauses: list[Clause], pairs: pa.Table) -> tuple[list[pa.Table], pa.Table, int]:
+    def _bound(self, clauses: list[Clause], *, source: bool, target: bool) -> list[BoundClause]:
+        schema = self._target.metadata.schema()
+        joined = JoinedColumns(self._source.schema if source else None, schema if target else None, schema)
+        return [clause.bound(joined, schema, self.schema) for clause in clauses]
+
+    def _on_target_rows(self, clauses: list[BoundClause], pairs: pa.Table) -> tuple[list[pa.Table], pa.Table, int]:
         """Return new rows, positions that are gone, and how many of these are deletions."""
         if not clauses or pairs.num_rows == 0:
             return [], self._positions(pa.array([], pa.int64())), 0
-        rows = self._joined(pairs, with_target=any(clause.needs_target() for clause in clauses))
+        rows = self._joined(pairs, with_target=any(clause.reads_target() for clause in clauses))
         made, gone, deleted = [], [], 0
         for clause, indices in zip(clauses, apply_in_order(clauses, rows), strict=True):
             gone.append(pairs.column(TARGET_ROW).combine_chunks().take(indices))
-            if clause.action is Action.DELETE:
+            if clause.clause.action is Action.DELETE:
                 deleted += len(indices)
             elif len(indices) > 0:
-                made.append(new_rows(clause, rows.take(indices), self.schema))
-        return made, self._positions(pa.concat_arrays(gone)), deleted
+                made.append(clause.new_rows(rows.take(indices), self.schema))
+        changed = pa.concat_arrays(gone)
+        self._check_cardinality(changed)
+        return made, self._positions(changed), deleted
 
-    def _inserts(self, clauses: list[Clause]) -> list[pa.Table]:
+    def _inserts(self, clauses: list[BoundClause]) -> list[pa.Table]:
         if not clauses:
             return []
         numbers = _row_numbers(self._source.num_rows)
         alone = numbers.filter(pc.invert(pc.is_in(numbers, self._matches.column(SOURCE_ROW).combine_chunks())))
         rows = _prefixed(self._source.take(alone), SOURCE)
         parts = zip(clauses, apply_in_order(clauses, rows), strict=True)
-        return [new_rows(clause, rows.take(indices), self.schema) for clause, indices in parts if len(indices) > 0]
+        return [clause.new_rows(rows.take(indices), self.schema) for clause, indices in parts if len(indices) > 0]
 
     def _joined(self, pairs: pa.Table, *, with_target: bool) -> pa.Table:
         """Return the pairs' columns, prefixed by side; `pairs` ascends by target row."""
@@ -152,8 +167,12 @@ class MergeJoin:
             source = _prefixed(self._source.take(pairs.column(SOURCE_ROW)), SOURCE)
             columns |= dict(zip(source.column_names, source.columns, strict=True))
         if with_target:
-            at = Positions(self._positions(pairs.column(TARGET_ROW).combine_chunks()))
+            target_rows = pairs.column(TARGET_ROW).combine_chunks()
+            distinct = pc.unique(target_rows)
+            at = Positions(self._positions(distinct))
             found = _prefixed(rows_at(self.plan, schema_json(self._target.metadata.schema()), at), TARGET)
+            if len(distinct) < len(target_rows):
+                found = found.take(pc.index_in(target_rows, distinct))
             columns |= dict(zip(found.column_names, found.columns, strict=True))
         if not columns:
             columns[TARGET_ROW] = pairs.column(TARGET_ROW)
@@ -180,17 +199,52 @@ def _key_ranges(source: pa.Table, on: tuple[str, ...]) -> BooleanExpression:
     """Return a filter that every target row passes which might match: each key between the source's least and greatest."""
     ranges: BooleanExpression = AlwaysTrue()
     for key in on:
-        column = source.column(key)
-        if pa.types.is_nested(column.type) or pa.types.is_boolean(column.type) or pa.types.is_binary(column.type):
+        column = _storage(source.column(key))
+        if pa.types.is_nested(column.type) or pa.types.is_boolean(column.type) or _is_bytes(column.type):
             continue
         bounds = pc.min_max(column)
-        least, greatest = bounds["min"].as_py(), bounds["max"].as_py()
-        if least is None or greatest is None:
+        if not bounds["min"].is_valid:
             return AlwaysFalse()
         if pa.types.is_floating(column.type):
             continue
+        least, greatest = _literal(bounds["min"]), _literal(bounds["max"])
         ranges = And(ranges, And(GreaterThanOrEqual(key, least), LessThanOrEqual(key, greatest)))
     return ranges
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_fixed_size_binary(kind))
+
+
+def _literal(bound: pa.Scalar) -> Any:
+    """Return a bound as a literal; moments as numbers, as Python's calendar ends in the year 9999."""
+    kind = bound.type
+    if pa.types.is_date(kind):
+        return DateLiteral(bound.cast(pa.int32()).as_py())
+    if pa.types.is_time(kind):
+        return TimeLiteral(bound.cast(pa.int64()).as_py())
+    if pa.types.is_timestamp(kind):
+        count = bound.cast(pa.int64()).as_py()
+        return LongLiteral(count) if kind.unit == "ns" else TimestampLiteral(count, kind.tz is not None)
+    return bound.as_py()
+
+
+def _join_keys(table: pa.Table, on: tuple[str, ...]) -> pa.Table:
+    """Return key columns in a form whose equality is a join's: all NaN are one, and -0.0 is 0.0, as in Spark."""
+    columns = {}
+    for name in on:
+        column = _storage(table.column(name))
+        if pa.types.is_floating(column.type):
+            nan = pa.scalar(float("nan"), column.type)
+            column = pc.if_else(pc.is_nan(column), nan, pc.add(column, pa.scalar(0.0, column.type)))
+        columns[name] = column
+    return pa.table(columns)
+
+
+def _storage(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if not isinstance(column.type, pa.BaseExtensionType):
+        return column
+    return pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
 
 
 def _prefixed(table: pa.Table, prefix: str) -> pa.Table:

@@ -25,9 +25,9 @@ def test_update_delete_and_insert_in_one_snapshot(new_table, rows, content, mode
 def test_first_clause_that_holds_applies(new_table, rows, content, mode):
     table = new_table(properties=mode)
     merge = table.merge(rows((1, "x", 1.0), (4, "x", 1.0), (5, "x", 1.0)), on=["id"])
-    merge.when_matched_update({"kind": "first"}, condition=pc.field("target.id") < 4)
+    merge.when_matched_update({"kind": "'first'"}, condition=pc.field("target.id") < 4)
     merge.when_matched_delete(condition=pc.field("target.value") > 2.2)
-    merge.when_matched_update({"kind": "last"})
+    merge.when_matched_update({"kind": pc.scalar("last")})
     merge.execute()
     assert {row for row in content(table) if row[0] in (1, 4, 5)} == {(1, "first", 0.5), (4, "last", 2.0)}
 
@@ -42,14 +42,16 @@ def test_values_are_columns_expressions_and_literals(new_table, rows, content, m
 
 def test_insert_of_named_columns_leaves_the_others_null(new_table, rows, content):
     table = new_table()
-    table.merge(rows((7, "x", 1.0)), on=["id"]).when_not_matched_insert({"id": "source.id", "kind": "fixed"}).execute()
+    table.merge(rows((7, "x", 1.0)), on=["id"]).when_not_matched_insert(
+        {"id": "source.id", "kind": "'fixed'"}
+    ).execute()
     assert (7, "fixed", None) in content(table)
 
 
 def test_rows_that_the_source_has_not(new_table, rows, content, mode):
     table = new_table(properties=mode)
     merge = table.merge(rows((1, "x", 1.0)), on=["id"])
-    merge.when_not_matched_by_source_delete("target.id > 4").when_not_matched_by_source_update({"kind": "old"})
+    merge.when_not_matched_by_source_delete("target.id > 4").when_not_matched_by_source_update({"kind": "'old'"})
     result = merge.execute()
     assert (result.rows_updated, result.rows_deleted) == (3, 2)
     assert content(table) == {(1, "a", 0.5), (2, "old", None), (3, "old", 1.5), (4, "old", 2.0)}
@@ -126,7 +128,7 @@ def test_missing_key_is_named(new_table, rows):
 def test_value_that_does_not_fit_is_refused(new_table, rows):
     table = new_table()
     with pytest.raises(SchemaMismatchError, match="'value'"):
-        table.merge(rows((1, "x", 1.0)), on=["id"]).when_matched_update({"value": "text"}).execute()
+        table.merge(rows((1, "x", 1.0)), on=["id"]).when_matched_update({"value": "'text'"}).execute()
     assert len(table.snapshots()) == 2
 
 

@@ -1,0 +1,318 @@
+"""Bind a syntax tree to columns: each node becomes a typed value, coerced as in Spark's ANSI mode."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.table.write.clause_sql import comparing, kinds, strings
+from icefloe.table.write.clause_sql.arithmetic import absolute, arithmetic, negated
+from icefloe.table.write.clause_sql.coercion import coerced, compared, require_boolean, to_common
+from icefloe.table.write.clause_sql.constants import number, type_of, typed_text
+from icefloe.table.write.clause_sql.parsing import parse, piece
+from icefloe.table.write.clause_sql.value import (
+    Value,
+    chosen,
+    computed,
+    conjunction,
+    disjunction,
+    first_not_null,
+    literal,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from icefloe.table.write.clause_sql.scope import Scope
+
+WAY_OUT = "write this part as a pyarrow expression, such as pc.field('source.x')"
+_COMPARISONS: dict[str, Callable[..., pa.Array]] = {
+    "EQ": comparing.equal,
+    "NEQ": comparing.not_equal,
+    "LT": comparing.less,
+    "LTE": comparing.less_equal,
+    "GT": comparing.greater,
+    "GTE": comparing.greater_equal,
+    "NullSafeEQ": comparing.null_safe_equal,
+}
+_PREDICATES = {*_COMPARISONS, "NullSafeNEQ", "Is", "In", "Between", "Like", "Not"}
+_ARITHMETIC = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%", "IntDiv": "div"}
+_UNKNOWN = literal(pa.scalar(None, pa.null()))
+
+
+def bind(text: str, scope: Scope) -> Value:
+    """Return the value of an SQL text over columns.
+
+    Raises:
+        ValidationError: The text is not SQL, or uses what the grammar lacks; the message names the part.
+        ResolveError: A name is no column.
+    """
+    try:
+        return _Binder(scope).bind(parse(text, scope.schema.names))
+    except RecursionError as error:
+        raise ValidationError("the expression is nested too deeply; write it as a pyarrow expression") from error
+
+
+class _Binder:
+    """The nodes of one tree."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+
+    def bind(self, node: Any) -> Value:
+        name = type(node).__name__
+        try:
+            return self._bound(name, node)
+        except (_NamedValidationError, _NamedResolveError):
+            raise
+        except ResolveError as error:
+            raise _NamedResolveError(str(error)) from error
+        except (ValidationError, pa.ArrowException, ValueError, ArithmeticError) as error:
+            raise _NamedValidationError(f"{piece(node)}: {error}") from error
+
+    def _bound(self, name: str, node: Any) -> Value:
+        if name in _COMPARISONS:
+            left, right = compared(self._operands(node))
+            return computed(pa.bool_(), _COMPARISONS[name], [left, right])
+        if name in {"And", "Or"}:
+            parts = [require_boolean(self.bind(part), name.lower()) for part in node.flatten(unnest=False)]
+            return functools.reduce(conjunction if name == "And" else disjunction, parts)
+        if name in _ARITHMETIC:
+            return arithmetic(_ARITHMETIC[name], self.bind(node.this), self.bind(node.expression))
+        found = getattr(self, f"_{name.lower()}", None)
+        if found is None:
+            raise ValidationError(f"not part of a merge's SQL; {WAY_OUT}")
+        value: Value = found(node)
+        return value
+
+    def _operands(self, node: Any) -> list[Value]:
+        for side in (node.this, node.expression):
+            if type(side).__name__ in _PREDICATES:
+                raise ValidationError(f"put {piece(side)} in parentheses")
+        return [self.bind(node.this), self.bind(node.expression)]
+
+    def _tested(self, node: Any) -> Value:
+        """Return the left side of a predicate, which is no predicate itself unless in parentheses."""
+        if type(node.this).__name__ in _PREDICATES:
+            raise ValidationError(f"put {piece(node.this)} in parentheses")
+        return self.bind(node.this)
+
+    # ---- names and literals
+
+    def _paren(self, node: Any) -> Value:
+        return self.bind(node.this)
+
+    def _column(self, node: Any) -> Value:
+        if type(node.this).__name__ == "Star":
+            raise ValidationError(f"not part of a merge's SQL; {WAY_OUT}")
+        return self.scope.resolve([part.name for part in node.parts])
+
+    def _dot(self, node: Any) -> Value:
+        parts = node.parts
+        if any(type(part).__name__ != "Identifier" for part in parts):
+            raise ValidationError(f"not part of a merge's SQL; {WAY_OUT}")
+        return self.scope.resolve([part.name for part in parts])
+
+    def _literal(self, node: Any) -> Value:
+        return literal(pa.scalar(node.this, pa.string())) if node.is_string else number(node.this)
+
+    def _null(self, node: Any) -> Value:
+        return _UNKNOWN
+
+    def _boolean(self, node: Any) -> Value:
+        return literal(pa.scalar(bool(node.this)))
+
+    def _hexstring(self, node: Any) -> Value:
+        digits = node.this if len(node.this) % 2 == 0 else f"0{node.this}"
+        return literal(pa.scalar(bytes.fromhex(digits), pa.binary()))
+
+    def _neg(self, node: Any) -> Value:
+        inner = node.this
+        if type(inner).__name__ == "Literal" and not inner.is_string:
+            return number(f"-{inner.this}")
+        return negated(self.bind(inner))
+
+    # ---- logic
+
+    def _not(self, node: Any) -> Value:
+        return _inverted(require_boolean(self.bind(node.this), "not"))
+
+    def _nullsafeneq(self, node: Any) -> Value:
+        left, right = compared(self._operands(node))
+        return computed(pa.bool_(), lambda a, b: pc.invert(comparing.null_safe_equal(a, b)), [left, right])
+
+    def _is(self, node: Any) -> Value:
+        tested, what = self._tested(node), node.expression
+        if type(what).__name__ == "Null":
+            return computed(pa.bool_(), pc.is_null, [tested])
+        if type(what).__name__ == "Boolean":
+            other = literal(pa.scalar(bool(what.this)))
+            return computed(pa.bool_(), comparing.null_safe_equal, [require_boolean(tested, "is"), other])
+        if type(what).__name__ == "Column" and what.name.lower() == "nan":
+            return _is_nan(tested)
+        raise ValidationError("expected null, true, false or nan after `is`")
+
+    def _isnan(self, node: Any) -> Value:
+        return _is_nan(self.bind(node.this))
+
+    def _in(self, node: Any) -> Value:
+        tested = self._tested(node)
+        listed = node.args.get("expressions") or []
+        if not listed or node.args.get("query") is not None:
+            raise ValidationError("`in` takes a list of values in parentheses")
+        tested, *members = compared([tested, *(self.bind(one) for one in listed)])
+        if all(member.constant for member in members):
+            values = pa.array([member.single().as_py() for member in members], tested.kind)
+            values = pa.concat_arrays([pa.array([], tested.kind), *_arrays(members)])
+            found = computed(pa.bool_(), lambda rows: comparing.is_member(rows, values), [tested])
+        else:
+            equals = [computed(pa.bool_(), comparing.equal, [tested, member]) for member in members]
+            found = functools.reduce(disjunction, equals)
+        return _inverted(found) if node.args.get("negate") else found
+
+    def _between(self, node: Any) -> Value:
+        tested = self._tested(node)
+        low, high = self.bind(node.args["low"]), self.bind(node.args["high"])
+        above = computed(pa.bool_(), comparing.greater_equal, compared([tested, low]))
+        below = computed(pa.bool_(), comparing.less_equal, compared([tested, high]))
+        found = conjunction(above, below)
+        return _inverted(found) if node.args.get("negate") else found
+
+    # ---- choices
+
+    def _if(self, node: Any) -> Value:
+        condition = require_boolean(self.bind(node.this), "if")
+        otherwise = node.args.get("false")
+        values = to_common([self.bind(node.args["true"]), _UNKNOWN if otherwise is None else self.bind(otherwise)])
+        return chosen([condition], values[:1], values[1])
+
+    def _case(self, node: Any) -> Value:
+        subject = None if node.this is None else self.bind(node.this)
+        conditions = []
+        for branch in node.args["ifs"]:
+            tested = self.bind(branch.this)
+            if subject is None:
+                conditions.append(require_boolean(tested, "when"))
+            else:
+                conditions.append(computed(pa.bool_(), comparing.equal, compared([subject, tested])))
+        otherwise = node.args.get("default")
+        values = [self.bind(branch.args["true"]) for branch in node.args["ifs"]]
+        values = to_common([*values, _UNKNOWN if otherwise is None else self.bind(otherwise)])
+        return chosen(conditions, values[:-1], values[-1])
+
+    def _coalesce(self, node: Any) -> Value:
+        return first_not_null(to_common([self.bind(one) for one in (node.this, *node.expressions)]))
+
+    def _nullif(self, node: Any) -> Value:
+        left = self.bind(node.this)
+        equal = computed(pa.bool_(), comparing.equal, compared([left, self.bind(node.expression)]))
+        return chosen([equal], [coerced(_UNKNOWN, left.kind)], left)
+
+    def _least(self, node: Any) -> Value:
+        return self._extreme(node, comparing.least)
+
+    def _greatest(self, node: Any) -> Value:
+        return self._extreme(node, comparing.greatest)
+
+    def _extreme(self, node: Any, function: Callable[..., pa.Array]) -> Value:
+        operands = compared([self.bind(one) for one in (node.this, *node.expressions)])
+        kind = operands[0].kind
+        return functools.reduce(lambda left, right: computed(kind, function, [left, right]), operands)
+
+    # ---- functions
+
+    def _abs(self, node: Any) -> Value:
+        return absolute(self.bind(node.this))
+
+    def _cast(self, node: Any) -> Value:
+        target = type_of(node.to)
+        if type(node.this).__name__ == "Literal":
+            made = typed_text(node.this, node.to)
+            if made is not None:
+                return made
+        return coerced(self.bind(node.this), target)
+
+    def _trycast(self, node: Any) -> Value:
+        if node.args.get("safe"):
+            raise ValidationError(f"not part of a merge's SQL; {WAY_OUT}")
+        return self._cast(node)
+
+    def _lower(self, node: Any) -> Value:
+        return computed(pa.string(), strings.lower, [self._text(node.this)])
+
+    def _upper(self, node: Any) -> Value:
+        return computed(pa.string(), strings.upper, [self._text(node.this)])
+
+    def _dpipe(self, node: Any) -> Value:
+        return self._joined([node.this, node.expression])
+
+    def _concat(self, node: Any) -> Value:
+        return self._joined(node.expressions)
+
+    def _joined(self, nodes: Sequence[Any]) -> Value:
+        parts = [self.bind(node) for node in nodes]
+        kind = pa.binary() if any(part.kind == pa.binary() for part in parts) else pa.string()
+        for part, node in zip(parts, nodes, strict=True):
+            if part.kind not in (kind, pa.null()):
+                raise ValidationError(
+                    f"{piece(node)} is {kinds.name_of(part.kind)}; cast({piece(node)} as {kinds.name_of(kind)})"
+                )
+        return computed(kind, strings.concatenated, [coerced(part, kind) for part in parts])
+
+    def _startswith(self, node: Any) -> Value:
+        tested, prefix = self._text(node.this), self._constant_text(node.expression)
+        return computed(pa.bool_(), lambda values: strings.starts_with(values, prefix), [tested])
+
+    def _like(self, node: Any) -> Value:
+        tested, pattern = coerced(self._tested(node), pa.string()), self._constant_text(node.expression)
+        strings.check_pattern(pattern)
+        found = computed(pa.bool_(), lambda values: strings.like(values, pattern), [tested])
+        return _inverted(found) if node.args.get("negate") else found
+
+    def _text(self, node: Any) -> Value:
+        value = self.bind(node)
+        if value.kind not in (pa.string(), pa.null()):
+            raise ValidationError(f"{piece(node)} is {kinds.name_of(value.kind)}; expected a string")
+        return coerced(value, pa.string())
+
+    def _constant_text(self, node: Any) -> str:
+        value = self.bind(node)
+        text = value.single().as_py() if value.constant else None
+        if not isinstance(text, str):
+            raise ValidationError(f"{piece(node)}: expected a literal string")
+        return text
+
+    def _anonymous(self, node: Any) -> Value:
+        name, arguments = str(node.this).lower(), node.expressions
+        if name in {"isnull", "isnotnull"} and len(arguments) == 1:
+            found = computed(pa.bool_(), pc.is_null, [self.bind(arguments[0])])
+            return found if name == "isnull" else _inverted(found)
+        raise ValidationError(f"not part of a merge's SQL; {WAY_OUT}")
+
+
+class _NamedValidationError(ValidationError):
+    """A refusal whose message names the part of the text."""
+
+
+class _NamedResolveError(ResolveError):
+    """A name that is no column, in a message that names the part of the text."""
+
+
+def _inverted(value: Value) -> Value:
+    return computed(pa.bool_(), pc.invert, [value])
+
+
+def _is_nan(value: Value) -> Value:
+    if value.kind == pa.null() or kinds.is_integer(value.kind):
+        return computed(pa.bool_(), lambda values: pc.and_(pc.is_null(values), pa.scalar(value=False)), [value])
+    if not pa.types.is_floating(value.kind):
+        raise ValidationError(f"NaN is a float or double, got {kinds.name_of(value.kind)}")
+    return computed(pa.bool_(), comparing.is_nan, [value])
+
+
+def _arrays(constants: Sequence[Value]) -> list[pa.Array]:
+    return [pa.array([constant.single()], constant.kind) for constant in constants]

@@ -1,0 +1,78 @@
+"""Implicit conversion of operands, as Spark's ANSI mode has it."""
+
+from __future__ import annotations
+
+import functools
+import uuid
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from icefloe.exceptions import ValidationError
+from icefloe.table.write.clause_sql import kinds
+from icefloe.table.write.clause_sql.casting import can_cast, cast
+from icefloe.table.write.clause_sql.value import Value, computed, literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def coerced(value: Value, kind: pa.DataType) -> Value:
+    """Return a value in a type.
+
+    Raises:
+        ValidationError: The types do not convert, or a literal has no place in the type.
+    """
+    if value.kind == kind:
+        return value
+    if kind == kinds.UUID and value.constant:
+        return _uuid(value)
+    if not can_cast(value.kind, kind):
+        raise ValidationError(f"a {kinds.name_of(value.kind)} does not convert to {kinds.name_of(kind)}")
+    if value.constant:
+        return literal(cast(pa.array([value.single()], value.kind), kind)[0])
+    return computed(kind, lambda values: cast(values, kind), [value], can_fail=True)
+
+
+def to_common(values: Sequence[Value]) -> list[Value]:
+    """Return values in their common type; ValidationError if there is none."""
+    found = functools.reduce(_wider, values[1:], values[0].kind)
+    return [coerced(value, found) for value in values]
+
+
+def compared(values: Sequence[Value]) -> list[Value]:
+    """Return values in their common type.
+
+    Raises:
+        ValidationError: There is none, or its values have no order.
+    """
+    found = to_common(values)
+    if not kinds.is_known(found[0].kind):
+        raise ValidationError(f"values of {found[0].kind} do not compare; compare their fields")
+    return found
+
+
+def require_boolean(value: Value, where: str) -> Value:
+    """Return a boolean; ValidationError for a value of any other type but null."""
+    if value.kind not in (pa.bool_(), pa.null()):
+        raise ValidationError(f"`{where}` takes a boolean, got {kinds.name_of(value.kind)}")
+    return coerced(value, pa.bool_())
+
+
+def _wider(kind: pa.DataType, value: Value) -> pa.DataType:
+    found = kinds.common(kind, value.kind)
+    if found is None:
+        raise ValidationError(f"{kinds.name_of(kind)} and {kinds.name_of(value.kind)} have no common type; cast one")
+    return found
+
+
+def _uuid(value: Value) -> Value:
+    given = value.single().as_py()
+    if isinstance(given, bytes) and len(given) == 16:
+        return literal(pa.scalar(given, kinds.UUID))
+    if given is None:
+        return literal(pa.scalar(None, kinds.UUID))
+    try:
+        return literal(pa.scalar(uuid.UUID(given).bytes, kinds.UUID))
+    except (ValueError, AttributeError, TypeError) as error:
+        raise ValidationError(f"{given!r} is no uuid") from error

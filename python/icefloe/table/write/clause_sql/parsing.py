@@ -1,0 +1,127 @@
+"""The text of a condition or value as a syntax tree."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from icefloe.exceptions import ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+QUOTE_HINT = "a literal text takes single quotes of its own: \"'de'\""
+_UNESCAPED = {
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "b": "\b",
+    "Z": "\x1a",
+    "\\": "\\",
+    "'": "'",
+    '"': '"',
+    "%": "\\%",
+    "_": "\\_",
+}
+_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.|$)", re.DOTALL)
+
+
+def parse(text: str, names: Collection[str] = ()) -> Any:
+    """Return the tree of one expression.
+
+    Double quotes beside a dot or around a whole name quote a name, as in row filters; else they quote a string, as in Spark.
+
+    Args:
+        text: One SQL expression.
+        names: Whole names of columns.
+
+    Raises:
+        ValidationError: The text is not one SQL expression.
+    """
+    from sqlglot import exp
+    from sqlglot.dialects.spark import Spark
+    from sqlglot.errors import SqlglotError
+
+    dialect = Spark()
+    try:
+        tokens = _respelled(dialect.tokenize(text), text, names)
+        if not tokens:
+            raise ValidationError("the text is empty")
+        trees = dialect.parser().parse_into(exp.Condition, tokens, text)
+    except SqlglotError as error:
+        raise ValidationError(f"not an SQL expression{_position(error)}; {QUOTE_HINT}") from error
+    except RecursionError as error:
+        raise ValidationError("the expression is nested too deeply; write it as a pyarrow expression") from error
+    if len(trees) != 1 or trees[0] is None:
+        raise ValidationError(f"expected one SQL expression, got {len(trees)}")
+    return trees[0]
+
+
+def piece(node: Any) -> str:
+    """Return the SQL of a part of a tree, for messages."""
+    shown: str = node.sql("spark")
+    return shown if len(shown) <= 80 else shown[:77] + "..."
+
+
+def _position(error: Any) -> str:
+    """Return where the parser stopped, if it reports that."""
+    while error is not None:
+        for found in getattr(error, "errors", ()):
+            if found.get("description") and found.get("col") is not None:
+                at = f" at character {found['col']}" if found["col"] else ""
+                return f"{at} ({found['description'].rstrip('.')})"
+        error = error.__cause__
+    return ""
+
+
+def _respelled(tokens: list[Any], text: str, names: Collection[str]) -> list[Any]:
+    """Return tokens whose strings are unescaped as Spark does and whose doubled quotes are joined."""
+    from sqlglot import TokenType
+
+    made: list[Any] = []
+    end_of_string = -2
+    for position, token in enumerate(tokens):
+        raw = text[token.start : token.end + 1]
+        if token.token_type is TokenType.STRING and raw[:1] in {"'", '"'}:
+            if raw[0] == '"' and (raw[1:-1] in names or _is_beside_dot(tokens, position)):
+                made.append(_copied(token, TokenType.IDENTIFIER, raw[1:-1]))
+                continue
+            unescaped = _unescaped(raw[1:-1])
+            if token.start == end_of_string + 1 and text[end_of_string] == raw[0]:
+                last = made.pop()
+                made.append(_copied(last, TokenType.STRING, last.text + raw[0] + unescaped))
+            else:
+                made.append(_copied(token, TokenType.STRING, unescaped))
+            end_of_string = token.end
+        else:
+            made.append(token)
+    return made
+
+
+def _is_beside_dot(tokens: list[Any], position: int) -> bool:
+    from sqlglot import TokenType
+
+    neighbours = [*tokens[max(position - 1, 0) : position], *tokens[position + 1 : position + 2]]
+    return any(token.token_type is TokenType.DOT for token in neighbours)
+
+
+def _copied(token: Any, kind: Any, text: str) -> Any:
+    return type(token)(kind, text, token.line, token.col, token.start, token.end, list(token.comments))
+
+
+def _unescaped(raw: str) -> str:
+    """Return the value of a string literal.
+
+    Raises:
+        ValidationError: A backslash introduces no escape sequence of Spark's; Spark would drop it.
+    """
+
+    def value_of(match: re.Match[str]) -> str:
+        found = match[1]
+        if found[:1] in {"u", "U"} and len(found) > 1:
+            return chr(int(found[1:], 16))
+        if found not in _UNESCAPED:
+            raise ValidationError(f"a backslash in a string is written twice: \\\\, got \\{found} in {raw!r}")
+        return _UNESCAPED[found]
+
+    return _ESCAPE.sub(value_of, raw)

@@ -1,0 +1,64 @@
+"""Functions of strings, as Spark evaluates them."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe.exceptions import ValidationError
+
+
+def concatenated(*parts: pa.Array) -> pa.Array:
+    """Return texts or bytes joined row by row; null where any part is."""
+    separator = "" if parts[0].type == pa.string() else b""
+    return pc.binary_join_element_wise(*parts, separator, null_handling="emit_null")
+
+
+def upper(values: pa.Array) -> pa.Array:
+    """Return texts in upper case; a letter may become several, as the German sharp s does."""
+    return _with_special(pc.utf8_upper(values), values, _special_upper(), str.upper)
+
+
+def lower(values: pa.Array) -> pa.Array:
+    """Return texts in lower case."""
+    return _with_special(pc.utf8_lower(values), values, "[\u0130\u03a3]", str.lower)
+
+
+def starts_with(values: pa.Array, prefix: str | bytes) -> pa.Array:
+    """Return whether values begin with a prefix."""
+    return pc.starts_with(values, prefix)
+
+
+def like(values: pa.Array, pattern: str) -> pa.Array:
+    """Return whether texts match a LIKE pattern, whose escape character is the backslash."""
+    return pc.match_like(values, pattern)
+
+
+def check_pattern(pattern: str) -> None:
+    """Check a LIKE pattern.
+
+    Raises:
+        ValidationError: A backslash precedes neither `%` nor `_` nor a backslash.
+    """
+    if re.sub(r"\\[%_\\]", "", pattern).count("\\") > 0:
+        raise ValidationError(f"a backslash in a LIKE pattern escapes %, _ or itself, got {pattern!r}")
+
+
+@functools.cache
+def _special_upper() -> str:
+    """Return a pattern of the characters whose upper case is longer than they are."""
+    found = [chr(code) for code in range(0x80, 0x1_0000) if len(chr(code).upper()) > 1]
+    return f"[{''.join(found)}]"
+
+
+def _with_special(changed: pa.Array, values: pa.Array, pattern: str, function: object) -> pa.Array:
+    """Replace results of texts that have characters which Arrow maps one to one and Unicode's full mapping does not."""
+    special = pc.fill_null(pc.match_substring_regex(values, pattern), False)
+    if not pc.any(special).as_py():
+        return changed
+    assert callable(function)
+    replaced = pa.array([function(text) for text in values.filter(special).to_pylist()], pa.string())
+    return pc.replace_with_mask(changed, special, replaced)

@@ -1,0 +1,146 @@
+"""A bound expression, and evaluation that skips rows whose branch is not taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe.exceptions import ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_ONE_ROW = pa.record_batch({"row": pa.nulls(1)})
+
+
+@dataclass(frozen=True)
+class Value:
+    """An expression whose columns and types are resolved.
+
+    Attributes:
+        kind: Type of the values.
+        evaluate: Returns the values for the rows of a batch.
+        columns: Columns of the batch that are read.
+        can_fail: Whether evaluation may raise for some rows, such as a division.
+        constant: Whether the value is the same for all rows and reads none.
+        digits: Precision of a whole number that is a literal.
+    """
+
+    kind: pa.DataType
+    evaluate: Callable[[pa.RecordBatch], pa.Array]
+    columns: frozenset[str] = frozenset()
+    can_fail: bool = False
+    constant: bool = False
+    digits: int | None = None
+
+    def single(self) -> pa.Scalar:
+        """Return the value of a constant."""
+        return self.evaluate(_ONE_ROW)[0]
+
+
+def literal(scalar: pa.Scalar, digits: int | None = None) -> Value:
+    """Return a constant."""
+    return Value(scalar.type, lambda rows: repeated(scalar, rows.num_rows), constant=True, digits=digits)
+
+
+def repeated(scalar: pa.Scalar, count: int) -> pa.Array:
+    """Return a scalar `count` times; nulls of any type."""
+    return pa.repeat(scalar, count) if scalar.is_valid else pa.nulls(count, scalar.type)
+
+
+def computed(
+    kind: pa.DataType, function: Callable[..., pa.Array], operands: Sequence[Value], *, can_fail: bool = False
+) -> Value:
+    """Return the result of a function of the operands' arrays; a constant is computed once, unless that fails."""
+
+    def evaluate(rows: pa.RecordBatch) -> pa.Array:
+        return function(*(operand.evaluate(rows) for operand in operands))
+
+    made = combined(kind, evaluate, operands, can_fail=can_fail)
+    if not made.constant:
+        return made
+    try:
+        return literal(made.single())
+    except (pa.ArrowException, ValidationError):
+        # The rows that it is evaluated for decide: a branch that no row takes does not fail.
+        return replace(made, constant=False)
+
+
+def combined(
+    kind: pa.DataType,
+    evaluate: Callable[[pa.RecordBatch], pa.Array],
+    operands: Sequence[Value],
+    *,
+    can_fail: bool = False,
+) -> Value:
+    """Return an expression over operands that it evaluates itself."""
+    return Value(
+        kind,
+        evaluate,
+        columns=frozenset().union(*(operand.columns for operand in operands)),
+        can_fail=can_fail or any(operand.can_fail for operand in operands),
+        constant=len(operands) > 0 and all(operand.constant for operand in operands),
+    )
+
+
+def conjunction(left: Value, right: Value) -> Value:
+    """Return `left and right`; the right side is not evaluated where the left is false."""
+    return _connected(left, right, pc.and_kleene, decisive=False)
+
+
+def disjunction(left: Value, right: Value) -> Value:
+    """Return `left or right`; the right side is not evaluated where the left is true."""
+    return _connected(left, right, pc.or_kleene, decisive=True)
+
+
+def _connected(left: Value, right: Value, function: Callable[..., pa.Array], *, decisive: bool) -> Value:
+    def evaluate(rows: pa.RecordBatch) -> pa.Array:
+        first = left.evaluate(rows)
+        if not right.can_fail:
+            return function(first, right.evaluate(rows))
+        open_rows = pc.fill_null(pc.invert(first) if decisive else first, True)
+        second = right.evaluate(rows.filter(open_rows))
+        return function(first, pc.replace_with_mask(pa.nulls(len(first), pa.bool_()), open_rows, second))
+
+    return combined(pa.bool_(), evaluate, [left, right])
+
+
+def chosen(conditions: Sequence[Value], values: Sequence[Value], otherwise: Value) -> Value:
+    """Return the value of the first condition that is true; every value is evaluated for its own rows only."""
+
+    def evaluate(rows: pa.RecordBatch) -> pa.Array:
+        numbers = pa.array(range(0), pa.int64()) if rows.num_rows == 0 else _row_numbers(rows.num_rows)
+        parts, places = [], []
+        for condition, value in zip(conditions, values, strict=True):
+            holds = pc.fill_null(condition.evaluate(rows), False)
+            parts.append(value.evaluate(rows.filter(holds)))
+            places.append(numbers.filter(holds))
+            rows, numbers = rows.filter(pc.invert(holds)), numbers.filter(pc.invert(holds))
+        parts.append(otherwise.evaluate(rows))
+        places.append(numbers)
+        return pa.concat_arrays(parts).take(pc.array_sort_indices(pa.concat_arrays(places)))
+
+    return combined(otherwise.kind, evaluate, [*conditions, *values, otherwise])
+
+
+def first_not_null(values: Sequence[Value]) -> Value:
+    """Return the first value that is not null; later ones are evaluated where earlier ones are null."""
+
+    def evaluate(rows: pa.RecordBatch) -> pa.Array:
+        found = values[0].evaluate(rows)
+        for value in values[1:]:
+            missing = pc.is_null(found)
+            if value.can_fail:
+                found = pc.replace_with_mask(found, missing, value.evaluate(rows.filter(missing)))
+            else:
+                found = pc.if_else(missing, value.evaluate(rows), found)
+        return found
+
+    return combined(values[0].kind, evaluate, values)
+
+
+def _row_numbers(count: int) -> pa.Array:
+    return pc.subtract(pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), count)), 1)

@@ -1,0 +1,265 @@
+"""Conditions and values of a merge, in every form that they are given in, as functions of joined rows."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe import _core
+from icefloe.exceptions import FeatureUnsupportedError, ResolveError, SchemaMismatchError, ValidationError
+from icefloe.expressions import BooleanExpression
+from icefloe.expressions.filter import Filter
+from icefloe.expressions.literals import Literal
+from icefloe.io.pyarrow import pyarrow_to_schema, schema_to_pyarrow
+from icefloe.schema import Schema, assign_fresh_type_ids
+from icefloe.table.read_context import schema_json
+from icefloe.table.write.clause_sql import kinds
+from icefloe.table.write.clause_sql.binding import bind
+from icefloe.table.write.clause_sql.coercion import coerced
+from icefloe.table.write.clause_sql.scope import Scope
+from icefloe.table.write.clause_sql.value import repeated
+from icefloe.types import NestedField, StructType, UUIDType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from icefloe.table.write.clause_sql.value import Value
+
+SOURCE = "source."
+TARGET = "target."
+MAX_BATCH_ROWS = 1 << 20
+_ARROW_ERRORS = (pa.ArrowException, ArithmeticError)
+
+
+@dataclass(frozen=True)
+class RowFunction:
+    """A column that is computed of joined rows.
+
+    Attributes:
+        evaluate: Returns the values for the rows of a table.
+        columns: The columns that are read; None for any.
+    """
+
+    evaluate: Callable[[pa.Table], pa.ChunkedArray]
+    columns: frozenset[str] | None
+
+
+@dataclass(frozen=True)
+class JoinedColumns:
+    """The columns that a clause sees: those of the source, of the target, or of both.
+
+    Attributes:
+        source: Arrow schema of the source, shared columns in the table's types; None where no source row is.
+        target: The table's schema; None where no target row is.
+        table: The table's schema in any case.
+    """
+
+    source: pa.Schema | None
+    target: Schema | None
+    table: Schema
+
+    @cached_property
+    def arrow(self) -> pa.Schema:
+        """Fields `source.<column>` and `target.<column>`."""
+        sides = [] if self.source is None else [pa.field(SOURCE + one.name, one.type) for one in self.source]
+        if self.target is not None:
+            sides += [pa.field(TARGET + one.name, one.type) for one in schema_to_pyarrow(self.target)]
+        return pa.schema(sides)
+
+    @cached_property
+    def scope(self) -> Scope:
+        """The names that a text may use."""
+        uuids = {field.name for field in self.table.fields if isinstance(field.field_type, UUIDType)}
+        return Scope(self.arrow, frozenset(f"{side}{name}" for side in (SOURCE, TARGET) for name in uuids))
+
+    @cached_property
+    def structs(self) -> Schema:
+        """The columns as two structs `source` and `target`; without those that no Iceberg type holds."""
+        shared = {field.name: field for field in self.table.fields}
+        sides = []
+        if self.source is not None:
+            fields = [shared.get(one.name) or _iceberg_field(one) for one in self.source]
+            sides.append(NestedField(0, "source", StructType(*(one for one in fields if one is not None))))
+        if self.target is not None:
+            sides.append(NestedField(0, "target", StructType(*self.target.fields)))
+        # Ids of the two sides collide, and columns of the source alone have none.
+        struct = assign_fresh_type_ids(StructType(*sides), itertools.count(1).__next__)
+        assert isinstance(struct, StructType)
+        return Schema(*struct.fields)
+
+
+def condition_of(given: Any, joined: JoinedColumns, label: str) -> RowFunction:
+    """Return a condition as a function of joined rows.
+
+    Raises:
+        ValidationError: The condition is not understood, or not boolean.
+        ResolveError: A name is no column.
+    """
+    if isinstance(given, RowFunction):
+        return given
+    if isinstance(given, str):
+        value = _bound(given, joined, label)
+        if value.kind not in (pa.bool_(), pa.null()):
+            raise ValidationError(
+                f"{label} {given!r}: expected a boolean, got {kinds.name_of(value.kind)}; compare it with something"
+            )
+        return _of_text(value, pa.bool_(), given, label)
+    if isinstance(given, BooleanExpression):
+        return _of_filter(given, joined, label)
+    if isinstance(given, pc.Expression):
+        return _of_arrow(given, label)
+    raise ValidationError(
+        f"{label}: expected SQL text, an icefloe expression or a pyarrow expression, got a {type(given).__name__}"
+    )
+
+
+def value_of(given: Any, field: pa.Field, column_field: NestedField, joined: JoinedColumns, label: str) -> RowFunction:
+    """Return the value of a column as a function of joined rows: text is SQL, anything but an expression a literal.
+
+    Args:
+        given: The value.
+        field: The column in the table's Arrow schema.
+        column_field: The column in the table's schema.
+        joined: The columns that the clause sees.
+        label: The value in messages.
+
+    Raises:
+        ValidationError: A text is not understood.
+        ResolveError: A name is no column.
+        SchemaMismatchError: The value is of a type that the column does not take.
+    """
+    if isinstance(given, str):
+        return _of_stored_text(given, field, joined, label)
+    if isinstance(given, pc.Expression):
+        return _of_arrow(given, label)
+    try:
+        scalar = _scalar(given, field.type, column_field)
+    except (pa.ArrowException, TypeError, ValidationError, ValueError) as error:
+        raise SchemaMismatchError(
+            f"{label}: {given!r} is no value of a column of type {column_field.field_type}: {error}"
+        ) from error
+    return _constant(scalar, field.type)
+
+
+def column(name: str, joined: JoinedColumns, label: str) -> RowFunction:
+    """Return a joined column, by its whole name."""
+    if name not in joined.arrow.names:
+        raise ResolveError(f"{label}: there is no column {name!r}; there are {', '.join(sorted(joined.arrow.names))}")
+    return RowFunction(lambda rows: rows.column(name), frozenset([name]))
+
+
+def null_of(kind: pa.DataType) -> RowFunction:
+    """Return null in every row."""
+    return RowFunction(lambda rows: pa.chunked_array([pa.nulls(rows.num_rows, kind)]), frozenset())
+
+
+# ---- the forms
+
+
+def _bound(text: str, joined: JoinedColumns, label: str) -> Value:
+    try:
+        return bind(text, joined.scope)
+    except ResolveError as error:
+        raise ResolveError(f"{label} {text!r}: {error}") from error
+    except ValidationError as error:
+        raise ValidationError(f"{label} {text!r}: {error}") from error
+
+
+def _of_text(value: Value, kind: pa.DataType, text: str, label: str) -> RowFunction:
+    def evaluate(rows: pa.Table) -> pa.ChunkedArray:
+        names = sorted(value.columns) or rows.column_names[:1]
+        try:
+            parts = [value.evaluate(batch) for batch in rows.select(names).to_batches(MAX_BATCH_ROWS)]
+            return pa.chunked_array(parts, value.kind).cast(kind)
+        except (*_ARROW_ERRORS, ValidationError) as error:
+            raise ValidationError(f"{label} {text!r}: {error}") from error
+
+    return RowFunction(evaluate, value.columns)
+
+
+def _of_stored_text(text: str, field: pa.Field, joined: JoinedColumns, label: str) -> RowFunction:
+    value, kind = _bound(text, joined, label), kinds.canonical(field.type)
+    if TARGET + field.name in joined.scope.uuids:
+        kind = kinds.UUID
+    if kinds.is_known(kind) and kinds.is_known(value.kind):
+        try:
+            value = coerced(value, kind)
+        except (ValidationError, *_ARROW_ERRORS) as error:
+            raise SchemaMismatchError(f"{label} {text!r}: {error}") from error
+    return _of_text(value, value.kind, text, label)
+
+
+def _of_filter(condition: BooleanExpression, joined: JoinedColumns, label: str) -> RowFunction:
+    """Evaluate an expression as a row filter over the structs `source` and `target`."""
+    schema = joined.structs
+    row_filter = Filter.of(condition, schema)
+    try:
+        text = row_filter.json
+        row_filter.bound  # noqa: B018 - raises for names that are unknown
+    except ResolveError as error:
+        raise ResolveError(f"{label}: {error}; the columns are {', '.join(joined.arrow.names)}") from error
+    except ValidationError as error:
+        raise ValidationError(f"{label}: {error}") from error
+    whole, shape = schema_json(schema), schema_to_pyarrow(schema)
+
+    def evaluate(rows: pa.Table) -> pa.ChunkedArray:
+        masks = [_core.filter_rows(whole, text, _nested(batch, shape)) for batch in rows.to_batches(MAX_BATCH_ROWS)]
+        return pa.chunked_array(masks, pa.bool_())
+
+    return RowFunction(evaluate, None)
+
+
+def _of_arrow(expression: pc.Expression, label: str) -> RowFunction:
+    def evaluate(rows: pa.Table) -> pa.ChunkedArray:
+        # It brings pyarrow's datasets along, and pandas: 60 MB that no reader needs.
+        from pyarrow import acero
+
+        source = acero.Declaration("table_source", acero.TableSourceNodeOptions(rows))
+        project = acero.Declaration("project", acero.ProjectNodeOptions([expression], ["value"]))
+        try:
+            return acero.Declaration.from_sequence([source, project]).to_table(use_threads=False).column("value")
+        except pa.ArrowException as error:
+            raise ValidationError(f"{label}: the expression {expression} cannot be evaluated: {error}") from error
+
+    return RowFunction(evaluate, None)
+
+
+def _constant(scalar: pa.Scalar, kind: pa.DataType) -> RowFunction:
+    return RowFunction(
+        lambda rows: pa.chunked_array([repeated(scalar, rows.num_rows)], scalar.type).cast(kind), frozenset()
+    )
+
+
+def _scalar(given: Any, kind: pa.DataType, column_field: NestedField) -> pa.Scalar:
+    storage = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+    if isinstance(given, pa.Scalar):
+        return (given.value if isinstance(given, pa.ExtensionScalar) else given).cast(storage)
+    value = given.to(column_field.field_type).value if isinstance(given, Literal) else given
+    if hasattr(value, "bytes") and isinstance(column_field.field_type, UUIDType):
+        value = value.bytes
+    return pa.scalar(value, storage)
+
+
+# ---- joined rows as two structs
+
+
+def _iceberg_field(field: pa.Field) -> NestedField | None:
+    try:
+        return pyarrow_to_schema(pa.schema([field.remove_metadata()]), format_version=3).fields[0]
+    except FeatureUnsupportedError:
+        return None
+
+
+def _nested(batch: pa.RecordBatch, shape: pa.Schema) -> pa.RecordBatch:
+    """Return joined rows as a batch of the columns `source` and `target`."""
+    sides = []
+    for side in shape:
+        fields = [side.type.field(index) for index in range(side.type.num_fields)]
+        columns = [batch.column(f"{side.name}.{field.name}").cast(field.type) for field in fields]
+        sides.append(pa.StructArray.from_arrays(columns, fields=[field.with_nullable(True) for field in fields]))
+    return pa.RecordBatch.from_arrays(sides, names=[side.name for side in shape])
