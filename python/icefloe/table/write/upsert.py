@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 from icefloe.exceptions import ValidationError
 from icefloe.table.write.arrow_input import to_table
 from icefloe.table.write.merge import Merge
-from icefloe.table.write.merge_clauses import SOURCE, TARGET
+from icefloe.table.write.merge_expressions import MAX_BATCH_ROWS, SOURCE, TARGET, RowFunction
+from icefloe.table.write.row_difference import rows_differ
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +44,7 @@ def upsert_rows(  # noqa: PLR0913  the choices that an upsert has
     insert: bool,
     case_sensitive: bool = True,
 ) -> UpsertResult:
-    """Upsert rows by key. Rows that are equal already are left alone.
+    """Upsert rows by key. Rows that are equal already are left alone; see `row_difference`.
 
     Args:
         target: The table.
@@ -67,7 +68,7 @@ def upsert_rows(  # noqa: PLR0913  the choices that an upsert has
     merge = Merge(target, rows, keys)
     if update:
         others = [field.name for field in schema.fields if field.name not in keys]
-        merge.when_matched_update(condition=_differs(rows, others))
+        merge.when_matched_update(condition=_differs([name for name in others if name in rows.column_names]))
     if insert:
         merge.when_not_matched_insert()
     result = merge.execute()
@@ -114,12 +115,15 @@ def _check_unique(rows: pa.Table, keys: list[str]) -> None:
         raise ValidationError(f"upsert: several rows have the key {first}; make {', '.join(keys)} unique in the data")
 
 
-def _differs(rows: pa.Table, names: list[str]) -> pc.Expression:
-    """Return whether any column differs, null being equal to null. Nested columns count as different."""
-    differs = pc.scalar(value=False)
-    for name in names:
-        if name not in rows.column_names or pa.types.is_nested(rows.schema.field(name).type):
-            return pc.scalar(value=True)
-        source, target = pc.field(SOURCE + name), pc.field(TARGET + name)
-        differs = differs | pc.coalesce(source != target, source.is_null() != target.is_null())
-    return differs
+def _differs(names: list[str]) -> RowFunction:
+    """Return the condition that any of some columns differs between source and target."""
+    source, target = [SOURCE + name for name in names], [TARGET + name for name in names]
+
+    def evaluate(rows: pa.Table) -> pa.ChunkedArray:
+        parts = []
+        for batch in rows.select([*source, *target]).to_batches(MAX_BATCH_ROWS):
+            left, right = ([batch.column(name) for name in side] for side in (source, target))
+            parts.append(rows_differ(left, right) if names else pa.repeat(pa.scalar(value=False), batch.num_rows))
+        return pa.chunked_array(parts, pa.bool_())
+
+    return RowFunction(evaluate, frozenset([*source, *target]))

@@ -1,0 +1,104 @@
+"""Which rows an upsert rewrites."""
+
+from __future__ import annotations
+
+import struct
+from datetime import datetime, timezone
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+NAN = float("nan")
+OTHER_NAN = struct.unpack("<d", struct.pack("<Q", 0x7FF8_0000_0000_0001))[0]
+PAIR = pa.struct([("a", pa.float64()), ("b", pa.list_(pa.string()))])
+MAP = pa.map_(pa.string(), pa.float64())
+
+
+def upserted(catalog, kind, before, after, after_kind=None):
+    """How many rows an upsert of one column updates, and the column afterwards."""
+    ids = list(range(len(before)))
+    table = catalog.create_table("db.u", pa.schema([("id", pa.int64()), ("v", kind)]))
+    table.append(pa.table({"id": pa.array(ids, pa.int64()), "v": pa.array(before, kind)}))
+    column = after if isinstance(after, pa.Array) else pa.array(after, after_kind or kind)
+    result = table.upsert(pa.table({"id": pa.array(ids, pa.int64()), "v": column}), join_cols=["id"])
+    assert result.rows_inserted == 0
+    assert len(table.snapshots()) == (1 if result.rows_updated == 0 else 2)
+    return result.rows_updated, table.scan().to_arrow().sort_by("id").column("v").to_pylist()
+
+
+UNCHANGED = [
+    (pa.float64(), [NAN, None, 1.5]),
+    (pa.float32(), [NAN, None, 1.5]),
+    (pa.string(), ["", None, "a"]),
+    (pa.binary(), [b"", None, b"\x00\xff"]),
+    (pa.binary(3), [b"abc", None]),
+    (pa.bool_(), [True, None, False]),
+    (pa.decimal128(10, 2), [Decimal("1.50"), None]),
+    (pa.timestamp("us", "UTC"), [datetime(2026, 1, 1, tzinfo=timezone.utc), None]),
+    (PAIR, [None, {"a": None, "b": None}, {"a": NAN, "b": ["x", None]}, {"a": 1.0, "b": []}]),
+    (pa.list_(pa.float64()), [None, [], [NAN, None], [1.0]]),
+    (pa.list_(pa.list_(pa.int64())), [None, [], [[]], [[1, None], None]]),
+    (MAP, [None, [], [("a", NAN), ("b", None)]]),
+    (pa.list_(PAIR), [None, [None, {"a": NAN, "b": None}]]),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"), UNCHANGED, ids=lambda one: str(one) if isinstance(one, pa.DataType) else ""
+)
+def test_upsert_leaves_unchanged_rows_alone(catalog, kind, values):
+    assert upserted(catalog, kind, values, values)[0] == 0
+
+
+CHANGED = [
+    (pa.float64(), [NAN, None, 1.0, 1.0], [1.0, NAN, NAN, None]),
+    (pa.string(), ["a", None, ""], [None, "", "b"]),
+    (pa.binary(), [b"", None], [None, b""]),
+    (
+        PAIR,
+        [None, {"a": 1.0, "b": ["x"]}, {"a": NAN, "b": ["x"]}],
+        [{}, {"a": 1.0, "b": ["y"]}, {"a": 1.0, "b": ["x"]}],
+    ),
+    (pa.list_(pa.float64()), [None, [], [1.0], [1.0]], [[], [None], [1.0, 2.0], [NAN]]),
+    (MAP, [None, [("a", 1.0)], [("a", 1.0)]], [[], [("b", 1.0)], [("a", NAN)]]),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "after"), CHANGED, ids=lambda one: str(one) if isinstance(one, pa.DataType) else ""
+)
+def test_upsert_rewrites_every_changed_row(catalog, kind, before, after):
+    assert upserted(catalog, kind, before, after)[0] == len(before)
+
+
+def test_upsert_takes_all_nan_for_one_value(catalog):
+    assert upserted(catalog, pa.float64(), [NAN], [OTHER_NAN])[0] == 0
+
+
+def test_upsert_takes_negative_zero_for_another_value_than_zero(catalog):
+    updated, values = upserted(catalog, pa.float64(), [0.0, -0.0], [-0.0, -0.0])
+    assert updated == 1
+    assert [str(value) for value in values] == ["-0.0", "-0.0"]
+
+
+def test_upsert_compares_decimals_of_another_scale_by_value(catalog):
+    given = pa.array([Decimal("1.5000"), Decimal("2.1000")], pa.decimal128(12, 4))
+    assert upserted(catalog, pa.decimal128(10, 2), [Decimal("1.50"), Decimal("2.00")], given) == (
+        1,
+        [Decimal("1.50"), Decimal("2.10")],
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [(pa.string(), ["a", None, "b"]), (pa.binary(), [b"a", None]), (pa.decimal128(9, 2), [Decimal(1)])],
+)
+def test_upsert_of_dictionary_encoded_data_compares_values(catalog, kind, values):
+    assert upserted(catalog, kind, values, pa.array(values, kind).dictionary_encode())[0] == 0
+
+
+def test_upsert_of_large_and_view_layouts_compares_values(catalog):
+    assert upserted(catalog, pa.string(), ["a", None], ["a", None], pa.large_string())[0] == 0
+    catalog.drop_table("db.u")
+    assert upserted(catalog, pa.list_(pa.int64()), [[1], None], [[1], None], pa.large_list(pa.int64()))[0] == 0
