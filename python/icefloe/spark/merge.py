@@ -1,6 +1,7 @@
 """MERGE, UPDATE and DELETE with DataFrames: planned here, joined by Spark, committed in one snapshot.
 
-Conditions and values are Spark columns or Spark SQL text over the two sides ``target`` and ``source``. The mode is the table's
+A string is Spark SQL over the two sides ``source`` and ``target``, both as a condition and as a value, as in ``Table.merge``;
+``docs/merge.md`` has the rule. Columns are taken as they are, anything else is a literal. The mode is the table's
 (``write.merge.mode``, ``write.update.mode``, ``write.delete.mode``): ``merge-on-read`` writes position deletes beside new rows,
 ``copy-on-write``, the default of the format, rewrites the files that hold changed rows. Others may commit meanwhile: the commit
 checks what they did against the snapshot that was read, as strictly as ``write.<operation>.isolation-level`` asks.
@@ -80,9 +81,9 @@ class MergeBuilder:
         """Replace target rows that match.
 
         Args:
-            set: Column to Spark column or SQL text (``"source.n + 1"``); columns that are not named keep their values. None sets
-                all columns to the source's of the same name.
-            condition: When, over ``target`` and ``source``; always if None.
+            set: Column to SQL text (``"source.n + 1"``, ``"'de'"``), Spark column or literal; columns that are not named keep
+                their values. None sets all columns to the source's of the same name.
+            condition: When, over ``target`` and ``source``, as SQL text or Spark column; always if None.
         """
         return self._add(Clause.make("matched", Action.UPDATE, condition, set))
 
@@ -98,8 +99,8 @@ class MergeBuilder:
         """Insert source rows that match nothing.
 
         Args:
-            values: Column to Spark column or SQL text over ``source``; columns that are not named become null. None takes all
-                columns from the source's of the same name.
+            values: Column to SQL text over ``source``, Spark column or literal; columns that are not named become null. None
+                takes all columns from the source's of the same name.
             condition: When, over ``source``; always if None.
         """
         return self._add(Clause.make("not matched", Action.INSERT, condition, values))
@@ -120,7 +121,9 @@ class MergeBuilder:
         """Run the merge and commit it in one snapshot; if it changes nothing, nothing is committed.
 
         Raises:
-            ValidationError: There is no clause, or several source rows match one target row that they change.
+            ValidationError: There is no clause, Spark refuses a condition or value, or several source rows match one target row
+                that they change.
+            ResolveError: A name is no column.
             SchemaMismatchError: A value does not fit its column.
             ValidationException: What others committed meanwhile conflicts.
         """
@@ -179,7 +182,8 @@ def update(  # noqa: PLR0913  all but the first three have defaults
 
     Args:
         table: Table.
-        set: Column to Spark column or SQL text over the table's columns (``"l_tax * 2"``).
+        set: Column to SQL text over the table's columns (``"l_tax * 2"``), Spark column or literal; a string is SQL, as in a
+            merge.
         where: Filter, as text or expression; all rows if None.
         spark: Session; the active one if None.
         branch: Branch to change; main if None.

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
-from icefloe.exceptions import SchemaMismatchError, ValidationError
+from icefloe.conversions import temporal
+from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationError
+from icefloe.expressions.literals import DateLiteral, Literal, TimestampLiteral, UUIDLiteral
 from icefloe.spark.conform import fits
 from icefloe.spark.predicate_column import column_of
 from icefloe.table.write.merge_clauses import Action
@@ -15,7 +19,7 @@ from icefloe.table.write.merge_clauses import Action
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pyspark.sql import Column
+    from pyspark.sql import Column, DataFrame
 
 CLAUSE = "__icefloe_clause"
 """Column with the number of the clause that applies to a row, null if none does."""
@@ -83,7 +87,63 @@ class Clause:
 
 def as_column(value: Any) -> Column:
     """Return a value as a column: text is Spark SQL, columns stay, anything else is a literal."""
-    return F.expr(value) if isinstance(value, str) else F.lit(value)
+    if isinstance(value, str):
+        return F.expr(value)
+    return _literal_column(value) if isinstance(value, Literal) else F.lit(value)
+
+
+def _literal_column(value: Literal) -> Column:
+    raw = value.value
+    if isinstance(value, DateLiteral):
+        return F.lit(temporal.days_to_date(raw))
+    if isinstance(value, TimestampLiteral):
+        kind = "timestamp" if value.zoned else "timestamp_ntz"
+        return F.lit(temporal.timestamp_to_text(raw, "+00:00" if value.zoned else "")).cast(kind)
+    if isinstance(value, UUIDLiteral):
+        return F.lit(str(uuid.UUID(bytes=raw)))
+    return F.lit(bytearray(raw)) if isinstance(raw, bytes) else F.lit(raw)
+
+
+def check_expressions(clauses: Sequence[Clause], struct: Any, frames: Mapping[str, DataFrame]) -> None:
+    """Check, before any job, that Spark can resolve every condition and value.
+
+    Args:
+        clauses: The clauses.
+        struct: The table's Spark schema.
+        frames: The rows that the clauses of each kind see.
+
+    Raises:
+        ResolveError: A name is no column.
+        ValidationError: Spark refuses a text for another reason, or a condition is not boolean.
+    """
+    for number, clause in enumerate(clauses, 1):
+        label = f"merge, clause {number} (when_{clause.kind.replace(' ', '_')}_{clause.action.value})"
+        if clause.condition is not None:
+            _check(frames[clause.kind], clause.condition, "boolean", f"{label}, condition")
+        for name, value in (clause.values or {}).items():
+            if name in struct.names:
+                _check(frames[clause.kind], value, struct[name].dataType, f"{label}, value of column {name!r}")
+
+
+def _check(frame: DataFrame, given: Any, kind: Any, label: str) -> None:
+    try:
+        column = as_column(given)
+        # Over Spark Connect it is the schema that makes Spark analyse the expression.
+        found = frame.select(F.when(column, F.lit(1)) if kind == "boolean" else column.cast(kind)).schema
+    except AnalysisException as error:
+        shown = f"{given!r}" if isinstance(given, str) else str(given)
+        condition = error.getCondition() or ""
+        if condition.startswith("UNRESOLVED_COLUMN") and isinstance(given, str):
+            quoted = "'" + given.replace("'", "''") + "'"
+            raise ResolveError(
+                f'{label} {shown}: {_first_line(error)}; if this is a literal, quote it: "{quoted}", or pass F.lit()'
+            ) from error
+        raise ValidationError(f"{label} {shown}: {_first_line(error)}") from error
+    del found
+
+
+def _first_line(error: AnalysisException) -> str:
+    return (str(error).strip().splitlines() or [""])[0].rstrip(".;")
 
 
 def clause_number(clauses: Sequence[Clause]) -> Column:
@@ -104,7 +164,7 @@ def values_of_clauses(clauses: Sequence[Clause], struct: Any, source: Sequence[s
     }
     if not made:
         return []
-    if len(made) == 1 and len(clauses) == 1:
+    if len(made) == 1 and len(clauses) == 1 and clauses[0].condition is None:
         return made[0]
     columns = []
     for position, field in enumerate(struct.fields):

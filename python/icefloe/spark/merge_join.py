@@ -11,7 +11,14 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import And, GreaterThanOrEqual, LessThanOrEqual
 from icefloe.spark.frame import located_frame
-from icefloe.spark.merge_clauses import CLAUSE, Clause, check_source, clause_number, values_of_clauses
+from icefloe.spark.merge_clauses import (
+    CLAUSE,
+    Clause,
+    check_expressions,
+    check_source,
+    clause_number,
+    values_of_clauses,
+)
 from icefloe.spark.native import FILE, POSITION
 from icefloe.spark.predicate_column import column_of, quoted
 from icefloe.spark.row_changes import RowChanges
@@ -86,6 +93,7 @@ def merged(pinned: PinnedTarget, source: MergeSource, clauses: Sequence[Clause])
     """Yield what a merge changes. Matched rows are computed once and kept until the block ends.
 
     Raises:
+        ValidationError: A condition or value is refused; see :func:`check_expressions`.
         SchemaMismatchError: The source or a value does not fit the table.
     """
     of_kind = {
@@ -95,6 +103,9 @@ def merged(pinned: PinnedTarget, source: MergeSource, clauses: Sequence[Clause])
     struct = pinned.struct()
     check_source(clauses, struct, source.frame.schema)
     located = located_frame(pinned.spark, pinned.planned).alias("target")
+    rows = source.frame.alias("source")
+    frames = {"matched": located.join(rows, source.matches()), "not matched": rows, "not matched by source": located}
+    check_expressions(clauses, struct, frames)
     matched = _matched(located, source, of_kind["matched"], struct).persist()
     kept = [matched]
     try:

@@ -1,0 +1,201 @@
+"""A merge in Python and the same merge in Spark make the same table."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime, timezone
+from decimal import Decimal
+
+import icefloe.spark
+import pyarrow as pa
+import pytest
+from icefloe.exceptions import IcebergError, ResolveError, ValidationError
+from icefloe.expressions import literal
+from icefloe.schema import Schema
+from icefloe.types import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    LongType,
+    NestedField,
+    StringType,
+    StructType,
+    TimestamptzType,
+)
+from pyspark.sql import functions as F  # noqa: N812
+
+SCHEMA = Schema(
+    NestedField(1, "id", LongType()),
+    NestedField(2, "n", LongType()),
+    NestedField(3, "x", DoubleType()),
+    NestedField(4, "price", DecimalType(12, 2)),
+    NestedField(5, "name", StringType()),
+    NestedField(6, "raw", BinaryType()),
+    NestedField(7, "flag", BooleanType()),
+    NestedField(8, "day", DateType()),
+    NestedField(9, "at", TimestamptzType()),
+    NestedField(10, "place", StructType(NestedField(11, "city", StringType()))),
+)
+MODES = ["merge-on-read", "copy-on-write"]
+
+
+def row(key, n):
+    """A row whose values cycle through plain, special and null ones."""
+    moment = datetime(2026, 1, 1 + n % 28, 10, 30, tzinfo=timezone.utc)
+    return {
+        "id": key,
+        "n": None if n % 5 == 0 else n,
+        "x": [1.5, math.nan, -0.0, 0.0, None, math.inf][n % 6],
+        "price": None if n % 7 == 0 else Decimal(n) / 4,
+        "name": [None, "de", "it's", "", "Straße"][n % 5],
+        "raw": [b"", None, b"\x00\xff"][n % 3],
+        "flag": [True, False, None][n % 3],
+        "day": None if n % 4 == 0 else moment.date(),
+        "at": None if n % 6 == 0 else moment,
+        "place": None if n % 3 == 0 else {"city": f"c{n % 4}"},
+    }
+
+
+def source_rows():
+    """Keys 10 to 40 with an operation each, and two rows without a key."""
+    rows = [{**row(key, key * 7), "op": "UDI"[key % 3]} for key in range(10, 40)]
+    schema = pa.schema([*SCHEMA.as_arrow(), ("op", pa.string())])
+    plain = pa.schema([field.remove_metadata() for field in schema])
+    return pa.Table.from_pylist([*rows, {**row(None, 3), "op": "I"}, {**row(None, 4), "op": "U"}], schema=plain)
+
+
+ALL_CLAUSES = {
+    "all columns": lambda merge: merge.when_matched_update().when_not_matched_insert(),
+    "operations": lambda merge: (
+        merge.when_matched_delete("source.op = 'D'")
+        .when_matched_update({"n": "target.n + source.n", "name": "'merged'"}, "source.op == 'U'")
+        .when_not_matched_insert({"id": "source.id", "name": "upper(source.name)"}, "source.op <> 'D'")
+    ),
+    "newer": lambda merge: merge.when_matched_update(
+        {"x": "source.x", "price": "source.price * 1.19", "flag": "source.raw = target.raw", "day": "source.at"},
+        "source.at > target.at or source.x = target.x",
+    ),
+    "guarded": lambda merge: merge.when_matched_update(
+        {"x": "target.n / source.n"}, "source.n <> 0 and source.n % 2 = 1"
+    ),
+    "three-valued": lambda merge: (
+        merge.when_matched_delete("source.name not in ('de', null)")
+        .when_matched_delete("not (target.x < 1)")
+        .when_matched_update({"name": "coalesce(source.name, target.name, 'none')"}, "source.flag <=> target.flag")
+    ),
+    "by source": lambda merge: (
+        merge.when_matched_update({"place": "source.place"}, "source.place.city like 'c1%'")
+        .when_not_matched_by_source_delete("target.n between 3 and 9")
+        .when_not_matched_by_source_update({"name": "concat('old ', target.name)", "n": "-target.n"}, "target.flag")
+    ),
+    "literals": lambda merge: merge.when_matched_update(
+        {
+            "name": literal("it's"),
+            "n": 5,
+            "price": Decimal("1.10"),
+            "raw": "X'0a'",
+            "flag": "null",
+            "day": "date '2026-02-28'",
+        },
+        "target.raw in (X'00ff', X'')",
+    ).when_not_matched_insert({"id": "source.id", "x": "'1e3'", "at": "timestamp '2026-01-31 10:00:00+01:00'"}),
+}
+
+
+@pytest.fixture
+def utc(spark):
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    yield spark
+    spark.conf.set("spark.sql.session.timeZone", before)
+
+
+def filled(new_table, mode="merge-on-read"):
+    table = new_table(SCHEMA, write__merge__mode=mode)
+    for start in (0, 12):
+        rows = [row(key, key) for key in range(start, start + 12)]
+        table.append(pa.Table.from_pylist(rows, schema=SCHEMA.as_arrow()))
+    return table
+
+
+def content(table):
+    rows = table.scan().to_arrow().to_pylist()
+    return sorted(repr(list(row.values())) for row in rows)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ALL_CLAUSES)
+def test_merge_in_python_makes_the_table_that_spark_makes(utc, new_table, name, mode):
+    ours, sparks = filled(new_table, mode), filled(new_table, mode)
+    before = content(ours)
+    source = source_rows()
+    one = ALL_CLAUSES[name](ours.merge(source, on=["id"])).execute()
+    other = ALL_CLAUSES[name](icefloe.spark.merge_into(sparks, utc.createDataFrame(source), on=["id"])).execute()
+    assert (one.rows_updated, one.rows_deleted, one.rows_inserted) == (
+        other.rows_updated,
+        other.rows_deleted,
+        other.rows_inserted,
+    )
+    assert content(ours) == content(sparks.refresh()) != before
+
+
+def test_merge_of_rows_that_match_twice_is_refused_by_both_only_if_both_change_the_row(utc, new_table):
+    source = pa.table({"id": [1, 1, 2], "n": [1, 2, 3]})
+    for condition, refused in (("source.n <> 2", False), ("source.n > 0", True)):
+        ours, sparks = filled(new_table), filled(new_table)
+        merges = [
+            ours.merge(source, on=["id"]),
+            icefloe.spark.merge_into(sparks, utc.createDataFrame(source), on=["id"]),
+        ]
+        for merge in merges:
+            merge.when_matched_update({"n": "source.n"}, condition)
+            if refused:
+                with pytest.raises(ValidationError, match="everal source rows"):
+                    merge.execute()
+            else:
+                assert merge.execute().rows_updated == 2
+        assert content(ours.refresh()) == content(sparks.refresh())
+
+
+@pytest.mark.parametrize(
+    ("values", "condition", "kind", "problem"),
+    [
+        ({"name": "de"}, None, ResolveError, r"clause 1 .*value of column 'name' 'de'.*quote it: \"'de'\""),
+        ({"name": "new york"}, None, ValidationError, "clause 1 .*value of column 'name' 'new york'"),
+        ({"name": "'x'"}, "source.nope = 1", ResolveError, r"clause 1 .*condition 'source\.nope = 1'"),
+        ({"name": "'x'"}, "source.id = ", ValidationError, "clause 1 .*condition"),
+        ({"name": "'x'"}, "source.id", ValidationError, "clause 1 .*condition"),
+        ({"day": "source.flag"}, None, IcebergError, "clause 1 .*value of column 'day'"),
+    ],
+)
+def test_merge_refuses_a_text_in_both_and_names_the_clause(utc, new_table, values, condition, kind, problem):
+    source = source_rows()
+    ours, sparks = filled(new_table), filled(new_table)
+    for merge in (
+        ours.merge(source, on=["id"]),
+        icefloe.spark.merge_into(sparks, utc.createDataFrame(source), on=["id"]),
+    ):
+        with pytest.raises(kind, match=problem):
+            merge.when_matched_update(values, condition).execute()
+    assert len(ours.refresh().snapshots()) == len(sparks.refresh().snapshots()) == 2
+
+
+@pytest.mark.parametrize("value", ["'de'", F.lit, literal], ids=["text", "F.lit", "literal"])
+def test_merge_in_spark_takes_every_form_of_a_literal_text(utc, new_table, value):
+    table = filled(new_table)
+    given = value if isinstance(value, str) else value("de")
+    source = utc.createDataFrame([(1,)], "id long")
+    icefloe.spark.merge_into(table, source, on=["id"]).when_matched_update({"name": given}).execute()
+    assert table.refresh().scan("id = 1").to_arrow().column("name").to_pylist() == ["de"]
+
+
+@pytest.mark.parametrize("name", ["day", "at", "raw", "price", "x", "flag"])
+def test_merge_in_spark_takes_literals_of_the_package(utc, new_table, name):
+    table = filled(new_table)
+    expected = table.scan("id = 9").to_arrow().column(name).to_pylist()
+    source = utc.createDataFrame([(1,)], "id long")
+    value = literal(expected[0])
+    icefloe.spark.merge_into(table, source, on=["id"]).when_matched_update({name: value}).execute()
+    assert table.refresh().scan("id = 1").to_arrow().column(name).to_pylist() == expected

@@ -1,0 +1,112 @@
+"""The SQL of Python's merge means what it means in Spark."""
+
+from __future__ import annotations
+
+import math
+
+import pyarrow as pa
+import pytest
+from icefloe.exceptions import ValidationError
+from icefloe.table.write.clause_sql.binding import bind
+from icefloe.table.write.clause_sql.scope import Scope
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F  # noqa: N812
+
+from tests.spark.random_sql import RandomSql
+
+FAILED = "failed"
+ROWS = 12
+TEXTS = 120
+SEEDS = 3
+
+
+@pytest.fixture
+def utc(spark):
+    """A session in UTC, in which texts of a merge in Python read moments, whose optimizer drops no part that would fail."""
+    rules = [
+        "BooleanSimplification",
+        "ConstantFolding",
+        "NullPropagation",
+        "OptimizeIn",
+        "PushFoldableIntoBranches",
+        "ReplaceNullWithFalseInPredicate",
+        "SimplifyBinaryComparison",
+        "SimplifyCaseConversionExpressions",
+        "SimplifyConditionals",
+    ]
+    wanted = {
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.optimizer.excludedRules": ",".join(
+            f"org.apache.spark.sql.catalyst.optimizer.{rule}" for rule in rules
+        ),
+    }
+    before = {key: spark.conf.get(key, None) for key in wanted}
+    for key, value in wanted.items():
+        spark.conf.set(key, value)
+    yield spark
+    for key, value in before.items():
+        spark.conf.unset(key) if value is None else spark.conf.set(key, value)
+
+
+def joined(batch):
+    """The rows as a merge sees them."""
+    columns = {f"{side}.{field.name}": batch.column(side).field(index) for side, index, field in fields_of(batch)}
+    return pa.record_batch(columns)
+
+
+def fields_of(batch):
+    for side in batch.schema.names:
+        kind = batch.schema.field(side).type
+        yield from ((side, index, kind.field(index)) for index in range(kind.num_fields))
+
+
+def of_python(text, rows):
+    try:
+        return [comparable(value) for value in bind(text, Scope(rows.schema)).evaluate(rows).to_pylist()]
+    except (ValidationError, pa.ArrowException):
+        return FAILED
+
+
+def of_spark(texts, frame):
+    """The values of each text; texts are computed together, and one by one where one fails."""
+    try:
+        found = frame.select(*[F.expr(text).alias(f"c{index}") for index, text in enumerate(texts)]).toArrow()
+    except PySparkException:
+        if len(texts) == 1:
+            return [FAILED]
+        middle = len(texts) // 2
+        return of_spark(texts[:middle], frame) + of_spark(texts[middle:], frame)
+    return [[comparable(value) for value in column.to_pylist()] for column in found.columns]
+
+
+def comparable(value):
+    return "NaN" if isinstance(value, float) and math.isnan(value) else value
+
+
+def frame_of(spark, batch):
+    return spark.createDataFrame(pa.Table.from_batches([batch])).coalesce(1)
+
+
+def check(spark, made, texts):
+    """Check that every text has the same values, or fails, in both."""
+    batch = pa.record_batch({"source": made.side(ROWS), "target": made.side(ROWS)})
+    rows, frame = joined(batch), frame_of(spark, batch)
+    found = {text: of_python(text, rows) for text in texts}
+    # Texts that fail are computed alone, as they would take the others with them.
+    good = [text for text, values in found.items() if values != FAILED]
+    assert len(good) > len(found) // 2
+    expected = dict(zip(good, of_spark(good, frame), strict=True))
+    expected |= {text: of_spark([text], frame)[0] for text in found if text not in expected}
+    assert found == expected
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_merge_condition_holds_for_the_rows_for_which_it_holds_in_spark(utc, seed):
+    made = RandomSql(seed)
+    check(utc, made, [made.condition() for _ in range(TEXTS)])
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_merge_value_is_that_of_spark(utc, seed):
+    made = RandomSql(1000 + seed)
+    check(utc, made, [made.random.choice([made.number, made.text])(2) for _ in range(TEXTS)])
