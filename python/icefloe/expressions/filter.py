@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
 from icefloe.expressions.binding import bind
 from icefloe.expressions.fitting import fit_literals
 from icefloe.expressions.parser import parse
+from icefloe.expressions.predicates import LiteralPredicate, SetPredicate, UnboundPredicate
 from icefloe.expressions.rest_json import expression_to_json
-from icefloe.expressions.tree import AlwaysTrue, BooleanExpression
+from icefloe.expressions.rewriting import column_names
+from icefloe.expressions.terms import Reference, UnboundTransform
+from icefloe.expressions.tree import AlwaysTrue, And, BooleanExpression, Not, Or
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from icefloe.expressions.terms import UnboundTerm
     from icefloe.schema import Schema
 
 
@@ -81,8 +87,48 @@ class Filter:
         """
         return bind(self.schema, self.expression, self.case_sensitive)
 
+    def under(self, schema: Schema) -> Filter:
+        """Return the filter of the same rows in terms of a later schema of the table, whatever its columns are called there.
+
+        Where the later schema lacks a column of the filter, the filter itself is returned.
+
+        Args:
+            schema: A schema with the field ids of the filter's own.
+        """
+        if schema == self.schema:
+            return self
+        ids = {
+            name: self.schema.find_field(name, self.case_sensitive).field_id for name in column_names(self.expression)
+        }
+        names = {name: schema.find_column_name(field_id) for name, field_id in ids.items()}
+        if None in names.values():
+            return self
+        return Filter(_renamed(self.expression, names), schema)
+
     def __str__(self) -> str:
         return str(self.expression)
+
+
+def _renamed(expr: BooleanExpression, names: Mapping[str, str | None]) -> BooleanExpression:
+    if isinstance(expr, (And, Or)):
+        sides = _renamed(expr.left, names), _renamed(expr.right, names)
+        return And(*sides) if isinstance(expr, And) else Or(*sides)
+    if isinstance(expr, Not):
+        return Not(_renamed(expr.child, names))
+    if not isinstance(expr, UnboundPredicate):
+        return expr
+    name = names[next(column_names(expr))]
+    assert name is not None, "the caller has found every column"
+    own = expr.term
+    term: UnboundTerm = UnboundTransform(name, own.transform) if isinstance(own, UnboundTransform) else Reference(name)
+    kind: Any = type(expr)
+    if isinstance(expr, SetPredicate):
+        made: BooleanExpression = kind(term, expr.values)
+    elif isinstance(expr, LiteralPredicate):
+        made = kind(term, expr.literal)
+    else:
+        made = kind(term)
+    return made
 
 
 def parsed(row_filter: str | BooleanExpression) -> BooleanExpression:

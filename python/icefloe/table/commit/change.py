@@ -45,6 +45,16 @@ class Change(Protocol):
         """Clean up after a definite failure."""
 
 
+class WrittenFiles(Protocol):
+    """Data and delete files that an operation of a transaction has written."""
+
+    def keep(self) -> None:
+        """Leave the files to the table: they are part of it, or may be."""
+
+    def abandon(self) -> None:
+        """Delete the files: they are part of no snapshot."""
+
+
 @dataclass(frozen=True)
 class FixedChange:
     """Updates that do not depend on what others commit, as long as the requirements hold."""

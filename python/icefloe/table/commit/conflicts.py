@@ -111,9 +111,10 @@ def check_data_files_exist(changes: ConcurrentChanges, referenced: pa.Array, *, 
 
 
 def _plan(io: FileIO, metadata: TableMetadata, snapshot: Snapshot, row_filter: Filter) -> _core.ScanPlan:
+    # Others may have renamed or promoted columns since the operation resolved its filter.
+    row_filter = row_filter.under(metadata.schema())
     return _core.plan(
         io.core,
-        # Others may have renamed columns since: names are those of the schema that the operation read.
         context_json(metadata, row_filter.schema, case_sensitive=row_filter.case_sensitive),
         manifest_list=snapshot.manifest_list,
         manifests=list(snapshot.manifest_paths or ()),

@@ -41,7 +41,7 @@ class ManifestWriter:
         self._snapshot_id = snapshot_id
         self._commit_uuid = commit_uuid
         self._next_index = 0
-        self._added: dict[int, pa.Table] = {}
+        self._added: dict[tuple[int, int], pa.Table] = {}
 
     def list_of(self, snapshot: Snapshot | None) -> pa.Table:
         """Return the manifests of a snapshot, none when there is no snapshot."""
@@ -55,10 +55,11 @@ class ManifestWriter:
         return pa.Table.from_batches([_core.read_manifest_list(self._io.core, snapshot.manifest_list)])
 
     def add(self, base: TableMetadata, content: int, batches: list[pa.RecordBatch]) -> pa.Table:
-        """Return manifests of added files, written the first time this is asked for."""
+        """Return manifests of added files. Later attempts share them, unless others have upgraded the table meanwhile."""
         if not batches:
             return MANIFEST_SCHEMA.empty_table()
-        if content not in self._added:
+        key = (content, base.format_version)
+        if key not in self._added:
             entries = pa.Table.from_batches(batches)
             written = _core.write_manifests(
                 self._io.core,
@@ -68,8 +69,8 @@ class ManifestWriter:
                 first_index=self._next_index,
                 **self._table(base),
             )
-            self._added[content] = self._remember(pa.Table.from_batches([written]))
-        return self._added[content]
+            self._added[key] = self._remember(pa.Table.from_batches([written]))
+        return self._added[key]
 
     def remove(self, base: TableMetadata, manifests: pa.Table, paths: pa.Array) -> _core.FilteredManifests:
         """Mark files as deleted, rewriting the manifests that list them.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, IcebergError, ValidationError
 from icefloe.table.commit.append import FastAppend, MergeAppend
-from icefloe.table.commit.change import Change, FixedChange, Versions
+from icefloe.table.commit.change import Change, FixedChange, Versions, WrittenFiles
 from icefloe.table.commit.environment import SYSTEM, Environment
 from icefloe.table.commit.overwrite import DeleteFiles, OverwriteFiles
 from icefloe.table.commit.requirements import first_of_each, requirements_of
@@ -92,6 +92,7 @@ class Transaction:
         self._table = table
         self._autocommit = autocommit
         self._changes: list[Change] = []
+        self._written: list[WrittenFiles] = []
         self._start(table.metadata)
 
     def _start(self, loaded: TableMetadata) -> None:
@@ -110,6 +111,11 @@ class Transaction:
         return self._working
 
     @property
+    def pending(self) -> int:
+        """How many changes wait for the commit."""
+        return len(self._changes)
+
+    @property
     def io(self) -> FileIO:
         """The table's storage."""
         return self._table.io
@@ -124,15 +130,22 @@ class Transaction:
 
     def apply(self, change: Change) -> None:
         """Add a change, and commit when this transaction commits each change at once."""
+        before = self._working, self._updates, self._requirements
         self._changes.append(change)
         try:
             self._stage(change, 1)
         except BaseException:
             self._changes.remove(change)
+            self._working, self._updates, self._requirements = before
             change.abandoned()
             raise
         if self._autocommit:
             self.commit_transaction()
+
+    def adopt(self, files: WrittenFiles) -> None:
+        """Let files that an operation is about to write share the fate of the transaction."""
+        if not any(one is files for one in self._written):
+            self._written.append(files)
 
     def apply_updates(self, updates: tuple[TableUpdate, ...], requirements: tuple[TableRequirement, ...] = ()) -> Self:
         """Add plain metadata updates; what must hold for them follows from the updates."""
@@ -267,12 +280,16 @@ class Transaction:
 
     def _forget(self) -> list[Change]:
         """Drop the changes and touch nothing that they wrote: it is part of the table, or may be."""
-        changes, self._changes = self._changes, []
+        for files in self._written:
+            files.keep()
+        changes, self._changes, self._written = self._changes, [], []
         self._start(self._table.metadata)
         return changes
 
     def _abandon(self) -> None:
         """Drop the changes and delete what they wrote: it never became part of the table."""
+        for files in self._written:
+            files.abandon()
         for change in self._forget():
             change.abandoned()
 

@@ -33,10 +33,6 @@ class FileWriter:
         self._operation_id = operation_id
         self._task_id = 0
 
-    def keep(self) -> None:
-        """Leave the files written so far to the table: they are part of it, or may be."""
-        self.written.clear()
-
     def abandon(self) -> None:
         """Delete the files written so far; they are part of no snapshot. Deletion is best effort."""
         if self.written:

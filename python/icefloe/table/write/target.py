@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from icefloe.expressions.filter import Filter
-from icefloe.table.commit.snapshot_producer import check_branch, check_delete_files
+from icefloe.table.commit.snapshot_producer import check_branch, check_delete_files, head_of
 from icefloe.table.scan.table_scan import DataScan
 from icefloe.table.write.file_writer import FileWriter
 from icefloe.table.write.isolation import is_merge_on_read
@@ -25,43 +26,57 @@ if TYPE_CHECKING:
 class Target:
     """What an operation works on.
 
-    As a context manager it deletes the operation's files when the operation raises, unless the failure left open whether they
-    have become part of the table.
+    As a context manager it deletes the operation's files when the operation raises before its change has become part of the
+    transaction; from then on the files share the transaction's fate.
 
     Attributes:
         transaction: Where its change goes.
         branch: The branch it changes; None to stage the change, on what main has.
         snapshot_properties: Further keys of the snapshot's summary.
-        metadata: The table as the operation sees it, earlier changes of the transaction included.
-        writer: Writes the operation's files.
     """
 
     transaction: Transaction
     branch: str | None
     snapshot_properties: Properties
-    metadata: TableMetadata = field(init=False)
-    writer: FileWriter = field(init=False)
+    _pending: list[int] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        metadata = self.transaction.table_metadata
-        check_branch(metadata, self.branch)
-        # The class is frozen for its users; these two follow from the transaction.
-        object.__setattr__(self, "metadata", metadata)
-        writer = FileWriter(self.transaction.io, metadata, self.transaction.environment.new_uuid())
-        object.__setattr__(self, "writer", writer)
+        check_branch(self.metadata, self.branch)
+
+    @property
+    def metadata(self) -> TableMetadata:
+        """The table as the operation sees it, earlier changes of the transaction included."""
+        return self.transaction.table_metadata
+
+    @cached_property
+    def writer(self) -> FileWriter:
+        """Writes the operation's files."""
+        return FileWriter(self.transaction.io, self.metadata, self.transaction.environment.new_uuid())
 
     @property
     def snapshot_id(self) -> int | None:
         """The snapshot that the operation reads: the branch's head, main's while the branch does not exist."""
-        ref = self.metadata.refs.get(self.branch) if self.branch is not None else None
-        return ref.snapshot_id if ref is not None else self.metadata.current_snapshot_id
+        head = head_of(self.metadata, self.branch)
+        return head.snapshot_id if head is not None else None
 
     def __enter__(self) -> Self:
+        self.transaction.adopt(self)
+        self._pending.append(self.transaction.pending)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if kind is not None:
-            self.writer.abandon()
+        if self.transaction.pending == self._pending.pop() and kind is not None:
+            self.abandon()
+
+    def keep(self) -> None:
+        """Leave the files written so far to the table: they are part of it, or may be."""
+        self.__dict__.pop("writer", None)
+
+    def abandon(self) -> None:
+        """Delete the files written so far; they are part of no snapshot."""
+        writer: FileWriter | None = self.__dict__.pop("writer", None)
+        if writer is not None:
+            writer.abandon()
 
     def merges_on_read(self, operation: str) -> bool:
         """Whether an operation marks rows in delete files, as `write.<operation>.mode` says; it rewrites data files otherwise.

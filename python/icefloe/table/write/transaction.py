@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from icefloe.expressions import BooleanExpression
-    from icefloe.table.commit.change import Change
-    from icefloe.table.commit.transaction import CommittingTable
     from icefloe.typedef import Properties
 
 ALWAYS_TRUE = AlwaysTrue()
@@ -27,10 +25,6 @@ ALWAYS_TRUE = AlwaysTrue()
 
 class WriteTransaction(Transaction):
     """Changes of rows and of metadata that become visible together. Data files of a change that definitely fails go again."""
-
-    def __init__(self, table: CommittingTable, autocommit: bool = False) -> None:
-        self._targets: list[Target] = []
-        super().__init__(table, autocommit)
 
     def append(self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN) -> None:
         """Append rows; see `Table.append`."""
@@ -104,17 +98,4 @@ class WriteTransaction(Transaction):
         Raises:
             ValidationError: `branch` is a tag.
         """
-        target = Target(self, branch, snapshot_properties)
-        self._targets.append(target)
-        return target
-
-    def _forget(self) -> list[Change]:
-        for target in self._targets:
-            target.writer.keep()
-        self._targets = []
-        return super()._forget()
-
-    def _abandon(self) -> None:
-        for target in self._targets:
-            target.writer.abandon()
-        super()._abandon()
+        return Target(self, branch, snapshot_properties)

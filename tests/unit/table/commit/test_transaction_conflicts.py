@@ -1,8 +1,15 @@
 """All operations of a transaction are validated against everything committed since the table was loaded."""
 
+from pathlib import Path
+
+import fastavro
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from icefloe.exceptions import CommitFailedException, ValidationError, ValidationException
+from icefloe.schema import Schema
 from icefloe.table.commit.manage_snapshots import ManageSnapshots
+from icefloe.types import IntegerType, LongType, NestedField
 
 
 def twice(catalog):
@@ -242,3 +249,45 @@ def test_partition_overwrite_loses_to_a_change_of_the_spec(catalog, handles, row
     with pytest.raises(CommitFailedException, match="spec"):
         transaction.commit_transaction()
     assert ids(catalog.load_table("db.t")) == [1, 2, 3, 4, 5, 6]
+
+
+def test_merge_reads_the_rows_that_the_transaction_has_when_it_is_executed(catalog, handles, rows):
+    first, _ = handles
+    with first.transaction() as transaction:
+        merge = transaction.merge(rows((10, "new", 2.0)), ["id"]).when_matched_update().when_not_matched_insert()
+        transaction.append(rows((10, "old", 1.0)))
+        merge.execute()
+    assert catalog.load_table("db.t").scan("id = 10").to_arrow().to_pylist() == [
+        {"id": 10, "kind": "new", "value": 2.0}
+    ]
+
+
+def test_concurrent_promotion_of_a_column_does_not_hide_conflicts(catalog, mode):
+    schema = Schema(NestedField(1, "id", IntegerType()))
+    table = catalog.create_table("db.numbers", schema, properties=mode)
+    table.append(pa.table({"id": pa.array([1, 2], pa.int32())}))
+    first, second, third = (catalog.load_table("db.numbers") for _ in range(3))
+    first.update_schema().update_column("id", LongType()).commit()
+    first.append(pa.table({"id": [2, 2**40]}))
+    second.delete("id = 1")
+    assert ids(first.refresh()) == [2, 2, 2**40]
+    with pytest.raises(ValidationException):
+        third.delete("id = 2")
+
+
+def test_manifests_of_a_transaction_fit_a_table_that_others_upgrade(catalog, new_table, rows):
+    new_table(properties={"format-version": "1"})
+    first, second = twice(catalog)
+    transaction = second.transaction()
+    transaction.append(rows((7, "x", 1.0)))
+    first.transaction().upgrade_table_version(2).commit_transaction()
+    first.append(rows((8, "x", 1.0)))
+    transaction.commit_transaction()
+    entries = second.inspect.entries().to_pylist()
+    added = [entry for entry in entries if entry["snapshot_id"] == second.current_snapshot().snapshot_id]
+    assert [entry["sequence_number"] for entry in added] == [2]
+    manifests = second.inspect.manifests().filter(
+        pc.field("added_snapshot_id") == second.current_snapshot().snapshot_id
+    )
+    with Path(manifests.column("path")[0].as_py().removeprefix("file://")).open("rb") as file:
+        assert fastavro.reader(file).metadata["format-version"] == "2"
