@@ -196,3 +196,15 @@ def test_commit_into_a_drop_is_refused_and_brings_no_table_back(tmp_path, anew):
         assert (found.properties.get("a"), found.scan().count()) == (None, 0)
     else:
         catalog.drop_namespace("db")
+
+
+def test_drops_at_the_same_time_leave_nothing(tmp_path):
+    catalog = load_catalog("cat", type="hadoop", warehouse=str(tmp_path))
+    catalog.create_namespace("db")
+    for number in range(8):
+        catalog.create_table(f"db.t{number}", SCHEMA, partition_spec=SPEC).append(pa.table({"id": range(20)}))
+    with ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(catalog.drop_table, f"db.t{number}") for number in range(8)]:
+            done.result()
+    catalog.drop_namespace("db")
+    assert list(tmp_path.iterdir()) == []

@@ -19,6 +19,28 @@ for row in sys.argv[2:]:
     table.append(pa.table({"id": [int(row)]}))
 """
 
+CREATE_AND_APPEND = """
+import sys
+import pyarrow as pa
+from icefloe.catalog import load_catalog
+catalog = load_catalog("cat", type="sql", uri=f"sqlite:///{sys.argv[1]}/catalog.db", warehouse=sys.argv[1])
+catalog.create_namespace("db")
+table = catalog.create_table("db.t", pa.schema([("id", pa.int64())]))
+for row in (1, 2):
+    table.append(pa.table({"id": [row]}))
+"""
+CREATE_FILE = """
+import sys
+from icefloe import _core
+_core.FileIo({}).write(sys.argv[1], b"first", overwrite=False)
+try:
+    _core.FileIo({}).write(sys.argv[1], b"second", overwrite=False)
+except OSError as error:
+    print(type(error).__name__)
+"""
+# As on exFAT through FUSE, which has neither of them.
+NEITHER = ("-e", "inject=?link,linkat:error=EPERM", "-e", "inject=renameat2:error=EINVAL")
+
 
 @pytest.fixture
 def catalog(tmp_path):
@@ -52,11 +74,27 @@ def test_writers_without_hard_links_lose_no_commit(catalog, tmp_path):
     assert rows(catalog) == [0, *range(10, 15), *range(20, 25), *range(30, 35)]
 
 
-def test_commit_that_no_call_can_make_exclusive_is_refused(catalog, tmp_path):
-    injected = ("-e", "inject=?link,linkat:error=EPERM", "-e", "inject=renameat2:error=EINVAL")
-    done = run(APPEND, *injected, arguments=(str(tmp_path), "1"))
+def test_hadoop_commit_that_no_call_can_make_exclusive_is_refused(catalog, tmp_path):
+    done = run(APPEND, *NEITHER, arguments=(str(tmp_path), "1"))
     assert done.returncode == 1
     assert "StorageError" in done.stderr
     assert "neither hard links nor a rename that refuses to replace" in done.stderr
     assert rows(catalog) == [0]
     assert list(tmp_path.rglob(".icefloe-*")) == []
+
+
+def test_table_of_a_database_needs_neither_links_nor_exclusive_renames(tmp_path):
+    directory = str(tmp_path)
+    done = run(CREATE_AND_APPEND, *NEITHER, arguments=(directory,))
+    assert done.returncode == 0, done.stderr
+    with load_catalog("cat", type="sql", uri=f"sqlite:///{directory}/catalog.db") as catalog:
+        assert rows(catalog) == [1, 2]
+    assert list(tmp_path.rglob(".icefloe-*")) == []
+    assert [path for path in tmp_path.rglob("*") if path.is_file() and path.stat().st_size == 0] == []
+
+
+def test_file_that_must_be_new_replaces_none_without_links_and_exclusive_renames(tmp_path):
+    done = run(CREATE_FILE, *NEITHER, arguments=(f"{tmp_path}/file",))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["FileAlreadyExistsError"]
+    assert (tmp_path / "file").read_bytes() == b"first"

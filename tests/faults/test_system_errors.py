@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pytest
+from icefloe.catalog import load_catalog
 
 from tests.faults.strace import needs_strace, run
 
@@ -102,3 +103,28 @@ def test_append_to_a_full_disk_leaves_the_old_rows(shared_catalog, kind, tmp_pat
         if limit < 1_000:
             assert end.stdout.split()[:2] == ["refused", "StorageError"]
             assert end.stdout.split()[-1] == str(errno.EFBIG)
+
+
+READ = """
+import sys
+from icefloe.catalog import load_catalog
+table = load_catalog("cat", type="hadoop", warehouse=sys.argv[1]).load_table("db.t")
+try:
+    table.scan().to_arrow()
+except OSError as error:
+    print(type(error).__name__, type(error.__cause__).__name__, error.errno)
+"""
+
+
+@needs_strace
+@pytest.mark.parametrize(
+    ("call", "code", "cause"), [("pread64", "EIO", "OSError"), ("openat", "EACCES", "PermissionError")]
+)
+def test_data_file_that_the_system_does_not_read_is_an_error_with_its_cause(tmp_path, call, code, cause):
+    catalog = load_catalog("cat", type="hadoop", warehouse=str(tmp_path))
+    catalog.create_namespace("db")
+    table = catalog.create_table("db.t", pa.schema([("id", pa.int64())]))
+    table.append(pa.table({"id": [1]}))
+    path = table.inspect.files().column("file_path")[0].as_py()
+    done = run(READ, "-P", path, "-e", f"inject={call}:error={code}", arguments=(str(tmp_path),))
+    assert done.stdout.split() == ["StorageError", cause, str(getattr(errno, code))], done.stderr

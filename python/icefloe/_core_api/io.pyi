@@ -51,8 +51,17 @@ class FileIo:
         """Store bytes, whole or not at all, on disk when the call returns; directories are made as needed.
 
         Raises:
-            FileAlreadyExistsError: ``overwrite`` is false and something is there. Of two racing writers exactly one succeeds.
+            FileAlreadyExistsError: ``overwrite`` is false and something is there. Of two racing writers exactly one succeeds. On
+                file systems on which :meth:`publish` fails others may see the file while it is empty, and a crash may leave it so.
             StorageError: Storage failed. If it is remote, the bytes may have been stored all the same.
+        """
+
+    def publish(self, location: str, data: bytes) -> None:
+        """Store bytes under a location that is new, in one step: nobody sees a part of them, after a crash neither.
+
+        Raises:
+            FileAlreadyExistsError: Something is there. Of two racing writers exactly one succeeds.
+            StorageError: Storage failed, or the file system has neither hard links nor a rename that refuses to replace.
         """
 
     def exists(self, location: str) -> bool:

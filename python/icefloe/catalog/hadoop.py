@@ -109,7 +109,7 @@ class HadoopCatalog(Catalog):
         namespace, _ = split_table_identifier(identifier)
         self._existing_namespace(namespace)
         own = self._location(identifier)
-        if location is not None and location.rstrip("/") != own:
+        if location is not None and self.absolute(location).rstrip("/") != own:
             raise ValidationError(f"table {dotted(identifier)} of a hadoop catalog lives at {own}, not at {location}")
         metadata = new_metadata(schema, partition_spec, sort_order, own, properties)
         _check_hadoop_table(metadata)
@@ -338,7 +338,12 @@ def _local_directory(warehouse: str) -> Path:
     parts = urlsplit(warehouse)
     if parts.scheme not in ("", "file") or parts.netloc not in ("", "localhost"):
         raise FeatureUnsupportedError(f"hadoop catalog on {parts.scheme}://: only local directories for now")
-    return Path(unquote(parts.path) if parts.scheme == "file" else warehouse)
+    path = Path(unquote(parts.path) if parts.scheme == "file" else warehouse)
+    if not path.is_absolute():
+        raise ValidationError(
+            f"hadoop catalog at {warehouse}: expected an absolute path after file:, or a path without it"
+        )
+    return path
 
 
 def _is_same_directory(location: str, directory: Path) -> bool:

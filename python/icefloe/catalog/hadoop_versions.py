@@ -43,7 +43,7 @@ def create(io: FileIO, metadata: TableMetadata, directory: Path) -> str:
     staged = new_sibling(directory)
     data = metadata_bytes(metadata, published)
     try:
-        io.core.write(hadoop_candidates(str(staged), 1)[0], data, overwrite=False)
+        io.core.publish(hadoop_candidates(str(staged), 1)[0], data)
         _write_hint(io, str(staged), published)
         if give_name(staged, directory):
             return published
@@ -70,7 +70,7 @@ def publish(io: FileIO, metadata: TableMetadata, location: str) -> str:
     """
     data = metadata_bytes(metadata, location)
     try:
-        io.core.write(location, data, overwrite=False)
+        io.core.publish(location, data)
     except StorageError as error:
         if not _holds(io, location, data):
             if isinstance(error, FileAlreadyExistsError):

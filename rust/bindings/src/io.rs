@@ -55,6 +55,11 @@ impl PyFileIo {
         py.detach(|| block_on(self.inner.write(location, data, overwrite))).map_err(raise)
     }
 
+    fn publish(&self, py: Python<'_>, location: &str, data: PyBackedBytes) -> PyResult<()> {
+        let data = bytes::Bytes::from_owner(data);
+        py.detach(|| block_on(self.inner.publish(location, data))).map_err(raise)
+    }
+
     fn exists(&self, py: Python<'_>, location: &str) -> PyResult<bool> {
         wait(py, self.inner.exists(location))
     }

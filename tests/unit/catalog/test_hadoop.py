@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from icefloe.catalog import load_catalog
 from icefloe.catalog.hadoop_versions import publish
 from icefloe.exceptions import CommitFailedException, FeatureUnsupportedError, ValidationError
 from icefloe.io import FileIO
@@ -109,3 +110,8 @@ def test_remote_warehouse_is_refused_by_scheme():
 
     with pytest.raises(FeatureUnsupportedError, match="s3://"):
         HadoopCatalog("x", warehouse="s3://bucket/warehouse")
+
+
+def test_relative_file_address_is_refused_with_the_way_out():
+    with pytest.raises(ValidationError, match="a path without it"):
+        load_catalog("x", type="hadoop", warehouse="file:lake")

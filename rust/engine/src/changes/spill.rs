@@ -70,8 +70,7 @@ impl Drop for Spill {
 }
 
 fn failed(path: &std::path::Path, error: &IoError) -> Error {
-    let reason = format!("a temporary file that changes are compared with: {error}");
-    Error::Storage { location: path.display().to_string(), reason }
+    Error::of_system(format!("{}, a temporary file of a change scan", path.display()), error)
 }
 
 #[cfg(test)]

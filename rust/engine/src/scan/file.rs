@@ -165,7 +165,7 @@ fn external(location: &str, source: &(dyn std::error::Error + Send + Sync + 'sta
     match source.downcast_ref::<std::io::Error>() {
         Some(error) => match error.get_ref() {
             Some(source) => external(location, source),
-            None => Error::Storage { location: location.to_owned(), reason: error.to_string() },
+            None => Error::of_system(location, error),
         },
         None => Error::corrupt_file(location, WHAT, source),
     }

@@ -1,11 +1,11 @@
 //! A file that gets its name only if nothing else has it.
 //!
 //! A hard link is atomic, refuses to replace, and lets a lost reply be recognised. File systems without hard
-//! links (FAT, exFAT, many FUSE and SMB mounts) mostly have a rename that refuses to replace. Without either
-//! there is no sound way: a file created under its final name is seen half written, by readers and after a
-//! crash, and a test for existence before a rename lets two writers win.
+//! links (FAT, exFAT, many FUSE and SMB mounts) mostly have a rename that refuses to replace. Without either an
+//! empty file takes the name first, which one of several writers can, and is then replaced: readers may see it
+//! empty, and a crash leaves it so. That does for names that nothing refers to yet, and not for versions.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -19,8 +19,8 @@ const NO_LINKS: [Errno; 5] =
 const NO_EXCLUSIVE_RENAME: [Errno; 4] =
     [Errno::INVAL, Errno::OPNOTSUPP, Errno::NOTSUP, Errno::NOSYS];
 
-/// Give a finished file its name; `AlreadyExists` if something else has it, `Unsupported` where the file
-/// system cannot decide that. `staged` is gone after success and may be left after a failure.
+/// Give a finished file its name in one step; `AlreadyExists` if something else has it, `Unsupported` where the
+/// file system cannot do that. `staged` is gone after success and may be left after a failure.
 pub(super) fn publish(staged: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(staged, path) {
         Err(error) if is_one_of(&error, &NO_LINKS) => rename_new(staged, path),
@@ -34,6 +34,19 @@ pub(super) fn publish(staged: &Path, path: &Path) -> io::Result<()> {
             linked
         }
     }
+}
+
+/// [`publish`], by way of an empty file where one step is not enough.
+pub(super) fn publish_or_claim(staged: &Path, path: &Path) -> io::Result<()> {
+    match publish(staged, path) {
+        Err(error) if error.kind() == ErrorKind::Unsupported => claim(staged, path),
+        outcome => outcome,
+    }
+}
+
+fn claim(staged: &Path, path: &Path) -> io::Result<()> {
+    drop(OpenOptions::new().write(true).create_new(true).open(path)?);
+    fs::rename(staged, path).inspect_err(|_| drop(fs::remove_file(path)))
 }
 
 /// Rename a file unless something has the new name.
@@ -85,6 +98,18 @@ mod tests {
         assert_eq!(rename_new(&second, &path).unwrap_err().kind(), ErrorKind::AlreadyExists);
         assert_eq!(fs::read_to_string(&path).unwrap(), "first");
         assert!(!first.exists());
+    }
+
+    #[test]
+    fn claim_refuses_to_replace() {
+        let directory = directory("claim");
+        let (first, second, path) =
+            (directory.join("1"), directory.join("2"), directory.join("v1"));
+        fs::write(&first, "first").unwrap();
+        fs::write(&second, "second").unwrap();
+        claim(&first, &path).unwrap();
+        assert_eq!(claim(&second, &path).unwrap_err().kind(), ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
     }
 
     #[test]

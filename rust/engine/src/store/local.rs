@@ -11,6 +11,9 @@ use uuid::Uuid;
 
 use super::{Listed, directories, exclusive};
 
+/// How often what is below a directory is deleted before the directory counts as one that stays.
+const DELETE_ATTEMPTS: usize = 10;
+
 /// The whole of a file.
 pub(super) fn read(path: &Path) -> io::Result<Bytes> {
     open(path).and_then(|mut file| {
@@ -48,9 +51,20 @@ pub(super) fn size(path: &Path) -> io::Result<u64> {
     if found.is_dir() { Err(ErrorKind::NotFound.into()) } else { Ok(found.len()) }
 }
 
+/// What a file's name may belong to before the file is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Naming {
+    /// To anything: it is replaced.
+    Replace,
+    /// To nothing.
+    New,
+    /// To nothing, and nobody sees the file before it is whole; `Unsupported` where the file system cannot do that.
+    NewInOneStep,
+}
+
 /// Store bytes under a name, whole or not at all, and on disk when this returns. Directories are made
-/// as needed. `AlreadyExists` if something is there and `overwrite` is false.
-pub(super) fn write(path: &Path, data: &[u8], overwrite: bool) -> io::Result<()> {
+/// as needed. `AlreadyExists` if something is there and may not be.
+pub(super) fn write(path: &Path, data: &[u8], naming: Naming) -> io::Result<()> {
     let parent = path.parent().ok_or(ErrorKind::InvalidInput)?;
     // Not the file's name with something added, which might become too long.
     let staging = parent.join(format!(".icefloe-{}", Uuid::new_v4()));
@@ -61,9 +75,12 @@ pub(super) fn write(path: &Path, data: &[u8], overwrite: bool) -> io::Result<()>
         }
         created => created?,
     };
-    let published = file.write_all(data).and_then(|()| file.sync_all()).and_then(|()| {
-        if overwrite { fs::rename(&staging, path) } else { exclusive::publish(&staging, path) }
-    });
+    let published =
+        file.write_all(data).and_then(|()| file.sync_all()).and_then(|()| match naming {
+            Naming::Replace => fs::rename(&staging, path),
+            Naming::New => exclusive::publish_or_claim(&staging, path),
+            Naming::NewInOneStep => exclusive::publish(&staging, path),
+        });
     if published.is_err() {
         drop(fs::remove_file(&staging));
     }
@@ -86,6 +103,23 @@ pub(super) fn delete_directory(directory: &Path) -> Vec<(PathBuf, io::Error)> {
 
 fn delete_below(directory: &Path, failures: &mut Vec<(PathBuf, io::Error)>) {
     let before = failures.len();
+    // Whoever deletes the same directory at the same time may be a little behind.
+    for _ in 0..DELETE_ATTEMPTS {
+        delete_children(directory, failures);
+        match fs::remove_dir(directory) {
+            Err(error) if failures.len() == before => match error.kind() {
+                ErrorKind::NotFound => return,
+                ErrorKind::DirectoryNotEmpty => {}
+                _ => return failures.push((directory.to_path_buf(), error)),
+            },
+            // A directory that still holds something is no failure of its own.
+            _ => return,
+        }
+    }
+    failures.push((directory.to_path_buf(), ErrorKind::DirectoryNotEmpty.into()));
+}
+
+fn delete_children(directory: &Path, failures: &mut Vec<(PathBuf, io::Error)>) {
     let mut keep = |path: &Path, outcome: io::Result<()>| match outcome {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             failures.push((path.to_path_buf(), error));
@@ -108,13 +142,6 @@ fn delete_below(directory: &Path, failures: &mut Vec<(PathBuf, io::Error)>) {
     }
     for below in directories {
         delete_below(&below, failures);
-    }
-    // A directory that still holds something is no failure of its own.
-    if failures.len() == before
-        && let Err(error) = fs::remove_dir(directory)
-        && error.kind() != ErrorKind::NotFound
-    {
-        failures.push((directory.to_path_buf(), error));
     }
 }
 

@@ -36,6 +36,7 @@ use futures::{StreamExt, TryStreamExt};
 use icefloe_format::Error as FormatError;
 
 pub(crate) use self::directories::{entries_of, sync, sync_above};
+use self::local::Naming;
 use self::location::{LocalLocation, Location};
 use self::properties::Properties;
 pub(crate) use self::relative::absolute_entries;
@@ -214,9 +215,25 @@ impl FileIo {
         let location = &*self.absolute(location);
         match self.place(location)? {
             Place::Local(LocalLocation { path, .. }) => {
-                blocking(location, move || local::write(&path, &data, overwrite)).await
+                let naming = if overwrite { Naming::Replace } else { Naming::New };
+                blocking(location, move || local::write(&path, &data, naming)).await
             }
             Place::Remote(remote) => remote.write(data, overwrite).await,
+        }
+    }
+
+    /// Store `data` under a location that is new, in one step for all who look.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::write`]; [`Error::Storage`] where a local file system cannot do that.
+    pub async fn publish(&self, location: &str, data: Bytes) -> Result<()> {
+        let location = &*self.absolute(location);
+        match self.place(location)? {
+            Place::Local(LocalLocation { path, .. }) => {
+                let naming = Naming::NewInOneStep;
+                blocking(location, move || local::write(&path, &data, naming)).await
+            }
+            Place::Remote(remote) => remote.write(data, false).await,
         }
     }
 
