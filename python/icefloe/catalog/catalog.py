@@ -350,7 +350,7 @@ def new_table_location(catalog: Catalog, identifier: str | Identifier, location:
     """Return where a new table goes: `location`, or `<warehouse>/<namespace levels>/<table>`.
 
     Raises:
-        ValidationError: Neither a location nor a warehouse is known.
+        ValidationError: Neither a location nor a warehouse is known, or a name would lead to another directory.
     """
     if location is not None:
         return catalog.absolute(location).rstrip("/")
@@ -361,6 +361,11 @@ def new_table_location(catalog: Catalog, identifier: str | Identifier, location:
             f"no location for table {dotted(identifier)}: give the catalog {catalog.name!r} a property 'warehouse', "
             "or pass location="
         )
+    for level in (*namespace, name):
+        if "/" in level or level in (".", ".."):
+            raise ValidationError(
+                f"table {dotted(identifier)}: {level!r} does not name a directory of the warehouse; pass location="
+            )
     return "/".join([warehouse.rstrip("/"), *namespace, name])
 
 

@@ -228,7 +228,7 @@ def _engine(url: URL, *, echo: bool) -> Engine:
     is_server = url.drivername.split("+")[0] != "sqlite"
     if not is_server:
         in_memory = _is_in_memory(url)
-        options["connect_args"] = {"timeout": BUSY_TIMEOUT_SECONDS}
+        options["connect_args"] = {} if "timeout" in url.query else {"timeout": BUSY_TIMEOUT_SECONDS}
         # Connections to a file are cheap, and one held open by a pool would keep others from committing.
         options["poolclass"] = StaticPool if in_memory else NullPool
         if in_memory:

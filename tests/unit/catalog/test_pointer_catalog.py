@@ -2,7 +2,13 @@
 
 import pyarrow as pa
 import pytest
-from icefloe.exceptions import NoSuchTableError, TableAlreadyExistsError, ValidationError
+from icefloe.exceptions import (
+    MissingFileError,
+    NoSuchNamespaceError,
+    NoSuchTableError,
+    TableAlreadyExistsError,
+    ValidationError,
+)
 
 SCHEMA = pa.schema([("id", pa.int64())])
 
@@ -70,3 +76,51 @@ def test_dropped_metadata_files_are_deleted_when_asked(pointer_catalog):
     assert len(kept) == 2
     assert not table.io.core.exists(first)
     assert all(table.io.core.exists(path) for path in kept)
+
+
+@pytest.mark.parametrize(
+    "name", ["a b", "100%", "it's", 'a"b', "a_b", "a\\b", "a;b", "täble", "a.b", "-- x", "?", ":x", "%s"]
+)
+def test_name_with_special_characters_is_a_name(pointer_catalog, name):
+    pointer_catalog.create_namespace(("n", name.replace(".", "")))
+    namespace = ("n", name.replace(".", ""))
+    table = pointer_catalog.create_table((*namespace, name), SCHEMA)
+    table.append(pa.table({"id": [1]}))
+    assert pointer_catalog.list_tables(namespace) == [(*namespace, name)]
+    assert pointer_catalog.list_namespaces("n") == [namespace]
+    renamed = pointer_catalog.rename_table((*namespace, name), (*namespace, name + "2"))
+    assert renamed.scan().count() == 1
+    pointer_catalog.drop_table((*namespace, name + "2"))
+    pointer_catalog.drop_namespace(namespace)
+    assert not pointer_catalog.namespace_exists("n")
+
+
+@pytest.mark.parametrize("identifier", [("db", "../../t"), ("db", ".."), ("a/b", "t"), ("db", "a/b")])
+def test_name_that_leads_out_of_its_directory_needs_a_location(pointer_catalog, identifier, tmp_path):
+    pointer_catalog.create_namespace(identifier[:-1])
+    with pytest.raises(ValidationError, match="pass location="):
+        pointer_catalog.create_table(identifier, SCHEMA)
+    table = pointer_catalog.create_table(identifier, SCHEMA, location=str(tmp_path / "own"))
+    assert table.location() == str(tmp_path / "own")
+
+
+def test_table_does_not_enter_a_namespace_that_is_gone(pointer_catalog):
+    # As when the namespace is dropped between the look at it and the change.
+    pointer_catalog.create_namespace("db")
+    pointer_catalog.create_table("db.t", SCHEMA)
+    with pytest.raises(NoSuchNamespaceError):
+        pointer_catalog._insert(("gone",), "t", "/x")
+    with pytest.raises(NoSuchNamespaceError):
+        pointer_catalog._rename((("db",), "t"), (("gone",), "t"))
+    assert pointer_catalog.list_namespaces() == [("db",)]
+    assert pointer_catalog.list_tables("db") == [("db", "t")]
+
+
+def test_table_whose_metadata_cannot_be_read_is_not_renamed(pointer_catalog):
+    # The handle of the renamed table needs the metadata: an error after the rename would read like a failure of it.
+    pointer_catalog.create_namespace("db")
+    table = pointer_catalog.create_table("db.t", SCHEMA)
+    table.io.core.delete_many([table.metadata_location])
+    with pytest.raises(MissingFileError):
+        pointer_catalog.rename_table("db.t", "db.u")
+    assert pointer_catalog.list_tables("db") == [("db", "t")]

@@ -1,12 +1,13 @@
 """The database layout that SQL catalogs share, and failures of the database."""
 
 import sqlite3
+import traceback
 
 import pyarrow as pa
 import pytest
 from icefloe.catalog.sql import SqlCatalog
 from icefloe.catalog.sql_database import Database
-from icefloe.exceptions import StorageError
+from icefloe.exceptions import NamespaceNotEmptyError, StorageError, TableAlreadyExistsError, ValidationError
 
 SCHEMA = pa.schema([("id", pa.int64())])
 
@@ -66,6 +67,33 @@ def test_wildcards_in_namespaces_are_plain_characters(sql_catalog):
     assert sql_catalog.namespace_exists("axb")
 
 
+def test_namespaces_that_differ_in_case_are_apart(sql_catalog):
+    sql_catalog.create_namespace("axb.c")
+    assert not sql_catalog.namespace_exists("AXB")
+
+
+def test_namespace_level_with_a_dot_is_refused(sql_catalog):
+    with pytest.raises(ValidationError, match="give each level by itself"):
+        sql_catalog.create_namespace(("a.b",))
+
+
+def test_table_is_not_created_over_a_view(sql_catalog, tmp_path):
+    sql_catalog.create_namespace("db")
+    with sqlite3.connect(tmp_path / "catalog.db") as connection:
+        connection.execute("insert into iceberg_tables values ('cat', 'db', 'v', '/x', null, 'VIEW')")
+    with pytest.raises(TableAlreadyExistsError):
+        sql_catalog.create_table("db.v", SCHEMA)
+    with pytest.raises(NamespaceNotEmptyError, match="views"):
+        sql_catalog.drop_namespace("db")
+
+
+def test_namespace_keeps_its_place_when_all_its_properties_are_removed(sql_catalog, tmp_path):
+    sql_catalog.create_namespace("db", {"a": "1"})
+    summary = sql_catalog.update_namespace_properties("db", removals={"a", "exists"})
+    assert (summary.removed, summary.missing) == (["a"], ["exists"])
+    assert rows(tmp_path / "catalog.db", "select property_key from iceberg_namespace_properties") == [("exists",)]
+
+
 def test_no_sqlalchemy_exception_leaks(tmp_path):
     catalog = SqlCatalog("cat", uri=f"sqlite:///{tmp_path}/c.db", warehouse=str(tmp_path))
     catalog.destroy_tables()
@@ -77,3 +105,25 @@ def test_no_sqlalchemy_exception_leaks(tmp_path):
 
 def test_password_is_not_shown():
     assert "secret" not in repr(Database("postgresql://me:secret@host/db")._url)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "",
+        "nonsense",
+        "postgresql://me:p@ss:secret@host/db",
+        "postgresql+none://me:secret@h/db",
+        "nosuch://me:secret@h/db",
+    ],
+)
+def test_url_that_is_none_is_refused_without_its_password(uri):
+    with pytest.raises(ValidationError, match="database") as caught:
+        SqlCatalog("cat", uri=uri)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "secret" not in shown.replace(repr(uri), "")
+
+
+def test_url_that_turns_transactions_off_is_refused():
+    with pytest.raises(ValidationError, match="autocommit"):
+        SqlCatalog("cat", uri="postgresql+psycopg://me@host/db?autocommit=true")

@@ -1,0 +1,79 @@
+"""What errors of drivers say about a transaction."""
+
+import sqlite3
+
+import pg8000
+import psycopg
+import pytest
+from icefloe.catalog.sql_errors import is_conflict, is_transient, reason_of, refuses_commit, sqlstate
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+
+def wrapped(error):
+    return OperationalError("update secret", {"secret": 1}, error)
+
+
+def of_pg8000(state):
+    return pg8000.DatabaseError({"S": "ERROR", "C": state, "M": "the server's words"})
+
+
+@pytest.mark.parametrize("error", [psycopg.errors.SerializationFailure("x"), of_pg8000("40P01"), of_pg8000("55P03")])
+def test_rollback_because_of_another_transaction_is_a_conflict(error):
+    assert is_conflict(wrapped(error))
+    assert is_transient(wrapped(error))
+    assert refuses_commit(wrapped(error))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        psycopg.OperationalError("server closed the connection"),
+        pg8000.InterfaceError("network error"),
+        psycopg.errors.AdminShutdown("terminating connection"),
+        of_pg8000("40003"),
+        sqlite3.OperationalError("disk I/O error"),
+        ConnectionResetError("reset"),
+        BrokenPipeError(),
+        TimeoutError("timed out"),
+        RuntimeError("nobody foresaw this"),
+    ],
+)
+def test_error_that_is_no_refusal_leaves_a_commit_in_doubt(error):
+    assert not refuses_commit(error)
+    assert not refuses_commit(wrapped(error))
+
+
+@pytest.mark.parametrize("text", ["database is locked", "database table is locked", "database or disk is full"])
+def test_sqlite_refuses_before_its_commit_point(text):
+    assert refuses_commit(wrapped(sqlite3.OperationalError(text)))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        psycopg.errors.InsufficientPrivilege("no"),
+        of_pg8000("42P01"),
+        sqlite3.OperationalError("attempt to write a readonly database"),
+        ValueError("A string literal cannot contain NUL"),
+    ],
+)
+def test_refusal_that_trying_again_does_not_mend_is_not_transient(error):
+    assert not is_transient(error)
+
+
+@pytest.mark.parametrize("error", [ConnectionResetError("reset"), pg8000.InterfaceError("network error")])
+def test_lost_connection_before_commit_is_transient(error):
+    assert is_transient(error)
+
+
+def test_reason_is_the_drivers_own_words():
+    assert reason_of(wrapped(of_pg8000("23505"))) == "the server's words"
+    assert reason_of(wrapped(sqlite3.OperationalError("no such table: x"))) == "no such table: x"
+    assert reason_of(BrokenPipeError()) == "BrokenPipeError"
+    assert "secret" not in reason_of(DBAPIError("update secret", None, Exception("words")))
+
+
+def test_only_the_database_has_a_state():
+    assert sqlstate(wrapped(psycopg.errors.UniqueViolation("x"))) == "23505"
+    assert sqlstate(wrapped(psycopg.OperationalError("lost"))) is None
+    assert sqlstate(ConnectionResetError("reset")) is None
