@@ -66,10 +66,11 @@ def test_change_that_never_reaches_the_server_is_a_storage_error(catalog, line, 
     assert caught.value.__cause__ is not None
 
 
-def test_idle_connection_that_was_lost_is_replaced(catalog, line):
-    line.hang_up()
+@pytest.mark.parametrize("reset", [False, True])
+def test_idle_connection_that_was_lost_is_replaced(catalog, line, reset):
+    line.hang_up(reset=reset)
     assert catalog.list_tables("db") == [("db", "t")]
-    line.hang_up()
+    line.hang_up(reset=reset)
     catalog.load_table("db.t").append(MORE)
     assert catalog.load_table("db.t").scan().count() == 4
 

@@ -105,12 +105,13 @@ class WireProxy:
         """Let everything pass."""
         self.arm(None)
 
-    def hang_up(self) -> None:
-        """Cut the connections that are open now."""
+    def hang_up(self, *, reset: bool = False) -> None:
+        """Cut the connections that are open now; the client meets an end, or a reset."""
         with self._lock:
             links, self._links = self._links, []
         for link in links:
-            link.close(link.client, link.server)
+            link.close(link.server)
+            link.close(link.client, reset=reset)
 
     def deliver(self) -> None:
         """Pass on the messages that are late, and the ends of their connections behind them."""
