@@ -34,7 +34,7 @@ CASES = [
 
 def test_every_document_has_code() -> None:
     assert {document.name for document in DOCUMENTS} == {
-        str(case.id).split("-")[0].rpartition("/")[2] for case in CASES
+        f"{str(case.id).partition('.md-')[0].rpartition('/')[2]}.md" for case in CASES
     }
 
 

@@ -7,6 +7,7 @@ import binascii
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
+from icefloe.conversions import temporal
 from icefloe.conversions.single_value import (
     EXACT,
     from_bytes,
@@ -28,6 +29,13 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "long": int,
     "float": float,
     "double": float,
+}
+
+_OBJECTS: dict[str, Callable[[int], Any]] = {
+    "date": temporal.days_to_date,
+    "time": temporal.micros_to_time,
+    "timestamp": temporal.micros_to_timestamp,
+    "timestamptz": temporal.micros_to_timestamptz,
 }
 
 __all__ = [
@@ -55,13 +63,15 @@ def to_json(primitive_type: PrimitiveType, val: Any) -> Any:
 
 
 def from_json(primitive_type: PrimitiveType, val: Any) -> Any:
-    """Return the value of a JSON single value: dates as days, times and timestamps as microseconds.
+    """Return the value of a JSON single value: dates, times and timestamps as ``datetime`` objects.
 
     >>> from icefloe.types import DateType
     >>> from_json(DateType(), "2017-11-16")
-    17486
+    datetime.date(2017, 11, 16)
     """
-    return from_json_value(primitive_type, val)
+    value = from_json_value(primitive_type, val)
+    made = _OBJECTS.get(str(primitive_type))
+    return value if made is None or value is None else made(value)
 
 
 def partition_to_py(primitive_type: PrimitiveType, value_str: str) -> Any:

@@ -65,7 +65,7 @@ def to_bytes(primitive_type: PrimitiveType, value: Any) -> bytes:
     raise FeatureUnsupportedError(f"single values of type {kind}")
 
 
-def from_bytes(primitive_type: PrimitiveType, data: bytes) -> Any:
+def from_bytes(primitive_type: PrimitiveType, b: bytes) -> Any:
     """Return the value of a binary form; ValidationError if its length is wrong.
 
     >>> from icefloe.types import LongType
@@ -74,27 +74,27 @@ def from_bytes(primitive_type: PrimitiveType, data: bytes) -> Any:
     """
     kind = str(primitive_type)
     if kind == "boolean":
-        _check_length(kind, data, 1)
-        return data != b"\x00"
+        _check_length(kind, b, 1)
+        return b != b"\x00"
     if kind in _FORMATS:
-        form = _NARROW.get((kind, len(data)), _FORMATS[kind])
-        _check_length(kind, data, struct.calcsize(form))
-        return struct.unpack(form, data)[0]
+        form = _NARROW.get((kind, len(b)), _FORMATS[kind])
+        _check_length(kind, b, struct.calcsize(form))
+        return struct.unpack(form, b)[0]
     if isinstance(primitive_type, DecimalType):
-        return _decimal_from_bytes(primitive_type, data)
+        return _decimal_from_bytes(primitive_type, b)
     if kind == "string":
         try:
-            return data.decode()
+            return b.decode()
         except UnicodeDecodeError as error:
-            raise ValidationError(f"text that is not UTF-8: {data!r}") from error
+            raise ValidationError(f"text that is not UTF-8: {b!r}") from error
     if kind == "uuid":
-        _check_length(kind, data, 16)
-        return uuid.UUID(bytes=data)
+        _check_length(kind, b, 16)
+        return uuid.UUID(bytes=b)
     if isinstance(primitive_type, FixedType):
-        _check_length(kind, data, primitive_type.length)
-        return data
+        _check_length(kind, b, primitive_type.length)
+        return b
     if kind == "binary":
-        return data
+        return b
     raise FeatureUnsupportedError(f"single values of type {kind}")
 
 

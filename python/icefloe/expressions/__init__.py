@@ -50,6 +50,7 @@ from icefloe.expressions.predicates import (
     UnaryPredicate,
     UnboundPredicate,
 )
+from icefloe.expressions.rest_json import expression_from_json
 from icefloe.expressions.terms import (
     Bound,
     BoundReference,
@@ -118,6 +119,7 @@ __all__ = [
     "UnboundTerm",
     "UnboundTransform",
     "bind",
+    "expression_from_json",
     "literal",
     "to_expression",
 ]

@@ -31,7 +31,7 @@ from icefloe.expressions.terms import (
     UnboundTerm,
     UnboundTransform,
 )
-from icefloe.expressions.tree import MAX_DEPTH, AlwaysFalse, AlwaysTrue, And, BooleanExpression, Not, Or
+from icefloe.expressions.tree import MAX_DEPTH, AlwaysFalse, AlwaysTrue, And, BooleanExpression, Not, Or, json_form
 from icefloe.types import UUIDType
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def expression_to_json(expr: BooleanExpression) -> str:
     return to_json(to_json_value(expr)).decode()
 
 
+@json_form.register(BooleanExpression)
 def to_json_value(expr: BooleanExpression) -> Any:
     """Return an expression as a JSON object."""
     if isinstance(expr, AlwaysTrue):

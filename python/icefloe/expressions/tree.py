@@ -6,6 +6,8 @@ where the expression is true.
 
 from __future__ import annotations
 
+import json
+from functools import singledispatch
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -22,6 +24,12 @@ MAX_DEPTH = 120
 _REBALANCE_AT = 64
 
 
+@singledispatch
+def json_form(expression: object) -> Any:
+    """Return an expression as a JSON object; the case of expressions stands with their JSON form."""
+    raise ValidationError(f"not an expression: {expression!r}")
+
+
 class BooleanExpression:
     """Root of all expressions. Classes below take types in brackets in annotations, as `LiteralPredicate[int]`."""
 
@@ -30,6 +38,20 @@ class BooleanExpression:
 
     def __invert__(self) -> BooleanExpression:
         return Not(self)
+
+    def model_dump(self, **options: Any) -> Any:
+        """Return the expression as a JSON object of the REST catalog protocol; options are accepted and ignored."""
+        del options
+        return json_form(self)
+
+    def model_dump_json(self, **options: Any) -> str:
+        """Return the expression as JSON text.
+
+        >>> from icefloe.expressions import GreaterThan
+        >>> GreaterThan("x", 5).model_dump_json()
+        '{"type":"gt","term":"x","value":5}'
+        """
+        return json.dumps(self.model_dump(**options), separators=(",", ":"), ensure_ascii=False)
 
     @property
     def type(self) -> str:

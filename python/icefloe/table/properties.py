@@ -160,6 +160,8 @@ def properties_as_text(properties: Mapping[str, object]) -> dict[str, str]:
     texts = {}
     for name, value in properties.items():
         if value is None:
-            raise ValidationError(f"property {name} must not be None: leave it out, or remove it")
+            raise ValidationError(
+                f"None type is not a supported value in properties: {name}; leave it out, or remove it"
+            )
         texts[name] = str(value).lower() if isinstance(value, bool) else str(value)
     return texts

@@ -36,17 +36,17 @@ class IncrementalScan(Results):
 
     # ---- the range
 
-    def from_snapshot_id_exclusive(self, snapshot: int | str) -> Self:
+    def from_snapshot_id_exclusive(self, from_snapshot_id: int | str) -> Self:
         """Return a scan of what came after a snapshot, given by its id or by the name of a branch or tag."""
-        return self.update(from_snapshot_id=self._id_of(snapshot), from_snapshot_inclusive=False)
+        return self.update(from_snapshot_id=self._id_of(from_snapshot_id), from_snapshot_inclusive=False)
 
-    def from_snapshot_id_inclusive(self, snapshot: int | str) -> Self:
+    def from_snapshot_id_inclusive(self, from_snapshot_id: int | str) -> Self:
         """Return a scan that begins with a snapshot, given by its id or by the name of a branch or tag."""
-        return self.update(from_snapshot_id=self._id_of(snapshot), from_snapshot_inclusive=True)
+        return self.update(from_snapshot_id=self._id_of(from_snapshot_id), from_snapshot_inclusive=True)
 
-    def to_snapshot_id_inclusive(self, snapshot: int | str) -> Self:
+    def to_snapshot_id_inclusive(self, to_snapshot_id: int | str) -> Self:
         """Return a scan that ends with a snapshot, given by its id or by the name of a branch or tag."""
-        return self.update(to_snapshot_id=self._id_of(snapshot))
+        return self.update(to_snapshot_id=self._id_of(to_snapshot_id))
 
     def from_timestamp(self, timestamp_ms: int) -> Self:
         """Return a scan of what came after a time, milliseconds since 1970-01-01 UTC; say first where it ends.

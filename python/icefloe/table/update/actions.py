@@ -5,12 +5,13 @@ from __future__ import annotations
 import uuid
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictInt, StrictStr, TypeAdapter
+from pydantic import Field, StrictInt, StrictStr, TypeAdapter, field_validator
 from pydantic import ValidationError as PydanticError
 
 from icefloe.exceptions import ValidationError
 from icefloe.partitioning import PartitionSpec
 from icefloe.schema import Schema
+from icefloe.table.properties import properties_as_text
 from icefloe.table.refs import SnapshotRefType
 from icefloe.table.snapshots import Snapshot
 from icefloe.table.sorting import SortOrder
@@ -129,6 +130,12 @@ class SetPropertiesUpdate(TableUpdate):
 
     action: Literal["set-properties"] = "set-properties"
     updates: dict[str, str]
+
+    @field_validator("updates", mode="before")
+    @classmethod
+    def _values_are_text(cls, value: Any) -> Any:
+        """Store numbers and truth values as text; None is refused with its key."""
+        return properties_as_text(value) if isinstance(value, dict) else value
 
 
 class RemovePropertiesUpdate(TableUpdate):
