@@ -120,3 +120,36 @@ def test_delete_keeps_rows_whose_value_is_null(tmp_path):
                 table.delete("country != 'fr'")
                 found = table.scan().to_arrow().to_pylist()
                 assert sorted((row["id"], row["country"]) for row in found) == expected, (mode, partitioned)
+
+
+@pytest.mark.parametrize("updates", [False, True])
+def test_change_scans_select_the_changes_of_rows_that_the_filter_is_true_of(updates):
+    rng = Random(f"changes {updates}")
+    with load_catalog("scratch", type="memory") as catalog:
+        catalog.create_namespace("db")
+        table, rows = random_table(catalog, rng)
+        with table.transaction() as change:
+            change.set_properties({"write.delete.mode": "merge-on-read"})
+        begun = table.current_snapshot().snapshot_id
+        new = random_rows(rng, len(rows), 20)
+        table.append(arrow(new))
+        table.delete("id < 15")
+        by_id = {row[1]: row for row in (*rows, *new)}
+        arguments = {"identifier_columns": ("id",)} if updates else {}
+
+        def told(row_filter) -> list[tuple[str, int]]:
+            scan = table.incremental_changelog_scan(
+                from_snapshot_id_exclusive=begun, row_filter=row_filter, **arguments
+            )
+            found = scan.to_arrow().to_pylist()
+            assert scan.count() == len(found)
+            return sorted((row["_change_type"], row["id"]) for row in found)
+
+        every = told("true")
+        assert len(every) == 35
+        for _ in range(20):
+            chosen = random_filter(rng, StructType(*SCHEMA.fields), depth=3)
+            expected = [(kind, row_id) for kind, row_id in every if chosen.holds(by_id[row_id])]
+            assert told(chosen.expression()) == expected, chosen
+            appended = table.incremental_append_scan(from_snapshot_id_exclusive=begun, row_filter=chosen.expression())
+            assert ids(appended) == [row[1] for row in new if chosen.holds(row)], chosen

@@ -50,26 +50,26 @@ def is_true(predicate: BoundPredicate, value: Any) -> bool:
     negations is unknown. NaN equals no literal and has no order, so of NaN ``not-eq`` and ``not-in`` are true and ``<``,
     ``<=``, ``>`` and ``>=`` are not. -0.0 equals 0.0.
     """
-    asked = predicate.operator
+    operator_name = predicate.operator
     if value is None:
-        return asked in {"is-null", "not-nan"}
+        return operator_name in {"is-null", "not-nan"}
     term = predicate.term
     if isinstance(term, BoundTransform):
         value = term.transform.transform(term.term.value_type)(value)
     elif isinstance(term.value_type, PrimitiveType):
         value = to_ordinal(term.value_type, value)
     value = getattr(value, "bytes", value)
-    if asked in {"is-null", "not-null"}:
-        return asked == "not-null"
-    if asked in {"is-nan", "not-nan"}:
-        return (isinstance(value, float) and math.isnan(value)) is (asked == "is-nan")
+    if operator_name in {"is-null", "not-null"}:
+        return operator_name == "not-null"
+    if operator_name in {"is-nan", "not-nan"}:
+        return (isinstance(value, float) and math.isnan(value)) is (operator_name == "is-nan")
     if isinstance(predicate, BoundSetPredicate):
-        return any(value == _raw(each) for each in predicate.values) is (asked == "in")
+        return any(value == _raw(each) for each in predicate.values) is (operator_name == "in")
     assert isinstance(predicate, BoundLiteralPredicate)
     literal = _raw(predicate.literal)
-    if asked.endswith("starts-with"):
-        return str(value).startswith(literal) is (asked == "starts-with")
-    return bool(_COMPARE[asked](value, literal))
+    if operator_name.endswith("starts-with"):
+        return str(value).startswith(literal) is (operator_name == "starts-with")
+    return bool(_COMPARE[operator_name](value, literal))
 
 
 def _raw(literal: Any) -> Any:

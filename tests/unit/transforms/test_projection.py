@@ -92,7 +92,7 @@ def shape(predicate: Any) -> Any:
 
 
 def holds(predicate: BooleanExpression | None, value: Any, *, unknown: bool) -> bool:
-    """Whether a value satisfies a projection; a null satisfies nothing but a negation."""
+    """Whether a projection is true of a value; of null it is unknown."""
     if predicate is None:
         return unknown
     if isinstance(predicate, And):
@@ -102,7 +102,7 @@ def holds(predicate: BooleanExpression | None, value: Any, *, unknown: bool) -> 
     assert isinstance(predicate, (LiteralPredicate, SetPredicate))
     name = type(predicate).__name__
     if value is None:
-        return name.startswith("Not")
+        return False
     if isinstance(predicate, SetPredicate):
         return (value in literals(predicate)) == (name == "In")
     literal = predicate.literal.value
