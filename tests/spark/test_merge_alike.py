@@ -199,3 +199,26 @@ def test_merge_in_spark_takes_literals_of_the_package(utc, new_table, name):
     value = literal(expected[0])
     icefloe.spark.merge_into(table, source, on=["id"]).when_matched_update({name: value}).execute()
     assert table.refresh().scan("id = 1").to_arrow().column(name).to_pylist() == expected
+
+
+@pytest.mark.parametrize("key", ["x", "price", "name", "raw", "flag", "day", "at"])
+def test_merge_in_python_matches_the_keys_that_spark_matches(utc, new_table, key):
+    tables = [new_table(SCHEMA) for _ in range(2)]
+    values = {str(row(n, n)[key]): row(n, n) for n in range(24)}
+    for table in tables:
+        table.append(pa.Table.from_pylist(list(values.values()), schema=SCHEMA.as_arrow()))
+    source = source_rows().select([key, "id"]).group_by(key).aggregate([("id", "min")]).rename_columns([key, "n"])
+    ours, sparks = tables
+    merges = ours.merge(source, on=[key]), icefloe.spark.merge_into(sparks, utc.createDataFrame(source), on=[key])
+    results = [
+        merge.when_matched_update({"n": "source.n"}).when_not_matched_insert({key: f"source.{key}"}).execute()
+        for merge in merges
+    ]
+    assert results[0].rows_updated == results[1].rows_updated > 0
+    assert content(ours) == content(sparks.refresh())
+
+
+def test_update_in_spark_says_to_quote_a_text_that_is_no_column(utc, new_table):
+    table = filled(new_table)
+    with pytest.raises(ResolveError, match=r"update, value of column 'name' 'de'.*quote it: \"'de'\""):
+        icefloe.spark.update(table, {"name": "de"}, spark=utc)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
 from icefloe.spark.frame import located_frame
-from icefloe.spark.merge_clauses import Clause
+from icefloe.spark.merge_clauses import Clause, check_values
 from icefloe.spark.merge_join import MergeSource, merged
 from icefloe.spark.native import FILE, POSITION
 from icefloe.spark.row_changes import MergeResult, RowChanges
@@ -196,6 +196,7 @@ def update(  # noqa: PLR0913  all but the first three have defaults
     pinned = target.pinned(active_session(spark), row_filter=where)
     clause = Clause.make("matched", Action.UPDATE, None, set)
     located = located_frame(pinned.spark, pinned.planned).alias("target")
+    check_values(clause, pinned.struct(), located, "update")
     changed = located.select(FILE, POSITION, *clause.new_values(pinned.struct(), source=None)).persist()
     try:
         return RowChanges(

@@ -118,18 +118,25 @@ def check_expressions(clauses: Sequence[Clause], struct: Any, frames: Mapping[st
     """
     for number, clause in enumerate(clauses, 1):
         label = f"merge, clause {number} (when_{clause.kind.replace(' ', '_')}_{clause.action.value})"
+        frame = frames[clause.kind]
         if clause.condition is not None:
-            _check(frames[clause.kind], clause.condition, "boolean", f"{label}, condition")
-        for name, value in (clause.values or {}).items():
-            if name in struct.names:
-                _check(frames[clause.kind], value, struct[name].dataType, f"{label}, value of column {name!r}")
+            _check(frame, clause.condition, f"{label}, condition")
+        check_values(clause, struct, frame, label)
 
 
-def _check(frame: DataFrame, given: Any, kind: Any, label: str) -> None:
+def check_values(clause: Clause, struct: Any, frame: DataFrame, label: str) -> None:
+    """Check that Spark can resolve every value of a clause over a frame; see :func:`check_expressions`."""
+    for name, value in (clause.values or {}).items():
+        if name in struct.names:
+            _check(frame, value, f"{label}, value of column {name!r}", struct[name].dataType)
+
+
+def _check(frame: DataFrame, given: Any, label: str, kind: Any = None) -> None:
+    """Check a value of a type, or a condition if there is none."""
     try:
         column = as_column(given)
         # Over Spark Connect it is the schema that makes Spark analyse the expression.
-        found = frame.select(F.when(column, F.lit(1)) if kind == "boolean" else column.cast(kind)).schema
+        _ = frame.select(F.when(column, F.lit(1)) if kind is None else column.cast(kind)).schema
     except AnalysisException as error:
         shown = f"{given!r}" if isinstance(given, str) else str(given)
         condition = error.getCondition() or ""
@@ -139,7 +146,6 @@ def _check(frame: DataFrame, given: Any, kind: Any, label: str) -> None:
                 f'{label} {shown}: {_first_line(error)}; if this is a literal, quote it: "{quoted}", or pass F.lit()'
             ) from error
         raise ValidationError(f"{label} {shown}: {_first_line(error)}") from error
-    del found
 
 
 def _first_line(error: AnalysisException) -> str:

@@ -176,7 +176,7 @@ def _of_text(value: Value, kind: pa.DataType, text: str, label: str) -> RowFunct
         try:
             parts = [value.evaluate(batch) for batch in rows.select(names).to_batches(MAX_BATCH_ROWS)]
             return pa.chunked_array(parts, value.kind).cast(kind)
-        except (*_ARROW_ERRORS, ValidationError) as error:
+        except (*_ARROW_ERRORS, ValidationError, RecursionError) as error:
             raise ValidationError(f"{label} {text!r}: {error}") from error
 
     return RowFunction(evaluate, value.columns)

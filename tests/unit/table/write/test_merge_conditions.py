@@ -313,3 +313,8 @@ def test_merge_keys_that_are_nan_match_and_negative_zero_matches_zero(catalog):
     source = pa.table({"x": [float("nan"), -0.0, None], "n": [4, 5, 6]})
     result = table.merge(source, on=["x"]).when_matched_update({"n": "source.n"}).when_not_matched_insert().execute()
     assert (result.rows_updated, result.rows_inserted) == (2, 1)
+
+
+def test_merge_condition_may_have_thousands_of_terms(table):
+    assert deleted(table, f"source.id in ({', '.join(str(n) for n in range(3, 10_000))})") == (False, False)
+    assert deleted(table, " or ".join(f"source.id = {n}" for n in range(10_000, 0, -1))) == (True, True)

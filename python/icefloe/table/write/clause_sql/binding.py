@@ -80,7 +80,7 @@ class _Binder:
             return computed(pa.bool_(), _COMPARISONS[name], [left, right])
         if name in {"And", "Or"}:
             parts = [require_boolean(self.bind(part), name.lower()) for part in node.flatten(unnest=False)]
-            return functools.reduce(conjunction if name == "And" else disjunction, parts)
+            return conjunction(parts) if name == "And" else disjunction(parts)
         if name in _ARITHMETIC:
             return arithmetic(_ARITHMETIC[name], self.bind(node.this), self.bind(node.expression))
         found = getattr(self, f"_{name.lower()}", None)
@@ -166,12 +166,11 @@ class _Binder:
             raise ValidationError("`in` takes a list of values in parentheses")
         tested, *members = compared([tested, *(self.bind(one) for one in listed)])
         if all(member.constant for member in members):
-            values = pa.array([member.single().as_py() for member in members], tested.kind)
-            values = pa.concat_arrays([pa.array([], tested.kind), *_arrays(members)])
+            values = pa.concat_arrays([pa.array([member.single()], tested.kind) for member in members])
             found = computed(pa.bool_(), lambda rows: comparing.is_member(rows, values), [tested])
         else:
             equals = [computed(pa.bool_(), comparing.equal, [tested, member]) for member in members]
-            found = functools.reduce(disjunction, equals)
+            found = disjunction(equals)
         return _inverted(found) if node.args.get("negate") else found
 
     def _between(self, node: Any) -> Value:
@@ -179,7 +178,7 @@ class _Binder:
         low, high = self.bind(node.args["low"]), self.bind(node.args["high"])
         above = computed(pa.bool_(), comparing.greater_equal, compared([tested, low]))
         below = computed(pa.bool_(), comparing.less_equal, compared([tested, high]))
-        found = conjunction(above, below)
+        found = conjunction([above, below])
         return _inverted(found) if node.args.get("negate") else found
 
     # ---- choices
@@ -312,7 +311,3 @@ def _is_nan(value: Value) -> Value:
     if not pa.types.is_floating(value.kind):
         raise ValidationError(f"NaN is a float or double, got {kinds.name_of(value.kind)}")
     return computed(pa.bool_(), comparing.is_nan, [value])
-
-
-def _arrays(constants: Sequence[Value]) -> list[pa.Array]:
-    return [pa.array([constant.single()], constant.kind) for constant in constants]

@@ -86,26 +86,29 @@ def combined(
     )
 
 
-def conjunction(left: Value, right: Value) -> Value:
-    """Return `left and right`; the right side is not evaluated where the left is false."""
-    return _connected(left, right, pc.and_kleene, decisive=False)
+def conjunction(parts: Sequence[Value]) -> Value:
+    """Return whether all parts are true; a part is not evaluated where one before it is false."""
+    return _connected(parts, pc.and_kleene, decisive=False)
 
 
-def disjunction(left: Value, right: Value) -> Value:
-    """Return `left or right`; the right side is not evaluated where the left is true."""
-    return _connected(left, right, pc.or_kleene, decisive=True)
+def disjunction(parts: Sequence[Value]) -> Value:
+    """Return whether any part is true; a part is not evaluated where one before it is true."""
+    return _connected(parts, pc.or_kleene, decisive=True)
 
 
-def _connected(left: Value, right: Value, function: Callable[..., pa.Array], *, decisive: bool) -> Value:
+def _connected(parts: Sequence[Value], function: Callable[..., pa.Array], *, decisive: bool) -> Value:
     def evaluate(rows: pa.RecordBatch) -> pa.Array:
-        first = left.evaluate(rows)
-        if not right.can_fail:
-            return function(first, right.evaluate(rows))
-        open_rows = pc.fill_null(pc.invert(first) if decisive else first, True)
-        second = right.evaluate(rows.filter(open_rows))
-        return function(first, pc.replace_with_mask(pa.nulls(len(first), pa.bool_()), open_rows, second))
+        found = parts[0].evaluate(rows)
+        for part in parts[1:]:
+            if part.can_fail:
+                undecided = pc.fill_null(pc.invert(found) if decisive else found, True)
+                values = part.evaluate(rows.filter(undecided))
+                found = function(found, pc.replace_with_mask(pa.nulls(len(found), pa.bool_()), undecided, values))
+            else:
+                found = function(found, part.evaluate(rows))
+        return found
 
-    return combined(pa.bool_(), evaluate, [left, right])
+    return combined(pa.bool_(), evaluate, parts)
 
 
 def chosen(conditions: Sequence[Value], values: Sequence[Value], otherwise: Value) -> Value:
