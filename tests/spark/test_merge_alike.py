@@ -204,10 +204,13 @@ def test_merge_in_spark_takes_literals_of_the_package(utc, new_table, name):
 @pytest.mark.parametrize("key", ["x", "price", "name", "raw", "flag", "day", "at"])
 def test_merge_in_python_matches_the_keys_that_spark_matches(utc, new_table, key):
     tables = [new_table(SCHEMA) for _ in range(2)]
-    values = {str(row(n, n)[key]): row(n, n) for n in range(24)}
+    # One row for each value: the table has -0.0, the source 0.0.
+    kept = {str(row(n, n)[key]): row(n, n) for n in range(24) if str(row(n, n)[key]) != "0.0"}
+    given = {str(row(n, n)[key]): row(n, n) for n in range(10, 50) if str(row(n, n)[key]) != "-0.0"}
     for table in tables:
-        table.append(pa.Table.from_pylist(list(values.values()), schema=SCHEMA.as_arrow()))
-    source = source_rows().select([key, "id"]).group_by(key).aggregate([("id", "min")]).rename_columns([key, "n"])
+        table.append(pa.Table.from_pylist(list(kept.values()), schema=SCHEMA.as_arrow()))
+    kind = SCHEMA.as_arrow().field(key).type
+    source = pa.table({key: pa.array([one[key] for one in given.values()], kind), "n": range(len(given))})
     ours, sparks = tables
     merges = ours.merge(source, on=[key]), icefloe.spark.merge_into(sparks, utc.createDataFrame(source), on=[key])
     results = [

@@ -26,7 +26,7 @@ from icefloe.table.write.clause_sql.value import repeated
 from icefloe.types import NestedField, StructType, UUIDType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from icefloe.table.write.clause_sql.value import Value
 
@@ -74,8 +74,8 @@ class JoinedColumns:
     @cached_property
     def scope(self) -> Scope:
         """The names that a text may use."""
-        uuids = {field.name for field in self.table.fields if isinstance(field.field_type, UUIDType)}
-        return Scope(self.arrow, frozenset(f"{side}{name}" for side in (SOURCE, TARGET) for name in uuids))
+        names = list(_uuids(self.table.fields))
+        return Scope(self.arrow, frozenset(side + name for side in (SOURCE, TARGET) for name in names))
 
     @cached_property
     def structs(self) -> Schema:
@@ -91,6 +91,14 @@ class JoinedColumns:
         struct = assign_fresh_type_ids(StructType(*sides), itertools.count(1).__next__)
         assert isinstance(struct, StructType)
         return Schema(*struct.fields)
+
+
+def _uuids(fields: Iterable[NestedField], prefix: str = "") -> Iterator[str]:
+    for field in fields:
+        if isinstance(field.field_type, UUIDType):
+            yield prefix + field.name
+        elif isinstance(field.field_type, StructType):
+            yield from _uuids(field.field_type.fields, f"{prefix}{field.name}.")
 
 
 def condition_of(given: Any, joined: JoinedColumns, label: str) -> RowFunction:

@@ -24,7 +24,7 @@ class Scope:
 
     Attributes:
         schema: Fields `source.<column>` and `target.<column>`.
-        uuids: Fields of 16 bytes that are UUIDs.
+        uuids: Dotted names of columns and fields of structs that hold UUIDs, whose Arrow type may be 16 bytes.
     """
 
     schema: pa.Schema
@@ -56,7 +56,7 @@ class Scope:
         return name if name in self.schema.names else None
 
     def _column(self, name: str, path: Sequence[str]) -> Value:
-        kind, indices = self.schema.field(name).type, []
+        kind, indices, full_name = self.schema.field(name).type, [], name
         for part in path:
             if not pa.types.is_struct(kind):
                 raise ResolveError(f"{name}.{'.'.join(path)}: {part!r} is inside a {kind}, which has no named fields")
@@ -67,8 +67,8 @@ class Scope:
                     f"{name}.{'.'.join(path)}: there is no field {part!r}; there are {', '.join(fields)}"
                 )
             indices.append(fields.index(found))
-            kind = kind.field(indices[-1]).type
-        own = kinds.UUID if name in self.uuids and not path else kinds.canonical(kind)
+            kind, full_name = kind.field(indices[-1]).type, f"{full_name}.{found}"
+        own = kinds.UUID if full_name in self.uuids else kinds.canonical(kind)
 
         def evaluate(rows: pa.RecordBatch) -> pa.Array:
             column = rows.column(name)
