@@ -125,7 +125,7 @@ class CommitFailedException(IcebergError):  # noqa: N818 - the name is shared wi
 
 
 class CommitStateUnknownException(IcebergError):  # noqa: N818 - the name is shared with PyIceberg
-    """The commit may or may not have happened; no file was cleaned up. Refresh the table to find out."""
+    """A commit, or another change of a catalog, may or may not have happened; no file was cleaned up. Look to find out."""
 
 
 class ValidationException(IcebergError):  # noqa: N818 - the name is shared with PyIceberg

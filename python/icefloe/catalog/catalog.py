@@ -49,6 +49,9 @@ class PropertiesUpdateSummary:
 class Catalog(ABC):
     """A collection of namespaces and tables.
 
+    Every method raises StorageError, with its cause, when the catalog's database or storage fails. A change then has not
+    taken effect: where that is not certain, the method raises CommitStateUnknownException and deletes no file.
+
     Args:
         name: The catalog's name. SQL catalogs store it with each table, so all engines must use the same one.
         **properties: Settings of the catalog and of the storage behind it.

@@ -192,13 +192,12 @@ class SqlCatalog(PointerCatalog):
 
         def delete_rows(connection: Connection) -> None:
             # Creators of tables wait for this, or this for them; what they created is then seen.
-            removed = sql_namespaces.remove(connection, self.name, levels)
+            self._hold(connection, levels)
+            sql_namespaces.remove(connection, self.name, levels)
             if sql_namespaces.is_known(connection, self.name, levels):
                 raise NamespaceNotEmptyError(
                     f"namespace {dotted(levels)} still holds tables, views or namespaces; drop them first"
                 )
-            if not removed:
-                raise self._no_namespace(levels)
 
         self._settled(
             f"namespace {dotted(levels)}: removal",

@@ -39,10 +39,16 @@ def is_known(connection: Connection, catalog: str, levels: Identifier) -> bool:
 
 
 def hold(connection: Connection, catalog: str, levels: Identifier) -> bool:
-    """Keep others from dropping or changing a namespace until the transaction ends; return whether it exists."""
-    locking = update(namespace_properties).where(_key(catalog, levels))
-    if connection.execute(locking.values(property_value=_columns.property_value)).rowcount > 0:
-        return True
+    """Keep others from dropping or changing a namespace until the transaction ends; return whether it exists.
+
+    The lock is that of one row, so that nobody holds a part of what another waits for. Namespaces of other writers may
+    lack that row: then it is that of all their rows.
+    """
+    own = _key(catalog, levels)
+    for rows in (and_(own, _columns.property_key == EXISTS), own):
+        locking = update(namespace_properties).where(rows).values(property_value=_columns.property_value)
+        if connection.execute(locking).rowcount > 0:
+            return True
     return is_known(connection, catalog, levels)
 
 
@@ -94,9 +100,9 @@ def change(
     return before
 
 
-def remove(connection: Connection, catalog: str, levels: Identifier) -> bool:
-    """Delete the properties of a namespace; return whether there were any."""
-    return bool(connection.execute(delete(namespace_properties).where(_key(catalog, levels))).rowcount > 0)
+def remove(connection: Connection, catalog: str, levels: Identifier) -> None:
+    """Delete the properties of a namespace."""
+    connection.execute(delete(namespace_properties).where(_key(catalog, levels)))
 
 
 def _key(catalog: str, levels: Identifier) -> ColumnElement[bool]:
