@@ -9,6 +9,10 @@ use crate::{Error, Result};
 const HEADER_BYTES: usize = 3;
 /// No footer comes near this many bytes once decompressed.
 const MAX_BYTES: usize = 1 << 28;
+/// Bytes that a footer of any size may decompress to, and bytes for each of its own, which no text of
+/// distinct names and offsets comes near.
+const FREE_BYTES: usize = 1 << 20;
+const MAX_RATIO: usize = 1040;
 /// Bytes that end a literal of LZ4 at least, and a copy at least.
 const LZ4_COPY_BYTES: usize = 4;
 
@@ -20,6 +24,7 @@ pub(super) fn decompressed(part: &[u8], postscript: &Postscript) -> Result<Optio
     if postscript.compression == Compression::None {
         return Ok(Some(part.to_vec()));
     }
+    let limit = part.len().saturating_mul(MAX_RATIO).saturating_add(FREE_BYTES).min(MAX_BYTES);
     let (mut rest, mut whole) = (part, Vec::new());
     while !rest.is_empty() {
         let Some((header, after)) = rest.split_first_chunk::<HEADER_BYTES>() else {
@@ -36,17 +41,17 @@ pub(super) fn decompressed(part: &[u8], postscript: &Postscript) -> Result<Optio
         } else if postscript.compression == Compression::Lzo {
             return Ok(None);
         } else {
-            whole.extend(one(chunk, postscript)?);
+            whole.extend(one(chunk, postscript, limit.saturating_sub(whole.len()))?);
         }
-        if whole.len() > MAX_BYTES {
-            return Err(corrupt(format!("its footer has more than the {MAX_BYTES} bytes allowed")));
+        if whole.len() > limit {
+            return Err(corrupt(format!("its footer has more than the {limit} bytes allowed")));
         }
     }
     Ok(Some(whole))
 }
 
-fn one(chunk: &[u8], postscript: &Postscript) -> Result<Vec<u8>> {
-    let limit = postscript.chunk_bytes;
+fn one(chunk: &[u8], postscript: &Postscript, left: usize) -> Result<Vec<u8>> {
+    let limit = postscript.chunk_bytes.min(left);
     let codec = match postscript.compression {
         Compression::Snappy => return unsnap(chunk, limit),
         Compression::Lz4 => return unlz4(chunk, limit),

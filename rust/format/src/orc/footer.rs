@@ -1,9 +1,11 @@
 //! The footer: columns, and where the stripes are.
 
+use std::ops::Range;
+
 use super::chunks::decompressed;
 use super::corrupt;
 use super::postscript::Postscript;
-use super::types::{OrcType, check_tree};
+use super::types::{OrcType, TypeTree};
 use super::wire::Fields;
 use crate::{Error, Result};
 
@@ -28,19 +30,26 @@ impl Footer {
     /// [`Error::Corrupt`]; [`Error::Unsupported`] for what ORC has and decoders lack.
     pub fn parse(footer: &[u8], postscript: &Postscript) -> Result<Option<Self>> {
         let Some(message) = decompressed(footer, postscript)? else { return Ok(None) };
-        let (mut types, mut stripes, mut rows) = (vec![], vec![], 0);
+        let (mut types, mut stripes, mut rows) = (TypeTree::default(), vec![], 0);
+        let mut rows_start = HEADER_BYTES;
         for field in Fields::of(&message) {
             let (number, value) = field?;
             match number {
-                3 => stripes.push(Stripe::parse(value.bytes("stripe")?)?),
-                4 => types.push(OrcType::parse(value.bytes("type")?)?),
+                // Each stripe is checked before the next one is kept: an empty one takes two bytes of a footer.
+                3 => {
+                    let stripe = Stripe::parse(value.bytes("stripe")?)?;
+                    let within = rows_start..postscript.rows_end;
+                    rows_start = stripe.end_within(within, stripes.len())?;
+                    stripes.push(stripe);
+                }
+                4 => types.push(value.bytes("type")?)?,
                 6 => rows = value.number("number of rows")?,
                 10 => return Err(Error::unsupported("encrypted ORC")),
                 _ => {}
             }
         }
-        check_tree(&types)?;
-        check_stripes(&stripes, rows, postscript.rows_end)?;
+        let types = types.finish()?;
+        check_rows(&stripes, rows)?;
         Ok(Some(Self { stripes, types }))
     }
 }
@@ -88,18 +97,20 @@ impl Stripe {
         let streams = self.index.checked_add(self.data)?;
         self.offset.checked_add(streams.checked_add(self.footer)?)
     }
+
+    /// The end of the stripe, which has at least one byte and lies within these bytes of the file.
+    fn end_within(&self, bytes: Range<u64>, index: usize) -> Result<u64> {
+        let (start, offset) = (bytes.start, self.offset);
+        let end = self.end().filter(|end| (start..*end).contains(&offset) && *end <= bytes.end);
+        end.ok_or_else(|| {
+            let end = bytes.end;
+            corrupt(format!("stripe {index} at {offset} is not between {start} and {end}"))
+        })
+    }
 }
 
-fn check_stripes(stripes: &[Stripe], rows: u64, rows_end: u64) -> Result<()> {
-    let (mut start, mut counted) = (HEADER_BYTES, 0_u64);
-    for (index, stripe) in stripes.iter().enumerate() {
-        let end = stripe.end().filter(|end| stripe.offset >= start && *end <= rows_end);
-        start = end.ok_or_else(|| {
-            let offset = stripe.offset;
-            corrupt(format!("stripe {index} at {offset} is not between {start} and {rows_end}"))
-        })?;
-        counted = counted.saturating_add(stripe.rows);
-    }
+fn check_rows(stripes: &[Stripe], rows: u64) -> Result<()> {
+    let counted = stripes.iter().map(|stripe| stripe.rows).fold(0, u64::saturating_add);
     if counted != rows {
         return Err(corrupt(format!("its stripes have {counted} rows, its footer says {rows}")));
     }

@@ -13,6 +13,8 @@ const DECIMAL: u64 = 14;
 const LAST_KIND: u64 = 18;
 /// Those of tables are far less deep; a decoder goes down recursively.
 const MAX_DEPTH: usize = 200;
+/// Columns of a file, nested ones included; a footer of a few kilobytes can decompress to millions.
+const MAX_COLUMNS: usize = 1 << 17;
 const MAX_PRECISION: u64 = 38;
 
 /// A type as the footer has it.
@@ -26,13 +28,14 @@ pub(super) struct OrcType {
 }
 
 impl OrcType {
-    pub(super) fn parse(message: &[u8]) -> Result<Self> {
+    /// A type of at most `most_children` children.
+    fn parse(message: &[u8], most_children: usize) -> Result<Self> {
         let mut parsed = Self::default();
         for field in Fields::of(message) {
             let (number, value) = field?;
             match number {
                 1 => parsed.kind = value.number("kind of type")?,
-                2 => value.numbers(&mut parsed.children)?,
+                2 => value.numbers(&mut parsed.children, most_children)?,
                 3 => parsed.names += value.bytes("field name").map(|_| 1)?,
                 5 => parsed.precision = value.number("precision")?,
                 6 => parsed.scale = value.number("scale")?,
@@ -84,16 +87,28 @@ impl OrcType {
     }
 }
 
-/// Check that the types are one tree of what decoders know.
-///
-/// # Errors
-/// [`Error::Corrupt`] naming the column's number; [`Error::Unsupported`] for the types of places.
-pub(super) fn check_tree(types: &[OrcType]) -> Result<()> {
-    // What the types so far have announced, the next one last.
-    let mut announced = vec![(0, 0)];
-    for (column, found) in types.iter().enumerate() {
-        found.check(column)?;
-        let depth = match announced.pop() {
+/// The types of a footer, checked one by one to be a tree of what decoders know.
+#[derive(Debug, Default)]
+pub(super) struct TypeTree {
+    types: Vec<OrcType>,
+    /// Column numbers and depths that the types so far have announced, the next one last.
+    announced: Vec<(u64, usize)>,
+    /// Number of columns announced so far, the root included.
+    columns: usize,
+}
+
+impl TypeTree {
+    /// Add the type of the next column.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] naming the column's number; [`Error::Unsupported`] for the types of places.
+    pub(super) fn push(&mut self, message: &[u8]) -> Result<()> {
+        let column = self.types.len();
+        if column == 0 {
+            self.announced.push((0, 0));
+            self.columns = 1;
+        }
+        let depth = match self.announced.pop() {
             Some((next, depth)) if next == column as u64 => depth,
             Some((next, _)) => {
                 return Err(corrupt(format!("column {next} is announced where {column} is next")));
@@ -103,12 +118,26 @@ pub(super) fn check_tree(types: &[OrcType]) -> Result<()> {
         if depth > MAX_DEPTH {
             return Err(corrupt(format!("its columns are nested more than {MAX_DEPTH} deep")));
         }
-        announced.extend(found.children.iter().rev().map(|child| (*child, depth + 1)));
+        let found = OrcType::parse(message, MAX_COLUMNS - self.columns)?;
+        found.check(column)?;
+        self.columns += found.children.len();
+        self.announced.extend(found.children.iter().rev().map(|child| (*child, depth + 1)));
+        self.types.push(found);
+        Ok(())
     }
-    match announced.pop() {
-        None => Ok(()),
-        Some((next, _)) => {
-            Err(corrupt(format!("it has {} columns, no column {next}", types.len())))
+
+    /// All types, once every announced column has come.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] for a column that is missing.
+    pub(super) fn finish(self) -> Result<Vec<OrcType>> {
+        let missing = if self.types.is_empty() { Some(&(0, 0)) } else { self.announced.last() };
+        match missing {
+            None => Ok(self.types),
+            Some((next, _)) => {
+                let columns = self.types.len();
+                Err(corrupt(format!("it has {columns} columns, no column {next}")))
+            }
         }
     }
 }

@@ -93,20 +93,27 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The numbers of a field that is repeated, packed or not.
-    pub(super) fn numbers(self, into: &mut Vec<u64>) -> Result<()> {
+    /// Append the numbers of a field that is repeated, packed or not, to at most `most` numbers.
+    pub(super) fn numbers(self, into: &mut Vec<u64>, most: usize) -> Result<()> {
+        let mut push = |number| {
+            if into.len() == most {
+                return Err(corrupt(format!("its metadata list more than {most} numbers")));
+            }
+            into.push(number);
+            Ok(())
+        };
         match self {
-            Self::Varint(number) => into.push(number),
+            Self::Varint(number) => push(number),
             Self::Bytes(mut packed) => {
                 while !packed.is_empty() {
-                    into.push(varint(&mut packed)?);
+                    push(varint(&mut packed)?)?;
                 }
+                Ok(())
             }
             Self::Eight(_) | Self::Four => {
-                return Err(corrupt("its metadata have numbers of another type"));
+                Err(corrupt("its metadata have numbers of another type"))
             }
         }
-        Ok(())
     }
 }
 

@@ -10,6 +10,7 @@
 )]
 
 mod mutation;
+mod orc_counts;
 #[path = "../../../fuzz/src/targets.rs"]
 #[allow(unreachable_pub, reason = "the fuzzers share it")]
 mod targets;
@@ -92,6 +93,11 @@ fn every_decoder_answers_whatever_the_bytes_within_its_share_of_memory() {
                 );
             }
         }
+    }
+    for (what, for_each, end) in orc_counts::ends() {
+        let used = run(targets::orc_end, &end);
+        let allowed = (16 << 20) + for_each * end.len();
+        assert!(used <= allowed, "an ORC file of {} bytes with {what} used {used}", end.len());
     }
 }
 
