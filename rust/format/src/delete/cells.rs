@@ -12,12 +12,10 @@ use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
-use super::hash::{fold, hash_bytes, hash_view};
+use super::hash::KeyHash;
 use crate::error::{Error, Result};
 use crate::spec::{PrimitiveType, canonical_array};
 
-/// Stands for a null among the words of a column.
-const NULL_WORD: u64 = 0x6e75_6c6c_6e75_6c6c;
 /// Byte strings up to this length are held by their view.
 pub(super) const INLINE_BYTES: usize = 12;
 
@@ -55,7 +53,11 @@ impl Cells {
     ///
     /// # Errors
     /// `Mismatch` where it cannot.
-    pub(super) fn new(array: &ArrayRef, field_type: &PrimitiveType, seed: u64) -> Result<Self> {
+    pub(super) fn new(
+        array: &ArrayRef,
+        field_type: &PrimitiveType,
+        hash: &KeyHash,
+    ) -> Result<Self> {
         let values = match array.data_type() {
             DataType::Utf8View if *field_type == PrimitiveType::String => {
                 let array = array.as_string_view();
@@ -70,8 +72,8 @@ impl Cells {
                 if dictionary.values().len() > array.len() || dictionary.values().is_empty() {
                     return Self::canonical(array, field_type);
                 }
-                let distinct = Self::new(dictionary.values(), field_type, seed)?;
-                let (keys, hashes) = (dictionary.normalized_keys(), distinct.value_hashes(seed));
+                let distinct = Self::new(dictionary.values(), field_type, hash)?;
+                let (keys, hashes) = (dictionary.normalized_keys(), distinct.value_hashes(hash));
                 Values::Distinct(keys, hashes, Box::new(distinct))
             }
             _ => return Self::canonical(array, field_type),
@@ -107,68 +109,75 @@ impl Cells {
     }
 
     /// Mix the cells of rows `start..` into a hash each.
-    pub(super) fn hash(&self, start: usize, hashes: &mut [u64], seed: u64) {
+    pub(super) fn hash(&self, start: usize, hashes: &mut [u64], hash: &KeyHash) {
         let count = hashes.len();
         match &self.values {
             Values::Bits(bits) => {
-                self.mix(start, hashes, (start..).map(|row| u64::from(bits.value(row))));
+                self.mix((start, hash), hashes, (start..).map(|row| u64::from(bits.value(row))));
             }
             Values::Ints(values) => {
                 let words = values[start..start + count].iter();
-                self.mix(start, hashes, words.map(|value| u64::from(value.cast_unsigned())));
+                self.mix(
+                    (start, hash),
+                    hashes,
+                    words.map(|value| u64::from(value.cast_unsigned())),
+                );
             }
             Values::Longs(values) => {
                 let words = values[start..start + count].iter();
-                self.mix(start, hashes, words.map(|value| value.cast_unsigned()));
+                self.mix((start, hash), hashes, words.map(|value| value.cast_unsigned()));
             }
             Values::Wide(values) => {
-                let words = values[start..start + count].iter().map(|value| {
-                    let value = value.cast_unsigned();
-                    fold(seed ^ value as u64, (value >> 64) as u64)
-                });
-                self.mix(start, hashes, words);
+                let words = values[start..start + count].iter();
+                let words = words.map(|value| hash.wide(value.cast_unsigned()));
+                self.mix((start, hash), hashes, words);
             }
             Values::Views(views, _) => {
                 let words = views[start..start + count].iter().zip(start..);
                 let words = words.map(|(view, row)| match *view as u32 as usize {
-                    0..=INLINE_BYTES => hash_view(seed, *view),
-                    _ => hash_bytes(seed, self.bytes(row)),
+                    0..=INLINE_BYTES => hash.wide(*view),
+                    _ => hash.bytes(self.bytes(row)),
                 });
-                self.mix(start, hashes, words);
+                self.mix((start, hash), hashes, words);
             }
             Values::Offsets(..) | Values::Fixed(..) => {
-                self.mix(start, hashes, (start..).map(|row| hash_bytes(seed, self.bytes(row))));
+                self.mix((start, hash), hashes, (start..).map(|row| hash.bytes(self.bytes(row))));
             }
             Values::Distinct(keys, of_values, _) => {
                 let words = keys[start..start + count].iter().map(|key| of_values[*key]);
-                self.mix(start, hashes, words);
+                self.mix((start, hash), hashes, words);
             }
-            Values::Nothing => self.mix(start, hashes, std::iter::repeat(NULL_WORD)),
+            Values::Nothing => self.mix((start, hash), hashes, std::iter::repeat(hash.null())),
         }
     }
 
-    fn mix(&self, start: usize, hashes: &mut [u64], words: impl Iterator<Item = u64>) {
+    fn mix(
+        &self,
+        (start, hash): (usize, &KeyHash),
+        hashes: &mut [u64],
+        words: impl Iterator<Item = u64>,
+    ) {
         let Some(nulls) = &self.nulls else {
-            for (hash, word) in hashes.iter_mut().zip(words) {
-                *hash = fold(*hash, word);
+            for (row, word) in hashes.iter_mut().zip(words) {
+                *row = hash.mix(*row, word);
             }
             return;
         };
-        for ((hash, word), row) in hashes.iter_mut().zip(words).zip(start..) {
-            *hash = fold(*hash, if nulls.is_valid(row) { word } else { NULL_WORD });
+        for ((of_row, word), row) in hashes.iter_mut().zip(words).zip(start..) {
+            *of_row = hash.mix(*of_row, if nulls.is_valid(row) { word } else { hash.null() });
         }
     }
 
     /// The hash of each distinct byte string; a null's stands for a null.
-    fn value_hashes(&self, seed: u64) -> Vec<u64> {
+    fn value_hashes(&self, hash: &KeyHash) -> Vec<u64> {
         let rows = match &self.values {
             Values::Views(views, _) => views.len(),
             Values::Offsets(offsets, _) => offsets.len() - 1,
             _ => 0,
         };
         let hashes = (0..rows).map(|row| match self.get(row) {
-            Some(Cell::Bytes(bytes)) => hash_bytes(seed, bytes),
-            _ => NULL_WORD,
+            Some(Cell::Bytes(bytes)) => hash.bytes(bytes),
+            _ => hash.null(),
         });
         hashes.collect()
     }

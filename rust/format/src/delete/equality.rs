@@ -1,12 +1,11 @@
 //! Equality deletes: a set of keys, hashed once, asked for whole batches.
 
-use std::hash::BuildHasher;
-
 use arrow_array::ArrayRef;
 use arrow_buffer::{BooleanBuffer, Buffer};
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::HashTable;
 
 use super::cells::Cells;
+use super::hash::KeyHash;
 use super::key_sources::KeySources;
 use super::prefilter::Prefilter;
 use super::stored::{KeyRange, StoredColumn};
@@ -32,7 +31,7 @@ pub struct EqualityKeys {
     places: HashTable<u32>,
     sources: KeySources,
     prefilter: Prefilter,
-    seed: u64,
+    hash: KeyHash,
 }
 
 impl EqualityKeys {
@@ -51,8 +50,7 @@ impl EqualityKeys {
             places: HashTable::new(),
             sources: KeySources::default(),
             prefilter: Prefilter::new(&[]),
-            // Whoever writes the data cannot know which values collide.
-            seed: DefaultHashBuilder::default().hash_one(0),
+            hash: KeyHash::default(),
         })
     }
 
@@ -63,12 +61,12 @@ impl EqualityKeys {
     /// `Mismatch` where a column is not of its field's type.
     pub fn insert(&mut self, columns: &[ArrayRef], source: u32) -> Result<()> {
         let rows = self.rows(columns)?;
-        let Self { places, hashes, columns, sources, .. } = self;
+        let Self { places, hashes, columns, sources, hash: of_keys, .. } = self;
         if u32::try_from(hashes.len() + rows.count).is_err() {
             return Err(Error::invalid("equality deletes", "they have more than 2^32 keys"));
         }
         let first_new = hashes.len();
-        rows.each_chunk(self.seed, |start, of_rows| {
+        rows.each_chunk(of_keys, |start, of_rows| {
             places.reserve(of_rows.len(), |place| hashes[*place as usize]);
             for (row, hash) in (start..).zip(of_rows) {
                 let same = |place: &u32| is_key(hashes, columns, *place, *hash, &rows, row);
@@ -127,7 +125,7 @@ impl EqualityKeys {
             return Ok(BooleanBuffer::new_unset(rows.count));
         }
         let mut words: Vec<u64> = Vec::with_capacity(rows.count.div_ceil(64));
-        rows.each_chunk(self.seed, |start, hashes| {
+        rows.each_chunk(&self.hash, |start, hashes| {
             for (block, hashes) in hashes.chunks(64).enumerate() {
                 let mut left = 0_u64;
                 for (bit, hash) in hashes.iter().enumerate() {
@@ -177,7 +175,7 @@ impl EqualityKeys {
             return Err(Error::invalid("equality columns", "they differ in length"));
         }
         let cells = columns.iter().zip(&self.field_types);
-        let columns = cells.map(|(column, t)| Cells::new(column, t, self.seed));
+        let columns = cells.map(|(column, t)| Cells::new(column, t, &self.hash));
         Ok(Rows { columns: columns.collect::<Result<_>>()?, count })
     }
 }
@@ -199,13 +197,14 @@ struct Rows {
 
 impl Rows {
     /// The hashes of some rows at a time, with the first row's number.
-    fn each_chunk(&self, seed: u64, mut take: impl FnMut(usize, &[u64])) {
+    fn each_chunk(&self, hash: &KeyHash, mut take: impl FnMut(usize, &[u64])) {
+        let seed = hash.start();
         let mut hashes = [seed; CHUNK_ROWS];
         for start in (0..self.count).step_by(CHUNK_ROWS) {
             let hashes = &mut hashes[..CHUNK_ROWS.min(self.count - start)];
             hashes.fill(seed);
             for column in &self.columns {
-                column.hash(start, hashes, seed);
+                column.hash(start, hashes, hash);
             }
             take(start, hashes);
         }
@@ -223,4 +222,58 @@ fn is_key(
     let place = place as usize;
     hashes.get(place) == Some(&hash)
         && columns.iter().zip(&rows.columns).all(|(key, cells)| key.get(place) == cells.get(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::sync::Arc;
+
+    use arrow_array::{BinaryViewArray, Decimal128Array, FixedSizeBinaryArray, StringArray};
+
+    use super::*;
+
+    const KEYS: u64 = 4_096;
+    /// The odd multiplier of Fibonacci hashing, and eight bytes of text.
+    const ENDINGS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, u64::from_le_bytes(*b"the same")];
+
+    #[test]
+    fn hashes_of_keys_that_end_alike_are_distinct() {
+        use PrimitiveType as P;
+        for ending in ENDINGS {
+            let wide = || (0..KEYS).map(move |key| u128::from(key) | u128::from(ending) << 64);
+            let bytes = || wide().map(|key| key.to_le_bytes());
+            let long = wide().map(|key| [[b'a'; 16], key.to_le_bytes()].concat());
+            let fixed = FixedSizeBinaryArray::try_from_iter(bytes()).unwrap();
+            let decimals = Decimal128Array::from_iter_values(wide().map(u128::cast_signed));
+            let decimals = decimals.with_precision_and_scale(38, 0).unwrap();
+            let binary = BinaryViewArray::from_iter_values(long);
+            let text =
+                StringArray::from_iter_values((0..KEYS).map(|key| format!("{key:08}the same")));
+            let cases: [(P, ArrayRef); 5] = [
+                (P::Uuid, Arc::new(fixed.clone())),
+                (P::Fixed(16), Arc::new(fixed)),
+                (P::Decimal { precision: 38, scale: 0 }, Arc::new(decimals)),
+                (P::Binary, Arc::new(binary)),
+                (P::String, Arc::new(text)),
+            ];
+            for (of_type, column) in cases {
+                let mut keys = EqualityKeys::new(std::slice::from_ref(&of_type)).unwrap();
+                keys.insert(&[column], 0).unwrap();
+                let distinct = keys.hashes.iter().collect::<HashSet<_>>().len();
+                assert_eq!(distinct as u64, KEYS, "{of_type} keys ending in {ending:x}");
+            }
+        }
+    }
+
+    #[test]
+    fn hashes_of_one_set_are_not_those_of_another() {
+        let longs: ArrayRef = Arc::new(arrow_array::Int64Array::from_iter_values(0..64));
+        let hashes = || {
+            let mut keys = EqualityKeys::new(&[PrimitiveType::Long]).unwrap();
+            keys.insert(&[ArrayRef::clone(&longs)], 0).unwrap();
+            keys.hashes
+        };
+        assert!(hashes().iter().zip(hashes()).all(|(one, other)| *one != other));
+    }
 }
