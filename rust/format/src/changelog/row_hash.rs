@@ -1,22 +1,31 @@
 //! Hashes of rows, column by column.
+//!
+//! Each row is a sequence of words: for every 64 columns one whose bits say which values are not null, then the
+//! values, those of variable length after their length. Different rows are different sequences.
+
+use std::hash::Hasher;
+use std::ops::Range;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, downcast_primitive_array};
 use arrow_buffer::{NullBuffer, ToByteSlice};
-use arrow_row::{RowConverter, SortField};
+use arrow_row::{RowConverter, Rows, SortField};
 use arrow_schema::{ArrowError, DataType};
+use siphasher::sip128::{Hasher128, SipHasher13};
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
 
-type Lanes = [u64; 2];
+/// Rows hashed at once: their states stay in cache from column to column.
+const CHUNK_ROWS: usize = 1024;
+/// Columns whose nulls share a word.
+const GROUP_COLUMNS: usize = 64;
 
-/// Hashes rows to 128 bits. Those of one hasher are equal where rows are, and those of two have nothing in common.
+/// Hashes rows to 128 bits with a random key. Hashes of one hasher are equal where rows are; two hashers have
+/// nothing in common.
 #[derive(Debug, Clone)]
 pub struct RowHasher {
-    seeds: Lanes,
-    factors: Lanes,
-    null: Lanes,
+    keyed: SipHasher13,
 }
 
 impl Default for RowHasher {
@@ -26,15 +35,14 @@ impl Default for RowHasher {
 }
 
 impl RowHasher {
-    /// A hasher at random.
+    /// A hasher with a random key.
     pub fn new() -> Self {
-        let random = || <[u64; 2]>::from(Uuid::new_v4().as_u64_pair());
-        // A random UUID has some bits that are not; those of its other half are mixed in.
-        let mixed = || {
-            let ([first, second], [third, fourth]) = (random(), random());
-            [first ^ fourth.rotate_left(32), second.rotate_left(32) ^ third]
+        // The constant bits of a random UUID's halves stand in different places.
+        let random = || {
+            let (first, second) = Uuid::new_v4().as_u64_pair();
+            first ^ second.rotate_left(32)
         };
-        Self { seeds: mixed(), factors: mixed().map(|factor| factor | 1), null: mixed() }
+        Self { keyed: SipHasher13::new_with_keys(random(), random()) }
     }
 
     /// The hash of each row of some columns of `row_count` values.
@@ -42,107 +50,147 @@ impl RowHasher {
     /// # Errors
     /// `InvalidArgument` where a column is of another length or cannot be compared.
     pub fn hash(&self, columns: &[ArrayRef], row_count: usize) -> Result<Vec<u128>> {
-        let mut hashes = vec![self.seeds; row_count];
         for column in columns {
             if column.len() != row_count {
                 return Err(invalid(format!("{} values beside {row_count} rows", column.len())));
             }
-            self.add(&mut hashes, column)?;
         }
-        let joined = hashes.into_iter();
-        Ok(joined.map(|[low, high]| u128::from(high) << 64 | u128::from(low)).collect())
+        let columns = columns.iter().map(Column::new).collect::<Result<Vec<_>>>()?;
+        let mut hashes = Vec::with_capacity(row_count);
+        let mut states = Vec::with_capacity(row_count.min(CHUNK_ROWS));
+        for start in (0..row_count).step_by(CHUNK_ROWS) {
+            let rows = start..row_count.min(start + CHUNK_ROWS);
+            states.clear();
+            states.resize(rows.len(), self.keyed);
+            for group in columns.chunks(GROUP_COLUMNS) {
+                add_valid(group, rows.clone(), &mut states);
+                for column in group {
+                    column.add(rows.clone(), &mut states);
+                }
+            }
+            hashes.extend(states.iter().map(|state| state.finish128().as_u128()));
+        }
+        Ok(hashes)
+    }
+}
+
+/// Add the word that says which columns of a row are not null.
+fn add_valid(columns: &[Column], rows: Range<usize>, states: &mut [SipHasher13]) {
+    let nullable = columns.iter().zip(0_u32..).filter_map(|(column, bit)| {
+        let nulls = column.nulls.as_ref().filter(|nulls| nulls.null_count() > 0);
+        nulls.map(|nulls| (nulls, bit))
+    });
+    let nullable = nullable.collect::<Vec<_>>();
+    for (state, row) in states.iter_mut().zip(rows) {
+        let null =
+            |word, (nulls, bit): &(&NullBuffer, u32)| word | u64::from(nulls.is_null(row)) << bit;
+        state.write_u64(!nullable.iter().fold(0, null));
+    }
+}
+
+struct Column {
+    array: ArrayRef,
+    nulls: Option<NullBuffer>,
+    /// What the row format makes of a column that is nested or of another encoding.
+    encoded: Option<Rows>,
+}
+
+impl Column {
+    fn new(array: &ArrayRef) -> Result<Self> {
+        let array = ArrayRef::clone(array);
+        let plain = array.data_type().is_primitive()
+            || matches!(
+                array.data_type(),
+                DataType::Boolean
+                    | DataType::FixedSizeBinary(_)
+                    | DataType::Utf8
+                    | DataType::Binary
+                    | DataType::Null
+            );
+        let encoded = if plain { None } else { Some(encoded(&array)?) };
+        Ok(Self { nulls: array.logical_nulls(), array, encoded })
     }
 
-    fn add(&self, hashes: &mut [Lanes], column: &ArrayRef) -> Result<()> {
-        let nulls = column.logical_nulls();
-        let nulls = nulls.as_ref();
-        let rows = 0..column.len();
+    /// Add the values of some rows that are not null.
+    fn add(&self, rows: Range<usize>, states: &mut [SipHasher13]) {
+        let nulls = self.nulls.as_ref().filter(|nulls| nulls.null_count() > 0);
+        if let Some(encoded) = &self.encoded {
+            return add_texts(states, nulls, rows, |row| encoded.row(row).data());
+        }
+        let array = &self.array;
         downcast_primitive_array! {
-            column => {
-                let values = column.values().iter().map(|value| value.to_byte_slice());
-                self.add_values::<true>(hashes, nulls, values);
+            array => {
+                let values = array.values();
+                add_values(states, nulls, rows, |state, row| {
+                    add_words(state, values[row].to_byte_slice());
+                });
             }
             DataType::Boolean => {
-                let bits = column.as_boolean().values().iter().map(u8::from);
-                let bytes = bits.collect::<Vec<_>>();
-                self.add_values::<true>(hashes, nulls, bytes.chunks_exact(1));
+                let bits = array.as_boolean().values();
+                add_values(states, nulls, rows, |state, row| {
+                    state.write_u64(u64::from(bits.value(row)));
+                });
             }
             DataType::FixedSizeBinary(_) => {
-                let array = column.as_fixed_size_binary();
-                self.add_values::<true>(hashes, nulls, rows.map(|row| array.value(row)));
+                let array = array.as_fixed_size_binary();
+                add_values(states, nulls, rows, |state, row| add_words(state, array.value(row)));
             }
             DataType::Utf8 => {
-                let array = column.as_string::<i32>();
-                self.add_values::<false>(hashes, nulls, rows.map(|row| array.value(row).as_bytes()));
+                let array = array.as_string::<i32>();
+                add_texts(states, nulls, rows, |row| array.value(row).as_bytes());
             }
             DataType::Binary => {
-                let array = column.as_binary::<i32>();
-                self.add_values::<false>(hashes, nulls, rows.map(|row| array.value(row)));
+                let array = array.as_binary::<i32>();
+                add_texts(states, nulls, rows, |row| array.value(row));
             }
-            _ => self.add_encoded(hashes, column)?,
-        }
-        Ok(())
-    }
-
-    /// Nested columns, and those of other encodings, by what the row format makes of them.
-    fn add_encoded(&self, hashes: &mut [Lanes], column: &ArrayRef) -> Result<()> {
-        let cannot = |error: ArrowError| invalid(error.to_string());
-        let field = SortField::new(column.data_type().clone());
-        let converter = RowConverter::new(vec![field]).map_err(cannot)?;
-        let rows = converter.convert_columns(&[ArrayRef::clone(column)]).map_err(cannot)?;
-        for (hash, row) in hashes.iter_mut().zip(&rows) {
-            *hash = self.mixed::<false>(*hash, row.as_ref());
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn add_values<'a, const FIXED: bool>(
-        &self,
-        hashes: &mut [Lanes],
-        nulls: Option<&NullBuffer>,
-        values: impl Iterator<Item = &'a [u8]>,
-    ) {
-        let Some(nulls) = nulls else {
-            for (hash, value) in hashes.iter_mut().zip(values) {
-                *hash = self.mixed::<FIXED>(*hash, value);
-            }
-            return;
-        };
-        for ((hash, value), valid) in hashes.iter_mut().zip(values).zip(nulls) {
-            *hash =
-                if valid { self.mixed::<FIXED>(*hash, value) } else { self.word(*hash, self.null) };
+            _ => {}
         }
     }
+}
 
-    /// Mix a value into a hash; with its length unless all values of the column have the same.
-    #[inline]
-    fn mixed<const FIXED: bool>(&self, mut hash: Lanes, bytes: &[u8]) -> Lanes {
-        let mut rest = bytes;
-        while let Some((word, after)) = rest.split_first_chunk::<8>() {
-            hash = self.word(hash, [u64::from_le_bytes(*word); 2]);
-            rest = after;
+fn encoded(column: &ArrayRef) -> Result<Rows> {
+    let cannot = |error: ArrowError| invalid(error.to_string());
+    let field = SortField::new(column.data_type().clone());
+    let converter = RowConverter::new(vec![field]).map_err(cannot)?;
+    converter.convert_columns(std::slice::from_ref(column)).map_err(cannot)
+}
+
+fn add_texts<'a>(
+    states: &mut [SipHasher13],
+    nulls: Option<&NullBuffer>,
+    rows: Range<usize>,
+    text: impl Fn(usize) -> &'a [u8],
+) {
+    add_values(states, nulls, rows, |state, row| {
+        let text = text(row);
+        state.write_u64(text.len() as u64);
+        add_words(state, text);
+    });
+}
+
+#[inline]
+fn add_values(
+    states: &mut [SipHasher13],
+    nulls: Option<&NullBuffer>,
+    rows: Range<usize>,
+    add: impl Fn(&mut SipHasher13, usize),
+) {
+    for (state, row) in states.iter_mut().zip(rows) {
+        if nulls.is_none_or(|nulls| nulls.is_valid(row)) {
+            add(state, row);
         }
-        if !rest.is_empty() {
-            let last = rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-            hash = self.word(hash, [last; 2]);
-        }
-        if FIXED { hash } else { self.word(hash, [bytes.len() as u64; 2]) }
     }
+}
 
-    #[inline]
-    fn word(&self, hash: Lanes, word: Lanes) -> Lanes {
-        let folded = |left: u64, right: u64| {
-            let product = u128::from(left) * u128::from(right);
-            product as u64 ^ (product >> 64) as u64
-        };
-        let [low, high] = hash;
-        let [first, second] = self.factors;
-        // The lane itself comes back in, so that a product of zero does not forget what came before.
-        [
-            folded(low ^ word[0], first).wrapping_add(low.rotate_left(23)),
-            folded(high ^ word[1], second).wrapping_add(high.rotate_left(41)),
-        ]
+/// Add bytes, the last word of them filled up with zeros.
+#[inline]
+fn add_words(state: &mut SipHasher13, bytes: &[u8]) {
+    let (words, rest) = bytes.as_chunks::<8>();
+    for word in words {
+        state.write_u64(u64::from_le_bytes(*word));
+    }
+    if !rest.is_empty() {
+        state.write_u64(rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)));
     }
 }
 
@@ -197,6 +245,35 @@ mod tests {
         let (first, second) = (bytes([b"ab", b"a", b"a\0"]), bytes([b"c", b"bc", b"c"]));
         let hashes = RowHasher::new().hash(&[first, second], 3).unwrap();
         assert_eq!(hashes.iter().collect::<HashSet<_>>().len(), 3);
+    }
+
+    #[test]
+    fn hashes_are_those_of_siphash_over_the_words_of_a_row() {
+        let keyed = SipHasher13::new_with_keys(1, 2);
+        let columns: [ArrayRef; 3] = [
+            Arc::new(Int64Array::from(vec![Some(7), None])),
+            Arc::new(BinaryArray::from_opt_vec(vec![Some(b"nine byte"), Some(b"")])),
+            Arc::new(BooleanArray::from(vec![Some(true), None])),
+        ];
+        let expected = |words: &[u64]| {
+            let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
+            keyed.hash(&bytes).as_u128()
+        };
+        let text = u64::from_le_bytes(*b"nine byt");
+        let hashes = RowHasher { keyed }.hash(&columns, 2).unwrap();
+        assert_eq!(hashes[0], expected(&[u64::MAX, 7, 9, text, u64::from(b'e'), 1]));
+        assert_eq!(hashes[1], expected(&[!0b101, 0]));
+    }
+
+    #[test]
+    fn more_columns_than_a_word_has_bits_keep_their_nulls_apart() {
+        let column = |value: Option<i64>| Arc::new(Int64Array::from(vec![value])) as ArrayRef;
+        let hasher = RowHasher::new();
+        let hashes = (0..130).map(|null| {
+            let columns = (0..130).map(|place| column((place != null).then_some(1)));
+            hasher.hash(&columns.collect::<Vec<_>>(), 1).unwrap()[0]
+        });
+        assert_eq!(hashes.collect::<HashSet<_>>().len(), 130);
     }
 
     #[test]
