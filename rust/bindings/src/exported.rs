@@ -10,6 +10,8 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::intern;
 use pyo3::prelude::*;
 
+use crate::error::raise;
+
 /// A pass that tells with a failure what was read, and that an interrupt ends where its taker waits on the thread
 /// that Python hands interrupts to.
 pub(crate) struct Exported {
@@ -24,7 +26,12 @@ pub(crate) struct Exported {
 impl Exported {
     pub(crate) fn new(py: Python<'_>, scan: &Scan, origin: Option<String>) -> PyResult<Self> {
         let main = is_main(py)?.then(|| thread::current().id());
-        Ok(Self { reader: scan.open(), origin, main, is_foreign: scan.is_foreign() })
+        Ok(Self {
+            reader: scan.open().map_err(raise)?,
+            origin,
+            main,
+            is_foreign: scan.is_foreign(),
+        })
     }
 
     fn pull(&mut self) -> Result<Option<RecordBatch>, ArrowError> {

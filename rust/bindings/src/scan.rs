@@ -178,8 +178,8 @@ impl ScanStream {
         schema_capsule(py, &self.scan.schema())
     }
 
-    fn __iter__(&self) -> ScanIterator {
-        ScanIterator { reader: Mutex::new(self.scan.open()) }
+    fn __iter__(&self) -> PyResult<ScanIterator> {
+        Ok(ScanIterator { reader: Mutex::new(self.scan.open().map_err(raise)?) })
     }
 }
 

@@ -88,7 +88,7 @@ fn scan(tasks: Vec<ScanTask>) -> Scan {
 }
 
 fn keys(scan: &Scan) -> Result<Vec<i64>, Error> {
-    let mut reader = scan.open();
+    let mut reader = scan.open().unwrap();
     let mut keys = vec![];
     while let Some(batch) = reader.next_batch()? {
         assert!(batch.num_rows() <= 7);
@@ -110,7 +110,7 @@ fn columns_are_found_by_id_promoted_and_reordered() {
     let path = directory.write("a.parquet", numbered(35));
     let scan = scan(vec![task(path)]);
     assert_eq!(keys(&scan).unwrap(), (0..35).collect::<Vec<_>>());
-    let batch = scan.open().next_batch().unwrap().unwrap();
+    let batch = scan.open().unwrap().next_batch().unwrap().unwrap();
     assert_eq!(batch.schema(), scan.schema());
     assert_eq!(batch.column(1).as_string::<i32>().value(3), "3");
     assert_eq!(batch.column(2).null_count(), batch.num_rows());
@@ -151,7 +151,7 @@ fn a_failure_comes_after_the_rows_before_it_and_names_the_file() {
     let bad = directory.0.join("bad.parquet").to_str().unwrap().to_owned();
     std::fs::write(&bad, b"PAR1 nothing of the kind PAR1").unwrap();
     let scan = scan(vec![task(good), task(bad.clone())]);
-    let mut reader = scan.open();
+    let mut reader = scan.open().unwrap();
     assert_eq!(reader.next_batch().unwrap().unwrap().num_rows(), 3);
     let error = reader.next_batch().unwrap_err();
     assert!(matches!(&error, Error::InFile { location, .. } if *location == bad), "{error}");

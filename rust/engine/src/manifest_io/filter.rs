@@ -20,7 +20,7 @@ use super::rows::{ManifestRow, Outcome, manifest_rows, outcome_batch};
 use super::table_types::TableTypes;
 use super::write::{Target, WriteOptions, write_manifest};
 use crate::error::{Error, Result};
-use crate::runtime::compute;
+use crate::runtime::executor::compute;
 use crate::store::{FileIo, absolute_entries};
 
 /// Entries that are looked at together; their columns stay in cache.

@@ -11,7 +11,7 @@ use icefloe_format::spec::StructType;
 
 use super::read::CONCURRENCY;
 use crate::error::{Error, Result};
-use crate::runtime::compute;
+use crate::runtime::executor::compute;
 use crate::store::FileIo;
 
 /// What a manifest says about itself.

@@ -7,7 +7,8 @@ use futures::future::try_join_all;
 use icefloe_format::avro::{BlockRun, Codec, Header};
 
 use crate::error::Result;
-use crate::runtime::{compute, default_threads};
+use crate::runtime::default_threads;
+use crate::runtime::executor::compute;
 
 const TASK: &str = "decode a manifest";
 

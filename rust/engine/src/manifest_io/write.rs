@@ -22,7 +22,7 @@ use super::read::CONCURRENCY;
 use super::rows::manifest_rows;
 use super::table_types::TableTypes;
 use crate::error::{Error, Result};
-use crate::runtime::compute;
+use crate::runtime::executor::compute;
 use crate::store::FileIo;
 
 /// Entries beyond which added files are spread over several manifests.

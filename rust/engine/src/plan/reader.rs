@@ -23,7 +23,8 @@ use super::filter::{ScanFilter, SpecFilter};
 use super::manifests::ManifestToRead;
 use crate::error::{Error, Result};
 use crate::manifest_io::decode_in_runs;
-use crate::runtime::{compute, default_threads};
+use crate::runtime::default_threads;
+use crate::runtime::executor::compute;
 use crate::store::{FileIo, absolute_entries};
 
 /// Units of work in flight per thread: one is fetched while another is decoded.

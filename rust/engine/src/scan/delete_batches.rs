@@ -38,7 +38,7 @@ impl DeleteBatches {
         if self.is_small() {
             return self.each_on_this_thread(take);
         }
-        for taken in Pipeline::new(self, flight) {
+        for taken in Pipeline::new(self, flight)? {
             let (file, batch) = taken?;
             take(file, batch)?;
         }

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::BooleanBuffer;
@@ -14,9 +13,9 @@ use icefloe_format::spec::{NestedField, PrimitiveType, Schema, Type};
 use roaring::RoaringTreemap;
 
 use super::delete_batches::DeleteBatches;
+use super::delete_loads::{Loaded, Loads};
 use super::metadata_columns::{DELETE_FILE_PATH_ID, DELETE_FILE_POS_ID};
-use super::openings::Openings;
-use super::pipeline::Flight;
+use super::pipeline::{Flight, Pipeline};
 use super::prune::{prune, values_at};
 use super::row_groups::key_bounds;
 use super::source::Opening;
@@ -49,7 +48,7 @@ struct KeyGroup {
     field_ids: Vec<i32>,
     /// The files that some task needs; a file's place is its number among the sources of the keys.
     files: Vec<usize>,
-    keys: OnceLock<Result<KeySet>>,
+    keys: Loaded<KeySet>,
 }
 
 /// The delete files of a scan. A clone has what is loaded by then and loads the rest itself.
@@ -60,7 +59,7 @@ pub(crate) struct DeleteFiles {
     files: Vec<DeleteFile>,
     /// Data files of the scan; positions of others are not kept.
     data_files: HashSet<String>,
-    positions: Vec<OnceLock<Result<Arc<PositionDeletes>>>>,
+    positions: Vec<Loaded<Arc<PositionDeletes>>>,
     groups: Vec<KeyGroup>,
     /// For each file its group and its place there.
     places: Vec<Option<(usize, usize)>>,
@@ -78,7 +77,7 @@ impl DeleteFiles {
         (tasks, threads): (&[ScanTask], usize),
     ) -> Self {
         let data_files = tasks.iter().map(|task| task.location.clone()).collect();
-        let positions = files.iter().map(|_| OnceLock::new()).collect();
+        let positions = files.iter().map(|_| Loaded::default()).collect();
         let (groups, places) = key_groups(&files, tasks);
         let ahead = files.first().and_then(|file| io.read_ahead_bytes(&file.location).ok());
         let flight = Flight {
@@ -94,28 +93,31 @@ impl DeleteFiles {
         self.files.iter().map(|file| file.file_format.as_str())
     }
 
+    /// A delete file by its number, and where it is read from.
+    pub(super) fn file(&self, index: usize) -> Option<(&FileIo, &DeleteFile)> {
+        self.files.get(index).map(|file| (&self.io, file))
+    }
+
     /// Positions of a data file of so many rows, negative if nobody knows, that some of these delete files delete.
     ///
     /// # Errors
     /// Those of reading them; `Corrupt` where a position lies beyond the end of the data file.
     pub(crate) fn positions(
-        &self,
+        self: &Arc<Self>,
         (location, rows): (&str, i64),
         deletes: &[Range<usize>],
     ) -> Result<Option<RoaringTreemap>> {
         let of_positions =
             |index: &usize| self.files.get(*index).is_some_and(|file| file.content == POSITIONS);
         let wanted: Vec<usize> = deletes.iter().cloned().flatten().filter(of_positions).collect();
-        self.load_positions(&wanted);
+        let unread =
+            wanted.iter().filter(|index| self.positions.get(**index).is_some_and(Loaded::claim));
+        self.load(Loads::Positions(unread.copied().collect()))?;
         let mut all: Option<RoaringTreemap> = None;
         for index in wanted {
-            let (Some(file), Some(slot)) = (self.files.get(index), self.positions.get(index))
-            else {
-                continue;
-            };
-            let loaded =
-                slot.get_or_init(|| self.read_positions(index, None).map(Arc::new)).clone()?;
-            if let Some(positions) = loaded.positions(location) {
+            let Some(file) = self.files.get(index) else { continue };
+            let Some(loaded) = self.position_deletes(index, None) else { continue };
+            if let Some(positions) = loaded?.positions(location) {
                 within(positions, &file.location, (location, rows))?;
                 match &mut all {
                     None => all = Some(positions.clone()),
@@ -126,37 +128,36 @@ impl DeleteFiles {
         Ok(all)
     }
 
-    /// Read those of the files that nobody has read, several at once, and send for the next meanwhile. What fails
-    /// is found where it is asked for.
-    fn load_positions(&self, files: &[usize]) {
-        let unread =
-            |index: &&usize| self.positions.get(**index).is_some_and(|it| it.get().is_none());
-        let unread: Vec<usize> = files.iter().filter(unread).copied().collect();
-        let locations = unread.iter().filter_map(|index| self.files.get(*index));
-        let locations = locations.map(|file| file.location.as_str()).collect();
-        let openings = Openings::new(&self.io, locations, self.flight.ahead);
-        at_once(self.threads, &unread, &|place, index| {
-            if let Some(slot) = self.positions.get(*index) {
-                let opening = openings.take(place);
-                slot.get_or_init(|| self.read_positions(*index, opening).map(Arc::new));
-            }
-        });
+    /// Read what nobody has begun to read, several files or groups at once, and send for the next meanwhile. What
+    /// fails is found where it is needed.
+    fn load(self: &Arc<Self>, loads: Loads) -> Result<()> {
+        if loads.len() > 1 {
+            let flight = Flight { threads: self.threads, ..self.flight };
+            Pipeline::new((Arc::clone(self), loads), flight)?.try_for_each(|nothing| nothing)?;
+        }
+        Ok(())
     }
 
-    /// Read those of the groups that nobody has read, several at once. What fails is found where it is asked for.
-    fn load_keys<'a>(&self, groups: impl Iterator<Item = &'a usize>) {
-        let groups = groups.filter_map(|group| self.groups.get(*group));
-        let unread: Vec<&KeyGroup> = groups.filter(|group| group.keys.get().is_none()).collect();
-        at_once(self.threads, &unread, &|_, group| {
-            group.keys.get_or_init(|| self.read_keys(group));
-        });
+    /// The positions of one delete file, read now if nobody has read them.
+    pub(super) fn position_deletes(
+        &self,
+        index: usize,
+        opening: Option<Opening>,
+    ) -> Option<Result<Arc<PositionDeletes>>> {
+        let read = || self.read_positions(index, opening).map(Arc::new);
+        self.positions.get(index).map(|positions| positions.get(read))
+    }
+
+    /// The keys of one group, read now if nobody has read them.
+    pub(super) fn group_keys(&self, group: usize) -> Option<Result<KeySet>> {
+        self.groups.get(group).map(|group| group.keys.get(|| self.read_keys(group)))
     }
 
     /// The key sets of the equality deletes among these delete files.
     ///
     /// # Errors
     /// Those of reading them; `Unsupported` for a content that is neither positions nor keys.
-    pub(crate) fn key_sets(&self, deletes: &[Range<usize>]) -> Result<Vec<KeySet>> {
+    pub(crate) fn key_sets(self: &Arc<Self>, deletes: &[Range<usize>]) -> Result<Vec<KeySet>> {
         let mut applying: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for index in deletes.iter().cloned().flatten() {
             let Some(file) = self.files.get(index) else { continue };
@@ -168,11 +169,14 @@ impl DeleteFiles {
                 applying.entry(group).or_default().push(place);
             }
         }
-        self.load_keys(applying.keys());
-        let sets = applying.into_iter().filter_map(|(group, sources)| {
-            let group = self.groups.get(group)?;
-            let set = group.keys.get_or_init(|| self.read_keys(group)).clone();
-            Some(set.map(|set| KeySet { sources: bits(&sources, group.files.len()), ..set }))
+        let unread = applying
+            .keys()
+            .filter(|group| self.groups.get(**group).is_some_and(|group| group.keys.claim()));
+        self.load(Loads::Keys(unread.copied().collect()))?;
+        let sets = applying.into_iter().filter_map(|(number, sources)| {
+            let files = self.groups.get(number)?.files.len();
+            let set = self.group_keys(number)?;
+            Some(set.map(|set| KeySet { sources: bits(&sources, files), ..set }))
         });
         sets.collect()
     }
@@ -259,25 +263,6 @@ impl DeleteFiles {
     }
 }
 
-/// Do something with each of some things and its place, on several threads.
-fn at_once<T: Sync>(threads: usize, things: &[T], work: &(dyn Fn(usize, &T) + Sync)) {
-    let next = AtomicUsize::new(0);
-    let turns = || {
-        loop {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(thing) = things.get(place) else { break };
-            work(place, thing);
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..threads.min(things.len()) {
-            // Without another thread this one does it all.
-            drop(std::thread::Builder::new().spawn_scoped(scope, turns));
-        }
-        turns();
-    });
-}
-
 /// Refuse positions that the data file does not have: the deletes are then of another file than the one that is there.
 fn within(positions: &RoaringTreemap, deletes: &str, (location, rows): (&str, i64)) -> Result<()> {
     match (positions.max(), u64::try_from(rows)) {
@@ -309,7 +294,7 @@ fn key_groups(
         field_ids.dedup();
         let at = *known.entry((field_ids.clone(), &file.scope)).or_insert(groups.len());
         if at == groups.len() {
-            groups.push(KeyGroup { field_ids, files: vec![], keys: OnceLock::new() });
+            groups.push(KeyGroup { field_ids, files: vec![], keys: Loaded::default() });
         }
         let group = groups.get_mut(at)?;
         group.files.push(index);

@@ -16,12 +16,12 @@ use super::encrypted::ends_encrypted;
 use super::file_columns::FileColumn;
 use super::key_tests::KeyTests;
 use super::page_index::IndexedPages;
-use super::pipeline::catch_panic;
 use super::request::FileRequest;
 use super::row_counts::check_footer;
 use super::row_filter::RowTest;
 use super::source::DataFile;
 use crate::error::{Error, Result};
+use crate::runtime::catch_panic;
 
 pub(crate) const WHAT: &str = "the Parquet file";
 

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
@@ -42,7 +43,7 @@ pub(crate) enum Wanted {
 pub(crate) fn wanted(
     (task, told): (&ScanTask, bool),
     request: &FileRequest<'_>,
-    files: &DeleteFiles,
+    files: &Arc<DeleteFiles>,
 ) -> Result<Wanted> {
     let positions =
         |numbers: &[Range<usize>]| deleted_positions(request, &task.file_format, (files, numbers));
@@ -73,7 +74,7 @@ pub(crate) fn wanted(
 fn deleted_positions(
     request: &FileRequest<'_>,
     file_format: &str,
-    (files, numbers): (&DeleteFiles, &[Range<usize>]),
+    (files, numbers): (&Arc<DeleteFiles>, &[Range<usize>]),
 ) -> Result<RoaringTreemap> {
     let file = (request.location, request.record_count);
     let mut all = files.positions(file, numbers)?.unwrap_or_default();

@@ -18,6 +18,7 @@ mod cut;
 mod data_format;
 mod delete_batches;
 mod delete_files;
+mod delete_loads;
 mod deleted_rows;
 mod encrypted;
 mod fetch;
@@ -29,7 +30,7 @@ mod key_tests;
 mod local_file;
 mod marked_rows;
 mod metadata_columns;
-mod openings;
+
 mod orc_file;
 mod orc_footer;
 mod orc_reader;

@@ -4,15 +4,19 @@
 //! Memory is bounded by the bytes of the items that wait, whoever takes them and when. Jobs are started when
 //! there is room for what they make, by whoever makes the room; one that finds the room gone waits with what
 //! it has begun, unless its items are those that are taken next and all of them have been.
+//!
+//! Jobs run on the executor that all pipelines share. A taker does the job that it waits for itself where no
+//! thread has begun it and none can, or where the taker is one of the executor's threads: a pipeline within a
+//! pipeline ends with any number of threads. Such a job waits for no room: its taker could not make any.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::pipeline_state::{Job, Key, State};
 use super::source::Opening;
 use crate::error::{Error, Result};
-use crate::runtime::runtime;
+use crate::runtime::executor::{Executor, as_work, executor, is_working, waiting};
+use crate::runtime::{CHECK_EVERY, catch_panic};
 
 /// What is worked on.
 pub(crate) trait Work: Send + Sync + 'static {
@@ -59,9 +63,17 @@ pub(crate) enum Step<T> {
     Pending,
 }
 
+/// Whether a job waits while the items that wait have no room for more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Room {
+    Bounded,
+    Unbounded,
+}
+
 struct Shared<W: Work> {
     work: W,
     flight: Flight,
+    executor: &'static Executor,
     state: Mutex<State<W>>,
     /// An item, an end, a job: what the taker waits for.
     changed: Condvar,
@@ -78,10 +90,19 @@ pub(crate) struct Pipeline<W: Work> {
 
 impl<W: Work> Pipeline<W> {
     /// Nothing starts before the first item is asked for.
-    pub(crate) fn new(work: W, flight: Flight) -> Self {
-        let state = State::new(flight);
+    ///
+    /// # Errors
+    /// Where there is no executor.
+    pub(crate) fn new(work: W, flight: Flight) -> Result<Self> {
+        let executor = executor()?;
+        executor.allow(flight.threads);
+        Ok(Self::on(executor, work, flight))
+    }
+
+    fn on(executor: &'static Executor, work: W, flight: Flight) -> Self {
+        let state = Mutex::new(State::new(flight));
         let (changed, taken) = (Condvar::new(), Condvar::new());
-        let shared = Shared { work, flight, state: Mutex::new(state), changed, taken };
+        let shared = Shared { work, flight, executor, state, changed, taken };
         Self { shared: Arc::new(shared), process_id: std::process::id(), failed: false }
     }
 
@@ -104,6 +125,7 @@ impl<W: Work> Pipeline<W> {
             return Err(Error::internal("read on", reason));
         }
         let shared = &self.shared;
+        let started = Instant::now();
         let mut state = shared.lock();
         loop {
             let (task, unit) = state.awaited;
@@ -121,20 +143,30 @@ impl<W: Work> Pipeline<W> {
             }
             if let Some(item) = state.take_awaited()? {
                 shared.taken.notify_all();
-                Shared::start_jobs(shared, &mut state)?;
+                Shared::start_jobs(shared, &mut state);
                 return Ok(Step::Item(item));
             }
             if state.awaited != (task, unit) {
                 shared.taken.notify_all();
                 continue;
             }
-            Shared::start_jobs(shared, &mut state)?;
-            let waited = shared.changed.wait_timeout(state, patience);
-            let (guard, waited) = waited.unwrap_or_else(PoisonError::into_inner);
-            if waited.timed_out() {
+            Shared::start_jobs(shared, &mut state);
+            if (is_working() || shared.executor.is_stalled())
+                && let Some(job) = state.awaited_job(&shared.work)
+            {
+                drop(state);
+                as_work(|| shared.run(job, Room::Unbounded));
+                state = shared.lock();
+                continue;
+            }
+            let left = patience.saturating_sub(started.elapsed());
+            if left.is_zero() {
                 return Ok(Step::Pending);
             }
-            state = guard;
+            // Now and then it is seen whether threads have become so few that a job must be done here.
+            let slice = left.min(CHECK_EVERY);
+            let waited = waiting(|| shared.changed.wait_timeout(state, slice));
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -144,34 +176,43 @@ impl<W: Work> Shared<W> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Put idle threads to work.
-    fn start_jobs(shared: &Arc<Self>, state: &mut State<W>) -> Result<()> {
-        while state.running < shared.flight.threads {
-            let Some(job) = state.next_job(&shared.work) else { break };
-            let worker = Arc::clone(shared);
+    /// Queue a turn of the executor for each job that there is room for.
+    fn start_jobs(shared: &Arc<Self>, state: &mut State<W>) {
+        while state.running < shared.flight.threads && state.queue_job(&shared.work) {
             state.running += 1;
-            runtime()?.spawn_blocking(move || worker.run(job));
+            Self::submit(shared);
         }
-        Ok(())
     }
 
-    /// Do a job, and on this thread whatever there is room for after it.
-    fn run(self: Arc<Self>, first: Job<W>) {
-        let mut job = Some(first);
-        while let Some(current) = job {
-            match current {
-                Job::Prepare(task, opening) => self.prepare(task, opening),
-                Job::Decode(key, unit) => self.decode(key, unit),
-            }
-            let mut state = self.lock();
-            job = state.next_job(&self.work);
-            if job.is_none() {
+    fn submit(shared: &Arc<Self>) {
+        let turn = Arc::clone(shared);
+        shared.executor.submit(Box::new(move || Self::turn(&turn)));
+    }
+
+    /// Do one job after the other, as long as there is room for what they make and nobody else needs the thread.
+    fn turn(shared: &Arc<Self>) {
+        loop {
+            let mut state = shared.lock();
+            let Some(job) = state.begin_job(&shared.work) else {
                 state.running -= 1;
-            } else {
-                // More than one job may have become possible; a failure shows at the next call.
-                drop(Self::start_jobs(&self, &mut state));
+                shared.changed.notify_all();
+                return;
+            };
+            // More than one job may have become possible.
+            Self::start_jobs(shared, &mut state);
+            drop(state);
+            shared.run(job, Room::Bounded);
+            shared.changed.notify_all();
+            if shared.executor.has_queue() {
+                return Self::submit(shared);
             }
-            self.changed.notify_all();
+        }
+    }
+
+    fn run(&self, job: Job<W>, room: Room) {
+        match job {
+            Job::Prepare(task, opening) => self.prepare(task, opening),
+            Job::Decode(key, unit) => self.decode(key, unit, room),
         }
     }
 
@@ -181,16 +222,16 @@ impl<W: Work> Shared<W> {
         self.changed.notify_all();
     }
 
-    fn decode(&self, key: Key, unit: W::Unit) {
+    fn decode(&self, key: Key, unit: W::Unit, room: Room) {
         let end = caught("decode a data file", || {
-            self.work.decode(unit, &mut |item| self.put(key, item))
+            self.work.decode(unit, &mut |item| self.put(key, item, room))
         });
         self.lock().decoded(key, end);
         self.changed.notify_all();
     }
 
     /// Let an item wait to be taken, and wait until there is room for another; false if none is wanted.
-    fn put(&self, key: Key, item: W::Item) -> bool {
+    fn put(&self, key: Key, item: W::Item, room: Room) -> bool {
         let mut state = self.lock();
         let bytes = W::bytes(&item);
         if !state.put(key, item, bytes) {
@@ -199,8 +240,9 @@ impl<W: Work> Shared<W> {
         if state.awaited == key {
             self.changed.notify_all();
         }
-        while state.is_full_for(key) {
-            state = self.taken.wait(state).unwrap_or_else(PoisonError::into_inner);
+        while room == Room::Bounded && state.is_full_for(key) {
+            let waited = waiting(|| self.taken.wait(state));
+            state = waited.unwrap_or_else(PoisonError::into_inner);
         }
         !state.stopped
     }
@@ -208,15 +250,6 @@ impl<W: Work> Shared<W> {
 
 fn caught<T>(task: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_panic(work).unwrap_or_else(|text| Err(Error::internal(task, text)))
-}
-
-/// The text of a panic as an error.
-pub(crate) fn catch_panic<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
-        let text = payload.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        text.unwrap_or_else(|| "panic without a message".into())
-    })
 }
 
 impl<W: Work> Iterator for Pipeline<W> {
@@ -248,97 +281,5 @@ impl<W: Work> Drop for Pipeline<W> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use super::*;
-
-    const AHEAD: usize = 3;
-
-    /// Task `n` has `n` units, and unit `u` of it the items `(n, u, 0)` and `(n, u, 1)`. Every third unit has no
-    /// room ahead, others take a byte.
-    struct Numbers {
-        tasks: usize,
-        panics_at: Option<Key>,
-        ahead: Arc<(AtomicUsize, AtomicUsize)>,
-    }
-
-    impl Work for Numbers {
-        type Unit = Key;
-        type Item = (usize, usize, usize);
-
-        fn tasks(&self) -> usize {
-            self.tasks
-        }
-
-        fn expect(&self, _: usize) -> Option<Opening> {
-            None
-        }
-
-        fn prepare(&self, task: usize, _: Option<Opening>) -> Result<Vec<Key>> {
-            Ok((0..task).map(|unit| (task, unit)).collect())
-        }
-
-        fn begin(&self, (_, unit): &Key, most: usize) -> Option<usize> {
-            if unit % 3 == 2 || most == 0 {
-                return None;
-            }
-            let (held, peak) = &*self.ahead;
-            peak.fetch_max(held.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-            Some(1)
-        }
-
-        fn bytes(_: &Self::Item) -> usize {
-            1
-        }
-
-        fn decode(&self, unit: Key, emit: &mut dyn FnMut(Self::Item) -> bool) -> Result<()> {
-            assert_ne!(self.panics_at, Some(unit), "told to panic");
-            if unit.1 % 3 != 2 {
-                let held = &self.ahead.0;
-                let less = |held: usize| held.checked_sub(1);
-                held.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).ok();
-            }
-            for item in 0..2 {
-                emit((unit.0, unit.1, item));
-            }
-            Ok(())
-        }
-    }
-
-    fn pipeline(tasks: usize, panics_at: Option<Key>, threads: usize) -> Pipeline<Numbers> {
-        let work = Numbers { tasks, panics_at, ahead: Arc::default() };
-        Pipeline::new(work, Flight { threads, bytes: 5, ahead: AHEAD })
-    }
-
-    fn expected(tasks: usize) -> Vec<(usize, usize, usize)> {
-        let units = (0..tasks).flat_map(|task| (0..task).map(move |unit| (task, unit)));
-        units.flat_map(|(task, unit)| [(task, unit, 0), (task, unit, 1)]).collect()
-    }
-
-    #[test]
-    fn items_come_in_order_and_what_is_ahead_is_bounded() {
-        for threads in [1, 2, 7] {
-            let mut pipeline = pipeline(30, None, threads);
-            let found: Vec<_> =
-                std::iter::from_fn(|| pipeline.next()).map(Result::unwrap).collect();
-            assert_eq!(found, expected(30));
-            let peak = pipeline.shared.work.ahead.1.load(Ordering::SeqCst);
-            // Beside what is ahead, what the threads have taken up.
-            assert!((1..=AHEAD + threads).contains(&peak), "{peak}");
-        }
-    }
-
-    #[test]
-    fn a_panic_is_an_error_after_the_items_before_it() {
-        let found: Vec<_> = pipeline(9, Some((7, 3)), 2).collect();
-        let (last, before) = found.split_last().unwrap();
-        assert!(matches!(last, Err(Error::Internal { reason, .. }) if reason.contains("told to")));
-        assert_eq!(before.len(), 2 * (1 + 2 + 3 + 4 + 5 + 6 + 3));
-    }
-
-    #[test]
-    fn dropping_it_early_ends_the_work() {
-        assert_eq!(pipeline(usize::MAX, None, 3).next().unwrap().unwrap(), (1, 0, 0));
-    }
-}
+#[path = "pipeline_tests.rs"]
+mod tests;

@@ -44,7 +44,10 @@ pub(super) struct State<W: Work> {
     pub(super) units: BTreeMap<usize, Result<usize>>,
     ready: BTreeMap<Key, Ready<W::Unit>>,
     started: BTreeMap<Key, Output<W::Item>>,
+    /// Turns of the executor that are queued or run.
     pub(super) running: usize,
+    /// Jobs that no thread has begun.
+    queued: VecDeque<Job<W>>,
     /// Bytes of all items that wait.
     waiting_bytes: usize,
     /// The unit whose items come out next.
@@ -70,6 +73,7 @@ impl<W: Work> State<W> {
             ready: BTreeMap::new(),
             started: BTreeMap::new(),
             running: 0,
+            queued: VecDeque::new(),
             waiting_bytes: 0,
             awaited: (0, 0),
             stopped: false,
@@ -142,14 +146,44 @@ impl<W: Work> State<W> {
     /// Let go of all that nobody works on.
     pub(super) fn stop(&mut self) {
         self.stopped = true;
+        self.queued.clear();
         self.ready.clear();
         self.started.clear();
         self.openings.clear();
         self.unbegun.clear();
     }
 
+    /// Queue the next job that there is room for; whether there is one.
+    pub(super) fn queue_job(&mut self, work: &W) -> bool {
+        let job = self.next_job(work);
+        let found = job.is_some();
+        self.queued.extend(job);
+        found
+    }
+
+    /// The first queued job, or else the next one that there is room for.
+    pub(super) fn begin_job(&mut self, work: &W) -> Option<Job<W>> {
+        self.queued.pop_front().or_else(|| self.next_job(work))
+    }
+
+    /// The job that the next item comes from, unless a thread has begun it.
+    pub(super) fn awaited_job(&mut self, work: &W) -> Option<Job<W>> {
+        let (task, _) = self.awaited;
+        let queued = self.queued.iter().position(|job| match job {
+            Job::Prepare(queued, _) => *queued == task,
+            Job::Decode(key, _) => *key == self.awaited,
+        });
+        if let Some(place) = queued {
+            return self.queued.remove(place);
+        }
+        if self.ready.contains_key(&self.awaited) {
+            return self.decode_job(self.awaited);
+        }
+        if self.tasks_started == task { self.next_task(work) } else { None }
+    }
+
     /// The next job that there is room for.
-    pub(super) fn next_job(&mut self, work: &W) -> Option<Job<W>> {
+    fn next_job(&mut self, work: &W) -> Option<Job<W>> {
         if self.stopped {
             return None;
         }
@@ -171,16 +205,20 @@ impl<W: Work> State<W> {
             && self.started.len() < threads.saturating_mul(UNITS_PER_THREAD);
         let first = self.ready.first_key_value().map(|(key, _)| *key);
         if let Some(key) = first.filter(|key| room || *key == self.awaited) {
-            let Ready { unit, bytes } = self.ready.remove(&key)?;
-            self.unbegun.remove(&key);
-            self.ahead_bytes = self.ahead_bytes.saturating_sub(bytes);
-            self.started.insert(key, Output { items: VecDeque::new(), end: None });
-            return Some(Job::Decode(key, unit));
+            return self.decode_job(key);
         }
         if self.ready.len() + self.preparing < threads || self.may_prepare_ahead() {
             return self.next_task(work);
         }
         None
+    }
+
+    fn decode_job(&mut self, key: Key) -> Option<Job<W>> {
+        let Ready { unit, bytes } = self.ready.remove(&key)?;
+        self.unbegun.remove(&key);
+        self.ahead_bytes = self.ahead_bytes.saturating_sub(bytes);
+        self.started.insert(key, Output { items: VecDeque::new(), end: None });
+        Some(Job::Decode(key, unit))
     }
 
     fn next_task(&mut self, work: &W) -> Option<Job<W>> {

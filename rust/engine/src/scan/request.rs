@@ -50,7 +50,7 @@ pub(crate) struct FileRequest<'a> {
 pub(crate) enum RowDeletes<'a> {
     None,
     /// Delete files by their numbers.
-    Files(&'a DeleteFiles, &'a [Range<usize>]),
+    Files(&'a Arc<DeleteFiles>, &'a [Range<usize>]),
     Positions(RoaringTreemap),
 }
 

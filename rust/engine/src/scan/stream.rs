@@ -81,7 +81,7 @@ impl Scan {
             context,
             projection: options.projection,
             tasks,
-            deletes,
+            deletes: Arc::new(deletes),
             batch_size: options.batch_size,
             limit: options.limit,
             string_views: options.string_views,
@@ -114,12 +114,15 @@ impl Scan {
     }
 
     /// One pass from the first row.
-    pub fn open(&self) -> ScanReader {
-        ScanReader {
-            batches: Some(Pipeline::new(self.work.of_this_process(), self.flight())),
+    ///
+    /// # Errors
+    /// Where this process has no threads to scan with.
+    pub fn open(&self) -> Result<ScanReader> {
+        Ok(ScanReader {
+            batches: Some(Pipeline::new(self.work.of_this_process(), self.flight())?),
             schema: Arc::clone(&self.schema),
             remaining: self.work.limit,
-        }
+        })
     }
 }
 

@@ -81,7 +81,7 @@ impl Scan {
     /// # Errors
     /// Those of reading footers.
     pub fn survey(&self) -> Result<RecordBatch> {
-        let pipeline = Pipeline::new(Surveys(Arc::clone(self.work())), self.flight());
+        let pipeline = Pipeline::new(Surveys(Arc::clone(self.work())), self.flight())?;
         let surveys = pipeline.collect::<Result<Vec<_>>>()?;
         let paths = self.work().tasks.iter().map(|task| task.location.as_str());
         let counts = |of: fn(&Survey) -> Option<u64>| -> ArrayRef {

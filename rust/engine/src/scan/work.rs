@@ -29,7 +29,7 @@ pub(crate) struct ScanWork {
     pub(crate) context: Arc<TableContext>,
     pub(crate) projection: Schema,
     pub(crate) tasks: Vec<ScanTask>,
-    pub(crate) deletes: DeleteFiles,
+    pub(crate) deletes: Arc<DeleteFiles>,
     pub(crate) batch_size: BatchSize,
     pub(crate) limit: Option<usize>,
     pub(crate) string_views: bool,
@@ -74,7 +74,8 @@ impl ScanWork {
         if self.process_id == process_id {
             return Arc::clone(self);
         }
-        Arc::new(Self { process_id, ..Self::clone(self) })
+        let deletes = Arc::new(DeleteFiles::clone(&self.deletes));
+        Arc::new(Self { process_id, deletes, ..Self::clone(self) })
     }
 
     fn open(&self, task: &ScanTask, opening: Option<Opening>) -> Result<Vec<DataUnit>> {

@@ -43,7 +43,7 @@ pub(crate) use self::relative::absolute_entries;
 use self::remote::Remote;
 pub(crate) use self::upload::{Abandoned, Upload};
 use crate::error::{Error, Result};
-use crate::runtime::compute;
+use crate::runtime::wait_for_file;
 
 /// Lookups, or local deletes, that run at once for one call.
 const CONCURRENCY: usize = 10;
@@ -380,6 +380,6 @@ async fn blocking<T: Send + 'static>(
     location: &str,
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> Result<T> {
-    let outcome = compute("wait for a file", move || Ok(work())).await?;
+    let outcome = wait_for_file("wait for a file", move || Ok(work())).await?;
     outcome.map_err(|error| Error::of_system(location, &error))
 }

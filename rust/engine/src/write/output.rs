@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
 
 use crate::error::{Error, Result};
 use crate::runtime::block_on;
@@ -154,10 +155,14 @@ fn sync_all(paths: &[&Path], sync: fn(&Path) -> io::Result<()>) -> Result<()> {
         return work();
     }
     std::thread::scope(|scope| {
-        let threads: Vec<_> =
-            (0..SYNC_THREADS.min(paths.len())).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().try_for_each(|thread| {
+        // Where no more threads can be started, those that there are do it all.
+        let others = 1..SYNC_THREADS.min(paths.len());
+        let others: Vec<_> =
+            others.map_while(|_| Builder::new().spawn_scoped(scope, work).ok()).collect();
+        let here = work();
+        let others = others.into_iter().map(|thread| {
             thread.join().unwrap_or_else(|_| Err(Error::internal("sync files", "a thread died")))
-        })
+        });
+        others.fold(here, Result::and)
     })
 }
