@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow.compute as pc
+
 from icefloe.table.commit.overwrite import as_paths
 from icefloe.table.commit.validated import ValidatedChange
 from icefloe.table.snapshots import Operation
@@ -31,8 +33,14 @@ class RowDelta(ValidatedChange):
         return self
 
     def add_deletes(self, delete_files: pa.RecordBatch) -> Self:
-        """Add delete files, DataFile columns as `_core.write_position_deletes` returns them."""
+        """Add delete files, DataFile columns as `_core.write_position_deletes` returns them.
+
+        Data files that they name as the only ones they refer to must still be part of the table when the change commits.
+        """
         self._added_deletes.append(delete_files)
+        named = pc.drop_null(delete_files.column("referenced_data_file"))
+        if len(named) > 0:
+            self._referenced.append(as_paths(named))
         return self
 
     def remove_rows(self, paths: pa.Array | list[str]) -> Self:

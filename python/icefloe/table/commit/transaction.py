@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, IcebergError, ValidationError
@@ -10,11 +11,13 @@ from icefloe.table.commit.change import Change, FixedChange, Versions, WrittenFi
 from icefloe.table.commit.environment import SYSTEM, Environment
 from icefloe.table.commit.overwrite import DeleteFiles, OverwriteFiles
 from icefloe.table.commit.requirements import first_of_each, requirements_of
+from icefloe.table.commit.response import CommitTableResponse
 from icefloe.table.commit.retry import RetryPolicy
 from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.commit.snapshot_producer import MAIN
 from icefloe.table.commit.update_snapshot import UpdateSnapshot
 from icefloe.table.update import (
+    AddSnapshotUpdate,
     RemovePropertiesUpdate,
     SetLocationUpdate,
     SetPropertiesUpdate,
@@ -33,7 +36,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from icefloe.io import FileIO
-    from icefloe.table.commit.response import CommitTableResponse
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.update import TableRequirement, TableUpdate
     from icefloe.typedef import Identifier, Properties
@@ -252,19 +254,33 @@ class Transaction:
         failure: CommitFailedException | None = None
         for attempt in policy.tries(self.environment):
             if attempt > 1:
+                self._table.refresh()
+                if self._took_effect():
+                    return CommitTableResponse(self._table.metadata, self._table.metadata_location)
                 self._stage_again(attempt)
             try:
                 return self._table.catalog.commit_table(self._table, self._requirements, self._updates)
             except CommitFailedException as error:
                 failure = error
+        with suppress(IcebergError):
+            self._table.refresh()
+        if self._took_effect():
+            return CommitTableResponse(self._table.metadata, self._table.metadata_location)
         raise CommitFailedException(
             f"table {'.'.join(self._table.name())}: not committed after {policy.retries + 1} tries; raise "
             f"commit.retry.num-retries when many writers share the table. Last failure: {failure}"
         ) from failure
 
+    def _took_effect(self) -> bool:
+        """Whether the newest version has a snapshot of this transaction although the catalog reported a conflict.
+
+        A request that is sent twice meets its own effect. Snapshot ids stay the same over all attempts.
+        """
+        staged = (update.snapshot.snapshot_id for update in self._updates if isinstance(update, AddSnapshotUpdate))
+        return any(self._table.metadata.snapshot_by_id(snapshot_id) is not None for snapshot_id in staged)
+
     def _stage_again(self, attempt: int) -> None:
         """Put the changes on top of what others committed. Changes that rest on what is gone fail here, for good."""
-        self._table.refresh()
         self._rebase(self._table.metadata)
         for change in self._changes:
             self._stage(change, attempt)

@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 
 
 class ValidatedChange(SnapshotProducer):
-    """A change with checks. Without `validate_from_snapshot` there is nothing to compare with, and nothing is checked."""
+    """A change with checks.
+
+    Without `validate_from_snapshot` there is no more to compare with than the version of the table that the transaction began with:
+    data files that the change rewrites must not have lost rows since, and those that its delete files name must be there.
+    """
 
     merges = True
 
@@ -79,7 +83,7 @@ class ValidatedChange(SnapshotProducer):
         return self
 
     def validate(self, versions: Versions) -> None:  # noqa: D102 - described by the producer
-        if not self._from_start:
+        if not (self._from_start or self._rests_on_files()):
             return
         newest = versions.newest
         start_id = self._start_in(versions)
@@ -89,6 +93,10 @@ class ValidatedChange(SnapshotProducer):
             start = newest.snapshot_by_id(start_id) if start_id is not None else None
             self._validate_changes(newest, start, head, changes)
 
+    def _rests_on_files(self) -> bool:
+        """Whether the change repeats rows of files that it removes, or marks rows of files: they must be as they were."""
+        return bool(self._referenced) or bool(self._added and self._deleted_paths)
+
     def _start_in(self, versions: Versions) -> int | None:
         """Return the snapshot after which others' commits count.
 
@@ -96,7 +104,7 @@ class ValidatedChange(SnapshotProducer):
         others committed since then is new to it, and the transaction's own snapshots are not.
         """
         if self._reads_own is None:
-            self._reads_own = self._is_own(versions, self._start)
+            self._reads_own = not self._from_start or self._is_own(versions, self._start)
         if not self._reads_own:
             return self._start
         loaded = head_of(versions.loaded, self._branch)

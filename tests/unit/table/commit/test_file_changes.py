@@ -1,0 +1,73 @@
+"""Changes of files by their paths: what others did to these files is minded without being asked for."""
+
+import pyarrow as pa
+import pytest
+from icefloe.exceptions import CommitFailedException, ValidationException
+
+
+@pytest.fixture
+def handles(catalog, new_table):
+    new_table(properties={"write.delete.mode": "merge-on-read"})
+    return catalog.load_table("db.t"), catalog.load_table("db.t")
+
+
+def ids(table):
+    return sorted(table.scan().to_arrow().column("id").to_pylist())
+
+
+def written(table, rows):
+    """New data files of a table, uncommitted."""
+    return table.transaction().target().writer.data_files(rows)
+
+
+def test_rewrite_of_a_file_loses_to_a_delete_of_its_rows(catalog, handles, rows):
+    first, second = handles
+    path = second.scan("id = 1").plan_whole_files().files.column("file_path")[0].as_py()
+    copy = written(second, second.scan("id <= 3").to_arrow())
+    first.delete("id = 1 or id = 4")
+    with pytest.raises(ValidationException, match="deleted rows of files that this operation replaces"):
+        second.new_overwrite().delete([path]).append(copy).commit()
+    assert ids(catalog.load_table("db.t")) == [2, 3, 5, 6]
+
+
+def test_removal_of_a_file_tolerates_a_delete_of_its_rows(catalog, handles):
+    first, second = handles
+    path = second.scan("id = 1").plan_whole_files().files.column("file_path")[0].as_py()
+    first.delete("id = 1")
+    second.new_delete().delete([path]).commit()
+    assert ids(catalog.load_table("db.t")) == [4, 5, 6]
+
+
+def test_position_deletes_of_a_file_lose_to_its_rewriting(catalog, handles, rows):
+    first, second = handles
+    plan = second.scan("id = 1").plan_whole_files()
+    with second.transaction().target() as target:
+        positions = {"file_path": plan.files.column("file_path").slice(0, 1), "pos": [0]}
+        deletes = target.writer.position_deletes(
+            pa.table(positions), plan.files.select(["file_path", "spec_id", "partition"])
+        )
+    first.overwrite(rows((1, "new", 1.0)), "id <= 3")
+    with pytest.raises(ValidationException, match="removed data that this operation changes"):
+        second.new_row_delta().add_deletes(deletes).commit()
+    assert ids(catalog.load_table("db.t")) == [1, 4, 5, 6]
+
+
+# ---- commits that took effect although the catalog reported a conflict
+
+
+@pytest.mark.parametrize("retries", ["4", "0"])
+def test_commit_that_took_effect_is_neither_repeated_nor_cleaned_up(catalog, new_table, rows, retries, monkeypatch):
+    table = new_table(properties={"commit.retry.num-retries": retries, "commit.retry.min-wait-ms": "0"})
+    commit = catalog.commit_table
+
+    def send_twice(*arguments):
+        commit(*arguments)
+        raise CommitFailedException("the second of two equal requests met the effect of the first")
+
+    monkeypatch.setattr(catalog, "commit_table", send_twice)
+    with table.transaction() as transaction:
+        transaction.append(rows((7, "x", 1.0)))
+        transaction.upsert(rows((8, "x", 1.0)))
+    monkeypatch.undo()
+    assert ids(table) == ids(catalog.load_table("db.t")) == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert len(table.snapshots()) == 4
