@@ -156,6 +156,15 @@ class Table(ReadableTable):
             df: The rows that come in; see `append`. Without any nothing happens.
             snapshot_properties: Further keys of the snapshot's summary.
             branch: The branch to change; None stages the snapshot, see `append`.
+
+        Rows fall into partitions by the table's current spec, whatever spec their files were written under. A file of another spec
+        that holds other rows, too, is rewritten without the replaced ones.
+
+        Raises:
+            SchemaMismatchError: The rows do not fit the table; no file was written.
+            ValidationException: A concurrent commit added rows to one of the partitions (unless `write.delete.isolation-level` is
+                `snapshot`), or changed the files that are replaced.
+            CommitFailedException: Others changed the partition spec, or were first too often.
         """
         self._autocommit().dynamic_partition_overwrite(df, snapshot_properties, branch)
 
