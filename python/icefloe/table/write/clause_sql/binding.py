@@ -13,7 +13,7 @@ from icefloe.table.write.clause_sql import comparing, kinds, strings
 from icefloe.table.write.clause_sql.arithmetic import absolute, arithmetic, negated
 from icefloe.table.write.clause_sql.coercion import coerced, compared, require_boolean, to_common
 from icefloe.table.write.clause_sql.constants import number, type_of, typed_text
-from icefloe.table.write.clause_sql.parsing import parse, piece
+from icefloe.table.write.clause_sql.parsing import WAY_OUT, parse, piece
 from icefloe.table.write.clause_sql.value import (
     Value,
     chosen,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from icefloe.table.write.clause_sql.scope import Scope
 
-WAY_OUT = "write this part as a pyarrow expression, such as pc.field('source.x')"
 _COMPARISONS: dict[str, Callable[..., pa.Array]] = {
     "EQ": comparing.equal,
     "NEQ": comparing.not_equal,

@@ -56,13 +56,14 @@ def type_of(node: Any) -> pa.DataType:
     Raises:
         ValidationError: A merge's SQL has no such type.
     """
-    name, parameters = node.this.name, [int(one.this.this) for one in node.expressions or ()]
+    name = node.this.name
     if name == "DECIMAL":
+        parameters = [int(one.name) for one in node.expressions]
         precision, scale = (*parameters, *(10, 0)[len(parameters) :])
         if not (1 <= precision <= kinds.MAX_DIGITS and 0 <= scale <= precision):
             raise ValidationError(f"decimal({precision},{scale}): expected 1 to 38 digits and a scale within them")
         return pa.decimal128(precision, scale)
-    if name not in _TYPES or parameters:
+    if name not in _TYPES or node.expressions:
         raise ValidationError(f"no cast to {node.sql('spark')}; expected {', '.join(_shown())}")
     return _TYPES[name]
 

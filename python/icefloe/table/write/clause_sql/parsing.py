@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from icefloe.exceptions import ValidationError
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+WAY_OUT = "write this part as a pyarrow expression, such as pc.field('source.x')"
 QUOTE_HINT = "a literal text takes single quotes of its own: \"'de'\""
 _UNESCAPED = {
     "n": "\n",
@@ -23,6 +25,44 @@ _UNESCAPED = {
     "%": "\\%",
     "_": "\\_",
 }
+_FUNCTIONS = {
+    *(
+        "abs",
+        "cast",
+        "coalesce",
+        "concat",
+        "greatest",
+        "if",
+        "ifnull",
+        "isnan",
+        "isnotnull",
+        "isnull",
+        "lcase",
+        "least",
+    ),
+    *("lower", "nullif", "nvl", "startswith", "ucase", "upper"),
+}
+_WORDS_BEFORE_PARENTHESES = {
+    *(
+        "and",
+        "between",
+        "case",
+        "dec",
+        "decimal",
+        "div",
+        "else",
+        "from",
+        "in",
+        "like",
+        "not",
+        "numeric",
+        "or",
+        "then",
+        "when",
+    ),
+}
+# What sqlglot raises for functions whose arguments it does not expect.
+_PARSER_FAILURES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.|$)", re.DOTALL)
 
 
@@ -42,13 +82,16 @@ def parse(text: str, names: Collection[str] = ()) -> Any:
     from sqlglot.dialects.spark import Spark
     from sqlglot.errors import SqlglotError
 
+    if not text.strip():
+        raise ValidationError("the text is empty")
     dialect = Spark()
     try:
         tokens = _respelled(dialect.tokenize(text), text, names)
-        if not tokens:
-            raise ValidationError("the text is empty")
+        _check_functions(tokens, text)
         trees = dialect.parser().parse_into(exp.Condition, tokens, text)
-    except SqlglotError as error:
+    except ValidationError:
+        raise
+    except (SqlglotError, *_PARSER_FAILURES) as error:
         raise ValidationError(f"not an SQL expression{_position(error)}; {QUOTE_HINT}") from error
     except RecursionError as error:
         raise ValidationError("the expression is nested too deeply; write it as a pyarrow expression") from error
@@ -59,7 +102,10 @@ def parse(text: str, names: Collection[str] = ()) -> Any:
 
 def piece(node: Any) -> str:
     """Return the SQL of a part of a tree, for messages."""
-    shown: str = node.sql("spark")
+    try:
+        shown: str = node.sql("spark")
+    except _PARSER_FAILURES:
+        shown = type(node).__name__
     return shown if len(shown) <= 80 else shown[:77] + "..."
 
 
@@ -96,6 +142,14 @@ def _respelled(tokens: list[Any], text: str, names: Collection[str]) -> list[Any
         else:
             made.append(token)
     return made
+
+
+def _check_functions(tokens: list[Any], text: str) -> None:
+    """Check that every function is known: sqlglot drops arguments of some that it takes for a cast."""
+    for token, following in itertools.pairwise(tokens):
+        name = text[token.start : token.end + 1].lower()
+        if following.text == "(" and name.isidentifier() and name not in _FUNCTIONS | _WORDS_BEFORE_PARENTHESES:
+            raise ValidationError(f"{name}(): not part of a merge's SQL; {WAY_OUT}")
 
 
 def _is_beside_dot(tokens: list[Any], position: int) -> bool:
