@@ -16,7 +16,7 @@ HISTORIES = 100
 def pytest_addoption(parser):
     parser.addoption("--random-tables", type=int, default=24, help="how many random tables are checked against a model")
     parser.addoption(
-        "--histories", type=int, default=300, help="how many histories of concurrent writers are simulated"
+        "--histories", type=int, default=250, help="how many histories of concurrent writers are simulated"
     )
     parser.addoption("--first-history", type=int, default=0, help="seed of the first history")
     parser.addoption("--all-cuts", action="store_true", help="cut connections to PostgreSQL at every message")

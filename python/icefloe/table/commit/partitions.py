@@ -77,6 +77,22 @@ class Partitions:
         tuples = [tuple(each[position] for position in positions) for each in map(json.loads, self.tuples.to_pylist())]
         return Filter(self._any_of(fields, tuples), self.schema)
 
+    @cached_property
+    def zeros(self) -> Filter | None:
+        """The filter of rows with a zero in a floating-point partition column, where some partition is that of a zero.
+
+        A filter does not tell 0.0 from -0.0, which are different partitions. None where `row_filter` is exact.
+        """
+        found: list[BooleanExpression] = []
+        for position, field in enumerate(self.spec.fields):
+            name = self.schema.find_column_name(field.source_id)
+            kind = self.schema.find_type(name) if name is not None else None
+            if isinstance(field.transform, IdentityTransform) and isinstance(kind, FloatType | DoubleType):
+                values = [json.loads(text)[position] for text in self.tuples.to_pylist()]
+                if any(value in (0.0, "0.0", "-0.0") for value in values):
+                    found.append(EqualTo(Reference(str(name)), 0.0))
+        return Filter(_either(found), self.schema) if found else None
+
     def _any_of(self, fields: Sequence[PartitionField], tuples: list[Values]) -> BooleanExpression:
         """Return the filter of some tuples, those that differ in one field alone as one set of its values."""
         widest = max(range(len(fields)), key=lambda index: len({values[index] for values in tuples}))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
-from icefloe.exceptions import ValidationException
+from icefloe.exceptions import ValidationError, ValidationException
 from icefloe.expressions import AlwaysTrue
 from icefloe.table.commit.partitions import Partitions
 from icefloe.table.commit.replace_partitions import ReplacePartitions
@@ -66,6 +66,7 @@ def replace_partitions(target: Target, added: pa.RecordBatch, isolation: Isolati
 
     Raises:
         ValidationException: The default spec has changed since the files were written.
+        ValidationError: A file of another spec may hold rows of the partition 0.0 or -0.0.
     """
     if added.num_rows == 0:
         return
@@ -82,11 +83,25 @@ def replace_partitions(target: Target, added: pa.RecordBatch, isolation: Isolati
     change.delete(files.column("file_path").filter(partitions.holds(files)))
     if not pc.all(partitions.is_own(files)).as_py():
         plan = target.plan(partitions.row_filter)
-        remove_rows(change, target, with_files(plan, pc.invert(partitions.is_own(plan.files))))
+        plan = with_files(plan, pc.invert(partitions.is_own(plan.files)))
+        _check_zeros(target, partitions, plan)
+        remove_rows(change, target, plan)
     change.validate_from_snapshot(isolation.snapshot_id)
     if isolation.serializable:
         change.validate_no_conflicting_data()
     change.commit()
+
+
+def _check_zeros(target: Target, partitions: Partitions, plan: ScanPlan) -> None:
+    if partitions.zeros is None:
+        return
+    zeros = target.plan(partitions.zeros).files.column("file_path")
+    unclear = plan.files.column("file_path").filter(pc.is_in(plan.files.column("file_path"), value_set=zeros))
+    if len(unclear) > 0:
+        raise ValidationError(
+            f"dynamic overwrite: file {unclear[0]} of another partition spec has rows that match {partitions.zeros}, which may be "
+            "of the partition 0.0 or -0.0; delete the rows to be replaced and append the new ones"
+        )
 
 
 def remove_rows(change: OverwriteFiles, target: Target, plan: ScanPlan) -> None:

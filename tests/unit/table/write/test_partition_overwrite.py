@@ -4,7 +4,7 @@ from datetime import date, datetime, timezone
 
 import pyarrow as pa
 import pytest
-from icefloe.exceptions import ValidationException
+from icefloe.exceptions import ValidationError, ValidationException
 from icefloe.schema import Schema
 from icefloe.transforms import BucketTransform
 from icefloe.types import DateType, DoubleType, LongType, NestedField, StringType, TimestamptzType
@@ -111,6 +111,19 @@ def test_partition_overwrite_of_the_nan_partition_reaches_files_of_older_specs(e
     partitioned_by(table, ("x", "identity"))
     table.dynamic_partition_overwrite(events((10, None, None, None, float("nan")), (11, None, None, None, None)))
     assert ids(table) == [1, 4, 5, 10, 11]
+
+
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_partition_overwrite_of_a_zero_refuses_files_of_older_specs_with_zeros(events_table, zero):
+    table = events_table
+    table.append(events(*ROWS))
+    partitioned_by(table, ("x", "identity"))
+    with pytest.raises(ValidationError, match=r"parquet of another partition spec.*0\.0 or -0\.0"):
+        table.dynamic_partition_overwrite(events((10, None, None, None, zero)))
+    assert ids(table) == [1, 2, 3, 4, 5]
+    table.delete("x = 0.0")
+    table.dynamic_partition_overwrite(events((10, None, None, None, zero)))
+    assert ids(table) == [1, 2, 3, 5, 10]
 
 
 def test_partition_overwrite_reaches_files_of_a_dropped_column(events_table):
