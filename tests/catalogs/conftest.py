@@ -30,7 +30,7 @@ def database(postgres):
     """The name of an empty database."""
     name = f"catalog_{next(DATABASES)}"
     with psycopg.connect(postgres.address(), autocommit=True) as connection:
-        connection.execute(f"create database {name}")
+        connection.execute(f"create database {name} template template0")
     return name
 
 

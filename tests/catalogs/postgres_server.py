@@ -9,16 +9,24 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from tests.storage.servers import running
+from tests.storage.servers import PATIENCE, running
 
 PACKAGED = "/usr/lib/postgresql/*/bin"
 ACCOUNTS = ("postgres", "nobody")
-SETTINGS = {"fsync": "off", "max_connections": "200", "listen_addresses": "127.0.0.1", "logging_collector": "off"}
+SETTINGS = {
+    "fsync": "off",
+    "max_connections": "200",
+    "listen_addresses": "127.0.0.1",
+    "logging_collector": "off",
+    "autovacuum": "off",
+}
 
 
 @dataclass(frozen=True)
@@ -73,4 +81,22 @@ def postgres_server():
 
         # SIGINT ends sessions; SIGTERM would wait for clients to leave.
         with running(command, directory / "log", user=user, cwd=directory, stop=signal.SIGINT) as port:
-            yield PostgresServer(port)
+            server = PostgresServer(port)
+            wait_until_ready(server)
+            yield server
+
+
+def wait_until_ready(server: PostgresServer) -> None:
+    """Return when the server lets clients in: it listens while it still starts up."""
+    deadline = time.monotonic() + PATIENCE
+    while (refusal := refusal_of(server)) is not None:
+        assert time.monotonic() < deadline, refusal
+        time.sleep(0.02)
+
+
+def refusal_of(server: PostgresServer) -> str | None:
+    try:
+        psycopg.connect(server.address()).close()
+    except psycopg.OperationalError as error:
+        return str(error)
+    return None

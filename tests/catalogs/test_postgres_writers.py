@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 import threading
@@ -15,6 +16,8 @@ import pytest
 from icefloe.catalog.sql import SqlCatalog
 from icefloe.exceptions import (
     CommitFailedException,
+    CommitStateUnknownException,
+    IcebergError,
     NamespaceNotEmptyError,
     NoSuchNamespaceError,
     TableAlreadyExistsError,
@@ -26,6 +29,7 @@ from tests.catalogs.wire_proxy import PATIENCE
 WORKER = Path(__file__).parent / "append_worker.py"
 SCHEMA = pa.schema([("writer", pa.int64()), ("commit", pa.int64())])
 RETRIES = {"commit.retry.num-retries": "100", "commit.retry.min-wait-ms": "5", "commit.retry.max-wait-ms": "200"}
+CUTS = 25
 LOCK = "update iceberg_namespace_properties set property_value = property_value where namespace = 'db'"
 
 
@@ -119,6 +123,44 @@ def test_appends_of_many_threads_are_all_there(postgres, database, driver, open_
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(write, range(6)))
     check_commits(catalog.load_table("db.t"), 6, 4)
+
+
+def test_no_append_is_lost_or_doubled_while_connections_are_cut(postgres, database, driver, line, catalog, tmp_path):
+    catalog.create_table("db.t", SCHEMA, properties={**RETRIES, "commit.status-check.min-wait-ms": "20"})
+    uri = postgres.url(driver, database=database, port=line.port)
+    unknown = set()
+
+    def write(writer):
+        with SqlCatalog("cat", uri=uri, warehouse=str(tmp_path / "warehouse"), init_catalog_tables="false") as client:
+            for commit in range(8):
+                append(client, writer, commit)
+
+    def append(client, writer, commit):
+        while True:
+            try:
+                client.load_table("db.t").append(pa.table({"writer": [writer], "commit": [commit]}))
+            except CommitStateUnknownException:
+                unknown.add((writer, commit))
+            except IcebergError:
+                # Not there: it may be written again.
+                continue
+            return
+
+    def cut():
+        pauses = random.Random(0)
+        for _ in range(CUTS):
+            time.sleep(pauses.uniform(0.01, 0.1))
+            line.hang_up(reset=pauses.random() < 0.5)
+
+    with ThreadPoolExecutor(4) as pool:
+        cutter = pool.submit(cut)
+        list(pool.map(write, range(3)))
+        cutter.result()
+    table = catalog.load_table("db.t")
+    found = [(row["writer"], row["commit"]) for row in table.scan().to_arrow().to_pylist()]
+    assert len(found) == len(set(found)) == len(table.snapshots())
+    every = {(writer, commit) for writer in range(3) for commit in range(8)}
+    assert every - unknown <= set(found) <= every
 
 
 def test_namespace_changes_of_many_threads_are_all_there(driver, open_catalog):
