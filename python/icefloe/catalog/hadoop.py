@@ -114,11 +114,13 @@ class HadoopCatalog(Catalog):
         metadata = new_metadata(schema, partition_spec, sort_order, own, properties)
         _check_hadoop_table(metadata)
         if newest_hadoop_location(self.file_io(own), own) is not None:
-            raise TableAlreadyExistsError(f"catalog {self.name!r} already has a table {dotted(identifier)}")
+            raise TableAlreadyExistsError(f"Table {dotted(identifier)} already exists in catalog {self.name!r}")
         try:
             published = create(self.file_io(own), metadata, self._directory(to_identifier(identifier)))
         except CommitFailedException as error:
-            raise TableAlreadyExistsError(f"catalog {self.name!r} already has a table {dotted(identifier)}") from error
+            raise TableAlreadyExistsError(
+                f"Table {dotted(identifier)} already exists in catalog {self.name!r}"
+            ) from error
         return self._table(identifier, metadata, published)
 
     def load_table(self, identifier: str | Identifier) -> Table:  # noqa: D102
@@ -221,7 +223,7 @@ class HadoopCatalog(Catalog):
             create_directory(directory)
         except FileAlreadyExistsError as error:
             raise NamespaceAlreadyExistsError(
-                f"catalog {self.name!r} already has a namespace {dotted(levels)}"
+                f"Namespace {dotted(levels)} already exists in catalog {self.name!r}"
             ) from error
 
     def drop_namespace(self, namespace: str | Identifier) -> None:  # noqa: D102
@@ -243,7 +245,7 @@ class HadoopCatalog(Catalog):
                 raise
             held = ", ".join(sorted(others)[:5])
             raise NamespaceNotEmptyError(
-                f"namespace {dotted(levels)} is not empty: {directory} holds {held}"
+                f"Namespace {dotted(levels)} is not empty: {directory} holds {held}"
             ) from error
 
     def list_namespaces(self, namespace: str | Identifier = ()) -> list[Identifier]:  # noqa: D102
@@ -285,14 +287,16 @@ class HadoopCatalog(Catalog):
 
     def _no_table(self, identifier: str | Identifier) -> NoSuchTableError:
         own = self._location(identifier)
-        return NoSuchTableError(f"catalog {self.name!r} has no table {dotted(identifier)}: no metadata below {own}")
+        return NoSuchTableError(
+            f"Table does not exist: {dotted(identifier)} in catalog {self.name!r}: no metadata below {own}"
+        )
 
     def _existing_namespace(self, namespace: str | Identifier) -> Identifier:
         levels = to_identifier(namespace)
         directory = self._directory(levels)
         if not levels or not is_directory(directory) or is_table(directory):
             raise NoSuchNamespaceError(
-                f"catalog {self.name!r} has no namespace {dotted(levels)}; create it with create_namespace()"
+                f"Namespace does not exist: {dotted(levels)} in catalog {self.name!r}; create it with create_namespace()"
             )
         return levels
 

@@ -71,7 +71,7 @@ class InMemoryCatalog(PointerCatalog):
             raise InvalidIdentifierError("Empty namespace identifier: a namespace needs a name")
         with self._lock:
             if levels in self._namespaces:
-                raise NamespaceAlreadyExistsError(f"catalog {self.name!r} already has a namespace {dotted(levels)}")
+                raise NamespaceAlreadyExistsError(f"Namespace {dotted(levels)} already exists in catalog {self.name!r}")
             self._namespaces[levels] = dict(properties)
 
     def drop_namespace(self, namespace: str | Identifier) -> None:  # noqa: D102
@@ -82,7 +82,7 @@ class InMemoryCatalog(PointerCatalog):
                 other != levels and other[: len(levels)] == levels for other in self._namespaces
             ):
                 raise NamespaceNotEmptyError(
-                    f"namespace {dotted(levels)} still holds tables or namespaces; drop them first"
+                    f"Namespace {dotted(levels)} is not empty: it holds tables or namespaces; drop them first"
                 )
             del self._namespaces[levels]
 
@@ -124,7 +124,7 @@ class InMemoryCatalog(PointerCatalog):
         """Refuse a namespace that does not exist; the caller holds the lock."""
         if not levels or not any(other[: len(levels)] == levels for other in self._namespaces):
             raise NoSuchNamespaceError(
-                f"catalog {self.name!r} has no namespace {dotted(levels)}; create it with create_namespace()"
+                f"Namespace does not exist: {dotted(levels)} in catalog {self.name!r}; create it with create_namespace()"
             )
 
     def _pointer(self, namespace: Identifier, name: str) -> str | None:
@@ -135,7 +135,9 @@ class InMemoryCatalog(PointerCatalog):
         with self._lock:
             self._check_known(namespace)
             if (namespace, name) in self._tables:
-                raise TableAlreadyExistsError(f"catalog {self.name!r} already has a table {dotted((*namespace, name))}")
+                raise TableAlreadyExistsError(
+                    f"Table {dotted((*namespace, name))} already exists in catalog {self.name!r}"
+                )
             self._tables[(namespace, name)] = location
 
     def _swap(self, namespace: Identifier, name: str, old: str, new: str) -> None:
@@ -150,7 +152,9 @@ class InMemoryCatalog(PointerCatalog):
         with self._lock:
             current = self._tables.get((namespace, name))
             if current is None:
-                raise NoSuchTableError(f"catalog {self.name!r} has no table {dotted((*namespace, name))}")
+                raise NoSuchTableError(
+                    f"Table does not exist: {dotted((*namespace, name))} in catalog {self.name!r}; list_tables() shows those it has"
+                )
             if location is not None and current != location:
                 raise CommitFailedException(f"table {dotted((*namespace, name))}: another commit was first; try again")
             del self._tables[(namespace, name)]
@@ -159,9 +163,13 @@ class InMemoryCatalog(PointerCatalog):
         with self._lock:
             self._check_known(new[0])
             if old not in self._tables:
-                raise NoSuchTableError(f"catalog {self.name!r} has no table {dotted((*old[0], old[1]))}")
+                raise NoSuchTableError(
+                    f"Table does not exist: {dotted((*old[0], old[1]))} in catalog {self.name!r}; list_tables() shows those it has"
+                )
             if new in self._tables:
-                raise TableAlreadyExistsError(f"catalog {self.name!r} already has a table {dotted((*new[0], new[1]))}")
+                raise TableAlreadyExistsError(
+                    f"Table {dotted((*new[0], new[1]))} already exists in catalog {self.name!r}"
+                )
             self._tables[new] = self._tables.pop(old)
 
 

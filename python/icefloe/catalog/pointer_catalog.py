@@ -195,21 +195,21 @@ class PointerCatalog(Catalog):
         location = self._pointer(namespace, name)
         if location is None:
             raise NoSuchTableError(
-                f"catalog {self.name!r} has no table {dotted((*namespace, name))}; list_tables() shows those it has"
+                f"Table does not exist: {dotted((*namespace, name))} in catalog {self.name!r}; list_tables() shows those it has"
             )
         return location
 
     def _check_namespace(self, namespace: Identifier) -> None:
         if not self.namespace_exists(namespace):
             raise NoSuchNamespaceError(
-                f"catalog {self.name!r} has no namespace {dotted(namespace)}; create it with create_namespace()"
+                f"Namespace does not exist: {dotted(namespace)} in catalog {self.name!r}; create it with create_namespace()"
             )
 
     def _new_name(self, identifier: str | Identifier) -> tuple[Identifier, str]:
         namespace, name = split_table_identifier(identifier)
         self._check_namespace(namespace)
         if self._pointer(namespace, name) is not None:
-            raise TableAlreadyExistsError(f"catalog {self.name!r} already has a table {dotted(identifier)}")
+            raise TableAlreadyExistsError(f"Table {dotted(identifier)} already exists in catalog {self.name!r}")
         return namespace, name
 
     def _settled(

@@ -173,7 +173,7 @@ class SqlCatalog(PointerCatalog):
             raise ValidationError(
                 f"namespace level {split[0]!r}: SQL catalogs separate levels by dots; give each level by itself"
             )
-        taken = NamespaceAlreadyExistsError(f"catalog {self.name!r} already has a namespace {dotted(levels)}")
+        taken = NamespaceAlreadyExistsError(f"Namespace {dotted(levels)} already exists in catalog {self.name!r}")
         rows = {EXISTS: "true", **properties}
 
         def insert_rows(connection: Connection) -> None:
@@ -196,7 +196,7 @@ class SqlCatalog(PointerCatalog):
             sql_namespaces.remove(connection, self.name, levels)
             if sql_namespaces.is_known(connection, self.name, levels):
                 raise NamespaceNotEmptyError(
-                    f"namespace {dotted(levels)} still holds tables, views or namespaces; drop them first"
+                    f"Namespace {dotted(levels)} is not empty: it holds tables, views or namespaces; drop them first"
                 )
 
         self._settled(
@@ -315,11 +315,13 @@ class SqlCatalog(PointerCatalog):
 
     def _no_namespace(self, levels: Identifier) -> NoSuchNamespaceError:
         return NoSuchNamespaceError(
-            f"catalog {self.name!r} has no namespace {dotted(levels)}; create it with create_namespace()"
+            f"Namespace does not exist: {dotted(levels)} in catalog {self.name!r}; create it with create_namespace()"
         )
 
     def _missing(self, namespace: Identifier, name: str) -> NoSuchTableError:
-        return NoSuchTableError(f"catalog {self.name!r} has no table {dotted((*namespace, name))}")
+        return NoSuchTableError(
+            f"Table does not exist: {dotted((*namespace, name))} in catalog {self.name!r}; list_tables() shows those it has"
+        )
 
     def _taken(self, namespace: Identifier, name: str) -> TableAlreadyExistsError:
-        return TableAlreadyExistsError(f"catalog {self.name!r} already has a table {dotted((*namespace, name))}")
+        return TableAlreadyExistsError(f"Table {dotted((*namespace, name))} already exists in catalog {self.name!r}")

@@ -140,22 +140,22 @@ def test_going_back_reuses_the_old_schema() -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda update: update.add_column("id", "int"), "multiple fields for name"),
+        (lambda update: update.add_column("id", "int"), "Cannot add column, name already exists: id"),
         (lambda update: update.add_column("a.b", "int"), "ambiguous"),
-        (lambda update: update.add_column(("id", "x"), "int"), "not a struct"),
+        (lambda update: update.add_column(("id", "x"), "int"), "Cannot add column to non-struct type"),
         (lambda update: update.add_column("n", "int", required=True), "required column"),
         (lambda update: update.delete_column("id"), "identifier field"),
         (lambda update: update.delete_column("tags.element"), "of a list cannot"),
         (lambda update: update.rename_column("named.key", "k"), "of a map cannot"),
         (lambda update: update.rename_column("id", "day"), "multiple fields for name"),
-        (lambda update: update.update_column("id", "string"), "cannot become a string"),
-        (lambda update: update.update_column("id", "double"), "cannot become a double"),
-        (lambda update: update.update_column("at", "long"), "cannot become a long"),
-        (lambda update: update.update_column("named.key", doc="x"), "map key"),
+        (lambda update: update.update_column("id", "string"), "Cannot change column type: id: int -> string"),
+        (lambda update: update.update_column("id", "double"), "Cannot change column type: id: int -> double"),
+        (lambda update: update.update_column("at", "long"), "Cannot change column type: at"),
+        (lambda update: update.update_column("named.key", doc="x"), "Cannot alter map keys"),
         (lambda update: update.update_column("day", required=True), "required"),
         (lambda update: update.make_column_optional("id"), "identifier field"),
         (lambda update: update.set_identifier_fields("at.y"), "Identifier field"),
-        (lambda update: update.move_before("id", "at.x"), "different structs"),
+        (lambda update: update.move_before("id", "at.x"), "to a different struct"),
         (lambda update: update.move_after("id", "id"), "itself"),
         (lambda update: update.delete_column("day").commit(), "partition field day_month"),
     ],
@@ -202,7 +202,7 @@ def test_union_adds_widens_and_loosens_but_never_drops() -> None:
     with UpdateSchema(recorder) as again:
         again.union_by_name(pa.schema([pa.field("id", pa.int32(), nullable=False)]))
     assert recorder.commits == 1
-    with pytest.raises(ValidationError, match="cannot become"):
+    with pytest.raises(ValidationError, match="Cannot change column type"):
         UpdateSchema(recorder).union_by_name(pa.schema([("day", pa.string())]))
 
 

@@ -256,7 +256,7 @@ def test_requirements_hold_of_the_table_they_were_made_from() -> None:
     ):
         requirement.validate(base)
     update.AssertCreate().validate(None)
-    with pytest.raises(CommitFailedException, match="no table"):
+    with pytest.raises(CommitFailedException, match="current table metadata is missing"):
         update.AssertDefaultSpecId(default_spec_id=0).validate(None)
 
 

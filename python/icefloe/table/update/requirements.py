@@ -27,7 +27,7 @@ class TableRequirement(JsonModel):
     def validate(self, base_metadata: TableMetadata | None) -> None:  # type: ignore[override]  # pydantic's deprecated classmethod
         """Raise CommitFailedException unless the table, None if there is none, is as assumed."""
         if base_metadata is None:
-            raise CommitFailedException(f"requirement {self.type} failed: there is no table")
+            raise CommitFailedException(f"Requirement failed: current table metadata is missing ({self.type})")
         self._check(base_metadata)
 
     def _check(self, metadata: TableMetadata) -> None:
@@ -35,7 +35,9 @@ class TableRequirement(JsonModel):
 
     def _expect(self, what: str, expected: Any, found: Any) -> None:
         if expected != found:
-            raise CommitFailedException(f"requirement {self.type} failed: {what} was {expected}, is {found} now")
+            raise CommitFailedException(
+                f"Requirement failed: {what} has changed: expected {expected}, found {found} ({self.type})"
+            )
 
 
 class AssertCreate(TableRequirement):
@@ -46,7 +48,7 @@ class AssertCreate(TableRequirement):
     def validate(self, base_metadata: TableMetadata | None) -> None:  # type: ignore[override]  # pydantic's deprecated classmethod
         """Raise CommitFailedException if there is a table."""
         if base_metadata is not None:
-            raise CommitFailedException("requirement assert-create failed: the table exists")
+            raise CommitFailedException("Table already exists (assert-create)")
 
 
 class AssertTableUUID(TableRequirement):
@@ -56,7 +58,10 @@ class AssertTableUUID(TableRequirement):
     uuid: uuid.UUID
 
     def _check(self, metadata: TableMetadata) -> None:
-        self._expect("the table's uuid", self.uuid, metadata.table_uuid)
+        if self.uuid != metadata.table_uuid:
+            raise CommitFailedException(
+                f"Table UUID does not match: {self.uuid} != {metadata.table_uuid} ({self.type})"
+            )
 
 
 class AssertRefSnapshotId(TableRequirement):
@@ -69,12 +74,18 @@ class AssertRefSnapshotId(TableRequirement):
     def _check(self, metadata: TableMetadata) -> None:
         ref = metadata.refs.get(self.ref)
         if ref is None:
-            self._expect(f"the snapshot of {self.ref}", self.snapshot_id, None)
+            if self.snapshot_id is not None:
+                raise CommitFailedException(
+                    f"Requirement failed: branch or tag {self.ref} is missing, expected {self.snapshot_id} ({self.type})"
+                )
             return
         kind = "tag" if ref.snapshot_ref_type is SnapshotRefType.TAG else "branch"
         if self.snapshot_id is None:
-            raise CommitFailedException(f"requirement {self.type} failed: {kind} {self.ref} was created concurrently")
-        self._expect(f"the snapshot of {kind} {self.ref}", self.snapshot_id, ref.snapshot_id)
+            raise CommitFailedException(f"Requirement failed: {kind} {self.ref} was created concurrently ({self.type})")
+        if self.snapshot_id != ref.snapshot_id:
+            raise CommitFailedException(
+                f"Requirement failed: {kind} {self.ref} has changed: expected id {self.snapshot_id}, found {ref.snapshot_id} ({self.type})"
+            )
 
     def model_dump(self, **options: Any) -> dict[str, Any]:
         """Return the JSON object, in which the absence of a ref is an explicit null."""
@@ -92,7 +103,7 @@ class AssertLastAssignedFieldId(TableRequirement):
     last_assigned_field_id: StrictInt
 
     def _check(self, metadata: TableMetadata) -> None:
-        self._expect("the last column id", self.last_assigned_field_id, metadata.last_column_id)
+        self._expect("last assigned field id", self.last_assigned_field_id, metadata.last_column_id)
 
 
 class AssertCurrentSchemaId(TableRequirement):
@@ -102,7 +113,7 @@ class AssertCurrentSchemaId(TableRequirement):
     current_schema_id: StrictInt
 
     def _check(self, metadata: TableMetadata) -> None:
-        self._expect("the current schema id", self.current_schema_id, metadata.current_schema_id)
+        self._expect("current schema id", self.current_schema_id, metadata.current_schema_id)
 
 
 class AssertLastAssignedPartitionId(TableRequirement):
@@ -112,7 +123,7 @@ class AssertLastAssignedPartitionId(TableRequirement):
     last_assigned_partition_id: StrictInt | None
 
     def _check(self, metadata: TableMetadata) -> None:
-        self._expect("the last partition id", self.last_assigned_partition_id, metadata.last_partition_id)
+        self._expect("last assigned partition id", self.last_assigned_partition_id, metadata.last_partition_id)
 
 
 class AssertDefaultSpecId(TableRequirement):
@@ -122,7 +133,7 @@ class AssertDefaultSpecId(TableRequirement):
     default_spec_id: StrictInt
 
     def _check(self, metadata: TableMetadata) -> None:
-        self._expect("the default spec id", self.default_spec_id, metadata.default_spec_id)
+        self._expect("default spec id", self.default_spec_id, metadata.default_spec_id)
 
 
 class AssertDefaultSortOrderId(TableRequirement):
@@ -132,7 +143,7 @@ class AssertDefaultSortOrderId(TableRequirement):
     default_sort_order_id: StrictInt
 
     def _check(self, metadata: TableMetadata) -> None:
-        self._expect("the default sort order id", self.default_sort_order_id, metadata.default_sort_order_id)
+        self._expect("default sort order id", self.default_sort_order_id, metadata.default_sort_order_id)
 
 
 _ADAPTER: TypeAdapter[TableRequirement] = TypeAdapter(

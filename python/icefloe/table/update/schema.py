@@ -75,14 +75,16 @@ class UpdateSchema(UpdateBuilder):
             raise FeatureUnsupportedError("default values of columns need format version 3")
         if isinstance(path, str):
             if "." in path:
-                raise ValidationError(
-                    f"column name {path!r} is ambiguous: give nested paths, and names with dots, as a tuple"
-                )
+                raise ValidationError(f"Cannot add column with ambiguous name: {path}, provide a tuple instead")
             path = (path,)
         *around, name = path
         if required and not self._allow_incompatible_changes:
-            raise ValidationError(f"cannot add required column {name}: rows that exist have no value for it")
+            raise ValidationError(
+                f"Incompatible change: cannot add required column: {name}; rows that exist have no value for it"
+            )
         owner_id = self._struct_for(tuple(around))
+        if ".".join((*around, name)) in self._schema.column_names:
+            raise ValidationError(f"Cannot add column, name already exists: {'.'.join((*around, name))}")
         kind = field_type if isinstance(field_type, IcebergType) else type_from_json(field_type)
         field_id = self._next_id()
         field = NestedField(field_id, name, assign_fresh_type_ids(kind, self._next_id), required, doc)
@@ -124,7 +126,7 @@ class UpdateSchema(UpdateBuilder):
         """
         field = self._find(path)
         if schema_edit.is_map_key(self._schema, field.field_id):
-            raise ValidationError(f"cannot change map key {field.name}")
+            raise ValidationError(f"Cannot alter map keys: {field.name}")
         if field_type is not None:
             kind = field_type if isinstance(field_type, IcebergType) else type_from_json(field_type)
             if kind != field.field_type:
@@ -132,7 +134,7 @@ class UpdateSchema(UpdateBuilder):
         if required is not None and required != field.required:
             if required and not self._allow_incompatible_changes:
                 raise ValidationError(
-                    f"cannot make column {field.name} required: rows that exist may have no value for it"
+                    f"Cannot change column nullability: {field.name}: optional -> required; rows that exist may have no value for it"
                 )
             if not required and field.field_id in self._schema.identifier_field_ids:
                 raise ValidationError(f"cannot make identifier field {field.name} optional")
@@ -181,7 +183,7 @@ class UpdateSchema(UpdateBuilder):
 
     def _union(self, path: tuple[str, ...], new: IcebergType, old: IcebergType) -> None:
         if type(new) is not type(old):
-            raise ValidationError(f"column {'.'.join(path)} is a {old} and cannot become a {new}")
+            raise ValidationError(f"Cannot change column type: {'.'.join(path)}: {old} -> {new}")
         for field in child_fields(new):
             here = (*path, field.name)
             known = _child_by_name(old, field.name, case_sensitive=self._case_sensitive)
@@ -231,7 +233,7 @@ class UpdateSchema(UpdateBuilder):
         while not isinstance(field.field_type, StructType):
             children = child_fields(field.field_type)
             if not children:
-                raise ValidationError(f"cannot add a column to {field.name}: it is a {field.field_type}, not a struct")
+                raise ValidationError(f"Cannot add column to non-struct type: {field.name} has type {field.field_type}")
             field = children[-1]
         return field.field_id
 
@@ -245,10 +247,10 @@ class UpdateSchema(UpdateBuilder):
     def _sibling(self, path: Path, other: Path) -> int:
         mine, theirs = self._find(path), self._find(other)
         if mine.field_id == theirs.field_id:
-            raise ValidationError(f"cannot move column {mine.name} relative to itself")
+            raise ValidationError(f"Cannot move {mine.name} before itself or after itself")
         if self._owner(mine) != self._owner(theirs):
             raise ValidationError(
-                f"cannot move column {mine.name} next to {theirs.name}: they are in different structs"
+                f"Cannot move field {mine.name} to a different struct: {theirs.name} is in another one"
             )
         return theirs.field_id
 
@@ -279,11 +281,11 @@ class UpdateSchema(UpdateBuilder):
 def _widened(field: NestedField, kind: IcebergType) -> IcebergType:
     """Return a type if a column may become of it: what the specification allows to promote, and nothing else."""
     if not field.field_type.is_primitive or not isinstance(kind, (LongType, DoubleType, DecimalType)):
-        raise ValidationError(f"column {field.name} is a {field.field_type} and cannot become a {kind}")
+        raise ValidationError(f"Cannot change column type: {field.name}: {field.field_type} -> {kind}")
     try:
         return promote(field.field_type, kind)
     except ResolveError as error:
-        raise ValidationError(f"column {field.name} is a {field.field_type} and cannot become a {kind}") from error
+        raise ValidationError(f"Cannot change column type: {field.name}: {field.field_type} -> {kind}") from error
 
 
 def _reads_as(file_type: IcebergType, read_type: IcebergType) -> bool:
