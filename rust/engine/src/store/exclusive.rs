@@ -9,21 +9,13 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
-use rustix::io::Errno;
-
-/// Error codes of file systems that have no hard links, or no more of them.
-const NO_LINKS: [Errno; 5] =
-    [Errno::PERM, Errno::OPNOTSUPP, Errno::NOTSUP, Errno::MLINK, Errno::NOSYS];
-/// Error codes of file systems and kernels whose rename cannot refuse to replace.
-const NO_EXCLUSIVE_RENAME: [Errno; 4] =
-    [Errno::INVAL, Errno::OPNOTSUPP, Errno::NOTSUP, Errno::NOSYS];
+use self::system::{has_no_links, has_two_names, rename_new};
 
 /// Give a finished file its name in one step; `AlreadyExists` if something else has it, `Unsupported` where the
 /// file system cannot do that. `staged` is gone after success and may be left after a failure.
 pub(super) fn publish(staged: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(staged, path) {
-        Err(error) if is_one_of(&error, &NO_LINKS) => rename_new(staged, path),
+        Err(error) if has_no_links(&error) => rename_new(staged, path),
         // A network file system that repeats a request after a lost reply meets its own link.
         Err(error) if error.kind() == ErrorKind::AlreadyExists && has_two_names(staged) => {
             drop(fs::remove_file(staged));
@@ -49,26 +41,65 @@ fn claim(staged: &Path, path: &Path) -> io::Result<()> {
     fs::rename(staged, path).inspect_err(|_| drop(fs::remove_file(path)))
 }
 
-/// Rename a file unless something has the new name.
-fn rename_new(staged: &Path, path: &Path) -> io::Result<()> {
-    let renamed = renameat_with(CWD, staged, CWD, path, RenameFlags::NOREPLACE);
-    renamed.map_err(|error| match io::Error::from(error) {
-        error if is_one_of(&error, &NO_EXCLUSIVE_RENAME) => io::Error::new(
-            ErrorKind::Unsupported,
-            "this file system has neither hard links nor a rename that refuses to replace, so of two \
-             writers both could win; keep the table on another file system, or in a catalog with a database",
-        ),
-        error => error,
-    })
+fn no_one_step() -> io::Error {
+    io::Error::new(
+        ErrorKind::Unsupported,
+        "this file system has neither hard links nor a rename that refuses to replace, so of two writers both \
+         could win; keep the table on another file system, or in a catalog with a database",
+    )
 }
 
-fn is_one_of(error: &io::Error, codes: &[Errno]) -> bool {
-    Errno::from_io_error(error).is_some_and(|code| codes.contains(&code))
-}
-
-fn has_two_names(path: &Path) -> bool {
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+mod system {
+    use std::fs;
+    use std::io;
     use std::os::unix::fs::MetadataExt;
-    fs::metadata(path).is_ok_and(|facts| facts.nlink() > 1)
+    use std::path::Path;
+
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use rustix::io::Errno;
+
+    /// Error codes of file systems that have no hard links, or no more of them.
+    const NO_LINKS: [Errno; 5] =
+        [Errno::PERM, Errno::OPNOTSUPP, Errno::NOTSUP, Errno::MLINK, Errno::NOSYS];
+    /// Error codes of file systems and kernels whose rename cannot refuse to replace.
+    const NO_EXCLUSIVE_RENAME: [Errno; 4] =
+        [Errno::INVAL, Errno::OPNOTSUPP, Errno::NOTSUP, Errno::NOSYS];
+
+    pub(super) fn has_no_links(error: &io::Error) -> bool {
+        Errno::from_io_error(error).is_some_and(|code| NO_LINKS.contains(&code))
+    }
+
+    pub(super) fn has_two_names(path: &Path) -> bool {
+        fs::metadata(path).is_ok_and(|facts| facts.nlink() > 1)
+    }
+
+    /// Rename a file unless something has the new name.
+    pub(super) fn rename_new(staged: &Path, path: &Path) -> io::Result<()> {
+        match renameat_with(CWD, staged, CWD, path, RenameFlags::NOREPLACE) {
+            Err(code) if NO_EXCLUSIVE_RENAME.contains(&code) => Err(super::no_one_step()),
+            renamed => renamed.map_err(io::Error::from),
+        }
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+mod system {
+    use std::io::{self, ErrorKind};
+    use std::path::Path;
+
+    pub(super) fn has_no_links(error: &io::Error) -> bool {
+        matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::Unsupported)
+    }
+
+    pub(super) fn has_two_names(_: &Path) -> bool {
+        false
+    }
+
+    /// The system has no call for that which is safe to use.
+    pub(super) fn rename_new(_: &Path, _: &Path) -> io::Result<()> {
+        Err(super::no_one_step())
+    }
 }
 
 #[cfg(test)]
