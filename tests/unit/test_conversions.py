@@ -17,7 +17,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from icefloe import _core
-from icefloe.conversions import EXACT, from_bytes, from_json_value, partition_to_py, to_bytes, to_json_value
+from icefloe.conversions import (
+    EXACT,
+    from_bytes,
+    from_json,
+    from_json_value,
+    partition_to_py,
+    to_bytes,
+    to_json,
+    to_json_value,
+)
 from icefloe.exceptions import CorruptFileError, ValidationError
 from icefloe.types import DecimalType, type_from_text
 
@@ -205,3 +214,19 @@ def test_directory_names_become_values() -> None:
     assert partition_to_py(type_from_text("int"), "__HIVE_DEFAULT_PARTITION__") is None
     with pytest.raises(ValidationError):
         partition_to_py(type_from_text("int"), "five")
+
+
+def test_json_values_become_python_objects_and_back() -> None:
+    cases = {
+        "date": ("2020-01-02", date(2020, 1, 2)),
+        "time": ("10:11:12.500000", time(10, 11, 12, 500000)),
+        "timestamp": ("2020-01-02T03:04:05.000000", datetime(2020, 1, 2, 3, 4, 5)),
+        "timestamptz": ("2020-01-02T03:04:05.000000+00:00", datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc)),
+        "decimal(9, 2)": ("1.50", Decimal("1.50")),
+        "long": (5, 5),
+    }
+    for text, (value, expected) in cases.items():
+        kind = type_from_text(text)
+        assert from_json(kind, value) == expected
+        assert to_json(kind, expected) == value
+    assert from_json(type_from_text("date"), None) is None

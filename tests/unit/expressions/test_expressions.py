@@ -277,3 +277,12 @@ def test_literals_print_their_class() -> None:
     assert repr(EqualTo("a", 5)) == "EqualTo(term=Reference(name='a'), literal=LongLiteral(5))"
     assert str(In("a", [1, 2])) == "In(Reference(name='a'), {1, 2})"
     assert repr(literal(2**40).to(type_from_text("int"))) == "IntAboveMax()"
+
+
+def test_expressions_dump_the_json_of_the_rest_protocol() -> None:
+    expression = And(EqualTo("a", 5), Not(In("b", ["x", "y"])))
+    assert json.loads(expression.model_dump_json()) == expression.model_dump()
+    assert expressions.expression_from_json(expression.model_dump_json()) == expression
+    assert (EqualTo("a", 5).type, expression.type, EqualTo("a", 5).value) == ("eq", "and", 5)
+    assert EqualTo("a", 5).as_bound is BoundEqualTo
+    assert BoundEqualTo.as_unbound is EqualTo
