@@ -210,7 +210,6 @@ def mappings() -> dict[str, Any]:
 READ: dict[str, dict[str, bool | str]] = {
     "schema": {
         "type 'decimal(0,0)'": False,
-        "type 'decimal(3,4)'": False,
         "type 'fixed[0]'": "either",
         "without fields": "either",
         "without type": True,
