@@ -144,6 +144,7 @@ def read(
     batch_bytes: int = 1_572_864,
     limit: int | None = None,
     string_views: bool = False,
+    extension_types: bool = False,
     threads: int | None = None,
 ) -> ScanStream:
     """Read scan tasks: rows in file order, tasks in the order given.
@@ -162,6 +163,7 @@ def read(
         batch_bytes: About the most bytes of a batch of Parquet rows; twice as many may wait for the consumer, for each thread.
         limit: Stop after this many rows.
         string_views: Return strings and binaries as views, which saves a copy where the consumer takes them.
+        extension_types: Give uuid columns Arrow's extension type ``arrow.uuid``; else they are ``fixed_size_binary[16]``.
         threads: Threads that decode at once, >= 1.
 
     Raises:

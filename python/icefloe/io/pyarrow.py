@@ -36,7 +36,7 @@ from icefloe.types import (
     UnknownType,
     UUIDType,
 )
-from icefloe.types.arrow import DOC_KEY, FIELD_ID_KEY, field_to_arrow
+from icefloe.types.arrow import DOC_KEY, FIELD_ID_KEY, field_to_arrow, uuid_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -132,8 +132,8 @@ class _ArrowReader:
         types = pa.types
         if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
             return self.type_of(kind.value_type, number, path)
-        if isinstance(kind, pa.BaseExtensionType) and not isinstance(kind, getattr(pa, "UuidType", ())):
-            return self.type_of(kind.storage_type, number, path)
+        if isinstance(kind, pa.BaseExtensionType):
+            return UUIDType() if kind == uuid_type() else self.type_of(kind.storage_type, number, path)
         if types.is_struct(kind):
             return StructType(*self.fields(_children(kind), number, f"{path}."))
         if types.is_map(kind):
@@ -162,8 +162,6 @@ class _ArrowReader:
             return DecimalType(kind.precision, kind.scale)
         if types.is_fixed_size_binary(kind):
             return FixedType(kind.byte_width)
-        if isinstance(kind, getattr(pa, "UuidType", ())):
-            return UUIDType()
         if types.is_time(kind):
             if kind.unit == "ns":
                 raise FeatureUnsupportedError(

@@ -15,6 +15,58 @@ FIELD_ID_KEY = b"PARQUET:field_id"
 DOC_KEY = b"doc"
 
 
+def uuid_type() -> pa.DataType:
+    """Return the Arrow type of UUIDs: the extension type ``arrow.uuid``, or its storage with a pyarrow before 18.
+
+    >>> uuid_type().equals(pa.uuid())
+    True
+    """
+    import pyarrow as pa
+
+    return pa.uuid() if hasattr(pa, "uuid") else pa.binary(16)
+
+
+def storage_schema(schema: pa.Schema) -> pa.Schema:
+    """Return a schema with the storage types of its extension types, which Arrow's kernels compare, group and join.
+
+    >>> storage_schema(pa.schema([("u", pa.uuid())])).types
+    [FixedSizeBinaryType(fixed_size_binary[16])]
+    """
+    import pyarrow as pa
+
+    return pa.schema([_storage_field(field) for field in schema], schema.metadata)
+
+
+def storage_table(table: pa.Table) -> pa.Table:
+    """Return a table with the storage of its extension types; see :func:`storage_schema`."""
+    schema = storage_schema(table.schema)
+    return table if schema.equals(table.schema) else table.cast(schema)
+
+
+def _storage_field(field: pa.Field) -> pa.Field:
+    kind = _storage_type(field.type)
+    return field if kind is field.type else field.with_type(kind)
+
+
+def _storage_type(kind: pa.DataType) -> pa.DataType:
+    """Return a type without extension types at any depth; the same object if it has none."""
+    import pyarrow as pa
+
+    if isinstance(kind, pa.BaseExtensionType):
+        return kind.storage_type
+    children = [kind.field(place) for place in range(kind.num_fields)]
+    stored = [_storage_field(child) for child in children]
+    if all(one is other for one, other in zip(children, stored, strict=True)):
+        return kind
+    if pa.types.is_struct(kind):
+        return pa.struct(stored)
+    if pa.types.is_map(kind):
+        return pa.map_(_storage_field(kind.key_field), _storage_field(kind.item_field), kind.keys_sorted)
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(stored[0], kind.list_size)
+    return pa.large_list(stored[0]) if pa.types.is_large_list(kind) else pa.list_(stored[0])
+
+
 def primitive_to_arrow(kind: PrimitiveType) -> pa.DataType:
     """Return the Arrow type that values of a primitive type are read as.
 
@@ -41,7 +93,7 @@ def primitive_to_arrow(kind: PrimitiveType) -> pa.DataType:
         "timestamp_ns": pa.timestamp("ns"),
         "timestamptz_ns": pa.timestamp("ns", "UTC"),
         "string": pa.string(),
-        "uuid": pa.binary(16),
+        "uuid": uuid_type(),
         "binary": pa.binary(),
         "unknown": pa.null(),
     }

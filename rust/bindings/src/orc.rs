@@ -148,7 +148,14 @@ fn failure(py: Python<'_>, location: &str, error: &PyErr) -> Error {
     if error.is_instance_of::<PyMemoryError>(py) {
         return Error::internal(format!("decode {location}"), reason);
     }
-    if class == "ArrowNotImplementedError" || reason.contains("out of range for nanosecond") {
+    if reason.contains("out of range for nanosecond") {
+        let feature = format!(
+            "reading ORC timestamps outside the years 1677 to 2262 ({reason}; select other columns, or rewrite \
+             the file as Parquet or Avro)"
+        );
+        return Error::unsupported_in(location, feature);
+    }
+    if class == "ArrowNotImplementedError" {
         return Error::unsupported_in(location, format!("pyarrow.orc: {reason}"));
     }
     // What the decoder cannot name more closely, such as data that do not decompress, has the class of all.

@@ -101,7 +101,7 @@ fn pack_tasks<'py>(
 
 /// Read scan tasks.
 #[pyfunction]
-#[pyo3(signature = (io, context, files, deletes, *, projection, batch_size = 65536, batch_bytes = 1_572_864, limit = None, string_views = false, threads = None))]
+#[pyo3(signature = (io, context, files, deletes, *, projection, batch_size = 65536, batch_bytes = 1_572_864, limit = None, string_views = false, extension_types = false, threads = None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python function")]
 fn read(
     io: PyFileIo,
@@ -113,6 +113,7 @@ fn read(
     batch_bytes: u64,
     limit: Option<usize>,
     string_views: bool,
+    extension_types: bool,
     threads: Option<usize>,
 ) -> PyResult<ScanStream> {
     let context = TableContext::from_json(context).map_err(raise)?;
@@ -120,7 +121,8 @@ fn read(
     let deletes = DeleteFile::from_batch(&deletes.0).map_err(raise)?;
     let tasks = ScanTask::from_batch(&files.0, deletes.len()).map_err(raise)?;
     let batch_size = BatchSize { rows: batch_size, bytes: batch_bytes };
-    let options = ScanOptions { projection, batch_size, limit, string_views, threads };
+    let options =
+        ScanOptions { projection, batch_size, limit, string_views, extension_types, threads };
     let scan = Scan::new(io.inner, Arc::new(context), tasks, deletes, options).map_err(raise)?;
     Ok(ScanStream { scan, origin: None })
 }
@@ -139,7 +141,8 @@ fn explain_read<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let BatchSize { rows, bytes } = BatchSize::PASSING;
     let scan =
-        read(io, context, files, deletes, projection, rows, bytes, None, true, threads)?.scan;
+        read(io, context, files, deletes, projection, rows, bytes, None, true, false, threads)?
+            .scan;
     let survey = py.detach(|| scan.survey()).map_err(raise)?;
     batch_out(py, &survey)
 }

@@ -265,3 +265,19 @@ def test_consumers_that_hold_the_interpreter_do_not_wait_for_ever(tmp_path):
     polars = pytest.importorskip("polars")
     location = numbers(tmp_path / "a.orc", stripe_size=1_024, batch_size=1_000)
     assert polars.DataFrame(stream([orc_task(location, 20_000)], schema(ID, NAME))).shape == (20_000, 2)
+
+
+@pytest.mark.parametrize("year", [1, 1676, 2263, 9999])
+def test_orc_timestamps_beyond_nanoseconds_are_refused_and_other_columns_are_read(tmp_path, year):
+    columns = {
+        orc_field(1, "id", pa.int64()): [1, 2],
+        orc_field(2, "t", pa.timestamp("us")): [datetime(year, 1, 1)] * 2,
+    }
+    location = write_orc(tmp_path / "a.orc", columns)
+    current = schema(ID, field(2, "t", "timestamp"))
+    message = r"a\.orc.*timestamps outside the years 1677 to 2262.*rewrite the file as Parquet or Avro"
+    with pytest.raises(FeatureUnsupportedError, match=message):
+        list(stream([orc_task(location, 2)], current))
+    residual = json.dumps(leaf("gt", "id", 1))
+    tasks = [orc_task(location, 2, residual=residual)]
+    assert read(tasks, current, projection=schema(ID))["id"].to_pylist() == [2]

@@ -76,5 +76,10 @@ class IncrementalAppendScan(IncrementalScan):
 
     def _opened(self, *, string_views: bool = False, batch_bytes: int = PASSING_BYTES) -> tuple[RowStream, int | None]:
         plan = enough(self.plan())
-        stream = plan.stream(string_views=string_views, batch_size=self._batch_size(), batch_bytes=batch_bytes)
+        stream = plan.stream(
+            string_views=string_views,
+            extension_types=True,
+            batch_size=self._batch_size(),
+            batch_bytes=batch_bytes,
+        )
         return stream.named(self._origin()), plan.counters.get("records_planned")

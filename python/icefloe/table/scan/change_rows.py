@@ -137,7 +137,9 @@ class ChangeRows:
         return _core.filter_rows(self.all_columns, text, rows, case_sensitive=case_sensitive)
 
     def _read(self, plan: ScanPlan, projection: str) -> pa.RecordBatchReader:
-        return batch_reader(replace(plan, projection=projection).stream(batch_size=self.batch_size))
+        return batch_reader(
+            replace(plan, projection=projection).stream(extension_types=True, batch_size=self.batch_size)
+        )
 
 
 @dataclass(frozen=True)

@@ -232,7 +232,7 @@ class ChangeStream:
 
     def __init__(self, scan: IncrementalChangelogScan) -> None:
         self._scan = scan
-        projected = scan._plan_snapshot(None).stream().schema  # noqa: SLF001  a part of the scan
+        projected = scan._plan_snapshot(None).stream(extension_types=True).schema  # noqa: SLF001  a part of the scan
         self.schema = pa.schema([*projected, *CHANGE_COLUMNS])
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:

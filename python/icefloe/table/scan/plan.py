@@ -87,9 +87,22 @@ class ScanPlan:
             yield TaskGroup(self.context, self.projection, properties, batch_to_ipc(files), batch_to_ipc(deletes))
 
     def stream(
-        self, *, string_views: bool = False, batch_size: int = 65536, batch_bytes: int = PASSING_BYTES
+        self,
+        *,
+        string_views: bool = False,
+        extension_types: bool = False,
+        batch_size: int = 65536,
+        batch_bytes: int = PASSING_BYTES,
     ) -> _core.ScanStream:
-        """Return the rows as a stream that any Arrow consumer reads, each from the beginning."""
+        """Return the rows as a stream that any Arrow consumer reads, each from the beginning.
+
+        Args:
+            string_views: Strings and binaries as views.
+            extension_types: UUIDs as Arrow's extension type, as users get them; else as fixed_size_binary(16), which
+                Arrow's kernels compare, group and join.
+            batch_size: Most rows of a batch.
+            batch_bytes: Most bytes of a batch.
+        """
         return _core.read(
             self.io.core,
             self.context,
@@ -100,6 +113,7 @@ class ScanPlan:
             batch_bytes=batch_bytes,
             limit=self.limit,
             string_views=string_views,
+            extension_types=extension_types,
         )
 
     def _source(self) -> ScanSource:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from icefloe import _core
 from icefloe.table.scan.metadata_columns import DELETED, POSITION
 from icefloe.table.scan.origin import read_from
+from icefloe.table.scan.pandas_frame import pandas_frame
 from icefloe.table.scan.plan import KEPT_BYTES, PASSING_BYTES, ScanPlan
 from icefloe.table.scan.progress import watched
 from icefloe.table.scan.selection import Selection, with_metadata_columns
@@ -127,7 +128,7 @@ class Results(Selection):
             >>> len(scan.to_pandas())
             3
         """
-        return self.to_arrow(progress=progress).to_pandas(**kwargs)
+        return pandas_frame(self.to_arrow(progress=progress), **kwargs)
 
     def to_polars(self) -> pl.DataFrame:
         """Return the rows as a Polars data frame, its strings not copied.

@@ -40,6 +40,7 @@ class TaskGroup:
             self.deletes,
             projection=self.projection,
             batch_size=batch_size,
+            extension_types=True,
         )
         return batch_reader(stream)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from icefloe.exceptions import ValidationError
+from icefloe.types.arrow import storage_table
 
 
 def to_stream(data: object) -> object:
@@ -28,10 +29,9 @@ def to_stream(data: object) -> object:
 
 
 def to_table(data: object) -> pa.Table:
-    """Return data as an Arrow table, reading a stream to its end."""
-    if isinstance(data, pa.Table):
-        return data
-    return pa.RecordBatchReader.from_stream(to_stream(data)).read_all()
+    """Return data as an Arrow table, reading a stream to its end; extension types as their storage."""
+    whole = data if isinstance(data, pa.Table) else pa.RecordBatchReader.from_stream(to_stream(data)).read_all()
+    return storage_table(whole)
 
 
 def _batch(data: object) -> pa.RecordBatch:

@@ -21,6 +21,7 @@ from icefloe.table.read_context import schema_json
 from icefloe.table.write.merge_clauses import Action, BoundClause, Clause, apply_in_order, fitted
 from icefloe.table.write.merge_expressions import SOURCE, TARGET, JoinedColumns
 from icefloe.table.write.rows import FILE_ROW, POS, Positions, located, rows_at
+from icefloe.types.arrow import storage_schema
 
 if TYPE_CHECKING:
     from icefloe.expressions import BooleanExpression
@@ -66,7 +67,7 @@ class MergeJoin:
     def __init__(self, target: Target, source: pa.Table, on: tuple[str, ...], *, needs_all: bool) -> None:
         self._target = target
         self._on = on
-        self.schema = schema_to_pyarrow(target.metadata.schema())
+        self.schema = storage_schema(schema_to_pyarrow(target.metadata.schema()))
         self._source = _cast_source(source, self.schema, on)
         self.row_filter = target.filter(AlwaysTrue() if needs_all else _key_ranges(self._source, on))
         self.plan = target.plan(self.row_filter)

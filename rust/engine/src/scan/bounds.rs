@@ -111,7 +111,8 @@ fn byte_bound(
             physical == PhysicalType::BYTE_ARRAY
         }
         (P::Decimal { scale, .. }, DataType::Decimal128(_, found)) => found == scale,
-        // A bound may be cut short, which a fixed length cannot say; uuids are ordered in two ways.
+        (P::Uuid, DataType::FixedSizeBinary(16)) => true,
+        // A bound may be cut short, which a fixed length cannot say.
         _ => false,
     };
     fits.then(|| single_value::from_bytes(wanted, bytes).ok()).flatten()

@@ -96,7 +96,7 @@ impl BatchPlan {
         views: bool,
         leaves: BTreeSet<usize>,
     ) -> Result<Self> {
-        let options = ArrowOptions { string_views: views, field_ids: false };
+        let options = ArrowOptions { string_views: views, ..ArrowOptions::default() };
         let mut resolver = Resolver { facts, options, leaves, decoded: HashMap::new() };
         for field in &wanted.fields {
             resolver.select(field, facts.columns);

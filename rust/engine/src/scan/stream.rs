@@ -13,7 +13,7 @@ use super::delete_files::DeleteFiles;
 use super::pipeline::{Flight, Pipeline, Step};
 use super::task::{DeleteFile, ScanTask};
 use super::work::ScanWork;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::plan::TableContext;
 use crate::runtime::{CHECK_EVERY, default_threads};
 use crate::store::FileIo;
@@ -36,6 +36,8 @@ pub struct ScanOptions {
     pub limit: Option<usize>,
     /// Strings and binaries as views.
     pub string_views: bool,
+    /// Arrow's extension types in the schema, where a type has one: batches hold the same storage either way.
+    pub extension_types: bool,
     /// Threads that decode at once; if `None` [`default_threads`], and some more where they wait for a network.
     pub threads: Option<usize>,
 }
@@ -45,6 +47,8 @@ pub struct ScanOptions {
 pub struct Scan {
     work: Arc<ScanWork>,
     schema: SchemaRef,
+    /// Whether the schema has extension types, which decoded batches lack.
+    extended: bool,
     threads: usize,
     /// Bytes that are read ahead of the threads.
     ahead: usize,
@@ -72,8 +76,10 @@ impl Scan {
             }
         }
         check_readable(&tasks)?;
-        let arrow = ArrowOptions { string_views: options.string_views, field_ids: false };
+        let storage = ArrowOptions { string_views: options.string_views, ..Default::default() };
+        let arrow = ArrowOptions { extension_types: options.extension_types, ..storage };
         let schema = Arc::new(schema_to_arrow(&options.projection, arrow));
+        let extended = *schema != schema_to_arrow(&options.projection, storage);
         let deletes =
             DeleteFiles::new(io.clone(), Arc::clone(&context), deletes, (&tasks, threads));
         let work = ScanWork {
@@ -87,7 +93,7 @@ impl Scan {
             string_views: options.string_views,
             process_id: std::process::id(),
         };
-        Ok(Self { work: Arc::new(work), schema, threads, ahead })
+        Ok(Self { work: Arc::new(work), schema, extended, threads, ahead })
     }
 
     /// Schema of every batch.
@@ -121,6 +127,7 @@ impl Scan {
         Ok(ScanReader {
             batches: Some(Pipeline::new(self.work.of_this_process(), self.flight())?),
             schema: Arc::clone(&self.schema),
+            extended: self.extended,
             remaining: self.work.limit,
         })
     }
@@ -152,6 +159,7 @@ pub struct ScanReader {
     /// `None` when all that is wanted has been returned.
     batches: Option<Pipeline<Arc<ScanWork>>>,
     schema: SchemaRef,
+    extended: bool,
     remaining: Option<usize>,
 }
 
@@ -165,7 +173,7 @@ impl ScanReader {
             return Ok(None);
         };
         let next = batches.next().transpose()?;
-        Ok(next.map(|batch| self.limited(batch)))
+        next.map(|batch| self.finished(batch)).transpose()
     }
 
     /// As [`ScanReader::next_batch`], asking `check` now and then whether to go on.
@@ -181,12 +189,22 @@ impl ScanReader {
                 return Ok(Ok(None));
             };
             match batches.next_within(CHECK_EVERY) {
-                Ok(Step::Item(batch)) => return Ok(Ok(Some(self.limited(batch)))),
+                Ok(Step::Item(batch)) => return Ok(self.finished(batch).map(Some)),
                 Ok(Step::End) => return Ok(Ok(None)),
                 Ok(Step::Pending) => check()?,
                 Err(error) => return Ok(Err(error)),
             }
         }
+    }
+
+    /// What the limit leaves of a batch, with the schema of the scan.
+    fn finished(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
+        if !self.extended {
+            return Ok(self.limited(batch));
+        }
+        let batch = batch.with_schema(Arc::clone(&self.schema));
+        let batch = batch.map_err(|error| Error::internal("set the schema of a batch", error))?;
+        Ok(self.limited(batch))
     }
 
     /// What the limit leaves of a batch.

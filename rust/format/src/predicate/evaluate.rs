@@ -7,18 +7,19 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use arrow_ord::cmp;
-use arrow_select::nullif::nullif;
 
-use super::compare::{Test, datum_bytes, held, mismatch, test_bytes};
+use super::compare::{Test, datum_bytes, held, test_bytes};
 use super::gather::{Node, gather};
 use super::stats::{ColumnFacts, ColumnStats};
 use super::term_facts::facts_of_results;
 use super::text_keys::TextKeys;
 use super::tree::{BoundLeaf, BoundPredicate, Operator};
+use super::uuid_bounds::bounds_by_bytes;
 use crate::error::Result;
 use crate::spec::{Datum, PrimitiveType};
 use crate::transform::Transform;
@@ -217,18 +218,13 @@ fn usable(leaf: &BoundLeaf, mut facts: ColumnFacts) -> Result<ColumnFacts> {
     if let Some(transform) = &leaf.transform {
         return facts_of_results(leaf, transform, facts);
     }
-    // Implementations disagree on whether uuids order as signed or unsigned numbers, so bounds of
-    // a uuid say something only where they are equal.
-    if leaf.field_type != PrimitiveType::Uuid {
-        return Ok(facts);
+    // Writers order uuids in two ways.
+    if leaf.field_type == PrimitiveType::Uuid {
+        let entries = facts.may_have_values.len();
+        let bounds = bounds_by_bytes(facts.lower.as_ref(), facts.upper.as_ref(), entries);
+        facts.lower = Some(Arc::new(bounds.0));
+        facts.upper = Some(Arc::new(bounds.1));
     }
-    let Some((lower, upper)) = facts.lower.take().zip(facts.upper.take()) else {
-        return Ok(facts);
-    };
-    let differ = BooleanArray::new(!&held(cmp::eq(&lower, &upper), &upper, leaf)?, None);
-    let kept = nullif(&lower, &differ).map_err(|_| mismatch(&lower, &leaf.literals))?;
-    facts.lower = Some(kept.clone());
-    facts.upper = Some(kept);
     Ok(facts)
 }
 

@@ -29,6 +29,7 @@ mod text_keys;
 mod texts;
 mod tree;
 mod tuples;
+mod uuid_bounds;
 mod validate;
 
 pub use bind::bind;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{DataType, Field, FieldRef, Fields, TimeUnit};
 
 use super::schema::Schema;
@@ -10,6 +11,8 @@ use super::types::{MAX_DECIMAL_PRECISION, NestedField, PrimitiveType, StructType
 
 /// Key of the field id in an Arrow field's metadata; the Parquet writer puts it into the file.
 pub const FIELD_ID_KEY: &str = "PARQUET:field_id";
+/// Name of Arrow's extension type of UUIDs, whose storage is 16 bytes.
+const UUID_EXTENSION: &str = "arrow.uuid";
 /// Time zone of timestamps that have one.
 pub const UTC: &str = "UTC";
 
@@ -20,6 +23,8 @@ pub struct ArrowOptions {
     pub string_views: bool,
     /// Field ids in the metadata of fields, under [`FIELD_ID_KEY`].
     pub field_ids: bool,
+    /// Arrow's extension type `arrow.uuid` in the metadata of uuid fields.
+    pub extension_types: bool,
 }
 
 /// The Arrow schema of a table's columns.
@@ -35,7 +40,7 @@ pub fn struct_to_arrow(fields: &StructType, options: ArrowOptions) -> Fields {
 /// The Arrow field of a field.
 pub fn field_to_arrow(field: &NestedField, options: ArrowOptions) -> Field {
     let data_type = type_to_arrow(&field.field_type, options);
-    arrow_field(&field.name, data_type, field.required, field.id, options)
+    arrow_field(&field.name, (&field.field_type, data_type), field.required, field.id, options)
 }
 
 fn fields_to_arrow(fields: &[NestedField], options: ArrowOptions) -> Fields {
@@ -51,7 +56,7 @@ pub fn type_to_arrow(value_type: &Type, options: ArrowOptions) -> DataType {
         Type::Struct(fields) => DataType::Struct(struct_to_arrow(fields, options)),
         Type::List(list) => DataType::List(Arc::new(arrow_field(
             "element",
-            type_to_arrow(&list.element, options),
+            (&list.element, type_to_arrow(&list.element, options)),
             list.element_required,
             list.element_id,
             options,
@@ -60,8 +65,14 @@ pub fn type_to_arrow(value_type: &Type, options: ArrowOptions) -> DataType {
             let key = type_to_arrow(&map.key, options);
             let value = type_to_arrow(&map.value, options);
             let entries: [FieldRef; 2] = [
-                Arc::new(arrow_field("key", key, true, map.key_id, options)),
-                Arc::new(arrow_field("value", value, map.value_required, map.value_id, options)),
+                Arc::new(arrow_field("key", (&map.key, key), true, map.key_id, options)),
+                Arc::new(arrow_field(
+                    "value",
+                    (&map.value, value),
+                    map.value_required,
+                    map.value_id,
+                    options,
+                )),
             ];
             let entries = DataType::Struct(Fields::from_iter(entries));
             DataType::Map(Arc::new(Field::new("key_value", entries, false)), false)
@@ -71,17 +82,20 @@ pub fn type_to_arrow(value_type: &Type, options: ArrowOptions) -> DataType {
 
 fn arrow_field(
     name: &str,
-    data_type: DataType,
+    (value_type, data_type): (&Type, DataType),
     required: bool,
     id: i32,
     options: ArrowOptions,
 ) -> Field {
-    let field = Field::new(name, data_type, !required);
+    let mut metadata = HashMap::new();
     if options.field_ids {
-        field.with_metadata(HashMap::from([(FIELD_ID_KEY.to_owned(), id.to_string())]))
-    } else {
-        field
+        metadata.insert(FIELD_ID_KEY.to_owned(), id.to_string());
     }
+    if options.extension_types && *value_type == Type::Primitive(PrimitiveType::Uuid) {
+        metadata.insert(EXTENSION_TYPE_NAME_KEY.to_owned(), UUID_EXTENSION.to_owned());
+        metadata.insert(EXTENSION_TYPE_METADATA_KEY.to_owned(), String::new());
+    }
+    Field::new(name, data_type, !required).with_metadata(metadata)
 }
 
 /// The Arrow type that values of a primitive type have, without views. A fixed length beyond what Arrow

@@ -302,7 +302,7 @@ fn prefixes_are_decided_by_bounds() {
 }
 
 #[test]
-fn uuid_bounds_do_not_prune_ranges() {
+fn uuid_bounds_prune_where_both_orders_agree() {
     let uuid = |first: u8| {
         let mut bytes = [0; 16];
         bytes[0] = first;
@@ -314,9 +314,10 @@ fn uuid_bounds_do_not_prune_ranges() {
         PrimitiveType::Uuid,
         &rows,
         &[
-            ("eq", literal, true, false),
-            ("gt", literal, true, false),
-            ("in", &format!("[{literal}]"), true, false),
+            ("eq", literal, false, false),
+            ("gt", literal, false, false),
+            ("lt", literal, true, true),
+            ("in", &format!("[{literal}]"), false, false),
         ],
     );
     let same = [uuid(1), uuid(1)];

@@ -89,7 +89,7 @@ fn test_deep_nesting_is_refused_and_not_a_stack_overflow() {
 
 #[test]
 fn test_arrow_fields_carry_ids_at_every_level() {
-    let options = ArrowOptions { string_views: false, field_ids: true };
+    let options = ArrowOptions { field_ids: true, ..ArrowOptions::default() };
     let arrow = schema_to_arrow(&nested(), options);
     let (tags, map) = (arrow.field(2), arrow.field(3));
     assert_eq!(tags.metadata()["PARQUET:field_id"], "6");

@@ -1,0 +1,139 @@
+//! Bounds of UUIDs, which writers order in two ways.
+//!
+//! A writer takes the least and the greatest UUID either by their bytes, as Parquet and most engines order them, or
+//! as Java's `UUID.compareTo` does: by two signed 64-bit halves. A file does not say which. A filter compares bytes,
+//! so the bounds that it may rely on enclose, by bytes, every value that lies between the stored bounds in either order.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BinaryArray};
+
+/// The sign bits of both halves. Flipping them turns the order of signed halves into that of bytes.
+const SIGNS: u128 = 1 << 127 | 1 << 63;
+/// The sign bit of a half.
+const SIGN: u64 = 1 << 63;
+
+/// The least and the greatest value by bytes that may lie between two bounds; a bound that is absent is unknown.
+/// `None` where nothing is known: no bounds, or bounds that are in neither order.
+pub(super) fn enclosing(lower: Option<u128>, upper: Option<u128>) -> Option<(u128, u128)> {
+    if lower.is_none() && upper.is_none() {
+        return None;
+    }
+    let by_bytes = (lower.unwrap_or(0), upper.unwrap_or(u128::MAX));
+    let by_halves =
+        (lower.map_or(0, |bound| bound ^ SIGNS), upper.map_or(u128::MAX, |bound| bound ^ SIGNS));
+    let by_bytes = (by_bytes.0 <= by_bytes.1).then_some(by_bytes);
+    let (start, end) = by_halves;
+    let by_halves = (start <= end).then(|| (least(start, end), greatest(start, end)));
+    match (by_bytes, by_halves) {
+        (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
+        (one, other) => one.or(other),
+    }
+}
+
+/// The least by bytes of the values whose flipped form lies between `start` and `end`.
+fn least(start: u128, end: u128) -> u128 {
+    let flipped = |from: u64, to: u64| if to >= SIGN { from.max(SIGN) } else { from };
+    extreme(start, end, flipped)
+}
+
+/// The greatest by bytes of the values whose flipped form lies between `start` and `end`.
+fn greatest(start: u128, end: u128) -> u128 {
+    let flipped = |from: u64, to: u64| if from < SIGN { to.min(SIGN - 1) } else { to };
+    extreme(start, end, flipped)
+}
+
+/// Choose the high half among those between the bounds, then the low half among those that it leaves.
+fn extreme(start: u128, end: u128, choose: impl Fn(u64, u64) -> u64) -> u128 {
+    let ((first, start), (last, end)) = (halves(start), halves(end));
+    let high = choose(first, last);
+    let from = if high == first { start } else { 0 };
+    let to = if high == last { end } else { u64::MAX };
+    let low = choose(from, to);
+    (u128::from(high) << 64 | u128::from(low)) ^ SIGNS
+}
+
+fn halves(value: u128) -> (u64, u64) {
+    let [bytes, rest] = [value >> 64, value & u128::from(u64::MAX)];
+    (u64::try_from(bytes).unwrap_or(u64::MAX), u64::try_from(rest).unwrap_or(u64::MAX))
+}
+
+/// Stored bounds of N entries as bounds by bytes; null is unknown.
+pub(super) fn bounds_by_bytes(
+    lower: Option<&ArrayRef>,
+    upper: Option<&ArrayRef>,
+    entries: usize,
+) -> (BinaryArray, BinaryArray) {
+    let all: Vec<_> = (0..entries)
+        .map(|entry| enclosing(bound(lower, entry), bound(upper, entry)))
+        .map(|found| found.map(|(least, greatest)| (least.to_be_bytes(), greatest.to_be_bytes())))
+        .collect();
+    (
+        all.iter().map(|bounds| bounds.map(|(least, _)| least)).collect(),
+        all.iter().map(|bounds| bounds.map(|(_, greatest)| greatest)).collect(),
+    )
+}
+
+/// The bound of one entry; `None` where it is unknown or has other than 16 bytes.
+fn bound(bounds: Option<&ArrayRef>, entry: usize) -> Option<u128> {
+    let bounds = bounds?.as_binary_opt::<i32>()?;
+    if entry >= bounds.len() || bounds.is_null(entry) {
+        return None;
+    }
+    bounds.value(entry).try_into().ok().map(u128::from_be_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Values whose halves are near each end and each side of the sign.
+    fn values() -> impl Strategy<Value = u128> {
+        let half =
+            || prop_oneof![any::<u64>(), 0..4_u64, SIGN - 3..SIGN + 4, u64::MAX - 3..=u64::MAX];
+        (half(), half()).prop_map(|(high, low)| u128::from(high) << 64 | u128::from(low))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+        #[test]
+        fn bounds_of_either_order_enclose_every_value(
+            file in proptest::collection::vec(values(), 1..6),
+            has_lower in any::<bool>(),
+            has_upper in any::<bool>(),
+        ) {
+            for flip in [0, SIGNS] {
+                let lower = file.iter().copied().min_by_key(|value| value ^ flip);
+                let upper = file.iter().copied().max_by_key(|value| value ^ flip);
+                let found = enclosing(lower.filter(|_| has_lower), upper.filter(|_| has_upper));
+                let (least, greatest) = found.unwrap_or((0, u128::MAX));
+                prop_assert!(file.iter().all(|value| (least..=greatest).contains(value)));
+            }
+        }
+
+        #[test]
+        fn bounds_enclose_no_more_than_needed(lower in values(), upper in values()) {
+            let within = |value: u128| {
+                let by_halves = lower ^ SIGNS <= value ^ SIGNS && value ^ SIGNS <= upper ^ SIGNS;
+                (lower <= value && value <= upper) || by_halves
+            };
+            if let Some((least, greatest)) = enclosing(Some(lower), Some(upper)) {
+                prop_assert!(within(least) && within(greatest));
+            } else {
+                prop_assert!(!within(lower) && !within(upper));
+            }
+        }
+    }
+
+    #[test]
+    fn bounds_of_one_sign_stay_as_they_are() {
+        // As of version 7, whose low half has its first bit set.
+        let (lower, upper) = (0x0190 << 112 | 1 << 63 | 5, 0x0191 << 112 | 1 << 63 | 7);
+        let (least, greatest) = enclosing(Some(lower), Some(upper)).unwrap();
+        assert_eq!(least >> 64, lower >> 64);
+        assert_eq!(greatest >> 64, upper >> 64);
+        assert_eq!(enclosing(Some(lower), Some(lower)), Some((lower, lower)));
+        assert_eq!(enclosing(None, None), None);
+    }
+}
