@@ -12,6 +12,7 @@ from icefloe.schema import Schema, assign_fresh_type_ids
 from icefloe.table import Table
 from icefloe.transforms import parse_transform
 from icefloe.types import NestedField, PrimitiveType, type_from_text
+from icefloe.types.arrow import storage_schema
 
 from tests.exact_rows import text
 from tests.property.key_files import key_files
@@ -100,7 +101,9 @@ class TableModel:
         return sorted(tuple(text(named(row.get(f.field_id), f.field_type)) for f in fields) for row in kept)
 
     def arrow(self, rows: list[dict[int, Any]]) -> pa.Table:
-        return pa.Table.from_pylist([named(row, self.struct) for row in rows], schema=self.schema.as_arrow())
+        return pa.Table.from_pylist(
+            [named(row, self.struct) for row in rows], schema=storage_schema(self.schema.as_arrow())
+        )
 
     # ---- changes of rows
 
