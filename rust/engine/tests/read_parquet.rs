@@ -82,6 +82,7 @@ fn scan(tasks: Vec<ScanTask>) -> Scan {
         batch_size: BatchSize { rows: 7, bytes: 1 << 20 },
         limit: None,
         string_views: false,
+        extension_types: false,
         threads: Some(3),
     };
     Scan::new(FileIo::default(), context, tasks, vec![], options).unwrap()
