@@ -41,7 +41,7 @@ def test_wheel_is_for_every_python_from_3_10() -> None:
 
 
 def test_allocator_is_set_up_as_the_build_says() -> None:
-    options = re.findall(r'"(narenas:[^"]+)"', (ROOT / ".cargo" / "config.toml").read_text())
+    options = re.findall(r'"(narenas_ratio:[^"]+)"', (ROOT / ".cargo" / "config.toml").read_text())
     extension = next(path for path in installed_files() if path.name.startswith("_core") and path.suffix == ".so")
     assert len(options) == 1
     assert options[0].encode() in extension.read_bytes()
