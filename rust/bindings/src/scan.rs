@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::arrow::{BatchIn, batch_out, schema_capsule, schema_out, stream_capsule};
-use crate::error::{raise, raise_format};
+use crate::error::raise;
 use crate::exported::Exported;
 use crate::io::PyFileIo;
 
@@ -104,6 +104,7 @@ fn pack_tasks<'py>(
 #[pyo3(signature = (io, context, files, deletes, *, projection, batch_size = 65536, batch_bytes = 1_572_864, limit = None, string_views = false, extension_types = false, threads = None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python function")]
 fn read(
+    py: Python<'_>,
     io: PyFileIo,
     context: &str,
     files: BatchIn,
@@ -116,15 +117,17 @@ fn read(
     extension_types: bool,
     threads: Option<usize>,
 ) -> PyResult<ScanStream> {
-    let context = TableContext::from_json(context).map_err(raise)?;
-    let projection = Schema::from_json(projection).map_err(raise_format)?;
-    let deletes = DeleteFile::from_batch(&deletes.0).map_err(raise)?;
-    let tasks = ScanTask::from_batch(&files.0, deletes.len()).map_err(raise)?;
-    let batch_size = BatchSize { rows: batch_size, bytes: batch_bytes };
-    let options =
-        ScanOptions { projection, batch_size, limit, string_views, extension_types, threads };
-    let scan = Scan::new(io.inner, Arc::new(context), tasks, deletes, options).map_err(raise)?;
-    Ok(ScanStream { scan, origin: None })
+    let scan = py.detach(|| {
+        let context = TableContext::from_json(context)?;
+        let projection = Schema::from_json(projection)?;
+        let deletes = DeleteFile::from_batch(&deletes.0)?;
+        let tasks = ScanTask::from_batch(&files.0, deletes.len())?;
+        let batch_size = BatchSize { rows: batch_size, bytes: batch_bytes };
+        let options =
+            ScanOptions { projection, batch_size, limit, string_views, extension_types, threads };
+        Scan::new(io.inner, Arc::new(context), tasks, deletes, options)
+    });
+    Ok(ScanStream { scan: scan.map_err(raise)?, origin: None })
 }
 
 /// What reading scan tasks comes to, from their footers.
@@ -141,7 +144,7 @@ fn explain_read<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let BatchSize { rows, bytes } = BatchSize::PASSING;
     let scan =
-        read(io, context, files, deletes, projection, rows, bytes, None, true, false, threads)?
+        read(py, io, context, files, deletes, projection, rows, bytes, None, true, false, threads)?
             .scan;
     let survey = py.detach(|| scan.survey()).map_err(raise)?;
     batch_out(py, &survey)
