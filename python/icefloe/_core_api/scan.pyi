@@ -18,7 +18,8 @@ class ScanPlan:
         ``file_path`` utf8, ``file_format`` utf8, ``spec_id`` int32, ``partition`` utf8 (JSON array of single values),
         ``record_count`` int64 (of the whole file), ``file_size_in_bytes`` int64, ``start`` int64 and ``length`` int64 (the bytes
         of the file this task reads), ``data_sequence_number`` int64, ``file_sequence_number`` int64, ``sort_order_id`` int32,
-        ``split_offsets`` list<int64>, ``residual`` utf8 (what is left to filter row by row, predicate JSON; null if nothing),
+        ``split_offsets`` list<int64>, ``residual`` dictionary<int32, utf8> (what is left to filter row by row, predicate JSON;
+        null if nothing),
         ``must_match`` bool (every row of the file satisfies the filter), ``deletes`` list<struct<first int32, count int32>>
         (runs of rows of ``deletes`` that apply); with ``include_stats`` also the statistics columns of a data file.
         """

@@ -67,7 +67,7 @@ class _Chunk:
     def values(self, name: str) -> list[Any]:
         found = self._lists.get(name)
         if found is None:
-            found = self._lists[name] = self.files.column(name).to_pylist()
+            found = self._lists[name] = _values(self.files.column(name))
         return found
 
     def row(self, row: int) -> dict[str, Any]:
@@ -81,6 +81,15 @@ class _Chunk:
         rows = self.delete_rows(row)
         values: list[dict[str, Any]] = self.deletes.take(pa.array(rows, pa.int32())).to_pylist() if rows else []
         return values
+
+
+def _values(column: pa.Array) -> list[Any]:
+    """Return a column as a list; rows with one text of a dictionary share one object."""
+    if not isinstance(column, pa.DictionaryArray):
+        return column.to_pylist()  # type: ignore[no-any-return]
+    places = column.indices.to_pylist()
+    texts = {place: column.dictionary[place].as_py() for place in set(places) if place is not None}
+    return [texts.get(place) for place in places]
 
 
 class _Restored(_Chunk):

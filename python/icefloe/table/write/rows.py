@@ -70,8 +70,9 @@ def with_files(plan: ScanPlan, keep: pa.Array) -> ScanPlan:
 def unfiltered(plan: ScanPlan) -> ScanPlan:
     """Return a plan that reads every live row of its files, its filter forgotten."""
     position = plan.files.schema.get_field_index("residual")
-    none = pa.nulls(plan.files.num_rows, pa.string())
-    return replace(plan, files=plan.files.set_column(position, plan.files.schema.field(position), none), limit=None)
+    field = plan.files.schema.field(position)
+    none = pa.nulls(plan.files.num_rows, field.type)
+    return replace(plan, files=plan.files.set_column(position, field, none), limit=None)
 
 
 def located(plan: ScanPlan, schema: str) -> pa.Table:

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::StringBuilder;
-use arrow_array::{BooleanArray, Int32Array, RecordBatch, StringArray};
+use arrow_array::{BooleanArray, Int32Array, RecordBatch};
 use icefloe_format::Result;
 use icefloe_format::manifest::{EntryBundle, Member, kept_members};
 use icefloe_format::predicate::{
@@ -13,6 +12,7 @@ use icefloe_format::predicate::{
 
 use super::context::TableContext;
 use super::filter::{ScanFilter, SpecFilter};
+use super::residuals::{self, Residuals};
 
 const DATA: i32 = 0;
 const ADDED: i32 = 1;
@@ -23,7 +23,7 @@ pub(super) struct PlannedBundle {
     /// Columns of the entry schema, inheritance applied.
     pub(super) entries: RecordBatch,
     /// Predicate JSON of what is left to filter; null for nothing.
-    pub(super) residual: StringArray,
+    pub(super) residual: Residuals,
     /// Whether every row satisfies the filter.
     pub(super) must_match: BooleanArray,
     /// The manifests, in the order of their entries.
@@ -56,7 +56,7 @@ impl PlannedBundle {
         let tuples = PartitionTuples::new(columns.partition.clone(), &of_spec.partition_type);
         let left = residuals(&filter.rows, &of_spec.spec, &context.schema, &tuples)?;
         let by_metrics = evaluate_strict(&filter.rows, &FileStats::new(&columns.entries))?;
-        let verdicts = Verdicts::new(contents, (&left.predicates, &left.index), &by_metrics);
+        let verdicts = Verdicts::new(contents, (&left.predicates, &left.index), &by_metrics)?;
         let mut members = kept_members(&found.members, verdicts.kept.values());
         for (member, before) in members.iter_mut().zip(&found.members) {
             member.skipped_by_partition += before.rows.len() - member.rows.len();
@@ -74,7 +74,7 @@ impl PlannedBundle {
         let rows = found.columns.len();
         Ok(Self {
             entries: found.columns.to_batch(&of_spec.partition_type)?,
-            residual: StringArray::new_null(rows),
+            residual: residuals::none(rows),
             must_match: BooleanArray::from(vec![true; rows]),
             members: found.members,
         })
@@ -105,7 +105,7 @@ fn added(found: EntryBundle, by: Option<i64>) -> Result<EntryBundle> {
 /// What the residuals say of each entry; `residual` and `must_match` are of the kept ones alone.
 struct Verdicts {
     kept: BooleanArray,
-    residual: StringArray,
+    residual: Residuals,
     must_match: BooleanArray,
 }
 
@@ -114,9 +114,9 @@ impl Verdicts {
         contents: &Int32Array,
         (predicates, index): (&[BoundPredicate], &[usize]),
         by_metrics: &BooleanArray,
-    ) -> Self {
+    ) -> Result<Self> {
         let texts: Vec<String> = predicates.iter().map(to_unbound_json).collect();
-        let mut residual = StringBuilder::new();
+        let mut residual = Vec::new();
         let (mut kept, mut must_match) = (Vec::new(), Vec::new());
         for ((content, place), proved) in
             contents.values().iter().zip(index).zip(by_metrics.values())
@@ -132,8 +132,9 @@ impl Verdicts {
             }
             let proved = proved || matches!(predicate, Predicate::AlwaysTrue);
             must_match.push(proved);
-            residual.append_option(texts.get(*place).filter(|_| !proved));
+            residual.push(i32::try_from(*place).ok().filter(|_| !proved));
         }
-        Self { kept: kept.into(), residual: residual.finish(), must_match: must_match.into() }
+        let residual = residuals::of(texts, residual)?;
+        Ok(Self { kept: kept.into(), residual, must_match: must_match.into() })
     }
 }

@@ -15,6 +15,7 @@ use icefloe_format::spec::PrimitiveType;
 use super::context::TableContext;
 use super::counters::PlanCounters;
 use super::entries::{PlannedEntries, invalid};
+use super::residuals;
 use crate::error::Result;
 
 /// Columns of the deletes batch, and the entry columns that they are.
@@ -105,7 +106,7 @@ impl PlannedDeletes {
 /// Columns of files that hold runs of rows of the deletes.
 const RUNS: [&str; 2] = ["deletes", "marks"];
 
-/// Some files of a plan with only those of its deletes that they need.
+/// Some files of a plan with only those of its deletes that they need, and only their own residuals.
 ///
 /// # Errors
 /// `InvalidArgument` where `files` has no column of runs of deletes.
@@ -137,7 +138,7 @@ pub fn own_deletes(
             *column = Arc::new(own.map_err(invalid)?);
         }
     }
-    let files = RecordBatch::try_new(schema, columns).map_err(invalid)?;
+    let files = residuals::own(RecordBatch::try_new(schema, columns).map_err(invalid)?)?;
     let deletes = take_record_batch(deletes, &UInt32Array::from(used)).map_err(invalid)?;
     Ok((files, deletes))
 }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow_select::concat::concat;
 use icefloe_format::Error as FormatError;
 use icefloe_format::manifest::{Member, entry_schema};
 
 use super::bundle::{Part, PlannedBundle};
 use super::columns::{compacted, concatenated};
+use super::residuals::{self, Residuals};
 use crate::error::{Error, Result};
 
 /// Entries that might match, in the order of their manifests.
@@ -17,7 +18,7 @@ pub(crate) struct PlannedEntries {
     /// Columns of the entry schema, inheritance applied.
     pub(crate) entries: RecordBatch,
     /// Predicate JSON of what is left to filter; null for nothing.
-    pub(crate) residual: StringArray,
+    pub(crate) residual: Residuals,
     /// Whether every row satisfies the filter.
     pub(crate) must_match: BooleanArray,
     /// Live entries seen.
@@ -39,15 +40,14 @@ impl PlannedEntries {
         let stretches = stretches(parts);
         let batches: Vec<RecordBatch> = stretches.iter().map(Stretch::entries).collect();
         let entries = concatenated(&entry_schema(), &batches).map_err(invalid)?;
-        let residual = joined(&stretches, |bundle| &bundle.residual)?;
+        let residual = residuals::joined(
+            stretches.iter().map(|it| (&it.bundle.residual, it.start..it.start + it.length)),
+        )?;
         let must_match = joined(&stretches, |bundle| &bundle.must_match)?;
         let sum = |number| total(parts, number) as u64;
         Ok(Self {
             entries,
-            residual: residual.map_or_else(
-                || StringArray::new_null(0),
-                |array| StringArray::from(array.to_data()),
-            ),
+            residual,
             must_match: must_match.map_or_else(
                 || BooleanArray::from(Vec::<bool>::new()),
                 |array| BooleanArray::from(array.to_data()),

@@ -18,6 +18,7 @@ mod name_mapping;
 mod packing;
 mod reader;
 mod request;
+mod residuals;
 mod splits;
 mod tasks;
 
@@ -32,6 +33,7 @@ pub use deletes::own_deletes;
 pub use name_mapping::NameMapping;
 pub use packing::{Packing, pack};
 pub use request::PlanRequest;
+pub(crate) use residuals::{Residuals, residuals_type};
 pub use tasks::ScanPlan;
 
 use crate::error::Result;

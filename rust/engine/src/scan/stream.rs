@@ -12,7 +12,7 @@ use super::data_format::DataFormat;
 use super::delete_files::DeleteFiles;
 use super::pipeline::{Flight, Pipeline, Step};
 use super::task::{DeleteFile, ScanTask};
-use super::work::ScanWork;
+use super::work::{ScanWork, shared_residuals};
 use crate::error::{Error, Result};
 use crate::plan::TableContext;
 use crate::runtime::{CHECK_EVERY, default_threads};
@@ -82,9 +82,11 @@ impl Scan {
         let extended = *schema != schema_to_arrow(&options.projection, storage);
         let deletes =
             DeleteFiles::new(io.clone(), Arc::clone(&context), deletes, (&tasks, threads));
+        let residuals = shared_residuals(&tasks, &context);
         let work = ScanWork {
             io,
             context,
+            residuals,
             projection: options.projection,
             tasks,
             deletes: Arc::new(deletes),

@@ -12,6 +12,7 @@ use icefloe_format::Error as FormatError;
 use icefloe_format::delete::{delete_runs, delete_runs_type};
 
 use crate::error::Result;
+use crate::plan::{Residuals, residuals_type};
 
 /// One data file, or a part of it, to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub struct ScanTask {
     /// Bytes of the part to read; `u64::MAX` for the last part of a file, which runs to the file's end.
     pub length: u64,
     /// Predicate JSON that rows must still satisfy.
-    pub residual: Option<String>,
+    pub residual: Option<Arc<str>>,
     /// Which delete files apply, as runs of rows of the plan's deletes.
     pub deletes: Vec<Range<usize>>,
     /// If given, only those of the rows that `deletes` leave are wanted that these delete files delete.
@@ -70,7 +71,8 @@ impl ScanTask {
         let start = columns.optional("start", &DataType::Int64)?;
         let length = columns.optional("length", &DataType::Int64)?;
         let file_size = columns.optional("file_size_in_bytes", &DataType::Int64)?;
-        let residual = columns.optional("residual", &DataType::Utf8)?;
+        let residual = columns.optional("residual", &residuals_type())?;
+        let residual = residual.as_ref().map(Texts::of);
         let deletes = columns.optional("deletes", &delete_runs_type())?;
         let marks = columns.optional("marks", &delete_runs_type())?;
         (0..batch.num_rows())
@@ -85,10 +87,7 @@ impl ScanTask {
                     record_count: record_count.as_primitive::<Int64Type>().value(row),
                     start,
                     length: to_file_end(start, length, file_size.as_ref(), row),
-                    residual: residual
-                        .as_ref()
-                        .filter(|it| it.is_valid(row))
-                        .map(|it| text(it, row)),
+                    residual: residual.as_ref().and_then(|texts| texts.get(row)),
                     deletes: delete_rows(deletes.as_ref(), row, delete_count)?,
                     marks: match marks.as_ref().filter(|marks| marks.is_valid(row)) {
                         None => None,
@@ -176,6 +175,25 @@ fn int_list() -> DataType {
 
 fn text(array: &ArrayRef, row: usize) -> String {
     array.as_string::<i32>().value(row).to_owned()
+}
+
+/// Texts of which rows share theirs.
+struct Texts {
+    places: Residuals,
+    values: Vec<Arc<str>>,
+}
+
+impl Texts {
+    fn of(column: &ArrayRef) -> Self {
+        let places = column.as_dictionary::<Int32Type>().clone();
+        let values = places.values().as_string::<i32>().iter();
+        let values = values.map(|text| Arc::from(text.unwrap_or_default())).collect();
+        Self { places, values }
+    }
+
+    fn get(&self, row: usize) -> Option<Arc<str>> {
+        self.places.key(row).and_then(|place| self.values.get(place)).map(Arc::clone)
+    }
 }
 
 fn offset(array: Option<&ArrayRef>, row: usize, absent: u64) -> Result<u64> {

@@ -29,6 +29,8 @@ pub(crate) struct ScanWork {
     pub(crate) context: Arc<TableContext>,
     pub(crate) projection: Schema,
     pub(crate) tasks: Vec<ScanTask>,
+    /// Those of [`shared_residuals`].
+    pub(super) residuals: HashMap<usize, Result<BoundPredicate>>,
     pub(crate) deletes: Arc<DeleteFiles>,
     pub(crate) batch_size: BatchSize,
     pub(crate) limit: Option<usize>,
@@ -136,7 +138,10 @@ impl ScanWork {
 
     fn residual(&self, task: &ScanTask) -> Result<BoundPredicate> {
         let Some(residual) = &task.residual else { return Ok(Predicate::AlwaysTrue) };
-        Ok(bind(&parse_json(residual)?, &self.context.schema, true)?)
+        match self.residuals.get(&place_of(residual)) {
+            Some(bound) => bound.clone(),
+            None => bound(residual, &self.context),
+        }
     }
 
     /// Values of the columns that the file's partition holds as they are, by source id.
@@ -150,4 +155,25 @@ impl ScanWork {
         let pairs = pairs.filter(|(field, _)| field.transform == Transform::Identity);
         Ok(pairs.map(|(field, value)| (field.source_id, value)).collect())
     }
+}
+
+/// The residuals that several tasks share, bound once, by their places in memory.
+pub(super) fn shared_residuals(
+    tasks: &[ScanTask],
+    context: &TableContext,
+) -> HashMap<usize, Result<BoundPredicate>> {
+    let mut counts: HashMap<usize, (usize, &Arc<str>)> = HashMap::new();
+    for residual in tasks.iter().filter_map(|task| task.residual.as_ref()) {
+        counts.entry(place_of(residual)).or_insert((0, residual)).0 += 1;
+    }
+    let shared = counts.into_iter().filter(|(_, (count, _))| *count > 1);
+    shared.map(|(place, (_, residual))| (place, bound(residual, context))).collect()
+}
+
+fn place_of(residual: &Arc<str>) -> usize {
+    Arc::as_ptr(residual).cast::<u8>() as usize
+}
+
+fn bound(residual: &str, context: &TableContext) -> Result<BoundPredicate> {
+    Ok(bind(&parse_json(residual)?, &context.schema, true)?)
 }
