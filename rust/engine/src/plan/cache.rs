@@ -5,16 +5,16 @@
 //! local file the size and time of modification as they are now), table, filter and statistics. Small manifests
 //! share the columns of a bundle, which takes its room until the last of them is gone.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 
-use arrow_array::Array;
 use icefloe_format::Error as FormatError;
 use icefloe_format::manifest::Stats;
 
 use super::bundle::{Part, PlannedBundle};
+use super::kept_parts::{PartKey, Parts, Question, weight};
 use super::manifests::ManifestToRead;
 use crate::error::Result;
 use crate::runtime::PerProcess;
@@ -64,38 +64,12 @@ impl Settings {
     }
 }
 
-/// What the parts of one plan have in common.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Question {
-    properties: BTreeMap<String, String>,
-    context: Arc<str>,
-    filter: String,
-    added_by: Option<i64>,
-}
-
 /// How one plan uses the cache.
 #[derive(Debug, Clone)]
 pub(super) struct PlanCache {
     settings: Settings,
     question: Arc<Question>,
     hash: u64,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct PartKey {
-    question: Arc<Question>,
-    hash: u64,
-    manifest: ManifestToRead,
-    length: u64,
-    modified: Option<SystemTime>,
-    stats: Stats,
-}
-
-impl Hash for PartKey {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.hash);
-        self.manifest.location.hash(state);
-    }
 }
 
 impl PlanCache {
@@ -115,9 +89,12 @@ impl PlanCache {
             filter: filter.to_owned(),
             added_by,
         };
+        // The same question as a plan before is the same value: keys compare at once, and hold it once.
+        let known = with_parts(|parts| parts.question(&question));
+        let question = known.flatten().unwrap_or_else(|| Arc::new(question));
         let mut hasher = std::hash::DefaultHasher::new();
-        (&question.properties, &question.context, &question.filter, added_by).hash(&mut hasher);
-        Ok(Some(Self { settings, question: Arc::new(question), hash: hasher.finish() }))
+        question.hash(&mut hasher);
+        Ok(Some(Self { settings, question, hash: hasher.finish() }))
     }
 
     /// What a manifest's part is found by; `None` for a manifest that is not to be kept.
@@ -152,10 +129,11 @@ impl PlanCache {
 
     /// A part that is kept.
     pub(super) fn get(&self, key: &PartKey) -> Option<Part> {
-        let parts = CACHE.get(|| Ok(Mutex::default())).ok()?;
-        let mut parts = parts.lock().unwrap_or_else(PoisonError::into_inner);
-        parts.expire(self.settings.expiration);
-        parts.touch(key)
+        let found = with_parts(|parts| {
+            parts.expire(self.settings.expiration);
+            parts.touch(key)
+        });
+        found.flatten()
     }
 
     /// Keep the parts of a compact bundle that have a key, and no more than the budget of all.
@@ -165,109 +143,20 @@ impl PlanCache {
         keys: Vec<Option<PartKey>>,
     ) -> Arc<PlannedBundle> {
         let bundle = Arc::new(bundle);
-        let weight = weight(&bundle, keys.iter().flatten());
-        if weight <= self.largest()
-            && let Ok(parts) = CACHE.get(|| Ok(Mutex::default()))
-        {
-            let mut parts = parts.lock().unwrap_or_else(PoisonError::into_inner);
-            parts.insert(keys, &bundle, weight);
-            parts.shrink(self.settings.total_bytes);
+        let own = keys.iter().flatten().map(PartKey::weight);
+        let weight = own.fold(weight(&bundle), u64::saturating_add);
+        if weight.saturating_add(self.question.weight()) <= self.largest() {
+            with_parts(|parts| {
+                parts.insert(keys, &bundle, weight);
+                parts.shrink(self.settings.total_bytes);
+            });
         }
         bundle
     }
 }
 
-fn weight<'a>(bundle: &PlannedBundle, keys: impl Iterator<Item = &'a PartKey>) -> u64 {
-    // Of what is as long as it must be, the length of the values is the memory.
-    let bytes = |array: &dyn Array| array.to_data().get_slice_memory_size().unwrap_or(usize::MAX);
-    let columns = bundle.entries.columns().iter().map(|column| bytes(column.as_ref()));
-    let arrays = columns.chain([bytes(&bundle.residual), bytes(&bundle.must_match)]);
-    let keys = keys.map(|key| key.manifest.location.len() + size_of::<PartKey>());
-    arrays.chain(keys).fold(0, usize::saturating_add) as u64
-}
-
-/// All that is kept, and the order in which it was used.
-#[derive(Debug, Default)]
-struct Parts {
-    by_key: HashMap<PartKey, Kept>,
-    /// Keys by the turn of their last use.
-    turns: BTreeMap<u64, PartKey>,
-    next_turn: u64,
-    bundles: HashMap<u64, Held>,
-    bytes: u64,
-}
-
-#[derive(Debug)]
-struct Kept {
-    part: Part,
-    /// The turn in which its bundle came.
-    bundle: u64,
-    turn: u64,
-    used: Instant,
-}
-
-/// What a bundle takes for as long as some of its parts are kept.
-#[derive(Debug)]
-struct Held {
-    parts: usize,
-    weight: u64,
-}
-
-impl Parts {
-    fn touch(&mut self, key: &PartKey) -> Option<Part> {
-        let kept = self.by_key.get_mut(key)?;
-        let key = self.turns.remove(&kept.turn)?;
-        (kept.turn, kept.used) = (self.next_turn, Instant::now());
-        self.turns.insert(self.next_turn, key);
-        self.next_turn += 1;
-        Some(kept.part.clone())
-    }
-
-    fn insert(&mut self, keys: Vec<Option<PartKey>>, from: &Arc<PlannedBundle>, weight: u64) {
-        let bundle = self.next_turn;
-        let parts = keys.iter().flatten().count();
-        self.bundles.insert(bundle, Held { parts, weight });
-        self.bytes += weight;
-        for (member, key) in keys.into_iter().enumerate() {
-            let Some(key) = key else { continue };
-            let turn = self.next_turn;
-            self.next_turn += 1;
-            let part = Part { bundle: Arc::clone(from), member };
-            let kept = Kept { part, bundle, turn, used: Instant::now() };
-            if let Some(old) = self.by_key.insert(key.clone(), kept) {
-                self.turns.remove(&old.turn);
-                self.release(old.bundle);
-            }
-            self.turns.insert(turn, key);
-        }
-    }
-
-    fn release(&mut self, bundle: u64) {
-        let Some(held) = self.bundles.get_mut(&bundle) else { return };
-        held.parts -= 1;
-        if held.parts == 0 {
-            self.bytes -= held.weight;
-            self.bundles.remove(&bundle);
-        }
-    }
-
-    fn remove_oldest(&mut self) -> bool {
-        let Some((_, key)) = self.turns.pop_first() else { return false };
-        if let Some(kept) = self.by_key.remove(&key) {
-            self.release(kept.bundle);
-        }
-        true
-    }
-
-    fn shrink(&mut self, budget: u64) {
-        while self.bytes > budget && self.remove_oldest() {}
-    }
-
-    fn expire(&mut self, after: Option<Duration>) {
-        let is_old = |parts: &Self| {
-            let oldest = parts.turns.first_key_value().and_then(|(_, key)| parts.by_key.get(key));
-            oldest.zip(after).is_some_and(|(kept, after)| kept.used.elapsed() > after)
-        };
-        while is_old(self) && self.remove_oldest() {}
-    }
+/// Do something with what the process keeps; `None` where there is no place for it.
+fn with_parts<T>(work: impl FnOnce(&mut Parts) -> T) -> Option<T> {
+    let parts = CACHE.get(|| Ok(Mutex::default())).ok()?;
+    Some(work(&mut parts.lock().unwrap_or_else(PoisonError::into_inner)))
 }

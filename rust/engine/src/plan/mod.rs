@@ -13,6 +13,7 @@ mod counters;
 mod deletes;
 mod entries;
 mod filter;
+mod kept_parts;
 mod manifests;
 mod name_mapping;
 mod packing;

@@ -16,10 +16,11 @@ use icefloe_format::manifest::{
 };
 
 use super::bundle::{Part, PlannedBundle};
-use super::cache::{PartKey, PlanCache};
+use super::cache::PlanCache;
 use super::context::TableContext;
 use super::entries::{PlannedEntries, compact};
 use super::filter::{ScanFilter, SpecFilter};
+use super::kept_parts::PartKey;
 use super::manifests::ManifestToRead;
 use crate::error::{Error, Result};
 use crate::manifest_io::decode_in_runs;

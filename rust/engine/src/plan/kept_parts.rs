@@ -1,0 +1,271 @@
+//! What planning keeps, each part found by everything that it depends on, and how much memory all of it takes.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use arrow_array::Array;
+use icefloe_format::manifest::{Member, Stats};
+
+use super::bundle::{Part, PlannedBundle};
+use super::manifests::ManifestToRead;
+
+/// Memory of a part beside its key and its share of a bundle, of an id of a column, and of a pair of properties: what
+/// the maps take that hold them, estimated.
+const PART_BYTES: usize = 256;
+const ID_BYTES: usize = 16;
+const PAIR_BYTES: usize = 64;
+
+/// What the parts of one plan have in common.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Question {
+    pub(super) properties: BTreeMap<String, String>,
+    pub(super) context: Arc<str>,
+    pub(super) filter: String,
+    pub(super) added_by: Option<i64>,
+}
+
+impl Question {
+    /// The memory that it holds.
+    pub(super) fn weight(&self) -> u64 {
+        let pairs = self.properties.iter();
+        let properties = pairs.map(|(name, value)| name.len() + value.len() + PAIR_BYTES);
+        let texts = properties.chain([self.context.len(), self.filter.len(), size_of::<Self>()]);
+        texts.fold(0, usize::saturating_add) as u64
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PartKey {
+    pub(super) question: Arc<Question>,
+    pub(super) hash: u64,
+    pub(super) manifest: ManifestToRead,
+    pub(super) length: u64,
+    pub(super) modified: Option<SystemTime>,
+    pub(super) stats: Stats,
+}
+
+impl PartKey {
+    /// The memory that it holds beside its question.
+    pub(super) fn weight(&self) -> u64 {
+        let ids = match &self.stats {
+            Stats::Columns(ids) => ids.len() * ID_BYTES,
+            _ => 0,
+        };
+        (self.manifest.location.len() + ids + size_of::<Self>() + PART_BYTES) as u64
+    }
+}
+
+impl Hash for PartKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+        self.manifest.location.hash(state);
+    }
+}
+
+/// The memory that a bundle holds.
+pub(super) fn weight(bundle: &PlannedBundle) -> u64 {
+    // Of what is as long as it must be, the length of the values is the memory.
+    let bytes = |array: &dyn Array| array.to_data().get_slice_memory_size().unwrap_or(usize::MAX);
+    let columns = bundle.entries.columns().iter().map(|column| bytes(column.as_ref()));
+    let arrays = columns.chain([bytes(&bundle.residual), bytes(&bundle.must_match)]);
+    let members = bundle.members.len().saturating_mul(size_of::<Member>());
+    arrays.fold(members, usize::saturating_add) as u64
+}
+
+/// All that is kept, and the order in which it was used.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    by_key: HashMap<Arc<PartKey>, Kept>,
+    /// Keys by the turn of their last use.
+    turns: BTreeMap<u64, Arc<PartKey>>,
+    next_turn: u64,
+    bundles: HashMap<u64, Held>,
+    /// The questions of all keys, each once.
+    questions: HashMap<Arc<Question>, Held>,
+    bytes: u64,
+}
+
+#[derive(Debug)]
+struct Kept {
+    part: Part,
+    /// The turn in which its bundle came.
+    bundle: u64,
+    turn: u64,
+    used: Instant,
+}
+
+/// What a bundle or a question takes for as long as some of its parts are kept.
+#[derive(Debug)]
+struct Held {
+    parts: usize,
+    weight: u64,
+}
+
+impl Parts {
+    /// A question that some kept part answers.
+    pub(super) fn question(&self, question: &Question) -> Option<Arc<Question>> {
+        self.questions.get_key_value(question).map(|(known, _)| Arc::clone(known))
+    }
+
+    pub(super) fn touch(&mut self, key: &PartKey) -> Option<Part> {
+        let kept = self.by_key.get_mut(key)?;
+        let key = self.turns.remove(&kept.turn)?;
+        (kept.turn, kept.used) = (self.next_turn, Instant::now());
+        self.turns.insert(self.next_turn, key);
+        self.next_turn += 1;
+        Some(kept.part.clone())
+    }
+
+    pub(super) fn insert(
+        &mut self,
+        keys: Vec<Option<PartKey>>,
+        from: &Arc<PlannedBundle>,
+        weight: u64,
+    ) {
+        let bundle = self.next_turn;
+        let parts = keys.iter().flatten().count();
+        if parts == 0 {
+            return;
+        }
+        self.bundles.insert(bundle, Held { parts, weight });
+        self.bytes += weight;
+        for (member, key) in keys.into_iter().enumerate() {
+            let Some(mut key) = key else { continue };
+            key.question = self.hold(key.question);
+            let key = Arc::new(key);
+            let turn = self.next_turn;
+            self.next_turn += 1;
+            let part = Part { bundle: Arc::clone(from), member };
+            let kept = Kept { part, bundle, turn, used: Instant::now() };
+            // Another plan may have kept the same part meanwhile: nothing of its key stays.
+            if let Some((old, kept)) = self.by_key.remove_entry(&key) {
+                self.turns.remove(&kept.turn);
+                self.release(&old, kept.bundle);
+            }
+            self.by_key.insert(Arc::clone(&key), kept);
+            self.turns.insert(turn, key);
+        }
+    }
+
+    /// Count one more part of a question, and return the one value of it that is kept.
+    fn hold(&mut self, question: Arc<Question>) -> Arc<Question> {
+        let question = self.question(&question).unwrap_or(question);
+        let held = self.questions.entry(Arc::clone(&question)).or_insert_with(|| {
+            let weight = question.weight();
+            self.bytes += weight;
+            Held { parts: 0, weight }
+        });
+        held.parts += 1;
+        question
+    }
+
+    /// Forget what a part held.
+    fn release(&mut self, key: &PartKey, bundle: u64) {
+        self.bytes -= released(&mut self.bundles, &bundle);
+        self.bytes -= released(&mut self.questions, &key.question);
+    }
+
+    fn remove_oldest(&mut self) -> bool {
+        let Some((_, key)) = self.turns.pop_first() else { return false };
+        if let Some(kept) = self.by_key.remove(&key) {
+            self.release(&key, kept.bundle);
+        }
+        true
+    }
+
+    pub(super) fn shrink(&mut self, budget: u64) {
+        while self.bytes > budget && self.remove_oldest() {}
+    }
+
+    pub(super) fn expire(&mut self, after: Option<Duration>) {
+        let is_old = |parts: &Self| {
+            let oldest = parts.turns.first_key_value().and_then(|(_, key)| parts.by_key.get(key));
+            oldest.zip(after).is_some_and(|(kept, after)| kept.used.elapsed() > after)
+        };
+        while is_old(self) && self.remove_oldest() {}
+    }
+}
+
+/// Take one part from what holds it; the weight that is gone with the last of them.
+fn released<K: Hash + Eq>(holders: &mut HashMap<K, Held>, key: &K) -> u64 {
+    let Some(held) = holders.get_mut(key) else { return 0 };
+    held.parts -= 1;
+    if held.parts > 0 {
+        return 0;
+    }
+    holders.remove(key).map_or(0, |held| held.weight)
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::{BooleanArray, RecordBatch};
+    use icefloe_format::manifest::entry_schema;
+
+    use super::super::residuals;
+    use super::*;
+
+    fn key(filter: &str, location: &str) -> PartKey {
+        let question = Question {
+            properties: BTreeMap::new(),
+            context: Arc::from("schema"),
+            filter: filter.to_owned(),
+            added_by: None,
+        };
+        let manifest = ManifestToRead {
+            location: location.to_owned(),
+            spec_id: 0,
+            sequence_number: 1,
+            added_snapshot_id: None,
+            length: None,
+        };
+        let (question, stats) = (Arc::new(question), Stats::Skip);
+        PartKey { question, hash: 0, manifest, length: 1, modified: None, stats }
+    }
+
+    fn keep(parts: &mut Parts, key: PartKey) {
+        let bundle = Arc::new(PlannedBundle {
+            entries: RecordBatch::new_empty(entry_schema()),
+            residual: residuals::none(0),
+            must_match: BooleanArray::from(Vec::<bool>::new()),
+            members: vec![],
+        });
+        let weight = weight(&bundle) + key.weight();
+        parts.insert(vec![Some(key)], &bundle, weight);
+    }
+
+    #[test]
+    fn long_filters_count_against_the_budget() {
+        let (mut parts, budget) = (Parts::default(), 10 << 20);
+        for number in 0..100 {
+            keep(&mut parts, key(&format!("{number}{}", "x".repeat(1 << 20)), "a"));
+            parts.shrink(budget);
+            let held: usize = parts.questions.keys().map(|question| question.filter.len()).sum();
+            assert!(held as u64 <= parts.bytes && parts.bytes <= budget, "{held} {}", parts.bytes);
+        }
+        assert_eq!(parts.by_key.len(), 9);
+        parts.shrink(0);
+        assert_eq!((parts.bytes, parts.questions.len(), parts.turns.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn a_question_of_many_manifests_is_held_once() {
+        let mut parts = Parts::default();
+        for number in 0..1_000 {
+            keep(&mut parts, key(&"x".repeat(1 << 16), &format!("manifest-{number}")));
+        }
+        let one = parts.question(&key(&"x".repeat(1 << 16), "").question).unwrap();
+        assert!(parts.by_key.keys().all(|key| Arc::ptr_eq(&key.question, &one)));
+        assert!(parts.bytes < 4 << 20, "{}", parts.bytes);
+    }
+
+    #[test]
+    fn a_part_that_is_kept_again_replaces_the_first() {
+        let mut parts = Parts::default();
+        keep(&mut parts, key("x", "a"));
+        let once = parts.bytes;
+        keep(&mut parts, key("x", "a"));
+        assert_eq!((parts.bytes, parts.by_key.len(), parts.turns.len()), (once, 1, 1));
+    }
+}
