@@ -17,7 +17,7 @@ from icefloe.catalog.sql import SqlCatalog
 from icefloe.catalog.sql_tables import namespace_properties, tables
 from icefloe.exceptions import CommitStateUnknownException, IcebergError
 from icefloe.table.commit.environment import SYSTEM
-from sqlalchemy import delete
+from sqlalchemy import delete, event
 
 from tests.catalogs.operations import OPERATIONS, files_of, state_of, write_next
 from tests.catalogs.wire_proxy import PATIENCE, Cut, Fault
@@ -45,6 +45,9 @@ class Stage:
         self.direct = SqlCatalog("cat", uri=postgres.url("psycopg", database=database), **places)
         uri = postgres.url(driver, database=database, port=line.port, options=f"application_name={APPLICATION}")
         self.client = HastyCatalog("cat", uri=uri, **places)
+        # Of drivers that would try encryption first, one takes long to prepare it.
+        if driver == "pg8000":
+            event.listen(self.client.engine, "do_connect", lambda *given: given[3].update(ssl_context=False))
         # The layout of the tables is looked up once, and not in the run that counts messages.
         self.client.table_exists("db.t")
 
@@ -115,12 +118,14 @@ def all_cuts(messages):
     near, far = [], []
     for position, (direction, number) in enumerate(numbered):
         is_near = position >= commit - COMMIT_NEIGHBOURS
-        faults = [Fault.BEFORE, Fault.AFTER]
+        (near if is_near else far).append(Cut(direction, number, Fault.BEFORE))
+        # A cut after a message is nearly the one before the next.
+        is_vital = is_near and (messages[position].starts_work or number == counts[direction] - 1)
+        (near if is_vital else far).append(Cut(direction, number, Fault.AFTER))
         if position >= commit and messages[position].starts_work:
-            faults += [Fault.DOWN, Fault.LATE]
+            near.extend(Cut(direction, number, fault) for fault in (Fault.DOWN, Fault.LATE))
         if position > commit and messages[position - 1].starts_work:
-            faults += [Fault.RESET, Fault.DOWN]
-        (near if is_near else far).extend(Cut(direction, number, fault) for fault in faults)
+            near.extend(Cut(direction, number, fault) for fault in (Fault.RESET, Fault.DOWN))
     return near, far
 
 

@@ -123,6 +123,9 @@ class WireProxy:
                 link.server.shutdown(socket.SHUT_WR)
 
     def fault_of(self, message: Message) -> Fault | None:
+        if message.direction is Direction.CLIENT and message.kind == "X":
+            # Ends a session whenever its client closes it: no part of the next change.
+            return None
         with self._lock:
             self.messages.append(message)
             number = self._counts.get(message.direction, 0)
