@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::error::raise_format;
+use crate::views::without_views;
 
 /// Batches pulled one by one; reading may block, so pull them with the GIL released.
 pub(crate) type BatchReader = Box<dyn RecordBatchReader + Send>;
@@ -29,12 +30,12 @@ impl<'py> FromPyObject<'_, 'py> for ArrayIn {
 
 fn arrow_data_from(value: &Bound<'_, PyAny>) -> PyResult<arrow_data::ArrayData> {
     if value.hasattr(intern!(value.py(), "__arrow_c_array__"))? {
-        return arrow_data::ArrayData::from_pyarrow_bound(value);
+        return arrow_data::ArrayData::from_pyarrow_bound(&without_views(value)?);
     }
     // A pyarrow.ChunkedArray is a stream of arrays; pyarrow joins the chunks.
     if value.hasattr(intern!(value.py(), "combine_chunks"))? {
         let joined = value.call_method0(intern!(value.py(), "combine_chunks"))?;
-        return arrow_data::ArrayData::from_pyarrow_bound(&joined);
+        return arrow_data::ArrayData::from_pyarrow_bound(&without_views(&joined)?);
     }
     Err(not_arrow(value, "an Arrow array", "__arrow_c_array__"))
 }
@@ -48,7 +49,7 @@ impl<'py> FromPyObject<'_, 'py> for BatchIn {
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if value.hasattr(intern!(value.py(), "__arrow_c_array__"))? {
-            return Ok(Self(RecordBatch::from_pyarrow_bound(&value)?));
+            return Ok(Self(RecordBatch::from_pyarrow_bound(&without_views(&value)?)?));
         }
         let StreamIn(reader) = value.extract()?;
         let schema = reader.schema();
@@ -66,12 +67,13 @@ impl<'py> FromPyObject<'_, 'py> for StreamIn {
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if value.hasattr(intern!(value.py(), "__arrow_c_stream__"))? {
+            let plain = without_views(&value)?;
             let reader =
-                arrow_array::ffi_stream::RecordBatchStreamReader::from_pyarrow_bound(&value)?;
+                arrow_array::ffi_stream::RecordBatchStreamReader::from_pyarrow_bound(&plain)?;
             return Ok(Self(Box::new(reader)));
         }
         if value.hasattr(intern!(value.py(), "__arrow_c_array__"))? {
-            let batch = RecordBatch::from_pyarrow_bound(&value)?;
+            let batch = RecordBatch::from_pyarrow_bound(&without_views(&value)?)?;
             let schema = batch.schema();
             let one = arrow_array::RecordBatchIterator::new([Ok(batch)], schema);
             return Ok(Self(Box::new(one)));

@@ -12,6 +12,7 @@ mod orc;
 mod predicate;
 mod scan;
 mod transform;
+mod views;
 mod write;
 
 // Half of a scan's time is the system allocator returning pages; see the decision log.
