@@ -136,6 +136,20 @@ test-python: $(VENV)/.wheel $(BIN)/versitygw $(JAVA_JAR) postgres-server ## Run 
 	$(SAY) "Python tests"
 	@$(BIN)/python -m pytest -q --durations=10 $(PYTEST_ARGS)
 
+# The oldest versions that pyproject.toml allows, in an environment of their own.
+FLOORS := .floors/bin/python
+
+.floors/.ready: floors.txt dist/$(PROFILE)/.built | $(BIN)/uv
+	$(SAY) "Installing the oldest dependencies into .floors"
+	@test -x $(FLOORS) || $(PYTHON) -m venv .floors
+	@$(UV) pip install --quiet --python $(FLOORS) -r floors.txt dist/$(PROFILE)/icefloe-*.whl --reinstall-package icefloe
+	@touch $@
+
+.PHONY: test-floors
+test-floors: .floors/.ready ## Run the unit tests with the oldest version of every dependency
+	$(SAY) "Unit tests with the versions of floors.txt"
+	@$(FLOORS) -m pytest -q -m 'not recent_pyarrow' tests/unit $(PYTEST_ARGS)
+
 .PHONY: fuzz
 fuzz: | check-tools ## Fuzz the decoders of foreign bytes (TARGET=manifest for one, SECONDS=60 for each)
 	@command -v cargo-fuzz >/dev/null || { echo "cargo-fuzz is missing. Install it, then run make again: cargo install cargo-fuzz"; exit 1; }
@@ -190,4 +204,4 @@ ci: ## What continuous integration runs
 
 .PHONY: clean
 clean: ## Remove everything that was built or generated
-	@rm -rf $(VENV) dist target .demo .bench rust/fuzz/target rust/fuzz/found rust/fuzz/artifacts
+	@rm -rf $(VENV) dist target .demo .bench .floors rust/fuzz/target rust/fuzz/found rust/fuzz/artifacts

@@ -16,6 +16,8 @@ from icefloe import _core
 
 from tests.unit.scan_tables import DELETES, FILES, ID, arrow_field, context, field, leaf, read, schema, task, write
 
+pytestmark = pytest.mark.recent_pyarrow
+
 
 def explain(location: str, residual: dict[str, Any], current: dict[str, Any]) -> dict[str, Any]:
     files = pa.RecordBatch.from_pylist([task(location, residual=json.dumps(residual))], FILES)

@@ -12,6 +12,8 @@ from icefloe.exceptions import CorruptFileError
 
 from tests.unit.scan_tables import ID, NAME, arrow_field, leaf, schema, stream, task, write
 
+pytestmark = pytest.mark.recent_pyarrow
+
 COUNT = 60
 SIX_PAGES = b"\x19\x6c"
 """How an offset index begins: its first field is a list of six structures."""

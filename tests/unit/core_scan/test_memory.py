@@ -53,6 +53,7 @@ def test_wide_rows_pass_through_little_memory(tmp_path: Path, views: bool) -> No
 
 
 @linux
+@pytest.mark.recent_pyarrow
 @pytest.mark.parametrize("views", [False, True])
 def test_many_columns_with_large_pages_pass_through_little_memory(tmp_path: Path, views: bool) -> None:
     noise = pa.Array.from_buffers(pa.float64(), COLUMN_ROWS, [None, pa.py_buffer(os.urandom(COLUMN_ROWS * 8))])

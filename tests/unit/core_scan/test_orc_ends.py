@@ -13,6 +13,8 @@ from tests.unit.core_scan.orc_footers import ROWS, STRIPE, TYPE, OrcEnd, get, pa
 from tests.unit.core_scan.test_orc_files import orc_field, orc_task, write_orc
 from tests.unit.scan_tables import field, read, schema, stream
 
+pytestmark = pytest.mark.recent_pyarrow
+
 COUNT = 2_000
 HUGE = 1 << 63
 DECIMAL, LIST = 2, 3

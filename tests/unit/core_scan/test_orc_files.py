@@ -29,6 +29,8 @@ from tests.unit.scan_tables import (
     write,
 )
 
+pytestmark = pytest.mark.recent_pyarrow
+
 
 def orc_field(field_id: int | None, name: str, kind: pa.DataType, **attributes: str) -> pa.Field:
     """A field as writers of Iceberg tables have it; without an id if `None`."""

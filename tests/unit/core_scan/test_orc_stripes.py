@@ -19,6 +19,8 @@ from tests.unit.core_scan.orc_footers import get, parsed, rewritten
 from tests.unit.core_scan.test_orc_files import orc_field, orc_task
 from tests.unit.scan_tables import DELETES, FILES, POS, context, field, leaf, read, schema
 
+pytestmark = pytest.mark.recent_pyarrow
+
 KINDS = {
     "b": (pa.bool_(), "boolean", st.booleans()),
     "i": (pa.int32(), "int", st.integers(-5, 5)),

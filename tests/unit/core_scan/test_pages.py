@@ -33,6 +33,8 @@ from tests.unit.scan_tables import (
     write,
 )
 
+pytestmark = pytest.mark.recent_pyarrow
+
 SMALL = {"write_page_index": True, "max_rows_per_page": 10, "write_batch_size": 5, "use_dictionary": False}
 BOTH = schema(ID, NAME)
 

@@ -8,6 +8,9 @@ import pyarrow as pa
 
 from icefloe import _core
 
+# Before version 21, the IPC writer of pyarrow cuts the child of a list to its part of it, and leaves the offsets as they are.
+_WRITES_OFFSETS_FROM_ZERO = int(pa.__version__.split(".")[0]) >= 21
+
 
 @dataclass(frozen=True)
 class TaskGroup:
@@ -73,6 +76,8 @@ def batch_reader(stream: _core.ScanStream) -> pa.RecordBatchReader:
 
 def batch_to_ipc(batch: pa.RecordBatch) -> bytes:
     """Return one record batch as an Arrow IPC stream."""
+    if not _WRITES_OFFSETS_FROM_ZERO:
+        batch = batch.take(pa.array(range(batch.num_rows), pa.int64()))
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)

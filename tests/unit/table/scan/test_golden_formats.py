@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from icefloe.table import StaticTable
 
+pytestmark = pytest.mark.recent_pyarrow
+
 GOLDEN = Path(__file__).parents[3] / "golden" / "formats"
 # Where the tables were written: their metadata and delete files name it.
 PLACE = Path("/tmp/icefloe-golden-formats/db")
