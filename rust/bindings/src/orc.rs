@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::RecordBatch;
 use arrow_pyarrow::FromPyArrow;
-use arrow_schema::{DataType, Schema, SchemaRef};
+use arrow_schema::{Schema, SchemaRef};
 use bytes::Bytes;
 use icefloe_engine::runtime::block_on;
 use icefloe_engine::scan::{OrcDecoder, OrcReader, register_orc_decoder};
@@ -15,10 +15,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::error::raise;
+use crate::views::pyarrow_major;
 
 const WHAT: &str = "the ORC file";
-/// The first pyarrow that refuses timestamps which nanoseconds do not reach; those before wrap around.
-const CHECKING_PYARROW: u32 = 25;
+/// The first major version of pyarrow that refuses damaged files, where earlier ones end the process, and timestamps
+/// that nanoseconds do not reach, where earlier ones return another timestamp.
+const SOUND_PYARROW: u32 = 25;
 /// Read of a remote file at least: the footer with the first request, much of a stripe with each other.
 const READ_BYTES: u64 = 1 << 20;
 
@@ -26,6 +28,7 @@ struct PyArrowOrc;
 
 impl OrcDecoder for PyArrowOrc {
     fn open(&self, io: &FileIo, location: &str) -> Result<Box<dyn OrcReader>> {
+        check_version(location)?;
         let local = io.local_path(location)?;
         let remote = match &local {
             Some(_) => None,
@@ -50,7 +53,6 @@ impl OrcDecoder for PyArrowOrc {
                 rows: file.getattr("nrows")?.extract()?,
                 stripes: file.getattr("nstripes")?.extract()?,
                 file: file.unbind(),
-                checks_timestamps: checks_timestamps(py)?,
             }) as Box<dyn OrcReader>)
         })
     }
@@ -63,8 +65,6 @@ struct OrcFile {
     rows: u64,
     stripes: usize,
     file: Py<PyAny>,
-    /// Whether timestamps that nanoseconds do not reach are an error and not some other timestamp.
-    checks_timestamps: bool,
 }
 
 impl OrcReader for OrcFile {
@@ -82,11 +82,6 @@ impl OrcReader for OrcFile {
 
     fn stripe(&self, stripe: usize, columns: &[usize]) -> Result<RecordBatch> {
         let fields = self.schema.fields();
-        let mut wanted = columns.iter().filter_map(|column| fields.get(*column));
-        if !self.checks_timestamps && wanted.any(|field| has_timestamps(field.data_type())) {
-            let feature = format!("timestamps in ORC with a pyarrow before {CHECKING_PYARROW}");
-            return Err(Error::unsupported_in(&self.location, feature));
-        }
         // pyarrow takes a dot for the way into a struct.
         let dotted = fields.iter().any(|field| field.name().contains(['.', '`']));
         let names = columns.iter().filter_map(|column| fields.get(*column));
@@ -106,19 +101,15 @@ impl OrcReader for OrcFile {
     }
 }
 
-fn checks_timestamps(py: Python<'_>) -> PyResult<bool> {
-    let version: String = py.import("pyarrow")?.getattr("__version__")?.extract()?;
-    let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
-    Ok(major.is_none_or(|major| major >= CHECKING_PYARROW))
-}
-
-fn has_timestamps(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::Timestamp(..) => true,
-        DataType::List(inner) | DataType::Map(inner, _) => has_timestamps(inner.data_type()),
-        DataType::Struct(fields) => fields.iter().any(|field| has_timestamps(field.data_type())),
-        _ => false,
+fn check_version(location: &str) -> Result<()> {
+    let major = attached(location, pyarrow_major)?;
+    if major >= SOUND_PYARROW {
+        return Ok(());
     }
+    let feature = format!(
+        "reading ORC with pyarrow {major} (damaged files end its process: pip install 'pyarrow>={SOUND_PYARROW}')"
+    );
+    Err(Error::unsupported_in(location, feature))
 }
 
 /// Have Python look at the names of a schema's or a type's fields: Arrow's import panics where one is not UTF-8.
