@@ -36,7 +36,7 @@ from icefloe.types import (
     UnknownType,
     UUIDType,
 )
-from icefloe.types.arrow import DOC_KEY, FIELD_ID_KEY, field_to_arrow, uuid_type
+from icefloe.types.arrow import DOC_KEY, FIELD_ID_KEY, field_to_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -133,7 +133,7 @@ class _ArrowReader:
         if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
             return self.type_of(kind.value_type, number, path)
         if isinstance(kind, pa.BaseExtensionType):
-            return UUIDType() if kind == uuid_type() else self.type_of(kind.storage_type, number, path)
+            return UUIDType() if kind == pa.uuid() else self.type_of(kind.storage_type, number, path)
         if types.is_struct(kind):
             return StructType(*self.fields(_children(kind), number, f"{path}."))
         if types.is_map(kind):

@@ -15,17 +15,6 @@ FIELD_ID_KEY = b"PARQUET:field_id"
 DOC_KEY = b"doc"
 
 
-def uuid_type() -> pa.DataType:
-    """Return the Arrow type of UUIDs: the extension type ``arrow.uuid``, or its storage with a pyarrow before 18.
-
-    >>> uuid_type().equals(pa.uuid())
-    True
-    """
-    import pyarrow as pa
-
-    return pa.uuid() if hasattr(pa, "uuid") else pa.binary(16)
-
-
 def storage_schema(schema: pa.Schema) -> pa.Schema:
     """Return a schema with the storage types of its extension types, which Arrow's kernels compare, group and join.
 
@@ -93,7 +82,7 @@ def primitive_to_arrow(kind: PrimitiveType) -> pa.DataType:
         "timestamp_ns": pa.timestamp("ns"),
         "timestamptz_ns": pa.timestamp("ns", "UTC"),
         "string": pa.string(),
-        "uuid": uuid_type(),
+        "uuid": pa.uuid(),
         "binary": pa.binary(),
         "unknown": pa.null(),
     }
