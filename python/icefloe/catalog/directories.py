@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from icefloe.exceptions import FileAlreadyExistsError, MissingFileError, StorageError
-from icefloe.table.metadata_files import LEFTOVER_PREFIX, METADATA_DIRECTORY
+from icefloe.table.metadata_files import DATA_DIRECTORY, LEFTOVER_PREFIX, METADATA_DIRECTORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +65,17 @@ def children(directory: Path) -> list[Path]:
         except (FileNotFoundError, NotADirectoryError):
             return []
         return [child for child in found if not child.name.startswith(".") and child.is_dir()]
+
+
+def tables_below(directory: Path) -> Iterator[Path]:
+    """Yield the tables in a directory and in the namespaces below it, without the targets of links."""
+    for child in children(directory):
+        if child.is_symlink():
+            continue
+        if is_table(child):
+            yield child
+        elif child.name not in (METADATA_DIRECTORY, DATA_DIRECTORY):
+            yield from tables_below(child)
 
 
 def create_directory(directory: Path) -> None:

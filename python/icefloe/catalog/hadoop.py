@@ -22,6 +22,7 @@ from icefloe.catalog.directories import (
     is_directory,
     is_table,
     storage_errors,
+    tables_below,
 )
 from icefloe.catalog.hadoop_versions import create, publish, take_back
 from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
@@ -46,7 +47,9 @@ from icefloe.table import Table
 from icefloe.table.commit.environment import SYSTEM, Environment
 from icefloe.table.commit.response import CommitTableResponse
 from icefloe.table.metadata_files import (
+    DATA_DIRECTORY,
     LEFTOVER_PREFIX,
+    METADATA_DIRECTORY,
     PATH_PROPERTY,
     hadoop_location,
     hadoop_version,
@@ -115,8 +118,10 @@ class HadoopCatalog(Catalog):
         _check_hadoop_table(metadata)
         if newest_hadoop_location(self.file_io(own), own) is not None:
             raise TableAlreadyExistsError(f"Table {dotted(identifier)} already exists in catalog {self.name!r}")
+        directory = self._directory(to_identifier(identifier))
+        self._check_no_namespace(identifier, directory)
         try:
-            published = create(self.file_io(own), metadata, self._directory(to_identifier(identifier)))
+            published = create(self.file_io(own), metadata, directory)
         except CommitFailedException as error:
             raise TableAlreadyExistsError(
                 f"Table {dotted(identifier)} already exists in catalog {self.name!r}"
@@ -291,6 +296,16 @@ class HadoopCatalog(Catalog):
             f"Table does not exist: {dotted(identifier)} in catalog {self.name!r}: no metadata below {own}"
         )
 
+    def _check_no_namespace(self, identifier: str | Identifier, directory: Path) -> None:
+        """Refuse a table in the directory of a namespace with content, which a drop of the table would delete."""
+        own = (METADATA_DIRECTORY, DATA_DIRECTORY)
+        held = sorted(child.name for child in children(directory) if child.name not in own or is_table(child))
+        if held:
+            raise ValidationError(
+                f"table {dotted(identifier)}: {directory} is the directory of a namespace, which holds {', '.join(held[:5])}; "
+                "choose another name for the table"
+            )
+
     def _existing_namespace(self, namespace: str | Identifier) -> Identifier:
         levels = to_identifier(namespace)
         directory = self._directory(levels)
@@ -310,6 +325,10 @@ class HadoopCatalog(Catalog):
             raise ValidationError(
                 f"table {dotted(identifier)}: {directory} is a link to {os.path.realpath(directory)}; remove the link and the "
                 "directory behind it yourself"
+            )
+        for below in tables_below(directory):
+            raise ValidationError(
+                f"table {dotted(identifier)}: its directory holds another table, {below}; drop that table first"
             )
         try:
             hide(directory)

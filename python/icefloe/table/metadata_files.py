@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from icefloe.io import FileIO
 
 METADATA_DIRECTORY = "metadata"
+DATA_DIRECTORY = "data"
 LEFTOVER_PREFIX = ".icefloe-"
 """Begins the names of files and directories that get another name when they are finished; a killed writer leaves them."""
 VERSION_HINT = "version-hint.text"

@@ -101,6 +101,27 @@ def test_table_in_a_directory_that_has_files_is_created_once(hadoop_catalog, tab
     assert not [path for path in Path(table.location()).parent.iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.parametrize("name", ["t", "data"])
+def test_table_in_the_directory_of_a_namespace_with_tables_is_refused(hadoop_catalog, name):
+    hadoop_catalog.create_namespace("db.level")
+    hadoop_catalog.create_table(f"db.level.{name}", SCHEMA).append(ROWS)
+    with pytest.raises(ValidationError, match=f"directory of a namespace, which holds {name}; choose another name"):
+        hadoop_catalog.create_table("db.level", SCHEMA)
+    assert hadoop_catalog.load_table(f"db.level.{name}").scan().count() == 2
+
+
+def test_drop_of_a_table_that_holds_another_is_refused_and_changes_nothing(hadoop_catalog, table):
+    inner = Path(table.location()) / "level" / "inner"
+    shutil.copytree(table.location(), inner)
+    (Path(table.location()) / "link").symlink_to(Path(table.location()).parent)
+    with pytest.raises(ValidationError, match=f"holds another table, {inner}; drop that table first"):
+        hadoop_catalog.drop_table("db.t")
+    assert hadoop_catalog.load_table("db.t").scan().count() == 2
+    shutil.rmtree(inner)
+    hadoop_catalog.drop_table("db.t")
+    assert not Path(table.location()).exists()
+
+
 def test_drop_of_a_link_is_refused_and_changes_nothing(hadoop_catalog, table, tmp_path):
     moved = tmp_path / "moved"
     Path(table.location()).rename(moved)
