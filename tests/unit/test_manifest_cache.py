@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from icefloe import _core
 from icefloe.exceptions import CorruptFileError, MissingFileError, ValidationError
+from icefloe.manifest import clear_manifest_cache
 
 from tests.unit.test_core_plan import Table, data_file, leaf, paths
 
@@ -100,3 +101,24 @@ def test_the_parts_used_longest_ago_make_room(tmp_path, table):
 def test_a_property_that_says_nothing_is_refused(table, name, value):
     with pytest.raises(ValidationError, match=f"{PREFIX}{name}".replace(".", r"\.")):
         with_properties(table, **{name: value}).plan()
+
+
+def test_clear_manifest_cache_makes_the_next_plan_read_manifests_again(table):
+    first = table.plan()
+    manifest = Path(table.manifests[0]["manifest_path"][0].as_py())
+    whole, times = manifest.read_bytes(), manifest.stat()
+    spoil(table)
+    assert paths(table.plan()) == paths(first)
+    clear_manifest_cache()
+    with pytest.raises(CorruptFileError):
+        table.plan()
+    manifest.write_bytes(whole)
+    os.utime(manifest, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert paths(table.plan()) == paths(first)
+    spoil(table)
+    assert paths(table.plan()) == paths(first)
+
+
+def test_clear_manifest_cache_is_harmless_where_nothing_is_kept():
+    clear_manifest_cache()
+    clear_manifest_cache()

@@ -76,6 +76,9 @@ def plan(
     Spec: Scan Planning.
     """
 
+def clear_manifest_cache() -> None:
+    """Drop what planning keeps of manifests in this process; the next plan reads them again."""
+
 def own_deletes(files: BatchLike, deletes: BatchLike) -> tuple[pa.RecordBatch, pa.RecordBatch]:
     """Return some of a plan's files with only the delete files they need, runs of rows changed accordingly.
 

@@ -12,6 +12,7 @@ from icefloe.manifest.data_file import (
     ManifestEntry,
     partition_of,
 )
+from icefloe.manifest.manifest_cache import clear_manifest_cache
 from icefloe.manifest.manifest_file import ManifestFile, PartitionFieldSummary, read_manifest_list
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "ManifestEntryStatus",
     "ManifestFile",
     "PartitionFieldSummary",
+    "clear_manifest_cache",
     "partition_of",
     "read_manifest_list",
 ]

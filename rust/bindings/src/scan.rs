@@ -46,6 +46,12 @@ fn plan_scan(
     Ok(ScanPlan { plan: plan.map_err(raise)? })
 }
 
+/// Drop what planning keeps of manifests in this process.
+#[pyfunction]
+fn clear_manifest_cache(py: Python<'_>) -> PyResult<()> {
+    py.detach(plan::clear_cache).map_err(raise)
+}
+
 /// What a scan will read.
 #[pyclass(frozen, module = "icefloe._core")]
 struct ScanPlan {
@@ -215,6 +221,7 @@ impl ScanIterator {
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ScanPlan>()?;
     module.add_function(wrap_pyfunction!(plan_scan, module)?)?;
+    module.add_function(wrap_pyfunction!(clear_manifest_cache, module)?)?;
     module.add_class::<ScanStream>()?;
     module.add_class::<ScanIterator>()?;
     module.add_function(wrap_pyfunction!(own_deletes, module)?)?;

@@ -34,6 +34,18 @@ struct Settings {
     expiration: Option<Duration>,
 }
 
+/// Drop everything that this process keeps of manifests; plans that are running keep what they hold.
+///
+/// # Errors
+/// [`crate::Error::Internal`] where the cache of this process cannot be reached.
+pub fn clear_cache() -> Result<()> {
+    let parts = CACHE.get(|| Ok(Mutex::default()))?;
+    let cleared = std::mem::take(&mut *parts.lock().unwrap_or_else(PoisonError::into_inner));
+    // Freed after the lock is released: other plans do not wait for it.
+    drop(cleared);
+    Ok(())
+}
+
 impl Settings {
     /// `None` where the cache is disabled.
     fn of(properties: &BTreeMap<String, String>) -> Result<Option<Self>> {

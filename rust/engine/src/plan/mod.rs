@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 use icefloe_format::manifest::Stats;
 
+pub use cache::clear_cache;
 pub use changes::{PlanChanges, changes};
 pub use context::TableContext;
 pub use counters::PlanCounters;
