@@ -217,6 +217,20 @@ def test_old_version_1_layout_is_read() -> None:
     assert metadata.next_sequence_number() == 0
 
 
+def test_version_1_metadata_without_sort_orders_is_unsorted_whatever_the_default_id() -> None:
+    value = json.loads(
+        to_json(
+            new_table_metadata(
+                Schema(NestedField(1, "a", "int")), PartitionSpec(), UNSORTED_SORT_ORDER, "/t", {"format-version": 1}
+            )
+        )
+    )
+    del value["sort-orders"]
+    metadata = TableMetadataUtil.parse_obj({**value, "default-sort-order-id": 1})
+    assert metadata.sort_order() == UNSORTED_SORT_ORDER
+    assert json.loads(to_json(metadata))["default-sort-order-id"] == 0
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [

@@ -240,6 +240,10 @@ READ: dict[str, dict[str, bool | str]] = {
         "unknown default spec": False,
         "unknown default order": False,
         "v1 without table-uuid": True,
+        **{
+            f"v1 in full without {key}": True
+            for key in ("table-uuid", "current-schema-id", "default-spec-id", "default-sort-order-id")
+        },
         "v1 with table-uuid null": True,
         "v2 without last-sequence-number": True,
         **{f"{version} with {key} null": True for version in ("v1", "v2", "v3") for key in ("refs", "properties")},

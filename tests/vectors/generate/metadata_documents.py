@@ -82,6 +82,29 @@ V1 = {
     "snapshots": [V1_SNAPSHOT],
     "snapshot-log": LOG[:1],
 }
+# Version 1 as writers of version 2 write it: with the lists that version 1 may leave out.
+V1_IN_FULL = {
+    **V1,
+    "schemas": [SCHEMA],
+    "current-schema-id": 0,
+    "partition-specs": [SPEC],
+    "default-spec-id": 0,
+    "last-partition-id": 1000,
+    "sort-orders": V2["sort-orders"],
+    "default-sort-order-id": 1,
+    "refs": {"main": {"snapshot-id": 10, "type": "branch"}},
+    "statistics": [],
+    "partition-statistics": [],
+    "metadata-log": [],
+}
+OPTIONAL_TOGETHER = (
+    ("schemas", "current-schema-id"),
+    ("partition-specs", "default-spec-id"),
+    ("partition-specs", "default-spec-id", "last-partition-id"),
+    ("sort-orders", "default-sort-order-id"),
+    ("refs", "snapshot-log", "metadata-log"),
+    ("snapshots", "current-snapshot-id", "snapshot-log", "refs"),
+)
 V3 = {**V2, "format-version": 3, "next-row-id": 5}
 
 
@@ -113,6 +136,10 @@ def metadata() -> dict[str, Any]:
         cases |= {f"{version} with {key} null": {**document, key: None} for key in nulls}
     cases |= {f"v2 snapshot without {key}": inside(V2, f"snapshots/1/{key}", ...) for key in SECOND}
     cases |= {f"v2 snapshot with {key} null": inside(V2, f"snapshots/1/{key}", None) for key in SECOND}
+    cases |= {f"v1 in full without {key}": without(V1_IN_FULL, key) for key in V1_IN_FULL if key != "format-version"}
+    cases |= {f"v1 in full without {', '.join(keys)}": without(V1_IN_FULL, *keys) for keys in OPTIONAL_TOGETHER}
+    lists = ("schemas", "partition-specs", "sort-orders", "snapshots")
+    cases |= {f"v1 in full with {key} empty": {**V1_IN_FULL, key: []} for key in lists}
     tag = {"snapshot-id": 10, "type": "tag", "max-ref-age-ms": 5}
     branch = {
         "snapshot-id": 10,
@@ -122,6 +149,11 @@ def metadata() -> dict[str, Any]:
         "max-ref-age-ms": 4,
     }
     return cases | {
+        "v1 in full": V1_IN_FULL,
+        "v1 schema without an id": inside(V1, "schema/schema-id", ...),
+        "v1 schema with an id": inside(V1, "schema/schema-id", 3),
+        "v1 never written to": without(V1, "snapshots", "snapshot-log", "current-snapshot-id", "properties"),
+        "v1 unpartitioned": {**V1, "partition-spec": []},
         "v1 with schemas": {**V1, "schemas": [SCHEMA], "current-schema-id": 0},
         "v1 with schemas alone": {**without(V1, "schema"), "schemas": [SCHEMA], "current-schema-id": 0},
         "v1 with specs": {**V1, "partition-specs": [SPEC], "default-spec-id": 0, "last-partition-id": 1000},

@@ -258,6 +258,8 @@ class TableMetadataV1(TableMetadata):
         if "partition-specs" not in data and isinstance(fields, list):
             data["partition-specs"] = [{"spec-id": INITIAL_PARTITION_SPEC_ID, "fields": fields}]
             data["default-spec-id"] = INITIAL_PARTITION_SPEC_ID
+        if "sort-orders" not in data:
+            data["default-sort-order-id"] = UNSORTED_SORT_ORDER_ID
         if "last-partition-id" not in data and isinstance(data.get("partition-specs"), list):
             specs = [
                 spec if isinstance(spec, PartitionSpec) else PartitionSpec(**spec) for spec in data["partition-specs"]
