@@ -60,7 +60,7 @@ class Literal(Generic[L_co]):
         return bool(self._value >= other._value)
 
     def __hash__(self) -> int:
-        return hash((type(self), self._value))
+        return hash(self._value)
 
     def __str__(self) -> str:
         return str(self._value)

@@ -286,3 +286,9 @@ def test_expressions_dump_the_json_of_the_rest_protocol() -> None:
     assert (EqualTo("a", 5).type, expression.type, EqualTo("a", 5).value) == ("eq", "and", 5)
     assert EqualTo("a", 5).as_bound is BoundEqualTo
     assert BoundEqualTo.as_unbound is EqualTo
+
+
+def test_literals_hash_as_their_values_so_that_sets_of_them_print_in_one_order() -> None:
+    assert hash(literal(5)) == hash(5)
+    assert str(frozenset(map(literal, range(9)))) == f"frozenset({{{', '.join(map(repr, map(literal, range(9))))}}})"
+    assert literal(5) != literal(5.0)
