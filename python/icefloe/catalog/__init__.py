@@ -1,7 +1,7 @@
 """Catalogs: from names of tables to the tables themselves."""
 
 from icefloe.catalog.catalog import Catalog, PropertiesUpdateSummary
-from icefloe.catalog.load import load_catalog
+from icefloe.catalog.load import load_catalog, load_in_memory, load_sql
 from icefloe.catalog.property_names import (
     BOTOCORE_SESSION,
     EXTERNAL_TABLE,
@@ -41,4 +41,6 @@ __all__ = [
     "Catalog",
     "PropertiesUpdateSummary",
     "load_catalog",
+    "load_in_memory",
+    "load_sql",
 ]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from icefloe.catalog.catalog import Catalog
+    from icefloe.typedef import Properties
 
 PROPERTIES = {
     "sql": {"uri", "warehouse", "echo", "init_catalog_tables"},
@@ -60,7 +61,7 @@ def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
             f"catalog {own_name!r} of type {kind!r} has no property {', '.join(map(repr, unknown))}; it has "
             f"{', '.join(sorted(known))} and storage properties ({', '.join(STORAGE_PREFIXES)})"
         )
-    return _constructors()[kind](own_name, **merged)
+    return _constructors()[kind](own_name, merged)
 
 
 def _type(name: str, properties: dict[str, str]) -> str:
@@ -91,12 +92,17 @@ def _inferred_type(name: str, properties: dict[str, str]) -> str:
     raise ValidationError(f"catalog {name!r} needs a property 'type': sql, hadoop or memory")
 
 
-def _constructors() -> dict[str, Callable[..., Catalog]]:
-    return {"sql": _sql, "hadoop": HadoopCatalog, "memory": InMemoryCatalog}
+def load_sql(name: str, conf: Properties) -> Catalog:
+    """Return a catalog in a database, from properties alone: no configuration file and no environment variable is read.
 
+    Args:
+        name: The catalog's name.
+        conf: Properties of the catalog, `uri` and `warehouse` among them.
 
-def _sql(name: str, **properties: str) -> Catalog:
-    """SQLAlchemy is an extra, imported for those who ask for it."""
+    Raises:
+        ImportError: SQLAlchemy, an extra, is not installed.
+        ValidationError: A property is missing or has no meaning.
+    """
     try:
         from icefloe.catalog.sql import SqlCatalog
     except ModuleNotFoundError as error:
@@ -104,4 +110,21 @@ def _sql(name: str, **properties: str) -> Catalog:
             raise
         raise ImportError(f"catalog {name!r}, of type sql, needs SQLAlchemy: pip install sqlalchemy") from error
 
-    return SqlCatalog(name, **properties)
+    return SqlCatalog(name, **conf)
+
+
+def load_in_memory(name: str, conf: Properties) -> Catalog:
+    """Return a catalog in this process's memory, from properties alone; `warehouse` may be among them.
+
+    >>> load_in_memory("scratch", {}).list_namespaces()
+    []
+    """
+    return InMemoryCatalog(name, **conf)
+
+
+def _constructors() -> dict[str, Callable[[str, Properties], Catalog]]:
+    return {
+        "sql": load_sql,
+        "hadoop": lambda name, conf: HadoopCatalog(name, **conf),
+        "memory": load_in_memory,
+    }

@@ -1,12 +1,14 @@
 import sys
 
 import pytest
-from icefloe.catalog import load_catalog
+from icefloe.catalog import load_catalog, load_in_memory, load_sql
 from icefloe.catalog.configuration import catalog_properties
 from icefloe.catalog.hadoop import HadoopCatalog
 from icefloe.catalog.memory import InMemoryCatalog
 from icefloe.catalog.sql import SqlCatalog
 from icefloe.exceptions import ValidationError
+from icefloe.schema import Schema
+from icefloe.types import NestedField
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +68,23 @@ def test_sql_catalog_without_sqlalchemy_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     with pytest.raises(ImportError, match="catalog 'x', of type sql, needs SQLAlchemy: pip install sqlalchemy"):
         load_catalog("x", type="sql", uri="sqlite://")
+
+
+def test_load_sql_takes_properties_as_a_mapping_and_reads_no_configuration(monkeypatch, tmp_path):
+    monkeypatch.setenv("ICEFLOE_CATALOG__X__WAREHOUSE", "/nowhere")
+    properties = {"type": "sql", "uri": f"sqlite:///{tmp_path}/c.db", "warehouse": str(tmp_path / "w")}
+    catalog = load_sql("x", properties)
+    assert isinstance(catalog, SqlCatalog)
+    catalog.create_namespace("db")
+    assert catalog.create_table("db.t", Schema(NestedField(1, "a", "int"))).location().startswith(str(tmp_path))
+    assert load_catalog("x", **properties).list_tables("db") == [("db", "t")]
+
+
+def test_load_in_memory_takes_properties_as_a_mapping(tmp_path):
+    catalog = load_in_memory("x", {"type": "in-memory", "warehouse": str(tmp_path)})
+    assert isinstance(catalog, InMemoryCatalog)
+    catalog.create_namespace("db")
+    assert catalog.create_table("db.t", Schema(NestedField(1, "a", "int"))).location().startswith(str(tmp_path))
 
 
 def test_environment_names_properties():
