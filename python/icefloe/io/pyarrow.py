@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, cast
 import pyarrow as pa
 
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.io.arrow_expression import expression_to_pyarrow
+from icefloe.io.arrow_visitor import PyArrowSchemaVisitor, children, is_list, visit_pyarrow
 from icefloe.io.file_io import FileIO
 from icefloe.schema import Schema
 from icefloe.typedef import EMPTY_DICT
@@ -42,6 +44,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from icefloe.table.name_mapping import NameMapping
+
+__all__ = [
+    "LIST_ELEMENT_NAME",
+    "MAP_KEY_NAME",
+    "MAP_VALUE_NAME",
+    "PYARROW_FIELD_DOC_KEY",
+    "PYARROW_PARQUET_FIELD_ID_KEY",
+    "UTC_ALIASES",
+    "PyArrowFileIO",
+    "PyArrowSchemaVisitor",
+    "expression_to_pyarrow",
+    "pyarrow_to_schema",
+    "schema_to_pyarrow",
+    "visit_pyarrow",
+]
 
 PYARROW_PARQUET_FIELD_ID_KEY = FIELD_ID_KEY
 PYARROW_FIELD_DOC_KEY = DOC_KEY
@@ -135,7 +152,7 @@ class _ArrowReader:
         if isinstance(kind, pa.BaseExtensionType):
             return UUIDType() if kind == pa.uuid() else self.type_of(kind.storage_type, number, path)
         if types.is_struct(kind):
-            return StructType(*self.fields(_children(kind), number, f"{path}."))
+            return StructType(*self.fields(children(kind), number, f"{path}."))
         if types.is_map(kind):
             key, value = kind.key_field, kind.item_field
             return MapType(
@@ -145,7 +162,7 @@ class _ArrowReader:
                 self.type_of(value.type, number, f"{path}.value"),
                 not value.nullable,
             )
-        if _is_list(kind):
+        if is_list(kind):
             element = kind.value_field
             return ListType(
                 number(element), self.type_of(element.type, number, f"{path}.element"), not element.nullable
@@ -216,21 +233,6 @@ _PRIMITIVES: list[tuple[Callable[[pa.DataType], bool], PrimitiveType]] = [
 ]
 
 
-def _is_list(kind: pa.DataType) -> bool:
-    types = pa.types
-    names = ("is_list", "is_large_list", "is_fixed_size_list", "is_list_view", "is_large_list_view")
-    return any(getattr(types, name)(kind) for name in names if hasattr(types, name))
-
-
-def _children(kind: pa.DataType) -> list[pa.Field]:
-    """Return the fields directly below a nested type."""
-    if pa.types.is_map(kind):
-        return [kind.key_field, kind.item_field]
-    if _is_list(kind):
-        return [kind.value_field]
-    return [kind.field(position) for position in range(kind.num_fields)]
-
-
 def _has_all_ids(fields: Iterable[pa.Field]) -> bool:
     """Return whether every field of every depth has an id; ValidationError if only some have."""
     found = [bool(field.metadata and FIELD_ID_KEY in field.metadata) for field in _every(fields)]
@@ -242,7 +244,7 @@ def _has_all_ids(fields: Iterable[pa.Field]) -> bool:
 def _every(fields: Iterable[pa.Field]) -> Iterable[pa.Field]:
     for field in fields:
         yield field
-        yield from _every(_children(field.type))
+        yield from _every(children(field.type))
 
 
 def _id_of(field: pa.Field) -> int:
