@@ -162,7 +162,8 @@ class PointerCatalog(Catalog):
     ) -> CommitTableResponse:
         namespace, name = split_table_identifier(table.name())
         location = self._existing_pointer(namespace, name)
-        current = table.metadata if location == table.metadata_location else self._read(location)
+        loaded, loaded_location = table.version
+        current = loaded if location == loaded_location else self._read(location)
         updated = updated_metadata(current, requirements, updates, location)
         if updated is current:
             return CommitTableResponse(current, location)

@@ -32,9 +32,27 @@ class TableFacts:
 
     def __init__(self, identifier: Identifier, metadata: TableMetadata, metadata_location: str, io: FileIO) -> None:
         self._identifier = identifier
-        self.metadata = metadata
-        self.metadata_location = metadata_location
+        self._version = (metadata, metadata_location)
         self.io = io
+
+    @property
+    def version(self) -> tuple[TableMetadata, str]:
+        """The table's metadata and the location of its file, which belong together even while another thread moves the handle."""
+        return self._version
+
+    @property
+    def metadata(self) -> TableMetadata:
+        """The table's metadata."""
+        return self._version[0]
+
+    @metadata.setter
+    def metadata(self, metadata: TableMetadata) -> None:
+        self._version = (metadata, self._version[1])
+
+    @property
+    def metadata_location(self) -> str:
+        """The file that the metadata came from."""
+        return self._version[1]
 
     def name(self) -> Identifier:
         """Return the table's identifier: namespace levels and name."""

@@ -83,8 +83,13 @@ class Table(ReadableTable):
         fresh = self.catalog.load_table(self._identifier)
         if str(fresh.metadata.table_uuid).lower() != str(self.metadata.table_uuid).lower():
             raise ValidationError(f"table {'.'.join(self._identifier)} was dropped and created anew; load it again")
-        self.metadata, self.metadata_location, self.io = fresh.metadata, fresh.metadata_location, fresh.io
+        self.io = fresh.io
+        self.show(*fresh.version)
         return self
+
+    def show(self, metadata: TableMetadata, metadata_location: str) -> None:
+        """Move the handle to a version of the table, in one step."""
+        self._version = (metadata, metadata_location)
 
     @property
     def catalog(self) -> TableCatalog:

@@ -53,9 +53,15 @@ class CommittingCatalog(Protocol):
 class CommittingTable(Protocol):
     """What a transaction needs of a table handle."""
 
-    metadata: TableMetadata
-    metadata_location: str
     io: FileIO
+
+    @property
+    def metadata(self) -> TableMetadata:
+        """The version that the handle shows."""
+
+    @property
+    def version(self) -> tuple[TableMetadata, str]:
+        """The version that the handle shows, and the location of its metadata file."""
 
     @property
     def catalog(self) -> CommittingCatalog:
@@ -66,6 +72,9 @@ class CommittingTable(Protocol):
 
     def refresh(self) -> Any:
         """Load the table's newest version into the handle."""
+
+    def show(self, metadata: TableMetadata, metadata_location: str) -> None:
+        """Move the handle to a version of the table."""
 
 
 class Transaction:
@@ -242,8 +251,7 @@ class Transaction:
             self._forget()
             raise
         changes = self._forget()
-        self._table.metadata = response.metadata
-        self._table.metadata_location = response.metadata_location
+        self._table.show(response.metadata, response.metadata_location)
         self._start(response.metadata)
         for change in changes:
             change.committed()
@@ -255,37 +263,40 @@ class Transaction:
         for attempt in policy.tries(self.environment):
             if attempt > 1:
                 self._table.refresh()
-                if self._took_effect():
-                    return CommitTableResponse(self._table.metadata, self._table.metadata_location)
-                self._stage_again(attempt)
+                # Another thread may move the handle again while the changes are staged.
+                metadata, location = self._table.version
+                if self._took_effect(metadata):
+                    return CommitTableResponse(metadata, location)
+                self._stage_again(metadata, attempt)
             try:
                 return self._table.catalog.commit_table(self._table, self._requirements, self._updates)
             except CommitFailedException as error:
                 failure = error
         with suppress(IcebergError):
             self._table.refresh()
-        if self._took_effect():
-            return CommitTableResponse(self._table.metadata, self._table.metadata_location)
+        metadata, location = self._table.version
+        if self._took_effect(metadata):
+            return CommitTableResponse(metadata, location)
         raise CommitFailedException(
             f"table {'.'.join(self._table.name())}: not committed after {policy.retries + 1} tries; raise "
             f"commit.retry.num-retries when many writers share the table. Last failure: {failure}"
         ) from failure
 
-    def _took_effect(self) -> bool:
+    def _took_effect(self, newest: TableMetadata) -> bool:
         """Whether the newest version has a snapshot of this transaction although the catalog reported a conflict.
 
         A request that is sent twice meets its own effect. Snapshot ids stay the same over all attempts.
         """
         staged = (update.snapshot.snapshot_id for update in self._updates if isinstance(update, AddSnapshotUpdate))
-        return any(self._table.metadata.snapshot_by_id(snapshot_id) is not None for snapshot_id in staged)
+        return any(newest.snapshot_by_id(snapshot_id) is not None for snapshot_id in staged)
 
-    def _stage_again(self, attempt: int) -> None:
+    def _stage_again(self, newest: TableMetadata, attempt: int) -> None:
         """Put the changes on top of what others committed. Changes that rest on what is gone fail here, for good."""
-        self._rebase(self._table.metadata)
+        self._rebase(newest)
         for change in self._changes:
             self._stage(change, attempt)
         for requirement in self._requirements:
-            requirement.validate(self._table.metadata)
+            requirement.validate(newest)
 
     def _stage(self, change: Change, attempt: int) -> None:
         change.validate(Versions(self._loaded, self._newest, self._working))

@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import pyarrow as pa
 import pytest
 from icefloe.exceptions import SchemaMismatchError, ValidationError
+from icefloe.table import Table
 from icefloe.types import StringType
 
 
@@ -117,3 +120,42 @@ def test_partition_summaries_are_written_when_asked(catalog, rows):
     assert summary["partition-summaries-included"] == "true"
     assert summary["partitions.kind=a"].startswith("added-data-files=1,added-records=2,")
     assert summary["changed-partition-count"] == "2"
+
+
+def test_append_commits_although_another_thread_moves_its_handle_while_it_is_retried(catalog, new_table, rows):
+    table = new_table(properties={"commit.retry.min-wait-ms": "1"})
+    clock, waiting = catalog.environment.now_ms, []
+
+    def append_meanwhile():
+        if waiting:
+            table.append(waiting.pop())
+        return clock()
+
+    catalog.environment = replace(catalog.environment, now_ms=append_meanwhile)
+    transaction = table.transaction()
+    transaction.append(rows((7, "x", 1.0)))
+    catalog.load_table("db.t").append(rows((8, "x", 1.0)))
+    waiting.append(rows((9, "x", 1.0)))
+    transaction.commit_transaction()
+    assert catalog.load_table("db.t").scan("id > 6").count() == 3
+
+
+def test_handle_that_two_threads_move_loses_no_commit(catalog, new_table, rows):
+    table = new_table()
+    transaction = table.transaction()
+    transaction.append(rows((7, "x", 1.0)))
+    older = {name: value for name, value in vars(table).items() if name.startswith(("metadata", "_version"))}
+
+    class Overtaken(Table):
+        """A handle that a slower thread moves back at the first chance."""
+
+        def __setattr__(self, name, value):
+            super().__setattr__(name, value)
+            if name in older:
+                self.__dict__.update(older)
+                self.__class__ = Table
+
+    table.__class__ = Overtaken
+    table.append(rows((8, "x", 1.0)))
+    transaction.commit_transaction()
+    assert catalog.load_table("db.t").scan("id > 6").count() == 2
