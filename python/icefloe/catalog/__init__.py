@@ -1,6 +1,7 @@
 """Catalogs: from names of tables to the tables themselves."""
 
 from icefloe.catalog.catalog import Catalog, PropertiesUpdateSummary
+from icefloe.catalog.configuration import list_catalogs
 from icefloe.catalog.load import load_catalog, load_in_memory, load_sql
 from icefloe.catalog.property_names import (
     BOTOCORE_SESSION,
@@ -40,6 +41,7 @@ __all__ = [
     "WAREHOUSE_LOCATION",
     "Catalog",
     "PropertiesUpdateSummary",
+    "list_catalogs",
     "load_catalog",
     "load_in_memory",
     "load_sql",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from icefloe.exceptions import ValidationError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 FILE_NAMES = (".icefloe.yaml", ".pyiceberg.yaml")
 PREFIXES = ("PYICEBERG_CATALOG__", "ICEFLOE_CATALOG__")
@@ -24,6 +24,28 @@ def catalog_properties(name: str, environment: Mapping[str, str] | None = None) 
     """
     variables = os.environ if environment is None else environment
     return {**_from_files(name, variables), **_from_environment(name, variables)}
+
+
+def list_catalogs() -> list[str]:
+    """Return the names of the catalogs that configuration files and environment describe: those of files first.
+
+    Files and variables are the ones that :func:`icefloe.catalog.load_catalog` reads. Names of variables are in lower case; a variable of a catalog
+    that a file describes adds no name.
+
+    Raises:
+        ValidationError: A configuration file is not what it should be.
+    """
+    names: dict[str, str] = {}
+    for path in _files(os.environ):
+        for name in _catalogs(path):
+            names.setdefault(_folded(name), name)
+    for prefix in PREFIXES:
+        for variable in os.environ:
+            if variable.upper().startswith(prefix):
+                owner, _, key = variable[len(prefix) :].partition("__")
+                if owner != "" and key != "":
+                    names.setdefault(_folded(owner), owner.lower())
+    return list(names.values())
 
 
 def _from_environment(name: str, variables: Mapping[str, str]) -> dict[str, str]:
@@ -49,16 +71,22 @@ def _folded(name: str) -> str:
 
 
 def _from_files(name: str, variables: Mapping[str, str]) -> dict[str, str]:
+    for path in _files(variables):
+        catalogs = _catalogs(path)
+        if name in catalogs:
+            return _flat(catalogs[name], path)
+    return {}
+
+
+def _files(variables: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the configuration files that exist; of a catalog in several of them the first counts."""
     directories = [Path(variables[home]) for home in HOMES if home in variables]
     directories += [Path.home(), Path.cwd()]
     for directory in directories:
         for file_name in FILE_NAMES:
             path = directory / file_name
             if path.is_file():
-                catalogs = _catalogs(path)
-                if name in catalogs:
-                    return _flat(catalogs[name], path)
-    return {}
+                yield path
 
 
 def _catalogs(path: Path) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 import sys
 
 import pytest
-from icefloe.catalog import load_catalog, load_in_memory, load_sql
+from icefloe.catalog import list_catalogs, load_catalog, load_in_memory, load_sql
 from icefloe.catalog.configuration import catalog_properties
 from icefloe.catalog.hadoop import HadoopCatalog
 from icefloe.catalog.memory import InMemoryCatalog
@@ -9,6 +9,7 @@ from icefloe.catalog.sql import SqlCatalog
 from icefloe.exceptions import ValidationError
 from icefloe.schema import Schema
 from icefloe.types import NestedField
+from pyiceberg.utils.config import Config
 
 
 @pytest.fixture(autouse=True)
@@ -113,3 +114,21 @@ def test_file_that_is_not_yaml_is_refused_by_name(tmp_path):
     (tmp_path / ".icefloe.yaml").write_text("catalog: [\n")
     with pytest.raises(ValidationError, match=r"\.icefloe\.yaml is not YAML"):
         catalog_properties("lake")
+
+
+def test_list_catalogs_names_those_of_files_and_environment(monkeypatch, tmp_path):
+    assert list_catalogs() == []
+    home, work = tmp_path / "home", tmp_path / "work"
+    for directory in (home, work):
+        directory.mkdir()
+    monkeypatch.setenv("PYICEBERG_HOME", str(home))
+    monkeypatch.chdir(work)
+    (home / ".pyiceberg.yaml").write_text("catalog:\n  my-cat:\n    uri: sqlite:///a\n  second:\n    type: memory\n")
+    assert list_catalogs() == Config().get_known_catalogs() == ["my-cat", "second"]
+    (work / ".icefloe.yaml").write_text("catalog:\n  second: {type: sql}\n  third: {type: memory}\n")
+    monkeypatch.setenv("ICEFLOE_CATALOG__MY_CAT__WAREHOUSE", "/w")
+    monkeypatch.setenv("PYICEBERG_CATALOG__FOURTH__URI", "sqlite:///b")
+    monkeypatch.setenv("PYICEBERG_CATALOG__", "nothing")
+    assert list_catalogs() == ["my-cat", "second", "third", "fourth"]
+    for name in list_catalogs():
+        assert catalog_properties(name) != {}
