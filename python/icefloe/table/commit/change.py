@@ -38,8 +38,8 @@ class Change(Protocol):
     def stage(self, base: TableMetadata, attempt: int) -> Staged:
         """Return updates and requirements of this change on top of `base`."""
 
-    def committed(self) -> None:
-        """Clean up after success."""
+    def committed(self, table: TableMetadata) -> None:
+        """Clean up after success; `table` is the version that holds this change."""
 
     def abandoned(self) -> None:
         """Clean up after a definite failure."""
@@ -69,7 +69,7 @@ class FixedChange:
         """Return the updates and requirements."""
         return self.updates, self.requirements
 
-    def committed(self) -> None:
+    def committed(self, table: TableMetadata) -> None:
         """Nothing was written."""
 
     def abandoned(self) -> None:

@@ -133,9 +133,14 @@ class SnapshotProducer(ABC):
             updates = (*updates, self._ref_update(base, self._branch))
         return updates, (*requirements_of(base, updates), *self._origin_requirement(base))
 
-    def committed(self) -> None:
-        """Delete what earlier attempts wrote and the committed snapshot does not use."""
-        self._delete([path for path in self._writer.written if path not in self._current])
+    def committed(self, table: TableMetadata) -> None:
+        """Delete the files of earlier attempts, which the committed snapshot does not use.
+
+        Nothing is deleted when an earlier attempt is the one that took effect, after its failure was reported.
+        """
+        snapshot = table.snapshot_by_id(self.snapshot_id)
+        if snapshot is not None and snapshot.manifest_list in self._current:
+            self._delete([path for path in self._writer.written if path not in self._current])
 
     def abandoned(self) -> None:
         """Delete the manifests and lists of a change that definitely was not committed; data files stay the caller's."""

@@ -253,8 +253,10 @@ class Transaction:
         changes = self._forget()
         self._table.show(response.metadata, response.metadata_location)
         self._start(response.metadata)
-        for change in changes:
-            change.committed()
+        # The commit holds: a file that cannot be cleaned up is no failure of it.
+        with suppress(IcebergError):
+            for change in changes:
+                change.committed(response.metadata)
         return self._table
 
     def _commit(self) -> CommitTableResponse:

@@ -71,3 +71,22 @@ def test_commit_that_took_effect_is_neither_repeated_nor_cleaned_up(catalog, new
     monkeypatch.undo()
     assert ids(table) == ids(catalog.load_table("db.t")) == [1, 2, 3, 4, 5, 6, 7, 8]
     assert len(table.snapshots()) == 4
+
+
+def test_commit_whose_first_attempt_took_effect_late_keeps_the_files_of_that_attempt(
+    catalog, new_table, rows, monkeypatch
+):
+    table = new_table(properties={"commit.retry.num-retries": "4", "commit.retry.min-wait-ms": "0"})
+    commit, attempts = catalog.commit_table, []
+
+    def deliver_late(*arguments):
+        attempts.append(arguments)
+        if len(attempts) == 2:
+            commit(*attempts[0])
+        raise CommitFailedException("the request waits at a gateway")
+
+    monkeypatch.setattr(catalog, "commit_table", deliver_late)
+    table.append(rows((7, "x", 1.0)))
+    monkeypatch.undo()
+    assert len(attempts) == 2
+    assert ids(table) == ids(catalog.load_table("db.t")) == [1, 2, 3, 4, 5, 6, 7]
