@@ -93,7 +93,7 @@ proptest! {
 fn schema(columns: i32) -> Schema {
     let fields =
         (1..=columns).map(|id| NestedField::optional(id, format!("c{id}"), PrimitiveType::Int));
-    Schema { schema_id: 0, fields: fields.collect(), identifier_field_ids: Vec::new() }
+    Schema::new(0, fields.collect(), Vec::new())
 }
 
 fn properties(pairs: &[(&str, &str)]) -> HashMap<String, String> {

@@ -37,7 +37,7 @@ impl NameMapping {
 
     /// Every field by the one name that a schema gives it.
     pub(crate) fn of_schema(schema: &Schema) -> Self {
-        of_fields(&schema.fields)
+        of_fields(schema.fields())
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&MappedField> {

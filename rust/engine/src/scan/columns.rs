@@ -98,11 +98,11 @@ impl BatchPlan {
     ) -> Result<Self> {
         let options = ArrowOptions { string_views: views, ..ArrowOptions::default() };
         let mut resolver = Resolver { facts, options, leaves, decoded: HashMap::new() };
-        for field in &wanted.fields {
+        for field in wanted.fields() {
             resolver.select(field, facts.columns);
         }
         let columns = wanted
-            .fields
+            .fields()
             .iter()
             .map(|field| resolver.column(field, facts.columns, ""))
             .collect::<Result<_>>()?;

@@ -184,14 +184,14 @@ impl DeleteFiles {
     fn read_positions(&self, index: usize, opening: Option<Opening>) -> Result<PositionDeletes> {
         let long = Type::Primitive(PrimitiveType::Long);
         let string = Type::Primitive(PrimitiveType::String);
-        let schema = Arc::new(Schema {
-            schema_id: 0,
-            fields: vec![
+        let schema = Arc::new(Schema::new(
+            0,
+            vec![
                 NestedField::required(DELETE_FILE_PATH_ID, "file_path", string),
                 NestedField::required(DELETE_FILE_POS_ID, "pos", long),
             ],
-            identifier_field_ids: vec![],
-        });
+            vec![],
+        ));
         let mut positions = PositionDeletes::default();
         self.read((&[index], opening), &schema, &mut |_, batch| {
             let inserted = positions.insert_resolved(&batch, |path| {
@@ -233,11 +233,11 @@ impl DeleteFiles {
                 let reason = format!("no column that could be compared has field id {id}");
                 return Err(FormatError::invalid("equality_ids", reason).into());
             };
-            for field in prune(schema, &[*id]).fields {
+            for field in prune(schema, &[*id]).fields().iter().cloned() {
                 merge(&mut fields, field);
             }
         }
-        Ok(Schema { schema_id: 0, fields, identifier_field_ids: vec![] })
+        Ok(Schema::new(0, fields, vec![]))
     }
 
     fn read(

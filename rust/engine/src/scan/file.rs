@@ -60,7 +60,7 @@ impl Footer {
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&source);
         let metadata = metadata.map_err(|error| match ends_encrypted(&source) {
             true => Error::unsupported_in(location, "reading encrypted Parquet files"),
-            false => match decimal_beyond_parquet(&request.context.schema.fields) {
+            false => match decimal_beyond_parquet(request.context.schema.fields()) {
                 Some(field) if error.to_string().contains("DECIMAL") => Error::unsupported_in(
                     location,
                     format!(

@@ -105,10 +105,10 @@ fn deleted_positions(
 
 /// The columns of the keys, then `_pos`.
 fn located_keys(set: &KeySet) -> Schema {
-    let mut schema = prune(&set.schema, &set.field_ids);
+    let mut fields = prune(&set.schema, &set.field_ids).fields().to_vec();
     let long = Type::Primitive(PrimitiveType::Long);
-    schema.fields.push(NestedField::required(POSITION_ID, "_pos", long));
-    schema
+    fields.push(NestedField::required(POSITION_ID, "_pos", long));
+    Schema::new(set.schema.schema_id(), fields, vec![])
 }
 
 fn add_positions(

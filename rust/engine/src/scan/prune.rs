@@ -13,25 +13,25 @@ use crate::error::Result;
 /// The schema of some fields alone, reached through structs, everything optional: where a file
 /// lacks a column its values are null.
 pub(crate) fn prune(schema: &Schema, field_ids: &[i32]) -> Schema {
-    Schema {
-        schema_id: schema.schema_id,
-        fields: fields_of(&schema.fields, field_ids),
-        identifier_field_ids: vec![],
-    }
+    let mut paths: Vec<_> = field_ids.iter().filter_map(|id| schema.position_path(*id)).collect();
+    paths.sort_unstable();
+    let paths: Vec<&[usize]> = paths.iter().map(Vec::as_slice).collect();
+    Schema::new(schema.schema_id(), fields_at(schema.fields(), &paths), vec![])
 }
 
-fn fields_of(fields: &[NestedField], field_ids: &[i32]) -> Vec<NestedField> {
-    let kept = fields.iter().filter_map(|field| {
+/// The fields at sorted paths of positions.
+fn fields_at(fields: &[NestedField], paths: &[&[usize]]) -> Vec<NestedField> {
+    let kept = paths.chunk_by(|one, next| one.first() == next.first()).filter_map(|paths| {
+        let (position, _) = paths.first()?.split_first()?;
+        let field = fields.get(*position)?;
         let mut kept = NestedField { required: false, ..field.clone() };
-        if field_ids.contains(&field.id) {
+        let below: Vec<&[usize]> = paths.iter().filter_map(|path| path.get(1..)).collect();
+        // A sorted path comes before the paths below it.
+        if below.first().is_some_and(|path| path.is_empty()) {
             return Some(kept);
         }
         let Type::Struct(inner) = &field.field_type else { return None };
-        let inner = fields_of(&inner.fields, field_ids);
-        if inner.is_empty() {
-            return None;
-        }
-        kept.field_type = Type::Struct(StructType { fields: inner });
+        kept.field_type = Type::Struct(StructType { fields: fields_at(&inner.fields, &below) });
         Some(kept)
     });
     kept.collect()

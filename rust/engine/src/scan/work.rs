@@ -123,7 +123,7 @@ impl ScanWork {
     }
 
     fn is_wanted(&self, metadata_column: i32) -> bool {
-        self.projection.fields.iter().any(|field| field.id == metadata_column)
+        self.projection.fields().iter().any(|field| field.id == metadata_column)
     }
 
     /// The partition tuple by partition field id; empty if no column tells it.

@@ -55,8 +55,8 @@ impl Fit {
     /// `Mismatch` for a column that the table lacks, a required column that the data lacks, and a
     /// type whose values the table's type cannot hold exactly.
     pub fn new(data: &ArrowSchema, table: &Schema) -> Result<Self> {
-        let columns = match_fields(data.fields(), &table.fields, "")?;
-        let fields = columns.iter().zip(&table.fields).map(|((_, part), field)| {
+        let columns = match_fields(data.fields(), table.fields(), "")?;
+        let fields = columns.iter().zip(table.fields()).map(|((_, part), field)| {
             Field::new(&field.name, part.data_type.clone(), !field.required)
         });
         let schema = Arc::new(ArrowSchema::new(fields.collect::<Fields>()));

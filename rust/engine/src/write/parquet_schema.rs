@@ -19,7 +19,7 @@ const ROOT: &str = "table";
 /// # Errors
 /// `Unsupported` for a column of type unknown, which no data file holds.
 pub fn parquet_schema(schema: &Schema) -> Result<SchemaDescriptor> {
-    let fields = schema.fields.iter().map(field).collect::<Result<Vec<_>>>()?;
+    let fields = schema.fields().iter().map(field).collect::<Result<Vec<_>>>()?;
     let root = ParquetType::group_type_builder(ROOT).with_fields(fields).build();
     Ok(SchemaDescriptor::new(Arc::new(root.map_err(refused)?)))
 }

@@ -204,14 +204,14 @@ fn directories(target: &Target, schema: &Schema, specs: &[PartitionSpec]) -> Res
 }
 
 fn delete_files<'a>(io: &'a FileIo, task: &WriteTask) -> Result<Files<'a>> {
-    let schema = Schema {
-        schema_id: 0,
-        fields: vec![
+    let schema = Schema::new(
+        0,
+        vec![
             NestedField::required(FILE_PATH_ID, "file_path", PrimitiveType::String),
             NestedField::required(POS_ID, "pos", PrimitiveType::Long),
         ],
-        identifier_field_ids: Vec::new(),
-    };
+        vec![],
+    );
     let options = WriteOptions::new(&task.properties, FileKind::Deletes)?;
     let modes = MetricsConfig::for_position_deletes();
     let key_values = [("delete-type", "position")];

@@ -114,14 +114,14 @@ pub fn encode_manifest(
 
 /// The header, which tells a reader without the table's metadata what the entries mean.
 fn metadata(options: &EncodeOptions<'_>, fields: StructType) -> Vec<(&'static str, String)> {
-    let own = Schema { schema_id: 0, fields: fields.fields, identifier_field_ids: vec![] };
+    let own = Schema::new(0, fields.fields, vec![]);
     let content = match options.content {
         ManifestContent::Data => "data",
         ManifestContent::Deletes => "deletes",
     };
     vec![
         ("schema", options.schema.to_json()),
-        ("schema-id", options.schema.schema_id.to_string()),
+        ("schema-id", options.schema.schema_id().to_string()),
         ("partition-spec", options.spec.fields_to_json()),
         ("partition-spec-id", options.spec.spec_id.to_string()),
         ("format-version", options.format_version.to_string()),

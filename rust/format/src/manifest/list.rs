@@ -137,7 +137,7 @@ pub fn encode_manifest_list(
     refuse_deletes_in_version_1(&manifests, options)?;
     let encoder = RowEncoder::compile(&fields, &arrays)?;
     let schema = record_schema(MANIFEST_FILE_RECORD, &fields).to_string();
-    let own = Schema { schema_id: 0, fields: fields.fields, identifier_field_ids: vec![] };
+    let own = Schema::new(0, fields.fields, vec![]);
     let metadata = metadata(options, &own);
     let mut writer = ContainerWriter::new(&schema, &metadata, codec, sync);
     for row in 0..manifests.num_rows() {

@@ -20,7 +20,7 @@ use crate::{Error, Result};
 /// Specs outlive columns: give the current schema first, then the historical ones. A field whose
 /// source none of them has is of the transform's fixed type, or unknown.
 pub fn partition_type(spec: &PartitionSpec, schemas: &[Schema]) -> StructType {
-    let no_columns = Schema { schema_id: 0, fields: vec![], identifier_field_ids: vec![] };
+    let no_columns = Schema::default();
     let mut merged = spec.partition_type(&no_columns);
     for (position, field) in merged.fields.iter_mut().enumerate() {
         let source_id = spec.fields.get(position).map(|field| field.source_id);

@@ -132,7 +132,7 @@ impl MetricsConfig {
             None => MAX_INFERRED_DEFAULT,
         };
         let columns = primitives_by_level(schema);
-        if field_count(&schema.fields) <= limit {
+        if field_count(schema.fields()) <= limit {
             return Ok(Self { modes: HashMap::new(), default: MetricsMode::DEFAULT });
         }
         let first: BTreeSet<i32> = columns.into_iter().take(limit).collect();
@@ -156,7 +156,7 @@ fn primitives_by_level(schema: &Schema) -> Vec<i32> {
         }
         !primitive
     };
-    for field in &schema.fields {
+    for field in schema.fields() {
         if visit(field.id, &field.field_type) {
             levels.push_back(&field.field_type);
         }

@@ -156,14 +156,12 @@ fn resolve(name: &str, schema: &Schema, case_sensitive: bool) -> Result<Column> 
         shown: name.clone(),
         name,
         nested: path.len() > 1,
-        required: required_along(&schema.fields, &path),
+        required: required_along(schema.fields(), &path),
     })
 }
 
 fn check_unambiguous(name: &str, schema: &Schema) -> Result<()> {
-    let wanted = name.to_lowercase();
-    let mut names = schema.full_names();
-    names.retain(|known| known.to_lowercase() == wanted);
+    let names = schema.names_like(name);
     if names.len() > 1 {
         let reason = format!("when case does not count it may be any of {}", names.join(", "));
         return Err(Error::invalid(format!("filter on {name}"), reason));
@@ -258,5 +256,26 @@ fn only_literal<'a>(column: &Column, leaf: &'a UnboundLeaf) -> Result<&'a Value>
             format!("filter on {}", column.shown),
             format!("{} takes one literal, not {}", leaf.op.json_name(), other.len()),
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+    use crate::predicate::{bind, parse_json};
+    use crate::spec::schema_index::visits;
+    use crate::spec::{NestedField, PrimitiveType, Schema};
+
+    #[test]
+    fn test_binding_filters_on_every_column_visits_each_field_a_constant_number_of_times() {
+        let column = |id| NestedField::optional(id, format!("c{id}"), PrimitiveType::Long);
+        let schema = Schema::new(0, (1..=500).map(column).collect(), vec![]);
+        visits::taken();
+        for id in 1..=500 {
+            let leaf = parse_json(&format!(r#"{{"type":"is-null","term":"C{id}"}}"#)).unwrap();
+            bind(&leaf, &schema, false).unwrap();
+        }
+        assert!(visits::taken() <= 8 * 500);
     }
 }

@@ -61,7 +61,7 @@ impl SchemaFilter {
     pub fn rows(&self, batch: &RecordBatch) -> Result<BooleanArray> {
         let place = |field_id: i32| {
             let path = self.schema.position_path(field_id)?;
-            places(&self.schema.fields, batch.schema_ref().fields(), &path)
+            places(self.schema.fields(), batch.schema_ref().fields(), &path)
         };
         filter_mask(&self.bound, batch, &place)
     }

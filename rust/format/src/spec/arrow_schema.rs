@@ -29,7 +29,7 @@ pub struct ArrowOptions {
 
 /// The Arrow schema of a table's columns.
 pub fn schema_to_arrow(schema: &Schema, options: ArrowOptions) -> arrow_schema::Schema {
-    arrow_schema::Schema::new(fields_to_arrow(&schema.fields, options))
+    arrow_schema::Schema::new(fields_to_arrow(schema.fields(), options))
 }
 
 /// The Arrow fields of a struct.

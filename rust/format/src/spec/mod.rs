@@ -12,6 +12,7 @@ pub mod names;
 pub mod partition_json;
 pub mod partition_spec;
 pub mod schema;
+pub(crate) mod schema_index;
 pub mod single_value;
 mod single_value_array;
 pub mod sort_order;

@@ -5,22 +5,29 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::json::{self, JsonObject};
+use super::schema_index::{LazyIndex, Node, SchemaIndex};
 use super::type_json::fields_to_value;
 use super::types::{NestedField, PrimitiveType, StructType, Type};
 use crate::error::{Error, Result};
 
 /// The columns of a table at one time.
+///
+/// Fields are found by id and by full name through an index that the first look-up builds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Schema {
-    /// Identifies the schema within its table.
-    pub schema_id: i32,
-    /// The columns in order.
-    pub fields: Vec<NestedField>,
-    /// Ids of the columns that together identify a row.
-    pub identifier_field_ids: Vec<i32>,
+    schema_id: i32,
+    fields: Vec<NestedField>,
+    identifier_field_ids: Vec<i32>,
+    index: LazyIndex,
 }
 
 impl Schema {
+    /// Makes a schema of columns in order, with the ids of the columns that together identify a row.
+    /// Ids and names are not checked to be unique; of equal ones, look-ups return the first.
+    pub fn new(schema_id: i32, fields: Vec<NestedField>, identifier_field_ids: Vec<i32>) -> Self {
+        Self { schema_id, fields, identifier_field_ids, index: LazyIndex::default() }
+    }
+
     /// Parses a schema object of metadata JSON.
     ///
     /// # Errors
@@ -41,11 +48,11 @@ impl Schema {
     /// Parses a schema object; see [`Schema::from_json`].
     pub fn from_value(value: &Value) -> Result<Self> {
         let object = JsonObject::new("schema", value)?;
-        let schema = Self {
-            schema_id: object.optional_int("schema-id")?.unwrap_or(0),
-            fields: StructType::from_value(value)?.fields,
-            identifier_field_ids: object.ints("identifier-field-ids")?,
-        };
+        let schema = Self::new(
+            object.optional_int("schema-id")?.unwrap_or(0),
+            StructType::from_value(value)?.fields,
+            object.ints("identifier-field-ids")?,
+        );
         schema.check_unique()?;
         Ok(schema)
     }
@@ -67,6 +74,21 @@ impl Schema {
         Value::Object(members)
     }
 
+    /// The id that identifies the schema within its table.
+    pub fn schema_id(&self) -> i32 {
+        self.schema_id
+    }
+
+    /// The columns in order.
+    pub fn fields(&self) -> &[NestedField] {
+        &self.fields
+    }
+
+    /// The ids of the columns that together identify a row.
+    pub fn identifier_field_ids(&self) -> &[i32] {
+        &self.identifier_field_ids
+    }
+
     /// The columns as a struct type.
     pub fn as_struct(&self) -> StructType {
         StructType { fields: self.fields.clone() }
@@ -75,51 +97,34 @@ impl Schema {
     /// The field with an id, at any depth below structs. Elements, keys and values of lists and maps
     /// are not fields of their own here: see [`Schema::type_of`].
     pub fn field_by_id(&self, id: i32) -> Option<&NestedField> {
-        let mut found = None;
-        self.visit(&mut |node| {
-            if node.id == id {
-                found = node.field;
-            }
-            node.id == id
-        });
-        found
+        self.node(id)?.field
     }
 
     /// The field with a full name: `a.b` of structs, `tags.element`, `m.key`, `m.value.x` through
     /// lists and maps. Of names that differ in case only, the first that matches.
     pub fn field_by_name(&self, name: &str, case_sensitive: bool) -> Option<&NestedField> {
-        let mut found = None;
-        self.visit(&mut |node| {
-            if node.field.is_some() && node.is_named(name, case_sensitive) {
-                found = node.field;
-            }
-            found.is_some()
-        });
-        found
+        let index = self.index();
+        let place = index.field_named(&self.fields, name, case_sensitive)?;
+        index.node(&self.fields, place)?.field
     }
 
     /// The id with a full name, elements, keys and values included.
     pub fn id_by_name(&self, name: &str, case_sensitive: bool) -> Option<i32> {
-        let mut found = None;
-        self.visit(&mut |node| {
-            if node.is_named(name, case_sensitive) {
-                found = Some(node.id);
-            }
-            found.is_some()
-        });
-        found
+        let index = self.index();
+        let place = index.places_named(&self.fields, name, case_sensitive).first()?;
+        index.places.get(*place).map(|place| place.id)
+    }
+
+    /// All full names that equal a name when case does not count, in order of the fields.
+    pub fn names_like(&self, name: &str) -> Vec<String> {
+        let index = self.index();
+        let places = index.places_named(&self.fields, name, false).iter();
+        places.filter_map(|place| index.full_name(&self.fields, *place)).collect()
     }
 
     /// The type that an id has, elements, keys and values included.
     pub fn type_of(&self, id: i32) -> Option<&Type> {
-        let mut found = None;
-        self.visit(&mut |node| {
-            if node.id == id {
-                found = Some(node.field_type);
-            }
-            found.is_some()
-        });
-        found
+        self.node(id).map(|node| node.field_type)
     }
 
     /// The primitive type that an id has, elements, keys and values included.
@@ -129,168 +134,105 @@ impl Schema {
 
     /// The full name of an id, elements, keys and values included.
     pub fn full_name(&self, id: i32) -> Option<String> {
-        let mut found = None;
-        self.visit(&mut |node| {
-            if node.id == id {
-                found = Some(node.path.join("."));
-            }
-            found.is_some()
-        });
-        found
+        let index = self.index();
+        index.full_name(&self.fields, index.place_of(id)?)
     }
 
     /// All full names in order of the fields, parents first.
     pub fn full_names(&self) -> Vec<String> {
-        let mut names = Vec::new();
-        self.visit(&mut |node| {
-            names.push(node.path.join("."));
-            false
-        });
-        names
+        let index = self.index();
+        let places = 0..index.places.len();
+        places.filter_map(|place| index.full_name(&self.fields, place)).collect()
     }
 
     /// All ids that have a primitive type, in order of the fields.
     pub fn leaf_ids(&self) -> Vec<i32> {
-        let mut ids = Vec::new();
-        self.visit(&mut |node| {
-            if node.field_type.as_primitive().is_some() {
-                ids.push(node.id);
-            }
-            false
-        });
-        ids
+        let places = self.index().places.iter().filter(|place| place.is_primitive);
+        places.map(|place| place.id).collect()
     }
 
     /// Whether an id is inside a list or a map, so that a row may hold any number of its values.
     pub fn is_nested(&self, id: i32) -> bool {
-        let mut nested = false;
-        self.visit(&mut |node| {
-            nested = node.id == id && node.repeated;
-            node.id == id
-        });
-        nested
+        let index = self.index();
+        let place = index.place_of(id).and_then(|place| index.places.get(place));
+        place.is_some_and(|place| place.repeated)
     }
 
     /// Positions that lead to an id through structs only; `None` where it is absent or inside a list
     /// or a map.
     pub fn position_path(&self, id: i32) -> Option<Vec<usize>> {
-        fn find(fields: &[NestedField], id: i32, path: &mut Vec<usize>) -> bool {
-            for (position, field) in fields.iter().enumerate() {
-                path.push(position);
-                let below = field.field_type.as_struct();
-                if field.id == id || below.is_some_and(|inner| find(&inner.fields, id, path)) {
-                    return true;
-                }
-                path.pop();
-            }
-            false
-        }
-        let mut path = Vec::new();
-        find(&self.fields, id, &mut path).then_some(path)
+        let index = self.index();
+        let place = index.place_of(id)?;
+        let repeated = index.places.get(place)?.repeated;
+        (!repeated).then(|| index.position_path(place))
     }
 
     /// The greatest id in the schema, 0 where it has no columns.
     pub fn highest_field_id(&self) -> i32 {
-        let mut highest = 0;
-        self.visit(&mut |node| {
-            highest = highest.max(node.id);
-            false
-        });
-        highest
+        self.index().places.iter().fold(0, |highest, place| highest.max(place.id))
     }
 
     fn check_unique(&self) -> Result<()> {
         let mut ids = HashSet::new();
         let mut names = HashSet::new();
-        let mut problem = None;
-        self.visit(&mut |node| {
-            let name = node.path.join(".");
-            if !ids.insert(node.id) {
-                problem = Some(format!("the field id {} occurs twice, again at {name}", node.id));
-            } else if !names.insert(name.clone()) {
-                problem = Some(format!("the name {name} occurs twice"));
+        for (place, name) in self.index().places.iter().zip(self.full_names()) {
+            if !ids.insert(place.id) {
+                let reason = format!("the field id {} occurs twice, again at {name}", place.id);
+                return Err(Error::invalid("schema", reason));
             }
-            problem.is_some()
-        });
-        problem.map_or(Ok(()), |reason| Err(Error::invalid("schema", reason)))
-    }
-
-    /// Visits every id, parents first, until the visitor returns true.
-    fn visit<'a>(&'a self, visitor: &mut dyn FnMut(&Node<'a, '_>) -> bool) {
-        let mut path = Vec::new();
-        visit_fields(&self.fields, false, &mut path, visitor);
-    }
-}
-
-/// A place in a schema that has an id.
-struct Node<'a, 'p> {
-    id: i32,
-    field_type: &'a Type,
-    /// Absent for the element, key or value of a list or map.
-    field: Option<&'a NestedField>,
-    path: &'p [&'a str],
-    repeated: bool,
-}
-
-impl Node<'_, '_> {
-    fn is_named(&self, name: &str, case_sensitive: bool) -> bool {
-        let full = self.path.join(".");
-        if case_sensitive { full == name } else { full.to_lowercase() == name.to_lowercase() }
-    }
-}
-
-type Visitor<'v, 'a> = &'v mut dyn FnMut(&Node<'a, '_>) -> bool;
-
-fn visit_fields<'a>(
-    fields: &'a [NestedField],
-    repeated: bool,
-    path: &mut Vec<&'a str>,
-    visitor: Visitor<'_, 'a>,
-) -> bool {
-    fields.iter().any(|field| {
-        path.push(&field.name);
-        let node = Node {
-            id: field.id,
-            field_type: &field.field_type,
-            field: Some(field),
-            path,
-            repeated,
-        };
-        let done = visitor(&node) || visit_parts(&field.field_type, repeated, path, visitor);
-        path.pop();
-        done
-    })
-}
-
-fn visit_parts<'a>(
-    parent: &'a Type,
-    repeated: bool,
-    path: &mut Vec<&'a str>,
-    visitor: Visitor<'_, 'a>,
-) -> bool {
-    match parent {
-        Type::Primitive(_) => false,
-        Type::Struct(inner) => visit_fields(&inner.fields, repeated, path, visitor),
-        Type::List(list) => {
-            visit_anonymous("element", list.element_id, &list.element, path, visitor)
+            if names.contains(&name) {
+                return Err(Error::invalid("schema", format!("the name {name} occurs twice")));
+            }
+            names.insert(name);
         }
-        Type::Map(map) => {
-            visit_anonymous("key", map.key_id, &map.key, path, visitor)
-                || visit_anonymous("value", map.value_id, &map.value, path, visitor)
-        }
+        Ok(())
+    }
+
+    fn index(&self) -> &SchemaIndex {
+        self.index.get_or_build(&self.fields)
+    }
+
+    fn node(&self, id: i32) -> Option<Node<'_>> {
+        let index = self.index();
+        index.node(&self.fields, index.place_of(id)?)
     }
 }
 
-fn visit_anonymous<'a>(
-    name: &'static str,
-    id: i32,
-    field_type: &'a Type,
-    path: &mut Vec<&'a str>,
-    visitor: Visitor<'_, 'a>,
-) -> bool {
-    path.push(name);
-    let node = Node { id, field_type, field: None, path, repeated: true };
-    let done = visitor(&node) || visit_parts(field_type, true, path, visitor);
-    path.pop();
-    done
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+    use super::super::schema_index::visits;
+    use super::*;
+
+    const COLUMNS: i32 = 500;
+
+    fn wide() -> Schema {
+        let column = |id| NestedField::optional(id, format!("c{id}"), PrimitiveType::Long);
+        Schema::new(0, (1..=COLUMNS).map(column).collect(), vec![])
+    }
+
+    #[test]
+    fn test_looking_up_every_id_visits_each_field_a_constant_number_of_times() {
+        let schema = wide();
+        visits::taken();
+        for id in 1..=COLUMNS {
+            assert_eq!(schema.primitive_type(id), Some(PrimitiveType::Long));
+            assert_eq!(schema.field_by_id(id).unwrap().id, id);
+            assert_eq!(schema.position_path(id), Some(vec![id as usize - 1]));
+            assert_eq!(schema.full_name(id).unwrap(), format!("c{id}"));
+            assert!(!schema.is_nested(id));
+        }
+        assert_eq!(visits::taken(), 4 * COLUMNS as usize);
+    }
+
+    #[test]
+    fn test_an_index_takes_no_part_in_comparing_schemas() {
+        let (used, unused) = (wide(), wide());
+        assert_eq!(used.highest_field_id(), COLUMNS);
+        assert_eq!(used, unused);
+        visits::taken();
+        assert_eq!(used.clone().highest_field_id(), COLUMNS);
+        assert_eq!(visits::taken(), 0, "a clone shares the index");
+    }
 }

@@ -91,7 +91,7 @@ fn plain(datum: &Datum) -> Datum {
 pub(crate) fn schema(types: &[PrimitiveType]) -> Schema {
     let fields =
         types.iter().zip(1..).map(|(kind, id)| NestedField::optional(id, format!("c{id}"), *kind));
-    Schema { schema_id: 0, fields: fields.collect(), identifier_field_ids: Vec::new() }
+    Schema::new(0, fields.collect(), Vec::new())
 }
 
 pub(crate) fn types() -> impl Strategy<Value = PrimitiveType> {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::vectors::{cases, text, type_of};
 
 fn schema(fields: Vec<NestedField>) -> Schema {
-    Schema { schema_id: 0, fields, identifier_field_ids: Vec::new() }
+    Schema::new(0, fields, Vec::new())
 }
 
 fn bound(predicate: &Value, schema: &Schema) -> BoundPredicate {

@@ -49,7 +49,7 @@ fn bound_map(value: &Value) -> ArrayRef {
 
 fn one_column(case: &Value) -> Schema {
     let fields = vec![NestedField::optional(1, "x", type_of(case, "type"))];
-    Schema { schema_id: 0, fields, identifier_field_ids: Vec::new() }
+    Schema::new(0, fields, Vec::new())
 }
 
 #[test]
