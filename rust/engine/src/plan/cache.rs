@@ -82,6 +82,7 @@ pub(super) struct PlanCache {
     settings: Settings,
     question: Arc<Question>,
     hash: u64,
+    is_known: bool,
 }
 
 impl PlanCache {
@@ -103,10 +104,12 @@ impl PlanCache {
         };
         // The same question as a plan before is the same value: keys compare at once, and hold it once.
         let known = with_parts(|parts| parts.question(&question));
-        let question = known.flatten().unwrap_or_else(|| Arc::new(question));
+        let known = known.flatten();
+        let is_known = known.is_some();
+        let question = known.unwrap_or_else(|| Arc::new(question));
         let mut hasher = std::hash::DefaultHasher::new();
         question.hash(&mut hasher);
-        Ok(Some(Self { settings, question, hash: hasher.finish() }))
+        Ok(Some(Self { settings, question, hash: hasher.finish(), is_known }))
     }
 
     /// What a manifest's part is found by; `None` for a manifest that is not to be kept.
@@ -132,6 +135,11 @@ impl PlanCache {
             modified,
             stats: stats.clone(),
         })
+    }
+
+    /// Whether a plan before this one kept some part for the same question.
+    pub(super) fn is_known(&self) -> bool {
+        self.is_known
     }
 
     /// Bytes of the largest bundle that is kept.

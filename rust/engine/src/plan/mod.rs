@@ -11,6 +11,7 @@ mod columns;
 mod context;
 mod counters;
 mod deletes;
+mod early_bytes;
 mod entries;
 mod filter;
 mod kept_parts;
@@ -69,12 +70,13 @@ pub fn plan(io: &FileIo, context: Arc<TableContext>, request: &PlanRequest) -> R
     };
     let deletes =
         if request.include_deletes && request.added_by.is_none() { deletes } else { vec![] };
-    let deletes = block_on(reader.read(deletes, Stats::All))?;
+    // Which statistics to decode is known after the deletes are; which bytes to fetch is known before.
+    let (deletes, early) = block_on(reader.read_deletes(deletes, &data))?;
     let deletes = PlannedDeletes::new(deletes, context, &mut counters)?;
     let stats = match request.include_stats {
         true => Stats::All,
         false => reader.filter.statistics(deletes.equality_ids()),
     };
-    let data: PlannedEntries = block_on(reader.read(data, stats))?;
+    let data: PlannedEntries = block_on(reader.read(data, stats, &early))?;
     tasks::assemble(data, &deletes, request, counters)
 }

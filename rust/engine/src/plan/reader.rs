@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures::{StreamExt, TryStreamExt};
+use futures::future::try_join;
+use futures::{FutureExt, StreamExt, TryStreamExt};
 use icefloe_format::Error as FormatError;
 use icefloe_format::avro::BlockRun;
 use icefloe_format::manifest::{
@@ -18,6 +19,7 @@ use icefloe_format::manifest::{
 use super::bundle::{Part, PlannedBundle};
 use super::cache::PlanCache;
 use super::context::TableContext;
+use super::early_bytes::EarlyBytes;
 use super::entries::{PlannedEntries, compact};
 use super::filter::{ScanFilter, SpecFilter};
 use super::kept_parts::PartKey;
@@ -35,6 +37,9 @@ const IN_FLIGHT_PER_THREAD: usize = 2;
 const SHARES_PER_THREAD: u64 = 4;
 /// Manifests of a bundle that are fetched at once.
 const FETCHED_AT_ONCE: usize = 4;
+/// Data manifests per thread that are fetched while delete manifests are read: as many requests as the
+/// bundles in flight have.
+const EARLY_PER_THREAD: usize = IN_FLIGHT_PER_THREAD * FETCHED_AT_ONCE;
 /// A larger manifest costs more by its entries than by being one.
 const SMALL_MANIFEST: u64 = 1 << 16;
 /// Bytes of the manifests of a bundle, unless there are fewer for each thread.
@@ -61,11 +66,31 @@ struct Unknown {
 }
 
 impl ManifestReader {
+    /// Read delete manifests and fetch the bytes of the first data manifests meanwhile.
+    ///
+    /// Nothing is fetched early for a question that the cache has answered before: which of the data
+    /// manifests are cached depends on the deletes.
+    pub(crate) async fn read_deletes(
+        &self,
+        deletes: Vec<ManifestToRead>,
+        data: &[ManifestToRead],
+    ) -> Result<(PlannedEntries, EarlyBytes)> {
+        let none = EarlyBytes::default();
+        let is_known = self.cache.as_ref().is_some_and(PlanCache::is_known);
+        let most = match deletes.is_empty() || is_known {
+            true => 0,
+            false => default_threads() * EARLY_PER_THREAD,
+        };
+        let early = EarlyBytes::fetch(&self.io, data, most).map(Ok);
+        try_join(self.read(deletes, Stats::All, &none), early).await
+    }
+
     /// Fetch and decode manifests, several at once.
     pub(crate) async fn read(
         &self,
         manifests: Vec<ManifestToRead>,
         stats: Stats,
+        early: &EarlyBytes,
     ) -> Result<PlannedEntries> {
         let mut parts: Vec<Vec<Part>> = vec![vec![]; manifests.len()];
         let mut unknown = Vec::new();
@@ -81,7 +106,7 @@ impl ManifestReader {
         let share = (bytes / (default_threads() as u64 * SHARES_PER_THREAD)).max(1);
         let in_flight = default_threads() * IN_FLIGHT_PER_THREAD;
         let mut found = futures::stream::iter(self.bundles(unknown, in_flight))
-            .map(|bundle| self.read_bundle(bundle, stats.clone(), share))
+            .map(|bundle| self.read_bundle(bundle, (stats.clone(), early), share))
             .buffered(in_flight);
         while let Some(bundle) = found.try_next().await? {
             for (place, found) in bundle {
@@ -124,16 +149,16 @@ impl ManifestReader {
     async fn read_bundle(
         &self,
         bundle: Vec<Unknown>,
-        stats: Stats,
+        (stats, early): (Stats, &EarlyBytes),
         share: u64,
     ) -> Result<Vec<(usize, Part)>> {
         let (manifests, keys): (Vec<_>, Vec<_>) =
             bundle.into_iter().map(|it| (it.manifest, (it.place, it.key))).unzip();
         let cache = self.cache.as_ref().filter(|_| keys.iter().any(|(_, key)| key.is_some()));
         let mut found = match <[ManifestToRead; 1]>::try_from(manifests) {
-            Ok([manifest]) => vec![self.decode_one(manifest, stats, share).await?],
+            Ok([manifest]) => vec![self.decode_one(manifest, (stats, early), share).await?],
             Err(manifests) => {
-                let found = self.decode_together(manifests, stats).await?;
+                let found = self.decode_together(manifests, stats, early).await?;
                 found.into_iter().map(|bundle| vec![bundle]).collect()
             }
         };
@@ -158,12 +183,12 @@ impl ManifestReader {
     async fn decode_one(
         &self,
         manifest: ManifestToRead,
-        stats: Stats,
+        (stats, early): (Stats, &EarlyBytes),
         share: u64,
     ) -> Result<Vec<PlannedBundle>> {
         let shares = manifest.length.map_or(1, |length| length.div_ceil(share));
         let most = usize::try_from(shares).unwrap_or(usize::MAX);
-        let bytes = self.io.read(&manifest.location).await?;
+        let bytes = self.bytes(&manifest.location, early).await?;
         let decoder = self.decoder(stats);
         decode_in_runs(bytes, most, move |bytes, run| decoder.one(bytes, run, &manifest)).await
     }
@@ -172,9 +197,10 @@ impl ManifestReader {
         &self,
         manifests: Vec<ManifestToRead>,
         stats: Stats,
+        early: &EarlyBytes,
     ) -> Result<Vec<PlannedBundle>> {
         let fetched = futures::stream::iter(&manifests)
-            .map(|manifest| self.fetched(manifest))
+            .map(|manifest| self.fetched(manifest, early))
             .buffered(FETCHED_AT_ONCE)
             .try_collect::<Vec<_>>()
             .await?;
@@ -191,10 +217,21 @@ impl ManifestReader {
     }
 
     /// The bytes of a manifest that is not a local file.
-    async fn fetched(&self, manifest: &ManifestToRead) -> Result<Option<Bytes>> {
+    async fn fetched(
+        &self,
+        manifest: &ManifestToRead,
+        early: &EarlyBytes,
+    ) -> Result<Option<Bytes>> {
         match self.io.local_path(&manifest.location)? {
             Some(_) => Ok(None),
-            None => self.io.read(&manifest.location).await.map(Some),
+            None => self.bytes(&manifest.location, early).await.map(Some),
+        }
+    }
+
+    async fn bytes(&self, location: &str, early: &EarlyBytes) -> Result<Bytes> {
+        match early.take(location) {
+            Some(bytes) => bytes,
+            None => self.io.read(location).await,
         }
     }
 
