@@ -43,7 +43,7 @@ FILTERS = (
     "kind is null",
     "kind = 'changed' and amount > 100",
     "amount in (104, 3) or id = 81",
-    "kind != 'k1' -- kind <> 'k1' OR kind IS NULL",
+    "kind != 'k1'",
     "id = 3",
 )
 

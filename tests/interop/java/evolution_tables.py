@@ -14,7 +14,7 @@ STEPS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
             "ALTER TABLE {t} ADD COLUMN d STRUCT<x: INT, y: ARRAY<STRING>> AFTER id",
             insert("(3, NAMED_STRUCT('x', 1, 'y', ARRAY('y')), 30, NULL, -0.0D)"),
         ),
-        ("b is null", "c = 0.5 -- c = 0.5D", "d.x = 1", "d.x is null", "b != 'x' -- b <> 'x' OR b IS NULL"),
+        ("b is null", "c = 0.5 -- c = 0.5D", "d.x = 1", "d.x is null", "b != 'x'"),
     ),
     "dropped_and_added_again": (
         "id BIGINT, a INT, b STRING",
@@ -156,7 +156,7 @@ PARTITIONED: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
             "ALTER TABLE {t} RENAME COLUMN s TO c",
             insert("(3, 1, 'abd')", "(4, 2, 'x')"),
         ),
-        ("b = 1", "c like 'abd%'", "c is null", "b != 1 -- b <> 1 OR b IS NULL"),
+        ("b = 1", "c like 'abd%'", "c is null", "b != 1"),
     ),
     "widened_partition_source": (
         "id BIGINT, i INT, j INT, k INT, m DECIMAL(9, 2), f FLOAT",

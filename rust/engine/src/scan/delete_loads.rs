@@ -69,6 +69,7 @@ impl Loads {
 impl Work for (Arc<DeleteFiles>, Loads) {
     type Unit = ();
     type Item = ();
+    const NEEDED_WHOLE: bool = true;
 
     fn tasks(&self) -> usize {
         self.1.len()

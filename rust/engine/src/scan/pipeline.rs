@@ -25,6 +25,9 @@ pub(crate) trait Work: Send + Sync + 'static {
     /// What decoding makes.
     type Item: Send;
 
+    /// Whether all items are needed before the first is used, so that reading ahead begins at its full extent.
+    const NEEDED_WHOLE: bool = false;
+
     /// How many tasks there are.
     fn tasks(&self) -> usize;
 

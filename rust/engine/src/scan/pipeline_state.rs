@@ -80,7 +80,7 @@ impl<W: Work> State<W> {
             openings: VecDeque::new(),
             unbegun: BTreeSet::new(),
             ahead_bytes: 0,
-            window: flight.threads,
+            window: if W::NEEDED_WHOLE { AHEAD } else { flight.threads },
         }
     }
 
