@@ -177,6 +177,9 @@ class WireProxy:
                         self._late.append((link, data))
                     link.close(link.client)
                     return
+                if fault in (Fault.AFTER, Fault.DOWN) and direction is Direction.CLIENT:
+                    # First, or the reply could pass before the cut.
+                    link.close(link.client)
                 if fault in (None, Fault.AFTER, Fault.DOWN):
                     sink.sendall(data)
                 if fault is not None:
