@@ -29,7 +29,7 @@ fn schema() -> Schema {
         .collect();
     fields.push(NestedField::optional(NAME, "name", PrimitiveType::String));
     fields.push(NestedField::optional(AT, "at", PrimitiveType::Timestamp));
-    Schema { schema_id: 0, fields, identifier_field_ids: Vec::new() }
+    Schema::new(0, fields, Vec::new())
 }
 
 fn predicate(filter: &str) -> BoundPredicate {
