@@ -11,6 +11,7 @@ from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from write_cases import EVERY_TYPE, every_type_table, field, field_ids, leaves, read, schema_of, write
 
 
+@pytest.mark.recent_pyarrow
 def test_every_type_reads_back_equal_with_an_id_on_every_node(tmp_path):
     table = every_type_table()
     (written,) = write(tmp_path, table, EVERY_TYPE)

@@ -151,7 +151,8 @@ class Results(Selection):
             connection: Where to; a new in-memory database when None.
 
         Example:
-            >>> scan.to_duckdb("t").sql("SELECT sum(id) FROM t").fetchall()
+            >>> connection = scan.to_duckdb("t")
+            >>> connection.sql("SELECT sum(id) FROM t").fetchall()
             [(6,)]
         """
         import duckdb
