@@ -60,7 +60,7 @@ def delete_files_elsewhere(io: FileIO, files: list[str]) -> Failures:
 
 
 def warn_of_leftovers(name: str, failures: Failures) -> None:
-    """Warn of what is still there of a dropped table, if anything is."""
+    """Warn of the files of a dropped table that could not be deleted, if there are any."""
     if not failures:
         return
     named = "; ".join(f"{location}: {reason.removeprefix(f'{location}: ')}" for location, reason in failures[:_NAMED])
