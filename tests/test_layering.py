@@ -52,6 +52,8 @@ TABLE_LAYERS = [
     {"update"},
     {"commit"},
     {"scan", "write"},
+    {"row_level"},
+    {"write_transaction"},
     {"inspect"},
     {"facts", "readable", "table", "static"},
 ]

@@ -7,8 +7,8 @@ import math
 import pyarrow as pa
 import pytest
 from icefloe.exceptions import ValidationError
-from icefloe.table.write.clause_sql.binding import bind
-from icefloe.table.write.clause_sql.scope import Scope
+from icefloe.table.row_level.clause_sql.binding import bind
+from icefloe.table.row_level.clause_sql.scope import Scope
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 

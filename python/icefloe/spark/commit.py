@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from icefloe.table import Table
-    from icefloe.table.write.target import Target
+    from icefloe.table.row_level.target import Target
 
 WriteMode = Literal["append", "overwrite", "overwrite-partitions"]
 SNAPSHOT_PROPERTY = "snapshot-property."

@@ -20,7 +20,7 @@ from icefloe.spark.native import FILE, POSITION
 from icefloe.spark.row_changes import MergeResult, RowChanges
 from icefloe.spark.row_target import Target
 from icefloe.spark.session import active_session
-from icefloe.table.write.merge_clauses import Action
+from icefloe.table.row_level.clauses import Action
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

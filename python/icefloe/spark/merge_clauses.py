@@ -14,7 +14,7 @@ from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationErro
 from icefloe.expressions.literals import DateLiteral, Literal, TimestampLiteral, UUIDLiteral
 from icefloe.spark.conform import fits
 from icefloe.spark.predicate_column import column_of
-from icefloe.table.write.merge_clauses import Action
+from icefloe.table.row_level.clauses import Action
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

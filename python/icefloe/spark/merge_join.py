@@ -22,7 +22,7 @@ from icefloe.spark.merge_clauses import (
 from icefloe.spark.native import FILE, POSITION
 from icefloe.spark.predicate_column import column_of, quoted
 from icefloe.spark.row_changes import RowChanges
-from icefloe.table.write.merge_clauses import Action
+from icefloe.table.row_level.clauses import Action
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

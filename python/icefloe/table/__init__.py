@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from icefloe.table.commit.response import CommitTableResponse as CommitTableResponse
     from icefloe.table.properties import TableProperties as TableProperties
+    from icefloe.table.row_level.upsert import UpsertResult as UpsertResult
     from icefloe.table.scan import DataScan as DataScan
     from icefloe.table.scan import FileScanTask as FileScanTask
     from icefloe.table.scan import IncrementalAppendScan as IncrementalAppendScan
@@ -18,9 +19,8 @@ if TYPE_CHECKING:
     from icefloe.table.scan import TableScan as TableScan
     from icefloe.table.static import StaticTable as StaticTable
     from icefloe.table.table import Table as Table
-    from icefloe.table.write import UpsertResult as UpsertResult
-    from icefloe.table.write.transaction import ALWAYS_TRUE as ALWAYS_TRUE
-    from icefloe.table.write.transaction import WriteTransaction as Transaction
+    from icefloe.table.write_transaction import ALWAYS_TRUE as ALWAYS_TRUE
+    from icefloe.table.write_transaction import WriteTransaction as Transaction
 
 __all__ = [
     "ALWAYS_TRUE",
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ALWAYS_TRUE": "icefloe.table.write.transaction",
+    "ALWAYS_TRUE": "icefloe.table.write_transaction",
     "CommitTableResponse": "icefloe.table.commit.response",
     "DataScan": "icefloe.table.scan",
     "FileScanTask": "icefloe.table.scan",
@@ -48,8 +48,8 @@ _HOMES = {
     "Table": "icefloe.table.table",
     "TableProperties": "icefloe.table.properties",
     "TableScan": "icefloe.table.scan",
-    "Transaction": "icefloe.table.write.transaction:WriteTransaction",
-    "UpsertResult": "icefloe.table.write",
+    "Transaction": "icefloe.table.write_transaction:WriteTransaction",
+    "UpsertResult": "icefloe.table.row_level.upsert",
 }
 
 

@@ -9,7 +9,7 @@ from icefloe.expressions import AlwaysTrue
 from icefloe.table.commit.manage_snapshots import ManageSnapshots
 from icefloe.table.readable import ReadableTable
 from icefloe.table.refs import MAIN_BRANCH
-from icefloe.table.write import Merge, UpsertResult, WriteTransaction
+from icefloe.table.write_transaction import WriteTransaction
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from icefloe.table.commit.response import CommitTableResponse
     from icefloe.table.commit.row_delta import RowDelta
     from icefloe.table.metadata import TableMetadata
+    from icefloe.table.row_level.merge import Merge
+    from icefloe.table.row_level.upsert import UpsertResult
     from icefloe.table.update import TableRequirement, TableUpdate
     from icefloe.table.update.schema import UpdateSchema
     from icefloe.table.update.sorting import UpdateSortOrder

@@ -1,7 +1,1 @@
-"""Writing rows: appends, overwrites, deletes, merges, upserts."""
-
-from icefloe.table.write.merge import Merge, MergeResult
-from icefloe.table.write.transaction import WriteTransaction
-from icefloe.table.write.upsert import UpsertResult
-
-__all__ = ["Merge", "MergeResult", "UpsertResult", "WriteTransaction"]
+"""Writing rows: appends, overwrites and deletes by a filter."""

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from icefloe.expressions import BooleanExpression
     from icefloe.expressions.filter import Filter
     from icefloe.table.commit.validated import ValidatedChange
+    from icefloe.table.row_level.target import Target
     from icefloe.table.scan.plan import ScanPlan
     from icefloe.table.write.rows import Positions
-    from icefloe.table.write.target import Target
 
 OPERATION = "delete"
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from icefloe.expressions import BooleanExpression
     from icefloe.table.commit.overwrite import OverwriteFiles
+    from icefloe.table.row_level.target import Target
     from icefloe.table.scan.plan import ScanPlan
-    from icefloe.table.write.target import Target
 
 OPERATION = "delete"
 

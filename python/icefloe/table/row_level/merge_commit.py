@@ -10,8 +10,8 @@ from icefloe.table.write.delete import deletes_of, read_only, rewritten, with_ch
 from icefloe.table.write.rows import position_stream, targets
 
 if TYPE_CHECKING:
-    from icefloe.table.write.merge_join import MergeChanges, MergeJoin
-    from icefloe.table.write.target import Target
+    from icefloe.table.row_level.merge_join import MergeChanges, MergeJoin
+    from icefloe.table.row_level.target import Target
 
 OPERATION = "merge"
 

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.exceptions import ValidationError
-from icefloe.table.write.clause_sql import kinds
-from icefloe.table.write.clause_sql.casting import cast, rounded
-from icefloe.table.write.clause_sql.value import Value, computed
+from icefloe.table.row_level.clause_sql import kinds
+from icefloe.table.row_level.clause_sql.casting import cast, rounded
+from icefloe.table.row_level.clause_sql.value import Value, computed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.exceptions import ValidationError
-from icefloe.table.write.clause_sql import kinds
+from icefloe.table.row_level.clause_sql import kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable

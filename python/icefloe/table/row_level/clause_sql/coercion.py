@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from icefloe.exceptions import ValidationError
-from icefloe.table.write.clause_sql import kinds
-from icefloe.table.write.clause_sql.casting import can_cast, cast
-from icefloe.table.write.clause_sql.value import Value, computed, literal
+from icefloe.table.row_level.clause_sql import kinds
+from icefloe.table.row_level.clause_sql.casting import can_cast, cast
+from icefloe.table.row_level.clause_sql.value import Value, computed, literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
+from icefloe.table.row_level.clauses import Action, Clause
+from icefloe.table.row_level.merge_commit import commit_merge
+from icefloe.table.row_level.merge_join import MergeJoin
 from icefloe.table.write.arrow_input import to_table
-from icefloe.table.write.merge_clauses import Action, Clause
-from icefloe.table.write.merge_commit import commit_merge
-from icefloe.table.write.merge_join import MergeJoin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from typing_extensions import Self
 
-    from icefloe.table.write.merge_clauses import Condition, Values
-    from icefloe.table.write.target import Target
+    from icefloe.table.row_level.clauses import Condition, Values
+    from icefloe.table.row_level.target import Target
 
 
 @dataclass(frozen=True)

@@ -18,17 +18,17 @@ from icefloe.expressions.literals import Literal
 from icefloe.io.pyarrow import pyarrow_to_schema, schema_to_pyarrow
 from icefloe.schema import Schema, assign_fresh_type_ids
 from icefloe.table.read_context import schema_json
-from icefloe.table.write.clause_sql import kinds
-from icefloe.table.write.clause_sql.binding import bind
-from icefloe.table.write.clause_sql.coercion import coerced
-from icefloe.table.write.clause_sql.scope import Scope
-from icefloe.table.write.clause_sql.value import repeated
+from icefloe.table.row_level.clause_sql import kinds
+from icefloe.table.row_level.clause_sql.binding import bind
+from icefloe.table.row_level.clause_sql.coercion import coerced
+from icefloe.table.row_level.clause_sql.scope import Scope
+from icefloe.table.row_level.clause_sql.value import repeated
 from icefloe.types import NestedField, StructType, UUIDType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from icefloe.table.write.clause_sql.value import Value
+    from icefloe.table.row_level.clause_sql.value import Value
 
 SOURCE = "source."
 TARGET = "target."

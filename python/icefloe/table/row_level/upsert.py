@@ -10,16 +10,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.exceptions import ValidationError
+from icefloe.table.row_level.clause_expressions import MAX_BATCH_ROWS, SOURCE, TARGET, RowFunction
+from icefloe.table.row_level.merge import Merge
+from icefloe.table.row_level.row_difference import rows_differ
 from icefloe.table.write.arrow_input import to_table
-from icefloe.table.write.merge import Merge
-from icefloe.table.write.merge_expressions import MAX_BATCH_ROWS, SOURCE, TARGET, RowFunction
-from icefloe.table.write.row_difference import rows_differ
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from icefloe.schema import Schema
-    from icefloe.table.write.target import Target
+    from icefloe.table.row_level.target import Target
 
 
 @dataclass(frozen=True)

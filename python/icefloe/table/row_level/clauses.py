@@ -13,14 +13,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.exceptions import SchemaMismatchError, ValidationError
-from icefloe.table.write.merge_expressions import SOURCE, TARGET, RowFunction, column, condition_of, null_of, value_of
+from icefloe.table.row_level.clause_expressions import (
+    SOURCE,
+    TARGET,
+    RowFunction,
+    column,
+    condition_of,
+    null_of,
+    value_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from icefloe.expressions import BooleanExpression
     from icefloe.schema import Schema
-    from icefloe.table.write.merge_expressions import JoinedColumns
+    from icefloe.table.row_level.clause_expressions import JoinedColumns
 
     Condition: TypeAlias = str | BooleanExpression | pc.Expression | RowFunction | None
     Values: TypeAlias = Mapping[str, Any] | None

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.exceptions import ResolveError
-from icefloe.table.write.clause_sql import kinds
-from icefloe.table.write.clause_sql.value import Value
+from icefloe.table.row_level.clause_sql import kinds
+from icefloe.table.row_level.clause_sql.value import Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

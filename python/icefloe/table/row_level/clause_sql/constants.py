@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from icefloe.conversions import temporal
 from icefloe.exceptions import ValidationError
-from icefloe.table.write.clause_sql import kinds
-from icefloe.table.write.clause_sql.value import Value, literal
+from icefloe.table.row_level.clause_sql import kinds
+from icefloe.table.row_level.clause_sql.value import Value, literal
 
 _TYPES = {
     "BOOLEAN": pa.bool_(),

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.exceptions import ResolveError, ValidationError
-from icefloe.table.write.clause_sql import comparing, kinds, strings
-from icefloe.table.write.clause_sql.arithmetic import absolute, arithmetic, negated
-from icefloe.table.write.clause_sql.coercion import coerced, compared, require_boolean, to_common
-from icefloe.table.write.clause_sql.constants import number, type_of, typed_text
-from icefloe.table.write.clause_sql.parsing import WAY_OUT, parse, piece
-from icefloe.table.write.clause_sql.value import (
+from icefloe.table.row_level.clause_sql import comparing, kinds, strings
+from icefloe.table.row_level.clause_sql.arithmetic import absolute, arithmetic, negated
+from icefloe.table.row_level.clause_sql.coercion import coerced, compared, require_boolean, to_common
+from icefloe.table.row_level.clause_sql.constants import number, type_of, typed_text
+from icefloe.table.row_level.clause_sql.parsing import WAY_OUT, parse, piece
+from icefloe.table.row_level.clause_sql.value import (
     Value,
     chosen,
     computed,
@@ -27,7 +27,7 @@ from icefloe.table.write.clause_sql.value import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from icefloe.table.write.clause_sql.scope import Scope
+    from icefloe.table.row_level.clause_sql.scope import Scope
 
 _COMPARISONS: dict[str, Callable[..., pa.Array]] = {
     "EQ": comparing.equal,

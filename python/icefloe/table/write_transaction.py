@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from icefloe.expressions import AlwaysTrue
 from icefloe.table.commit.snapshot_producer import MAIN
 from icefloe.table.commit.transaction import Transaction
+from icefloe.table.row_level.merge import Merge
+from icefloe.table.row_level.target import Target
+from icefloe.table.row_level.upsert import UpsertResult, upsert_rows
 from icefloe.table.write.delete import delete_rows
-from icefloe.table.write.merge import Merge
 from icefloe.table.write.overwrite import append_rows, overwrite_partitions, overwrite_rows
-from icefloe.table.write.target import Target
-from icefloe.table.write.upsert import UpsertResult, upsert_rows
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:

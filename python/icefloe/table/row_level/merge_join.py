@@ -18,14 +18,14 @@ from icefloe.expressions import AlwaysFalse, AlwaysTrue, And, GreaterThanOrEqual
 from icefloe.expressions.literals import DateLiteral, LongLiteral, TimeLiteral, TimestampLiteral
 from icefloe.io.pyarrow import schema_to_pyarrow
 from icefloe.table.read_context import schema_json
-from icefloe.table.write.merge_clauses import Action, BoundClause, Clause, apply_in_order, fitted
-from icefloe.table.write.merge_expressions import SOURCE, TARGET, JoinedColumns
+from icefloe.table.row_level.clause_expressions import SOURCE, TARGET, JoinedColumns
+from icefloe.table.row_level.clauses import Action, BoundClause, Clause, apply_in_order, fitted
 from icefloe.table.write.rows import FILE_ROW, POS, Positions, located, rows_at
 from icefloe.types.arrow import storage_schema
 
 if TYPE_CHECKING:
     from icefloe.expressions import BooleanExpression
-    from icefloe.table.write.target import Target
+    from icefloe.table.row_level.target import Target
 
 SOURCE_ROW = "__source_row"
 TARGET_ROW = "__target_row"
