@@ -35,9 +35,7 @@ LAYERS = [
 TABLE_LAYERS = [
     {
         "metadata",
-        "metadata_json",
-        "snapshot_metrics",
-        "metadata_files",
+        "snapshot_summary",
         "read_context",
         "snapshots",
         "refs",
@@ -45,9 +43,7 @@ TABLE_LAYERS = [
         "name_mapping",
         "statistics",
         "properties",
-        "absolute_metadata",
         "locations",
-        "snapshot_manifests",
     },
     {"update"},
     {"commit"},

@@ -9,7 +9,6 @@ import pyiceberg.table.metadata as theirs
 import pytest
 from icefloe.exceptions import CorruptFileError
 from icefloe.table.metadata import TableMetadataUtil
-from icefloe.table.metadata_json import to_json
 from pyiceberg.exceptions import ValidationError as TheirValidationError
 
 from tests.unit.vectors.test_json import LAGGING, document, ids
@@ -38,7 +37,7 @@ READ_BY_BOTH = [case for case in READ_BY_PYICEBERG if java_reads(case)]
 def test_metadata_that_pyiceberg_and_java_read_is_read(case: dict[str, Any]) -> None:
     value = document(case, "json")
     ours, other = TableMetadataUtil.parse_raw(json.dumps(value)), pyiceberg_reads(value)
-    written = json.loads(to_json(ours))
+    written = json.loads(ours.model_dump_json())
     assert ours.properties == other.properties
     assert [shape(spec) for spec in ours.partition_specs] == [shape(spec) for spec in other.partition_specs]
     assert [json_of(order) for order in ours.sort_orders] == [json_of(order) for order in other.sort_orders]

@@ -12,7 +12,6 @@ from icefloe.exceptions import IcebergError
 from icefloe.partitioning import PartitionSpec
 from icefloe.schema import Schema
 from icefloe.table.metadata import TableMetadataUtil
-from icefloe.table.metadata_json import to_json
 from icefloe.table.name_mapping import create_mapping_from_schema, parse_mapping_from_json
 from icefloe.table.sorting import SortOrder
 
@@ -82,9 +81,9 @@ def test_the_mapping_of_a_schema_finds_every_column(document: dict[str, Any]) ->
 @given(metadata())
 def test_metadata_is_written_as_it_was_read(document: dict[str, Any]) -> None:
     read = TableMetadataUtil.parse_raw(json.dumps(document))
-    written = json.loads(to_json(read))
+    written = json.loads(read.model_dump_json())
     assert written == document
-    assert TableMetadataUtil.parse_raw(to_json(read)) == read
+    assert TableMetadataUtil.parse_raw(read.model_dump_json()) == read
 
 
 @settings(max_examples=100)
@@ -105,4 +104,4 @@ def test_metadata_with_any_value_in_any_place_is_read_or_refused(document: dict[
         read = TableMetadataUtil.parse_raw(json.dumps(document))
     except IcebergError:
         return
-    assert TableMetadataUtil.parse_raw(to_json(read)) == read
+    assert TableMetadataUtil.parse_raw(read.model_dump_json()) == read

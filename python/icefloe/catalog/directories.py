@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from icefloe.exceptions import FileAlreadyExistsError, MissingFileError, StorageError
-from icefloe.table.metadata_files import DATA_DIRECTORY, LEFTOVER_PREFIX, METADATA_DIRECTORY
+from icefloe.table.metadata.files import DATA_DIRECTORY, LEFTOVER_PREFIX, METADATA_DIRECTORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -46,7 +46,7 @@ from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
 from icefloe.table import Table
 from icefloe.table.commit.environment import SYSTEM, Environment
 from icefloe.table.commit.response import CommitTableResponse
-from icefloe.table.metadata_files import (
+from icefloe.table.metadata.files import (
     DATA_DIRECTORY,
     LEFTOVER_PREFIX,
     METADATA_DIRECTORY,

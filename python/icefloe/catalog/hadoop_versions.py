@@ -13,7 +13,7 @@ from icefloe.exceptions import (
     MissingFileError,
     StorageError,
 )
-from icefloe.table.metadata_files import (
+from icefloe.table.metadata.files import (
     METADATA_DIRECTORY,
     VERSION_HINT,
     hadoop_candidates,

@@ -28,7 +28,7 @@ from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
 from icefloe.table import Table
 from icefloe.table.commit.environment import SYSTEM, Environment
 from icefloe.table.commit.response import CommitTableResponse
-from icefloe.table.metadata_files import metadata_bytes, next_catalog_location, read_metadata
+from icefloe.table.metadata.files import metadata_bytes, next_catalog_location, read_metadata
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from icefloe.typedef import EMPTY_DICT, Identifier, Properties
 

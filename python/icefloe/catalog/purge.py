@@ -12,9 +12,8 @@ import pyarrow as pa
 
 from icefloe import _core
 from icefloe.exceptions import IcebergError, LeftoverFilesWarning, MissingFileError
-from icefloe.table.metadata_files import LEFTOVER_PREFIX, metadata_directory
+from icefloe.table.metadata.files import LEFTOVER_PREFIX, metadata_directory
 from icefloe.table.read_context import schema_json, specs_json
-from icefloe.table.snapshot_manifests import manifests_of
 
 if TYPE_CHECKING:
     from icefloe.io import FileIO
@@ -102,7 +101,7 @@ def _manifests(table: Table) -> tuple[pa.Table, Failures]:
     found, failures = [_core.describe_manifests(table.io.core, [])], Failures()
     for snapshot in table.snapshots():
         try:
-            found += manifests_of(table.io, snapshot).to_batches()
+            found += snapshot.manifest_rows(table.io).to_batches()
         except MissingFileError:  # noqa: PERF203 - each may fail by itself
             continue
         except IcebergError as error:

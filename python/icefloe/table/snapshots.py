@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import Field, StrictInt, StrictStr
 
-from icefloe.exceptions import ValidationError
 from icefloe.manifest import ManifestFile, read_manifest_list
-from icefloe.table.snapshot_metrics import (
+from icefloe.table.snapshot_summary import (
     ADDED_DATA_FILES,
     ADDED_DELETE_FILES,
     ADDED_EQUALITY_DELETE_FILES,
@@ -24,6 +22,7 @@ from icefloe.table.snapshot_metrics import (
     CHANGED_PARTITION_PREFIX,
     DELETED_DATA_FILES,
     DELETED_RECORDS,
+    OPERATION,
     PARTITION_SUMMARY_PROP,
     REMOVED_DELETE_FILES,
     REMOVED_EQUALITY_DELETE_FILES,
@@ -37,15 +36,21 @@ from icefloe.table.snapshot_metrics import (
     TOTAL_FILE_SIZE,
     TOTAL_POSITION_DELETES,
     TOTAL_RECORDS,
+    Operation,
     SnapshotSummaryCollector,
+    Summary,
     UpdateMetrics,
     set_when_positive,
+    update_snapshot_summaries,
 )
 from icefloe.typedef import JsonModel
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
     from icefloe.io import FileIO
-    from icefloe.table.metadata import TableMetadata
 
 __all__ = [
     "ADDED_DATA_FILES",
@@ -95,23 +100,8 @@ __all__ = [
 ]
 
 INITIAL_SEQUENCE_NUMBER = 0
-OPERATION = "operation"
 # What metadata files of a table without rows say of its current snapshot.
 NO_SNAPSHOT_ID = -1
-
-
-class Operation(str, Enum):
-    """What a commit did to the rows of a table."""
-
-    APPEND = "append"
-    REPLACE = "replace"
-    OVERWRITE = "overwrite"
-    DELETE = "delete"
-
-    def __repr__(self) -> str:
-        return f"Operation.{self.name}"
-
-    __str__ = __repr__
 
 
 class IsolationLevel(str, Enum):
@@ -119,94 +109,6 @@ class IsolationLevel(str, Enum):
 
     SERIALIZABLE = "serializable"
     SNAPSHOT = "snapshot"
-
-
-class Summary(Mapping[str, str]):
-    """The operation of a commit and its counts, all of them text; a key that is not there has the value None.
-
-    >>> summary = Summary(Operation.APPEND, **{"added-records": "3"})
-    >>> summary["added-records"], summary["deleted-records"], summary.get("deleted-records", "0")
-    ('3', None, '0')
-    """
-
-    __slots__ = ("_properties", "operation")
-    operation: Operation
-    _properties: dict[str, str]
-
-    def __init__(self, operation: Operation | str | None = None, **data: Any) -> None:
-        # A summary without an operation, as some writers leave it, may have changed anything.
-        self.operation = Operation(operation) if operation is not None else Operation.OVERWRITE
-        self._properties = {key: _text_of(value) for key, value in data.items()}
-
-    @property
-    def additional_properties(self) -> dict[str, str]:
-        """All but the operation."""
-        return dict(self._properties)
-
-    def to_json_value(self) -> dict[str, str]:
-        """Return the JSON object, its operation first."""
-        return {"operation": self.operation.value, **self._properties}
-
-    def __getitem__(self, key: str) -> Any:
-        return self.operation if key.lower() == OPERATION else self._properties.get(key)
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """Return the value of a key, or the default if the key is not there."""
-        value = self[key]
-        return default if value is None else value
-
-    def __contains__(self, key: object) -> bool:
-        return key == OPERATION or key in self._properties
-
-    def __iter__(self) -> Iterator[str]:
-        yield OPERATION
-        yield from self._properties
-
-    def __len__(self) -> int:
-        return 1 + len(self._properties)
-
-    def __eq__(self, other: object) -> bool:
-        return dict(self) == dict(other) if isinstance(other, Mapping) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(frozenset(self.items()))
-
-    def __repr__(self) -> str:
-        properties = f", **{self._properties!r}" if self._properties else ""
-        return f"Summary({self.operation!r}{properties})"
-
-    def __str__(self) -> str:
-        return f"operation={self.operation!r}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _summary_from_json, (self.to_json_value(),)
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        from pydantic_core import core_schema
-
-        return core_schema.no_info_plain_validator_function(
-            _summary_from_json,
-            serialization=core_schema.plain_serializer_function_ser_schema(lambda value: value.to_json_value()),
-        )
-
-
-def _text_of(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value)
-
-
-def _summary_from_json(value: Any) -> Summary:
-    if isinstance(value, Summary):
-        return value
-    if not isinstance(value, dict):
-        raise ValidationError(f"a summary is an object, found {value!r}")
-    for key, part in value.items():
-        if not isinstance(part, str):
-            raise ValidationError(f"`{key}` of a summary must be text, found {part!r}")
-    rest = {key: part for key, part in value.items() if key != "operation"}
-    return Summary(value.get("operation"), **rest)
 
 
 class Snapshot(JsonModel):
@@ -266,6 +168,24 @@ class Snapshot(JsonModel):
             for path in self.manifest_paths or ()
         ]
 
+    def manifest_rows(self, io: FileIO) -> pa.Table:
+        """Return the snapshot's manifests as rows of a manifest list.
+
+        Manifests that an old v1 snapshot names in the table metadata have null for the snapshot that added them and for
+        their partition summaries.
+
+        Raises:
+            MissingFileError: The manifest list, or a manifest that the snapshot names, does not exist.
+            CorruptFileError: A file does not follow the format.
+        """
+        import pyarrow as pa
+
+        from icefloe import _core
+
+        if self.manifest_list is not None:
+            return pa.Table.from_batches([_core.read_manifest_list(io.core, self.manifest_list)])
+        return pa.Table.from_batches([_core.describe_manifests(io.core, list(self.manifest_paths or ()))])
+
     def __str__(self) -> str:
         operation = "" if self.summary is None else f"{self.summary.operation}: "
         parent = "" if self.parent_snapshot_id is None else f", parent_id={self.parent_snapshot_id}"
@@ -301,7 +221,17 @@ class MetadataLogEntry(JsonModel):
     timestamp_ms: StrictInt
 
 
-def ancestors_of(current_snapshot: Snapshot | None, table_metadata: TableMetadata) -> Iterator[Snapshot]:
+class SnapshotLookup(Protocol):
+    """The part of table metadata that ancestry needs."""
+
+    def current_snapshot(self) -> Snapshot | None:
+        """Return the current snapshot, or None."""
+
+    def snapshot_by_id(self, snapshot_id: int) -> Snapshot | None:
+        """Return the snapshot of an id, or None."""
+
+
+def ancestors_of(current_snapshot: Snapshot | None, table_metadata: SnapshotLookup) -> Iterator[Snapshot]:
     """Yield a snapshot, its parent and so on, as far as the table still has them."""
     snapshot = current_snapshot
     seen: set[int] = set()
@@ -313,7 +243,7 @@ def ancestors_of(current_snapshot: Snapshot | None, table_metadata: TableMetadat
 
 
 def ancestors_between(
-    from_snapshot: Snapshot | None, to_snapshot: Snapshot, table_metadata: TableMetadata
+    from_snapshot: Snapshot | None, to_snapshot: Snapshot, table_metadata: SnapshotLookup
 ) -> Iterator[Snapshot]:
     """Yield the ancestors of ``to_snapshot``, itself first, down to and with ``from_snapshot``; all if that is None."""
     for snapshot in ancestors_of(to_snapshot, table_metadata):
@@ -323,7 +253,7 @@ def ancestors_between(
 
 
 def ancestors_between_ids(
-    from_snapshot_id_exclusive: int | None, to_snapshot_id_inclusive: int, table_metadata: TableMetadata
+    from_snapshot_id_exclusive: int | None, to_snapshot_id_inclusive: int, table_metadata: SnapshotLookup
 ) -> Iterator[Snapshot]:
     """Yield the ancestors of a snapshot, itself first, that are newer than another one."""
     for snapshot in ancestors_of(table_metadata.snapshot_by_id(to_snapshot_id_inclusive), table_metadata):
@@ -332,13 +262,13 @@ def ancestors_between_ids(
         yield snapshot
 
 
-def is_ancestor_of(snapshot_id: int, ancestor_snapshot_id: int, table_metadata: TableMetadata) -> bool:
+def is_ancestor_of(snapshot_id: int, ancestor_snapshot_id: int, table_metadata: SnapshotLookup) -> bool:
     """Return whether a snapshot is the other one or was made from it."""
     start = table_metadata.snapshot_by_id(snapshot_id)
     return any(snapshot.snapshot_id == ancestor_snapshot_id for snapshot in ancestors_of(start, table_metadata))
 
 
-def is_parent_ancestor_of(snapshot_id: int, ancestor_parent_snapshot_id: int, table_metadata: TableMetadata) -> bool:
+def is_parent_ancestor_of(snapshot_id: int, ancestor_parent_snapshot_id: int, table_metadata: SnapshotLookup) -> bool:
     """Return whether some ancestor's parent has an id; that parent itself may be gone."""
     start = table_metadata.snapshot_by_id(snapshot_id)
     return any(
@@ -346,37 +276,9 @@ def is_parent_ancestor_of(snapshot_id: int, ancestor_parent_snapshot_id: int, ta
     )
 
 
-def latest_ancestor_before_timestamp(table_metadata: TableMetadata, timestamp_ms: int) -> Snapshot | None:
+def latest_ancestor_before_timestamp(table_metadata: SnapshotLookup, timestamp_ms: int) -> Snapshot | None:
     """Return the newest ancestor of the current snapshot that was made before a time."""
     for snapshot in ancestors_of(table_metadata.current_snapshot(), table_metadata):
         if snapshot.timestamp_ms < timestamp_ms:
             return snapshot
     return None
-
-
-# Totals of a summary: what the commit added and removed. Spec: Optional Snapshot Summary Fields.
-_TOTALS = {
-    "total-data-files": ("added-data-files", "deleted-data-files"),
-    "total-delete-files": ("added-delete-files", "removed-delete-files"),
-    "total-records": ("added-records", "deleted-records"),
-    "total-files-size": ("added-files-size", "removed-files-size"),
-    "total-position-deletes": ("added-position-deletes", "removed-position-deletes"),
-    "total-equality-deletes": ("added-equality-deletes", "removed-equality-deletes"),
-}
-
-
-def update_snapshot_summaries(summary: Summary, previous_summary: Mapping[str, str] | None = None) -> Summary:
-    """Return a summary with its totals: those of the parent, plus what was added, minus what was removed.
-
-    Without a parent totals start from 0. A total that the parent lacks or misspells, or that would be negative, is omitted.
-    """
-    properties = summary.additional_properties
-    for total, (added, removed) in _TOTALS.items():
-        known = "0" if previous_summary is None else previous_summary.get(total)
-        try:
-            value = int(known or "") + int(properties.get(added, "0")) - int(properties.get(removed, "0"))
-        except ValueError:
-            continue
-        if value >= 0:
-            properties[total] = str(value)
-    return Summary(summary.operation, **properties)

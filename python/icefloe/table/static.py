@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from icefloe.exceptions import ValidationError
 from icefloe.io import load_file_io
-from icefloe.table.metadata_files import newest_location, read_metadata
+from icefloe.table.metadata.files import newest_location, read_metadata
 from icefloe.table.table import Table
 from icefloe.typedef import EMPTY_DICT
 

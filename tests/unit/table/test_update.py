@@ -12,7 +12,6 @@ from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
 from icefloe.table import update
 from icefloe.table.metadata import TableMetadata, TableMetadataUtil, TableMetadataV2, new_table_metadata
-from icefloe.table.metadata_json import to_json
 from icefloe.table.refs import SnapshotRefType
 from icefloe.table.snapshots import Snapshot, Summary
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortField, SortOrder
@@ -60,7 +59,7 @@ def test_commit_moves_main_and_both_logs() -> None:
         ("/t/metadata/00000.json", base.last_updated_ms)
     ]
     assert base.current_snapshot_id is None
-    assert TableMetadataUtil.parse_raw(to_json(after)) == after
+    assert TableMetadataUtil.parse_raw(after.model_dump_json()) == after
 
 
 def test_commit_shares_what_it_does_not_change() -> None:
@@ -159,7 +158,7 @@ def test_version_1_is_upgraded_in_place() -> None:
     assert isinstance(after, TableMetadataV2)
     assert after.table_uuid == base.table_uuid
     assert after.next_sequence_number() == 1
-    assert json.loads(to_json(after))["last-sequence-number"] == 0
+    assert json.loads(after.model_dump_json())["last-sequence-number"] == 0
 
 
 def test_schema_is_added_once_and_becomes_current() -> None:

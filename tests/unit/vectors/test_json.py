@@ -10,7 +10,6 @@ from icefloe.exceptions import FeatureUnsupportedError, IcebergError
 from icefloe.partitioning import PartitionSpec
 from icefloe.schema import Schema
 from icefloe.table.metadata import TableMetadataUtil, new_table_metadata
-from icefloe.table.metadata_json import to_json
 from icefloe.table.name_mapping import parse_mapping_from_json
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from icefloe.table.update.spec import UpdateSpec
@@ -76,7 +75,7 @@ LAGGING = "snapshot beyond the last sequence number"
 def test_metadata_is_read_and_written_as_in_the_vectors(case: dict[str, Any]) -> None:
     whole = {**case, "json": document(case, "json"), "written": document(case, "written")}
 
-    check(whole, lambda text: json.loads(to_json(TableMetadataUtil.parse_raw(text))))
+    check(whole, lambda text: json.loads(TableMetadataUtil.parse_raw(text).model_dump_json()))
 
 
 def test_last_sequence_number_that_lags_is_that_of_the_newest_snapshot() -> None:

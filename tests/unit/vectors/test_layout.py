@@ -18,7 +18,7 @@ from icefloe.schema import Schema
 from icefloe.table.commit.manifest_writer import ManifestWriter
 from icefloe.table.locations import load_location_provider
 from icefloe.table.metadata import TableMetadata, new_table_metadata
-from icefloe.table.metadata_files import hadoop_location, next_catalog_location
+from icefloe.table.metadata.files import hadoop_location, next_catalog_location
 from icefloe.table.sorting import UNSORTED_SORT_ORDER
 from icefloe.typedef import Record
 

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from icefloe import _core
 from icefloe.exceptions import FeatureUnsupportedError, ValidationException
 from icefloe.manifest.reading import MANIFEST_SCHEMA
-from icefloe.table.metadata_files import metadata_directory
+from icefloe.table.metadata.files import metadata_directory
 from icefloe.table.read_context import schemas_json, specs_json
 
 if TYPE_CHECKING:

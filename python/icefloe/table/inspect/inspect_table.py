@@ -11,7 +11,6 @@ from icefloe import _core
 from icefloe.exceptions import ValidationError
 from icefloe.manifest.reading import MANIFEST_SCHEMA
 from icefloe.table.read_context import schema_json, specs_json
-from icefloe.table.snapshot_manifests import manifests_of
 from icefloe.table.snapshots import ancestors_of
 
 if TYPE_CHECKING:
@@ -163,7 +162,7 @@ class InspectTable:
 
     def _manifest_rows(self, snapshot_id: int | None) -> pa.Table:
         snapshot = self._snapshot(snapshot_id)
-        return MANIFEST_SCHEMA.empty_table() if snapshot is None else manifests_of(self._io, snapshot)
+        return MANIFEST_SCHEMA.empty_table() if snapshot is None else snapshot.manifest_rows(self._io)
 
     def _entries(self, snapshot_id: int | None, keep: str) -> pa.Table:
         rows = self._manifest_rows(snapshot_id)

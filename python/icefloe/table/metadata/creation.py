@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.partitioning import PARTITION_FIELD_ID_START, assign_fresh_partition_spec_ids
 from icefloe.schema import assign_fresh_schema_ids
-from icefloe.table.metadata.table_metadata import TableMetadata, TableMetadataV1, TableMetadataV2
+from icefloe.table.metadata.versions import TableMetadataV1, TableMetadataV2
 from icefloe.table.properties import RESERVED_PROPERTIES, TableProperties, properties_as_text
 from icefloe.table.sorting import assign_fresh_sort_order_ids
 from icefloe.typedef import EMPTY_DICT
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from icefloe.partitioning import PartitionSpec
     from icefloe.schema import Schema
+    from icefloe.table.metadata.table_metadata import TableMetadata
     from icefloe.table.sorting import SortOrder
 
 

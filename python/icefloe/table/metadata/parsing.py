@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
 from icefloe.exceptions import CorruptFileError, FeatureUnsupportedError, ValidationError
-from icefloe.table.metadata.table_metadata import TableMetadata, TableMetadataV1, TableMetadataV2, TableMetadataV3
+from icefloe.table.metadata.versions import TableMetadataV1, TableMetadataV2, TableMetadataV3
+
+if TYPE_CHECKING:
+    from icefloe.table.metadata.table_metadata import TableMetadata
 
 _VERSIONS: dict[int, type[TableMetadata]] = {1: TableMetadataV1, 2: TableMetadataV2, 3: TableMetadataV3}
 

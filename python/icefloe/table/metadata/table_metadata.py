@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import uuid
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, PlainSerializer, StrictInt, StrictStr, model_validator
+from pydantic_core import to_json
 
 from icefloe.exceptions import ValidationError
 from icefloe.partitioning import INITIAL_PARTITION_SPEC_ID, PARTITION_FIELD_ID_START, PartitionSpec
 from icefloe.schema import INITIAL_SCHEMA_ID, Schema
 from icefloe.table.metadata.entries import MetadataLog, SnapshotLog, Snapshots
-from icefloe.table.metadata_json import to_json, to_json_value
 from icefloe.table.properties import TableProperties
 from icefloe.table.refs import MAIN_BRANCH, SnapshotRef, SnapshotRefType
 from icefloe.table.snapshots import INITIAL_SEQUENCE_NUMBER, NO_SNAPSHOT_ID, IsolationLevel, Operation, Snapshot
@@ -148,12 +148,52 @@ class TableMetadata(JsonModel):
         return type(self).model_construct(**{**values, **changes})
 
     def model_dump(self, **_: Any) -> dict[str, Any]:
-        """Return the JSON object, exactly as a metadata file has it."""
-        return to_json_value(self)
+        """Return the JSON object of a metadata file, in the reference writer's key order.
+
+        Absent values are omitted: some readers refuse a null of any key but ``current-snapshot-id``. Spec: Appendix C.
+        """
+        value: dict[str, Any] = {"format-version": self.format_version}
+        if self.table_uuid is not None:
+            value["table-uuid"] = str(self.table_uuid)
+        value["location"] = self.location
+        if self.format_version > 1:
+            value["last-sequence-number"] = self.last_sequence_number
+        value["last-updated-ms"] = self.last_updated_ms
+        value["last-column-id"] = self.last_column_id
+        if self.format_version == 1:
+            value["schema"] = self.schema().model_dump()
+        value["current-schema-id"] = self.current_schema_id
+        value["schemas"] = [schema.model_dump() for schema in self.schemas]
+        if self.format_version == 1:
+            value["partition-spec"] = self.spec().model_dump()["fields"]
+        value["default-spec-id"] = self.default_spec_id
+        value["partition-specs"] = [spec.model_dump(mode="json") for spec in self.partition_specs]
+        value["last-partition-id"] = self.last_partition_id
+        value["default-sort-order-id"] = self.default_sort_order_id
+        value["sort-orders"] = [order.model_dump(mode="json") for order in self.sort_orders]
+        value["properties"] = self.properties
+        return {**value, **self._history_json()}
 
     def model_dump_json(self, **_: Any) -> str:
         """Return the text of a metadata file."""
-        return to_json(self)
+        return to_json(self.model_dump()).decode()
+
+    def _history_json(self) -> dict[str, Any]:
+        current = self.current_snapshot_id
+        value: dict[str, Any] = {
+            "current-snapshot-id": NO_SNAPSHOT_ID if current is None and self.format_version < 3 else current
+        }
+        if self.next_row_id is not None:
+            value["next-row-id"] = self.next_row_id
+        value["refs"] = {name: ref.model_dump(mode="json") for name, ref in self.refs.items()}
+        value["snapshots"] = self.snapshots.json_values()
+        value["statistics"] = [file.model_dump() for file in self.statistics]
+        value["partition-statistics"] = [file.model_dump() for file in self.partition_statistics]
+        if self.encryption_keys:
+            value["encryption-keys"] = list(self.encryption_keys)
+        value["snapshot-log"] = self.snapshot_log.json_values()
+        value["metadata-log"] = self.metadata_log.json_values()
+        return value
 
     def schema(self) -> Schema:  # type: ignore[override]  # pydantic's deprecated classmethod of this name
         """Return the current schema."""
@@ -233,88 +273,3 @@ class TableMetadata(JsonModel):
             else TableProperties.UPDATE_ISOLATION_LEVEL
         )
         return IsolationLevel(self.properties.get(key, TableProperties.ISOLATION_LEVEL_DEFAULT))
-
-
-class TableMetadataV1(TableMetadata):
-    """Metadata of format version 1; its single ``schema`` and ``partition-spec`` are read as lists of one."""
-
-    format_version: Literal[1] = 1
-    _required: ClassVar[tuple[str, ...]] = (
-        "location",
-        "last-updated-ms",
-        "last-column-id",
-        "schemas",
-        "partition-specs",
-    )
-
-    @classmethod
-    def _upgrade_layout(cls, data: dict[str, Any]) -> dict[str, Any]:
-        data = dict(data)
-        schema, fields = data.pop("schema", None), data.pop("partition-spec", None)
-        data["last-sequence-number"] = INITIAL_SEQUENCE_NUMBER
-        if "schemas" not in data and isinstance(schema, dict):
-            data["schemas"] = [{"schema-id": INITIAL_SCHEMA_ID, **schema}]
-            data["current-schema-id"] = data["schemas"][0]["schema-id"]
-        if "partition-specs" not in data and isinstance(fields, list):
-            data["partition-specs"] = [{"spec-id": INITIAL_PARTITION_SPEC_ID, "fields": fields}]
-            data["default-spec-id"] = INITIAL_PARTITION_SPEC_ID
-        if "sort-orders" not in data:
-            data["default-sort-order-id"] = UNSORTED_SORT_ORDER_ID
-        if "last-partition-id" not in data and isinstance(data.get("partition-specs"), list):
-            specs = [
-                spec if isinstance(spec, PartitionSpec) else PartitionSpec(**spec) for spec in data["partition-specs"]
-            ]
-            data["partition-specs"] = specs
-            data["last-partition-id"] = max(
-                (spec.last_assigned_field_id for spec in specs), default=PARTITION_FIELD_ID_START - 1
-            )
-        return data
-
-
-_REQUIRED_FROM_V2 = (
-    "table-uuid",
-    "location",
-    "last-sequence-number",
-    "last-updated-ms",
-    "last-column-id",
-    "schemas",
-    "current-schema-id",
-    "partition-specs",
-    "default-spec-id",
-    "last-partition-id",
-    "sort-orders",
-    "default-sort-order-id",
-)
-
-
-class TableMetadataV2(TableMetadata):
-    """Metadata of format version 2."""
-
-    format_version: Literal[2] = 2
-    _required: ClassVar[tuple[str, ...]] = _REQUIRED_FROM_V2
-
-    @classmethod
-    def _upgrade_layout(cls, data: dict[str, Any]) -> dict[str, Any]:
-        return {**data, **_last_sequence_number(data)}
-
-
-class TableMetadataV3(TableMetadata):
-    """Metadata of format version 3, read but not written to."""
-
-    format_version: Literal[3] = 3
-    _required: ClassVar[tuple[str, ...]] = _REQUIRED_FROM_V2
-
-    @classmethod
-    def _upgrade_layout(cls, data: dict[str, Any]) -> dict[str, Any]:
-        return {**data, **_last_sequence_number(data)} if "last-sequence-number" in data else data
-
-
-def _last_sequence_number(data: dict[str, Any]) -> dict[str, int]:
-    """Return the last sequence number, no less than the snapshots': some writers leave it out, others let it lag."""
-    snapshots = data.get("snapshots")
-    if not isinstance(snapshots, (list, tuple)):
-        return {}
-    numbers = [each.get("sequence-number") for each in snapshots if isinstance(each, dict)]
-    newest = max((number for number in numbers if isinstance(number, int)), default=INITIAL_SEQUENCE_NUMBER)
-    stated = data.get("last-sequence-number", newest)
-    return {"last-sequence-number": max(stated, newest)} if type(stated) is int else {}

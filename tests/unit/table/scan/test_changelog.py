@@ -5,7 +5,6 @@ import pyarrow as pa
 import pytest
 from icefloe.exceptions import ValidationError
 from icefloe.table.metadata import TableMetadataUtil
-from icefloe.table.metadata_json import to_json
 
 CHANGE = ["_change_type", "_change_ordinal", "_commit_snapshot_id"]
 
@@ -174,7 +173,7 @@ def test_equal_rows_are_told_as_often_as_they_are(catalog, mode):
 
 def test_a_compaction_changes_nothing(table, rows):
     table.append(rows((7, "a", None)))
-    found = json.loads(to_json(table.metadata))
+    found = json.loads(table.metadata.model_dump_json())
     found["snapshots"][1]["summary"]["operation"] = "replace"
     table.metadata = TableMetadataUtil.parse_obj(found)
     first, _, third = (one.snapshot_id for one in table.snapshots())

@@ -5,7 +5,6 @@ import fastavro
 import pytest
 from icefloe.exceptions import ValidationError
 from icefloe.table.metadata import TableMetadataUtil
-from icefloe.table.metadata_json import to_json
 from icefloe.types import StringType
 
 
@@ -104,7 +103,7 @@ def test_a_range_must_be_one_lineage(new_table, rows):
 
 def without(table, *snapshot_ids):
     """The table's metadata after the expiry of snapshots."""
-    found = json.loads(to_json(table.metadata))
+    found = json.loads(table.metadata.model_dump_json())
     for key in ("snapshots", "snapshot-log"):
         found[key] = [one for one in found[key] if one["snapshot-id"] not in snapshot_ids]
     return TableMetadataUtil.parse_obj(found)

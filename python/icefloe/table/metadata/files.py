@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from icefloe.exceptions import CorruptFileError, MissingFileError, NoSuchTableError, ValidationError
-from icefloe.table.absolute_metadata import with_absolute_locations
-from icefloe.table.metadata import TableMetadata, TableMetadataUtil
-from icefloe.table.metadata_json import to_json
+from icefloe.table.metadata.absolute_locations import with_absolute_locations
+from icefloe.table.metadata.parsing import TableMetadataUtil
 
 if TYPE_CHECKING:
     from icefloe.io import FileIO
+    from icefloe.table.metadata.table_metadata import TableMetadata
 
 METADATA_DIRECTORY = "metadata"
 DATA_DIRECTORY = "data"
@@ -52,7 +52,7 @@ def read_metadata(io: FileIO, location: str) -> TableMetadata:
 
 def metadata_bytes(metadata: TableMetadata, location: str) -> bytes:
     """Return the content of the metadata file that is to be at `location`."""
-    data = to_json(metadata).encode("utf-8")
+    data = metadata.model_dump_json().encode("utf-8")
     return gzip.compress(data, mtime=0) if _is_gzip(location) else data
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from icefloe.io import FileIO
-    from icefloe.table.metadata import TableMetadata
+    from icefloe.table.metadata.table_metadata import TableMetadata
 
 _PATH_PROPERTIES = ("write.data.path", "write.metadata.path")
 

@@ -1,10 +1,13 @@
-"""Counts of a snapshot's summary, gathered file by file. Spec: Optional Snapshot Summary Fields."""
+"""Summaries of snapshots: the operation and its counts of files, rows and bytes. Spec: Optional Snapshot Summary Fields."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Any
 
+from icefloe.exceptions import ValidationError
 from icefloe.manifest import DataFileContent
 from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC
 
@@ -38,6 +41,109 @@ TOTAL_RECORDS = "total-records"
 CHANGED_PARTITION_COUNT_PROP = "changed-partition-count"
 CHANGED_PARTITION_PREFIX = "partitions."
 PARTITION_SUMMARY_PROP = "partition-summaries-included"
+OPERATION = "operation"
+
+
+class Operation(str, Enum):
+    """What a commit did to the rows of a table."""
+
+    APPEND = "append"
+    REPLACE = "replace"
+    OVERWRITE = "overwrite"
+    DELETE = "delete"
+
+    def __repr__(self) -> str:
+        return f"Operation.{self.name}"
+
+    __str__ = __repr__
+
+
+class Summary(Mapping[str, str]):
+    """The operation of a commit and its counts, all of them text; a key that is not there has the value None.
+
+    >>> summary = Summary(Operation.APPEND, **{"added-records": "3"})
+    >>> summary["added-records"], summary["deleted-records"], summary.get("deleted-records", "0")
+    ('3', None, '0')
+    """
+
+    __slots__ = ("_properties", "operation")
+    operation: Operation
+    _properties: dict[str, str]
+
+    def __init__(self, operation: Operation | str | None = None, **data: Any) -> None:
+        # A summary without an operation, as some writers leave it, may have changed anything.
+        self.operation = Operation(operation) if operation is not None else Operation.OVERWRITE
+        self._properties = {key: _text_of(value) for key, value in data.items()}
+
+    @property
+    def additional_properties(self) -> dict[str, str]:
+        """All but the operation."""
+        return dict(self._properties)
+
+    def to_json_value(self) -> dict[str, str]:
+        """Return the JSON object, its operation first."""
+        return {"operation": self.operation.value, **self._properties}
+
+    def __getitem__(self, key: str) -> Any:
+        return self.operation if key.lower() == OPERATION else self._properties.get(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the value of a key, or the default if the key is not there."""
+        value = self[key]
+        return default if value is None else value
+
+    def __contains__(self, key: object) -> bool:
+        return key == OPERATION or key in self._properties
+
+    def __iter__(self) -> Iterator[str]:
+        yield OPERATION
+        yield from self._properties
+
+    def __len__(self) -> int:
+        return 1 + len(self._properties)
+
+    def __eq__(self, other: object) -> bool:
+        return dict(self) == dict(other) if isinstance(other, Mapping) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.items()))
+
+    def __repr__(self) -> str:
+        properties = f", **{self._properties!r}" if self._properties else ""
+        return f"Summary({self.operation!r}{properties})"
+
+    def __str__(self) -> str:
+        return f"operation={self.operation!r}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _summary_from_json, (self.to_json_value(),)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(
+            _summary_from_json,
+            serialization=core_schema.plain_serializer_function_ser_schema(lambda value: value.to_json_value()),
+        )
+
+
+def _text_of(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)
+
+
+def _summary_from_json(value: Any) -> Summary:
+    if isinstance(value, Summary):
+        return value
+    if not isinstance(value, dict):
+        raise ValidationError(f"a summary is an object, found {value!r}")
+    for key, part in value.items():
+        if not isinstance(part, str):
+            raise ValidationError(f"`{key}` of a summary must be text, found {part!r}")
+    rest = {key: part for key, part in value.items() if key != "operation"}
+    return Summary(value.get("operation"), **rest)
 
 
 class UpdateMetrics:
@@ -187,3 +293,31 @@ def set_when_positive(properties: dict[str, str], num: int, property_name: str) 
     """Set a property to a count above zero."""
     if num > 0:
         properties[property_name] = str(num)
+
+
+# Totals of a summary: what the commit added and removed. Spec: Optional Snapshot Summary Fields.
+_TOTALS = {
+    "total-data-files": ("added-data-files", "deleted-data-files"),
+    "total-delete-files": ("added-delete-files", "removed-delete-files"),
+    "total-records": ("added-records", "deleted-records"),
+    "total-files-size": ("added-files-size", "removed-files-size"),
+    "total-position-deletes": ("added-position-deletes", "removed-position-deletes"),
+    "total-equality-deletes": ("added-equality-deletes", "removed-equality-deletes"),
+}
+
+
+def update_snapshot_summaries(summary: Summary, previous_summary: Mapping[str, str] | None = None) -> Summary:
+    """Return a summary with its totals: those of the parent, plus what was added, minus what was removed.
+
+    Without a parent totals start from 0. A total that the parent lacks or misspells, or that would be negative, is omitted.
+    """
+    properties = summary.additional_properties
+    for total, (added, removed) in _TOTALS.items():
+        known = "0" if previous_summary is None else previous_summary.get(total)
+        try:
+            value = int(known or "") + int(properties.get(added, "0")) - int(properties.get(removed, "0"))
+        except ValueError:
+            continue
+        if value >= 0:
+            properties[total] = str(value)
+    return Summary(summary.operation, **properties)

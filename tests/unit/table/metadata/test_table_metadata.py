@@ -14,7 +14,6 @@ from icefloe.exceptions import CorruptFileError, FeatureUnsupportedError, Valida
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
 from icefloe.table.metadata import TableMetadata, TableMetadataUtil, TableMetadataV1, new_table_metadata
-from icefloe.table.metadata_json import to_json
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortField, SortOrder
 from icefloe.types import NestedField
 from pyiceberg.partitioning import PartitionField as TheirField
@@ -53,7 +52,7 @@ def created() -> TableMetadata:
 
 
 def with_history() -> dict[str, Any]:
-    value = json.loads(to_json(created()))
+    value = json.loads(created().model_dump_json())
     return {
         **value,
         "last-sequence-number": 2,
@@ -101,7 +100,7 @@ def test_new_table_refuses_what_does_not_fit() -> None:
 
 
 def test_file_has_its_keys_in_order_and_no_null() -> None:
-    text = to_json(created())
+    text = created().model_dump_json()
     assert list(json.loads(text)) == KEYS_V2
     assert json.loads(text)["current-snapshot-id"] == -1
     assert "null" not in text.replace("null-order", "").replace("nulls-", "")
@@ -122,7 +121,7 @@ def test_file_of_version_1_has_the_single_schema_and_spec_too() -> None:
 
 def test_what_we_write_pyiceberg_reads_alike() -> None:
     ours = TableMetadataUtil.parse_obj(with_history())
-    other = theirs.TableMetadataUtil.parse_raw(to_json(ours))
+    other = theirs.TableMetadataUtil.parse_raw(ours.model_dump_json())
     assert other.current_snapshot_id == 1002
     assert [snapshot.snapshot_id for snapshot in other.snapshots] == [1001, 1002]
     assert str(other.spec().fields[1].transform) == "bucket[4]"
@@ -143,7 +142,9 @@ def test_what_pyiceberg_creates_we_read_alike() -> None:
     )
     ours = TableMetadataUtil.parse_raw(other.model_dump_json())
     assert ours.schema() == Schema.model_validate_json(other.schema().model_dump_json())
-    assert json.loads(to_json(ours))["partition-specs"] == json.loads(other.model_dump_json())["partition-specs"]
+    assert (
+        json.loads(ours.model_dump_json())["partition-specs"] == json.loads(other.model_dump_json())["partition-specs"]
+    )
     assert str(ours.sort_order().fields[0].transform) == "truncate[8]"
     assert ours.table_uuid == other.table_uuid
 
@@ -169,7 +170,7 @@ def test_a_last_sequence_number_that_was_left_out_is_the_highest_of_the_snapshot
 
 def test_metadata_survives_json_and_pickle() -> None:
     metadata = TableMetadataUtil.parse_obj(with_history())
-    assert TableMetadataUtil.parse_raw(to_json(metadata)) == metadata
+    assert TableMetadataUtil.parse_raw(metadata.model_dump_json()) == metadata
     assert pickle.loads(pickle.dumps(metadata)) == metadata
 
 
@@ -178,7 +179,7 @@ def test_snapshot_keys_we_do_not_know_are_kept() -> None:
     value["snapshots"][0]["first-row-id"] = 7
     value["snapshots"][0]["of-the-future"] = {"a": 1}
     value["snapshots"][1]["parent-snapshot-id"] = None
-    written = json.loads(to_json(TableMetadataUtil.parse_obj(value)))
+    written = json.loads(TableMetadataUtil.parse_obj(value).model_dump_json())
     assert written["snapshots"][0]["of-the-future"] == {"a": 1}
     assert "parent-snapshot-id" not in written["snapshots"][1]
 
@@ -190,7 +191,7 @@ def test_absent_refs_and_null_or_minus_one_snapshot_are_understood() -> None:
     for nothing in (-1, None):
         assert (
             TableMetadataUtil.parse_obj(
-                {**json.loads(to_json(created())), "current-snapshot-id": nothing}
+                {**json.loads(created().model_dump_json()), "current-snapshot-id": nothing}
             ).current_snapshot()
             is None
         )
@@ -219,16 +220,14 @@ def test_old_version_1_layout_is_read() -> None:
 
 def test_version_1_metadata_without_sort_orders_is_unsorted_whatever_the_default_id() -> None:
     value = json.loads(
-        to_json(
-            new_table_metadata(
-                Schema(NestedField(1, "a", "int")), PartitionSpec(), UNSORTED_SORT_ORDER, "/t", {"format-version": 1}
-            )
-        )
+        new_table_metadata(
+            Schema(NestedField(1, "a", "int")), PartitionSpec(), UNSORTED_SORT_ORDER, "/t", {"format-version": 1}
+        ).model_dump_json()
     )
     del value["sort-orders"]
     metadata = TableMetadataUtil.parse_obj({**value, "default-sort-order-id": 1})
     assert metadata.sort_order() == UNSORTED_SORT_ORDER
-    assert json.loads(to_json(metadata))["default-sort-order-id"] == 0
+    assert json.loads(metadata.model_dump_json())["default-sort-order-id"] == 0
 
 
 @pytest.mark.parametrize(
@@ -274,7 +273,7 @@ def test_what_is_no_metadata_is_corrupt(text: str, why: str) -> None:
 @given(st.data())
 @settings(max_examples=50)
 def test_file_cut_off_anywhere_is_corrupt(data: st.DataObject) -> None:
-    text = to_json(TableMetadataUtil.parse_obj(with_history()))
+    text = TableMetadataUtil.parse_obj(with_history()).model_dump_json()
     cut = data.draw(st.integers(0, len(text) - 1))
     with pytest.raises(CorruptFileError):
         TableMetadataUtil.parse_raw(text[:cut])
