@@ -14,7 +14,7 @@ from dataclasses import replace
 import psycopg
 import pytest
 from icefloe.catalog.sql import SqlCatalog
-from icefloe.catalog.sql_tables import namespace_properties, tables
+from icefloe.catalog.sql_database import namespace_properties, tables
 from icefloe.exceptions import CommitStateUnknownException, IcebergError
 from icefloe.table.commit.environment import SYSTEM
 from sqlalchemy import delete, event

@@ -1,9 +1,7 @@
 """Catalogs: from names of tables to the tables themselves."""
 
 from icefloe.catalog.catalog import Catalog, PropertiesUpdateSummary
-from icefloe.catalog.configuration import list_catalogs
-from icefloe.catalog.load import load_catalog, load_in_memory, load_sql
-from icefloe.catalog.property_names import (
+from icefloe.catalog.configuration import (
     BOTOCORE_SESSION,
     EXTERNAL_TABLE,
     ICEBERG,
@@ -20,7 +18,9 @@ from icefloe.catalog.property_names import (
     TYPE,
     URI,
     WAREHOUSE_LOCATION,
+    list_catalogs,
 )
+from icefloe.catalog.load import load_catalog, load_in_memory, load_sql
 
 __all__ = [
     "BOTOCORE_SESSION",

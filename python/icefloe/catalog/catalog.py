@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from icefloe.schema import Schema
     from icefloe.table import Table
-    from icefloe.table.commit.response import CommitTableResponse
+    from icefloe.table.commit.committing_table import CommitTableResponse
     from icefloe.table.update import TableRequirement, TableUpdate
 
 

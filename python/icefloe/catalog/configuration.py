@@ -15,6 +15,24 @@ FILE_NAMES = (".icefloe.yaml", ".pyiceberg.yaml")
 PREFIXES = ("PYICEBERG_CATALOG__", "ICEFLOE_CATALOG__")
 HOMES = ("ICEFLOE_HOME", "PYICEBERG_HOME")
 
+# PyIceberg's constants: keys of catalog properties, and of the parameters that catalogs store for a table.
+TOKEN = "token"  # noqa: S105 - a name
+TYPE = "type"
+PY_CATALOG_IMPL = "py-catalog-impl"
+ICEBERG = "iceberg"
+TABLE_TYPE = "table_type"
+WAREHOUSE_LOCATION = "warehouse"
+METADATA_LOCATION = "metadata_location"
+PREVIOUS_METADATA_LOCATION = "previous_metadata_location"
+MANIFEST = "manifest"
+MANIFEST_LIST = "manifest list"
+PREVIOUS_METADATA = "previous metadata"
+METADATA = "metadata"
+URI = "uri"
+LOCATION = "location"
+EXTERNAL_TABLE = "EXTERNAL_TABLE"
+BOTOCORE_SESSION = "botocore_session"
+
 
 def catalog_properties(name: str, environment: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the properties that files and environment give a catalog; the environment wins.

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from icefloe.catalog.apply_commit import check_swappable, new_metadata, updated_metadata
 from icefloe.catalog.catalog import Catalog, PropertiesUpdateSummary, new_table_location
-from icefloe.catalog.directories import (
+from icefloe.catalog.hadoop_directories import (
     children,
     create_directory,
     delete_dropped,
@@ -27,7 +28,6 @@ from icefloe.catalog.directories import (
 from icefloe.catalog.hadoop_versions import create, publish, take_back
 from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
 from icefloe.catalog.purge import delete_files_elsewhere, files_elsewhere, warn_of_leftovers
-from icefloe.catalog.staging import check_swappable, new_metadata, updated_metadata
 from icefloe.exceptions import (
     CommitFailedException,
     FeatureUnsupportedError,
@@ -44,8 +44,8 @@ from icefloe.exceptions import (
 )
 from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
 from icefloe.table import Table
+from icefloe.table.commit.committing_table import CommitTableResponse
 from icefloe.table.commit.environment import SYSTEM, Environment
-from icefloe.table.commit.response import CommitTableResponse
 from icefloe.table.metadata.files import (
     DATA_DIRECTORY,
     LEFTOVER_PREFIX,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from icefloe.catalog.directories import give_name, new_sibling
+from icefloe.catalog.hadoop_directories import give_name, new_sibling
 from icefloe.exceptions import (
     CommitFailedException,
     CommitStateUnknownException,

@@ -9,11 +9,11 @@ from abc import abstractmethod
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
+from icefloe.catalog.apply_commit import check_swappable, new_metadata, updated_metadata
 from icefloe.catalog.catalog import Catalog, new_table_location
 from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
 from icefloe.catalog.outcome import settled
 from icefloe.catalog.purge import delete_table_files
-from icefloe.catalog.staging import check_swappable, new_metadata, updated_metadata
 from icefloe.exceptions import (
     CommitFailedException,
     CommitStateUnknownException,
@@ -26,8 +26,8 @@ from icefloe.exceptions import (
 )
 from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
 from icefloe.table import Table
+from icefloe.table.commit.committing_table import CommitTableResponse
 from icefloe.table.commit.environment import SYSTEM, Environment
-from icefloe.table.commit.response import CommitTableResponse
 from icefloe.table.metadata.files import metadata_bytes, next_catalog_location, read_metadata
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from icefloe.typedef import EMPTY_DICT, Identifier, Properties

@@ -11,10 +11,9 @@ from icefloe.catalog.catalog import PropertiesUpdateSummary, check_property_chan
 from icefloe.catalog.identifiers import SEPARATOR, dotted, to_identifier
 from icefloe.catalog.outcome import OutcomeUnknownError
 from icefloe.catalog.pointer_catalog import PointerCatalog
-from icefloe.catalog.sql_database import Database
+from icefloe.catalog.sql_database import TABLE_TYPE, Database, layout, tables
 from icefloe.catalog.sql_errors import CommitUnansweredError, DuplicateKeyError, StatementFailedError
 from icefloe.catalog.sql_namespaces import EXISTS
-from icefloe.catalog.sql_tables import TABLE_TYPE, layout, tables
 from icefloe.exceptions import (
     CommitFailedException,
     IcebergError,

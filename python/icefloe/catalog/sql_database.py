@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeVar
 
 import sqlalchemy
-from sqlalchemy import BigInteger, func, literal, select
+from sqlalchemy import BigInteger, Column, MetaData, String, Table, func, literal, select
 from sqlalchemy.exc import ArgumentError, DisconnectionError, IntegrityError
 from sqlalchemy.pool import NullPool, StaticPool
 
@@ -24,7 +24,6 @@ from icefloe.catalog.sql_errors import (
     refuses_commit,
     sqlstate,
 )
-from icefloe.catalog.sql_tables import layout, tables
 from icefloe.exceptions import IcebergError, StorageError, ValidationError
 
 if TYPE_CHECKING:
@@ -37,6 +36,30 @@ if TYPE_CHECKING:
 
 BUSY_TIMEOUT_SECONDS = 60
 POSTGRES_DRIVERS = ("psycopg", "psycopg2", "pg8000")
+
+# Other engines' JDBC and SQL catalogs share this layout. Version 1 has the column `iceberg_type`, version 0 has not; both are
+# read and written.
+TABLE_TYPE = "TABLE"
+
+layout = MetaData()
+tables = Table(
+    "iceberg_tables",
+    layout,
+    Column("catalog_name", String(255), primary_key=True),
+    Column("table_namespace", String(255), primary_key=True),
+    Column("table_name", String(255), primary_key=True),
+    Column("metadata_location", String(1000)),
+    Column("previous_metadata_location", String(1000)),
+    Column("iceberg_type", String(5)),
+)
+namespace_properties = Table(
+    "iceberg_namespace_properties",
+    layout,
+    Column("catalog_name", String(255), primary_key=True),
+    Column("namespace", String(255), primary_key=True),
+    Column("property_key", String(255), primary_key=True),
+    Column("property_value", String(1000)),
+)
 
 Result = TypeVar("Result")
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from icefloe.table.commit.response import CommitTableResponse as CommitTableResponse
+    from icefloe.table.commit.committing_table import CommitTableResponse as CommitTableResponse
     from icefloe.table.properties import TableProperties as TableProperties
     from icefloe.table.row_level.upsert import UpsertResult as UpsertResult
     from icefloe.table.scan import DataScan as DataScan
@@ -39,7 +39,7 @@ __all__ = [
 
 _HOMES = {
     "ALWAYS_TRUE": "icefloe.table.write_transaction",
-    "CommitTableResponse": "icefloe.table.commit.response",
+    "CommitTableResponse": "icefloe.table.commit.committing_table",
     "DataScan": "icefloe.table.scan",
     "FileScanTask": "icefloe.table.scan",
     "IncrementalAppendScan": "icefloe.table.scan",

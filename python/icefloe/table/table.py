@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import AlwaysTrue
-from icefloe.table.commit.manage_snapshots import ManageSnapshots
 from icefloe.table.readable import ReadableTable
 from icefloe.table.refs import MAIN_BRANCH
+from icefloe.table.update.manage_snapshots import ManageSnapshots
 from icefloe.table.write_transaction import WriteTransaction
 from icefloe.typedef import EMPTY_DICT
 
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 
     from icefloe.expressions import BooleanExpression
     from icefloe.io import FileIO
-    from icefloe.table.commit.append import FastAppend, MergeAppend
-    from icefloe.table.commit.overwrite import DeleteFiles, OverwriteFiles
-    from icefloe.table.commit.response import CommitTableResponse
+    from icefloe.table.commit.committing_table import CommitTableResponse
+    from icefloe.table.commit.data_file_changes import DeleteFiles, FastAppend, MergeAppend, OverwriteFiles
     from icefloe.table.commit.row_delta import RowDelta
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.row_level.merge import Merge

@@ -10,8 +10,9 @@ from icefloe.table.commit.transaction import Transaction
 from icefloe.table.row_level.merge import Merge
 from icefloe.table.row_level.target import Target
 from icefloe.table.row_level.upsert import UpsertResult, upsert_rows
+from icefloe.table.write.append import append_rows
 from icefloe.table.write.delete import delete_rows
-from icefloe.table.write.overwrite import append_rows, overwrite_partitions, overwrite_rows
+from icefloe.table.write.overwrite import overwrite_partitions, overwrite_rows
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:

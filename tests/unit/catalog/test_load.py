@@ -64,7 +64,7 @@ def test_uri_that_is_none_is_refused():
 
 
 def test_sql_catalog_without_sqlalchemy_says_what_to_install(monkeypatch):
-    for module in ("icefloe.catalog.sql", "icefloe.catalog.sql_tables"):
+    for module in ("icefloe.catalog.sql", "icefloe.catalog.sql_database"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     with pytest.raises(ImportError, match="catalog 'x', of type sql, needs SQLAlchemy: pip install sqlalchemy"):

@@ -19,8 +19,8 @@ from icefloe.table.read_context import context_json
 
 if TYPE_CHECKING:
     from icefloe.io import FileIO
-    from icefloe.table.commit.history import ConcurrentChanges
-    from icefloe.table.commit.partitions import Partitions
+    from icefloe.table.commit.concurrent_changes import ConcurrentChanges
+    from icefloe.table.commit.partition_set import PartitionSet
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.snapshots import Snapshot
 
@@ -48,7 +48,7 @@ def check_no_conflicting_data(
 
 
 def check_no_data_in_partitions(
-    io: FileIO, metadata: TableMetadata, head: Snapshot, changes: ConcurrentChanges, partitions: Partitions
+    io: FileIO, metadata: TableMetadata, head: Snapshot, changes: ConcurrentChanges, partitions: PartitionSet
 ) -> None:
     """No data file that might hold rows of replaced partitions has been added.
 

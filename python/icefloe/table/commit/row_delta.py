@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
-from icefloe.table.commit.overwrite import as_paths
-from icefloe.table.commit.validated import ValidatedChange
+from icefloe.table.commit.data_file_changes import as_paths
+from icefloe.table.commit.validated_change import ValidatedChange
 from icefloe.table.snapshots import Operation
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from icefloe import _core
 from icefloe.exceptions import ValidationError
+from icefloe.table.commit.derived_requirements import requirements_of
 from icefloe.table.commit.manifest_writer import DATA, DELETES, ManifestWriter
-from icefloe.table.commit.requirements import requirements_of
 from icefloe.table.commit.summary import (
     PARTITION_LIMIT_PROPERTY,
     change_metrics,

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, IcebergError, ValidationError
-from icefloe.table.commit.append import FastAppend, MergeAppend
 from icefloe.table.commit.change import Change, FixedChange, Versions, WrittenFiles
+from icefloe.table.commit.committing_table import CommitTableResponse, CommittingTable
+from icefloe.table.commit.data_file_changes import DeleteFiles, FastAppend, MergeAppend, OverwriteFiles
+from icefloe.table.commit.derived_requirements import first_of_each, requirements_of
 from icefloe.table.commit.environment import SYSTEM, Environment
-from icefloe.table.commit.overwrite import DeleteFiles, OverwriteFiles
-from icefloe.table.commit.requirements import first_of_each, requirements_of
-from icefloe.table.commit.response import CommitTableResponse
 from icefloe.table.commit.retry import RetryPolicy
 from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.commit.snapshot_producer import MAIN
@@ -38,43 +37,7 @@ if TYPE_CHECKING:
     from icefloe.io import FileIO
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.update import TableRequirement, TableUpdate
-    from icefloe.typedef import Identifier, Properties
-
-
-class CommittingCatalog(Protocol):
-    """What a transaction needs of a catalog."""
-
-    def commit_table(
-        self, table: Any, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
-    ) -> CommitTableResponse:
-        """Check, apply and swap."""
-
-
-class CommittingTable(Protocol):
-    """What a transaction needs of a table handle."""
-
-    io: FileIO
-
-    @property
-    def metadata(self) -> TableMetadata:
-        """The version that the handle shows."""
-
-    @property
-    def version(self) -> tuple[TableMetadata, str]:
-        """The version that the handle shows, and the location of its metadata file."""
-
-    @property
-    def catalog(self) -> CommittingCatalog:
-        """Where changes are committed."""
-
-    def name(self) -> Identifier:
-        """Return the table's identifier."""
-
-    def refresh(self) -> Any:
-        """Load the table's newest version into the handle."""
-
-    def show(self, metadata: TableMetadata, metadata_location: str) -> None:
-        """Move the handle to a version of the table."""
+    from icefloe.typedef import Properties
 
 
 class Transaction:

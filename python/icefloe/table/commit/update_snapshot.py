@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
 from icefloe.manifest.columns import data_file_columns
-from icefloe.table.commit.append import FastAppend, MergeAppend
-from icefloe.table.commit.overwrite import DeleteFiles, OverwriteFiles
+from icefloe.table.commit.data_file_changes import DeleteFiles, FastAppend, MergeAppend, OverwriteFiles
 from icefloe.table.commit.snapshot_producer import MAIN, SnapshotProducer
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from icefloe.table.write.delete import deletes_of, read_only, rewritten, with_checks
-from icefloe.table.write.rows import position_stream, targets
+from icefloe.table.read_context import schema_json
+from icefloe.table.write.conflict_checks import add_checks, commit_read_set
+from icefloe.table.write.rows import paths_of, position_stream, rewritten_files, targets
 
 if TYPE_CHECKING:
     from icefloe.table.row_level.merge_join import MergeChanges, MergeJoin
@@ -20,7 +21,7 @@ def commit_merge(target: Target, join: MergeJoin, changes: MergeChanges) -> None
     """Write and commit what a merge changes; nothing when it changes nothing."""
     with target:
         if changes.gone.rows.num_rows == 0 and not changes.rows:
-            read_only(target, join.row_filter, OPERATION)
+            commit_read_set(target, join.row_filter, OPERATION)
         elif changes.gone.rows.num_rows > 0 and target.merges_on_read(OPERATION):
             _merge_on_read(target, join, changes)
         else:
@@ -34,8 +35,8 @@ def _merge_on_read(target: Target, join: MergeJoin, changes: MergeChanges) -> No
     if changes.gone.rows.num_rows > 0:
         positions = position_stream(join.plan, changes.gone)
         change.add_deletes(target.writer.position_deletes(positions, targets(join.plan)))
-        change.validate_data_files_exist(deletes_of(join.plan, changes.gone)).validate_deleted_files()
-    with_checks(change, target, join.row_filter, OPERATION)
+        change.validate_data_files_exist(paths_of(join.plan, changes.gone)).validate_deleted_files()
+    add_checks(change, target, join.row_filter, OPERATION)
     change.commit()
 
 
@@ -44,7 +45,7 @@ def _copy_on_write(target: Target, join: MergeJoin, changes: MergeChanges) -> No
     if changes.rows:
         change.append(target.writer.data_files(pa.concat_tables(changes.rows)))
     if changes.gone.rows.num_rows > 0:
-        paths, rows = rewritten(target, join.plan, changes.gone)
+        paths, rows = rewritten_files(join.plan, schema_json(target.metadata.schema()), changes.gone)
         change.delete(paths).append(target.writer.data_files(rows))
-    with_checks(change, target, join.row_filter, OPERATION)
+    add_checks(change, target, join.row_filter, OPERATION)
     change.commit()

@@ -10,13 +10,13 @@ from icefloe.table.properties import RESERVED_PROPERTIES
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, UNSORTED_SORT_ORDER_ID, SortOrder
 from icefloe.table.update import actions
 from icefloe.table.update.actions import LAST_ADDED
-from icefloe.table.update.draft import Draft
-from icefloe.table.update.history import (
+from icefloe.table.update.apply_snapshots import (
     add_snapshot,
     remove_ref,
     remove_snapshots,
     set_ref,
 )
+from icefloe.table.update.draft import Draft
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

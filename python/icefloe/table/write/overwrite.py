@@ -8,27 +8,22 @@ import pyarrow.compute as pc
 
 from icefloe.exceptions import ValidationError, ValidationException
 from icefloe.expressions import AlwaysTrue
-from icefloe.table.commit.partitions import Partitions
-from icefloe.table.commit.replace_partitions import ReplacePartitions
-from icefloe.table.write.delete import rewritten, with_checks
+from icefloe.table.commit.data_file_changes import ReplacePartitions
+from icefloe.table.commit.partition_set import PartitionSet
+from icefloe.table.read_context import schema_json
+from icefloe.table.write.conflict_checks import add_checks
 from icefloe.table.write.isolation import Isolation, is_serializable
-from icefloe.table.write.rows import matching, with_files
+from icefloe.table.write.rows import matching, rewritten_files, with_files
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from icefloe.expressions import BooleanExpression
-    from icefloe.table.commit.overwrite import OverwriteFiles
+    from icefloe.table.commit.data_file_changes import OverwriteFiles
     from icefloe.table.row_level.target import Target
     from icefloe.table.scan.plan import ScanPlan
 
 OPERATION = "delete"
-
-
-def append_rows(target: Target, data: object) -> None:
-    """Write rows and append them, in one snapshot."""
-    files = target.writer.data_files(data)
-    target.transaction.new_append(target.branch, target.snapshot_properties).append(files).commit()
 
 
 def overwrite_rows(
@@ -40,7 +35,7 @@ def overwrite_rows(
     added = target.writer.data_files(data)
     change = target.transaction.new_overwrite(target.branch, target.snapshot_properties).append(added)
     remove_rows(change, target, plan)
-    with_checks(change, target, row_filter, OPERATION)
+    add_checks(change, target, row_filter, OPERATION)
     change.commit()
 
 
@@ -71,7 +66,7 @@ def replace_partitions(target: Target, added: pa.RecordBatch, isolation: Isolati
     if added.num_rows == 0:
         return
     metadata = target.metadata
-    partitions = Partitions.of_files(added, metadata.spec(), metadata.schema())
+    partitions = PartitionSet.of_files(added, metadata.spec(), metadata.schema())
     if not pc.all(partitions.is_own(added)).as_py():
         raise ValidationException(
             f"the partition spec changed while rows were written: expected spec {metadata.default_spec_id}, got files of spec "
@@ -92,7 +87,7 @@ def replace_partitions(target: Target, added: pa.RecordBatch, isolation: Isolati
     change.commit()
 
 
-def _check_zeros(target: Target, partitions: Partitions, plan: ScanPlan) -> None:
+def _check_zeros(target: Target, partitions: PartitionSet, plan: ScanPlan) -> None:
     if partitions.zeros is None:
         return
     zeros = target.plan(partitions.zeros).files.column("file_path")
@@ -111,5 +106,5 @@ def remove_rows(change: OverwriteFiles, target: Target, plan: ScanPlan) -> None:
     positions = matching(partial)
     change.delete(plan.files.column("file_path").filter(whole))
     if positions.rows.num_rows > 0:
-        paths, rows = rewritten(target, partial, positions)
+        paths, rows = rewritten_files(partial, schema_json(target.metadata.schema()), positions)
         change.delete(paths).append(target.writer.data_files(rows))

@@ -178,3 +178,22 @@ def position_stream(plan: ScanPlan, positions: Positions) -> pa.Table:
 def targets(plan: ScanPlan) -> pa.Table:
     """Return the plan's files as the core's delete writer takes them."""
     return pa.table({name: plan.files.column(name) for name in ("file_path", "spec_id", "partition")})
+
+
+def rewritten_files(plan: ScanPlan, schema: str, without: Positions) -> tuple[pa.Array, pa.RecordBatchReader]:
+    """Return the paths of the files that hold any of the positions, and the stream of their other live rows.
+
+    Args:
+        plan: Whole files.
+        schema: Schema JSON of the wanted columns.
+        without: Positions to leave out.
+    """
+    runs = without.runs()
+    keep = pa.array([row in runs for row in range(plan.files.num_rows)], pa.bool_())
+    touched = with_files(plan, keep)
+    return touched.files.column("file_path"), kept_rows(touched, schema, without.renumbered(keep))
+
+
+def paths_of(plan: ScanPlan, positions: Positions) -> pa.Array:
+    """Return the paths of the files that hold any of the positions."""
+    return plan.files.column("file_path").take(pa.array(sorted(positions.runs()), pa.int64()))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from icefloe.expressions.filter import Filter
+from icefloe.table.commit.concurrent_changes import changes_since
 from icefloe.table.commit.conflicts import (
     check_data_files_exist,
     check_no_conflicting_data,
@@ -15,18 +16,20 @@ from icefloe.table.commit.conflicts import (
     check_no_new_deletes_for,
     check_removed_data,
 )
-from icefloe.table.commit.history import changes_since
 from icefloe.table.commit.snapshot_producer import MAIN, SnapshotProducer, head_of
+from icefloe.table.snapshots import Operation
+from icefloe.table.update import AssertRefSnapshotId
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from icefloe.expressions import BooleanExpression
     from icefloe.table.commit.change import OpenTransaction, Versions
-    from icefloe.table.commit.history import ConcurrentChanges
-    from icefloe.table.commit.partitions import Partitions
+    from icefloe.table.commit.concurrent_changes import ConcurrentChanges
+    from icefloe.table.commit.partition_set import PartitionSet
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.snapshots import Snapshot
+    from icefloe.table.update import TableRequirement, TableUpdate
     from icefloe.typedef import Properties
 
 
@@ -47,7 +50,7 @@ class ValidatedChange(SnapshotProducer):
         self._from_start = False
         self._reads_own: bool | None = None
         self._filter: Filter | None = None
-        self._partitions: Partitions | None = None
+        self._partitions: PartitionSet | None = None
         self._check_data = False
         self._check_deletes = False
         self._referenced: list[pa.Array] = []
@@ -135,3 +138,22 @@ class ValidatedChange(SnapshotProducer):
             check_no_new_deletes_for(io, newest, head, changes, pa.concat_arrays(self._deleted_paths))
         if self._referenced:
             check_data_files_exist(changes, pa.concat_arrays(self._referenced), deletes_count=self._deletes_count)
+
+
+class ReadOnlyChange(ValidatedChange):
+    """The read set of an operation that changed no row.
+
+    The other operations of its transaction may commit only while the operation would still change no row. Otherwise two
+    transactions that each delete nothing, and then add rows that the other meant to delete, would both commit.
+    """
+
+    def operation(self) -> Operation:  # noqa: D102 - described by the producer
+        return Operation.DELETE
+
+    def stage(self, base: TableMetadata, attempt: int) -> tuple[tuple[TableUpdate, ...], tuple[TableRequirement, ...]]:
+        """Return no updates, and the requirement that the branch has not moved."""
+        self._check_format(base)
+        branch = self._branch if self._branch is not None else MAIN
+        ref = base.refs.get(branch)
+        unmoved = AssertRefSnapshotId(ref=branch, snapshot_id=ref.snapshot_id if ref is not None else None)
+        return (), (unmoved, *self._origin_requirement(base))

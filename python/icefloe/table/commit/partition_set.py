@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Partitions:
+class PartitionSet:
     """Some partitions of one partition spec.
 
     Attributes:
@@ -51,7 +51,7 @@ class Partitions:
     tuples: pa.Array
 
     @classmethod
-    def of_files(cls, files: pa.RecordBatch, spec: PartitionSpec, schema: Schema) -> Partitions:
+    def of_files(cls, files: pa.RecordBatch, spec: PartitionSpec, schema: Schema) -> PartitionSet:
         """Return the partitions that data files lie in, all of them written under one spec."""
         return cls(spec, schema, pc.unique(files.column("partition")))
 
