@@ -12,7 +12,7 @@ from pydantic import StrictInt, StrictStr, model_validator
 from icefloe.conversions import to_json_value
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.transforms import IdentityTransform, Transform, UnknownTransform, VoidTransform
-from icefloe.transforms.model_field import TransformField
+from icefloe.transforms.parsing import TransformField
 from icefloe.typedef import JsonModel, Record
 from icefloe.types import IcebergType, NestedField, PrimitiveType, StructType, UnknownType
 

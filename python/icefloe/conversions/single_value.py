@@ -12,13 +12,16 @@ import struct
 import uuid
 from datetime import date, datetime, time
 from decimal import Context, Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic_core import from_json, to_json
+import pydantic_core
 
 from icefloe.conversions import temporal
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.types import DecimalType, FixedType, PrimitiveType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _FORMATS = {
     "int": "<i", "date": "<i", "long": "<q", "time": "<q", "timestamp": "<q", "timestamptz": "<q",
@@ -176,7 +179,7 @@ def _temporal_text(kind: str, value: int) -> str:
 def _from_core(kind: str, data: bytes) -> Any:
     from icefloe import _core
 
-    return from_json(_core.single_value_from_bytes(kind, data))
+    return pydantic_core.from_json(_core.single_value_from_bytes(kind, data))
 
 
 def from_json_value(primitive_type: PrimitiveType, value: Any) -> Any:
@@ -217,7 +220,9 @@ def _far(primitive_type: PrimitiveType, text: str) -> int | None:
     from icefloe import _core
 
     try:
-        value = from_bytes(primitive_type, _core.single_value_to_bytes(str(primitive_type), to_json(text).decode()))
+        value = from_bytes(
+            primitive_type, _core.single_value_to_bytes(str(primitive_type), pydantic_core.to_json(text).decode())
+        )
     except ValidationError:
         return None
     return int(value)
@@ -231,3 +236,33 @@ def _check_json_kind(kind: str, value: Any) -> None:
 def _check_length(kind: str, data: bytes, length: int) -> None:
     if len(data) != length:
         raise ValidationError(f"a {kind} takes {length} bytes, found {len(data)}")
+
+
+_OBJECTS: dict[str, Callable[[int], Any]] = {
+    "date": temporal.days_to_date,
+    "time": temporal.micros_to_time,
+    "timestamp": temporal.micros_to_timestamp,
+    "timestamptz": temporal.micros_to_timestamptz,
+}
+
+
+def to_json(primitive_type: PrimitiveType, val: Any) -> Any:
+    """Return the JSON single value of a value. Spec: JSON single-value serialization.
+
+    >>> from icefloe.types import DateType
+    >>> to_json(DateType(), 17486)
+    '2017-11-16'
+    """
+    return to_json_value(primitive_type, val)
+
+
+def from_json(primitive_type: PrimitiveType, val: Any) -> Any:
+    """Return the value of a JSON single value: dates, times and timestamps as ``datetime`` objects.
+
+    >>> from icefloe.types import DateType
+    >>> from_json(DateType(), "2017-11-16")
+    datetime.date(2017, 11, 16)
+    """
+    value = from_json_value(primitive_type, val)
+    made = _OBJECTS.get(str(primitive_type))
+    return value if made is None or value is None else made(value)

@@ -7,7 +7,6 @@ And(left=EqualTo(term=Reference(name='name'), literal=literal('a')), right=Great
 
 from __future__ import annotations
 
-from icefloe.expressions.binding import bind
 from icefloe.expressions.bound import (
     BoundEqualTo,
     BoundGreaterThan,
@@ -27,8 +26,9 @@ from icefloe.expressions.bound import (
     BoundSetPredicate,
     BoundStartsWith,
     BoundUnaryPredicate,
+    bind,
 )
-from icefloe.expressions.conversion import to_expression
+from icefloe.expressions.filter import to_expression
 from icefloe.expressions.literals import Literal, literal
 from icefloe.expressions.predicates import (
     EqualTo,
@@ -50,6 +50,7 @@ from icefloe.expressions.predicates import (
     UnaryPredicate,
     UnboundPredicate,
 )
+from icefloe.expressions.projection import projected_predicate  # noqa: F401 - registers the case of `Transform.project`
 from icefloe.expressions.rest_json import expression_from_json
 from icefloe.expressions.terms import (
     Bound,
@@ -62,7 +63,6 @@ from icefloe.expressions.terms import (
     UnboundTerm,
     UnboundTransform,
 )
-from icefloe.expressions.transform_projection import projected_predicate  # noqa: F401 - what transforms ask of predicates
 from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue, And, BooleanExpression, Not, Or
 
 __all__ = [

@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.conversions import to_ordinal
 from icefloe.exceptions import ValidationError
-from icefloe.expressions.binding import bind
-from icefloe.expressions.bound import BoundLiteralPredicate, BoundPredicate, BoundSetPredicate
-from icefloe.expressions.negation import rewrite_not
+from icefloe.expressions.bound import (
+    BoundLiteralPredicate,
+    BoundPredicate,
+    BoundSetPredicate,
+    bind,
+    extract_field_ids,
+)
+from icefloe.expressions.predicates import unbound_predicate
 from icefloe.expressions.terms import BoundTransform
-from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue, And, BooleanExpression, Or
+from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue, And, BooleanExpression, Not, Or, rewrite_not
 from icefloe.types import PrimitiveType
 
 if TYPE_CHECKING:
@@ -84,3 +89,36 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "gt": operator.gt,
     "gt-eq": operator.ge,
 }
+
+
+def translate_column_names(
+    expr: BooleanExpression,
+    file_schema: Schema,
+    case_sensitive: bool = True,
+    projected_field_values: dict[int, Any] | None = None,
+) -> BooleanExpression:
+    """Return a bound expression over the names that a file's schema has for the columns, unbound.
+
+    A column that the file lacks has the value given for its id, else its initial default, else null. A predicate on it becomes
+    :class:`AlwaysTrue` where it is true of that value and :class:`AlwaysFalse` where it is false or unknown; ``Not`` above such
+    a predicate is pushed down to it first, as the negation of unknown is unknown.
+    """
+    if isinstance(expr, (And, Or)):
+        sides = [
+            translate_column_names(side, file_schema, case_sensitive, projected_field_values)
+            for side in (expr.left, expr.right)
+        ]
+        return And(*sides) if isinstance(expr, And) else Or(*sides)
+    if isinstance(expr, Not):
+        if any(file_schema.find_column_name(field_id) is None for field_id in extract_field_ids(expr)):
+            return translate_column_names(rewrite_not(expr), file_schema, case_sensitive, projected_field_values)
+        return Not(translate_column_names(expr.child, file_schema, case_sensitive, projected_field_values))
+    if not isinstance(expr, BoundPredicate):
+        return expr
+    field = expr.term.ref().field
+    name = file_schema.find_column_name(field.field_id)
+    if name is not None:
+        return unbound_predicate(expr, name, expr.term.transform if isinstance(expr.term, BoundTransform) else None)
+    given = projected_field_values or {}
+    value = given.get(field.field_id, field.initial_default)
+    return AlwaysTrue() if is_true(expr, value) else AlwaysFalse()

@@ -6,20 +6,35 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from icefloe.exceptions import ValidationError
-from icefloe.expressions.binding import bind
-from icefloe.expressions.fitting import fit_literals
+from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.expressions.bound import bind, convert
+from icefloe.expressions.literals import (
+    BinaryLiteral,
+    DateLiteral,
+    FixedLiteral,
+    Literal,
+    StringLiteral,
+    TimeLiteral,
+    TimestampLiteral,
+    UUIDLiteral,
+)
 from icefloe.expressions.parser import parse
-from icefloe.expressions.predicates import LiteralPredicate, SetPredicate, UnboundPredicate
+from icefloe.expressions.predicates import (
+    LiteralPredicate,
+    SetPredicate,
+    UnboundPredicate,
+    column_names,
+    with_column,
+)
 from icefloe.expressions.rest_json import expression_to_json
-from icefloe.expressions.rewriting import column_names
 from icefloe.expressions.terms import Reference, UnboundTransform
 from icefloe.expressions.tree import AlwaysTrue, And, BooleanExpression, Not, Or
+from icefloe.types import DateType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from icefloe.expressions.terms import UnboundTerm
+    from icefloe.expressions.terms import BoundTerm
     from icefloe.schema import Schema
 
 
@@ -61,7 +76,7 @@ class Filter:
         """
         if isinstance(row_filter, Filter):
             return row_filter
-        return cls(parsed(row_filter), schema, case_sensitive)
+        return cls(to_expression(row_filter, allow_empty=False), schema, case_sensitive)
 
     @classmethod
     def everything(cls, schema: Schema) -> Filter:
@@ -119,28 +134,85 @@ def _renamed(expr: BooleanExpression, names: Mapping[str, str | None]) -> Boolea
         return expr
     name = names[next(column_names(expr))]
     assert name is not None, "the caller has found every column"
-    own = expr.term
-    term: UnboundTerm = UnboundTransform(name, own.transform) if isinstance(own, UnboundTransform) else Reference(name)
-    kind: Any = type(expr)
-    if isinstance(expr, SetPredicate):
-        made: BooleanExpression = kind(term, expr.values)
-    elif isinstance(expr, LiteralPredicate):
-        made = kind(term, expr.literal)
-    else:
-        made = kind(term)
-    return made
+    return with_column(expr, name)
 
 
-def parsed(row_filter: str | BooleanExpression) -> BooleanExpression:
-    """Return a filter as an expression, parsing it when it is text.
+def to_expression(row_filter: str | BooleanExpression | None, *, allow_empty: bool = True) -> BooleanExpression:
+    """Return a filter as an unbound expression, parsing it when it is text.
+
+    Args:
+        row_filter: Text in the syntax of :func:`icefloe.expressions.parser.parse`, or an expression, which is returned as it is.
+        allow_empty: Whether None and an empty text select every row; if not, they are refused.
 
     Raises:
-        ValidationError: It is neither text nor an expression, or the text is no filter.
+        ValidationError: The filter is neither text nor an expression, or the text is not a filter.
+
+    >>> to_expression("x = 1")
+    EqualTo(term=Reference(name='x'), literal=literal(1))
     """
     if isinstance(row_filter, BooleanExpression):
         return row_filter
+    if allow_empty and (row_filter is None or (isinstance(row_filter, str) and not row_filter.strip())):
+        return AlwaysTrue()
     if isinstance(row_filter, str):
         return parse(row_filter)
     raise ValidationError(
         f"row filter: not an expression: {row_filter!r}; expected text or an expression, AlwaysTrue() for every row"
     )
+
+
+_TYPED = (DateLiteral, TimeLiteral, TimestampLiteral, UUIDLiteral, FixedLiteral, BinaryLiteral)
+
+
+def fit_literals(schema: Schema, expr: BooleanExpression, case_sensitive: bool = True) -> BooleanExpression:
+    """Return an unbound expression whose dates, times, bytes and uuids are of their columns' types.
+
+    A date becomes the midnight of a timestamp column, a timestamp, also one in text, the day of a date
+    column, as in the Java reference and PyIceberg; a zone is added or dropped as the
+    column has one. Names that are unknown are left for binding to refuse.
+
+    Raises:
+        ValidationError: A literal has no meaning in its column's type, such as bytes in an int.
+    """
+    if isinstance(expr, (And, Or)):
+        sides = [fit_literals(schema, side, case_sensitive) for side in (expr.left, expr.right)]
+        if sides[0] is expr.left and sides[1] is expr.right:
+            return expr
+        return And(*sides) if isinstance(expr, And) else Or(*sides)
+    if isinstance(expr, Not):
+        child = fit_literals(schema, expr.child, case_sensitive)
+        return expr if child is expr.child else Not(child)
+    literals: tuple[Literal, ...] = ()
+    if isinstance(expr, LiteralPredicate):
+        literals = (expr.literal,)
+    elif isinstance(expr, SetPredicate):
+        literals = expr.values
+    if not any(_is_fitted(literal) for literal in literals):
+        return expr
+    assert isinstance(expr, UnboundPredicate)
+    return _fitted(schema, expr, literals, case_sensitive)
+
+
+def _is_fitted(literal: Literal, term: BoundTerm | None = None) -> bool:
+    if isinstance(literal, _TYPED):
+        return True
+    # The text of a moment is its day beside a date, as the moment itself is.
+    moment = isinstance(literal, StringLiteral) and ":" in literal.value
+    return moment and (term is None or isinstance(term.value_type, DateType))
+
+
+def _fitted(
+    schema: Schema, expr: UnboundPredicate, literals: tuple[Literal, ...], case_sensitive: bool
+) -> BooleanExpression:
+    if not isinstance(expr.term, (Reference, UnboundTransform)):
+        return expr
+    try:
+        term: BoundTerm = expr.term.bind(schema, case_sensitive)
+    except ResolveError:
+        return expr
+    fitted = [convert(literal, term) if _is_fitted(literal, term) else literal for literal in literals]
+    if all(new is old for new, old in zip(fitted, literals, strict=True)):
+        return expr
+    kind: Any = type(expr)
+    made: BooleanExpression = kind(expr.term, fitted if isinstance(expr, SetPredicate) else fitted[0])
+    return made

@@ -1,4 +1,4 @@
-"""Literals: values in expressions, and what they become in a column of another type. Spec: Expressions."""
+"""Literals: values in expressions, and what they become beside a column of another type. Spec: Primitive Types, Appendix D."""
 
 from __future__ import annotations
 
@@ -7,71 +7,191 @@ import struct
 import uuid
 from datetime import date, datetime, time
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
-from icefloe.conversions import EXACT, from_json_value, temporal, unscaled_value
+from typing_extensions import Self, TypeVar
+
+from icefloe.conversions import EXACT, temporal, unscaled_value
+from icefloe.conversions.text import value_from_text
 from icefloe.exceptions import ValidationError
-from icefloe.expressions.literal_value import (
-    AboveMax,
-    BelowMin,
-    FloatAboveMax,
-    FloatBelowMin,
-    IntAboveMax,
-    IntBelowMin,
-    Literal,
-    LongAboveMax,
-    LongBelowMin,
-)
-from icefloe.types import (
-    BinaryType,
-    BooleanType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FixedType,
-    FloatType,
-    IntegerType,
-    LongType,
-    PrimitiveType,
-    StringType,
-    TimestampNanoType,
-    TimestampType,
-    TimestamptzNanoType,
-    TimestamptzType,
-    TimeType,
-    UUIDType,
-)
+from icefloe.types import DecimalType, FixedType, FloatType, IcebergType, IntegerType, LongType, PrimitiveType
 
-__all__ = [
-    "UUID_BYTES_LENGTH",
-    "AboveMax",
-    "BelowMin",
-    "BinaryLiteral",
-    "BooleanLiteral",
-    "DateLiteral",
-    "DecimalLiteral",
-    "DoubleLiteral",
-    "FixedLiteral",
-    "FloatAboveMax",
-    "FloatBelowMin",
-    "FloatLiteral",
-    "IntAboveMax",
-    "IntBelowMin",
-    "Literal",
-    "LongAboveMax",
-    "LongBelowMin",
-    "LongLiteral",
-    "StringLiteral",
-    "TimeLiteral",
-    "TimestampLiteral",
-    "UUIDLiteral",
-    "literal",
-]
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 UUID_BYTES_LENGTH = 16
+_TIMESTAMPS = {"timestamp", "timestamptz"}
+_NANO_TIMESTAMPS = {"timestamp_ns", "timestamptz_ns"}
 
-_TIMESTAMPS = (TimestampType, TimestamptzType)
-_NANO_TIMESTAMPS = (TimestampNanoType, TimestamptzNanoType)
+L_co = TypeVar("L_co", covariant=True, default=Any)
+
+
+class Literal(Generic[L_co]):
+    """A value in an expression. Literals are equal if their classes and values are equal."""
+
+    __slots__ = ("_value",)
+    _value: Any
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    @property
+    def value(self) -> Any:
+        """The value: a date in days, a time or timestamp in microseconds, from 1970-01-01 or midnight."""
+        return self._value
+
+    def to(self, type_var: IcebergType) -> Literal:
+        """Return the literal that stands for this value beside a column of a type.
+
+        Returns:
+            A literal of the type; an :class:`AboveMax` or :class:`BelowMin` where the value exceeds the range of the type.
+
+        Raises:
+            ValidationError: The type has no value that equals this one exactly.
+
+        >>> from icefloe.types import DateType, IntegerType
+        >>> literal("2026-01-31").to(DateType())
+        DateLiteral(20484)
+        >>> literal(2**40).to(IntegerType())
+        IntAboveMax()
+        """
+        converted = self._to(type_var) if isinstance(type_var, PrimitiveType) else None
+        if converted is None:
+            raise ValidationError(
+                f"Could not convert {self} into a {type_var}: it cannot be compared with values of that type"
+            )
+        return converted
+
+    def _to(self, kind: PrimitiveType) -> Literal | None:
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Literal):
+            return NotImplemented
+        return type(self) is type(other) and bool(self._value == other._value)
+
+    def __lt__(self, other: Literal) -> bool:
+        return bool(self._value < other._value)
+
+    def __gt__(self, other: Literal) -> bool:
+        return bool(self._value > other._value)
+
+    def __le__(self, other: Literal) -> bool:
+        return bool(self._value <= other._value)
+
+    def __ge__(self, other: Literal) -> bool:
+        return bool(self._value >= other._value)
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+    def __str__(self) -> str:
+        return str(self._value)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._value!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._value,)
+
+
+class _OutOfRange(Literal):
+    """A literal outside the range of a type; ``value`` is the limit that it exceeds."""
+
+    __slots__ = ()
+    bound: ClassVar[Any] = None
+    _only: ClassVar[dict[type, Any]] = {}
+
+    def __new__(cls) -> Self:
+        """Return the one literal of its class."""
+        only: Self = _OutOfRange._only.setdefault(cls, super().__new__(cls))
+        return only
+
+    def __init__(self) -> None:
+        super().__init__(self.bound)
+
+    def _to(self, kind: PrimitiveType) -> Literal | None:
+        return self
+
+    def __str__(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), ()
+
+
+class AboveMax(_OutOfRange):
+    """A literal above every value of a type."""
+
+    __slots__ = ()
+
+
+class BelowMin(_OutOfRange):
+    """A literal below every value of a type."""
+
+    __slots__ = ()
+
+
+class IntAboveMax(AboveMax):
+    """A literal above every int."""
+
+    __slots__ = ()
+    bound = IntegerType.max
+
+
+class IntBelowMin(BelowMin):
+    """A literal below every int."""
+
+    __slots__ = ()
+    bound = IntegerType.min
+
+
+class LongAboveMax(AboveMax):
+    """A literal above every long."""
+
+    __slots__ = ()
+    bound = LongType.max
+
+
+class LongBelowMin(BelowMin):
+    """A literal below every long."""
+
+    __slots__ = ()
+    bound = LongType.min
+
+
+class FloatAboveMax(AboveMax):
+    """A literal above every finite float."""
+
+    __slots__ = ()
+    bound = FloatType.max
+
+
+class FloatBelowMin(BelowMin):
+    """A literal below every finite float."""
+
+    __slots__ = ()
+    bound = FloatType.min
+
+
+class _SteppedLiteral(Literal):
+    """A literal whose value has a successor and a predecessor."""
+
+    __slots__ = ()
+
+    def increment(self) -> Self:
+        """Return the literal of the next value."""
+        return self._moved_by(1)
+
+    def decrement(self) -> Self:
+        """Return the literal of the value before."""
+        return self._moved_by(-1)
+
+    def _moved_by(self, steps: int) -> Self:
+        return type(self)(self._value + steps)
 
 
 class BooleanLiteral(Literal):
@@ -80,51 +200,32 @@ class BooleanLiteral(Literal):
     __slots__ = ()
 
     def _to(self, kind: PrimitiveType) -> Literal | None:
-        return self if isinstance(kind, BooleanType) else None
+        return self if str(kind) == "boolean" else None
 
 
 class _NumberLiteral(Literal):
     __slots__ = ()
 
     def _to(self, kind: PrimitiveType) -> Literal | None:
-        value = self._value
-        if isinstance(kind, FloatType):
-            return _to_float(float(value))
-        if isinstance(kind, DoubleType):
+        value, name = self._value, str(kind)
+        if name == "float":
+            return _out_of_range(name, value) or FloatLiteral(float(value))
+        if name == "double":
             return DoubleLiteral(float(value))
         if isinstance(value, float) and not math.isfinite(value):
             return None
         if isinstance(kind, DecimalType):
-            exact = Decimal(str(value)) if isinstance(value, float) else Decimal(value)
-            return DecimalLiteral(Decimal(unscaled_value(exact, kind)).scaleb(-kind.scale, EXACT))
-        return self._to_whole(kind, int(value)) if value == int(value) else None
-
-    def _to_whole(self, kind: PrimitiveType, value: int) -> Literal | None:
-        if isinstance(kind, (IntegerType, LongType)):
-            return _beyond(kind, value) or LongLiteral(value)
-        if isinstance(kind, DateType):
-            beyond = _beyond(IntegerType(), value)
-            return beyond or DateLiteral(value)
-        beyond = _beyond(LongType(), value)
-        if isinstance(kind, TimeType):
-            return beyond or TimeLiteral(value)
-        if isinstance(kind, _TIMESTAMPS):
-            return beyond or TimestampLiteral(value, zoned=isinstance(kind, TimestamptzType))
-        return (beyond or LongLiteral(value)) if isinstance(kind, _NANO_TIMESTAMPS) else None
+            return DecimalLiteral(Decimal(unscaled_value(str(value), kind)).scaleb(-kind.scale, EXACT))
+        if name not in _WHOLE_NUMBERS or value != int(value):
+            return None
+        limits, made = _WHOLE_NUMBERS[name]
+        return _out_of_range(limits, value) or made(int(value))
 
 
-class LongLiteral(_NumberLiteral):
-    """An integer."""
+class LongLiteral(_NumberLiteral, _SteppedLiteral):
+    """An integer of any size."""
 
     __slots__ = ()
-
-    def increment(self) -> LongLiteral:
-        """Return the next integer."""
-        return LongLiteral(self._value + 1)
-
-    def decrement(self) -> LongLiteral:
-        """Return the integer before."""
-        return LongLiteral(self._value - 1)
 
 
 class FloatLiteral(_NumberLiteral):
@@ -142,41 +243,26 @@ class DoubleLiteral(_NumberLiteral):
     __slots__ = ()
 
 
-class DecimalLiteral(_NumberLiteral):
-    """A decimal number."""
+class DecimalLiteral(_NumberLiteral, _SteppedLiteral):
+    """A decimal number; its step is one unit of its last digit."""
 
     __slots__ = ()
 
-    def increment(self) -> DecimalLiteral:
-        """Return the next number of as many digits after the point."""
-        return DecimalLiteral(EXACT.add(self._value, self._step()))
-
-    def decrement(self) -> DecimalLiteral:
-        """Return the number before, of as many digits after the point."""
-        return DecimalLiteral(EXACT.subtract(self._value, self._step()))
-
-    def _step(self) -> Decimal:
+    def _moved_by(self, steps: int) -> Self:
         exponent = self._value.as_tuple().exponent
-        return Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
+        step = Decimal(steps).scaleb(exponent if isinstance(exponent, int) else 0)
+        return type(self)(EXACT.add(self._value, step))
 
 
-class DateLiteral(Literal):
+class DateLiteral(_SteppedLiteral):
     """Days from 1970-01-01."""
 
     __slots__ = ()
 
-    def increment(self) -> DateLiteral:
-        """Return the next day."""
-        return DateLiteral(self._value + 1)
-
-    def decrement(self) -> DateLiteral:
-        """Return the day before."""
-        return DateLiteral(self._value - 1)
-
     def _to(self, kind: PrimitiveType) -> Literal | None:
-        if isinstance(kind, _TIMESTAMPS):
-            return TimestampLiteral(self._value * temporal.MICROS_PER_DAY, zoned=isinstance(kind, TimestamptzType))
-        return self if isinstance(kind, DateType) else None
+        if str(kind) in _TIMESTAMPS:
+            return TimestampLiteral(self._value * temporal.MICROS_PER_DAY, zoned=str(kind) == "timestamptz")
+        return self if str(kind) == "date" else None
 
 
 class TimeLiteral(Literal):
@@ -185,10 +271,10 @@ class TimeLiteral(Literal):
     __slots__ = ()
 
     def _to(self, kind: PrimitiveType) -> Literal | None:
-        return self if isinstance(kind, TimeType) else None
+        return self if str(kind) == "time" else None
 
 
-class TimestampLiteral(Literal):
+class TimestampLiteral(_SteppedLiteral):
     """Microseconds from 1970-01-01 00:00:00, of UTC if ``zoned``."""
 
     __slots__ = ("zoned",)
@@ -198,50 +284,44 @@ class TimestampLiteral(Literal):
         super().__init__(value)
         self.zoned = zoned
 
-    def increment(self) -> TimestampLiteral:
-        """Return the next microsecond."""
-        return TimestampLiteral(self._value + 1, self.zoned)
-
-    def decrement(self) -> TimestampLiteral:
-        """Return the microsecond before."""
-        return TimestampLiteral(self._value - 1, self.zoned)
+    def _moved_by(self, steps: int) -> Self:
+        return type(self)(self._value + steps, self.zoned)
 
     def _to(self, kind: PrimitiveType) -> Literal | None:
-        if isinstance(kind, _TIMESTAMPS):
-            return TimestampLiteral(self._value, isinstance(kind, TimestamptzType))
-        if isinstance(kind, _NANO_TIMESTAMPS):
+        if str(kind) in _TIMESTAMPS:
+            return TimestampLiteral(self._value, zoned=str(kind) == "timestamptz")
+        if str(kind) in _NANO_TIMESTAMPS:
             return LongLiteral(self._value * temporal.NANOS_PER_MICRO)
-        return DateLiteral(self._value // temporal.MICROS_PER_DAY) if isinstance(kind, DateType) else None
+        return DateLiteral(self._value // temporal.MICROS_PER_DAY) if str(kind) == "date" else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TimestampLiteral, (self._value, self.zoned)
 
 
 class StringLiteral(Literal):
-    """Text; in a column of another type, what the text spells."""
+    """Text; beside a column of another type, the value that the text spells."""
 
     __slots__ = ()
 
     def _to(self, kind: PrimitiveType) -> Literal | None:
-        text = self._value
-        if isinstance(kind, StringType):
-            return self
-        if isinstance(kind, BooleanType):
-            return BooleanLiteral(text.lower() == "true") if text.lower() in {"true", "false"} else None
-        try:
-            if isinstance(kind, (IntegerType, LongType, DecimalType)):
-                return DecimalLiteral(Decimal(text)).to(kind)
-            if isinstance(kind, (FloatType, DoubleType)):
-                return DoubleLiteral(float(text)).to(kind)
-        except (ArithmeticError, ValueError) as error:
-            raise ValidationError(f"Could not convert {text} into a {kind}: it does not spell a number") from error
-        return _from_text(kind, text)
+        return self if str(kind) == "string" else literal(value_from_text(kind, self._value)).to(kind)
 
     def __repr__(self) -> str:
         return f"literal({self._value!r})"
 
 
-class UUIDLiteral(Literal):
+class _BytesLiteral(Literal):
+    __slots__ = ()
+
+    def _to(self, kind: PrimitiveType) -> Literal | None:
+        if str(kind) == "binary":
+            return BinaryLiteral(self._value)
+        if isinstance(kind, FixedType) and kind.length == len(self._value):
+            return FixedLiteral(self._value)
+        return UUIDLiteral(self._value) if str(kind) == "uuid" and len(self._value) == UUID_BYTES_LENGTH else None
+
+
+class UUIDLiteral(_BytesLiteral):
     """A UUID, as its 16 bytes."""
 
     __slots__ = ()
@@ -249,54 +329,44 @@ class UUIDLiteral(Literal):
     def __init__(self, value: uuid.UUID | bytes) -> None:
         super().__init__(value.bytes if isinstance(value, uuid.UUID) else bytes(value))
 
-    def _to(self, kind: PrimitiveType) -> Literal | None:
-        if isinstance(kind, UUIDType):
-            return self
-        if isinstance(kind, FixedType) and kind.length == len(self._value):
-            return FixedLiteral(self._value)
-        return BinaryLiteral(self._value) if isinstance(kind, BinaryType) else None
 
-
-class FixedLiteral(Literal):
-    """Bytes of a fixed number."""
+class FixedLiteral(_BytesLiteral):
+    """Bytes of a column of fixed length."""
 
     __slots__ = ()
 
-    def _to(self, kind: PrimitiveType) -> Literal | None:
-        return _bytes_to(self._value, kind)
 
-
-class BinaryLiteral(Literal):
-    """Bytes."""
+class BinaryLiteral(_BytesLiteral):
+    """Bytes of any length."""
 
     __slots__ = ()
-
-    def _to(self, kind: PrimitiveType) -> Literal | None:
-        return _bytes_to(self._value, kind)
 
 
 def literal(value: Any) -> Literal:
-    """Return the literal of a Python value.
+    """Return the literal of a Python value; a literal is returned as it is.
+
+    Args:
+        value: A bool, int, float, str, bytes, Decimal, UUID, date, time or datetime. A datetime with a zone is converted to UTC.
+
+    Raises:
+        ValidationError: The value is of another type.
 
     >>> literal(34), literal("a")
     (LongLiteral(34), literal('a'))
     """
     if isinstance(value, Literal):
         return value
-    if isinstance(value, datetime):
-        return TimestampLiteral(temporal.datetime_to_micros(value), zoned=value.tzinfo is not None)
-    if isinstance(value, date):
-        return DateLiteral(temporal.date_to_days(value))
-    if isinstance(value, time):
-        return TimeLiteral(temporal.time_to_micros(value))
-    for kind, made in _KINDS:
+    for kind, made in _CLASSES:
         if isinstance(value, kind):
             return made(value)
     raise ValidationError(f"no literal of a value of type {type(value).__name__}: {value!r}")
 
 
-# bool before int, of which it is one.
-_KINDS: tuple[tuple[type | tuple[type, ...], type[Literal]], ...] = (
+# Subclasses before their bases: datetime before date, bool before int.
+_CLASSES: tuple[tuple[type | tuple[type, ...], Callable[[Any], Literal]], ...] = (
+    (datetime, lambda value: TimestampLiteral(temporal.datetime_to_micros(value), zoned=value.tzinfo is not None)),
+    (date, lambda value: DateLiteral(temporal.date_to_days(value))),
+    (time, lambda value: TimeLiteral(temporal.time_to_micros(value))),
     (bool, BooleanLiteral),
     (int, LongLiteral),
     (float, DoubleLiteral),
@@ -305,56 +375,26 @@ _KINDS: tuple[tuple[type | tuple[type, ...], type[Literal]], ...] = (
     ((bytes, bytearray), BinaryLiteral),
     (Decimal, DecimalLiteral),
 )
+_LIMITS: dict[str, tuple[type[BelowMin], type[AboveMax]]] = {
+    "int": (IntBelowMin, IntAboveMax),
+    "long": (LongBelowMin, LongAboveMax),
+    "float": (FloatBelowMin, FloatAboveMax),
+}
+# The literals of whole numbers beside columns of each type, and the type whose limits apply.
+_WHOLE_NUMBERS: dict[str, tuple[str, Callable[[int], Literal]]] = {
+    "int": ("int", LongLiteral),
+    "long": ("long", LongLiteral),
+    "date": ("int", DateLiteral),
+    "time": ("long", TimeLiteral),
+    "timestamp": ("long", TimestampLiteral),
+    "timestamptz": ("long", lambda value: TimestampLiteral(value, zoned=True)),
+    **dict.fromkeys(_NANO_TIMESTAMPS, ("long", LongLiteral)),
+}
 
 
-def _beyond(kind: IntegerType | LongType, value: int) -> Literal | None:
-    """Return what stands for a number that a type cannot hold; None if it can."""
-    if kind.min <= value <= kind.max:
-        return None
-    if isinstance(kind, IntegerType):
-        return IntAboveMax() if value > kind.max else IntBelowMin()
-    return LongAboveMax() if value > kind.max else LongBelowMin()
-
-
-def _to_float(value: float) -> Literal:
-    if math.isfinite(value) and value > FloatType.max:
-        return FloatAboveMax()
-    if math.isfinite(value) and value < FloatType.min:
-        return FloatBelowMin()
-    return FloatLiteral(value)
-
-
-def _from_text(kind: PrimitiveType, text: str) -> Literal | None:
-    if isinstance(kind, (*_TIMESTAMPS, *_NANO_TIMESTAMPS)):
-        nanos, zoned = temporal.timestamp_nanos_from_text(text)
-        wanted = isinstance(kind, (TimestamptzType, TimestamptzNanoType))
-        if zoned != wanted:
-            raise ValidationError(
-                f"{text!r} must {'have a zone, such as +00:00' if wanted else 'have no zone'} to be a {kind}"
-            )
-        if isinstance(kind, _NANO_TIMESTAMPS):
-            return LongLiteral(nanos)
-        return TimestampLiteral(nanos // temporal.NANOS_PER_MICRO, zoned)
-    if isinstance(kind, DateType):
-        return DateLiteral(_day_of(text))
-    made = {"time": TimeLiteral, "uuid": UUIDLiteral, "binary": BinaryLiteral}.get(str(kind))
-    if isinstance(kind, FixedType):
-        return BinaryLiteral(from_json_value(kind, text)).to(kind)
-    return None if made is None else made(from_json_value(kind, text))
-
-
-def _day_of(text: str) -> int:
-    """Return the day of a date, or of a moment as a timestamp's literal has it."""
-    if ":" in text:
-        nanos, _ = temporal.timestamp_nanos_from_text(text)
-        return nanos // (temporal.MICROS_PER_DAY * temporal.NANOS_PER_MICRO)
-    day: int = from_json_value(DateType(), text)
-    return day
-
-
-def _bytes_to(value: bytes, kind: PrimitiveType) -> Literal | None:
-    if isinstance(kind, BinaryType):
-        return BinaryLiteral(value)
-    if isinstance(kind, FixedType) and kind.length == len(value):
-        return FixedLiteral(value)
-    return UUIDLiteral(value) if isinstance(kind, UUIDType) and len(value) == UUID_BYTES_LENGTH else None
+def _out_of_range(name: str, value: float | Decimal) -> Literal | None:
+    """Return the literal of a finite number outside the range of a type; None for any other number."""
+    below, above = _LIMITS[name]
+    if -math.inf < value < below.bound:
+        return below()
+    return above() if above.bound < value < math.inf else None

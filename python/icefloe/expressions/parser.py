@@ -25,7 +25,6 @@ from typing import Any
 
 from icefloe.conversions import temporal
 from icefloe.exceptions import ValidationError
-from icefloe.expressions.calendar import ordinal_of_text, ordinal_of_year
 from icefloe.expressions.literals import (
     BinaryLiteral,
     DateLiteral,
@@ -65,6 +64,7 @@ from icefloe.transforms import (
     TruncateTransform,
     YearTransform,
 )
+from icefloe.transforms.time import ordinal_of
 
 MAX_DEPTH = 100
 
@@ -118,6 +118,10 @@ class _Parser:
     def token(self) -> Token:
         return self.tokens[self.at]
 
+    @property
+    def following(self) -> Token:
+        return self.tokens[min(self.at + 1, len(self.tokens) - 1)]
+
     def expression(self, depth: int) -> BooleanExpression:
         parts = [self.conjunction(depth)]
         while self.accept("or"):
@@ -140,9 +144,8 @@ class _Parser:
             self.expect(")", "`)`")
             return inner
         if self.token.is_word("true", "false") and not self.next_is_comparison():
-            value = self.token.key == "true"
             self.at += 1
-            return AlwaysTrue() if value else AlwaysFalse()
+            return AlwaysTrue() if self.tokens[self.at - 1].key == "true" else AlwaysFalse()
         return self.predicate()
 
     def predicate(self) -> BooleanExpression:
@@ -150,13 +153,13 @@ class _Parser:
             value = self.literal()
             symbol = self.comparison()
             column = self.value()
-            return _COMPARISONS[_MIRRORED.get(symbol, symbol)](column, _of_calendar(column, value))
+            return _COMPARISONS[_MIRRORED.get(symbol, symbol)](column, _ordinal(column, value))
         column = self.value()
         if self.accept("is"):
             return self.is_predicate(column)
         negated = self.accept("not")
         if self.accept("in"):
-            values = [_of_calendar(column, value) for value in self.literals()]
+            values = [_ordinal(column, value) for value in self.literals()]
             return NotIn(column, values) if negated else In(column, values)
         if self.accept("between"):
             return self.between(column, negated)
@@ -165,7 +168,7 @@ class _Parser:
         if negated:
             raise self.error("`in`, `between` or `like`")
         symbol = self.comparison()
-        return _COMPARISONS[symbol](column, _of_calendar(column, self.literal()))
+        return _COMPARISONS[symbol](column, _ordinal(column, self.literal()))
 
     def is_predicate(self, column: UnboundTerm) -> BooleanExpression:
         negated = self.accept("not")
@@ -176,10 +179,10 @@ class _Parser:
         raise self.error("`null` or `nan`")
 
     def between(self, column: UnboundTerm, negated: bool) -> BooleanExpression:
-        low = _of_calendar(column, self.literal())
+        low = _ordinal(column, self.literal())
         if not self.accept("and"):
             raise self.error("`and`")
-        high = _of_calendar(column, self.literal())
+        high = _ordinal(column, self.literal())
         inside: BooleanExpression = And(GreaterThanOrEqual(column, low), LessThanOrEqual(column, high))
         return ~inside if negated else inside
 
@@ -201,8 +204,7 @@ class _Parser:
         return self.tokens[self.at - 1].key
 
     def value(self) -> UnboundTerm:
-        following = self.tokens[min(self.at + 1, len(self.tokens) - 1)]
-        if self.token.kind == "word" and following.key == "(":
+        if self.token.kind == "word" and self.following.key == "(":
             return self.transform()
         return Reference(self.column())
 
@@ -247,21 +249,17 @@ class _Parser:
         return values
 
     def starts_literal(self) -> bool:
-        following = self.tokens[min(self.at + 1, len(self.tokens) - 1)]
-        typed = self.token.is_word(*_TYPED) and following.kind == "string"
+        typed = self.token.is_word(*_TYPED) and self.following.kind == "string"
         constant = self.token.is_word("true", "false") and self.next_is_comparison()
         return self.token.kind in {"string", "number"} or self.token.key in {"-", "+"} or typed or constant
 
     def next_is_comparison(self) -> bool:
-        following = self.tokens[min(self.at + 1, len(self.tokens) - 1)]
-        return following.kind == "symbol" and following.key in _COMPARISONS
+        return self.following.kind == "symbol" and self.following.key in _COMPARISONS
 
     def literal(self) -> Literal:
         token = self.token
         self.at += 1
-        if token.kind == "string":
-            return literal(token.value)
-        if token.kind == "number":
+        if token.kind in {"string", "number"}:
             return literal(token.value)
         if token.key in {"-", "+"} and self.token.kind == "number":
             self.at += 1
@@ -298,9 +296,7 @@ class _Parser:
         return False
 
     def expect(self, key: str, what: str) -> None:
-        if key == "end" and self.token.kind == "end":
-            return
-        if not self.accept(key):
+        if not (key == self.token.kind == "end" or self.accept(key)):
             raise self.error(what)
 
     def error(self, expected: str) -> ValidationError:
@@ -312,13 +308,11 @@ class _Parser:
         )
 
 
-def _of_calendar(term: UnboundTerm, value: Literal) -> Literal:
-    """Return what a literal means beside a term: a calendar's year, month or hour is an ordinal."""
-    if not isinstance(term, UnboundTransform):
+def _ordinal(term: UnboundTerm, value: Literal) -> Literal:
+    """Return a literal beside a term; the text or year beside a time transform becomes the ordinal."""
+    if not isinstance(term, UnboundTransform) or not isinstance(value, (LongLiteral, StringLiteral)):
         return value
-    if isinstance(term.transform, YearTransform) and isinstance(value, LongLiteral):
-        return literal(ordinal_of_year(value.value))
-    ordinal = ordinal_of_text(term.transform, value.value) if isinstance(value, StringLiteral) else None
+    ordinal = ordinal_of(term.transform, value.value)
     return value if ordinal is None else literal(ordinal)
 
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import bound
-from icefloe.expressions.leaf_binding import bind_literal, bind_set, bind_unary
+from icefloe.expressions.bound import bind_literal, bind_set, bind_unary
 from icefloe.expressions.literals import Literal, literal
 from icefloe.expressions.terms import BoundTransform, Reference, Unbound, UnboundTerm, UnboundTransform, to_term
-from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue, BooleanExpression
-from icefloe.transforms import VoidTransform
+from icefloe.expressions.tree import AlwaysFalse, AlwaysTrue, And, BooleanExpression, Not, Or
+from icefloe.transforms import Transform, VoidTransform
 
 if TYPE_CHECKING:
     import builtins
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from typing_extensions import Self
 
@@ -313,3 +313,44 @@ def _literal(value: Any) -> Literal:
     if value is None:
         raise ValidationError("a comparison with None: use IsNull or NotNull")
     return literal(value)
+
+
+def column_names(expr: BooleanExpression) -> Iterator[str]:
+    """Yield the names of the columns that an unbound expression is about, some perhaps more than once."""
+    if isinstance(expr, (And, Or)):
+        yield from column_names(expr.left)
+        yield from column_names(expr.right)
+    elif isinstance(expr, Not):
+        yield from column_names(expr.child)
+    elif isinstance(expr, UnboundPredicate):
+        term = expr.term.term if isinstance(expr.term, UnboundTransform) else expr.term
+        if isinstance(term, Reference):
+            yield term.name
+
+
+def with_column(predicate: UnboundPredicate, name: str) -> BooleanExpression:
+    """Return an unbound predicate on the column of another name, through the same transform."""
+    own = predicate.term
+    transform = own.transform if isinstance(own, UnboundTransform) else None
+    return unbound_predicate(predicate, name, transform)
+
+
+def unbound_predicate(
+    predicate: UnboundPredicate | bound.BoundPredicate, name: str, transform: Transform | None
+) -> BooleanExpression:
+    """Return the unbound predicate with the operator and literals of another predicate, on a column by name.
+
+    Args:
+        predicate: The predicate whose operator and literals are taken.
+        name: Full name of the column.
+        transform: The transform of the column; None for the column itself.
+    """
+    term: UnboundTerm = Reference(name) if transform is None else UnboundTransform(name, transform)
+    kind: Any = _UNBOUND[predicate.operator]
+    if isinstance(predicate, (SetPredicate, bound.BoundSetPredicate)):
+        made: BooleanExpression = kind(term, predicate.values)
+    elif isinstance(predicate, (LiteralPredicate, bound.BoundLiteralPredicate)):
+        made = kind(term, predicate.literal)
+    else:
+        made = kind(term)
+    return made

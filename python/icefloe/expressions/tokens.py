@@ -50,11 +50,8 @@ def tokenize(text: str) -> list[Token]:
     while position < len(text):
         match = _PATTERN.match(text, position)
         if match is None:
-            what = (
-                "a quote that is never closed"
-                if text[position] in "'\"`"
-                else f"no word begins with {text[position]!r}"
-            )
+            closed = text[position] not in "'\"`"
+            what = f"no word begins with {text[position]!r}" if closed else "a quote that is never closed"
             raise ValidationError(f"filter, position {position}: {what}\n  {text}\n  {' ' * position}^")
         kind, found = match.lastgroup or "", match.group()
         if kind != "space":

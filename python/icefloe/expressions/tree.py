@@ -305,3 +305,54 @@ def _checked(*parts: Any) -> tuple[BooleanExpression, ...]:
         if not isinstance(part, BooleanExpression):
             raise ValidationError(f"not an expression: {part!r}")
     return parts
+
+
+def rewrite_not(expr: BooleanExpression) -> BooleanExpression:
+    """Return an expression without ``Not``: each is pushed down to predicates, which are negated.
+
+    Both are true of the same rows: a comparison with null is unknown, and so is its negation.
+
+    >>> from icefloe.expressions import EqualTo, Not
+    >>> rewrite_not(Not(EqualTo("x", 5)))
+    NotEqualTo(term=Reference(name='x'), literal=literal(5))
+    """
+    if isinstance(expr, Not):
+        child = expr.child
+        if isinstance(child, And):
+            return Or(rewrite_not(Not(child.left)), rewrite_not(Not(child.right)))
+        if isinstance(child, Or):
+            return And(rewrite_not(Not(child.left)), rewrite_not(Not(child.right)))
+        return ~child
+    if isinstance(expr, And):
+        return And(rewrite_not(expr.left), rewrite_not(expr.right))
+    if isinstance(expr, Or):
+        return Or(rewrite_not(expr.left), rewrite_not(expr.right))
+    return expr
+
+
+# More conjunctions than any reader wants; their number grows with the product of the parts.
+MAX_CONJUNCTIONS = 10_000
+
+
+def rewrite_to_dnf(expr: BooleanExpression) -> tuple[BooleanExpression, ...]:
+    """Return conjunctions of which any is true exactly where the expression is.
+
+    Raises:
+        ValidationError: There would be more than 10,000.
+
+    >>> from icefloe.expressions.parser import parse
+    >>> len(rewrite_to_dnf(parse("(a = 1 or b = 2) and (c = 3 or d = 4)")))
+    4
+    """
+    return _conjunctions(rewrite_not(expr))
+
+
+def _conjunctions(expr: BooleanExpression) -> tuple[BooleanExpression, ...]:
+    if isinstance(expr, Or):
+        return _conjunctions(expr.left) + _conjunctions(expr.right)
+    if isinstance(expr, And):
+        left, right = _conjunctions(expr.left), _conjunctions(expr.right)
+        if len(left) * len(right) > MAX_CONJUNCTIONS:
+            raise ValidationError(f"a disjunction of more than {MAX_CONJUNCTIONS} conjunctions")
+        return tuple(And(one, other) for one in left for other in right)
+    return (expr,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from icefloe.expressions.filter import parsed
+from icefloe.expressions.filter import to_expression
 from icefloe.expressions.rest_json import expression_to_json
 from icefloe.partitioning import PartitionSpec
 from icefloe.schema import Schema
@@ -81,4 +81,4 @@ def partition_types(context: str, spec_id: int) -> list[IcebergType]:
 
 def filter_json(row_filter: str | BooleanExpression) -> str:
     """Return a filter without a schema as the REST specification's expression JSON; `Filter.json` is that of a table's rows."""
-    return expression_to_json(parsed(row_filter))
+    return expression_to_json(to_expression(row_filter, allow_empty=False))

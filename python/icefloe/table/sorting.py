@@ -9,7 +9,7 @@ from pydantic import StrictInt, field_validator, model_validator
 
 from icefloe.exceptions import ValidationError
 from icefloe.transforms import IdentityTransform, Transform
-from icefloe.transforms.model_field import TransformField
+from icefloe.transforms.parsing import TransformField
 from icefloe.typedef import JsonModel
 
 if TYPE_CHECKING:

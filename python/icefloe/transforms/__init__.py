@@ -11,7 +11,6 @@ The classes stand in partition specs and sort orders; :func:`bucket`, :func:`tru
 from __future__ import annotations
 
 from icefloe.transforms.array_functions import bucket, days, hours, months, truncate, years
-from icefloe.transforms.bucketing import BucketTransform
 from icefloe.transforms.parsing import parse_transform
 from icefloe.transforms.time import (
     DayTransform,
@@ -22,8 +21,13 @@ from icefloe.transforms.time import (
     YearTransform,
 )
 from icefloe.transforms.transform import Transform
-from icefloe.transforms.unapplied import UnknownTransform, VoidTransform
-from icefloe.transforms.value import IdentityTransform, TruncateTransform
+from icefloe.transforms.value import (
+    BucketTransform,
+    IdentityTransform,
+    TruncateTransform,
+    UnknownTransform,
+    VoidTransform,
+)
 
 # The specification's spellings.
 IDENTITY = "identity"

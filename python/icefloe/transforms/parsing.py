@@ -1,16 +1,22 @@
-"""Transforms from their texts."""
+"""Transforms from their texts, and as fields of models whose JSON is their text."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, InstanceOf, PlainSerializer
 
 from icefloe.exceptions import ValidationError
-from icefloe.transforms.bucketing import BucketTransform
 from icefloe.transforms.time import DayTransform, HourTransform, MonthTransform, YearTransform
 from icefloe.transforms.transform import MAX_PARAMETER, Transform
-from icefloe.transforms.unapplied import UnknownTransform, VoidTransform
-from icefloe.transforms.value import IdentityTransform, TruncateTransform
+from icefloe.transforms.value import (
+    BucketTransform,
+    IdentityTransform,
+    TruncateTransform,
+    UnknownTransform,
+    VoidTransform,
+)
 
 _PARAMETRISED = re.compile(r"(bucket|truncate)\[\s*(\d{1,10})\s*\]", re.IGNORECASE)
 _MISSPELLED = re.compile(r"(bucket|truncate)\[.*\]", re.IGNORECASE)
@@ -46,3 +52,6 @@ def parse_transform(v: Any) -> Transform:
     if _MISSPELLED.fullmatch(v):
         raise ValidationError(f"not a transform: {v!r}; the number must be in 1..={MAX_PARAMETER}")
     return UnknownTransform(v)
+
+
+TransformField = Annotated[InstanceOf[Transform], BeforeValidator(parse_transform), PlainSerializer(str)]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any, ClassVar
 
-from icefloe.transforms.human_text import human_text
-from icefloe.transforms.source_types import DATES, TIMESTAMPS
-from icefloe.transforms.transform import Transform
+from icefloe.conversions import temporal
+from icefloe.transforms.transform import DATES, TIMESTAMPS, Transform, human_text
 from icefloe.types import DateType, IcebergType, IntegerType
+
+_EPOCH_YEAR = 1970
 
 
 class TimeResolution(IntEnum):
@@ -67,7 +68,7 @@ class YearTransform(TimeTransform):
 
     def to_human_string(self, source: IcebergType, value: Any) -> str:
         """Return ``2017`` for 47."""
-        return "null" if value is None else f"{1970 + value:04d}"
+        return "null" if value is None else f"{_EPOCH_YEAR + value:04d}"
 
 
 class MonthTransform(TimeTransform):
@@ -79,7 +80,7 @@ class MonthTransform(TimeTransform):
 
     def to_human_string(self, source: IcebergType, value: Any) -> str:
         """Return ``2017-12`` for 575."""
-        return "null" if value is None else f"{1970 + value // 12:04d}-{value % 12 + 1:02d}"
+        return "null" if value is None else f"{_EPOCH_YEAR + value // 12:04d}-{value % 12 + 1:02d}"
 
 
 class DayTransform(TimeTransform):
@@ -109,3 +110,40 @@ class HourTransform(TimeTransform):
     def to_human_string(self, source: IcebergType, value: Any) -> str:
         """Return ``2017-12-01-10`` for 420034."""
         return "null" if value is None else f"{human_text(DateType(), value // 24)}-{value % 24:02d}"
+
+
+def ordinal_of_text(transform: Transform, text: str) -> int | None:
+    """Return the ordinal of ``2026``, ``2026-01`` or ``2026-01-31-10`` for year, month or hour; None if it is no such text.
+
+    >>> ordinal_of_text(MonthTransform(), "1970-03")
+    2
+    """
+    text = text.strip()
+    try:
+        if isinstance(transform, YearTransform) and len(text) >= 4:
+            return temporal.days_to_date(temporal.date_from_text(f"{text}-01-01")).year - _EPOCH_YEAR
+        if isinstance(transform, MonthTransform):
+            first = temporal.days_to_date(temporal.date_from_text(f"{text}-01"))
+            return (first.year - _EPOCH_YEAR) * 12 + first.month - 1
+        if isinstance(transform, HourTransform):
+            date, _, hour = text.rpartition("-")
+            return temporal.date_from_text(date) * 24 + int(hour) if 0 <= int(hour) < 24 else None
+    except ValueError:
+        return None
+    return None
+
+
+def ordinal_of(transform: Transform, value: Any) -> int | None:
+    """Return the ordinal that a value of a calendar means to a time transform; None if the value is an ordinal itself.
+
+    Args:
+        transform: The transform that the value is compared with.
+        value: Text as :func:`ordinal_of_text` takes it, or the number of a year beside :class:`YearTransform`.
+
+    >>> ordinal_of(YearTransform(), 2026), ordinal_of(MonthTransform(), 2)
+    (56, None)
+    """
+    if isinstance(value, str):
+        return ordinal_of_text(transform, value)
+    is_year = isinstance(transform, YearTransform) and isinstance(value, int) and not isinstance(value, bool)
+    return value - _EPOCH_YEAR if is_year else None

@@ -1,8 +1,10 @@
-"""What all transforms share."""
+"""The transform as such: its source and result types, its functions and its texts."""
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 from functools import singledispatch
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast
@@ -10,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from typing_extensions import Self, TypeVar
 
-from icefloe.conversions import to_ordinal, unscaled_value
+from icefloe.conversions import to_json_value, to_ordinal, unscaled_value
 from icefloe.exceptions import ValidationError
 from icefloe.types import DecimalType, IcebergType, PrimitiveType
 from icefloe.types.arrow import primitive_to_arrow
@@ -23,6 +25,12 @@ if TYPE_CHECKING:
     from icefloe.expressions import BooleanExpression
     from icefloe.expressions.bound import BoundPredicate
 
+
+# Names of source types, by what transforms do with them.
+DATES = frozenset({"date"})
+TIMESTAMPS = frozenset({"timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"})
+INTEGERS = frozenset({"int", "long"})
+TEXTS = frozenset({"string", "binary"})
 
 S = TypeVar("S", default=Any)
 T = TypeVar("T", default=Any)
@@ -247,3 +255,34 @@ def _array_of(kind: PrimitiveType, value: Any, arrow_type: pa.DataType) -> pa.Ar
         wide = pa.array([unscaled_value(value, kind)], pa.decimal128(38, 0))
         return pa.Array.from_buffers(arrow_type, 1, wide.buffers())
     return pa.array([getattr(value, "bytes", value)], arrow_type)
+
+
+_FRACTION = re.compile(r"\.\d+")
+_WHOLE_MINUTE = re.compile(r":00$")
+
+
+def human_text(source: IcebergType, value: Any) -> str:
+    """Return ISO 8601 texts of dates and times, base64 of bytes, ``null`` of None."""
+    if value is None:
+        return "null"
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = str(to_json_value(source, value)) if isinstance(source, PrimitiveType) else str(value)
+    kind = str(source)
+    if kind == "time":
+        return _WHOLE_MINUTE.sub("", _FRACTION.sub(_thousands, text))
+    return _FRACTION.sub(_trimmed, text) if kind.startswith("timestamp") else text
+
+
+def _trimmed(fraction: re.Match[str]) -> str:
+    return fraction[0].rstrip("0").rstrip(".")
+
+
+def _thousands(fraction: re.Match[str]) -> str:
+    """Return as many of the digits as are needed, by threes."""
+    digits = fraction[0]
+    while digits.endswith("000"):
+        digits = digits[:-3]
+    return digits.rstrip(".")

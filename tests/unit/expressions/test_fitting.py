@@ -10,7 +10,7 @@ import pytest
 from icefloe import _core
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import EqualTo, In, LessThan, Not, UnboundTransform
-from icefloe.expressions.fitting import fit_literals
+from icefloe.expressions.filter import fit_literals
 from icefloe.expressions.parser import parse
 from icefloe.expressions.rest_json import expression_to_json
 from icefloe.schema import Schema

@@ -131,9 +131,9 @@ def test_decimal_keeps_all_its_digits() -> None:
     assert parse("x = 1.50") == EqualTo("x", Decimal("1.50"))
 
 
-def test_what_users_write_becomes_an_expression() -> None:
+def test_to_expression_parses_text_and_returns_expressions() -> None:
     assert to_expression("x = 1") == X1
     assert to_expression(X1) is X1
     assert to_expression("") == to_expression(None) == AlwaysTrue()
-    with pytest.raises(ValidationError, match="a filter is a text or an expression"):
+    with pytest.raises(ValidationError, match="expected text or an expression"):
         to_expression(5)  # type: ignore[arg-type]

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import AlwaysTrue, And, BooleanExpression
-from icefloe.expressions.filter import Filter, parsed
-from icefloe.expressions.rewriting import column_names
+from icefloe.expressions.filter import Filter, to_expression
+from icefloe.expressions.predicates import column_names
 from icefloe.table.read_context import schema_json
 from icefloe.table.scan.change_rows import CHANGE_COLUMNS, ChangeGroup, ChangeRows
 from icefloe.table.scan.changelog_explain import ChangelogExplanation, explained_changes
@@ -184,7 +184,8 @@ class IncrementalChangelogScan(IncrementalScan):
 
         Where no updates are told it is all of it.
         """
-        asked, identifiers = parsed(self.row_filter), self._identifiers()
+        asked = to_expression(self.row_filter, allow_empty=False)
+        identifiers = self._identifiers()
         if not identifiers:
             return asked, False
         schema = self.schema()

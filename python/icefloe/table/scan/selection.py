@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import AlwaysTrue, And
-from icefloe.expressions.filter import Filter, parsed
+from icefloe.expressions.filter import Filter, to_expression
 from icefloe.schema import Schema
 from icefloe.table.properties import TableProperties
 from icefloe.table.read_context import context_json, schema_json
@@ -85,7 +85,8 @@ class Selection:
             >>> scan.filter("id > 1").filter("id < 3").count()
             1
         """
-        added, own = parsed(expr), parsed(self.row_filter)
+        added = to_expression(expr, allow_empty=False)
+        own = to_expression(self.row_filter, allow_empty=False)
         return self.update(row_filter=added if isinstance(own, AlwaysTrue) else And(own, added))
 
     def select(self, *field_names: str) -> Self:
