@@ -54,6 +54,16 @@ TABLE_LAYERS = [
     {"facts", "readable", "table", "static"},
 ]
 
+SPARK_LAYERS = [
+    {"types", "session"},
+    {"reader", "transform_udf"},
+    {"functions"},
+    {"writer"},
+    {"dml"},
+    {"table_options"},
+    {"data_source"},
+]
+
 # Modules of the Rust crates, likewise.
 RUST_LAYERS = {
     "format": [
@@ -162,6 +172,8 @@ def test_module_imports_only_from_layers_before_it(path: Path) -> None:
         assert rank(LAYERS, parts[1]) <= rank(LAYERS, mine[0]), f"{'.'.join(mine)} imports {imported}"
         if mine[0] == "table" == parts[1] and len(mine) > 1 and len(parts) > 2 and parts[2].islower():
             assert rank(TABLE_LAYERS, parts[2]) <= rank(TABLE_LAYERS, mine[1]), f"{'.'.join(mine)} imports {imported}"
+        if mine[0] == "spark" == parts[1] and len(mine) > 1 and len(parts) > 2:
+            assert rank(SPARK_LAYERS, parts[2]) <= rank(SPARK_LAYERS, mine[1]), f"{'.'.join(mine)} imports {imported}"
 
 
 @pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -11,8 +11,8 @@ import pytest
 from icefloe import _core
 from icefloe.exceptions import ValidationError
 from icefloe.spark import functions as ice
-from icefloe.spark.from_spark import schema_from_spark
-from icefloe.spark.spark_types import to_spark_type
+from icefloe.spark.types.from_spark import schema_from_spark
+from icefloe.spark.types.to_spark import to_spark_type
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import LongType, StructField, StructType
 

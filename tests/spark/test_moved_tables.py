@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
 from icefloe.exceptions import ValidationError
-from icefloe.spark.write_task import data_task
+from icefloe.spark.writer.write_task import data_task
 
 
 def test_write_task_of_a_moved_table_is_refused_with_both_paths(tmp_path):

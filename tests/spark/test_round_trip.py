@@ -110,9 +110,9 @@ def rust_read(table, spark, **arguments):
     """Read by the Rust reader, whatever the plan allows."""
     from dataclasses import replace
 
-    from icefloe.spark.frame import scan_frame
-    from icefloe.spark.reader import resolve_scan
-    from icefloe.spark.scan_choice import plan_scan
+    from icefloe.spark.reader.frame import scan_frame
+    from icefloe.spark.reader.read import resolve_scan
+    from icefloe.spark.reader.scan_choice import plan_scan
 
     scan = resolve_scan(table, arguments.get("columns"), arguments.get("filter"), {})
     return scan_frame(spark, replace(plan_scan(spark, scan), native=None))

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from icefloe.spark import functions as functions
-    from icefloe.spark.changelog import changes as changes
     from icefloe.spark.data_source import IcefloeDataSource as IcefloeDataSource
     from icefloe.spark.data_source import register as register
-    from icefloe.spark.from_spark import schema_from_spark as schema_from_spark
-    from icefloe.spark.merge import MergeBuilder as MergeBuilder
-    from icefloe.spark.merge import delete_from as delete_from
-    from icefloe.spark.merge import merge_into as merge_into
-    from icefloe.spark.merge import update as update
-    from icefloe.spark.reader import explain_read as explain_read
-    from icefloe.spark.reader import read as read
-    from icefloe.spark.row_changes import MergeResult as MergeResult
-    from icefloe.spark.scan_choice import ScanChoice as ScanChoice
-    from icefloe.spark.spark_types import to_spark_schema as to_spark_schema
-    from icefloe.spark.writer import write as write
+    from icefloe.spark.dml.delete import delete_from as delete_from
+    from icefloe.spark.dml.merge import MergeBuilder as MergeBuilder
+    from icefloe.spark.dml.merge import merge_into as merge_into
+    from icefloe.spark.dml.update import update as update
+    from icefloe.spark.reader.changes import changes as changes
+    from icefloe.spark.reader.read import explain_read as explain_read
+    from icefloe.spark.reader.read import read as read
+    from icefloe.spark.reader.scan_choice import ScanChoice as ScanChoice
+    from icefloe.spark.types.from_spark import schema_from_spark as schema_from_spark
+    from icefloe.spark.types.to_spark import to_spark_schema as to_spark_schema
+    from icefloe.spark.writer.write import write as write
+    from icefloe.table.row_level.results import MergeResult as MergeResult
 
 __all__ = [
     "IcefloeDataSource",
@@ -46,20 +46,20 @@ __all__ = [
 ]
 
 _HOMES = {
-    "IcefloeDataSource": "data_source",
-    "MergeBuilder": "merge",
-    "MergeResult": "row_changes",
-    "ScanChoice": "scan_choice",
-    "changes": "changelog",
-    "delete_from": "merge",
-    "explain_read": "reader",
-    "merge_into": "merge",
-    "read": "reader",
-    "register": "data_source",
-    "schema_from_spark": "from_spark",
-    "to_spark_schema": "spark_types",
-    "update": "merge",
-    "write": "writer",
+    "IcefloeDataSource": "icefloe.spark.data_source",
+    "MergeBuilder": "icefloe.spark.dml.merge",
+    "MergeResult": "icefloe.table.row_level.results",
+    "ScanChoice": "icefloe.spark.reader.scan_choice",
+    "changes": "icefloe.spark.reader.changes",
+    "delete_from": "icefloe.spark.dml.delete",
+    "explain_read": "icefloe.spark.reader.read",
+    "merge_into": "icefloe.spark.dml.merge",
+    "read": "icefloe.spark.reader.read",
+    "register": "icefloe.spark.data_source",
+    "schema_from_spark": "icefloe.spark.types.from_spark",
+    "to_spark_schema": "icefloe.spark.types.to_spark",
+    "update": "icefloe.spark.dml.update",
+    "write": "icefloe.spark.writer.write",
 }
 
 
@@ -69,7 +69,7 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'icefloe.spark' has no attribute {name!r}")
-    value = getattr(import_module(f"icefloe.spark.{home}"), name)
+    value = getattr(import_module(home), name)
     globals()[name] = value
     return value
 

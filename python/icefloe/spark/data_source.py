@@ -21,14 +21,14 @@ from pyspark.sql.datasource import (
 )
 
 from icefloe.exceptions import ValidationError
-from icefloe.spark.changelog import ChangeTask, change_tasks
-from icefloe.spark.commit import SNAPSHOT_PROPERTY, WriteMode, commit_files, overwrite_isolation
-from icefloe.spark.conform import conform_schema
-from icefloe.spark.read_task import ReadTask
+from icefloe.spark.reader.changes import ChangeTask, change_tasks
+from icefloe.spark.reader.read_task import ReadTask
 from icefloe.spark.session import active_session
-from icefloe.spark.spark_types import to_spark_schema
 from icefloe.spark.table_options import TableOptions
-from icefloe.spark.write_task import WriteDataFiles, collected, data_task
+from icefloe.spark.types.conform import conform_schema
+from icefloe.spark.types.to_spark import to_spark_schema
+from icefloe.spark.writer.commit import SNAPSHOT_PROPERTY, WriteMode, commit_files, overwrite_isolation
+from icefloe.spark.writer.write_task import WriteDataFiles, collected, data_task
 from icefloe.table.scan import IncrementalChangelogScan
 from icefloe.table.scan.change_rows import CHANGE_COLUMNS
 from icefloe.table.scan.task_group import batch_to_ipc

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
 from icefloe.exceptions import ValidationError
-from icefloe.spark.spark_types import to_spark_type
 from icefloe.spark.transform_udf import rust_transform
+from icefloe.spark.types.to_spark import to_spark_type
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -96,7 +96,7 @@ def hours(col: Column | str, *, source_type: str | None = None) -> Column:
 
 def transform(frame: DataFrame, name: str, column: str) -> Column:
     """Return a transform, by its text, of a top-level column of a DataFrame; the source type is taken from its schema."""
-    from icefloe.spark.from_spark import schema_from_spark
+    from icefloe.spark.types.from_spark import schema_from_spark
 
     field = schema_from_spark(frame.select(column).schema).fields[0]
     return _named(f"{name}(", column, transform_column(name, str(field.field_type), column))

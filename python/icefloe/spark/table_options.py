@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from icefloe.catalog import load_catalog
 from icefloe.exceptions import ValidationError
-from icefloe.spark.commit import SNAPSHOT_PROPERTY
+from icefloe.spark.writer.commit import SNAPSHOT_PROPERTY
 from icefloe.table import StaticTable
 
 if TYPE_CHECKING:

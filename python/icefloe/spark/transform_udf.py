@@ -9,7 +9,7 @@ import pyspark
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
 from icefloe import _core
-from icefloe.spark.spark_types import to_spark_type
+from icefloe.spark.types.to_spark import to_spark_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable

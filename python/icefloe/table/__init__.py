@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from icefloe.table.commit.committing_table import CommitTableResponse as CommitTableResponse
     from icefloe.table.properties import TableProperties as TableProperties
-    from icefloe.table.row_level.upsert import UpsertResult as UpsertResult
+    from icefloe.table.row_level.results import UpsertResult as UpsertResult
     from icefloe.table.scan import DataScan as DataScan
     from icefloe.table.scan import FileScanTask as FileScanTask
     from icefloe.table.scan import IncrementalAppendScan as IncrementalAppendScan
@@ -49,7 +49,7 @@ _HOMES = {
     "TableProperties": "icefloe.table.properties",
     "TableScan": "icefloe.table.scan",
     "Transaction": "icefloe.table.write_transaction:WriteTransaction",
-    "UpsertResult": "icefloe.table.row_level.upsert",
+    "UpsertResult": "icefloe.table.row_level.results",
 }
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from icefloe.table.commit.row_delta import RowDelta
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.row_level.merge import Merge
-    from icefloe.table.row_level.upsert import UpsertResult
+    from icefloe.table.row_level.results import UpsertResult
     from icefloe.table.update import TableRequirement, TableUpdate
     from icefloe.table.update.schema import UpdateSchema
     from icefloe.table.update.sorting import UpdateSortOrder

@@ -9,7 +9,7 @@ from icefloe.table.commit.snapshot_producer import MAIN
 from icefloe.table.commit.transaction import Transaction
 from icefloe.table.row_level.merge import Merge
 from icefloe.table.row_level.target import Target
-from icefloe.table.row_level.upsert import UpsertResult, upsert_rows
+from icefloe.table.row_level.upsert import upsert_rows
 from icefloe.table.write.append import append_rows
 from icefloe.table.write.delete import delete_rows
 from icefloe.table.write.overwrite import overwrite_partitions, overwrite_rows
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from icefloe.expressions import BooleanExpression
+    from icefloe.table.row_level.results import UpsertResult
     from icefloe.typedef import Properties
 
 ALWAYS_TRUE = AlwaysTrue()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
 from icefloe.table.row_level.clauses import Action, Clause
 from icefloe.table.row_level.merge_commit import commit_merge
 from icefloe.table.row_level.merge_join import MergeJoin
+from icefloe.table.row_level.results import MergeResult
 from icefloe.table.write.arrow_input import to_table
 
 if TYPE_CHECKING:
@@ -18,21 +18,6 @@ if TYPE_CHECKING:
 
     from icefloe.table.row_level.clauses import Condition, Values
     from icefloe.table.row_level.target import Target
-
-
-@dataclass(frozen=True)
-class MergeResult:
-    """What a merge did.
-
-    Attributes:
-        rows_updated: Target rows that were replaced.
-        rows_deleted: Target rows that are gone.
-        rows_inserted: Source rows that were added.
-    """
-
-    rows_updated: int
-    rows_deleted: int
-    rows_inserted: int
 
 
 class Merge:

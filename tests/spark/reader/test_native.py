@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from icefloe.schema import Schema
-from icefloe.spark.native import NativeScan, file_keys, obstacle
+from icefloe.spark.reader.native import NativeScan, file_keys, obstacle
 from icefloe.types import LongType, NestedField, StringType
 
 RUNS = pa.list_(pa.struct([("first", pa.int32()), ("count", pa.int32())]))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from icefloe.spark.deletion_blocks import BLOCK_BITS, MAX_ROWS, deletion_blocks
+from icefloe.spark.reader.deletion_blocks import BLOCK_BITS, MAX_ROWS, deletion_blocks
 
 ROWS = st.lists(st.tuples(st.integers(0, 2**33 - 1), st.integers(0, MAX_ROWS - 1)), max_size=50)
 

@@ -8,8 +8,8 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from pyspark.sql import types as spark_types
 
 from icefloe.exceptions import SchemaMismatchError
-from icefloe.spark.predicate_column import column_of
-from icefloe.spark.spark_types import to_spark_schema
+from icefloe.spark.types.columns import column_of
+from icefloe.spark.types.to_spark import to_spark_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

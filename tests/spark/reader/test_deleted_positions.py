@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 from icefloe.catalog import load_catalog
-from icefloe.spark.deleted_positions import deleted_positions
+from icefloe.spark.reader.deleted_positions import deleted_positions
 from icefloe.table import StaticTable
 
 from tests.unit.table.relative_table import relative_table

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
 from icefloe.spark.functions import transform_column
-from icefloe.spark.predicate_column import column_of
-from icefloe.spark.spark_types import primitive_name, schema_value
+from icefloe.spark.types.columns import column_of
+from icefloe.spark.types.to_spark import primitive_name, schema_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

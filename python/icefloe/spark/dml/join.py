@@ -10,8 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import And, GreaterThanOrEqual, LessThanOrEqual
-from icefloe.spark.frame import located_frame
-from icefloe.spark.merge_clauses import (
+from icefloe.spark.dml.clauses import (
     CLAUSE,
     Clause,
     check_expressions,
@@ -19,9 +18,10 @@ from icefloe.spark.merge_clauses import (
     clause_number,
     values_of_clauses,
 )
-from icefloe.spark.native import FILE, POSITION
-from icefloe.spark.predicate_column import column_of, quoted
-from icefloe.spark.row_changes import RowChanges
+from icefloe.spark.dml.row_changes import RowChanges
+from icefloe.spark.reader.frame import located_frame
+from icefloe.spark.reader.native import FILE, POSITION
+from icefloe.spark.types.columns import column_of, quoted
 from icefloe.table.row_level.clauses import Action
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from icefloe.expressions import BooleanExpression
-    from icefloe.spark.row_target import PinnedTarget
+    from icefloe.spark.dml.target import PinnedTarget
 
 _MAX_BROADCAST_ROWS = 1_000_000
 _RANGED_TYPES = ("tinyint", "smallint", "int", "bigint", "date", "string")

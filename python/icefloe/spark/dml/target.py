@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import FeatureUnsupportedError
 from icefloe.expressions import AlwaysTrue
-from icefloe.spark.scan_choice import PlannedScan, plan_scan
-from icefloe.spark.spark_types import to_spark_schema
-from icefloe.spark.staging import staged_as
+from icefloe.spark.reader.scan_choice import PlannedScan, plan_scan
+from icefloe.spark.types.to_spark import to_spark_schema
+from icefloe.spark.writer.wap import staged_as
 from icefloe.table.commit.snapshot_producer import check_branch
 from icefloe.table.write.isolation import is_merge_on_read, is_serializable
 

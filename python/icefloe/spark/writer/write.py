@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
-from icefloe.spark.arrow_map import map_in_arrow
-from icefloe.spark.commit import SNAPSHOT_PROPERTY, WriteMode, commit_files, overwrite_isolation
-from icefloe.spark.conform import conform
-from icefloe.spark.distribution import SHUFFLE_SETTINGS, distribute
 from icefloe.spark.session import UNLIMITED_BATCH_BYTES, settings
-from icefloe.spark.staging import staged_as
-from icefloe.spark.worker_errors import worker_errors
-from icefloe.spark.write_task import ANSWER_SCHEMA, collected, data_task
+from icefloe.spark.types.conform import conform
+from icefloe.spark.writer.arrow_map import map_in_arrow
+from icefloe.spark.writer.commit import SNAPSHOT_PROPERTY, WriteMode, commit_files, overwrite_isolation
+from icefloe.spark.writer.distribution import SHUFFLE_SETTINGS, distribute
+from icefloe.spark.writer.wap import staged_as
+from icefloe.spark.writer.worker_errors import worker_errors
+from icefloe.spark.writer.write_task import ANSWER_SCHEMA, collected, data_task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

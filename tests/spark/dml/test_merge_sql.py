@@ -12,7 +12,7 @@ from icefloe.table.row_level.clause_sql.scope import Scope
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
-from tests.spark.random_sql import RandomSql
+from tests.spark.dml.random_sql import RandomSql
 
 FAILED = "failed"
 ROWS = 12

@@ -22,10 +22,10 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from pyspark.sql import types as T  # noqa: N812  likewise
 
-from icefloe.spark.deleted_positions import deleted_positions
-from icefloe.spark.deletion_blocks import BLOCK_BITS, MAX_ROWS, WORD_ROWS_LOG2, deletion_blocks
+from icefloe.spark.reader.deleted_positions import deleted_positions
+from icefloe.spark.reader.deletion_blocks import BLOCK_BITS, MAX_ROWS, WORD_ROWS_LOG2, deletion_blocks
 from icefloe.spark.session import settings
-from icefloe.spark.spark_types import schema_value, to_spark_schema
+from icefloe.spark.types.to_spark import schema_value, to_spark_schema
 from icefloe.table.scan.plan import has_deletes
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import icefloe.spark
 import pyarrow as pa
 import pytest
 from icefloe.partitioning import PartitionField, PartitionSpec
-from icefloe.spark import native
+from icefloe.spark.reader import native
 from icefloe.spark.session import settings
 from icefloe.transforms import IdentityTransform
 from pyspark.sql import functions as F  # noqa: N812

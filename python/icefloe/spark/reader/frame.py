@@ -10,10 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
-from icefloe.spark.native import FILE, POSITION, file_keys, native_frame
-from icefloe.spark.predicate_column import predicate_column, quoted
-from icefloe.spark.read_task import ReadTask
-from icefloe.spark.spark_types import schema_value, to_spark_schema
+from icefloe.spark.reader.native import FILE, POSITION, file_keys, native_frame
+from icefloe.spark.reader.predicate_column import predicate_column
+from icefloe.spark.reader.read_task import ReadTask
+from icefloe.spark.types.columns import quoted
+from icefloe.spark.types.to_spark import schema_value, to_spark_schema
 from icefloe.table.scan.metadata_columns import METADATA_COLUMNS
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from icefloe.spark.scan_choice import PlannedScan
+    from icefloe.spark.reader.scan_choice import PlannedScan
     from icefloe.table.scan import IncrementalAppendScan, TableScan
     from icefloe.table.scan.task_group import TaskGroup
 

@@ -9,8 +9,8 @@ import icefloe.spark
 import pyarrow as pa
 import pytest
 from icefloe.schema import Schema
-from icefloe.spark.frame import scan_frame
-from icefloe.spark.scan_choice import plan_scan
+from icefloe.spark.reader.frame import scan_frame
+from icefloe.spark.reader.scan_choice import plan_scan
 from icefloe.types import NestedField, StructType
 
 from tests.property.filter_sql import SCHEMA, arrow, random_rows, sql

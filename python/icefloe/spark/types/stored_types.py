@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from icefloe.exceptions import FeatureUnsupportedError
-from icefloe.spark.spark_types import to_arrow_type
-from icefloe.spark.uuid_text import text_to_uuid
+from icefloe.spark.types.to_spark import to_arrow_type
+from icefloe.spark.types.uuid_text import text_to_uuid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

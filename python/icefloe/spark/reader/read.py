@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
-from icefloe.spark.frame import scan_frame
-from icefloe.spark.scan_choice import ScanChoice, plan_scan
+from icefloe.spark.reader.frame import scan_frame
+from icefloe.spark.reader.scan_choice import ScanChoice, plan_scan
 from icefloe.spark.session import active_session
 from icefloe.table.scan import IncrementalAppendScan, TableScan
 

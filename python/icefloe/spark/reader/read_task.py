@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql.datasource import InputPartition
 
-from icefloe.spark.spark_types import to_arrow_schema
-from icefloe.spark.uuid_text import uuid_to_text
+from icefloe.spark.types.to_spark import to_arrow_schema
+from icefloe.spark.types.uuid_text import uuid_to_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

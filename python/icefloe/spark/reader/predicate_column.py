@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
 from icefloe.exceptions import FeatureUnsupportedError, ResolveError
-from icefloe.spark.spark_types import primitive_name, to_spark_type
+from icefloe.spark.types.columns import column_of
+from icefloe.spark.types.to_spark import primitive_name, to_spark_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,16 +64,6 @@ def predicate_column(predicate: Any, schema: Mapping[str, Any], *, negated: bool
     if kind == "not":
         return predicate_column(predicate["child"], schema, negated=not negated)
     return _leaf(_COUNTERPARTS.get(kind, kind) if negated else kind, predicate, schema)
-
-
-def column_of(*path: str) -> Column:
-    """Return the column at a path of names; each is quoted, so any character may occur in it."""
-    return F.col(".".join(quoted(part) for part in path))
-
-
-def quoted(name: str) -> str:
-    """Return a column name in backticks."""
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _leaf(kind: str, predicate: Mapping[str, Any], schema: Mapping[str, Any]) -> Column:

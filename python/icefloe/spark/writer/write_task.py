@@ -17,7 +17,7 @@ from pyspark import TaskContext
 
 from icefloe import _core
 from icefloe.exceptions import ValidationError
-from icefloe.spark.stored_types import to_stored_types
+from icefloe.spark.types.stored_types import to_stored_types
 from icefloe.table.scan.task_group import batch_from_ipc, batch_to_ipc
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.compute as pc
 
 from icefloe import _core
-from icefloe.spark.native import FIELD_ID_READ, NativeScan, obstacle
-from icefloe.spark.spark_types import schema_value
-from icefloe.spark.storage import storage_obstacle
+from icefloe.spark.reader.native import FIELD_ID_READ, NativeScan, obstacle
+from icefloe.spark.reader.storage import storage_obstacle
+from icefloe.spark.types.to_spark import schema_value
 from icefloe.table.read_context import NAME_MAPPING_PROPERTY
 from icefloe.table.scan.metadata_columns import METADATA_COLUMNS
 

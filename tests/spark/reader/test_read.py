@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.partitioning import PartitionField, PartitionSpec
-from icefloe.spark.frame import scan_frame
-from icefloe.spark.reader import resolve_scan
-from icefloe.spark.scan_choice import plan_scan
+from icefloe.spark.reader.frame import scan_frame
+from icefloe.spark.reader.read import resolve_scan
+from icefloe.spark.reader.scan_choice import plan_scan
 from icefloe.spark.session import settings
 from icefloe.transforms import BucketTransform, IdentityTransform
 from icefloe.types import LongType

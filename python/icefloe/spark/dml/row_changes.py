@@ -12,43 +12,29 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
 from icefloe.exceptions import ValidationError
-from icefloe.spark.arrow_map import map_in_arrow
-from icefloe.spark.commit import undone_if_not_committed
-from icefloe.spark.conform import conform
-from icefloe.spark.distribution import SHUFFLE_SETTINGS, distribute
-from icefloe.spark.frame import NUMBER, file_names, located_frame, replaced_by, with_file_number
-from icefloe.spark.native import FILE, POSITION
-from icefloe.spark.scan_choice import plan_scan
+from icefloe.spark.reader.frame import NUMBER, file_names, located_frame, replaced_by, with_file_number
+from icefloe.spark.reader.native import FILE, POSITION
+from icefloe.spark.reader.scan_choice import plan_scan
 from icefloe.spark.session import UNLIMITED_BATCH_BYTES, settings
-from icefloe.spark.staging import staging_arguments
-from icefloe.spark.worker_errors import worker_errors
-from icefloe.spark.write_task import ANSWER_SCHEMA, SEVERAL_MATCHES, WritePositionDeletes, collected, data_task
+from icefloe.spark.types.conform import conform
+from icefloe.spark.writer.arrow_map import map_in_arrow
+from icefloe.spark.writer.commit import undone_if_not_committed
+from icefloe.spark.writer.distribution import SHUFFLE_SETTINGS, distribute
+from icefloe.spark.writer.wap import staging_arguments
+from icefloe.spark.writer.worker_errors import worker_errors
+from icefloe.spark.writer.write_task import ANSWER_SCHEMA, SEVERAL_MATCHES, WritePositionDeletes, collected, data_task
 from icefloe.table.read_context import specs_json
+from icefloe.table.row_level.results import MergeResult
 from icefloe.table.scan.plan import has_deletes
 from icefloe.table.scan.task_group import batch_to_ipc
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from icefloe.spark.row_target import PinnedTarget
+    from icefloe.spark.dml.target import PinnedTarget
     from icefloe.table import Table
 
 _DATA, _DELETES = "data", "deletes"
-
-
-@dataclass(frozen=True)
-class MergeResult:
-    """What a change did.
-
-    Args:
-        rows_updated: Rows that were replaced.
-        rows_deleted: Rows that are gone.
-        rows_inserted: Rows that were added.
-    """
-
-    rows_updated: int
-    rows_deleted: int
-    rows_inserted: int
 
 
 @dataclass(frozen=True, kw_only=True)

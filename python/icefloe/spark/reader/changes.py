@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import InputPartition
 
-from icefloe.spark.read_task import exact
+from icefloe.spark.reader.read_task import exact
 from icefloe.spark.session import active_session
-from icefloe.spark.spark_types import to_arrow_schema, to_spark_schema
+from icefloe.spark.types.to_spark import to_arrow_schema, to_spark_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

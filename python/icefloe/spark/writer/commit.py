@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from icefloe.exceptions import CommitStateUnknownException, IcebergError, ValidationError
 from icefloe.expressions import AlwaysTrue
-from icefloe.spark.staging import staging_arguments
+from icefloe.spark.writer.wap import staging_arguments
 from icefloe.table.commit.snapshot_producer import MAIN, check_branch, head_of
 from icefloe.table.write.isolation import Isolation, is_serializable
 from icefloe.table.write.overwrite import OPERATION, replace_partitions

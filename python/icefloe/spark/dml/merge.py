@@ -13,13 +13,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
-from icefloe.spark.frame import located_frame
-from icefloe.spark.merge_clauses import Clause, check_values
-from icefloe.spark.merge_join import MergeSource, merged
-from icefloe.spark.native import FILE, POSITION
-from icefloe.spark.row_changes import MergeResult, RowChanges
-from icefloe.spark.row_target import Target
-from icefloe.spark.session import active_session
+from icefloe.spark.dml.clauses import Clause
+from icefloe.spark.dml.join import MergeSource, merged
+from icefloe.spark.dml.target import Target
 from icefloe.table.row_level.clauses import Action
 
 if TYPE_CHECKING:
@@ -28,13 +24,11 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from typing_extensions import Self
 
-    from icefloe.expressions import BooleanExpression
     from icefloe.table import Table
+    from icefloe.table.row_level.results import MergeResult
 
     Condition = Column | str | None
     Values = Mapping[str, Any] | None
-
-__all__ = ["MergeBuilder", "MergeResult", "delete_from", "merge_into", "update"]
 
 
 def merge_into(
@@ -142,65 +136,3 @@ class MergeBuilder:
     def _add(self, clause: Clause) -> Self:
         self._clauses.append(clause)
         return self
-
-
-def delete_from(
-    table: Table,
-    where: str | BooleanExpression,
-    *,
-    spark: Any = None,
-    branch: str | None = None,
-    snapshot_properties: Mapping[str, str] | None = None,
-) -> MergeResult:
-    """Delete the rows that match a filter, in one snapshot; files whose rows all match are dropped whole, unread.
-
-    Args:
-        table: Table.
-        where: Filter, as text or expression (not Spark SQL: it prunes files, too).
-        spark: Session; the active one if None.
-        branch: Branch to change; main if None.
-        snapshot_properties: More keys of the snapshot's summary.
-
-    Example:
-        >>> icefloe.spark.delete_from(table, "l_shipdate < '1993-01-01'")                      # doctest: +SKIP
-    """
-    target = Target(table=table, operation="delete", branch=branch, snapshot_properties=dict(snapshot_properties or {}))
-    pinned = target.pinned(active_session(spark), row_filter=where)
-    return RowChanges.deleting(pinned).commit()
-
-
-def update(  # noqa: PLR0913  all but the first three have defaults
-    table: Table,
-    set: Mapping[str, Any],  # noqa: A002  SQL's word
-    where: str | BooleanExpression | None = None,
-    *,
-    spark: Any = None,
-    branch: str | None = None,
-    snapshot_properties: Mapping[str, str] | None = None,
-) -> MergeResult:
-    """Change columns of the rows that match a filter, in one snapshot.
-
-    Args:
-        table: Table.
-        set: Column to SQL text over the table's columns (``"l_tax * 2"``), Spark column or literal; a string is SQL, as in a
-            merge.
-        where: Filter, as text or expression; all rows if None.
-        spark: Session; the active one if None.
-        branch: Branch to change; main if None.
-        snapshot_properties: More keys of the snapshot's summary.
-
-    Example:
-        >>> icefloe.spark.update(table, {"l_comment": "upper(l_comment)"}, "l_orderkey < 100")  # doctest: +SKIP
-    """
-    target = Target(table=table, operation="update", branch=branch, snapshot_properties=dict(snapshot_properties or {}))
-    pinned = target.pinned(active_session(spark), row_filter=where)
-    clause = Clause.make("matched", Action.UPDATE, None, set)
-    located = located_frame(pinned.spark, pinned.planned).alias("target")
-    check_values(clause, pinned.struct(), located, "update")
-    changed = located.select(FILE, POSITION, *clause.new_values(pinned.struct(), source=None)).persist()
-    try:
-        return RowChanges(
-            pinned=pinned, gone=changed.select(FILE, POSITION), updated=changed.drop(FILE, POSITION)
-        ).commit()
-    finally:
-        changed.unpersist()

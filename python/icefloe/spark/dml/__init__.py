@@ -1,0 +1,1 @@
+"""MERGE, UPDATE and DELETE: rows joined by Spark, changed in one snapshot."""

@@ -1,0 +1,1 @@
+"""Reads: scans of tables as DataFrames."""

@@ -1,0 +1,1 @@
+"""Writes: DataFrames to data files, committed in one snapshot."""
