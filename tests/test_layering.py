@@ -68,9 +68,10 @@ SPARK_LAYERS = [
 RUST_LAYERS = {
     "format": [
         {"error"},
-        {"spec", "transform"},
-        {"avro", "changelog", "metrics", "predicate"},
-        {"delete", "manifest", "orc"},
+        {"spec"},
+        {"codec", "transform"},
+        {"avro", "changelog", "metrics", "orc", "predicate"},
+        {"delete", "manifest"},
     ],
     "engine": [{"error"}, {"runtime"}, {"store"}, {"manifest_io", "write"}, {"plan"}, {"changes", "scan"}],
 }

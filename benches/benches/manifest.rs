@@ -14,7 +14,8 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
 use criterion::{Criterion, criterion_group, criterion_main};
-use icefloe_format::avro::{BlockRun, Codec, Container, Header};
+use icefloe_format::avro::{BlockRun, Container, Header};
+use icefloe_format::codec::Codec;
 use icefloe_format::manifest::{
     DecodeOptions, EncodeOptions, EntryFilter, ManifestColumns, ManifestContent, Stats,
     decode_manifest, decode_matching, decode_matching_run, decode_run, encode_manifest,

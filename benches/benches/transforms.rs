@@ -13,8 +13,7 @@ use icefloe_benches::{
     binaries, dates, decimals, fixed, international_texts, ints, longs, nano_timestamps, numbers,
     repeated_texts, strings, texts_of_16, times, timestamps, wide_decimals, zoned_timestamps,
 };
-use icefloe_format::spec::{PrimitiveType, single_value};
-use icefloe_format::transform::Transform;
+use icefloe_format::spec::{PrimitiveType, Transform, single_value};
 
 const COUNT: usize = 1 << 20;
 

@@ -2,9 +2,8 @@
 
 use icefloe_format::Result;
 use icefloe_format::spec::{
-    PartitionSpec, PrimitiveType, Schema, partition_from_json, single_value,
+    PartitionSpec, PrimitiveType, Schema, Transform, partition_from_json, single_value,
 };
-use icefloe_format::transform::Transform;
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

@@ -1,11 +1,11 @@
 //! The Apache Iceberg table format, pure: bytes and Arrow in, bytes and Arrow out.
 //!
 //! Nothing here does I/O, reads a clock, starts a thread or knows Python. Modules depend leftwards:
-//! `error <- spec <- transform <- predicate <- manifest`, `spec <- avro <- manifest`,
-//! `predicate <- delete`, `spec <- metrics`, `avro <- orc`.
+//! `error <- spec <- transform, codec <- predicate, avro, orc, metrics, changelog <- manifest, delete`.
 
 pub mod avro;
 pub mod changelog;
+pub mod codec;
 pub mod delete;
 pub mod error;
 pub mod manifest;

@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
 use icefloe_format::Error;
-use icefloe_format::avro::decompress::Decompressor;
 use icefloe_format::avro::encode::put_long;
 use icefloe_format::avro::skip::skip;
-use icefloe_format::avro::{AvroType, Codec, Container, ContainerWriter, Cursor, Malformed};
+use icefloe_format::avro::{AvroType, Container, ContainerWriter, Cursor, Malformed};
+use icefloe_format::codec::{Codec, Decompressor};
 use proptest::prelude::*;
 
 const CODECS: [Codec; 5] =

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use icefloe_format::Error;
-use icefloe_format::avro::Codec;
+use icefloe_format::codec::Codec;
 use icefloe_format::manifest::summary::{Count, FieldSummary, ManifestSummary};
 use icefloe_format::manifest::{
     ListOptions, ManifestContent, ManifestFile, decode_manifest_list, encode_manifest_list,

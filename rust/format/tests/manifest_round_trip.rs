@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::builder::{BinaryBuilder, Int32Builder, Int64Builder, MapBuilder, MapFieldNames};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
-use icefloe_format::avro::Codec;
+use icefloe_format::codec::Codec;
 use icefloe_format::manifest::columns::typed_entry_schema;
 use icefloe_format::manifest::{
     ADDED, DecodeOptions, EXISTING, EncodeOptions, Inheritance, ManifestColumns, ManifestContent,

@@ -6,8 +6,9 @@
 
 use icefloe_format::avro::skip::skip;
 use icefloe_format::avro::{
-    AvroType, Codec, Container, ContainerWriter, Cursor, Header, Kind, Selection, StructColumn,
+    AvroType, Container, ContainerWriter, Cursor, Header, Kind, Selection, StructColumn,
 };
+use icefloe_format::codec::Codec;
 use icefloe_format::manifest::{
     DecodeOptions, EntryFilter, Inheritance, ManifestColumns, ManifestDecoder, Stats,
     decode_manifest, decode_manifest_list, decode_matching, decode_run, inherit, partition_type,
@@ -18,9 +19,8 @@ use icefloe_format::predicate::{
 };
 use icefloe_format::spec::{
     ArrowOptions, ListType, MapType, NestedField, PartitionSpec, PrimitiveType, Schema, SortOrder,
-    StructType, Type, partition_from_json, schema_to_arrow, single_value,
+    StructType, Transform, Type, partition_from_json, schema_to_arrow, single_value,
 };
-use icefloe_format::transform::Transform;
 use icefloe_format::{Error, Result};
 
 /// A target: takes any bytes, and panics if what it tests does not hold for them.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::future::try_join_all;
-use icefloe_format::avro::{BlockRun, Codec, Header};
+use icefloe_format::avro::{BlockRun, Header};
+use icefloe_format::codec::Codec;
 
 use crate::error::Result;
 use crate::runtime::default_threads;

@@ -9,8 +9,8 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Int32Array, Int64Array, RecordB
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
 use icefloe_format::Error as FormatError;
-use icefloe_format::avro::Codec;
 use icefloe_format::avro::writer::sync_marker;
+use icefloe_format::codec::Codec;
 use icefloe_format::manifest::decode::count_entries;
 use icefloe_format::manifest::{
     EncodeOptions, ListOptions, ManifestColumns, ManifestContent, ManifestFile, encode_manifest,

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use arrow_array::{Array, RecordBatch};
 use icefloe_format::Error as FormatError;
 use icefloe_format::avro::container::{Container, MAGIC, SYNC_BYTES};
-use icefloe_format::avro::decompress::{Decompressor, MAX_BLOCK_BYTES};
 use icefloe_format::avro::natural::{arrow_schema, columns_of};
-use icefloe_format::avro::{AvroType, Codec, Cursor, Selection, StructColumn};
+use icefloe_format::avro::{AvroType, Cursor, Selection, StructColumn};
+use icefloe_format::codec::{Codec, Decompressor, MAX_BLOCK_BYTES};
 use icefloe_format::spec::StructType;
 use parquet::file::reader::{ChunkReader, Length};
 

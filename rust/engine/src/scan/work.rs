@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use icefloe_format::predicate::{BoundPredicate, Predicate, bind, parse_json};
-use icefloe_format::spec::{Datum, Schema, partition_from_json};
-use icefloe_format::transform::Transform;
+use icefloe_format::spec::{Datum, Schema, Transform, partition_from_json};
 
 use super::batch_size::BatchSize;
 use super::data_format::{DataFormat, DataUnit};

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
 use arrow_buffer::NullBuffer;
-use icefloe_format::spec::{Datum, Partition, PartitionSpec, PrimitiveType, Schema, SortOrder};
-use icefloe_format::transform::Transform;
+use icefloe_format::spec::{
+    Datum, Partition, PartitionSpec, PrimitiveType, Schema, SortOrder, Transform,
+};
 use icefloe_format::{Error, Result};
 
 /// A column and a transform of it.

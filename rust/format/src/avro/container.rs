@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::codec::Codec;
+use super::block_run::BlockRun;
 use super::cursor::{Cursor, Malformed};
-use super::decompress::{Decompressor, MAX_BLOCK_BYTES, Space};
-use super::runs::BlockRun;
 use super::schema::AvroType;
+use crate::codec::{Codec, Decompressor, MAX_BLOCK_BYTES, Space};
 use crate::{Error, Result};
 
 /// The first four bytes of every container.

@@ -13,12 +13,11 @@
 //! and no two entries of a manifest are so alike that they exceed the latter.
 
 mod any_map_column;
+pub mod block_run;
 mod bytes_column;
-pub mod codec;
 mod column;
 pub mod container;
 pub mod cursor;
-pub mod decompress;
 pub mod encode;
 pub mod forecast;
 pub mod iceberg_schema;
@@ -28,18 +27,16 @@ pub mod logical;
 mod map_column;
 pub mod natural;
 pub mod row_encoder;
-pub mod runs;
 pub mod schema;
 pub mod skip;
 pub mod struct_column;
 pub mod writer;
 
-pub use codec::Codec;
+pub use block_run::BlockRun;
 pub use container::{Block, Blocks, Container, Header};
 pub use cursor::{Cursor, Malformed};
 pub use forecast::Forecast;
 pub use row_encoder::RowEncoder;
-pub use runs::BlockRun;
 pub use schema::{AvroType, Kind, Logical, Record, RecordField};
 pub use struct_column::{Selection, StructColumn};
 pub use writer::ContainerWriter;

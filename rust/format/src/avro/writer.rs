@@ -1,9 +1,9 @@
 //! Writes object containers.
 
-use super::codec::Codec;
 use super::container::{MAGIC, SYNC_BYTES};
 use super::encode::{put_bytes, put_length};
 use crate::Result;
+use crate::codec::Codec;
 
 /// Uncompressed size at which a block is closed; Avro's customary figure, small enough that a
 /// reader's buffer stays in cache.

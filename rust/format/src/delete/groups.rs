@@ -1,16 +1,17 @@
-//! Delete files by what they can apply to: the order in which each such group is one stretch.
+//! Delete files grouped by what they can apply to: one data file, one partition or the whole table. Each group is one
+//! contiguous range in the index's order.
 
 use std::ops::Range;
 
-use arrow_array::RecordBatch;
-use arrow_array::types::Int32Type;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowPrimitiveType, Int32Type, Int64Type};
+use arrow_array::{Array, PrimitiveArray, RecordBatch, StringArray};
 use hashbrown::{Equivalent, HashMap};
 
-use super::files::{Files, number_column, text_column};
-use super::index::TableFacts;
-use super::runs::too_many;
-use super::scope::referenced_paths;
+use super::delete_runs::too_many;
+use super::table_facts::TableFacts;
 use crate::error::{Error, Result};
+use crate::predicate::stored_bounds;
 
 const POSITION_DELETES: i32 = 1;
 const EQUALITY_DELETES: i32 = 2;
@@ -125,4 +126,75 @@ impl Groups {
         }
         Ok(group)
     }
+}
+
+pub(super) struct Files {
+    sequence_numbers: PrimitiveArray<Int64Type>,
+    spec_ids: PrimitiveArray<Int32Type>,
+    partitions: StringArray,
+}
+
+impl Files {
+    pub(super) fn of(batch: &RecordBatch) -> Result<Self> {
+        Ok(Self {
+            sequence_numbers: number_column(batch, "sequence_number")?,
+            spec_ids: number_column(batch, "spec_id")?,
+            partitions: text_column(batch, "partition")?,
+        })
+    }
+
+    pub(super) fn sequence_number(&self, row: usize) -> Result<i64> {
+        if self.sequence_numbers.is_null(row) {
+            return Err(Error::invalid("sequence_number", "a live file has none"));
+        }
+        Ok(self.sequence_numbers.value(row))
+    }
+
+    pub(super) fn partition(&self, row: usize) -> PartitionRef<'_> {
+        PartitionRef { spec_id: self.spec_ids.value(row), tuple: self.partitions.value(row) }
+    }
+}
+
+fn number_column<T: ArrowPrimitiveType>(
+    batch: &RecordBatch,
+    name: &str,
+) -> Result<PrimitiveArray<T>> {
+    let column = batch.column_by_name(name).and_then(|column| column.as_primitive_opt::<T>());
+    column.cloned().ok_or_else(|| absent(name))
+}
+
+pub(super) fn text_column(batch: &RecordBatch, name: &str) -> Result<StringArray> {
+    let column = batch.column_by_name(name).and_then(|column| column.as_string_opt::<i32>());
+    column.cloned().ok_or_else(|| absent(name))
+}
+
+fn absent(name: &str) -> Error {
+    Error::invalid("entry columns", format!("{name} is absent or of another type"))
+}
+
+/// The field id of `file_path` in position delete files.
+const DELETE_FILE_PATH_ID: i32 = 2_147_483_546;
+
+/// For each file: `referenced_data_file` where it is set, else the path that is both bounds of
+/// the `file_path` column, else none.
+///
+/// # Errors
+/// `InvalidArgument` where a statistics column is no map of bounds.
+fn referenced_paths(deletes: &RecordBatch) -> Result<Vec<Option<String>>> {
+    let named = deletes
+        .column_by_name("referenced_data_file")
+        .and_then(|column| column.as_string_opt::<i32>());
+    let lower = stored_bounds(deletes, "lower_bounds", DELETE_FILE_PATH_ID)?;
+    let upper = stored_bounds(deletes, "upper_bounds", DELETE_FILE_PATH_ID)?;
+    let path = |row: usize| {
+        if let Some(named) = named.filter(|named| named.is_valid(row)) {
+            return Some(named.value(row).to_owned());
+        }
+        let (lower, upper) = (lower.get(row)?.as_ref()?, upper.get(row)?.as_ref()?);
+        if lower != upper {
+            return None;
+        }
+        std::str::from_utf8(lower).ok().map(str::to_owned)
+    };
+    Ok((0..deletes.num_rows()).map(path).collect())
 }

@@ -8,29 +8,18 @@ use std::ops::Range;
 
 use arrow_array::{RecordBatch, StringArray};
 
-use super::files::{Files, text_column};
-use super::groups::{Groups, PartitionGroups, PartitionRef};
-use super::hulls::Hulls;
+use super::delete_runs::DeleteRuns;
+use super::group_bounds::{GroupBounds, Hulls, Ranges};
+use super::groups::{Files, Groups, PartitionGroups, PartitionRef, text_column};
 use super::overlap::{Overlap, Pairs};
-use super::ranges::Ranges;
-use super::runs::DeleteRuns;
+use super::table_facts::TableFacts;
 use crate::error::Result;
-use crate::spec::PrimitiveType;
 
 /// So few delete files are compared one by one.
 const FEW: usize = 12;
 /// So many data files are looked up partition by partition: what is known of a partition's delete files stays
 /// in cache for all of them, and what is known of the files does too.
 const TOGETHER: usize = 1 << 15;
-
-/// What the index must know of the table.
-pub trait TableFacts {
-    /// Whether a spec has no fields or only void ones: its equality deletes are global.
-    fn is_unpartitioned(&self, spec_id: i32) -> bool;
-
-    /// The type of a field in any of the table's schemas, and whether it lies inside a struct.
-    fn equality_field(&self, field_id: i32) -> Option<(PrimitiveType, bool)>;
-}
 
 /// Delete files by what they can apply to.
 #[derive(Debug)]
@@ -39,13 +28,6 @@ pub struct DeleteIndex {
     /// The bounds of groups of many equality deletes.
     bounds: Vec<Option<Box<GroupBounds>>>,
     overlap: Overlap,
-}
-
-/// What the bounds of a group's equality deletes tell of many of them at once.
-#[derive(Debug)]
-struct GroupBounds {
-    hulls: Option<Hulls>,
-    ranges: Option<Ranges>,
 }
 
 /// Data files whose delete files are looked up.

@@ -3,27 +3,22 @@
 //! [`DeleteIndex`] pairs delete files with data files; their contents become [`PositionDeletes`]
 //! and [`EqualityKeys`]; [`row_runs`] and [`deleted_rows`] apply them.
 
-mod apply;
 mod cells;
+mod delete_runs;
+mod deleted_rows;
 mod equality;
-mod files;
+mod group_bounds;
 mod groups;
-mod hash;
-mod hulls;
 mod index;
-mod key_sources;
-mod numbers;
 mod overlap;
 mod position;
-mod prefilter;
-mod ranges;
-mod runs;
-mod scope;
-mod stored;
+mod stored_keys;
+mod table_facts;
 
-pub use apply::{KeyedColumns, deleted_rows};
+pub use delete_runs::{DeleteRuns, delete_runs, delete_runs_type};
+pub use deleted_rows::{KeyedColumns, RowRun, deleted_positions, deleted_rows, row_runs};
 pub use equality::EqualityKeys;
-pub use index::{DeleteIndex, TableFacts};
-pub use position::{PositionDeletes, RowRun, deleted_positions, row_runs};
-pub use runs::{DeleteRuns, delete_runs, delete_runs_type};
-pub use stored::KeyRange;
+pub use index::DeleteIndex;
+pub use position::PositionDeletes;
+pub use stored_keys::KeyRange;
+pub use table_facts::TableFacts;

@@ -2,12 +2,10 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::ops::Range;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringViewArray};
-use arrow_buffer::{BooleanBuffer, Buffer};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use hashbrown::HashMap;
@@ -22,15 +20,6 @@ const WHAT: &str = "position delete file";
 #[derive(Debug, Clone, Default)]
 pub struct PositionDeletes {
     by_path: HashMap<String, RoaringTreemap>,
-}
-
-/// Consecutive rows of a data file that are all kept or all deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RowRun {
-    /// Whether the rows are deleted.
-    pub deleted: bool,
-    /// How many rows.
-    pub row_count: u64,
 }
 
 impl PositionDeletes {
@@ -119,47 +108,6 @@ impl PositionDeletes {
     /// Whether nothing is deleted.
     pub fn is_empty(&self) -> bool {
         self.by_path.values().all(RoaringTreemap::is_empty)
-    }
-}
-
-/// Cut rows `start..start + row_count` of a data file into kept and deleted runs, in order. The
-/// runs alternate, none is empty, and together they have `row_count` rows. Deleted positions
-/// outside the rows are passed over.
-pub fn row_runs(deleted: &RoaringTreemap, start: u64, row_count: u64) -> Vec<RowRun> {
-    let end = start.saturating_add(row_count);
-    let mut runs = Vec::new();
-    let mut next = start;
-    let mut positions = deleted.iter();
-    positions.advance_to(start);
-    for position in positions.take_while(|position| *position < end) {
-        push_run(&mut runs, false, position - next);
-        push_run(&mut runs, true, 1);
-        next = position + 1;
-    }
-    push_run(&mut runs, false, end - next);
-    runs
-}
-
-/// Which of the rows `rows` of a data file are deleted: one bit per row.
-pub fn deleted_positions(deleted: &RoaringTreemap, rows: Range<u64>) -> BooleanBuffer {
-    let count = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
-    let mut words = vec![0_u64; count.div_ceil(64)];
-    let mut positions = deleted.iter();
-    positions.advance_to(rows.start);
-    for position in positions.take_while(|position| *position < rows.end) {
-        let row = (position - rows.start) as usize;
-        if let Some(word) = words.get_mut(row / 64) {
-            *word |= 1 << (row % 64);
-        }
-    }
-    BooleanBuffer::new(Buffer::from_vec(words), 0, count)
-}
-
-fn push_run(runs: &mut Vec<RowRun>, deleted: bool, row_count: u64) {
-    match runs.last_mut() {
-        _ if row_count == 0 => {}
-        Some(last) if last.deleted == deleted => last.row_count += row_count,
-        _ => runs.push(RowRun { deleted, row_count }),
     }
 }
 

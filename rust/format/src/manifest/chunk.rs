@@ -5,8 +5,8 @@ use std::ops::Range;
 use arrow_array::BooleanArray;
 
 use super::decode::{WHAT, check_count, trailing};
-use crate::avro::decompress::Space;
 use crate::avro::{Block, Blocks, Cursor, StructColumn};
+use crate::codec::Space;
 use crate::{Error, Result};
 
 /// Decompressed bytes that are looked at together: enough for a filter to be evaluated over columns,

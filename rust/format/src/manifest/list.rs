@@ -15,7 +15,8 @@ use super::fields::{
 };
 use super::summary::{FieldSummary, ManifestSummary};
 use crate::avro::iceberg_schema::record_schema;
-use crate::avro::{Codec, Container, ContainerWriter, Cursor, RowEncoder, Selection, StructColumn};
+use crate::avro::{Container, ContainerWriter, Cursor, RowEncoder, Selection, StructColumn};
+use crate::codec::Codec;
 use crate::spec::Schema;
 use crate::{Error, Result};
 

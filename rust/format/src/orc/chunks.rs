@@ -2,8 +2,7 @@
 
 use super::corrupt;
 use super::postscript::{Compression, Postscript};
-use crate::avro::Codec;
-use crate::avro::decompress::Decompressor;
+use crate::codec::{Codec, Decompressor};
 use crate::{Error, Result};
 
 const HEADER_BYTES: usize = 3;

@@ -6,16 +6,12 @@
 //! false or unknown everywhere becomes false, which NOT must not turn around: so NOT moves down to
 //! the leaves first.
 
-use std::cmp::Ordering;
-
 use serde_json::Value;
 
-use super::calendar::calendar;
-use super::literal::{Converted, convert};
-use super::tree::{BoundLeaf, BoundPredicate, Operator, Predicate, Term, UnboundLeaf};
+use super::literal::{Converted, calendar, convert};
+use super::tree::{BoundLeaf, BoundPredicate, Operator, Predicate, Term, UnboundLeaf, set_leaf};
 use crate::error::{Error, Result};
-use crate::spec::{Datum, NestedField, PrimitiveType, Schema, Type};
-use crate::transform::Transform;
+use crate::spec::{Datum, NestedField, PrimitiveType, Schema, Transform, Type};
 
 /// Bind a predicate to a schema. The result has no NOT: each one has moved down to the leaves.
 ///
@@ -234,19 +230,6 @@ fn bind_set(op: Operator, column: &Column, leaf: &UnboundLeaf) -> Result<BoundPr
         None if leaf.literals.is_empty() => Predicate::AlwaysTrue,
         None => column.not_null(),
     })
-}
-
-/// The operator and literals of a set leaf: sorted, without duplicates, a set of one as a
-/// comparison; `None` where the set is empty.
-pub(super) fn set_leaf(op: Operator, mut literals: Vec<Datum>) -> Option<(Operator, Vec<Datum>)> {
-    literals.sort_by(|left, right| left.compare(right).unwrap_or(Ordering::Equal));
-    literals.dedup_by(|left, right| left.compare(right) == Some(Ordering::Equal));
-    match (literals.len(), op) {
-        (0, _) => None,
-        (1, Operator::In) => Some((Operator::Eq, literals)),
-        (1, Operator::NotIn) => Some((Operator::NotEq, literals)),
-        _ => Some((op, literals)),
-    }
 }
 
 fn only_literal<'a>(column: &Column, leaf: &'a UnboundLeaf) -> Result<&'a Value> {

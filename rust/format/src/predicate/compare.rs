@@ -14,7 +14,7 @@ use arrow_cast::cast;
 use arrow_ord::cmp;
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 
-use super::members::{ByteMembers, Members, Native};
+use super::literal_set::{ByteMembers, Members, Native};
 use super::tree::{BoundLeaf, Operator};
 use crate::error::{Error, Result};
 use crate::spec::Datum;

@@ -7,22 +7,19 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use arrow_ord::cmp;
 
 use super::compare::{Test, datum_bytes, held, test_bytes};
-use super::gather::{Node, gather};
+use super::leaf_facts::usable;
+use super::nodes::{Node, gather};
+use super::prefix_keys::PrefixKeys;
 use super::stats::{ColumnFacts, ColumnStats};
-use super::term_facts::facts_of_results;
-use super::text_keys::TextKeys;
 use super::tree::{BoundLeaf, BoundPredicate, Operator};
-use super::uuid_bounds::bounds_by_bytes;
 use crate::error::Result;
-use crate::spec::{Datum, PrimitiveType};
-use crate::transform::Transform;
+use crate::spec::{Datum, Transform};
 
 /// Which entries might have a row that satisfies the predicate: off proves that none does.
 ///
@@ -104,14 +101,14 @@ type LeafRule = fn(&BoundLeaf, &Known) -> Result<BooleanBuffer>;
 /// What is known of a column, and its bounds as numbers where they are byte strings.
 struct Known {
     facts: ColumnFacts,
-    lower: Option<TextKeys>,
-    upper: Option<TextKeys>,
+    lower: Option<PrefixKeys>,
+    upper: Option<PrefixKeys>,
 }
 
 impl Known {
     fn new(facts: ColumnFacts) -> Self {
-        let lower = facts.lower.as_ref().and_then(TextKeys::of);
-        let upper = facts.upper.as_ref().and_then(TextKeys::of);
+        let lower = facts.lower.as_ref().and_then(PrefixKeys::of);
+        let upper = facts.upper.as_ref().and_then(PrefixKeys::of);
         Self { facts, lower, upper }
     }
 
@@ -128,7 +125,7 @@ impl Known {
     fn bound(
         &self,
         bounds: Option<&ArrayRef>,
-        keys: Option<&TextKeys>,
+        keys: Option<&PrefixKeys>,
         op: Operator,
         literals: &[Datum],
     ) -> Result<BooleanBuffer> {
@@ -211,21 +208,6 @@ fn must_match(leaf: &BoundLeaf, known: &Known) -> Result<BooleanBuffer> {
         mask = &mask & &!&facts.may_be_nan;
     }
     Ok(mask)
-}
-
-/// The facts that a leaf's literals are compared with.
-fn usable(leaf: &BoundLeaf, mut facts: ColumnFacts) -> Result<ColumnFacts> {
-    if let Some(transform) = &leaf.transform {
-        return facts_of_results(leaf, transform, facts);
-    }
-    // Writers order uuids in two ways.
-    if leaf.field_type == PrimitiveType::Uuid {
-        let entries = facts.may_have_values.len();
-        let bounds = bounds_by_bytes(facts.lower.as_ref(), facts.upper.as_ref(), entries);
-        facts.lower = Some(Arc::new(bounds.0));
-        facts.upper = Some(Arc::new(bounds.1));
-    }
-    Ok(facts)
 }
 
 /// In which entries every value that is neither null nor NaN is proved to satisfy `op`.

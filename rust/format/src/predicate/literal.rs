@@ -1,11 +1,11 @@
-//! JSON literals become values of a column's type, or a place between, above or below them.
+//! JSON literals as values of a column's type, or as a position between, above or below its values.
 
 use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::spec::civil::{parse_date, parse_moment, parse_time};
 use crate::spec::single_value::from_hex;
-use crate::spec::{Datum, PrimitiveType};
+use crate::spec::{Datum, PrimitiveType, Transform};
 
 const NANOS_PER_MICRO: i128 = 1_000;
 const NANOS_PER_DAY: i128 = 86_400_000_000_000;
@@ -287,5 +287,28 @@ fn signed(negative: bool, (value, inexact): (Option<i128>, bool)) -> Scaled {
         (Some(value), true, true) => Scaled::JustAbove(-value - 1),
         (Some(value), false, false) => Scaled::Exact(value),
         (Some(value), true, false) => Scaled::Exact(-value),
+    }
+}
+
+/// The ordinal of `"2026"` for year, `"2026-01"` for month and `"2026-01-31-10"` for hour, as a
+/// number; `None` where the literal is of no such form, which leaves it what it is.
+pub(super) fn calendar(transform: &Transform, literal: &Value) -> Option<Value> {
+    let text = literal.as_str()?.trim();
+    let (date, hour) = match transform {
+        Transform::Year if text.len() >= 4 => (format!("{text}-01-01"), 0),
+        Transform::Month => (format!("{text}-01"), 0),
+        Transform::Hour => {
+            let (date, hour) = text.rsplit_once('-')?;
+            (date.to_owned(), hour.parse().ok().filter(|hour| (0..24).contains(hour))?)
+        }
+        _ => return None,
+    };
+    let day = parse_date(&date)?;
+    if *transform == Transform::Hour {
+        return Some(Value::from(day * 24 + hour));
+    }
+    match transform.apply(&Datum::Date(i32::try_from(day).ok()?)) {
+        Ok(Some(Datum::Int(ordinal))) => Some(Value::from(ordinal)),
+        _ => None,
     }
 }

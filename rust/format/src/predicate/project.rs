@@ -3,14 +3,13 @@
 //! The inclusive projection holds for the partition of every row that satisfies the predicate.
 //! The strict projection holds only for partitions whose every row satisfies it.
 
-use super::literal::ordinal;
-use super::project_target::{Direction, Target, moved};
-use super::project_term::project_results;
-use super::project_text::project_prefix;
-use super::tree::{BoundLeaf, BoundPredicate, Operator, Predicate};
+use std::cmp::Ordering;
+use std::num::NonZeroU32;
+
+use super::literal::{ordinal, ordinal_datum};
+use super::tree::{BoundLeaf, BoundPredicate, Operator, Predicate, set_leaf};
 use crate::error::Result;
-use crate::spec::{Datum, PartitionSpec, PrimitiveType, Schema};
-use crate::transform::Transform;
+use crate::spec::{Datum, PartitionField, PartitionSpec, PrimitiveType, Schema, Transform};
 
 /// What may hold for a partition in which some row satisfies `predicate`. Leaves ask about
 /// partition field ids.
@@ -163,5 +162,195 @@ impl Target<'_> {
             }
             _ => projected,
         })
+    }
+}
+
+/// Which rows a projection must keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    Inclusive,
+    Strict,
+}
+
+/// One partition field to project on.
+struct Target<'a> {
+    pub(super) field: &'a PartitionField,
+    pub(super) source: PrimitiveType,
+    direction: Direction,
+}
+
+impl Target<'_> {
+    /// Whether old writers may have given rows of one result before 1970 the next one up.
+    fn may_be_misplaced(&self) -> bool {
+        match self.field.transform {
+            Transform::Year | Transform::Month => true,
+            Transform::Day | Transform::Hour => self.source != PrimitiveType::Date,
+            _ => false,
+        }
+    }
+
+    /// A leaf about the partition field.
+    pub(super) fn leaf(&self, op: Operator, literals: Vec<Datum>) -> Result<BoundPredicate> {
+        Ok(Predicate::Leaf(BoundLeaf {
+            op,
+            field_id: self.field.field_id,
+            field_type: self.field.transform.result_type(&self.source)?,
+            transform: None,
+            name: self.field.name.clone(),
+            nested: false,
+            literals,
+        }))
+    }
+
+    /// A leaf about the transformed first literal.
+    pub(super) fn transformed(
+        &self,
+        op: Operator,
+        leaf: &BoundLeaf,
+    ) -> Result<Option<BoundPredicate>> {
+        match leaf.literals.first().map(|datum| self.apply(datum)).transpose()?.flatten() {
+            Some(datum) => self.leaf(op, vec![datum]).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Equal values have equal results, so `=` and IN project inclusively, their negations
+    /// strictly.
+    fn equality(&self, leaf: &BoundLeaf) -> Result<Option<BoundPredicate>> {
+        use Operator::{Eq, In, NotEq, NotIn};
+        let set_op = match (self.direction, leaf.op) {
+            (Direction::Inclusive, Eq | In) => In,
+            (Direction::Strict, NotEq | NotIn) => NotIn,
+            _ => return Ok(None),
+        };
+        let mut results = Vec::with_capacity(leaf.literals.len());
+        for datum in &leaf.literals {
+            let Some(result) = self.apply(datum)? else { return Ok(None) };
+            results.extend(
+                self.misplaced(&result).filter(|_| ordinal(&result).is_some_and(|n| n < 0)),
+            );
+            results.push(result);
+        }
+        match set_leaf(set_op, results) {
+            Some((op, literals)) => self.leaf(op, literals).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Old writers rounded times before 1970 towards zero, one too high. Where that was so, the
+    /// partition value they gave to rows of this one.
+    fn misplaced(&self, result: &Datum) -> Option<Datum> {
+        if self.may_be_misplaced() { moved(result, 1) } else { None }
+    }
+
+    pub(super) fn apply(&self, datum: &Datum) -> Result<Option<Datum>> {
+        self.field.transform.apply(datum)
+    }
+}
+
+/// The value `step` units away; `None` at the end of the type.
+pub(super) fn moved(datum: &Datum, step: i128) -> Option<Datum> {
+    ordinal_datum(&datum.primitive_type(), ordinal(datum)?.checked_add(step)?)
+}
+
+/// The question asked of the partition value. `None` where it says nothing.
+///
+/// It is the same question, but for old writers: rows of a time `n < 0` may lie in the partition
+/// `n + 1`, so that a partition `p <= 0` may have rows of `p - 1`.
+fn project_results(target: &Target<'_>, leaf: &BoundLeaf) -> Result<Option<BoundPredicate>> {
+    if !target.may_be_misplaced() {
+        return target.leaf(leaf.op, leaf.literals.clone()).map(Some);
+    }
+    use Direction::{Inclusive, Strict};
+    use Operator::{Eq, Gt, GtEq, In, Lt, LtEq, NotEq, NotIn};
+    let below = |datum: &Datum, limit: i128| ordinal(datum).is_some_and(|n| n < limit);
+    match (target.direction, leaf.op) {
+        (Inclusive, Eq | In) => members(target, In, beside_next(&leaf.literals)),
+        (Strict, NotEq | NotIn) => members(target, NotIn, beside_next(&leaf.literals)),
+        (Strict, Eq | In) => members(target, In, without(&leaf.literals, |it| below(it, 1))),
+        (Inclusive, NotEq | NotIn) => {
+            members(target, NotIn, without(&leaf.literals, |it| below(it, 1)))
+        }
+        (Inclusive, Lt) => widened(target, leaf, |it| below(it, 1)),
+        (Inclusive, LtEq) => widened(target, leaf, |it| below(it, 0)),
+        (Strict, Gt) => widened(target, leaf, |it| below(it, 0)),
+        (Strict, GtEq) => widened(target, leaf, |it| below(it, 1)),
+        _ => target.leaf(leaf.op, leaf.literals.clone()).map(Some),
+    }
+}
+
+/// The results and where old writers put their rows.
+fn beside_next(literals: &[Datum]) -> Vec<Datum> {
+    let before = literals.iter().filter(|it| ordinal(it).is_some_and(|n| n < 0));
+    before.filter_map(|it| moved(it, 1)).chain(literals.iter().cloned()).collect()
+}
+
+fn without(literals: &[Datum], dropped: impl Fn(&Datum) -> bool) -> Vec<Datum> {
+    literals.iter().filter(|it| !dropped(it)).cloned().collect()
+}
+
+fn members(
+    target: &Target<'_>,
+    op: Operator,
+    literals: Vec<Datum>,
+) -> Result<Option<BoundPredicate>> {
+    match set_leaf(op, literals) {
+        Some((op, literals)) => target.leaf(op, literals).map(Some),
+        None if op == Operator::In => Ok(Some(Predicate::AlwaysFalse)),
+        None => Ok(None),
+    }
+}
+
+/// A comparison whose literal moves up by one where `affected`.
+fn widened(
+    target: &Target<'_>,
+    leaf: &BoundLeaf,
+    affected: impl Fn(&Datum) -> bool,
+) -> Result<Option<BoundPredicate>> {
+    let moved_up = |it: &Datum| if affected(it) { moved(it, 1) } else { Some(it.clone()) };
+    match leaf.literals.first().and_then(moved_up) {
+        Some(literal) => target.leaf(leaf.op, vec![literal]).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// What a leaf about the source says about its first `width` characters (string) or bytes
+/// (binary); `None` where it says nothing.
+fn project_prefix(
+    target: &Target<'_>,
+    leaf: &BoundLeaf,
+    width: NonZeroU32,
+) -> Result<Option<BoundPredicate>> {
+    use Direction::{Inclusive, Strict};
+    use Operator::{Gt, GtEq, Lt, LtEq, NotStartsWith, StartsWith};
+    match (target.direction, leaf.op) {
+        (Inclusive, Lt | LtEq) => target.transformed(LtEq, leaf),
+        (Inclusive, Gt | GtEq) => target.transformed(GtEq, leaf),
+        (Strict, Lt | LtEq) => target.transformed(Lt, leaf),
+        (Strict, Gt | GtEq) => target.transformed(Gt, leaf),
+        (_, StartsWith | NotStartsWith) => starts_with(target, leaf, width),
+        _ => target.equality(leaf),
+    }
+}
+
+fn starts_with(
+    target: &Target<'_>,
+    leaf: &BoundLeaf,
+    width: NonZeroU32,
+) -> Result<Option<BoundPredicate>> {
+    let Some(Datum::String(prefix)) = leaf.literals.first() else { return Ok(None) };
+    let width = usize::try_from(width.get()).unwrap_or(usize::MAX);
+    match (prefix.chars().count().cmp(&width), leaf.op, target.direction) {
+        (Ordering::Less, op, _) => target.leaf(op, leaf.literals.clone()).map(Some),
+        (Ordering::Equal, Operator::StartsWith, _) => {
+            target.leaf(Operator::Eq, leaf.literals.clone()).map(Some)
+        }
+        (Ordering::Equal, _, _) => target.leaf(Operator::NotEq, leaf.literals.clone()).map(Some),
+        // The partition value keeps less than the prefix: it can refute it, never prove it.
+        (Ordering::Greater, Operator::StartsWith, Direction::Inclusive)
+        | (Ordering::Greater, Operator::NotStartsWith, Direction::Strict) => {
+            target.transformed(leaf.op, leaf)
+        }
+        (Ordering::Greater, _, _) => Ok(None),
     }
 }

@@ -5,11 +5,10 @@ use std::collections::HashMap;
 use arrow_array::BooleanArray;
 
 use super::evaluate::{evaluate_inclusive, evaluate_strict};
-use super::project::project_leaf;
-use super::project_target::Direction;
+use super::partition_stats::PartitionTuples;
+use super::project::{Direction, project_leaf};
 use super::stats::ColumnStats;
 use super::tree::{BoundLeaf, BoundPredicate, Predicate};
-use super::tuples::PartitionTuples;
 use crate::error::Result;
 use crate::spec::{Partition, PartitionSpec, Schema};
 

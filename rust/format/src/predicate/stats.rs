@@ -8,16 +8,17 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type};
-use arrow_array::{Array, ArrayRef, BinaryArray, Float32Array, Float64Array, Int64Array};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, Float32Array, Float64Array, Int64Array, new_null_array,
+};
 use arrow_buffer::BooleanBuffer;
 use arrow_cast::cast;
 use arrow_schema::DataType;
 
-use super::bounds::bound_type;
-use super::members::{pack, pack_pairs};
+use super::mask::{pack, pack_pairs};
 use super::tree::BoundLeaf;
 use crate::error::{Error, Result};
-use crate::spec::PrimitiveType;
+use crate::spec::{PrimitiveType, primitive_to_arrow, single_value};
 
 /// A source of facts about N entries.
 pub trait ColumnStats {
@@ -224,4 +225,36 @@ fn comparable(field_type: &PrimitiveType, bounds: &ArrayRef) -> Result<ArrayRef>
         }
         _ => bounds,
     })
+}
+
+/// The Arrow type of bounds: that of the field, but binary for every
+/// byte string. A string's bound may be cut within a character and is still a bound.
+fn bound_type(field_type: &PrimitiveType) -> DataType {
+    match field_type {
+        PrimitiveType::String
+        | PrimitiveType::Binary
+        | PrimitiveType::Fixed(_)
+        | PrimitiveType::Uuid => DataType::Binary,
+        other => primitive_to_arrow(other),
+    }
+}
+
+/// Decode single values (Appendix D) of one field; null where there is none. A value stored
+/// before its column was promoted is recognised by its length.
+///
+/// # Errors
+/// `Corrupt` where a value has a length that its type has not.
+pub(super) fn decode_bounds<'a>(
+    field_type: &PrimitiveType,
+    values: impl Iterator<Item = Option<&'a [u8]>>,
+) -> Result<ArrayRef> {
+    use PrimitiveType as P;
+    match field_type {
+        P::String | P::Binary | P::Fixed(_) | P::Uuid => {
+            Ok(Arc::new(values.collect::<BinaryArray>()))
+        }
+        // There is nothing to know of values that are all null.
+        P::Unknown => Ok(new_null_array(&DataType::Null, values.count())),
+        _ => single_value::decode_values(field_type, values),
+    }
 }

@@ -8,8 +8,9 @@
 
 use serde_json::Value;
 
-use crate::spec::{Datum, PrimitiveType};
-use crate::transform::Transform;
+use std::cmp::Ordering;
+
+use crate::spec::{Datum, PrimitiveType, Transform};
 
 /// What a leaf asks of its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -283,4 +284,17 @@ pub fn references(predicate: &BoundPredicate) -> Vec<i32> {
     ids.sort_unstable();
     ids.dedup();
     ids
+}
+
+/// The operator and literals of a set leaf: sorted, without duplicates, a set of one as a
+/// comparison; `None` where the set is empty.
+pub(super) fn set_leaf(op: Operator, mut literals: Vec<Datum>) -> Option<(Operator, Vec<Datum>)> {
+    literals.sort_by(|left, right| left.compare(right).unwrap_or(Ordering::Equal));
+    literals.dedup_by(|left, right| left.compare(right) == Some(Ordering::Equal));
+    match (literals.len(), op) {
+        (0, _) => None,
+        (1, Operator::In) => Some((Operator::Eq, literals)),
+        (1, Operator::NotIn) => Some((Operator::NotEq, literals)),
+        _ => Some((op, literals)),
+    }
 }

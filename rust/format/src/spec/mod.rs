@@ -16,6 +16,7 @@ pub(crate) mod schema_index;
 pub mod single_value;
 mod single_value_array;
 pub mod sort_order;
+pub mod transform;
 pub mod type_json;
 pub mod types;
 
@@ -33,4 +34,5 @@ pub use partition_json::{
 pub use partition_spec::{PartitionField, PartitionSpec};
 pub use schema::Schema;
 pub use sort_order::{NullOrder, SortDirection, SortField, SortOrder};
+pub use transform::Transform;
 pub use types::{ListType, MapType, NestedField, PrimitiveType, StructType, Type};

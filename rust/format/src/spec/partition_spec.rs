@@ -6,7 +6,7 @@ use super::json::{self, JsonObject};
 use super::schema::Schema;
 use super::types::{NestedField, PrimitiveType, StructType};
 use crate::error::{Error, Result};
-use crate::transform::Transform;
+use crate::spec::Transform;
 
 /// The first id that partition fields have.
 pub const FIRST_PARTITION_FIELD_ID: i32 = 1000;

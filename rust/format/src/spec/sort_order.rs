@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::json::{self, JsonObject};
 use crate::error::{Error, Result};
-use crate::transform::Transform;
+use crate::spec::Transform;
 
 /// Which way values go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,7 +1,13 @@
-//! The time rules: whole years, months, days and hours since 1970, rounded down before it too.
+//! The year, month, day and hour transforms of values and arrays: whole units since 1970, rounded down before 1970 too.
 
-use super::Transform;
-use crate::spec::Datum;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Date32Type, TimestampMicrosecondType, TimestampNanosecondType};
+use arrow_array::{Array, ArrayRef, PrimitiveArray};
+
+use super::blocks::{ints, map, map_twice, map_where};
+use crate::spec::{Datum, Transform};
 
 const MICROS_PER_DAY: i64 = 86_400_000_000;
 const NANOS_PER_DAY: i64 = 86_400_000_000_000;
@@ -44,7 +50,7 @@ const NEAR_DAYS: i32 = 500_000_000;
 
 /// Whether 32 bits are enough to reckon with a day: for 1.3 million years before and after 1970.
 #[inline(always)]
-pub(super) fn is_near(days: i32) -> bool {
+fn is_near(days: i32) -> bool {
     (-NEAR_DAYS..=NEAR_DAYS).contains(&days)
 }
 
@@ -66,14 +72,14 @@ fn near_year_and_month(days: i32) -> (u32, u32) {
 
 /// [`years_of_day`] of a near day.
 #[inline(always)]
-pub(super) fn years_of_near_day(days: i32) -> i32 {
+fn years_of_near_day(days: i32) -> i32 {
     let epoch = EPOCH_YEAR as u32 + 400 * NEAR_ERA_SHIFT;
     near_year_and_month(days).0.wrapping_sub(epoch).cast_signed()
 }
 
 /// [`months_of_day`] of a near day.
 #[inline(always)]
-pub(super) fn months_of_near_day(days: i32) -> i32 {
+fn months_of_near_day(days: i32) -> i32 {
     let epoch = EPOCH_YEAR as u32 + 400 * NEAR_ERA_SHIFT;
     let (year, month) = near_year_and_month(days);
     year.wrapping_sub(epoch).wrapping_mul(12).wrapping_add(month).cast_signed()
@@ -81,14 +87,14 @@ pub(super) fn months_of_near_day(days: i32) -> i32 {
 
 /// Whole years since 1970 of a day.
 #[inline(always)]
-pub(super) fn years_of_day(days: i32) -> i32 {
+fn years_of_day(days: i32) -> i32 {
     // Years of 32-bit days need 24 bits.
     (year_and_month(days).0 - EPOCH_YEAR) as i32
 }
 
 /// Whole months since 1970-01 of a day.
 #[inline(always)]
-pub(super) fn months_of_day(days: i32) -> i32 {
+fn months_of_day(days: i32) -> i32 {
     let (year, month) = year_and_month(days);
     // Months of 32-bit days need 28 bits.
     ((year - EPOCH_YEAR) * 12 + i64::from(month)) as i32
@@ -112,18 +118,18 @@ fn floored_quotient(value: i64, shift: u32, divisor: f64) -> i32 {
 
 /// Days of 64-bit microseconds need 28 bits.
 #[inline(always)]
-pub(super) fn days_of_micros(micros: i64) -> i32 {
+fn days_of_micros(micros: i64) -> i32 {
     floored_quotient(micros, 13, MICROS_PER_DAY as f64 / 8_192.0)
 }
 
 #[inline(always)]
-pub(super) fn days_of_nanos(nanos: i64) -> i32 {
+fn days_of_nanos(nanos: i64) -> i32 {
     floored_quotient(nanos, 16, NANOS_PER_DAY as f64 / 65_536.0)
 }
 
 /// Hours beyond 32 bits, 245,000 years away, are the last that there are.
 #[inline(always)]
-pub(super) fn hours_of_micros(micros: i64) -> i32 {
+fn hours_of_micros(micros: i64) -> i32 {
     let hours = micros.div_euclid(MICROS_PER_HOUR);
     hours.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
 }
@@ -133,18 +139,18 @@ const NEAR_MICROS: i64 = 1 << 60;
 
 /// Whether a timestamp is one for [`hours_of_near_micros`].
 #[inline(always)]
-pub(super) fn are_near_micros(micros: i64) -> bool {
+fn are_near_micros(micros: i64) -> bool {
     (-NEAR_MICROS..=NEAR_MICROS).contains(&micros)
 }
 
 /// [`hours_of_micros`] of near microseconds; in a loop this becomes vector code.
 #[inline(always)]
-pub(super) fn hours_of_near_micros(micros: i64) -> i32 {
+fn hours_of_near_micros(micros: i64) -> i32 {
     floored_quotient(micros, 10, MICROS_PER_HOUR as f64 / 1_024.0)
 }
 
 #[inline(always)]
-pub(super) fn hours_of_nanos(nanos: i64) -> i32 {
+fn hours_of_nanos(nanos: i64) -> i32 {
     floored_quotient(nanos, 13, NANOS_PER_HOUR as f64 / 8_192.0)
 }
 
@@ -168,6 +174,54 @@ pub(super) fn apply(transform: &Transform, value: &Datum) -> Option<Datum> {
         }
         _ => return None,
     })
+}
+
+/// The results for dates or timestamps in their own layouts; `None` where the values have none.
+pub(super) fn apply_array(transform: &Transform, array: &ArrayRef) -> Option<ArrayRef> {
+    if let Some(days) = array.as_primitive_opt::<Date32Type>() {
+        let results = match transform {
+            Transform::Year => map_where(days.values(), is_near, years_of_near_day, years_of_day),
+            Transform::Month => {
+                map_where(days.values(), is_near, months_of_near_day, months_of_day)
+            }
+            Transform::Day => return Some(Arc::clone(array)),
+            _ => return None,
+        };
+        return Some(ints(results, days.nulls()));
+    }
+    let results = if let Some(micros) = array.as_primitive_opt::<TimestampMicrosecondType>() {
+        match transform {
+            Transform::Hour => {
+                map_where(micros.values(), are_near_micros, hours_of_near_micros, hours_of_micros)
+            }
+            _ => of_timestamps(transform, micros.values(), days_of_micros),
+        }
+    } else {
+        let nanos = array.as_primitive_opt::<TimestampNanosecondType>()?;
+        match transform {
+            Transform::Hour => map(nanos.values(), hours_of_nanos),
+            _ => of_timestamps(transform, nanos.values(), days_of_nanos),
+        }
+    };
+    if *transform == Transform::Day {
+        let nulls = array.nulls().cloned();
+        Some(Arc::new(PrimitiveArray::<Date32Type>::new(results.into(), nulls)))
+    } else {
+        Some(ints(results, array.nulls()))
+    }
+}
+
+/// Years, months or days. The days of 64-bit microseconds and nanoseconds are all near.
+fn of_timestamps(
+    transform: &Transform,
+    units: &[i64],
+    days: impl Fn(i64) -> i32 + Copy,
+) -> Vec<i32> {
+    match transform {
+        Transform::Year => map_twice(units, days, years_of_near_day),
+        Transform::Month => map_twice(units, days, months_of_near_day),
+        _ => map(units, days),
+    }
 }
 
 #[cfg(test)]

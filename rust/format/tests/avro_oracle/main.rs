@@ -21,8 +21,9 @@ use arrow_schema::DataType;
 use icefloe_format::avro::iceberg_schema::record_schema;
 use icefloe_format::avro::natural::{arrow_schema, columns_of};
 use icefloe_format::avro::{
-    AvroType, Codec, Container, ContainerWriter, Cursor, RowEncoder, Selection, StructColumn,
+    AvroType, Container, ContainerWriter, Cursor, RowEncoder, Selection, StructColumn,
 };
+use icefloe_format::codec::Codec;
 use icefloe_format::spec::{ListType, MapType, NestedField, PrimitiveType, StructType, Type};
 use model::{Model, of_record, of_row};
 use proptest::prelude::*;

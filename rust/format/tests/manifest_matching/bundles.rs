@@ -1,6 +1,6 @@
 //! Decoding manifests together is decoding each by itself.
 
-use icefloe_format::avro::Codec;
+use icefloe_format::codec::Codec;
 use icefloe_format::manifest::{
     BundleDecoder, EntryFilter, Inheritance, MatchingEntries, Stats, decode_matching, inherit,
 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, Int32Builder, Int64Builder, MapBuilder, MapFieldNames};
 use arrow_array::{ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch, StringArray};
-use icefloe_format::avro::Codec;
+use icefloe_format::codec::Codec;
 use icefloe_format::manifest::{
     DecodeOptions, EncodeOptions, ManifestColumns, ManifestContent, MatchingEntries, Stats,
     decode_manifest, encode_manifest, partition_type,

@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod block_runs;
 mod bundles;
 mod files;
-mod runs;
 
 use files::{SPECS, Table, files, many, predicate, stats};
 use icefloe_format::Error;
-use icefloe_format::avro::Codec;
+use icefloe_format::codec::Codec;
 use icefloe_format::manifest::{EntryFilter, Stats, decode_manifest, decode_matching};
 use proptest::prelude::*;
 use serde_json::{Value, json};

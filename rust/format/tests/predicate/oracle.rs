@@ -3,8 +3,7 @@
 use std::cmp::Ordering;
 
 use icefloe_format::predicate::{BoundLeaf, BoundPredicate, Operator, Predicate};
-use icefloe_format::spec::{Datum, NestedField, PrimitiveType, Schema};
-use icefloe_format::transform::Transform;
+use icefloe_format::spec::{Datum, NestedField, PrimitiveType, Schema, Transform};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

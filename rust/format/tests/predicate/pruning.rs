@@ -8,9 +8,9 @@ use icefloe_format::predicate::{
     evaluate_strict, parse_json, project_inclusive, project_strict, residuals, to_unbound_json,
 };
 use icefloe_format::spec::{
-    Datum, Partition, PartitionField, PartitionSpec, PrimitiveType, StructType, single_value,
+    Datum, Partition, PartitionField, PartitionSpec, PrimitiveType, StructType, Transform,
+    single_value,
 };
-use icefloe_format::transform::Transform;
 use proptest::prelude::*;
 use proptest::sample::select;
 

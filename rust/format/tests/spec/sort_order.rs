@@ -1,5 +1,4 @@
-use icefloe_format::spec::{NullOrder, SortDirection, SortOrder};
-use icefloe_format::transform::Transform;
+use icefloe_format::spec::{NullOrder, SortDirection, SortOrder, Transform};
 
 #[test]
 fn test_an_order_is_written_as_it_was_read() {

@@ -3,9 +3,8 @@ use arrow_array::{Array, ArrayRef, Date64Array, TimestampSecondArray};
 use arrow_schema::DataType;
 use icefloe_format::Error;
 use icefloe_format::spec::{
-    Datum, PrimitiveType, canonical_array, datums_to_array, primitive_to_arrow,
+    Datum, PrimitiveType, Transform, canonical_array, datums_to_array, primitive_to_arrow,
 };
-use icefloe_format::transform::Transform;
 use proptest::prelude::*;
 
 use crate::layouts::{layouts, promoted, threefold};

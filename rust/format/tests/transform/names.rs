@@ -1,4 +1,4 @@
-use icefloe_format::transform::Transform;
+use icefloe_format::spec::Transform;
 
 use crate::vectors::{cases, text};
 

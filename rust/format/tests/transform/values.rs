@@ -1,6 +1,5 @@
 use icefloe_format::Error;
-use icefloe_format::spec::{Datum, PrimitiveType};
-use icefloe_format::transform::Transform;
+use icefloe_format::spec::{Datum, PrimitiveType, Transform};
 use proptest::prelude::*;
 use serde_json::json;
 

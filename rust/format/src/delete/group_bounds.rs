@@ -1,9 +1,13 @@
-//! Delete files of one scope as intervals between the bounds of one field.
-//!
-//! Those that begin before a data file ends are a prefix in the order of lower bounds; of the
-//! prefix a tree of maxima finds those that end after it begins. A lookup costs what it finds.
+//! The bounds of one group's equality deletes, searched for all of them at once.
 
-use super::overlap::{Overlap, Pairs};
+use super::overlap::{Extent, Overlap, Pairs};
+
+/// What the bounds of a group's equality deletes tell of many of them at once.
+#[derive(Debug)]
+pub(super) struct GroupBounds {
+    pub(super) hulls: Option<Hulls>,
+    pub(super) ranges: Option<Ranges>,
+}
 
 /// Delete files by the bounds of one field.
 #[derive(Debug)]
@@ -92,4 +96,53 @@ fn maxima(ends: &[(i64, u32)]) -> Vec<u32> {
         tree[node] = tree[2 * node].max(tree[2 * node + 1]);
     }
     tree
+}
+
+/// What all of a group's newest delete files hold, for each of their fields.
+#[derive(Debug)]
+pub(super) struct Hulls {
+    fields: Vec<FieldHulls>,
+}
+
+#[derive(Debug)]
+struct FieldHulls {
+    /// The field's place among the equality fields.
+    field: usize,
+    /// For the `n` newest delete files at `n - 1`: whether all may hold nulls, and values; the highest
+    /// of their lower bounds, the lowest of their upper bounds.
+    inner: Vec<Extent>,
+}
+
+impl Hulls {
+    /// `None` where the delete files compare different fields.
+    pub(super) fn new(rows: &[u32], overlap: &Overlap) -> Option<Self> {
+        let fields = overlap.common_fields(rows)?.iter().map(|field| {
+            let mut inner: Vec<Extent> = Vec::with_capacity(rows.len());
+            for row in rows.iter().rev() {
+                let one = overlap.extent(*field, *row as usize)?;
+                inner.push(inner.last().map_or(one, |all| Extent {
+                    nulls: all.nulls && one.nulls,
+                    values: all.values && one.values,
+                    lower: all.lower.max(one.lower),
+                    upper: all.upper.min(one.upper),
+                }));
+            }
+            Some(FieldHulls { field: *field, inner })
+        });
+        Some(Self { fields: fields.collect::<Option<_>>()? })
+    }
+
+    /// Whether a data file may share a null or a value with each of the newest delete files in every
+    /// field.
+    pub(super) fn all_overlap(&self, file: usize, newest: usize, pairs: &Pairs<'_>) -> bool {
+        self.fields.iter().all(|field| {
+            let inner = newest.checked_sub(1).and_then(|at| field.inner.get(at));
+            let shared = |(all, data): (&Extent, Extent)| {
+                // Numbers that are the same may stand for bounds that differ.
+                let overlap = data.lower < all.upper && all.lower < data.upper;
+                data.nulls && all.nulls || data.values && all.values && overlap
+            };
+            inner.zip(pairs.extent(field.field, file)).is_some_and(shared)
+        })
+    }
 }

@@ -1,17 +1,18 @@
-//! Projection, residuals and evaluation of filters that are JSON, for callers that hold JSON.
+//! Filters as JSON, for callers that hold JSON: validation, projection, residuals and evaluation.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::{DataType, Fields};
+use serde_json::Value;
 
 use super::bind::bind;
 use super::evaluate::{Pruner, evaluate_inclusive};
 use super::file_stats::FileStats;
 use super::json::{parse_json, to_unbound_json};
+use super::partition_stats::ManifestSummaries;
 use super::project::{project_inclusive, project_strict};
 use super::residual::residual;
-use super::row::filter_mask;
-use super::summaries::ManifestSummaries;
+use super::row_filter::filter_mask;
 use super::tree::BoundPredicate;
 use crate::error::{Error, Result};
 use crate::spec::{NestedField, PartitionSpec, Schema, Type, partition_from_json};
@@ -105,4 +106,19 @@ fn places(fields: &[NestedField], columns: &Fields, path: &[usize]) -> Option<Ve
         found.extend(places(&inner.fields, children, rest)?);
     }
     (found.len() == path.len()).then_some(found)
+}
+
+/// Bind a filter to the schema of a context, `{"schema": .., "case-sensitive": true, ..}`, and
+/// give it back as JSON: full column names, literals of the columns' types, constants folded.
+///
+/// # Errors
+/// `InvalidArgument` where the context has no schema; those of [`parse_json`] and [`bind`].
+pub fn validate(context: &str, filter: &str) -> Result<String> {
+    let context: Value = serde_json::from_str(context)
+        .map_err(|error| Error::invalid("context", format!("not JSON: {error}")))?;
+    let schema =
+        context.get("schema").ok_or_else(|| Error::invalid("context", "it has no schema"))?;
+    let schema = Schema::from_value(schema)?;
+    let case_sensitive = context.get("case-sensitive").and_then(Value::as_bool).unwrap_or(true);
+    Ok(to_unbound_json(&bind(&parse_json(filter)?, &schema, case_sensitive)?))
 }

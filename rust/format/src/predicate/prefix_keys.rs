@@ -6,19 +6,19 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryArray};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 
-use super::members::pack;
+use super::mask::pack;
 use super::tree::Operator;
 
 /// The eight bytes of each value that follow what all values begin with. Values whose keys differ
 /// are ordered as their keys; those with the same key have to be looked at.
 #[derive(Debug)]
-pub(super) struct TextKeys {
+pub(super) struct PrefixKeys {
     values: BinaryArray,
     common: Vec<u8>,
     keys: Vec<u64>,
 }
 
-impl TextKeys {
+impl PrefixKeys {
     /// `None` where the array is not binary.
     pub(super) fn of(bounds: &ArrayRef) -> Option<Self> {
         let values = bounds.as_binary_opt::<i32>()?.clone();

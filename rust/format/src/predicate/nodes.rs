@@ -2,8 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::bind::set_leaf;
-use super::tree::{BoundLeaf, BoundPredicate, Operator, Predicate};
+use super::tree::{BoundLeaf, BoundPredicate, Operator, Predicate, set_leaf};
 use crate::spec::Datum;
 
 /// A node with as many children as its chain had.

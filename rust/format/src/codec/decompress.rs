@@ -3,7 +3,7 @@
 use flate2::{Decompress, FlushDecompress, Status};
 use zstd::zstd_safe::{self, DCtx};
 
-use super::codec::Codec;
+use super::compress::Codec;
 use crate::{Error, Result};
 
 /// No block of a manifest or a data file comes near this many bytes once decompressed.

@@ -9,9 +9,9 @@ use arrow_schema::DataType;
 use arrow_select::take::take;
 
 use super::compare::Test;
-use super::gather::{Node, gather};
+use super::mask::{nan_slots, valid};
+use super::nodes::{Node, gather};
 use super::tree::{BoundLeaf, BoundPredicate, Operator};
-use super::tuples::nan_slots;
 use crate::error::{Error, Result};
 use crate::spec::{canonical_array, primitive_to_arrow};
 
@@ -165,13 +165,6 @@ fn mask_nulls(child: ArrayRef, parent: Option<&NullBuffer>, leaf: &BoundLeaf) ->
     let nulls = NullBuffer::union(child.nulls(), Some(parent));
     let data = child.to_data().into_builder().nulls(nulls).build();
     data.map(make_array).map_err(|_| unfit(leaf, &child))
-}
-
-fn valid(column: &dyn Array) -> BooleanBuffer {
-    match column.logical_nulls() {
-        Some(nulls) => nulls.into_inner(),
-        None => BooleanBuffer::new_set(column.len()),
-    }
 }
 
 /// The column in the field's Arrow type, or in one that compares the same.

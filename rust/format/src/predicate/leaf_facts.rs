@@ -1,11 +1,104 @@
-//! Bounds of UUIDs, which writers order in two ways.
-//!
-//! A writer takes the least and the greatest UUID either by their bytes, as Parquet and most engines order them, or
-//! as Java's `UUID.compareTo` does: by two signed 64-bit halves. A file does not say which. A filter compares bytes,
-//! so the bounds that it may rely on enclose, by bytes, every value that lies between the stored bounds in either order.
+//! The facts that a leaf's literals are compared with: those of its column, of a transform's results, or of UUIDs
+//! whose bounds a writer ordered in one of two ways.
+
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BinaryArray};
+use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray};
+use arrow_buffer::BooleanBuffer;
+use arrow_cast::cast;
+use arrow_ord::cmp;
+use arrow_schema::DataType;
+use arrow_select::nullif::nullif;
+
+use super::compare::{held, mismatch};
+use super::stats::ColumnFacts;
+use super::tree::BoundLeaf;
+use crate::error::Result;
+use crate::spec::{PrimitiveType, Transform};
+
+/// The facts that a leaf's literals are compared with.
+pub(super) fn usable(leaf: &BoundLeaf, mut facts: ColumnFacts) -> Result<ColumnFacts> {
+    if let Some(transform) = &leaf.transform {
+        return facts_of_results(leaf, transform, facts);
+    }
+    // Writers order uuids in two ways.
+    if leaf.field_type == PrimitiveType::Uuid {
+        let entries = facts.may_have_values.len();
+        let bounds = bounds_by_bytes(facts.lower.as_ref(), facts.upper.as_ref(), entries);
+        facts.lower = Some(Arc::new(bounds.0));
+        facts.upper = Some(Arc::new(bounds.1));
+    }
+    Ok(facts)
+}
+
+/// Facts about the results of a transform, from facts about its source.
+///
+/// Bounds of the source bound the results of a transform that keeps the order. Those of any other
+/// are known where the bounds are equal, for then all values are.
+///
+/// # Errors
+/// Those of the transform.
+fn facts_of_results(
+    leaf: &BoundLeaf,
+    transform: &Transform,
+    facts: ColumnFacts,
+) -> Result<ColumnFacts> {
+    let bounds = facts.lower.as_ref().zip(facts.upper.as_ref());
+    let bounds = match bounds {
+        Some((lower, upper)) if transform.preserves_order() => {
+            let results = (apply(leaf, transform, lower)?, apply(leaf, transform, upper)?);
+            Some(unwrapped(leaf, lower, upper, results)?)
+        }
+        Some((lower, upper)) => {
+            let known = &held(cmp::eq(lower, upper), upper, leaf)?;
+            let result = keep(&apply(leaf, transform, lower)?, known, leaf)?;
+            Some((result.clone(), result))
+        }
+        None => None,
+    };
+    let (lower, upper) = bounds.unzip();
+    let nothing = BooleanBuffer::new_unset(facts.may_be_null.len());
+    let facts = ColumnFacts { may_be_nan: nothing, lower: None, upper: None, ..facts };
+    facts.with_bounds(&leaf.value_type(), lower, upper)
+}
+
+/// Bounds of byte strings are binary, and a string's may be cut within a character.
+fn apply(leaf: &BoundLeaf, transform: &Transform, bounds: &ArrayRef) -> Result<ArrayRef> {
+    let source = match (bounds.data_type(), leaf.field_type, transform) {
+        (DataType::Binary, PrimitiveType::String, Transform::Truncate(_)) => {
+            // What is no text becomes null, which is unknown.
+            let texts = cast(bounds, &DataType::Utf8).map_err(|_| mismatch(bounds, &[]))?;
+            return transform.apply_array(&texts, &leaf.field_type);
+        }
+        (DataType::Binary, _, _) => PrimitiveType::Binary,
+        _ => leaf.field_type,
+    };
+    transform.apply_array(bounds, &source)
+}
+
+/// Truncating the least ints and longs wraps around: what may hold one of them beside others has no
+/// bounds.
+fn unwrapped(
+    leaf: &BoundLeaf,
+    lower: &ArrayRef,
+    upper: &ArrayRef,
+    (least, greatest): (ArrayRef, ArrayRef),
+) -> Result<(ArrayRef, ArrayRef)> {
+    if !matches!(leaf.field_type, PrimitiveType::Int | PrimitiveType::Long)
+        || !matches!(leaf.transform, Some(Transform::Truncate(_)))
+    {
+        return Ok((least, greatest));
+    }
+    let in_order = held(cmp::lt_eq(&least, lower), lower, leaf)?;
+    let known = &in_order | &held(cmp::eq(lower, upper), upper, leaf)?;
+    Ok((keep(&least, &known, leaf)?, keep(&greatest, &known, leaf)?))
+}
+
+fn keep(bounds: &ArrayRef, known: &BooleanBuffer, leaf: &BoundLeaf) -> Result<ArrayRef> {
+    let unknown = BooleanArray::new(!known, None);
+    nullif(bounds, &unknown).map_err(|_| mismatch(bounds, &leaf.literals))
+}
 
 /// The sign bits of both halves. Flipping them turns the order of signed halves into that of bytes.
 const SIGNS: u128 = 1 << 127 | 1 << 63;
@@ -14,7 +107,7 @@ const SIGN: u64 = 1 << 63;
 
 /// The least and the greatest value by bytes that may lie between two bounds; a bound that is absent is unknown.
 /// `None` where nothing is known: no bounds, or bounds that are in neither order.
-pub(super) fn enclosing(lower: Option<u128>, upper: Option<u128>) -> Option<(u128, u128)> {
+fn enclosing(lower: Option<u128>, upper: Option<u128>) -> Option<(u128, u128)> {
     if lower.is_none() && upper.is_none() {
         return None;
     }
@@ -58,7 +151,7 @@ fn halves(value: u128) -> (u64, u64) {
 }
 
 /// Stored bounds of N entries as bounds by bytes; null is unknown.
-pub(super) fn bounds_by_bytes(
+fn bounds_by_bytes(
     lower: Option<&ArrayRef>,
     upper: Option<&ArrayRef>,
     entries: usize,
@@ -84,8 +177,9 @@ fn bound(bounds: Option<&ArrayRef>, entry: usize) -> Option<u128> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     /// Values whose halves are near each end and each side of the sign.
     fn values() -> impl Strategy<Value = u128> {

@@ -1,6 +1,7 @@
 //! Decoding the runs of a manifest is decoding the manifest.
 
-use icefloe_format::avro::{BlockRun, Codec, Container, Header};
+use icefloe_format::avro::{BlockRun, Container, Header};
+use icefloe_format::codec::Codec;
 use icefloe_format::manifest::{
     DecodeOptions, EntryFilter, ManifestColumns, MatchingEntries, Stats, decode_manifest,
     decode_matching, decode_matching_run, decode_run,

@@ -1,14 +1,14 @@
-//! Facts about manifests, from the partition field summaries of a manifest list.
+//! Facts from partition values: field summaries of manifests, and partition tuples, which are exact.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, BinaryArray, BooleanArray, ListArray, StructArray};
 use arrow_buffer::BooleanBuffer;
 
-use super::bounds::decode_bounds;
-use super::stats::{ColumnFacts, ColumnStats, is_floating};
+use super::mask::{nan_slots, valid};
+use super::stats::{ColumnFacts, ColumnStats, decode_bounds, is_floating};
 use super::tree::BoundLeaf;
 use crate::error::{Error, Result};
-use crate::spec::StructType;
+use crate::spec::{Partition, StructType, partitions_to_struct};
 
 /// Summaries of manifests that share one partition spec.
 ///
@@ -113,5 +113,51 @@ impl<'a> Summaries<'a> {
             lower: bytes("lower_bound")?,
             upper: bytes("upper_bound")?,
         })
+    }
+}
+
+/// Partition tuples of one spec. Each holds one value per field, so what might match also must.
+#[derive(Debug, Clone)]
+pub struct PartitionTuples {
+    columns: StructArray,
+    field_ids: Vec<i32>,
+}
+
+impl PartitionTuples {
+    /// Tuples as a struct array whose children are the partition fields in order.
+    pub fn new(columns: StructArray, partition_type: &StructType) -> Self {
+        Self { columns, field_ids: partition_type.fields.iter().map(|field| field.id).collect() }
+    }
+
+    /// Tuples as values.
+    ///
+    /// # Errors
+    /// `InvalidArgument` where a value is not of its field's type.
+    pub fn from_partitions(partition_type: &StructType, tuples: &[Partition]) -> Result<Self> {
+        Ok(Self::new(partitions_to_struct(partition_type, tuples)?, partition_type))
+    }
+}
+
+impl ColumnStats for PartitionTuples {
+    fn entries(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn facts(&self, leaf: &BoundLeaf) -> Result<ColumnFacts> {
+        let unknown = ColumnFacts::unknown(&leaf.field_type, self.entries());
+        let position = self.field_ids.iter().position(|id| *id == leaf.field_id);
+        let Some(column) = position.and_then(|position| self.columns.columns().get(position))
+        else {
+            return Ok(unknown);
+        };
+        let valid = valid(column);
+        let nan = &nan_slots(column) & &valid;
+        ColumnFacts {
+            may_be_null: !&valid,
+            may_have_values: &valid & &!&nan,
+            may_be_nan: nan,
+            ..unknown
+        }
+        .with_bounds(&leaf.field_type, Some(column.clone()), Some(column.clone()))
     }
 }

@@ -1,0 +1,99 @@
+//! Deleted rows of one data file: runs of rows, and a mask over a batch.
+
+use std::ops::Range;
+
+use arrow_array::ArrayRef;
+use arrow_buffer::{BooleanBuffer, Buffer};
+use roaring::RoaringTreemap;
+
+use super::equality::EqualityKeys;
+use crate::error::{Error, Result};
+
+/// Consecutive rows of a data file that are all kept or all deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowRun {
+    /// Whether the rows are deleted.
+    pub deleted: bool,
+    /// How many rows.
+    pub row_count: u64,
+}
+
+/// Keys and the batch's columns of their fields, in the keys' order.
+pub struct KeyedColumns<'a> {
+    /// The deleted keys.
+    pub keys: &'a EqualityKeys,
+    /// The delete files that apply, by the keys' sources; all if `None`.
+    pub sources: Option<&'a BooleanBuffer>,
+    /// One column per equality field.
+    pub columns: Vec<ArrayRef>,
+}
+
+/// Which rows of a batch are deleted, by position or by key: one bit per row; `None` if no row is.
+/// The rows have the positions `rows` in the data file.
+///
+/// # Errors
+/// `InvalidArgument` where lengths differ, `Mismatch` where an equality column is of another type.
+pub fn deleted_rows(
+    rows: Range<u64>,
+    positions: Option<&RoaringTreemap>,
+    keyed: &[KeyedColumns<'_>],
+) -> Result<Option<BooleanBuffer>> {
+    let row_count = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
+    let mut deleted = positions.map(|positions| deleted_positions(positions, rows));
+    for KeyedColumns { keys, sources, columns } in keyed {
+        let by_key = match sources {
+            Some(sources) => keys.deleted_by(columns, sources)?,
+            None => keys.deleted(columns)?,
+        };
+        if by_key.len() != row_count {
+            let reason = format!("{} rows of keys among {row_count} rows", by_key.len());
+            return Err(Error::invalid("equality columns", reason));
+        }
+        deleted = Some(match deleted {
+            Some(others) => &others | &by_key,
+            None => by_key,
+        });
+    }
+    Ok(deleted.filter(|deleted| deleted.count_set_bits() > 0))
+}
+
+/// Cut rows `start..start + row_count` of a data file into kept and deleted runs, in order. The
+/// runs alternate, none is empty, and together they have `row_count` rows. Deleted positions
+/// outside the rows are passed over.
+pub fn row_runs(deleted: &RoaringTreemap, start: u64, row_count: u64) -> Vec<RowRun> {
+    let end = start.saturating_add(row_count);
+    let mut runs = Vec::new();
+    let mut next = start;
+    let mut positions = deleted.iter();
+    positions.advance_to(start);
+    for position in positions.take_while(|position| *position < end) {
+        push_run(&mut runs, false, position - next);
+        push_run(&mut runs, true, 1);
+        next = position + 1;
+    }
+    push_run(&mut runs, false, end - next);
+    runs
+}
+
+/// Which of the rows `rows` of a data file are deleted: one bit per row.
+pub fn deleted_positions(deleted: &RoaringTreemap, rows: Range<u64>) -> BooleanBuffer {
+    let count = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
+    let mut words = vec![0_u64; count.div_ceil(64)];
+    let mut positions = deleted.iter();
+    positions.advance_to(rows.start);
+    for position in positions.take_while(|position| *position < rows.end) {
+        let row = (position - rows.start) as usize;
+        if let Some(word) = words.get_mut(row / 64) {
+            *word |= 1 << (row % 64);
+        }
+    }
+    BooleanBuffer::new(Buffer::from_vec(words), 0, count)
+}
+
+fn push_run(runs: &mut Vec<RowRun>, deleted: bool, row_count: u64) {
+    match runs.last_mut() {
+        _ if row_count == 0 => {}
+        Some(last) if last.deleted == deleted => last.row_count += row_count,
+        _ => runs.push(RowRun { deleted, row_count }),
+    }
+}
