@@ -34,6 +34,7 @@ LAYERS = [
 ]
 TABLE_LAYERS = [
     {
+        "environment",
         "metadata",
         "snapshot_summary",
         "read_context",

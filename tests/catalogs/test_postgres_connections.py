@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from icefloe.catalog.sql import SqlCatalog
 from icefloe.exceptions import CommitStateUnknownException, StorageError, ValidationError
-from icefloe.table.commit.environment import SYSTEM
+from icefloe.table.environment import SYSTEM
 
 from tests.catalogs.operations import MORE, OPERATIONS, one_table, table
 from tests.catalogs.wire_proxy import Cut, Direction, Fault

@@ -16,7 +16,7 @@ import pytest
 from icefloe.catalog.sql import SqlCatalog
 from icefloe.catalog.sql_database import namespace_properties, tables
 from icefloe.exceptions import CommitStateUnknownException, IcebergError
-from icefloe.table.commit.environment import SYSTEM
+from icefloe.table.environment import SYSTEM
 from sqlalchemy import delete, event
 
 from tests.catalogs.operations import OPERATIONS, files_of, state_of, write_next

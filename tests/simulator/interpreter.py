@@ -14,7 +14,7 @@ from icefloe.catalog.memory import InMemoryCatalog
 from icefloe.exceptions import CommitFailedException, ValidationException
 from icefloe.schema import Schema
 from icefloe.table import Table
-from icefloe.table.commit.environment import Environment
+from icefloe.table.environment import Environment
 from icefloe.transforms import IdentityTransform, TruncateTransform
 from icefloe.types import LongType, NestedField, StringType
 

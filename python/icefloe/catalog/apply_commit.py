@@ -14,17 +14,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from icefloe.partitioning import PartitionSpec
+    from icefloe.table.environment import Environment
     from icefloe.table.sorting import SortOrder
     from icefloe.table.update import TableRequirement, TableUpdate
     from icefloe.typedef import Properties
 
 
-def new_metadata(
+def new_metadata(  # noqa: PLR0913 - one for each part of a table
     schema: Schema | pa.Schema,
     partition_spec: PartitionSpec,
     sort_order: SortOrder,
     location: str,
     properties: Properties,
+    environment: Environment,
 ) -> TableMetadata:
     """Return the metadata of a new, empty table, with column ids assigned from 1.
 
@@ -38,6 +40,7 @@ def new_metadata(
         sort_order=sort_order,
         location=location,
         properties=properties,
+        environment=environment,
     )
 
 
@@ -46,6 +49,7 @@ def updated_metadata(
     requirements: tuple[TableRequirement, ...],
     updates: tuple[TableUpdate, ...],
     current_location: str,
+    environment: Environment,
 ) -> TableMetadata:
     """Check the requirements on `current`, read from `current_location`, and return it with the updates applied.
 
@@ -55,7 +59,7 @@ def updated_metadata(
     for requirement in requirements:
         requirement.validate(current)
     _check_sequence_numbers(current, updates)
-    return update_table_metadata(current, updates, metadata_location=current_location)
+    return update_table_metadata(current, updates, metadata_location=current_location, now_ms=environment.now_ms())
 
 
 def check_swappable(table: str, current: TableMetadata, updated: TableMetadata) -> None:

@@ -45,7 +45,7 @@ from icefloe.exceptions import (
 from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
 from icefloe.table import Table
 from icefloe.table.commit.committing_table import CommitTableResponse
-from icefloe.table.commit.environment import SYSTEM, Environment
+from icefloe.table.environment import SYSTEM, Environment
 from icefloe.table.metadata.files import (
     DATA_DIRECTORY,
     LEFTOVER_PREFIX,
@@ -114,14 +114,14 @@ class HadoopCatalog(Catalog):
         own = self._location(identifier)
         if location is not None and self.absolute(location).rstrip("/") != own:
             raise ValidationError(f"table {dotted(identifier)} of a hadoop catalog lives at {own}, not at {location}")
-        metadata = new_metadata(schema, partition_spec, sort_order, own, properties)
+        metadata = new_metadata(schema, partition_spec, sort_order, own, properties, self.environment)
         _check_hadoop_table(metadata)
         if newest_hadoop_location(self.file_io(own), own) is not None:
             raise TableAlreadyExistsError(f"Table {dotted(identifier)} already exists in catalog {self.name!r}")
         directory = self._directory(to_identifier(identifier))
         self._check_no_namespace(identifier, directory)
         try:
-            published = create(self.file_io(own), metadata, directory)
+            published = create(self.file_io(own), metadata, directory, self.environment)
         except CommitFailedException as error:
             raise TableAlreadyExistsError(
                 f"Table {dotted(identifier)} already exists in catalog {self.name!r}"
@@ -203,7 +203,7 @@ class HadoopCatalog(Catalog):
         location = self._newest(table.name())
         # A table that was dropped and made anew has the same file names, so the handle's own metadata proves nothing.
         current = read_metadata(table.io, location)
-        updated = updated_metadata(current, requirements, updates, location)
+        updated = updated_metadata(current, requirements, updates, location, self.environment)
         if updated is current:
             return CommitTableResponse(current, location)
         check_swappable(dotted(table.name()), current, updated)
@@ -331,7 +331,7 @@ class HadoopCatalog(Catalog):
                 f"table {dotted(identifier)}: its directory holds another table, {below}; drop that table first"
             )
         try:
-            hide(directory)
+            hide(directory, self.environment)
         except MissingFileError as error:
             raise self._no_table(identifier) from error
         io = self.file_io()

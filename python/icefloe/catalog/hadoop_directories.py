@@ -6,7 +6,6 @@ import errno
 import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 from icefloe.exceptions import FileAlreadyExistsError, MissingFileError, StorageError
 from icefloe.table.metadata.files import DATA_DIRECTORY, LEFTOVER_PREFIX, METADATA_DIRECTORY
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from icefloe.io import FileIO
+    from icefloe.table.environment import Environment
 
 NEW_PREFIX = f"{LEFTOVER_PREFIX}new-"
 """Begins the name of a table directory that has not got its own name yet."""
@@ -101,9 +101,9 @@ def sync_directory(directory: Path) -> None:
         os.close(descriptor)
 
 
-def new_sibling(directory: Path) -> Path:
+def new_sibling(directory: Path, environment: Environment) -> Path:
     """Return the path beside a directory under which it can be filled before it gets its name."""
-    return directory.parent / f"{NEW_PREFIX}{uuid4()}"
+    return directory.parent / f"{NEW_PREFIX}{environment.new_uuid()}"
 
 
 def give_name(staged: Path, directory: Path) -> bool:
@@ -123,7 +123,7 @@ def give_name(staged: Path, directory: Path) -> bool:
     return True
 
 
-def hide(directory: Path) -> None:
+def hide(directory: Path, environment: Environment) -> None:
     """Rename a directory, in one step, to a name that is neither a table nor a namespace.
 
     Raises:
@@ -131,7 +131,7 @@ def hide(directory: Path) -> None:
         StorageError: The operating system refused; nothing has changed.
     """
     with storage_errors(directory):
-        os.rename(directory, directory.parent / f"{DROPPED_PREFIX}{uuid4()}")  # noqa: PTH104 - its errors name both paths
+        os.rename(directory, directory.parent / f"{DROPPED_PREFIX}{environment.new_uuid()}")  # noqa: PTH104 - its errors name both paths
 
 
 def delete_dropped(io: FileIO, parent: Path) -> Failures:

@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from icefloe.io import FileIO
+    from icefloe.table.environment import Environment
     from icefloe.table.metadata import TableMetadata
 
 
-def create(io: FileIO, metadata: TableMetadata, directory: Path) -> str:
+def create(io: FileIO, metadata: TableMetadata, directory: Path, environment: Environment) -> str:
     """Publish the first version of a table, and return its location.
 
     It is written into a hidden directory that gets the table's name in one step: a writer that is killed leaves no directory
@@ -40,7 +41,7 @@ def create(io: FileIO, metadata: TableMetadata, directory: Path) -> str:
         StorageError: Storage failed; there is no table.
     """
     published = hadoop_candidates(metadata.location, 1)[0]
-    staged = new_sibling(directory)
+    staged = new_sibling(directory, environment)
     data = metadata_bytes(metadata, published)
     try:
         io.core.publish(hadoop_candidates(str(staged), 1)[0], data)

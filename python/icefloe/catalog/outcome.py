@@ -10,7 +10,7 @@ from icefloe.table.commit.retry import RetryPolicy
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from icefloe.table.commit.environment import Environment
+    from icefloe.table.environment import Environment
     from icefloe.typedef import Properties
 
 Result = TypeVar("Result")

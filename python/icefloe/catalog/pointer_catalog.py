@@ -27,7 +27,7 @@ from icefloe.exceptions import (
 from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
 from icefloe.table import Table
 from icefloe.table.commit.committing_table import CommitTableResponse
-from icefloe.table.commit.environment import SYSTEM, Environment
+from icefloe.table.environment import SYSTEM, Environment
 from icefloe.table.metadata.files import metadata_bytes, next_catalog_location, read_metadata
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from icefloe.typedef import EMPTY_DICT, Identifier, Properties
@@ -86,7 +86,12 @@ class PointerCatalog(Catalog):
     ) -> Table:
         namespace, name = self._new_name(identifier)
         metadata = new_metadata(
-            schema, partition_spec, sort_order, new_table_location(self, identifier, location), properties
+            schema,
+            partition_spec,
+            sort_order,
+            new_table_location(self, identifier, location),
+            properties,
+            self.environment,
         )
         metadata_location = self._write(metadata, None)
         try:
@@ -164,7 +169,7 @@ class PointerCatalog(Catalog):
         location = self._existing_pointer(namespace, name)
         loaded, loaded_location = table.version
         current = loaded if location == loaded_location else self._read(location)
-        updated = updated_metadata(current, requirements, updates, location)
+        updated = updated_metadata(current, requirements, updates, location, self.environment)
         if updated is current:
             return CommitTableResponse(current, location)
         check_swappable(dotted(table.name()), current, updated)
@@ -188,7 +193,7 @@ class PointerCatalog(Catalog):
         return read_metadata(self.file_io(location), location)
 
     def _write(self, metadata: TableMetadata, previous: str | None) -> str:
-        location = next_catalog_location(metadata, previous)
+        location = next_catalog_location(metadata, previous, self.environment)
         self.file_io(location).core.write(location, metadata_bytes(metadata, location), overwrite=False)
         return location
 

@@ -9,7 +9,7 @@ import pytest
 from icefloe.catalog.memory import InMemoryCatalog
 from icefloe.catalog.outcome import OutcomeUnknownError, settled
 from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, StorageError, ValidationError
-from icefloe.table.commit.environment import SYSTEM
+from icefloe.table.environment import SYSTEM
 
 SCHEMA = pa.schema([("id", pa.int64())])
 ROWS = pa.table({"id": [1, 2]})

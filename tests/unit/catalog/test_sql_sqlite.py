@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from icefloe.catalog.sql import SqlCatalog
 from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, StorageError
-from icefloe.table.commit.environment import SYSTEM
+from icefloe.table.environment import SYSTEM
 
 SCHEMA = pa.schema([("id", pa.int64())])
 ROWS = pa.table({"id": [1, 2]})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from icefloe.io import FileIO
-    from icefloe.table.commit.environment import Environment
+    from icefloe.table.environment import Environment
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.update import TableRequirement, TableUpdate
 

@@ -10,7 +10,7 @@ from icefloe.exceptions import ValidationError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from icefloe.table.commit.environment import Environment
+    from icefloe.table.environment import Environment
     from icefloe.typedef import Properties
 
 JITTER = 0.1
@@ -55,7 +55,7 @@ class RetryPolicy:
         """Yield 1, 2, ... for as long as another try is due, waiting before each but the first.
 
         Example:
-            >>> from icefloe.table.commit.environment import SYSTEM
+            >>> from icefloe.table.environment import SYSTEM
             >>> list(RetryPolicy(retries=2, min_wait_ms=0).tries(SYSTEM))
             [1, 2, 3]
         """

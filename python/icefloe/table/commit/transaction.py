@@ -10,11 +10,11 @@ from icefloe.table.commit.change import Change, FixedChange, Versions, WrittenFi
 from icefloe.table.commit.committing_table import CommitTableResponse, CommittingTable
 from icefloe.table.commit.data_file_changes import DeleteFiles, FastAppend, MergeAppend, OverwriteFiles
 from icefloe.table.commit.derived_requirements import first_of_each, requirements_of
-from icefloe.table.commit.environment import SYSTEM, Environment
 from icefloe.table.commit.retry import RetryPolicy
 from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.commit.snapshot_producer import MAIN
 from icefloe.table.commit.update_snapshot import UpdateSnapshot
+from icefloe.table.environment import SYSTEM, Environment
 from icefloe.table.update import (
     AddSnapshotUpdate,
     RemovePropertiesUpdate,
@@ -266,7 +266,7 @@ class Transaction:
     def _stage(self, change: Change, attempt: int) -> None:
         change.validate(Versions(self._loaded, self._newest, self._working))
         updates, requirements = change.stage(self._working, attempt)
-        self._working = update_table_metadata(self._working, updates)
+        self._working = update_table_metadata(self._working, updates, now_ms=self.environment.now_ms())
         self._updates += updates
         self._requirements = first_of_each(self._requirements, requirements)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.partitioning import PARTITION_FIELD_ID_START, assign_fresh_partition_spec_ids
 from icefloe.schema import assign_fresh_schema_ids
+from icefloe.table.environment import SYSTEM, Environment
 from icefloe.table.metadata.versions import TableMetadataV1, TableMetadataV2
 from icefloe.table.properties import RESERVED_PROPERTIES, TableProperties, properties_as_text
 from icefloe.table.sorting import assign_fresh_sort_order_ids
@@ -30,6 +30,8 @@ def new_table_metadata(  # noqa: PLR0913 - the signature is shared with PyIceber
     location: str,
     properties: Mapping[str, object] = EMPTY_DICT,
     table_uuid: uuid.UUID | None = None,
+    *,
+    environment: Environment = SYSTEM,
 ) -> TableMetadata:
     """Return the metadata of a table that was never written to.
 
@@ -40,6 +42,7 @@ def new_table_metadata(  # noqa: PLR0913 - the signature is shared with PyIceber
         location: Where the table lives.
         properties: Table properties; ``format-version`` (1 or 2, 2 if unset) is used and not stored.
         table_uuid: Identity of the table, random if None.
+        environment: Clock and random UUIDs.
 
     Raises:
         ValidationError: Spec, order or a property does not fit.
@@ -57,10 +60,10 @@ def new_table_metadata(  # noqa: PLR0913 - the signature is shared with PyIceber
     fresh_order.check_compatible(fresh_schema)
     kind = TableMetadataV1 if version == 1 else TableMetadataV2
     return kind(
-        table_uuid=table_uuid or uuid.uuid4(),
+        table_uuid=table_uuid if table_uuid is not None else uuid.UUID(environment.new_uuid()),
         location=location,
         last_sequence_number=0,
-        last_updated_ms=time.time_ns() // 1_000_000,
+        last_updated_ms=environment.now_ms(),
         last_column_id=fresh_schema.highest_field_id,
         schemas=(fresh_schema,),
         current_schema_id=fresh_schema.schema_id,

@@ -9,9 +9,9 @@ import gzip
 import re
 import zlib
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 from icefloe.exceptions import CorruptFileError, MissingFileError, NoSuchTableError, ValidationError
+from icefloe.table.environment import SYSTEM, Environment
 from icefloe.table.metadata.absolute_locations import with_absolute_locations
 from icefloe.table.metadata.parsing import TableMetadataUtil
 
@@ -62,7 +62,7 @@ def metadata_directory(metadata: TableMetadata) -> str:
     return own.rstrip("/") if own is not None else f"{metadata.location.rstrip('/')}/{METADATA_DIRECTORY}"
 
 
-def next_catalog_location(metadata: TableMetadata, previous: str | None) -> str:
+def next_catalog_location(metadata: TableMetadata, previous: str | None, environment: Environment = SYSTEM) -> str:
     """Return a fresh name, `<version>-<uuid>.metadata.json`, one version after `previous`.
 
     A previous name that has no version counts as version -1, so that the next is 00000.
@@ -71,7 +71,7 @@ def next_catalog_location(metadata: TableMetadata, previous: str | None) -> str:
     if previous is not None:
         match = _CATALOG_VERSION.match(previous.rsplit("/", 1)[-1])
         version = int(match.group(1)) if match is not None else -1
-    return f"{metadata_directory(metadata)}/{version + 1:05d}-{uuid4()}{_suffix(metadata)}"
+    return f"{metadata_directory(metadata)}/{version + 1:05d}-{environment.new_uuid()}{_suffix(metadata)}"
 
 
 def hadoop_location(metadata: TableMetadata, version: int) -> str:

@@ -12,6 +12,7 @@ from pydantic_core import to_json
 from icefloe.exceptions import ValidationError
 from icefloe.partitioning import INITIAL_PARTITION_SPEC_ID, PARTITION_FIELD_ID_START, PartitionSpec
 from icefloe.schema import INITIAL_SCHEMA_ID, Schema
+from icefloe.table.environment import SYSTEM
 from icefloe.table.metadata.entries import MetadataLog, SnapshotLog, Snapshots
 from icefloe.table.properties import TableProperties
 from icefloe.table.refs import MAIN_BRANCH, SnapshotRef, SnapshotRefType
@@ -256,9 +257,8 @@ class TableMetadata(JsonModel):
     def new_snapshot_id(self) -> int:
         """Return a random id that no snapshot of the table has."""
         while True:
-            halves = uuid.uuid4().int
-            candidate = ((halves >> 64) ^ halves) & (2**63 - 1)
-            if candidate != 0 and candidate not in self.snapshots.positions():
+            candidate = SYSTEM.new_snapshot_id()
+            if candidate not in self.snapshots.positions():
                 return candidate
 
     def next_sequence_number(self) -> int:

@@ -5,10 +5,10 @@ Whatever a change does not touch is shared with the base: the cost of a commit d
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from icefloe.table.environment import SYSTEM
 from icefloe.table.metadata import CLOCK_TOLERANCE_MS, TableMetadata, TableMetadataV2
 from icefloe.table.properties import TableProperties, property_as_int
 from icefloe.table.snapshots import MetadataLogEntry
@@ -22,7 +22,7 @@ class Draft:
     """Changes collected while the updates of one commit are applied in order."""
 
     base: TableMetadata
-    now_ms: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
+    now_ms: int = field(default_factory=SYSTEM.now_ms)
     changes: dict[str, Any] = field(default_factory=dict)
     format_version: int = 0
     added_schema_id: int | None = None

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 from icefloe.exceptions import ValidationError
-from icefloe.table.commit.environment import SYSTEM
 from icefloe.table.commit.retry import RetryPolicy
+from icefloe.table.environment import SYSTEM
 
 
 def waits_of(policy, seconds_per_try=0.0):

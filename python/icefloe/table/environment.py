@@ -1,4 +1,7 @@
-"""Everything that a commit asks of the outside: time, sleep, chance, names. A simulator may own all of it."""
+"""Clock, sleep and randomness of commits and catalogs: the only place that calls the operating system for them.
+
+Tests pass an environment of their own to make a schedule of commits repeatable.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ def _uuid() -> str:
 
 
 def _snapshot_id() -> int:
-    """Return a random positive 63-bit number: the two halves of a UUID, mixed, without the sign bit."""
+    """Return a random positive 63-bit number: the exclusive or of the two halves of a UUID, without the sign bit."""
     number = uuid.uuid4().int
     mixed = ((number >> 64) ^ number) & 0x7FFF_FFFF_FFFF_FFFF
     return mixed if mixed > 0 else 1
@@ -29,14 +32,14 @@ def _snapshot_id() -> int:
 
 @dataclass(frozen=True)
 class Environment:
-    """The outside as the commit path sees it.
+    """The clock, sleep and random numbers that commits and catalogs use.
 
     Attributes:
         now_ms: Wall clock, milliseconds since 1970-01-01 UTC.
         monotonic: Seconds on a clock that never goes back.
-        sleep: Wait for so many seconds.
+        sleep: Block for a number of seconds.
         uniform: A random number between two bounds.
-        new_uuid: The name of one commit, in files' names.
+        new_uuid: A random UUID, the unique part of file and directory names.
         new_snapshot_id: A random positive 63-bit id.
     """
 
