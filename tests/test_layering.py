@@ -74,7 +74,15 @@ RUST_LAYERS = {
         {"avro", "changelog", "metrics", "orc", "predicate"},
         {"delete", "manifest"},
     ],
-    "engine": [{"error"}, {"runtime"}, {"store"}, {"manifest_io", "write"}, {"plan"}, {"changes", "scan"}],
+    "engine": [
+        {"error"},
+        {"runtime"},
+        {"store"},
+        {"bytes", "table"},
+        {"manifests", "write"},
+        {"plan"},
+        {"changes", "deletes", "formats", "pipeline", "resolve", "scan"},
+    ],
 }
 
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use icefloe_engine::manifest_io::{self, Keep, MergeOptions, TableTypes, WriteOptions};
+use icefloe_engine::manifests::{self, Keep, MergeOptions, TableTypes, WriteOptions};
 use icefloe_engine::runtime::block_on;
 use icefloe_format::Error as FormatError;
 use icefloe_format::manifest::{ListOptions, ManifestContent, entry_schema};
@@ -34,7 +34,7 @@ fn write_manifests<'py>(
     let content = ManifestContent::from_code(content).map_err(raise_format)?;
     let codec = WriteOptions::codec_of(&properties).map_err(raise)?;
     let options = WriteOptions { location_prefix, first_index, format_version, snapshot_id, codec };
-    let written = manifest_io::write_manifests(&io.inner, &entries.0, content, types, &options);
+    let written = manifests::write_manifests(&io.inner, &entries.0, content, types, &options);
     batch_out(py, &py.detach(|| block_on(written)).map_err(raise)?)
 }
 
@@ -58,7 +58,7 @@ fn read_manifest<'py>(
         }
     };
     let types = types(schema, specs)?;
-    let entries = manifest_io::read_entries(&io.inner, &manifests.0, types, keep);
+    let entries = manifests::read_entries(&io.inner, &manifests.0, types, keep);
     table_out(py, py.detach(|| block_on(entries)).map_err(raise)?, entry_schema())
 }
 
@@ -69,7 +69,7 @@ fn read_manifest_list<'py>(
     io: PyFileIo,
     location: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let manifests = manifest_io::read_manifest_list(&io.inner, location);
+    let manifests = manifests::read_manifest_list(&io.inner, location);
     batch_out(py, &py.detach(|| block_on(manifests)).map_err(raise)?)
 }
 
@@ -80,7 +80,7 @@ fn describe_manifests<'py>(
     io: PyFileIo,
     locations: Vec<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let manifests = manifest_io::describe_manifests(&io.inner, locations);
+    let manifests = manifests::describe_manifests(&io.inner, locations);
     batch_out(py, &py.detach(|| block_on(manifests)).map_err(raise)?)
 }
 
@@ -99,7 +99,7 @@ fn write_manifest_list(
     sequence_number: i64,
 ) -> PyResult<()> {
     let options = ListOptions { format_version, snapshot_id, parent_snapshot_id, sequence_number };
-    let written = manifest_io::write_manifest_list(&io.inner, location, &manifests.0, options);
+    let written = manifests::write_manifest_list(&io.inner, location, &manifests.0, options);
     py.detach(|| block_on(written)).map_err(raise)
 }
 
@@ -124,7 +124,7 @@ fn filter_manifests(
     let codec = WriteOptions::codec_of(&properties).map_err(raise)?;
     let options = WriteOptions { location_prefix, first_index, format_version, snapshot_id, codec };
     let (manifests, paths) = (&manifests.0, &deleted_paths.0);
-    let filtered = manifest_io::filter_manifests(&io.inner, manifests, paths, types, &options);
+    let filtered = manifests::filter_manifests(&io.inner, manifests, paths, types, &options);
     let inner = py.detach(|| block_on(filtered)).map_err(raise)?;
     Ok(FilteredManifests { inner })
 }
@@ -132,7 +132,7 @@ fn filter_manifests(
 /// Manifests after some files were removed from them.
 #[pyclass(frozen, module = "icefloe._core")]
 struct FilteredManifests {
-    inner: manifest_io::FilteredManifests,
+    inner: manifests::FilteredManifests,
 }
 
 #[pymethods]
@@ -180,7 +180,7 @@ fn merge_manifests<'py>(
     let codec = WriteOptions::codec_of(&properties).map_err(raise)?;
     let options = WriteOptions { location_prefix, first_index, format_version, snapshot_id, codec };
     let merge = MergeOptions { target_size_bytes, min_count_to_merge };
-    let merged = manifest_io::merge_manifests(&io.inner, &manifests.0, merge, types, &options);
+    let merged = manifests::merge_manifests(&io.inner, &manifests.0, merge, types, &options);
     batch_out(py, &py.detach(|| block_on(merged)).map_err(raise)?)
 }
 

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use icefloe_engine::plan::{self, Packing, PlanRequest, TableContext};
-use icefloe_engine::scan::{BatchSize, DeleteFile, Scan, ScanOptions, ScanReader, ScanTask};
+use icefloe_engine::formats::BatchSize;
+use icefloe_engine::plan::{self, Packing, PlanRequest};
+use icefloe_engine::scan::{DeleteFile, Scan, ScanOptions, ScanReader, ScanTask};
+use icefloe_engine::table::TableContext;
 use icefloe_format::spec::Schema;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;

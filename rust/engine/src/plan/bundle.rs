@@ -10,9 +10,9 @@ use icefloe_format::predicate::{
     to_unbound_json,
 };
 
-use super::context::TableContext;
 use super::filter::{ScanFilter, SpecFilter};
 use super::residuals::{self, Residuals};
+use crate::table::TableContext;
 
 const DATA: i32 = 0;
 const ADDED: i32 = 1;

@@ -12,11 +12,11 @@ use icefloe_format::Error as FormatError;
 use icefloe_format::delete::{DeleteIndex, DeleteRuns, TableFacts, delete_runs_type};
 use icefloe_format::spec::PrimitiveType;
 
-use super::context::TableContext;
 use super::counters::PlanCounters;
 use super::entries::{PlannedEntries, invalid};
 use super::residuals;
 use crate::error::Result;
+use crate::table::TableContext;
 
 /// Columns of the deletes batch, and the entry columns that they are.
 const COLUMNS: [(&str, &str); 10] = [

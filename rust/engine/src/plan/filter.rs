@@ -8,8 +8,8 @@ use icefloe_format::predicate::{
 };
 use icefloe_format::spec::{PartitionSpec, StructType};
 
-use super::context::TableContext;
 use crate::error::Result;
+use crate::table::TableContext;
 
 /// A bound filter.
 #[derive(Debug)]

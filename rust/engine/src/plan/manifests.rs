@@ -10,13 +10,13 @@ use icefloe_format::Error as FormatError;
 use icefloe_format::manifest::decode_manifest_list;
 use icefloe_format::predicate::{ManifestSummaries, evaluate_inclusive};
 
-use super::context::TableContext;
 use super::counters::PlanCounters;
 use super::filter::ScanFilter;
 use super::request::PlanRequest;
 use crate::error::{Error, Result};
-use crate::manifest_io::{absolute_list, header_spec_id};
+use crate::manifests::{absolute_list, header_spec_id};
 use crate::store::FileIo;
+use crate::table::TableContext;
 
 const DELETES: i32 = 1;
 const WHAT: &str = "the manifest list";

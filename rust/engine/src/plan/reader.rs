@@ -18,17 +18,17 @@ use icefloe_format::manifest::{
 
 use super::bundle::{Part, PlannedBundle};
 use super::cache::PlanCache;
-use super::context::TableContext;
 use super::early_bytes::EarlyBytes;
 use super::entries::{PlannedEntries, compact};
 use super::filter::{ScanFilter, SpecFilter};
 use super::kept_parts::PartKey;
 use super::manifests::ManifestToRead;
 use crate::error::{Error, Result};
-use crate::manifest_io::decode_in_runs;
+use crate::manifests::decode_in_runs;
 use crate::runtime::default_threads;
 use crate::runtime::executor::compute;
 use crate::store::{FileIo, absolute_entries};
+use crate::table::TableContext;
 
 /// Units of work in flight per thread: one is fetched while another is decoded.
 const IN_FLIGHT_PER_THREAD: usize = 2;

@@ -7,16 +7,16 @@ use arrow_schema::{ArrowError, SchemaRef};
 use icefloe_format::Error as FormatError;
 use icefloe_format::spec::{ArrowOptions, Schema, schema_to_arrow};
 
-use super::batch_size::BatchSize;
-use super::data_format::DataFormat;
-use super::delete_files::DeleteFiles;
-use super::pipeline::{Flight, Pipeline, Step};
 use super::task::{DeleteFile, ScanTask};
 use super::work::{ScanWork, shared_residuals};
+use crate::deletes::files::DeleteFiles;
 use crate::error::{Error, Result};
-use crate::plan::TableContext;
+use crate::formats::batch_size::BatchSize;
+use crate::formats::data_format::DataFormat;
+use crate::pipeline::{Flight, Pipeline, Step};
 use crate::runtime::{CHECK_EVERY, default_threads};
 use crate::store::FileIo;
+use crate::table::TableContext;
 
 /// Threads that read remote files, at least, where not all is read ahead: while some wait, others decode. Each holds a
 /// unit in memory.
@@ -103,11 +103,11 @@ impl Scan {
         Arc::clone(&self.schema)
     }
 
-    pub(super) fn work(&self) -> &Arc<ScanWork> {
+    pub(crate) fn work(&self) -> &Arc<ScanWork> {
         &self.work
     }
 
-    pub(super) fn flight(&self) -> Flight {
+    pub(crate) fn flight(&self) -> Flight {
         let waiting = self.work.batch_size.bytes.saturating_mul(WAITING_BATCHES);
         let waiting = usize::try_from(waiting).unwrap_or(usize::MAX);
         let bytes = self.threads.saturating_mul(waiting);

@@ -8,18 +8,18 @@ use arrow_array::RecordBatch;
 use icefloe_format::predicate::{BoundPredicate, Predicate, bind, parse_json};
 use icefloe_format::spec::{Datum, Schema, Transform, partition_from_json};
 
-use super::batch_size::BatchSize;
-use super::data_format::{DataFormat, DataUnit};
-use super::delete_files::DeleteFiles;
-use super::marked_rows::{Wanted, wanted};
-use super::metadata_columns::{DELETED_ID, PARTITION_ID};
-use super::pipeline::Work;
-use super::request::{FileRequest, RowDeletes};
-use super::source::Opening;
 use super::task::ScanTask;
+use crate::bytes::data_file::Opening;
+use crate::deletes::files::DeleteFiles;
+use crate::deletes::marked_rows::{Wanted, wanted};
 use crate::error::Result;
-use crate::plan::TableContext;
+use crate::formats::batch_size::BatchSize;
+use crate::formats::data_format::{DataFormat, DataUnit};
+use crate::pipeline::Work;
+use crate::resolve::metadata_columns::{DELETED_ID, PARTITION_ID};
+use crate::resolve::request::{FileRequest, RowDeletes};
 use crate::store::FileIo;
+use crate::table::TableContext;
 
 /// Everything a scan reads from.
 #[derive(Clone)]
@@ -29,7 +29,7 @@ pub(crate) struct ScanWork {
     pub(crate) projection: Schema,
     pub(crate) tasks: Vec<ScanTask>,
     /// Those of [`shared_residuals`].
-    pub(super) residuals: HashMap<usize, Result<BoundPredicate>>,
+    pub(crate) residuals: HashMap<usize, Result<BoundPredicate>>,
     pub(crate) deletes: Arc<DeleteFiles>,
     pub(crate) batch_size: BatchSize,
     pub(crate) limit: Option<usize>,
@@ -70,7 +70,7 @@ impl Work for Arc<ScanWork> {
 impl ScanWork {
     /// The work as the calling process can do it. In a forked child nobody ends what a thread of the parent
     /// had begun to load, so there it is a copy, which loads that itself.
-    pub(super) fn of_this_process(self: &Arc<Self>) -> Arc<Self> {
+    pub(crate) fn of_this_process(self: &Arc<Self>) -> Arc<Self> {
         let process_id = std::process::id();
         if self.process_id == process_id {
             return Arc::clone(self);
@@ -97,7 +97,7 @@ impl ScanWork {
     ///
     /// # Errors
     /// Where the partition tuple or the residual cannot be read.
-    pub(super) fn request<'a>(
+    pub(crate) fn request<'a>(
         &'a self,
         task: &'a ScanTask,
         opening: Option<Opening>,
@@ -157,7 +157,7 @@ impl ScanWork {
 }
 
 /// The residuals that several tasks share, bound once, by their places in memory.
-pub(super) fn shared_residuals(
+pub(crate) fn shared_residuals(
     tasks: &[ScanTask],
     context: &TableContext,
 ) -> HashMap<usize, Result<BoundPredicate>> {

@@ -1,0 +1,163 @@
+//! The bytes of one data file, for one decoding thread.
+
+use std::io::{BufReader, ErrorKind, Read};
+use std::ops::Range;
+
+use bytes::Bytes;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::reader::{ChunkReader, Length};
+
+use super::fetch::Fetch;
+use super::local::{FromOffset, LocalFile};
+use super::remote::{RemoteFile, RemoteOn, TAIL_BYTES};
+use crate::error::Error;
+use crate::store::FileIo;
+
+/// An open data file.
+#[derive(Debug, Clone)]
+pub(crate) enum DataFile {
+    /// A page is read straight into the buffer that it is decoded from.
+    Local(LocalFile),
+    /// What will be needed is read ahead.
+    Remote(RemoteFile),
+}
+
+/// The end of a file on its way.
+#[derive(Debug)]
+pub(crate) struct Opening(Fetch<RemoteFile>);
+
+impl Opening {
+    /// The most bytes that it holds.
+    pub(crate) const BYTES: usize = TAIL_BYTES as usize;
+
+    /// Send for the end of a file, if a network is between; what fails is told where the file is opened.
+    pub(crate) fn of(io: &FileIo, location: &str) -> Option<Self> {
+        let Ok(None) = io.local_path(location) else { return None };
+        Fetch::start(RemoteFile::opened(io.clone(), location.to_owned())).ok().map(Self)
+    }
+
+    /// Whether opening the file takes no more time.
+    pub(crate) fn has_come(&self) -> bool {
+        self.0.has_come()
+    }
+}
+
+impl DataFile {
+    /// As [`DataFile::open`], with what is on its way already.
+    ///
+    /// # Errors
+    /// As for [`DataFile::open`].
+    pub(crate) fn opened(
+        opening: Option<Opening>,
+        io: &FileIo,
+        location: &str,
+    ) -> crate::Result<Self> {
+        match opening {
+            Some(Opening(end)) => end.wait().map(Self::Remote),
+            None => Self::open(io, location),
+        }
+    }
+
+    /// Open a file by its location.
+    ///
+    /// # Errors
+    /// [`Error::Missing`], [`Error::Storage`], and those of [`FileIo::local_path`].
+    pub(crate) fn open(io: &FileIo, location: &str) -> crate::Result<Self> {
+        let Some(path) = io.local_path(location)? else {
+            return RemoteFile::open(io, location).map(Self::Remote);
+        };
+        LocalFile::open(&path)
+            .map(Self::Local)
+            .map_err(|error| Error::of_system(io.absolute(location), &error))
+    }
+
+    /// The same file for one decoding thread, which will read the ranges that `stages` tells, those of
+    /// a stage together; with `passing` it drops what it reads before it reads more.
+    pub(crate) fn again(
+        &self,
+        passing: bool,
+        stages: impl FnOnce() -> Vec<Vec<Range<u64>>>,
+    ) -> Self {
+        match self {
+            Self::Local(local) => Self::Local(local.again(passing)),
+            Self::Remote(remote) => Self::Remote(remote.ahead(stages())),
+        }
+    }
+
+    /// The same file with the same bytes, for another thread.
+    pub(crate) fn apart(&self) -> Self {
+        match self {
+            Self::Local(local) => Self::Local(local.clone()),
+            Self::Remote(remote) => Self::Remote(remote.apart()),
+        }
+    }
+
+    /// Send for what will be read first, unless it is more than `most` bytes; how many it is that nobody had
+    /// sent for.
+    pub(crate) fn begin(&self, most: usize) -> Option<usize> {
+        match self {
+            Self::Local(_) => Some(0),
+            Self::Remote(remote) => remote.begin(most),
+        }
+    }
+
+    /// The failure of storage that a decoder met and may have made another error of.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        match self {
+            Self::Local(_) => None,
+            Self::Remote(remote) => remote.failure().cloned(),
+        }
+    }
+}
+
+impl Length for DataFile {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Local(file) => file.len(),
+            Self::Remote(file) => file.len(),
+        }
+    }
+}
+
+impl ChunkReader for DataFile {
+    type T = ReadOn;
+
+    fn get_read(&self, start: u64) -> Result<Self::T> {
+        Ok(match self {
+            Self::Local(file) => ReadOn::Local(file.read_on(start)),
+            Self::Remote(file) => ReadOn::Remote(file.read_on(start)),
+        })
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        let whole = self.len();
+        if start.checked_add(length as u64).filter(|end| *end <= whole).is_none() {
+            return Err(ParquetError::EOF(format!(
+                "{length} bytes at {start} lie beyond the end of the file at {whole}"
+            )));
+        }
+        match self {
+            Self::Local(file) => file.bytes(start, length).map_err(|error| match error.kind() {
+                ErrorKind::UnexpectedEof => ParquetError::EOF(format!("{length} bytes at {start}")),
+                _ => error.into(),
+            }),
+            Self::Remote(file) => file.bytes(start..start + length as u64),
+        }
+    }
+}
+
+/// Reads on from an offset.
+#[derive(Debug)]
+pub(crate) enum ReadOn {
+    Local(BufReader<FromOffset>),
+    Remote(RemoteOn),
+}
+
+impl Read for ReadOn {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match self {
+            Self::Local(reader) => reader.read(buffer),
+            Self::Remote(reader) => reader.read(buffer),
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The bytes of a data file behind a network: few requests, each for much.
+
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use bytes::Bytes;
+use object_store::OBJECT_STORE_COALESCE_DEFAULT as NEAR_BYTES;
+use parquet::errors::{ParquetError, Result};
+
+use super::fetch::Fetch;
+use crate::error::Error;
+use crate::runtime::block_on;
+use crate::store::FileIo;
+
+/// Read with the first request: the footer and page indexes of most files, and small files whole.
+pub(crate) const TAIL_BYTES: u64 = 256 << 10;
+/// Read at least, where nothing told what will be needed.
+const BLOCK_BYTES: u64 = 64 << 10;
+
+/// A data file of a remote store.
+#[derive(Debug, Clone)]
+pub(crate) struct RemoteFile {
+    io: FileIo,
+    location: Arc<str>,
+    length: u64,
+    tail: Bytes,
+    stages: Arc<Vec<Stage>>,
+    failure: Arc<OnceLock<Error>>,
+}
+
+/// Ranges that are read together, when the first of them is asked for or before.
+#[derive(Debug)]
+struct Stage {
+    /// In the order in which they begin.
+    ranges: Vec<Range<u64>>,
+    sent_for: Mutex<SentFor>,
+    bytes: OnceLock<crate::Result<Vec<Bytes>>>,
+}
+
+/// Who sent for the bytes of a stage.
+#[derive(Debug, Default)]
+enum SentFor {
+    #[default]
+    Nobody,
+    Ahead(Fetch<Vec<Bytes>>),
+    /// Who needs them, and waits.
+    Now,
+}
+
+impl RemoteFile {
+    pub(crate) fn open(io: &FileIo, location: &str) -> crate::Result<Self> {
+        block_on(Self::opened(io.clone(), location.to_owned()))
+    }
+
+    /// Read the end of a file.
+    pub(crate) async fn opened(io: FileIo, location: String) -> crate::Result<Self> {
+        let (tail, length) = io.tail(&location, TAIL_BYTES).await?;
+        if tail.len() as u64 > length {
+            let reason = format!("{} bytes at the end of {length}", tail.len());
+            return Err(Error::Storage { location, reason });
+        }
+        let (stages, failure) = Default::default();
+        Ok(Self { io, location: location.into(), length, tail, stages, failure })
+    }
+
+    /// The same file, with what will be read of it.
+    pub(crate) fn ahead(&self, stages: Vec<Vec<Range<u64>>>) -> Self {
+        let tail_start = self.tail_start();
+        let stages = stages.into_iter().map(|mut ranges| {
+            ranges.retain(|range| range.start < tail_start && range.end <= self.length);
+            ranges.sort_unstable_by_key(|range| range.start);
+            Stage { ranges, sent_for: Mutex::default(), bytes: OnceLock::new() }
+        });
+        Self { stages: Arc::new(stages.collect()), failure: Arc::default(), ..self.clone() }
+    }
+
+    /// The same file with the same bytes, and with failures of its own.
+    pub(crate) fn apart(&self) -> Self {
+        Self { failure: Arc::default(), ..self.clone() }
+    }
+
+    /// Send for what will be read first, unless it is more than `most` bytes; how many it is that nobody had
+    /// sent for.
+    pub(crate) fn begin(&self, most: usize) -> Option<usize> {
+        let Some(stage) = self.stages.first() else { return Some(0) };
+        let mut sent_for = stage.sent_for.lock().unwrap_or_else(PoisonError::into_inner);
+        if stage.ranges.is_empty() || !matches!(*sent_for, SentFor::Nobody) {
+            return Some(0);
+        }
+        let bytes = usize::try_from(fetched_bytes(&stage.ranges)).unwrap_or(usize::MAX);
+        if bytes > most {
+            return None;
+        }
+        let (io, location, ranges) = (self.io.clone(), self.location.clone(), stage.ranges.clone());
+        // Without it the thread that needs the bytes sends for them itself.
+        if let Ok(fetch) = Fetch::start(async move { io.read_ranges(&location, &ranges).await }) {
+            *sent_for = SentFor::Ahead(fetch);
+        }
+        Some(bytes)
+    }
+
+    /// The first failure of storage that this and its clones met: a decoder may pass its text on, not the error.
+    pub(crate) fn failure(&self) -> Option<&Error> {
+        self.failure.get()
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.length
+    }
+
+    /// The bytes of a range within the file.
+    pub(crate) fn bytes(&self, range: Range<u64>) -> Result<Bytes> {
+        if let Some((bytes, start)) = self.known(range.start)?
+            && range.end - start <= bytes.len() as u64
+        {
+            return Ok(bytes.slice(within(range.start - start)..within(range.end - start)));
+        }
+        self.read(range)
+    }
+
+    /// Reads on from an offset.
+    pub(crate) fn read_on(&self, start: u64) -> RemoteOn {
+        RemoteOn { file: self.clone(), offset: start, known: Bytes::new() }
+    }
+
+    /// Some of what is there from an offset on, without another request if any of it is known; empty at the end.
+    fn some(&self, start: u64) -> Result<Bytes> {
+        match self.known(start)? {
+            Some((bytes, from)) => Ok(bytes.slice(within(start - from)..)),
+            None if start >= self.length => Ok(Bytes::new()),
+            None => self.read(start..self.length.min(start.saturating_add(BLOCK_BYTES))),
+        }
+    }
+
+    /// The known bytes that an offset is among, and where they begin.
+    fn known(&self, offset: u64) -> Result<Option<(Bytes, u64)>> {
+        let tail_start = self.tail_start();
+        if (tail_start..self.length).contains(&offset) {
+            return Ok(Some((self.tail.clone(), tail_start)));
+        }
+        for stage in self.stages.iter() {
+            let before = stage.ranges.partition_point(|range| range.start <= offset);
+            let Some(index) = before.checked_sub(1) else { continue };
+            let start = match stage.ranges.get(index) {
+                Some(range) if range.contains(&offset) => range.start,
+                _ => continue,
+            };
+            let bytes = stage.bytes.get_or_init(|| self.come(stage)).as_ref();
+            let bytes = bytes.map_err(|error| self.failed(error.clone()))?;
+            return Ok(bytes.get(index).map(|found| (found.clone(), start)));
+        }
+        Ok(None)
+    }
+
+    fn come(&self, stage: &Stage) -> crate::Result<Vec<Bytes>> {
+        let mut sent_for = stage.sent_for.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *sent_for, SentFor::Now);
+        drop(sent_for);
+        let SentFor::Ahead(fetch) = before else { return self.fetch(&stage.ranges) };
+        fetch.wait()
+    }
+
+    fn read(&self, range: Range<u64>) -> Result<Bytes> {
+        let found = self.fetch(std::slice::from_ref(&range));
+        let mut found = found.map_err(|error| self.failed(error))?;
+        Ok(found.pop().unwrap_or_default())
+    }
+
+    fn fetch(&self, ranges: &[Range<u64>]) -> crate::Result<Vec<Bytes>> {
+        block_on(self.io.read_ranges(&self.location, ranges))
+    }
+
+    fn failed(&self, error: Error) -> ParquetError {
+        ParquetError::External(Box::new(self.failure.get_or_init(|| error).clone()))
+    }
+
+    fn tail_start(&self) -> u64 {
+        self.length - self.tail.len() as u64
+    }
+}
+
+/// Reads on from an offset, block by block where nothing told what will be needed.
+#[derive(Debug)]
+pub(crate) struct RemoteOn {
+    file: RemoteFile,
+    offset: u64,
+    known: Bytes,
+}
+
+impl Read for RemoteOn {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.known.is_empty() {
+            self.known = self.file.some(self.offset).map_err(carried)?;
+        }
+        let count = self.known.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&self.known.split_to(count));
+        self.offset += count as u64;
+        Ok(count)
+    }
+}
+
+/// What failed, as the decoder carries it.
+fn carried(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(source) => io::Error::other(source),
+        error => io::Error::other(error),
+    }
+}
+
+/// How many bytes come when ranges (in the order in which they begin) are read together: what lies between near
+/// ones, too.
+fn fetched_bytes(ranges: &[Range<u64>]) -> u64 {
+    let (mut total, mut end) = (0, None);
+    for range in ranges {
+        let from = end.filter(|end| range.start.saturating_sub(*end) <= NEAR_BYTES);
+        let from = from.unwrap_or(range.start);
+        total += range.end.saturating_sub(from);
+        end = end.max(Some(range.end));
+    }
+    total
+}
+
+/// An offset within bytes that are in memory.
+fn within(offset: u64) -> usize {
+    usize::try_from(offset).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+
+    /// The address of a server of one file, which answers requests for a part of it.
+    fn serve(content: Vec<u8>) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}/file", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for connection in listener.incoming() {
+                let mut connection = connection.unwrap();
+                let lines = BufReader::new(&connection).lines().map(|line| line.unwrap());
+                let lines: Vec<_> = lines.take_while(|line| !line.is_empty()).collect();
+                let range = lines.iter().find_map(|line| line.split_once("bytes=")).unwrap().1;
+                let (first, last) = range.trim().split_once('-').unwrap();
+                let last: usize = last.parse().unwrap();
+                let part = match first.parse::<usize>() {
+                    Ok(first) => first..last + 1,
+                    Err(_) => content.len() - last..content.len(),
+                };
+                let head = format!(
+                    "HTTP/1.1 206 So\r\nContent-Length: {}\r\nContent-Range: bytes {}-{}/{}\r\n\
+                     Last-Modified: Wed, 21 Oct 2015 07:28:00 GMT\r\nConnection: close\r\n\r\n",
+                    part.len(),
+                    part.start,
+                    part.end - 1,
+                    content.len()
+                );
+                connection.write_all(head.as_bytes()).unwrap();
+                connection.write_all(&content[part]).unwrap();
+            }
+        });
+        address
+    }
+
+    #[test]
+    fn what_lies_between_near_ranges_comes_too() {
+        let far = 3 * NEAR_BYTES;
+        assert_eq!(fetched_bytes(&[]), 0);
+        assert_eq!(fetched_bytes(&[10..20, 25..30, 27..28]), 20);
+        assert_eq!(fetched_bytes(&[10..20, far..far + 5, far + 7..far + 9]), 19);
+    }
+
+    #[test]
+    fn reading_goes_on_where_the_first_block_ends() {
+        let content: Vec<u8> = (0..500_000_u32).map(|n| (n % 251) as u8).collect();
+        let io = FileIo::new(std::iter::empty());
+        let file = RemoteFile::open(&io, &serve(content.clone())).unwrap();
+        let mut found = Vec::new();
+        file.read_on(1_000).read_to_end(&mut found).unwrap();
+        assert!(found == content[1_000..]);
+    }
+}

@@ -1,0 +1,131 @@
+//! Rows by what happens to them: those that delete files delete, told by a column or returned alone.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use icefloe_format::Error as FormatError;
+use icefloe_format::delete::{KeyedColumns, deleted_rows};
+use icefloe_format::predicate::Predicate;
+use icefloe_format::spec::{NestedField, PrimitiveType, Schema, Type};
+use roaring::RoaringTreemap;
+
+use super::files::{DeleteFiles, KeySet};
+use crate::error::Result;
+use crate::formats::batch_size::BatchSize;
+use crate::formats::data_format::DataFormat;
+use crate::resolve::metadata_columns::POSITION_ID;
+use crate::resolve::prune::{prune, values_at};
+use crate::resolve::request::{FileRequest, RowDeletes};
+use crate::scan::task::ScanTask;
+
+/// What has to become of a file's rows.
+pub(crate) enum Wanted {
+    /// Those that are not deleted, as ever.
+    Kept,
+    /// No row at all.
+    Nothing,
+    /// Those at other positions than `dropped`; `_deleted` is true at the positions `marked`.
+    Told { dropped: RoaringTreemap, marked: RoaringTreemap },
+}
+
+/// Find out what has to become of a task's rows. With `told` there is a column `_deleted`; then rows that are
+/// deleted are returned, and if the task has marks those that the marks delete. Without it marks return only
+/// the rows that they delete, of those that the deletes leave.
+///
+/// # Errors
+/// Those of reading delete files and the keys of the data file; `InvalidArgument` for a task with marks whose
+/// row count is unknown.
+pub(crate) fn wanted(
+    (task, told): (&ScanTask, bool),
+    request: &FileRequest<'_>,
+    files: &Arc<DeleteFiles>,
+) -> Result<Wanted> {
+    let positions =
+        |numbers: &[Range<usize>]| deleted_positions(request, &task.file_format, (files, numbers));
+    let Some(marks) = &task.marks else {
+        if !told || task.deletes.is_empty() {
+            return Ok(Wanted::Kept);
+        }
+        let marked = positions(&task.deletes)?;
+        return Ok(Wanted::Told { dropped: RoaringTreemap::new(), marked });
+    };
+    let dropped = positions(&task.deletes)?;
+    let marked = positions(marks)? - &dropped;
+    if told {
+        return Ok(Wanted::Told { dropped, marked });
+    }
+    if marked.is_empty() {
+        return Ok(Wanted::Nothing);
+    }
+    let rows = u64::try_from(task.record_count).map_err(|_| {
+        FormatError::invalid("files", "a task with marks needs the file's record count")
+    })?;
+    let mut others = RoaringTreemap::new();
+    others.insert_range(0..rows);
+    Ok(Wanted::Told { dropped: others - &marked, marked })
+}
+
+/// The positions of the rows that some delete files delete, by position or by key.
+fn deleted_positions(
+    request: &FileRequest<'_>,
+    file_format: &str,
+    (files, numbers): (&Arc<DeleteFiles>, &[Range<usize>]),
+) -> Result<RoaringTreemap> {
+    let file = (request.location, request.record_count);
+    let mut all = files.positions(file, numbers)?.unwrap_or_default();
+    for set in files.key_sets(numbers)? {
+        let schema = located_keys(&set);
+        let keys = FileRequest {
+            identities: request.identities.clone(),
+            partition: HashMap::new(),
+            projection: &schema,
+            string_views: true,
+            residual: Predicate::AlwaysTrue,
+            deletes: RowDeletes::None,
+            marked: None,
+            opening: Cell::default(),
+            ..*request
+        };
+        for unit in DataFormat::of(file_format, request.location)?.open(&keys)? {
+            let mut outcome = Ok(());
+            unit.decode(BatchSize::PASSING, None, &mut |batch| {
+                outcome = add_positions(&mut all, &set, &schema, &batch);
+                outcome.is_ok()
+            })?;
+            outcome?;
+        }
+    }
+    Ok(all)
+}
+
+/// The columns of the keys, then `_pos`.
+fn located_keys(set: &KeySet) -> Schema {
+    let mut fields = prune(&set.schema, &set.field_ids).fields().to_vec();
+    let long = Type::Primitive(PrimitiveType::Long);
+    fields.push(NestedField::required(POSITION_ID, "_pos", long));
+    Schema::new(set.schema.schema_id(), fields, vec![])
+}
+
+fn add_positions(
+    all: &mut RoaringTreemap,
+    set: &KeySet,
+    schema: &Schema,
+    batch: &RecordBatch,
+) -> Result<()> {
+    let paths = set.field_ids.iter().filter_map(|id| schema.position_path(*id));
+    let columns = paths.map(|path| values_at(batch, &path)).collect::<Result<_>>()?;
+    let keyed = KeyedColumns { keys: &set.keys, sources: set.sources.as_ref(), columns };
+    let Some(deleted) = deleted_rows(0..batch.num_rows() as u64, None, &[keyed])? else {
+        return Ok(());
+    };
+    let positions = values_at(batch, &[batch.num_columns().saturating_sub(1)])?;
+    let positions = positions.as_primitive::<Int64Type>().values();
+    let found = deleted.set_indices().filter_map(|row| positions.get(row));
+    all.extend(found.filter_map(|position| u64::try_from(*position).ok()));
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! The formats of data and delete files: each opens a file and cuts it into units that decode to batches.
+
+use arrow_array::RecordBatch;
+
+use super::batch_size::BatchSize;
+use crate::error::{Error, Result};
+use crate::formats::avro::file::{AvroUnit, avro_units};
+use crate::formats::orc::file::{OrcUnit, orc_units};
+use crate::formats::parquet::open::parquet_units;
+use crate::formats::parquet::unit::Unit;
+use crate::resolve::request::FileRequest;
+
+/// A format that files are read in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DataFormat {
+    Parquet,
+    Avro,
+    Orc,
+}
+
+/// Rows of a file that one thread decodes.
+pub(crate) enum DataUnit {
+    Parquet(Unit),
+    Avro(AvroUnit),
+    Orc(Box<OrcUnit>),
+}
+
+impl DataFormat {
+    /// The format by the name that the table's metadata gives it.
+    ///
+    /// # Errors
+    /// `Unsupported` naming the file.
+    pub(crate) fn of(name: &str, location: &str) -> Result<Self> {
+        match name.to_ascii_uppercase().as_str() {
+            "PARQUET" => Ok(Self::Parquet),
+            "AVRO" => Ok(Self::Avro),
+            "ORC" => Ok(Self::Orc),
+            _ => Err(Error::unsupported_in(location, format!("reading {name} files"))),
+        }
+    }
+
+    /// Open a file and cut what is wanted of it into units, in file order.
+    ///
+    /// # Errors
+    /// [`Error::Missing`]; `Corrupt` naming the file; those of resolving columns and of reading deletes.
+    pub(crate) fn open(self, request: &FileRequest<'_>) -> Result<Vec<DataUnit>> {
+        Ok(match self {
+            Self::Parquet => parquet_units(request)?.into_iter().map(DataUnit::Parquet).collect(),
+            Self::Avro => avro_units(request)?.into_iter().map(DataUnit::Avro).collect(),
+            Self::Orc => {
+                orc_units(request)?.into_iter().map(|unit| DataUnit::Orc(Box::new(unit))).collect()
+            }
+        })
+    }
+}
+
+impl DataUnit {
+    /// Send for what decoding reads first, unless it is more than `most` bytes; how many it is that nobody had
+    /// sent for.
+    pub(crate) fn begin(&self, most: usize) -> Option<usize> {
+        match self {
+            Self::Parquet(unit) => unit.begin(most),
+            Self::Avro(_) | Self::Orc(_) => Some(0),
+        }
+    }
+
+    /// Decode the rows that are neither deleted nor filtered out, giving each batch to `emit` until it
+    /// returns false.
+    ///
+    /// # Errors
+    /// `Corrupt` naming the file.
+    pub(crate) fn decode(
+        &self,
+        batch_size: BatchSize,
+        limit: Option<usize>,
+        emit: &mut dyn FnMut(RecordBatch) -> bool,
+    ) -> Result<()> {
+        match self {
+            Self::Parquet(unit) => unit.decode(batch_size, limit, emit),
+            Self::Avro(unit) => unit.decode(batch_size.rows, limit, emit),
+            Self::Orc(unit) => unit.decode(batch_size.rows, limit, emit),
+        }
+    }
+}

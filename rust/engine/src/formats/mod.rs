@@ -1,0 +1,13 @@
+//! The formats of data and delete files: each opens a file and cuts it into units that decode to batches.
+
+pub(crate) mod avro;
+pub(crate) mod batch_size;
+pub(crate) mod bounds;
+pub(crate) mod data_format;
+pub(crate) mod orc;
+pub(crate) mod parquet;
+pub(crate) mod row_counts;
+pub(crate) mod whole_rows;
+
+pub use batch_size::BatchSize;
+pub use orc::reader::{OrcDecoder, OrcReader, register_orc_decoder};

@@ -1,0 +1,6 @@
+//! ORC files: stripes pruned by statistics, decoded by a registered decoder.
+
+pub(crate) mod file;
+pub(crate) mod footer;
+pub(crate) mod reader;
+pub(crate) mod stripes;

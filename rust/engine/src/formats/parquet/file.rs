@@ -1,0 +1,172 @@
+//! One Parquet file: its footer read, its columns resolved.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_schema::{ArrowError, DataType, Field};
+use icefloe_format::spec::{NestedField, PrimitiveType, Type};
+use parquet::arrow::RowNumber;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use roaring::RoaringTreemap;
+
+use super::encrypted::ends_encrypted;
+use super::page_index::IndexedPages;
+use crate::bytes::data_file::DataFile;
+use crate::error::{Error, Result};
+use crate::formats::row_counts::check_footer;
+use crate::resolve::columns::{BatchPlan, decoded_schema, element_field, map_fields};
+use crate::resolve::file_columns::FileColumn;
+use crate::resolve::key_tests::KeyTests;
+use crate::resolve::request::FileRequest;
+use crate::resolve::row_filter::RowTest;
+use crate::runtime::catch_panic;
+
+pub(crate) const WHAT: &str = "the Parquet file";
+
+/// A file's footer, and its schema as Arrow sees it.
+#[derive(Debug)]
+pub(crate) struct Footer {
+    pub(crate) location: String,
+    pub(crate) metadata: Arc<ParquetMetaData>,
+    pub(crate) source: DataFile,
+    natural: ArrowReaderMetadata,
+}
+
+/// A file ready to decode.
+pub(crate) struct OpenFile {
+    pub(crate) location: String,
+    pub(crate) source: DataFile,
+    pub(crate) reader: ArrowReaderMetadata,
+    pub(crate) output: BatchPlan,
+    pub(crate) tests: Vec<RowTest>,
+    pub(crate) keys: Option<KeyTests>,
+    pub(crate) deleted: Option<RoaringTreemap>,
+}
+
+impl Footer {
+    /// Read a file's footer and compare its row count with what metadata says; a negative count is unknown.
+    ///
+    /// # Errors
+    /// [`Error::Missing`]; `Corrupt` naming the file.
+    pub(crate) fn read(request: &FileRequest<'_>) -> Result<Self> {
+        guarded(request.location, || Self::parse(request))
+    }
+
+    fn parse(request: &FileRequest<'_>) -> Result<Self> {
+        let (location, record_count) = (request.location, request.record_count);
+        let source = request.file()?;
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(&source);
+        let metadata = metadata.map_err(|error| match ends_encrypted(&source) {
+            true => Error::unsupported_in(location, "reading encrypted Parquet files"),
+            false => match decimal_beyond_parquet(request.context.schema.fields()) {
+                Some(field) if error.to_string().contains("DECIMAL") => Error::unsupported_in(
+                    location,
+                    format!(
+                        "reading column {} of type {} in Parquet",
+                        field.name, field.field_type
+                    ),
+                ),
+                _ => parquet_error(location, error),
+            },
+        })?;
+        check_footer(location, &metadata, record_count)?;
+        let metadata = Arc::new(metadata);
+        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let natural = ArrowReaderMetadata::try_new(Arc::clone(&metadata), options)
+            .map_err(|error| parquet_error(location, error))?;
+        Ok(Self { location: location.to_owned(), metadata, natural, source })
+    }
+
+    /// The file's columns as Arrow fields.
+    pub(crate) fn schema(&self) -> &arrow_schema::Schema {
+        self.natural.schema()
+    }
+
+    /// What the decoder needs to know to serve these plans over the row groups whose pages are told.
+    ///
+    /// # Errors
+    /// `Corrupt` naming the file.
+    pub(crate) fn reader<'a>(
+        &self,
+        columns: &[FileColumn],
+        plans: impl Iterator<Item = &'a BatchPlan> + Clone,
+        pages: IndexedPages<'_>,
+    ) -> Result<ArrowReaderMetadata> {
+        let decoded: HashMap<usize, DataType> = plans
+            .clone()
+            .flat_map(|plan| plan.decoded.iter().map(|(leaf, to)| (*leaf, to.clone())))
+            .collect();
+        let mut options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        if !decoded.is_empty() {
+            let schema = decoded_schema(self.schema(), columns, &decoded);
+            options = options.with_schema(Arc::new(schema));
+        }
+        if plans.clone().any(BatchPlan::needs_positions) {
+            let field = Field::new("_pos", DataType::Int64, false).with_extension_type(RowNumber);
+            options = options
+                .with_virtual_columns(vec![Arc::new(field)])
+                .map_err(|error| parquet_error(&self.location, error))?;
+        }
+        let leaves = plans.flat_map(|plan| plan.leaves.iter().copied()).collect();
+        let metadata = guarded(&self.location, || {
+            let read = pages.read(&self.metadata, &leaves, &self.source);
+            read.map_err(|error| parquet_error(&self.location, error))
+        })?;
+        ArrowReaderMetadata::try_new(metadata, options)
+            .map_err(|error| parquet_error(&self.location, error))
+    }
+}
+
+/// The first field whose type is a decimal with a scale outside 0 to its precision, which Parquet's format excludes.
+fn decimal_beyond_parquet(fields: &[NestedField]) -> Option<NestedField> {
+    fields.iter().find_map(|field| match &field.field_type {
+        Type::Primitive(PrimitiveType::Decimal { precision, scale }) => {
+            let allowed = 0..=i16::from(*precision);
+            (!allowed.contains(&i16::from(*scale))).then(|| field.clone())
+        }
+        Type::Primitive(_) => None,
+        Type::Struct(inner) => decimal_beyond_parquet(&inner.fields),
+        Type::List(list) => decimal_beyond_parquet(&[element_field(list)]),
+        Type::Map(map) => decimal_beyond_parquet(&map_fields(map)),
+    })
+}
+
+/// The Parquet decoder panics on some damaged bytes; to a reader of the file that is damage like any other.
+pub(crate) fn guarded<T>(location: &str, decode: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_panic(decode).unwrap_or_else(|text| {
+        Err(Error::corrupt_file(location, WHAT, format!("decoding it failed: {text}")))
+    })
+}
+
+pub(crate) fn parquet_error(location: &str, error: ParquetError) -> Error {
+    match error {
+        ParquetError::External(source) => external(location, source.as_ref()),
+        ParquetError::NYI(feature) => Error::unsupported_in(location, feature),
+        error => Error::corrupt_file(location, WHAT, error),
+    }
+}
+
+pub(crate) fn arrow_error(location: &str, error: ArrowError) -> Error {
+    match error {
+        ArrowError::ExternalError(source) => external(location, source.as_ref()),
+        error => Error::corrupt_file(location, WHAT, error),
+    }
+}
+
+fn external(location: &str, source: &(dyn std::error::Error + Send + Sync + 'static)) -> Error {
+    if let Some(error) = source.downcast_ref::<Error>() {
+        return match error {
+            Error::Format(source) => Error::in_file(location, source.clone()),
+            error => error.clone(),
+        };
+    }
+    match source.downcast_ref::<std::io::Error>() {
+        Some(error) => match error.get_ref() {
+            Some(source) => external(location, source),
+            None => Error::of_system(location, error),
+        },
+        None => Error::corrupt_file(location, WHAT, source),
+    }
+}

@@ -1,0 +1,16 @@
+//! Parquet files: row groups and pages pruned by statistics, cut into units, decoded.
+
+pub(crate) mod ahead;
+pub(crate) mod bloom;
+pub(crate) mod column_groups;
+pub(crate) mod cut;
+pub(crate) mod encrypted;
+pub(crate) mod file;
+pub(crate) mod open;
+pub(crate) mod page_index;
+pub(crate) mod pages;
+pub(crate) mod row_groups;
+pub(crate) mod row_size;
+pub(crate) mod small_group;
+pub(crate) mod unit;
+pub(crate) mod zstd_pages;

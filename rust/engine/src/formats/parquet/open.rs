@@ -1,0 +1,127 @@
+//! A Parquet file opened for a request: its columns resolved, its row groups and pages pruned and cut into units.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use icefloe_format::predicate::Predicate;
+use parquet::file::metadata::ParquetMetaData;
+
+use super::bloom::that_may_hold;
+use super::cut::{cut, page_starts, part_rows};
+use super::file::{Footer, OpenFile, WHAT};
+use super::page_index::{IndexedPages, asked_leaves};
+use super::pages::{KeptRows, rows_that_might_match};
+use super::row_groups::{in_range, that_might_match};
+use super::row_size::row_bytes;
+use super::unit::Unit;
+use crate::error::Result;
+use crate::resolve::columns::{BatchPlan, FileFacts};
+use crate::resolve::file_columns::{FileColumn, file_columns};
+use crate::resolve::key_tests::KeyTests;
+use crate::resolve::request::FileRequest;
+use crate::resolve::row_filter::RowTest;
+
+/// Open a file and cut the row groups and pages that may hold a wanted row.
+///
+/// # Errors
+/// Those of [`Footer::read`], of resolving columns and of reading deletes.
+pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
+    let footer = Footer::read(request)?;
+    let columns = file_columns(footer.schema(), request.context.name_mapping.as_ref());
+    let facts = parquet_facts(request, &footer, &columns);
+    let output = BatchPlan::new(request.projection, &facts, request.string_views)?;
+    let row_groups = kept_row_groups(request, &footer, &columns)?;
+    let row_groups = that_may_hold(request, &footer, &columns, row_groups)?;
+    let tests = request.tests(&facts)?;
+    let keys = KeyTests::new(
+        request.key_sets()?,
+        (request.projection, &output, request.string_views),
+        &facts,
+        &|bounds| Ok(that_might_match(&footer.metadata, &columns, row_groups.clone(), bounds)?),
+    )?;
+    let plans = std::iter::once(&output).chain(tests.iter().map(RowTest::columns));
+    let plans = plans.chain(keys.iter().flat_map(KeyTests::plans));
+    let asked = asked_leaves(&columns, &request.residual);
+    let pages = IndexedPages { row_groups: &row_groups, asked: &asked };
+    let reader = footer.reader(&columns, plans, pages)?;
+    let metadata = reader.metadata();
+    let kept = rows_that_might_match(metadata, &columns, &row_groups, &request.residual)?;
+    let file = OpenFile {
+        location: request.location.to_owned(),
+        source: footer.source.clone(),
+        reader,
+        output,
+        tests,
+        keys,
+        deleted: request.deleted()?,
+    };
+    Ok(units(&Arc::new(file), &kept))
+}
+
+/// What the footer tells of a file's columns.
+pub(crate) fn parquet_facts<'a>(
+    request: &'a FileRequest<'_>,
+    footer: &'a Footer,
+    columns: &'a [FileColumn],
+) -> FileFacts<'a> {
+    FileFacts {
+        what: WHAT,
+        columns,
+        descriptor: Some(footer.metadata.file_metadata().schema_descr()),
+        location: request.location,
+        spec_id: request.spec_id,
+        identities: &request.identities,
+        partition: &request.partition,
+        deleted: request.marked.as_ref(),
+    }
+}
+
+/// The row groups of the part to read that may hold a wanted row by their statistics.
+///
+/// # Errors
+/// Those of evaluating the residual.
+pub(crate) fn kept_row_groups(
+    request: &FileRequest<'_>,
+    footer: &Footer,
+    columns: &[FileColumn],
+) -> Result<Vec<usize>> {
+    let groups = in_range(&footer.metadata, request.start, request.length);
+    if matches!(request.residual, Predicate::AlwaysTrue) {
+        return Ok(groups);
+    }
+    Ok(that_might_match(&footer.metadata, columns, groups, &request.residual)?)
+}
+
+/// The rows of each row group by their ordinals in the file.
+fn group_rows(metadata: &ParquetMetaData) -> Vec<Range<u64>> {
+    let mut next = 0;
+    let groups = metadata.row_groups().iter().map(|group| {
+        let start: u64 = next;
+        next = start.saturating_add(u64::try_from(group.num_rows()).unwrap_or(0));
+        start..next
+    });
+    groups.collect()
+}
+
+/// Cut the rows of row groups into units, in file order.
+fn units(file: &Arc<OpenFile>, kept: &[KeptRows]) -> Vec<Unit> {
+    let metadata = file.reader.metadata();
+    let rows = group_rows(metadata);
+    let mut units = Vec::new();
+    for kept in kept {
+        let Some(all) = rows.get(kept.row_group) else { continue };
+        let Some(group) = metadata.row_groups().get(kept.row_group) else { continue };
+        let leaves = &file.output.leaves;
+        let pages = page_starts(metadata, kept.row_group, leaves);
+        let part_rows = part_rows(row_bytes(group, leaves));
+        // Where nobody knows which pages hold the rows of a part, it reads the whole row group.
+        let whole = pages.is_empty().then(Arc::default);
+        for part in cut(all.end - all.start, part_rows, &pages) {
+            let kept = kept.within(&part);
+            let Some(rows) = kept.rows() else { continue };
+            let (file, ahead) = (Arc::clone(file), whole.clone().unwrap_or_default());
+            units.push(Unit { file, kept, rows, first_row: all.start, ahead });
+        }
+    }
+    units
+}

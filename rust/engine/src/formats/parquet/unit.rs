@@ -1,0 +1,382 @@
+//! Rows of one Parquet row group: what is cut of a file, and decoded on one thread.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use arrow_array::RecordBatch;
+use icefloe_format::Error as FormatError;
+use icefloe_format::delete::{RowRun, row_runs};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowFilter, RowSelection,
+    RowSelectionPolicy, RowSelector,
+};
+use parquet::basic::Compression;
+use roaring::RoaringTreemap;
+
+use super::ahead::ranges;
+use super::column_groups::{column_groups, side_by_side};
+use super::encrypted::has_encrypted_columns;
+use super::file::{OpenFile, arrow_error, guarded, parquet_error};
+use super::pages::KeptRows;
+use super::row_size::row_bytes;
+use super::small_group::{SmallGroup, levels_of};
+use crate::bytes::data_file::DataFile;
+use crate::error::{Error, Result};
+use crate::formats::batch_size::BatchSize;
+use crate::formats::row_counts::check_row_group;
+use crate::resolve::columns::BatchPlan;
+use crate::resolve::deleted_rows::DeletedRows;
+use crate::resolve::key_tests::KeyTest;
+
+/// Kept and deleted runs of fewer rows than this on average are decoded together and filtered after.
+const SHORT_RUN_ROWS: u64 = 32;
+
+type Builder = ParquetRecordBatchReaderBuilder<DataFile>;
+
+/// Rows of one row group, decoded on one thread.
+pub(crate) struct Unit {
+    pub(crate) file: Arc<OpenFile>,
+    /// Rows of one row group.
+    pub(crate) kept: KeptRows,
+    /// The part of the row group that they reach over.
+    pub(crate) rows: Range<u64>,
+    /// Ordinal in the file of the row group's first row.
+    pub(crate) first_row: u64,
+    /// The file with what will be read of it, shared by the parts that read the same.
+    pub(crate) ahead: Arc<OnceLock<DataFile>>,
+}
+
+impl Unit {
+    /// Decode the rows that are neither deleted nor filtered out.
+    ///
+    /// # Errors
+    /// `Corrupt` naming the file.
+    pub(crate) fn decode(
+        &self,
+        batch_size: BatchSize,
+        limit: Option<usize>,
+        emit: &mut dyn FnMut(RecordBatch) -> bool,
+    ) -> Result<()> {
+        let file = &self.file;
+        let source = self.source();
+        let decoded =
+            guarded(&file.location, || self.decode_rows(source.clone(), (batch_size, limit), emit));
+        decoded.map_err(|error| match source.failure().unwrap_or(error) {
+            Error::InFile { source: FormatError::Corrupt { .. }, .. }
+                if has_encrypted_columns(&file.source) =>
+            {
+                Error::unsupported_in(&file.location, "reading encrypted columns of Parquet files")
+            }
+            other => other,
+        })
+    }
+
+    /// Send for what decoding reads first, unless it is more than `most` bytes; how many it is that nobody had
+    /// sent for.
+    pub(crate) fn begin(&self, most: usize) -> Option<usize> {
+        match &self.file.source {
+            DataFile::Local(_) => Some(0),
+            DataFile::Remote(_) => self.shared().begin(most),
+        }
+    }
+
+    /// The file for the thread that decodes this.
+    fn source(&self) -> DataFile {
+        match &self.file.source {
+            DataFile::Local(_) => self.file.source.again(self.is_compressed(), Vec::new),
+            DataFile::Remote(_) => self.shared().apart(),
+        }
+    }
+
+    fn shared(&self) -> &DataFile {
+        self.ahead.get_or_init(|| self.file.source.again(false, || self.stages()))
+    }
+
+    fn decode_rows(
+        &self,
+        source: DataFile,
+        (batch_size, limit): (BatchSize, Option<usize>),
+        emit: &mut dyn FnMut(RecordBatch) -> bool,
+    ) -> Result<()> {
+        let file = &self.file;
+        let (output, keys) = self.output();
+        let (selection, positions) = self.selection();
+        // What is dropped after decoding is not known to the decoder, whose limit counts it.
+        let most = limit.filter(|_| keys.is_empty() && positions.is_none());
+        let mut deleted = DeletedRows { positions, keys, next: self.first_row + self.rows.start };
+        let mut left = limit.unwrap_or(usize::MAX);
+        let (mut decoded_rows, mut stopped) = (0_u64, limit == Some(0));
+        let mut take = |decoded: RecordBatch| {
+            decoded_rows += decoded.num_rows() as u64;
+            let kept = deleted.drop_from(decoded)?;
+            let batch = output.make(&kept).map_err(|error| arrow_error(&file.location, error))?;
+            // While the batch waits for room, what it was made from takes none.
+            drop(kept);
+            left = left.saturating_sub(batch.num_rows());
+            stopped = !((batch.num_rows() == 0 || emit(batch)) && left > 0);
+            Ok::<bool, Error>(!stopped)
+        };
+        let rows = self.batch_rows(batch_size);
+        if let Some(decoded) = self.small_group(&source, rows, selection.is_some()) {
+            take(decoded)?;
+            return Ok(());
+        }
+        let groups = self.column_groups(output);
+        let [leaves] = groups.as_slice() else {
+            let selection = self.tested(&source, rows, selection)?;
+            let expected = self.row_count(selection.as_ref());
+            self.decode_groups(
+                &groups,
+                &mut |leaves| self.reader(source.clone(), leaves, (rows, most), selection.clone()),
+                &mut take,
+            )?;
+            return match stopped {
+                true => Ok(()),
+                false => {
+                    check_row_group(&file.location, self.kept.row_group, decoded_rows, expected)
+                }
+            };
+        };
+        let expected = self.row_count(selection.as_ref());
+        let reader = self.builder(source, leaves, (rows, most), selection);
+        for decoded in self.built(self.filtered(reader))? {
+            if !take(decoded.map_err(|error| arrow_error(&file.location, error))?)? {
+                break;
+            }
+        }
+        // The decoder does not report how many rows its own filter dropped.
+        match stopped || !file.tests.is_empty() {
+            true => Ok(()),
+            false => check_row_group(&file.location, self.kept.row_group, decoded_rows, expected),
+        }
+    }
+
+    /// All rows of a row group that make one batch and that no test is asked of; `None` where it is not so, or
+    /// where decoding them fails: what follows meets that again and tells of it.
+    fn small_group(
+        &self,
+        source: &DataFile,
+        batch_rows: usize,
+        selected: bool,
+    ) -> Option<RecordBatch> {
+        let output = self.output().0;
+        let fit = u64::try_from(batch_rows).is_ok_and(|most| self.group_rows() <= most);
+        if !fit || selected || !self.file.tests.is_empty() {
+            return None;
+        }
+        let reader = &self.file.reader;
+        let group = SmallGroup::of(reader.metadata(), source, self.kept.row_group, &output.leaves)?;
+        let levels = levels_of(reader, &output.leaves, output.needs_positions()).ok()?;
+        group.decode(&levels).ok()
+    }
+
+    /// Decode some columns of all rows, then the next, and give out batch by batch what belongs together.
+    fn decode_groups(
+        &self,
+        groups: &[BTreeSet<usize>],
+        reader: &mut dyn FnMut(&BTreeSet<usize>) -> Result<ParquetRecordBatchReader>,
+        take: &mut dyn FnMut(RecordBatch) -> Result<bool>,
+    ) -> Result<()> {
+        let failed = |error| arrow_error(&self.file.location, error);
+        let mut parts = Vec::with_capacity(groups.len());
+        for leaves in groups {
+            let decoded: std::result::Result<Vec<_>, _> = reader(leaves)?.collect();
+            parts.push(decoded.map_err(failed)?.into_iter());
+        }
+        while let Some(batches) = parts.iter_mut().map(Iterator::next).collect::<Option<Vec<_>>>() {
+            let decoded = side_by_side(&batches).map_err(failed)?;
+            drop(batches);
+            if !take(decoded)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a filter leaves of a selection, its columns decoded for it alone.
+    fn tested(
+        &self,
+        source: &DataFile,
+        batch_rows: usize,
+        mut selection: Option<(RowSelection, RowSelectionPolicy)>,
+    ) -> Result<Option<(RowSelection, RowSelectionPolicy)>> {
+        for test in &self.file.tests {
+            let leaves = &test.columns().leaves;
+            let reader =
+                self.reader(source.clone(), leaves, (batch_rows, None), selection.clone())?;
+            let passed = reader.map(|decoded| {
+                test.kept(&decoded.map_err(|error| arrow_error(&self.file.location, error))?)
+            });
+            let passed = RowSelection::from_filters(&passed.collect::<Result<Vec<_>>>()?);
+            let rows = match &selection {
+                Some((rows, _)) => rows.and_then(&passed),
+                None => passed,
+            };
+            let runs = rows.iter().count() as u64;
+            let short = (self.rows.end - self.rows.start) / runs.max(1) < SHORT_RUN_ROWS;
+            let policy =
+                if short { RowSelectionPolicy::Mask } else { RowSelectionPolicy::Selectors };
+            selection = Some((rows, policy));
+        }
+        Ok(selection)
+    }
+
+    /// A decoder of some columns, for batches of so many rows, up to a limit.
+    fn reader(
+        &self,
+        source: DataFile,
+        leaves: &BTreeSet<usize>,
+        rows: (usize, Option<usize>),
+        selection: Option<(RowSelection, RowSelectionPolicy)>,
+    ) -> Result<ParquetRecordBatchReader> {
+        self.built(self.builder(source, leaves, rows, selection))
+    }
+
+    fn builder(
+        &self,
+        source: DataFile,
+        leaves: &BTreeSet<usize>,
+        (batch_rows, limit): (usize, Option<usize>),
+        selection: Option<(RowSelection, RowSelectionPolicy)>,
+    ) -> Builder {
+        let file = &self.file;
+        let descriptor = file.reader.parquet_schema();
+        let mut builder = Builder::new_with_metadata(source, file.reader.clone())
+            .with_row_groups(vec![self.kept.row_group])
+            .with_projection(ProjectionMask::leaves(descriptor, leaves.iter().copied()))
+            .with_batch_size(batch_rows);
+        if let Some((selection, policy)) = selection {
+            builder = builder.with_row_selection(selection).with_row_selection_policy(policy);
+        }
+        if let Some(limit) = limit {
+            builder = builder.with_limit(limit);
+        }
+        builder
+    }
+
+    /// A decoder that leaves out the rows which a test drops.
+    fn filtered(&self, builder: Builder) -> Builder {
+        if self.file.tests.is_empty() {
+            return builder;
+        }
+        let descriptor = self.file.reader.parquet_schema();
+        let steps = self.file.tests.iter().map(|test| test.step(descriptor)).collect();
+        builder.with_row_filter(RowFilter::new(steps))
+    }
+
+    fn built(&self, builder: Builder) -> Result<ParquetRecordBatchReader> {
+        builder.build().map_err(|error| parquet_error(&self.file.location, error))
+    }
+
+    /// The columns that are decoded side by side. Row numbers come with every one of them.
+    fn column_groups(&self, output: &BatchPlan) -> Vec<BTreeSet<usize>> {
+        if output.needs_positions() {
+            return vec![output.leaves.clone()];
+        }
+        column_groups(self.file.reader.parquet_schema(), &output.leaves)
+    }
+
+    /// Whether every page is decompressed, and so dropped before the next is read.
+    fn is_compressed(&self) -> bool {
+        let group = self.file.reader.metadata().row_groups().get(self.kept.row_group);
+        let leaves = self.output().0.leaves.iter();
+        let mut columns = leaves.filter_map(|leaf| group?.columns().get(*leaf));
+        columns.all(|column| column.compression() != Compression::UNCOMPRESSED)
+    }
+
+    /// How batches are made of what is decoded, and the deleted keys that rows may have.
+    fn output(&self) -> (&BatchPlan, Vec<&KeyTest>) {
+        let keys =
+            self.file.keys.as_ref().map(|keys| (keys, keys.of_row_group(self.kept.row_group)));
+        match keys {
+            Some((keys, tests)) if !tests.is_empty() => (&keys.output, tests),
+            _ => (&self.file.output, vec![]),
+        }
+    }
+
+    /// The rows to decode and how to leave out the others (`None` for all of the row group), and the deleted
+    /// positions that are among them.
+    fn selection(&self) -> (Option<(RowSelection, RowSelectionPolicy)>, Option<&RoaringTreemap>) {
+        let count = self.rows.end - self.rows.start;
+        let runs = self.runs();
+        let short = count / (runs.len() as u64).max(1) < SHORT_RUN_ROWS;
+        // What a filter leaves of the rows has no positions that could be told from its order.
+        let after = short && self.file.tests.is_empty();
+        let positions = self.file.deleted.as_ref().filter(|_| after);
+        let selected = if positions.is_some() {
+            vec![RowSelector { skip: false, ..skip(count) }]
+        } else {
+            let selector = |run: &RowRun| RowSelector { skip: run.deleted, ..skip(run.row_count) };
+            runs.iter().map(selector).collect()
+        };
+        let total = self.group_rows();
+        if selected.len() == 1 && count == total && !selected.iter().any(|rows| rows.skip) {
+            return (None, positions);
+        }
+        // A mask decodes what it leaves out, too: not worth it where most rows are on pages that are skipped.
+        let mask = short && selected.len() > 1 && self.kept.count() > count / 2;
+        // The decoder left to itself would count the rows of other parts in.
+        let policy = match mask {
+            true => RowSelectionPolicy::Mask,
+            false => RowSelectionPolicy::Selectors,
+        };
+        let mut selectors = vec![skip(self.rows.start)];
+        selectors.extend(selected);
+        selectors.push(skip(total - self.rows.end));
+        (Some((RowSelection::from(selectors), policy)), positions)
+    }
+
+    /// The rows reached over, as runs of those wanted and of those that are deleted or on pages left out.
+    fn runs(&self) -> Vec<RowRun> {
+        let mut runs = Vec::new();
+        let mut next = self.rows.start;
+        for rows in &self.kept.rows {
+            if rows.start > next {
+                runs.push(RowRun { deleted: true, row_count: rows.start - next });
+            }
+            next = rows.end;
+            let (start, row_count) = (self.first_row + rows.start, rows.end - rows.start);
+            match &self.file.deleted {
+                Some(deleted) => runs.extend(row_runs(deleted, start, row_count)),
+                None => runs.push(RowRun { deleted: false, row_count }),
+            }
+        }
+        runs
+    }
+
+    /// What will be read, in the order in which it is found out that it is needed: the columns that rows
+    /// are tested by, then the others, if any row passes.
+    fn stages(&self) -> Vec<Vec<Range<u64>>> {
+        let file = &self.file;
+        let tested = file.tests.iter().flat_map(|test| test.columns().leaves.iter().copied());
+        let tested: BTreeSet<usize> = tested.collect();
+        let others = self.output().0.leaves.difference(&tested).copied().collect();
+        let metadata = file.reader.metadata();
+        let stages =
+            [tested, others].map(|it| ranges(metadata, self.kept.row_group, &self.kept.rows, &it));
+        stages.into_iter().filter(|stage| !stage.is_empty()).collect()
+    }
+
+    /// Rows of a batch: fewer than asked for where they are wide.
+    fn batch_rows(&self, batch_size: BatchSize) -> usize {
+        let group = self.file.reader.metadata().row_groups().get(self.kept.row_group);
+        let row = group.map_or(1, |group| row_bytes(group, &self.output().0.leaves));
+        batch_size.of_rows(row)
+    }
+
+    /// Rows that a selection leaves of the row group.
+    fn row_count(&self, selection: Option<&(RowSelection, RowSelectionPolicy)>) -> u64 {
+        selection.map_or_else(|| self.group_rows(), |(rows, _)| rows.row_count() as u64)
+    }
+
+    fn group_rows(&self) -> u64 {
+        let group = self.file.reader.metadata().row_groups().get(self.kept.row_group);
+        group.and_then(|group| u64::try_from(group.num_rows()).ok()).unwrap_or(self.rows.end)
+    }
+}
+
+fn skip(rows: u64) -> RowSelector {
+    RowSelector { row_count: usize::try_from(rows).unwrap_or(usize::MAX), skip: true }
+}

@@ -1,0 +1,104 @@
+//! Equality deletes of one file, asked of decoded batches.
+//!
+//! Few rows have a deleted key as a rule. So the key columns are decoded beside the wanted ones, and rows
+//! are dropped afterwards: to select rows before decoding costs more than to decode the deleted ones.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_buffer::BooleanBuffer;
+use icefloe_format::delete::{EqualityKeys, KeyedColumns};
+use icefloe_format::predicate::BoundPredicate;
+use icefloe_format::spec::Schema;
+
+use super::columns::{BatchPlan, FileFacts};
+use super::prune::{prune, values_at};
+use crate::deletes::files::KeySet;
+use crate::error::{Error, Result};
+
+/// The key sets that apply to a file.
+pub(crate) struct KeyTests {
+    /// The wanted columns, from batches in which the key columns are decoded too.
+    pub(crate) output: BatchPlan,
+    tests: Vec<KeyTest>,
+}
+
+/// One set of keys and where its columns are.
+pub(crate) struct KeyTest {
+    keys: Arc<EqualityKeys>,
+    sources: Option<BooleanBuffer>,
+    columns: BatchPlan,
+    paths: Vec<Vec<usize>>,
+    /// Row groups that may hold one of the keys.
+    row_groups: Vec<usize>,
+}
+
+impl KeyTests {
+    /// Resolve the columns of key sets beside those of the output; `None` where no row group can hold one
+    /// of their keys. `row_groups_of` tells which may hold a row that satisfies a predicate.
+    ///
+    /// # Errors
+    /// Those of resolving the key columns.
+    pub(crate) fn new(
+        sets: Vec<KeySet>,
+        (projection, output, views): (&Schema, &BatchPlan, bool),
+        facts: &FileFacts<'_>,
+        row_groups_of: &dyn Fn(&BoundPredicate) -> Result<Vec<usize>>,
+    ) -> Result<Option<Self>> {
+        let mut tests = Vec::new();
+        let mut leaves = output.leaves.clone();
+        for set in sets {
+            let row_groups = row_groups_of(&set.bounds)?;
+            if row_groups.is_empty() {
+                continue;
+            }
+            let pruned = prune(&set.schema, &set.field_ids);
+            let paths = set.field_ids.iter().filter_map(|id| pruned.position_path(*id)).collect();
+            let columns = BatchPlan::new(&pruned, facts, true)?;
+            leaves.extend(&columns.leaves);
+            let KeySet { keys, sources, .. } = set;
+            tests.push((pruned, KeyTest { keys, sources, columns, paths, row_groups }));
+        }
+        if tests.is_empty() {
+            return Ok(None);
+        }
+        let output = BatchPlan::beside(projection, facts, views, leaves.clone())?;
+        let tests = tests.into_iter().map(|(schema, test)| test.beside(&schema, facts, &leaves));
+        Ok(Some(Self { output, tests: tests.collect::<Result<_>>()? }))
+    }
+
+    /// Everything that is decoded.
+    pub(crate) fn plans(&self) -> impl Iterator<Item = &BatchPlan> + Clone {
+        std::iter::once(&self.output).chain(self.tests.iter().map(|test| &test.columns))
+    }
+
+    /// The tests that rows of a row group need.
+    pub(crate) fn of_row_group(&self, row_group: usize) -> Vec<&KeyTest> {
+        self.tests.iter().filter(|test| test.row_groups.contains(&row_group)).collect()
+    }
+}
+
+impl KeyTest {
+    fn beside(
+        self,
+        schema: &Schema,
+        facts: &FileFacts<'_>,
+        leaves: &BTreeSet<usize>,
+    ) -> Result<Self> {
+        Ok(Self { columns: BatchPlan::beside(schema, facts, true, leaves.clone())?, ..self })
+    }
+
+    /// The keys beside their columns of a decoded batch.
+    ///
+    /// # Errors
+    /// `Corrupt` where the columns do not become those of the keys.
+    pub(crate) fn keyed(&self, decoded: &RecordBatch) -> Result<KeyedColumns<'_>> {
+        let batch = self.columns.make(decoded).map_err(|error| {
+            Error::from(icefloe_format::Error::corrupt(self.columns.what, error.to_string()))
+        })?;
+        let columns = self.paths.iter().map(|path| values_at(&batch, path));
+        let columns = columns.collect::<Result<_>>()?;
+        Ok(KeyedColumns { keys: &self.keys, sources: self.sources.as_ref(), columns })
+    }
+}

@@ -1,0 +1,14 @@
+//! The columns of a file by field id, and the batches of a projection that its rows become.
+
+pub(crate) mod assemble;
+pub(crate) mod columns;
+pub(crate) mod convert;
+pub(crate) mod deleted_rows;
+pub(crate) mod file_columns;
+pub(crate) mod gather;
+pub(crate) mod keep;
+pub(crate) mod key_tests;
+pub(crate) mod metadata_columns;
+pub(crate) mod prune;
+pub(crate) mod request;
+pub(crate) mod row_filter;

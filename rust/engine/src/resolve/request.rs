@@ -1,0 +1,139 @@
+//! What is wanted of one data or delete file, whatever its format.
+
+use std::cell::Cell;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::sync::Arc;
+
+use icefloe_format::predicate::{BoundPredicate, Predicate};
+use icefloe_format::spec::{Datum, Schema};
+use roaring::RoaringTreemap;
+
+use super::columns::FileFacts;
+use super::row_filter::RowTest;
+use crate::bytes::data_file::{DataFile, Opening};
+use crate::deletes::files::{DeleteFiles, KeySet};
+use crate::error::Result;
+use crate::store::FileIo;
+use crate::table::TableContext;
+
+/// A file and what is wanted of it. A format answers with the units that it cuts the file into.
+pub(crate) struct FileRequest<'a> {
+    pub(crate) io: &'a FileIo,
+    pub(crate) context: &'a TableContext,
+    pub(crate) location: &'a str,
+    /// What of the file is on its way, for who opens it first.
+    pub(crate) opening: Cell<Option<Opening>>,
+    /// Rows of the whole file by the table's metadata; unknown if negative.
+    pub(crate) record_count: i64,
+    /// First byte of the part to read.
+    pub(crate) start: u64,
+    /// Bytes of the part to read.
+    pub(crate) length: u64,
+    pub(crate) spec_id: i32,
+    /// Values of identity-partitioned columns, by source id.
+    pub(crate) identities: HashMap<i32, Option<Datum>>,
+    /// The columns of the batches made.
+    pub(crate) projection: &'a Schema,
+    pub(crate) string_views: bool,
+    /// What rows must satisfy.
+    pub(crate) residual: BoundPredicate,
+    /// The partition tuple by partition field id, where it is wanted.
+    pub(crate) partition: HashMap<i32, Option<Datum>>,
+    /// Which rows are left out.
+    pub(crate) deletes: RowDeletes<'a>,
+    /// Positions of the rows that `_deleted` is true for.
+    pub(crate) marked: Option<Arc<RoaringTreemap>>,
+}
+
+/// What deletes rows of a file.
+pub(crate) enum RowDeletes<'a> {
+    None,
+    /// Delete files by their numbers.
+    Files(&'a Arc<DeleteFiles>, &'a [Range<usize>]),
+    Positions(RoaringTreemap),
+}
+
+impl<'a> FileRequest<'a> {
+    /// The whole of a file: every row and no metadata.
+    pub(crate) fn whole(
+        (io, context): (&'a FileIo, &'a TableContext),
+        (location, record_count): (&'a str, i64),
+        projection: &'a Schema,
+    ) -> Self {
+        Self {
+            io,
+            context,
+            location,
+            opening: Cell::default(),
+            record_count,
+            start: 0,
+            length: u64::MAX,
+            spec_id: 0,
+            identities: HashMap::new(),
+            projection,
+            string_views: true,
+            residual: Predicate::AlwaysTrue,
+            partition: HashMap::new(),
+            deletes: RowDeletes::None,
+            marked: None,
+        }
+    }
+
+    /// The file, open.
+    ///
+    /// # Errors
+    /// Those of [`DataFile::open`].
+    pub(crate) fn file(&self) -> Result<DataFile> {
+        DataFile::opened(self.opening.take(), self.io, self.location)
+    }
+
+    /// The questions that every row is asked.
+    ///
+    /// # Errors
+    /// Those of resolving the columns of the residual.
+    pub(crate) fn tests(&self, facts: &FileFacts<'_>) -> Result<Vec<RowTest>> {
+        self.tests_beside(facts, &BTreeSet::new())
+    }
+
+    /// As [`FileRequest::tests`], asked of batches in which these leaves are decoded too.
+    ///
+    /// # Errors
+    /// As for [`FileRequest::tests`].
+    pub(crate) fn tests_beside(
+        &self,
+        facts: &FileFacts<'_>,
+        leaves: &BTreeSet<usize>,
+    ) -> Result<Vec<RowTest>> {
+        if matches!(self.residual, Predicate::AlwaysTrue) {
+            return Ok(vec![]);
+        }
+        let schema = &self.context.schema;
+        Ok(vec![RowTest::matches(self.residual.clone(), schema, facts, leaves.clone())?])
+    }
+
+    /// The keys of the equality deletes that apply.
+    ///
+    /// # Errors
+    /// Those of reading them.
+    pub(crate) fn key_sets(&self) -> Result<Vec<KeySet>> {
+        match &self.deletes {
+            RowDeletes::Files(files, numbers) => files.key_sets(numbers),
+            RowDeletes::None | RowDeletes::Positions(_) => Ok(vec![]),
+        }
+    }
+
+    /// The positions that are deleted.
+    ///
+    /// # Errors
+    /// Those of reading them.
+    pub(crate) fn deleted(&self) -> Result<Option<RoaringTreemap>> {
+        match &self.deletes {
+            RowDeletes::Files(files, numbers) => {
+                files.positions((self.location, self.record_count), numbers)
+            }
+            RowDeletes::Positions(positions) => Ok(Some(positions.clone())),
+            RowDeletes::None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! What planning and reading need of a table.
+
+mod context;
+mod name_mapping;
+
+pub use context::TableContext;
+pub use name_mapping::NameMapping;
