@@ -43,6 +43,8 @@ from icefloe.io.property_names import (
     HDFS_USER,
     HF_ENDPOINT,
     HF_TOKEN,
+    LOCATION,
+    PY_IO_IMPL,
     S3_ACCESS_KEY_ID,
     S3_ANONYMOUS,
     S3_CONNECT_TIMEOUT,
@@ -64,12 +66,8 @@ from icefloe.io.property_names import (
     S3_SIGNER_ENDPOINT_DEFAULT,
     S3_SIGNER_URI,
     S3_SSE_KMS_KEY_ID,
+    WAREHOUSE,
 )
-
-PY_IO_IMPL = "py-io-impl"
-LOCATION = "location"
-# Catalog property: where new tables go.
-WAREHOUSE = "warehouse"
 
 __all__ = [
     "ADLS_ACCOUNT_HOST",

@@ -1,7 +1,11 @@
-"""Names of storage properties, as PyIceberg's constants. Which of them have an effect: `docs/storage.md`."""
+"""Names of storage properties, as PyIceberg's constants. `docs/storage.md` lists the properties that have an effect."""
 
 from __future__ import annotations
 
+PY_IO_IMPL = "py-io-impl"
+LOCATION = "location"
+# Catalog property: the root location of new tables.
+WAREHOUSE = "warehouse"
 AWS_PROFILE_NAME = "client.profile-name"
 AWS_REGION = "client.region"
 AWS_ACCESS_KEY_ID = "client.access-key-id"

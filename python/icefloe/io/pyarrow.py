@@ -11,7 +11,8 @@ from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.io.arrow_expression import expression_to_pyarrow
 from icefloe.io.arrow_visitor import PyArrowSchemaVisitor, children, is_list, visit_pyarrow
 from icefloe.io.file_io import FileIO
-from icefloe.schema import Schema
+from icefloe.schema import Schema, assign_fresh_schema_ids
+from icefloe.schema.change import apply_name_mapping
 from icefloe.typedef import EMPTY_DICT
 from icefloe.types import (
     BinaryType,
@@ -43,7 +44,7 @@ from icefloe.types.arrow import DOC_KEY, FIELD_ID_KEY, field_to_arrow
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from icefloe.table.name_mapping import NameMapping
+    from icefloe.schema.name_mapping import NameMapping
 
 __all__ = [
     "LIST_ELEMENT_NAME",
@@ -117,7 +118,7 @@ def pyarrow_to_schema(
         return Schema(*reader.fields(schema, _id_of, ""))
     if name_mapping is not None:
         placeholder = itertools.count(1)
-        return name_mapping.apply_to(Schema(*reader.fields(schema, lambda _: next(placeholder), "")))
+        return apply_name_mapping(Schema(*reader.fields(schema, lambda _: next(placeholder), "")), name_mapping)
     return Schema(*reader.fields_by_level(schema))
 
 
@@ -140,8 +141,6 @@ class _ArrowReader:
         ]
 
     def fields_by_level(self, schema: pa.Schema) -> tuple[NestedField, ...]:
-        from icefloe.schema import assign_fresh_schema_ids
-
         placeholder = itertools.count(1)
         return assign_fresh_schema_ids(Schema(*self.fields(schema, lambda _: next(placeholder), ""))).fields
 

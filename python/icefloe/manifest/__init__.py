@@ -12,8 +12,12 @@ from icefloe.manifest.data_file import (
     ManifestEntry,
     partition_of,
 )
-from icefloe.manifest.manifest_cache import clear_manifest_cache
-from icefloe.manifest.manifest_file import ManifestFile, PartitionFieldSummary, read_manifest_list
+from icefloe.manifest.manifest_file import (
+    ManifestFile,
+    PartitionFieldSummary,
+    clear_manifest_cache,
+    read_manifest_list,
+)
 
 __all__ = [
     "DEFAULT_BLOCK_SIZE",

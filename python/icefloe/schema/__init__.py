@@ -5,16 +5,19 @@ from __future__ import annotations
 from icefloe.schema.change import (
     assign_fresh_schema_ids,
     make_compatible_name,
+    promote,
     prune_columns,
     sanitize_column_names,
 )
-from icefloe.schema.index import (
+from icefloe.schema.fields import (
     Accessor,
+    assign_fresh_type_ids,
     build_position_accessors,
     child_fields,
     index_by_id,
     index_by_name,
     index_name_by_id,
+    rebuild_type,
 )
 from icefloe.schema.partner_visitors import (
     PartnerAccessor,
@@ -22,8 +25,6 @@ from icefloe.schema.partner_visitors import (
     SchemaWithPartnerVisitor,
     visit_with_partner,
 )
-from icefloe.schema.promotion import promote
-from icefloe.schema.rebuilding import assign_fresh_type_ids, rebuild_type
 from icefloe.schema.schema import INITIAL_SCHEMA_ID, MAX_COLUMN_ID, Schema
 from icefloe.schema.visitors import (
     PreOrderSchemaVisitor,

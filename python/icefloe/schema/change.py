@@ -1,17 +1,35 @@
-"""Schemas derived from schemas: selected, renumbered, renamed columns."""
+"""Schemas derived from schemas: selected, renumbered, renamed columns, and types that may be read as others. Spec: Schema Evolution."""
 
 from __future__ import annotations
 
 import itertools
 from typing import TYPE_CHECKING
 
-from icefloe.exceptions import ValidationError
-from icefloe.schema.rebuilding import assign_fresh_type_ids, rebuild_type, selected_fields
+from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.schema.fields import assign_fresh_type_ids, rebuild_type, selected_fields
 from icefloe.schema.schema import INITIAL_SCHEMA_ID, Schema
-from icefloe.types import ListType, MapType, NestedField, StructType
+from icefloe.types import (
+    BinaryType,
+    DecimalType,
+    DoubleType,
+    FixedType,
+    FloatType,
+    IcebergType,
+    IntegerType,
+    ListType,
+    LongType,
+    MapType,
+    NestedField,
+    PrimitiveType,
+    StringType,
+    StructType,
+    UnknownType,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from icefloe.schema.name_mapping import NameMapping
 
 
 def prune_columns(schema: Schema, selected: set[int], select_full_types: bool = True) -> Schema:
@@ -79,3 +97,37 @@ def sanitize_column_names(schema: Schema) -> Schema:
         schema_id=schema.schema_id,
         identifier_field_ids=schema.identifier_field_ids,
     )
+
+
+def promote(file_type: IcebergType, read_type: IcebergType) -> IcebergType:
+    """Return ``read_type`` if values written as ``file_type`` may be read as it; ResolveError if not. Spec: Schema Evolution."""
+    if file_type == read_type or isinstance(file_type, UnknownType):
+        return read_type
+    allowed: dict[type[PrimitiveType], tuple[type[PrimitiveType], ...]] = {
+        IntegerType: (LongType,),
+        FloatType: (DoubleType,),
+        StringType: (BinaryType,),
+        BinaryType: (StringType,),
+        FixedType: (BinaryType,),
+    }
+    if isinstance(file_type, PrimitiveType) and isinstance(read_type, allowed.get(type(file_type), ())):
+        return read_type
+    if isinstance(file_type, DecimalType) and isinstance(read_type, DecimalType):
+        widened = file_type.scale == read_type.scale and file_type.precision <= read_type.precision
+        if widened:
+            return read_type
+    raise ResolveError(f"Cannot promote {file_type} to {read_type}: its values cannot be read as {read_type}")
+
+
+def apply_name_mapping(schema_without_ids: Schema, name_mapping: NameMapping) -> Schema:
+    """Return a schema with the ids that a mapping gives to its names; ValidationError for a name it does not have."""
+
+    def number(field: NestedField, path: tuple[str, ...]) -> NestedField:
+        here = (*path, field.name)
+        found = name_mapping.find(*here)
+        if found.field_id is None:
+            raise ValidationError(f"the name mapping has no id for {'.'.join(here)!r}")
+        inner = rebuild_type(field.field_type, lambda child: number(child, here))
+        return field.with_(field_id=found.field_id, field_type=inner)
+
+    return Schema(*(number(field, ()) for field in schema_without_ids.fields), schema_id=schema_without_ids.schema_id)

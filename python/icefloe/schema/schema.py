@@ -9,23 +9,22 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, StrictInt, field_validator, model_serializer
 
 from icefloe.exceptions import ResolveError, ValidationError
-from icefloe.schema.index import (
+from icefloe.schema.fields import (
     Accessor,
     build_position_accessors,
     child_fields,
     index_by_id,
     index_by_name,
     index_name_by_id,
+    selected_fields,
 )
-from icefloe.schema.rebuilding import selected_fields
+from icefloe.schema.name_mapping import NameMapping, create_mapping_from_schema
 from icefloe.typedef import JsonModel
 from icefloe.types import DoubleType, FloatType, IcebergType, NestedField, StructType
 from icefloe.types.arrow import field_to_arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from icefloe.table.name_mapping import NameMapping
 
 INITIAL_SCHEMA_ID = 0
 # Ids above this one are reserved for metadata columns. Spec: Reserved Field IDs.
@@ -205,10 +204,7 @@ class Schema(JsonModel):
     @cached_property
     def name_mapping(self) -> NameMapping:
         """The mapping from this schema's names to its ids."""
-        from importlib import import_module
-
-        mapping: NameMapping = import_module("icefloe.table.name_mapping").create_mapping_from_schema(self)
-        return mapping
+        return create_mapping_from_schema(self)
 
     def accessor_for_field(self, field_id: int) -> Accessor:
         """Return how to reach a field's value in a row; ResolveError if it is inside a list or a map."""

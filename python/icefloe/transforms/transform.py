@@ -7,7 +7,7 @@ import json
 import re
 from functools import singledispatch
 from threading import Lock
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, cast
 from weakref import WeakValueDictionary
 
 from typing_extensions import Self, TypeVar
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from icefloe.expressions import BooleanExpression
-    from icefloe.expressions.bound import BoundPredicate
-
 
 # Names of source types, by what transforms do with them.
 DATES = frozenset({"date"})
@@ -34,6 +31,16 @@ TEXTS = frozenset({"string", "binary"})
 
 S = TypeVar("S", default=Any)
 T = TypeVar("T", default=Any)
+E = TypeVar("E")
+E_co = TypeVar("E_co", covariant=True)
+
+
+class ColumnPredicate(Protocol[E_co]):
+    """A predicate on a column of a schema; :class:`icefloe.expressions.BoundPredicate` is its one class."""
+
+    @property
+    def as_unbound(self) -> type[E_co]:
+        """The class of the same predicate on a column by name."""
 
 
 class Transform(Generic[S, T]):
@@ -139,7 +146,7 @@ class Transform(Generic[S, T]):
         """Return the type of the partition values of a source type."""
         raise NotImplementedError
 
-    def project(self, name: str, pred: BoundPredicate) -> BooleanExpression | None:
+    def project(self, name: str, pred: ColumnPredicate[E]) -> E | None:
         """Return what holds of partition field ``name`` wherever some row satisfies ``pred``; None if nothing is known.
 
         Raises:
@@ -153,15 +160,17 @@ class Transform(Generic[S, T]):
         >>> TruncateTransform(10).project("x_trunc", column)
         GreaterThanOrEqual(term=Reference(name='x_trunc'), literal=LongLiteral(100))
         """
-        return projected(pred, self, name, strict=False)
+        projection: E | None = projected(pred, self, name, strict=False)
+        return projection
 
-    def strict_project(self, name: str, pred: BoundPredicate) -> BooleanExpression | None:
+    def strict_project(self, name: str, pred: ColumnPredicate[E]) -> E | None:
         """Return what holds of partition field ``name`` only where every row satisfies ``pred``; None if nothing does.
 
         Raises:
             ValidationError: The transform does not apply to values of the predicate's column.
         """
-        return projected(pred, self, name, strict=True)
+        projection: E | None = projected(pred, self, name, strict=True)
+        return projection
 
     @property
     def preserves_order(self) -> bool:
@@ -217,7 +226,7 @@ def projected(  # the signature is that of the cases
     name: str,  # noqa: ARG001
     *,
     strict: bool,  # noqa: ARG001
-) -> BooleanExpression | None:
+) -> Any:
     """Return what a predicate says of the values of one partition field, see :meth:`Transform.project`.
 
     Expressions know transforms, not the other way round: the case of bound predicates is theirs, and stands with them.

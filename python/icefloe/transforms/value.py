@@ -11,6 +11,7 @@ from icefloe.transforms.transform import (
     INTEGERS,
     TEXTS,
     TIMESTAMPS,
+    ColumnPredicate,
     Transform,
     checked_parameter,
     human_text,
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from typing_extensions import Self
-
-    from icefloe.expressions.bound import BoundPredicate
 
 
 class _ValueTransform(Transform):
@@ -152,10 +151,10 @@ class VoidTransform(Transform):
         """Return a function from every value to None."""
         return lambda _: None
 
-    def project(self, name: str, pred: BoundPredicate) -> None:
+    def project(self, name: str, pred: ColumnPredicate[Any]) -> None:
         """Return None: null says nothing of the rows."""
 
-    def strict_project(self, name: str, pred: BoundPredicate) -> None:
+    def strict_project(self, name: str, pred: ColumnPredicate[Any]) -> None:
         """Return None: null says nothing of the rows."""
 
 
@@ -182,10 +181,10 @@ class UnknownTransform(Transform):
         """Whether :meth:`pyarrow_transform` works: it does not."""
         return False
 
-    def project(self, name: str, pred: BoundPredicate) -> None:
+    def project(self, name: str, pred: ColumnPredicate[Any]) -> None:
         """Return None: any of its partitions might match."""
 
-    def strict_project(self, name: str, pred: BoundPredicate) -> None:
+    def strict_project(self, name: str, pred: ColumnPredicate[Any]) -> None:
         """Return None: none of its partitions must match."""
 
     def _checked(self, source: IcebergType) -> PrimitiveType:

@@ -8,6 +8,7 @@ ListType(element_id=2, element_type=LongType(), element_required=True)
 from __future__ import annotations
 
 from icefloe.types.nested import ListType, MapType, NestedField, StructType, field_from_json, type_from_json
+from icefloe.types.parsing import type_from_text
 from icefloe.types.primitive import (
     DEFAULT_GEOGRAPHY_ALGORITHM,
     DEFAULT_GEOGRAPHY_CRS,
@@ -34,7 +35,6 @@ from icefloe.types.primitive import (
     UnknownType,
     UUIDType,
 )
-from icefloe.types.text import type_from_text
 
 __all__ = [
     "DEFAULT_GEOGRAPHY_ALGORITHM",

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
-from icefloe.types.json_keys import check_kind, integer, required_key
+from icefloe.types.parsing import check_kind, integer, known_type, required_key
 from icefloe.types.primitive import IcebergType
-from icefloe.types.text import known_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

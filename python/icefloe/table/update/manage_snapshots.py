@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from icefloe.exceptions import ValidationError
 from icefloe.table.refs import MAIN_BRANCH, SnapshotRefType
 from icefloe.table.snapshots import is_ancestor_of
-from icefloe.table.update import RemoveSnapshotRefUpdate, SetSnapshotRefUpdate
+from icefloe.table.update.actions import RemoveSnapshotRefUpdate, SetSnapshotRefUpdate
 from icefloe.table.update.builder import UpdatableTable, UpdateBuilder, UpdatesAndRequirements
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from icefloe.table.metadata import TableMetadata
-    from icefloe.table.update import TableUpdate
+    from icefloe.table.update.actions import TableUpdate
 
 
 class ManageSnapshots(UpdateBuilder):
