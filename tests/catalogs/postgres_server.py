@@ -51,7 +51,7 @@ def tool(name: str) -> str:
     packaged = [str(path) for path in sorted(Path("/").glob(PACKAGED.lstrip("/")), reverse=True)]
     found = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), *packaged]))
     if found is None:
-        pytest.skip(f"{name} is not installed: make postgres-server, or apt-get install postgresql")
+        pytest.skip(f"{name} is not installed: make system-programs, or apt-get install postgresql")
     return found
 
 

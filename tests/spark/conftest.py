@@ -34,6 +34,8 @@ def session_builder(**settings: str):
         "spark.sql.shuffle.partitions": "4",
         "spark.sql.session.timeZone": ZONE,
         "spark.driver.memory": "2g",
+        # Half the CPU time of the JVM: sessions are too short for the second compiler and parallel collection to pay.
+        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
         **settings,
     }.items():
         builder = builder.config(key, value)

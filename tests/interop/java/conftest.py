@@ -1,9 +1,12 @@
-"""Every table of the Java reference, written once by a Spark of its own."""
+"""Every table of the Java reference, written once by a Spark of its own beside the first tests."""
 
 from __future__ import annotations
 
+import os
+import shlex
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,14 +50,37 @@ class Written:
             pytest.fail(f"Java did not write {name}: {failure.read_text()}", pytrace=False)
 
 
-@pytest.fixture(scope="session")
-def java(tmp_path_factory) -> Written:
+def folder_of_run(factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the tables, the same in all parallel workers."""
+    run = factory.getbasetemp().parent if "PYTEST_XDIST_WORKER" in os.environ else factory.getbasetemp()
+    return run / "java"
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Start the reference as soon as it is known that its tables are read: its Spark takes a minute or two."""
+    needed = any(Path(__file__).parent in item.path.parents for item in session.items)
     jars = sorted(JARS.glob("iceberg-spark-runtime-*.jar"))
-    if not jars:
+    if not needed or not jars or session.config.option.collectonly:
+        return
+    folder = folder_of_run(session.config._tmp_path_factory)
+    try:
+        folder.mkdir()
+    except FileExistsError:  # another worker has started it
+        return
+    write = shlex.join([sys.executable, "-m", "tests.interop.java.writer", str(jars[-1]), str(folder)])
+    script = f"{write} > {folder}/log 2>&1; echo $? > {folder}/status.new; mv {folder}/status.new {folder}/status"
+    subprocess.Popen(["sh", "-c", script], cwd=ROOT)
+
+
+@pytest.fixture(scope="session")
+def java(tmp_path_factory: pytest.TempPathFactory) -> Written:
+    folder = folder_of_run(tmp_path_factory)
+    if not folder.exists():
         pytest.skip(f"the Java reference is not in {JARS}: make java-reference")
-    folder = tmp_path_factory.mktemp("java")
-    command = [sys.executable, "-m", "tests.interop.java.writer", str(jars[-1]), str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
-    if done.returncode != 0:
-        pytest.fail(f"the Java reference did not run:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}", pytrace=False)
+    end = time.monotonic() + PATIENCE
+    while not (folder / "status").exists() and time.monotonic() < end:
+        time.sleep(0.1)
+    log = (folder / "log").read_text()
+    if not (folder / "status").exists() or (folder / "status").read_text().strip() != "0":
+        pytest.fail(f"the Java reference did not run:\n{log[-6000:]}", pytrace=False)
     return Written(folder)

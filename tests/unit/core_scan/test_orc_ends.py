@@ -119,7 +119,9 @@ def test_columns_of_one_name_are_corrupt(tmp_path):
         list(stream([orc_task(str(path), COUNT)], CURRENT))
 
 
-@pytest.mark.parametrize(("change", "feature"), [(of_type(1, 1, 19), "geometry"), (lying(2, 6), "brotli")], ids=str)
+@pytest.mark.parametrize(
+    ("change", "feature"), [(of_type(1, 1, 19), "geometry"), (lying(2, 6), "brotli")], ids=["geometry", "brotli"]
+)
 def test_what_decoders_lack_is_unsupported(tmp_path, change, feature):
     path = written(tmp_path / "a.orc")
     rewritten(path, change)
