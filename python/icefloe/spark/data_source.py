@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from icefloe.table.scan.selection import Selection
+    from icefloe.table.scan.scan import Scan
     from icefloe.table.write.isolation import Isolation
 
 SHORT_NAME = "icefloe"
@@ -88,7 +88,7 @@ class IcefloeDataSource(DataSource):
         return IcefloeWriter.make(options, schema, overwrite=overwrite)
 
 
-def _schema(scan: Selection) -> str:
+def _schema(scan: Scan) -> str:
     return scan.changes_json() if isinstance(scan, IncrementalChangelogScan) else scan.projection_json()
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from icefloe.expressions import AlwaysTrue
 from icefloe.table.facts import TableFacts
 from icefloe.table.scan import DataScan, IncrementalAppendScan, IncrementalChangelogScan
-from icefloe.table.scan.selection import as_names
+from icefloe.table.scan.scan import as_names
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:

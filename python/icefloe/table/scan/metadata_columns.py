@@ -1,18 +1,20 @@
-"""Columns that say where a row is, which no file holds. Spec: Reserved Field IDs."""
+"""Metadata columns, computed from the position of a row instead of read from a file. Spec: Reserved Field IDs."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
+from icefloe.schema import Schema
+from icefloe.table.read_context import schema_json
 from icefloe.transforms import UnknownTransform, VoidTransform
 from icefloe.types import BooleanType, IntegerType, LongType, NestedField, StringType, StructType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from icefloe.partitioning import PartitionField
-    from icefloe.schema import Schema
     from icefloe.table.metadata import TableMetadata
     from icefloe.types import IcebergType
 
@@ -85,3 +87,16 @@ def check_names(wanted: Iterable[str], schema: Schema, reserved: Iterable[str] =
         raise ValidationError(
             f"{clash} is a column of this table and the name of a metadata column: rename the table's column to select either"
         )
+
+
+def with_metadata_columns(schema: str, names: Sequence[str], metadata: TableMetadata | None = None) -> str:
+    """Return a schema's JSON with metadata columns appended to its fields.
+
+    Args:
+        schema: Schema JSON.
+        names: Names of metadata columns, in order.
+        metadata: The table; only `_partition` needs it.
+    """
+    rows = json.loads(schema)
+    rows["fields"] += json.loads(schema_json(Schema(*[metadata_field(name, metadata) for name in names])))["fields"]
+    return json.dumps(rows)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
 from icefloe import _core
+from icefloe.table.scan.metadata_columns import POSITION, with_metadata_columns
+from icefloe.table.scan.row_stream import STREAM_BATCH_BYTES
 from icefloe.table.scan.task import FileScanTask, ScanSource, tasks_of
 from icefloe.table.scan.task_group import TaskGroup, batch_to_ipc
 
@@ -18,11 +20,10 @@ if TYPE_CHECKING:
 
     from icefloe.io import FileIO
 
-PASSING_BYTES = 3 * 512 * 1024
-"""Bytes of a batch of a stream: batches that a consumer lets go of hold little memory however wide rows are."""
+FIRST_BYTE = 4
+"""Offset of the first row group of a Parquet file, behind its magic `PAR1`."""
 
-KEPT_BYTES = 5 * 1024 * 1024
-"""Bytes of a batch where all rows are kept: fewer and larger ones cost less."""
+_NO_COLUMNS = '{"type": "struct", "schema-id": 0, "fields": []}'
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,11 @@ class ScanPlan:
     io: FileIO = field(repr=False)
     limit: int | None = None
 
+    @property
+    def max_rows(self) -> int | None:
+        """Rows of the planned files, before deletes and the filter; None if the plan does not count them."""
+        return self.counters.get("records_planned")
+
     def tasks(self) -> Iterator[FileScanTask]:
         """Yield the tasks one by one."""
         return tasks_of(self._source(), self.files, self.deletes)
@@ -92,7 +98,7 @@ class ScanPlan:
         string_views: bool = False,
         extension_types: bool = False,
         batch_size: int = 65536,
-        batch_bytes: int = PASSING_BYTES,
+        batch_bytes: int = STREAM_BATCH_BYTES,
     ) -> _core.ScanStream:
         """Return the rows as a stream that any Arrow consumer reads, each from the beginning.
 
@@ -115,6 +121,48 @@ class ScanPlan:
             string_views=string_views,
             extension_types=extension_types,
         )
+
+    def drop_files_past_limit(self) -> ScanPlan:
+        """Return the plan without the files that the limit leaves unread, by metadata alone."""
+        if self.limit is None or self.files.num_rows == 0:
+            return self
+        files = self.files
+        end = pc.add(files.column("start"), files.column("length"))
+        is_whole_file = pc.and_(
+            pc.less_equal(files.column("start"), FIRST_BYTE),
+            pc.greater_equal(end, files.column("file_size_in_bytes")),
+        )
+        has_known_rows = pc.and_(is_whole_file, self._selects_all_rows())
+        rows = pc.cumulative_sum(pc.if_else(has_known_rows, files.column("record_count"), 0))
+        needed = pc.sum(pc.less(rows, self.limit)).as_py() + 1
+        return replace(self, files=files.slice(0, needed if self.limit > 0 else 0))
+
+    def count_rows(self) -> int:
+        """Return the number of rows of a plan of whole files, at most its limit.
+
+        Files without deletes whose rows all match the filter are counted from metadata and not opened.
+        """
+        selects_all = self._selects_all_rows()
+        total: int = pc.sum(self.files.filter(selects_all).column("record_count")).as_py() or 0
+        remaining = None if self.limit is None else self.limit - total
+        if remaining is not None and remaining <= 0:
+            return self.limit or 0
+        opened = replace(
+            self,
+            files=self.files.filter(pc.invert(selects_all)),
+            projection=with_metadata_columns(_NO_COLUMNS, [POSITION]),
+            limit=remaining,
+        )
+        return total + (sum(batch.num_rows for batch in opened.stream()) if opened.files.num_rows > 0 else 0)
+
+    def _selects_all_rows(self) -> pa.Array:
+        """Return for each file whether neither the filter nor a delete removes any of its rows."""
+        files = self.files
+        unfiltered = pc.or_(files.column("must_match"), pc.is_null(files.column("residual")))
+        without_deletes = pc.invert(has_deletes(files))
+        if "marks" in files.schema.names:
+            without_deletes = pc.and_(without_deletes, pc.is_null(files.column("marks")))
+        return pc.and_(unfiltered, without_deletes)
 
     def _source(self) -> ScanSource:
         properties = dict(self.io.core.properties)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.table.scan.metadata_columns import with_metadata_columns
 from icefloe.table.scan.plan import with_own_deletes
-from icefloe.table.scan.selection import with_metadata_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

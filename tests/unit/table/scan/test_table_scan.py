@@ -1,7 +1,6 @@
 import pyarrow as pa
 import pytest
 from icefloe.exceptions import ResolveError, ValidationError
-from icefloe.table.scan.results import enough
 from icefloe.types import StringType
 
 
@@ -28,15 +27,15 @@ def test_a_limit_leaves_files_unread(new_table, rows, limit):
     table.append(rows((8, "a", None)))
     counts = table.scan().plan().files.column("record_count").to_pylist()
     needed = sum(sum(counts[:before]) < limit for before in range(len(counts)))
-    assert enough(table.scan(limit=limit).plan()).files.num_rows == needed
+    assert table.scan(limit=limit).plan().drop_files_past_limit().files.num_rows == needed
     assert table.scan(limit=limit).to_arrow().num_rows == min(limit, 8)
 
 
 def test_a_limit_does_not_count_on_rows_that_may_not_match(new_table):
     table = new_table(properties={"write.delete.mode": "merge-on-read"})
     table.delete("id = 1")
-    assert enough(table.scan(limit=4).plan()).files.num_rows == 2
-    assert enough(table.scan("kind = 'b'", limit=1).plan()).files.num_rows == 2
+    assert table.scan(limit=4).plan().drop_files_past_limit().files.num_rows == 2
+    assert table.scan("kind = 'b'", limit=1).plan().drop_files_past_limit().files.num_rows == 2
     assert table.scan(limit=5).to_arrow().num_rows == 5
     assert sorted(table.scan("kind = 'b'", limit=2).to_arrow().column("id").to_pylist()) == [2, 5]
 

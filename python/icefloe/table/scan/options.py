@@ -1,0 +1,76 @@
+"""Options of a scan, each in place of a table property or of a default."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from icefloe.exceptions import ValidationError
+from icefloe.table.properties import TableProperties
+from icefloe.table.scan.plan import Packing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SPLIT_SIZE_OPTION = "split-size"
+LOOKBACK_OPTION = "lookback"
+OPEN_FILE_COST_OPTION = "file-open-cost"
+BATCH_SIZE_OPTION = "batch-size"
+OPTIONS = (SPLIT_SIZE_OPTION, LOOKBACK_OPTION, OPEN_FILE_COST_OPTION, BATCH_SIZE_OPTION)
+DEFAULT_BATCH_SIZE = 65536
+
+
+@dataclass(frozen=True)
+class ScanOptions:
+    """The options of one scan, checked when they are read.
+
+    Attributes:
+        options: `split-size` (bytes of a task), `lookback` (groups filled at once), `file-open-cost` (bytes), `batch-size` (rows).
+        properties: The table's properties, whose `read.split.*` apply where an option is missing.
+    """
+
+    options: Mapping[str, object]
+    properties: Mapping[str, str]
+
+    def check(self) -> None:
+        """Raise for an option that does not exist or whose value is not a positive integer.
+
+        Raises:
+            ValidationError: An option is unknown or its value is not a whole number above zero.
+        """
+        unknown = sorted(set(self.options) - set(OPTIONS))
+        if unknown:
+            raise ValidationError(f"scan options: expected {', '.join(OPTIONS)}; got {', '.join(unknown)}")
+        for option, value in self.options.items():
+            _positive(option, value)
+
+    def packing(self) -> Packing:
+        """Return how tasks are packed into groups."""
+        properties = TableProperties
+        cost = properties.READ_SPLIT_OPEN_FILE_COST, properties.READ_SPLIT_OPEN_FILE_COST_DEFAULT
+        lookback = properties.READ_SPLIT_LOOKBACK, properties.READ_SPLIT_LOOKBACK_DEFAULT
+        return Packing(
+            target_size_bytes=self.split_size(),
+            lookback=self._setting(LOOKBACK_OPTION, *lookback),
+            open_file_cost_bytes=self._setting(OPEN_FILE_COST_OPTION, *cost),
+        )
+
+    def split_size(self) -> int:
+        """Return the wanted bytes of a task."""
+        size, default = TableProperties.READ_SPLIT_TARGET_SIZE, TableProperties.READ_SPLIT_TARGET_SIZE_DEFAULT
+        return self._setting(SPLIT_SIZE_OPTION, size, default)
+
+    def batch_size(self) -> int:
+        """Return the most rows of a batch."""
+        return _positive(BATCH_SIZE_OPTION, self.options.get(BATCH_SIZE_OPTION, DEFAULT_BATCH_SIZE))
+
+    def _setting(self, option: str, name: str, default: int) -> int:
+        value = self.options.get(option)
+        return _positive(option, self.properties.get(name, str(default)) if value is None else value)
+
+
+def _positive(option: str, value: object) -> int:
+    digits = str(value)
+    if not (digits.isascii() and digits.isdigit() and int(digits) > 0):
+        raise ValidationError(f"scan option {option}: expected a whole number above zero, got {digits!r}")
+    return int(digits)
