@@ -1,4 +1,4 @@
-"""What a scan of changes will read, for people."""
+"""Explanations of changelog scans: snapshots and files that will be read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from icefloe.table.scan.changelog_plan import DELETE, INSERT
 from icefloe.table.scan.explain import Explanation
-from icefloe.table.scan.findings import KEYS, POSITIONS, Finding, asked, counted, sized
+from icefloe.table.scan.findings import KEYS, POSITIONS, Finding, byte_text, counted, selection_findings
 from icefloe.table.scan.plan import with_own_deletes
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ class ChangedFiles:
 
     Attributes:
         snapshot_id: The snapshot.
-        operation: What it did, as its summary says.
+        operation: The operation of its summary.
         change_type: `INSERT` or `DELETE`.
-        files: How many files are read for it.
-        rows: Rows of those files.
-        size: Their bytes.
+        files: Number of files to read.
+        rows: Rows of these files.
+        size: Bytes of these files.
     """
 
     snapshot_id: int
@@ -44,15 +44,15 @@ class ChangedFiles:
 
 @dataclass(frozen=True, repr=False)
 class ChangelogExplanation(Explanation):
-    """The plan of a scan of changes in words. Prints as a tree, shows as HTML in notebooks, and has the numbers.
+    """The explanation of a changelog scan: figures that print as a tree and show as HTML in notebooks.
 
     Attributes:
-        table: The table's name.
+        table: Name of the table.
         snapshot_ids: The snapshots of the range, oldest first.
         row_filter: The filter, as text.
         columns: Names of the columns.
-        changes: What is read for which snapshot; nothing for those that change no rows.
-        deletes: The delete files that are read: `content`, `file_path`, `size`, one row each.
+        changes: Files to read, by snapshot and kind of change; none for snapshots that change no rows.
+        deletes: The delete files to read, one row each: `content`, `file_path`, `size`.
     """
 
     table: str
@@ -67,23 +67,23 @@ class ChangelogExplanation(Explanation):
         """Bytes of the data files and the delete files."""
         return sum(one.size for one in self.changes) + self._delete_bytes()
 
-    def title(self) -> tuple[str, str]:  # noqa: D102  described by the explanation
+    def title(self) -> tuple[str, str]:  # noqa: D102  documented by Explanation
         if not self.snapshot_ids:
             return f"changes of {self.table}", "no snapshots"
         return f"changes of {self.table}", f"snapshots {self.snapshot_ids[0]} to {self.snapshot_ids[-1]}"
 
-    def findings(self) -> list[Finding]:  # noqa: D102  described by the explanation
+    def findings(self) -> list[Finding]:  # noqa: D102  documented by Explanation
         data = sum(one.size for one in self.changes)
         rows = sum(one.rows for one in self.changes)
         return [
-            *asked(self.row_filter, self.columns),
+            *selection_findings(self.row_filter, self.columns),
             self._snapshots(),
             Finding(
                 "data files", f"{self._files(INSERT):,} for inserted rows, {self._files(DELETE):,} for deleted rows"
             ),
             self._delete_files(),
-            Finding("bytes", f"{sized(data)}, {sized(self._delete_bytes())} of deletes"),
-            Finding("rows", f"at most {rows:,} looked at"),
+            Finding("bytes", f"{byte_text(data)} of data files, {byte_text(self._delete_bytes())} of delete files"),
+            Finding("rows", f"at most {rows:,} to compare"),
         ]
 
     def _files(self, change_type: str) -> int:
@@ -96,19 +96,19 @@ class ChangelogExplanation(Explanation):
         changed = len({one.snapshot_id for one in self.changes})
         words = {INSERT: "inserted", DELETE: "deleted"}
         details = [
-            f"{one.snapshot_id}, {one.operation}: {counted(one.files, 'file')} for {words[one.change_type]} rows, {sized(one.size)}"
+            f"{one.snapshot_id}, {one.operation}: {counted(one.files, 'file')} for {words[one.change_type]} rows, {byte_text(one.size)}"
             for one in self.changes[:SHOWN_SNAPSHOTS]
         ]
         if len(self.changes) > SHOWN_SNAPSHOTS:
             details.append(f"and {len(self.changes) - SHOWN_SNAPSHOTS:,} more")
         total = len(self.snapshot_ids)
-        return Finding("snapshots", f"{changed:,} of {total:,} change rows", (changed, total), tuple(details))
+        return Finding("snapshots", f"{changed:,} of {total:,} changed rows", (changed, total), tuple(details))
 
     def _delete_files(self) -> Finding:
-        kinds = [(POSITIONS, "by position"), (KEYS, "by key")]
+        kinds = [(POSITIONS, "position delete file"), (KEYS, "equality delete file")]
         contents = self.deletes.column("content")
         counts = [(pc.sum(pc.equal(contents, kind)).as_py() or 0, name) for kind, name in kinds]
-        details = tuple(f"{count:,} {name}" for count, name in counts if count)
+        details = tuple(counted(count, name) for count, name in counts if count)
         return Finding("delete files", f"{self.deletes.num_rows:,} to apply", None, details)
 
 
@@ -119,7 +119,7 @@ def explained_changes(
     row_filter: str,
     columns: tuple[str, ...],
 ) -> ChangelogExplanation:
-    """Return the explanation of what the snapshots of a range changed."""
+    """Return the explanation of the changes of a range of snapshots."""
     found, deletes = [], []
     for one in changes:
         for kind, plan in one.sides():
@@ -132,7 +132,7 @@ def explained_changes(
 
 
 def _each_once(deletes: list[pa.RecordBatch]) -> pa.Table:
-    """Return delete files that may apply to several changes once."""
+    """Return each delete file once, however many changes it applies to."""
     schema = pa.schema([("content", pa.int32()), ("file_path", pa.string()), ("size", pa.int64())])
     renamed = [pa.Table.from_batches([one]).rename_columns(schema.names).cast(schema) for one in deletes]
     every = pa.concat_tables([schema.empty_table(), *renamed])

@@ -1,4 +1,4 @@
-"""What a scan will read and what it was spared, for people."""
+"""Explanations of scans: what will be read and what pruning skips, as a tree or as HTML."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from icefloe.table.scan.findings import DeleteFindings, Finding, FooterFindings, asked, sized
+from icefloe.table.scan.findings import DeleteFindings, Finding, FooterFindings, byte_text, selection_findings
 
 if TYPE_CHECKING:
     from rich.tree import Tree
 
     from icefloe.table.scan.plan import ScanPlan
 
-EXPLAINED_FILES = 1000
+MAX_FOOTERS = 1000
 _STYLES = {
     "box": "font-family:ui-sans-serif,system-ui,sans-serif;font-size:13px;line-height:1.5;max-width:60em;font-variant-numeric:tabular-nums",
     "title": "font-weight:600;margin-bottom:.4em",
@@ -30,15 +30,15 @@ _STYLES = {
 
 
 class Explanation(ABC):
-    """Findings about a plan. Prints as a tree, shows as HTML in notebooks."""
+    """Findings about a plan, which print as a tree and show as HTML in notebooks."""
 
     @abstractmethod
     def title(self) -> tuple[str, str]:
-        """Return what is explained, and of which state of the table."""
+        """Return the scan and the state of the table that is scanned."""
 
     @abstractmethod
     def findings(self) -> list[Finding]:
-        """Return what was found, subject by subject."""
+        """Return the findings in the order of reading."""
 
     def lines(self) -> list[tuple[str, str]]:
         """Return the explanation as pairs of subject and finding."""
@@ -81,17 +81,17 @@ class Explanation(ABC):
 
 @dataclass(frozen=True, repr=False)
 class ScanExplanation(Explanation):
-    """A plan in words. Prints as a tree, shows as HTML in notebooks, and has the numbers.
+    """The explanation of a scan: figures that print as a tree and show as HTML in notebooks.
 
     Attributes:
-        table: The table's name.
-        snapshot_id: The snapshot that is scanned, None for an empty table.
+        table: Name of the table.
+        snapshot_id: The scanned snapshot, None for a table without snapshots.
         row_filter: The filter, as text.
-        columns: Names of the projected columns.
-        counters: What planning looked at and skipped.
-        splits: How many tasks the files are cut into.
+        columns: Names of the selected columns.
+        counters: Manifests, files, rows and bytes that planning read and skipped.
+        splits: Number of tasks that the files are cut into.
         deletes: The delete files that apply.
-        footers: What the data files' footers say; None if they were not looked at.
+        footers: Figures from the data files' footers; None if footers were not read.
     """
 
     table: str
@@ -103,14 +103,14 @@ class ScanExplanation(Explanation):
     deletes: DeleteFindings = field(default_factory=DeleteFindings)
     footers: FooterFindings | None = None
 
-    def title(self) -> tuple[str, str]:  # noqa: D102  described by the explanation
-        of = f"snapshot {self.snapshot_id}" if self.snapshot_id is not None else "no snapshot yet"
+    def title(self) -> tuple[str, str]:  # noqa: D102  documented by Explanation
+        of = f"snapshot {self.snapshot_id}" if self.snapshot_id is not None else "no snapshot"
         return f"scan of {self.table}", of
 
-    def findings(self) -> list[Finding]:  # noqa: D102  described by the explanation
+    def findings(self) -> list[Finding]:  # noqa: D102  documented by Explanation
         count = self.counters.get
         found = [
-            *asked(self.row_filter, self.columns),
+            *selection_findings(self.row_filter, self.columns),
             self._manifests("data manifests", "data"),
             self._manifests("delete manifests", "delete"),
             self._data_files(),
@@ -121,47 +121,48 @@ class ScanExplanation(Explanation):
         if self.footers is not None:
             found += self.footers.findings()
             read, rows = self.footers.bytes_to_read, self.footers.rows_selected
-        spared = "" if read == planned else f" of {sized(planned)}"
-        found.append(Finding("bytes", f"{sized(read)}{spared}, {sized(self.deletes.size)} of deletes", (read, planned)))
+        whole = "" if read == planned else f" of {byte_text(planned)}"
+        text = f"{byte_text(read)}{whole} of data files, {byte_text(self.deletes.size)} of delete files"
+        found.append(Finding("bytes", text, (read, planned)))
         found.append(Finding("rows", f"at most {rows:,}"))
         found.append(Finding("tasks", f"{self.splits:,}"))
         return found
 
     def _manifests(self, subject: str, kind: str) -> Finding:
         total, skipped = (self.counters.get(f"{kind}_manifests_{which}", 0) for which in ("total", "skipped"))
-        why = (f"{skipped:,} skipped: they cannot match or hold no live files",) if skipped else ()
-        return Finding(subject, f"{total - skipped:,} read of {total:,}", (total - skipped, total), why)
+        why = (f"{skipped:,} skipped: no live files, or partition summaries exclude the filter",) if skipped else ()
+        return Finding(subject, f"{total - skipped:,} of {total:,} read", (total - skipped, total), why)
 
     def _data_files(self) -> Finding:
         count = self.counters.get
         planned, total = count("files_planned", 0), count("data_files_total", 0)
         reasons = [
-            ("partition", count("files_skipped_by_partition", 0)),
-            ("statistics", count("files_skipped_by_metrics", 0)),
+            ("partition values", count("files_skipped_by_partition", 0)),
+            ("column statistics", count("files_skipped_by_metrics", 0)),
         ]
         why = tuple(f"{skipped:,} skipped by {reason}" for reason, skipped in reasons if skipped)
-        return Finding("data files", f"{planned:,} to read of {total:,}", (planned, total), why)
+        return Finding("data files", f"{planned:,} of {total:,} to read", (planned, total), why)
 
     def _delete_files(self) -> Finding:
         planned, total = self.counters.get("delete_files_planned", 0), self.counters.get("delete_files_total", 0)
-        text = f"{planned:,} to apply of {total:,}"
+        text = f"{planned:,} of {total:,} to apply"
         return Finding("delete files", text, None, self.deletes.details())
 
 
-def explained(  # noqa: PLR0913  what a plan does not know of its scan
+def explained(  # noqa: PLR0913  the scan's attributes that a plan lacks
     plan: ScanPlan, table: str, snapshot_id: int | None, row_filter: str, *, splits: int, footers: bool | None
 ) -> ScanExplanation:
     """Return the explanation of a plan of whole files.
 
     Args:
         plan: The plan.
-        table: The table's name.
-        snapshot_id: The snapshot that is scanned, or the last of several.
+        table: Name of the table.
+        snapshot_id: The scanned snapshot, the last one of a range.
         row_filter: The filter, as text.
-        splits: How many tasks the files are cut into.
-        footers: Whether to read the files' footers; None to do so where there are at most `EXPLAINED_FILES`.
+        splits: Number of tasks that the files are cut into.
+        footers: Whether to read the files' footers; None reads them if there are at most `MAX_FOOTERS` files.
     """
-    wanted = footers if footers is not None else plan.files.num_rows <= EXPLAINED_FILES
+    read_footers = footers if footers is not None else plan.files.num_rows <= MAX_FOOTERS
     return ScanExplanation(
         table=table,
         snapshot_id=snapshot_id,
@@ -170,12 +171,12 @@ def explained(  # noqa: PLR0913  what a plan does not know of its scan
         counters=plan.counters,
         splits=splits,
         deletes=DeleteFindings.of(plan),
-        footers=FooterFindings.of(plan) if wanted else None,
+        footers=FooterFindings.of(plan) if read_footers else None,
     )
 
 
 def _row(finding: Finding) -> str:
-    """Return a finding as a row; colours are the page's own, so that it reads on light and on dark."""
+    """Return a finding as a table row. Colours are inherited from the page, for light and dark themes."""
     details = "".join(f"<div style='{_STYLES['quiet']}'>{html.escape(one)}</div>" for one in finding.details)
     return (
         f"<tr style='background:none'><th style='{_STYLES['cell']};font-weight:600;white-space:nowrap'>"

@@ -1,4 +1,4 @@
-"""Facts about a plan that an explanation tells."""
+"""Findings about a plan: the lines of an explanation and the figures behind them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ SHOWN_CHARACTERS = 600
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is told.
+    """One line of an explanation.
 
     Attributes:
-        subject: Of what.
+        subject: Subject of the line, such as `data files`.
         text: The finding.
-        share: How much is left of how much, where that can be said.
-        details: More of it, line by line.
+        share: The part that is read and the whole, None where there is no such ratio.
+        details: Further lines below the finding.
     """
 
     subject: str
@@ -39,15 +39,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class DeleteFindings:
-    """Delete files of a plan, and how many apply to a data file.
+    """The delete files of a plan, in total and for each data file.
 
     Attributes:
-        by_position: Delete files that name positions.
-        by_key: Delete files that name values.
-        size: Their bytes.
-        data_files: Data files to which any apply.
-        most: The most that apply to one of those.
-        median: Half of those have no more.
+        by_position: Number of position delete files.
+        by_key: Number of equality delete files.
+        size: Bytes of all delete files.
+        data_files: Number of data files with delete files.
+        most: Most delete files of one data file.
+        median: Median number of delete files, of the data files that have any.
     """
 
     by_position: int = 0
@@ -75,13 +75,13 @@ class DeleteFindings:
         )
 
     def details(self) -> tuple[str, ...]:
-        """Return the findings in words."""
+        """Return the findings as lines of text."""
         if self.data_files == 0:
             return ()
-        kinds = [(self.by_position, "by position"), (self.by_key, "by key")]
+        kinds = [(self.by_position, "position delete file"), (self.by_key, "equality delete file")]
         return (
-            ", ".join(f"{count:,} {kind}" for count, kind in kinds if count),
-            f"to {counted(self.data_files, 'data file')}, at most {self.most:,} to each, median {self.median:,}",
+            ", ".join(counted(count, kind) for count, kind in kinds if count),
+            f"{counted(self.data_files, 'data file')} affected: median {self.median:,} and at most {self.most:,} delete files each",
         )
 
 
@@ -89,7 +89,7 @@ def deletes_per_file(plan: ScanPlan) -> pa.Array:
     """Return how many delete files apply to each data file that has any."""
     lists = plan.files.column("deletes")
     flat = pc.list_flatten(lists)
-    # A plan names them one by one, or as runs of neighbours.
+    # A list holds delete files one by one, or runs of consecutive rows of the plan's deletes.
     counts = pc.struct_field(flat, "count") if pa.types.is_struct(flat.type) else pa.repeat(pa.scalar(1), len(flat))
     pairs = pa.table({"file": pc.list_parent_indices(lists), "count": counts})
     return pairs.group_by("file").aggregate([("count", "sum")]).column("count_sum").combine_chunks()
@@ -97,16 +97,16 @@ def deletes_per_file(plan: ScanPlan) -> pa.Array:
 
 @dataclass(frozen=True)
 class FooterFindings:
-    """What the footers of the planned data files say.
+    """Figures from the footers of the planned data files.
 
     Attributes:
-        row_groups: Row groups of the files; of ORC files their stripes.
-        row_groups_kept: Those that are decoded.
-        pages: Pages of the columns read, where files have an index of them.
-        pages_kept: Those that are decoded.
-        rows_selected: Rows that are decoded, before deletes are applied and the filter looks at values.
-        bytes_to_read: Bytes of the columns read; of ORC files those of all columns.
-        reasons: By what the rest was ruled out, and in how many files.
+        row_groups: Row groups of Parquet files and stripes of ORC files.
+        row_groups_kept: Row groups and stripes to decode.
+        pages: Pages of the columns read, in files with a page index.
+        pages_kept: Pages to decode.
+        rows_selected: Rows to decode, before deletes and the filter remove any.
+        bytes_to_read: Bytes of the columns read; in ORC files of all columns.
+        reasons: What pruned the other row groups and pages (`statistics`, `bloom filter`, ...) and in how many files.
     """
 
     row_groups: int
@@ -119,7 +119,7 @@ class FooterFindings:
 
     @staticmethod
     def of(plan: ScanPlan) -> FooterFindings:
-        """Read the footers of a plan's files; of Avro files metadata alone is known."""
+        """Return the figures of a plan, reading the footers of its files. Avro files count with their manifest entries."""
         found = _core.explain_read(plan.io.core, plan.context, plan.files, plan.deletes, projection=plan.projection)
         sums = {name: pc.sum(found.column(name)).as_py() or 0 for name in found.schema.names if name not in _TEXTS}
         other = pc.is_null(found.column("row_groups"))
@@ -137,11 +137,11 @@ class FooterFindings:
 
     def findings(self) -> list[Finding]:
         """Return the findings about row groups and pages."""
-        why = tuple(f"{reason} ruled out the rest in {counted(count, 'file')}" for reason, count in self.reasons)
-        text = f"{self.row_groups_kept:,} to read of {self.row_groups:,}"
+        why = tuple(f"pruned by {reason} in {counted(count, 'file')}" for reason, count in self.reasons)
+        text = f"{self.row_groups_kept:,} of {self.row_groups:,} to read"
         found = [Finding("row groups", text, (self.row_groups_kept, self.row_groups), why)]
         if self.pages:
-            pages = f"{self.pages_kept:,} to read of {self.pages:,} in those row groups"
+            pages = f"{self.pages_kept:,} of {self.pages:,} to read in these row groups"
             found.append(Finding("pages", pages, (self.pages_kept, self.pages)))
         return found
 
@@ -154,9 +154,9 @@ def _sum(plan: ScanPlan, column: str, of: pa.Array) -> int:
     return total or 0
 
 
-def asked(row_filter: str, columns: tuple[str, ...]) -> list[Finding]:
-    """Return what a scan was asked for: the filter and the columns, cut where nobody reads on."""
-    text = "every row" if row_filter == str(AlwaysTrue()) else row_filter
+def selection_findings(row_filter: str, columns: tuple[str, ...]) -> list[Finding]:
+    """Return the filter and the columns of a scan, cut after `SHOWN_CHARACTERS` and `SHOWN_COLUMNS`."""
+    text = "all rows" if row_filter == str(AlwaysTrue()) else row_filter
     if len(text) > SHOWN_CHARACTERS:
         text = f"{text[:SHOWN_CHARACTERS]}... ({len(text):,} characters)"
     names = ", ".join(columns[:SHOWN_COLUMNS])
@@ -165,12 +165,12 @@ def asked(row_filter: str, columns: tuple[str, ...]) -> list[Finding]:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a number of things for people."""
+    """Return a count with its noun, in the plural unless the count is 1."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def sized(count: int) -> str:
-    """Return a number of bytes for people."""
+def byte_text(count: int) -> str:
+    """Return a number of bytes with a binary unit and one decimal."""
     size = float(count)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if size < 1024:

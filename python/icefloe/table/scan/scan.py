@@ -230,7 +230,9 @@ class Scan(ABC):
         return Results(self._row_source(), self._origin(), self._options().batch_size())
 
     def _selection(self) -> Selection:
-        return Selection(self.table_metadata, self.schema(), self.row_filter, self.selected_fields, self.case_sensitive)
+        return Selection(
+            self.table_metadata, self.io, self.schema(), self.row_filter, self.selected_fields, self.case_sensitive
+        )
 
     def _options(self) -> ScanOptions:
         return ScanOptions(self.options, self.table_metadata.properties)

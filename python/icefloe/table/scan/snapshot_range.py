@@ -48,7 +48,9 @@ class SnapshotRange:
             return lineage[::-1]  # The first snapshot has been expired, and no snapshot after it has.
         known_snapshot(self.metadata, self.table_name, first)
         last = ids[0] if ids else "none"
-        raise ValidationError(f"snapshot {first}: expected an ancestor of snapshot {last}, got one of another lineage")
+        raise ValidationError(
+            f"snapshot {first} is not an ancestor of snapshot {last}; expected two snapshots of one lineage"
+        )
 
     def lineage(self) -> list[Snapshot]:
         """Return the last snapshot and its ancestors, newest first, as far as the table still has them."""

@@ -57,9 +57,7 @@ class TableScan(Scan):
             ValidationError: No snapshot was current then, or the scan has a snapshot already.
         """
         if not isinstance(timestamp_ms, int):
-            raise ValidationError(
-                f"as_of: expected milliseconds since 1970-01-01 UTC as a whole number, got {timestamp_ms!r}"
-            )
+            raise ValidationError(f"as_of: expected whole milliseconds since 1970-01-01 UTC, got {timestamp_ms!r}")
         self._check_no_snapshot(f"as_of({timestamp_ms})")
         snapshot_id = self.table_metadata.snapshot_log.snapshot_id_at(timestamp_ms)
         if snapshot_id is None:

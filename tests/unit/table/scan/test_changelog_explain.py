@@ -1,4 +1,4 @@
-"""What a scan of changes says that it will read."""
+"""Explanations of changelog scans."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def table():
         yield made
 
 
-def test_files_bytes_and_snapshots_are_told(table):
+def test_explain_reports_files_bytes_and_snapshots(table):
     scan = table.incremental_changelog_scan()
     explanation = scan.explain()
     snapshots = [snapshot.snapshot_id for snapshot in table.metadata.snapshots]
     assert explanation.snapshot_ids == tuple(snapshots)
-    told = [(one.snapshot_id, one.change_type, one.files, one.rows) for one in explanation.changes]
-    assert told == [
+    changed_files = [(one.snapshot_id, one.change_type, one.files, one.rows) for one in explanation.changes]
+    assert changed_files == [
         (snapshots[0], "INSERT", 1, 100),
         (snapshots[1], "INSERT", 1, 100),
         (snapshots[2], "DELETE", 1, 100),
@@ -42,13 +42,13 @@ def test_files_bytes_and_snapshots_are_told(table):
     assert explanation.bytes_to_read == sum(one.size for one in explanation.changes) + deletes.stat().st_size
 
 
-def test_it_prints_as_a_tree_and_shows_as_html(table):
+def test_explain_prints_a_tree_and_shows_html(table):
     explanation = table.incremental_changelog_scan(row_filter="s = '<b>'", selected_fields=("id",)).explain()
     text = str(table.incremental_changelog_scan().explain())
     assert text.startswith("changes of db.t, snapshots ")
-    assert "snapshots: 4 of 4 change rows" in text
+    assert "snapshots: 4 of 4 changed rows" in text
     assert ": 1 file for inserted rows, " in text
-    assert "filter: every row" in text
+    assert "filter: all rows" in text
     assert "data files: 2 for inserted rows, 2 for deleted rows" in text
     assert "delete files: 1 to apply" in text
     assert "columns: id, _change_type, _change_ordinal, _commit_snapshot_id" in str(explanation)
@@ -58,7 +58,7 @@ def test_it_prints_as_a_tree_and_shows_as_html(table):
     assert "changes of db.t" in shown
 
 
-def test_ranges_that_change_nothing(table):
+def test_explain_of_an_empty_range_reads_nothing(table):
     last = table.current_snapshot().snapshot_id
     explanation = table.incremental_changelog_scan(from_snapshot_id_exclusive=last).explain()
     assert explanation.title() == ("changes of db.t", "no snapshots")
