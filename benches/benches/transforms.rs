@@ -13,7 +13,7 @@ use icefloe_benches::{
     binaries, dates, decimals, fixed, international_texts, ints, longs, nano_timestamps, numbers,
     repeated_texts, strings, texts_of_16, times, timestamps, wide_decimals, zoned_timestamps,
 };
-use icefloe_format::spec::{PrimitiveType, Transform, single_value};
+use icefloe_format::spec::{PrimitiveType, Transform, single_values};
 
 const COUNT: usize = 1 << 20;
 
@@ -82,7 +82,7 @@ fn single_values(criterion: &mut Criterion) {
     for (name, kind) in [("long", PrimitiveType::Long), ("binary", PrimitiveType::Binary)] {
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
-                single_value::decode_array(&kind, black_box(&bounds)).expect("bounds of the type")
+                single_values::decode_array(&kind, black_box(&bounds)).expect("bounds of the type")
             });
         });
     }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::container::{Header, read_block};
-use super::cursor::Cursor;
+use super::cursor::{Cursor, Malformed};
+use super::header::{Header, SYNC_BYTES};
 
 /// Some blocks of a container that follow each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,4 +57,15 @@ impl Header<'_> {
         });
         Some(runs.collect()).filter(|runs: &Vec<BlockRun>| !runs.is_empty())
     }
+}
+
+/// The record count and the compressed bytes, or `None` for them if the marker is wrong.
+pub(super) fn read_block<'a>(
+    cursor: &mut Cursor<'a>,
+    sync: [u8; SYNC_BYTES],
+) -> Result<(usize, Option<&'a [u8]>), Malformed> {
+    let count = usize::try_from(cursor.long()?).map_err(|_| Malformed::Length)?;
+    let block = cursor.bytes()?;
+    let marker = cursor.take_array::<SYNC_BYTES>()?;
+    Ok((count, (marker == sync).then_some(block)))
 }

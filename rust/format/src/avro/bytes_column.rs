@@ -6,8 +6,8 @@ use arrow_array::{ArrayRef, BinaryArray, FixedSizeBinaryArray, StringArray};
 use arrow_buffer::{Buffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
-use super::column::{flat_array, invalid_column};
 use super::cursor::{Cursor, Malformed};
+use super::flat_column::{flat_array, invalid_column};
 use super::forecast::Forecast;
 use super::keyed::ShortBytes;
 use super::schema::Kind;

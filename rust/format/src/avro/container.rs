@@ -1,148 +1,48 @@
-//! The object container: header, then blocks that end in a synchronisation marker.
+//! Object containers: blocks that end in a synchronisation marker, decompressed one at a time.
 
-use std::collections::BTreeMap;
-
-use super::block_run::BlockRun;
+use super::block_run::{BlockRun, read_block};
 use super::cursor::{Cursor, Malformed};
+use super::header::position;
+pub use super::header::{Header, MAGIC, SYNC_BYTES};
 use super::schema::AvroType;
 use crate::codec::{Codec, Decompressor, MAX_BLOCK_BYTES, Space};
 use crate::{Error, Result};
 
-/// The first four bytes of every container.
-pub const MAGIC: [u8; 4] = *b"Obj\x01";
-/// What files begin with that are encrypted as a stream of AES-GCM blocks.
-const ENCRYPTED_MAGIC: &[u8] = b"AGS1";
-/// Length of a synchronisation marker.
-pub const SYNC_BYTES: usize = 16;
-
 /// Deflate yields at most 1,032 bytes for one; the other codecs could yield many more.
 const BYTES_PER_BYTE: usize = 1040;
 const FREE_BYTES: usize = 1 << 20;
-const RECORDS_PER_BYTE: usize = 16;
-const FREE_RECORDS: usize = 1 << 12;
-
-/// The header of an object container over a byte slice; its schema is not parsed.
-#[derive(Debug)]
-pub struct Header<'a> {
-    bytes: &'a [u8],
-    metadata: Metadata<'a>,
-    codec: Codec,
-    sync: [u8; SYNC_BYTES],
-    first_block: usize,
-}
 
 impl<'a> Header<'a> {
-    /// Read the header.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] if `bytes` are no container; [`Error::Unsupported`] for a codec that is not
-    /// implemented.
-    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
-        let mut cursor = Cursor::new(bytes);
-        if bytes.starts_with(ENCRYPTED_MAGIC) {
-            return Err(Error::unsupported("encrypted Avro"));
-        }
-        if cursor.take_array::<4>() != Ok(MAGIC) {
-            return Err(Error::corrupt_at("Avro header", 0, "the magic bytes are missing"));
-        }
-        let header = read_header(&mut cursor, bytes.len());
-        let first_block = bytes.len() - cursor.remaining();
-        let (metadata, sync) = header.map_err(|error| {
-            Error::corrupt_at("Avro header", position(first_block), error.to_string())
-        })?;
-        let codec = match metadata.get("avro.codec") {
-            None => Codec::Null,
-            Some(name) => Codec::from_avro_name(text("avro.codec", name)?)?,
-        };
-        Ok(Self { bytes, metadata, codec, sync, first_block })
-    }
-
-    /// JSON of the schema that the writer used.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] if there is none or it is not UTF-8.
-    pub fn schema_json(&self) -> Result<&'a str> {
-        let missing = || {
-            let reason = "it has no avro.schema";
-            Error::corrupt_at("Avro header", position(self.first_block), reason)
-        };
-        self.metadata("avro.schema")?.ok_or_else(missing)
-    }
-
-    /// The schema that the writer used.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] if there is none or it is no Avro schema.
-    pub fn schema(&self) -> Result<AvroType> {
-        AvroType::parse(self.schema_json()?).map_err(|error| error.or_at(self.schema_offset()))
-    }
-
-    /// Position of the schema in the container.
-    pub fn schema_offset(&self) -> u64 {
-        self.metadata.get("avro.schema").map_or(0, |schema| schema.offset)
-    }
-
-    /// The codec of the blocks.
-    pub fn codec(&self) -> Codec {
-        self.codec
-    }
-
-    /// A value of the header's metadata as text; `None` if the key is absent.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] if the value is not UTF-8.
-    pub fn metadata(&self, key: &str) -> Result<Option<&'a str>> {
-        self.metadata.get(key).map(|value| text(key, value)).transpose()
-    }
-
-    /// The marker that every block ends with.
-    pub fn sync(&self) -> [u8; SYNC_BYTES] {
-        self.sync
-    }
-
-    /// Position of the first block.
-    pub fn first_block(&self) -> usize {
-        self.first_block
-    }
-
     /// The blocks, from the first on.
     pub fn blocks(&self) -> Blocks<'a> {
-        self.blocks_by(Decompressor::new(self.codec))
+        self.blocks_by(Decompressor::new(self.codec()))
     }
 
     /// The blocks, from the first on, decompressed by what decompressed those of another container of the
     /// same codec.
     pub fn blocks_by(&self, decompressor: Decompressor) -> Blocks<'a> {
-        let bytes_left = self.bytes.len().saturating_mul(BYTES_PER_BYTE).saturating_add(FREE_BYTES);
+        let bytes_left =
+            self.bytes().len().saturating_mul(BYTES_PER_BYTE).saturating_add(FREE_BYTES);
         Blocks { bytes_left, ..self.run_by(&self.all_blocks(), decompressor) }
     }
 
     /// The blocks of one run, which is of this container. All runs that a container is cut into
     /// may together decompress to no more than its blocks may.
     pub fn blocks_of(&self, run: &BlockRun) -> Blocks<'a> {
-        self.run_by(run, Decompressor::new(self.codec))
+        self.run_by(run, Decompressor::new(self.codec()))
     }
 
     fn run_by(&self, run: &BlockRun, decompressor: Decompressor) -> Blocks<'a> {
-        let bytes = self.bytes.get(run.range.clone()).unwrap_or_default();
+        let bytes = self.bytes().get(run.range.clone()).unwrap_or_default();
         let free = FREE_BYTES / run.siblings.max(1);
         Blocks {
             end: run.range.end,
             cursor: Cursor::new(bytes),
-            sync: self.sync,
+            sync: self.sync(),
             decompressor,
             bytes_left: bytes.len().saturating_mul(BYTES_PER_BYTE).saturating_add(free),
             records_left: self.most_records(),
         }
-    }
-
-    pub(super) fn bytes(&self) -> &'a [u8] {
-        self.bytes
-    }
-
-    /// How many records all blocks together may claim to hold.
-    pub(super) fn most_records(&self) -> usize {
-        self.bytes.len().saturating_mul(RECORDS_PER_BYTE).saturating_add(FREE_RECORDS)
     }
 }
 
@@ -176,17 +76,17 @@ impl<'a> Container<'a> {
 
     /// The codec of the blocks.
     pub fn codec(&self) -> Codec {
-        self.header.codec
+        self.header.codec()
     }
 
     /// The marker that every block ends with.
     pub fn sync(&self) -> [u8; SYNC_BYTES] {
-        self.header.sync
+        self.header.sync()
     }
 
     /// Position of the first block.
     pub fn first_block(&self) -> usize {
-        self.header.first_block
+        self.header.first_block()
     }
 
     /// A value of the header's metadata as text; `None` if the key is absent.
@@ -297,54 +197,4 @@ impl<'a> Blocks<'a> {
         })?;
         Ok(Some(Block { count, bytes, offset }))
     }
-}
-
-/// A value of the header and where in the container it begins.
-#[derive(Debug, Clone, Copy)]
-struct Entry<'a> {
-    value: &'a [u8],
-    offset: u64,
-}
-
-type Metadata<'a> = BTreeMap<String, Entry<'a>>;
-
-fn read_header<'a>(
-    cursor: &mut Cursor<'a>,
-    total: usize,
-) -> Result<(Metadata<'a>, [u8; SYNC_BYTES]), Malformed> {
-    let mut metadata = BTreeMap::new();
-    loop {
-        let items = cursor.begin_items()?;
-        if items.count == 0 {
-            break;
-        }
-        for _ in 0..items.count {
-            let key = String::from_utf8_lossy(cursor.bytes()?).into_owned();
-            let value = cursor.bytes()?;
-            let offset = position(total - cursor.remaining() - value.len());
-            metadata.insert(key, Entry { value, offset });
-        }
-        cursor.end_items(items)?;
-    }
-    Ok((metadata, cursor.take_array()?))
-}
-
-/// The record count and the compressed bytes, or `None` for them if the marker is wrong.
-pub(super) fn read_block<'a>(
-    cursor: &mut Cursor<'a>,
-    sync: [u8; SYNC_BYTES],
-) -> Result<(usize, Option<&'a [u8]>), Malformed> {
-    let count = usize::try_from(cursor.long()?).map_err(|_| Malformed::Length)?;
-    let block = cursor.bytes()?;
-    let marker = cursor.take_array::<SYNC_BYTES>()?;
-    Ok((count, (marker == sync).then_some(block)))
-}
-
-fn text<'a>(key: &str, entry: &Entry<'a>) -> Result<&'a str> {
-    std::str::from_utf8(entry.value)
-        .map_err(|_| Error::corrupt_at("Avro header", entry.offset, format!("{key} is not UTF-8")))
-}
-
-fn position(offset: usize) -> u64 {
-    u64::try_from(offset).unwrap_or(u64::MAX)
 }

@@ -9,11 +9,12 @@ use arrow_buffer::{NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, Fields};
 
 use super::bytes_column::{VariableBytes, push_zeros};
-use super::column::{Presence, invalid_column};
 use super::cursor::{Cursor, Malformed};
+use super::decoder::Selection;
+use super::flat_column::invalid_column;
 use super::forecast::Forecast;
+use super::presence::Presence;
 use super::schema::{AvroType, Kind};
-use super::struct_column::Selection;
 use crate::spec::types::{MapType, PrimitiveType, Type};
 use crate::{Error, Result};
 

@@ -12,31 +12,36 @@
 //! claim at most 4,096 records and sixteen for each of its bytes. Deflate cannot exceed the former,
 //! and no two entries of a manifest are so alike that they exceed the latter.
 
-mod any_map_column;
 pub mod block_run;
 mod bytes_column;
 mod column;
 pub mod container;
 pub mod cursor;
+mod decoder;
 pub mod encode;
+mod flat_column;
 pub mod forecast;
+mod header;
 pub mod iceberg_schema;
 pub mod keyed;
-mod list_column;
-pub mod logical;
 mod map_column;
 pub mod natural;
+mod nested_column;
+mod presence;
 pub mod row_encoder;
 pub mod schema;
+mod schema_json;
 pub mod skip;
-pub mod struct_column;
+mod struct_column;
 pub mod writer;
 
 pub use block_run::BlockRun;
-pub use container::{Block, Blocks, Container, Header};
+pub use column::StructColumn;
+pub use container::{Block, Blocks, Container};
 pub use cursor::{Cursor, Malformed};
+pub use decoder::Selection;
 pub use forecast::Forecast;
+pub use header::{Header, MAGIC, SYNC_BYTES};
 pub use row_encoder::RowEncoder;
 pub use schema::{AvroType, Kind, Logical, Record, RecordField};
-pub use struct_column::{Selection, StructColumn};
 pub use writer::ContainerWriter;

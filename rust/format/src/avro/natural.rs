@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema};
 
-use super::column::Presence;
+use super::presence::Presence;
 use super::schema::{AvroType, Kind, Record};
 use crate::spec::arrow_schema::primitive_to_arrow;
 use crate::spec::types::{ListType, MapType, NestedField, PrimitiveType, StructType, Type};

@@ -1,7 +1,7 @@
 //! Moves past values that nobody asked for.
 
-use super::column::Presence;
 use super::cursor::{Cursor, Malformed};
+use super::presence::Presence;
 use super::schema::{AvroType, Kind};
 
 /// Advance `cursor` past one value of `value_type`.

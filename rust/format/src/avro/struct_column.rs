@@ -9,46 +9,33 @@ use arrow_array::{Array, ArrayRef, StructArray};
 use arrow_buffer::NullBufferBuilder;
 use arrow_schema::{Field, Fields};
 
-use super::column::{Column, invalid_column};
 use super::cursor::{Cursor, Malformed};
+use super::decoder::{ColumnDecoder, Selection};
+use super::flat_column::invalid_column;
 use super::forecast::Forecast;
 use super::schema::{AvroType, Kind, Record};
 use super::skip::Skipper;
 use crate::spec::types::{NestedField, StructType};
 use crate::{Error, Result};
 
-/// What to leave out of what a reader wants.
-#[derive(Debug, Clone, Default)]
-pub struct Selection {
-    /// Ids of fields to skip; their columns are all null.
-    pub skipped_fields: Vec<i32>,
-    /// Keys to keep in maps by int, in ascending order; all of them if `None`.
-    pub map_keys: Option<Arc<[i32]>>,
-    /// Whether values of maps by int may be null, as those of a manifest may not.
-    pub null_map_values: bool,
-    /// Ids of optional fields that are null in every row if the writer has them twice or with a type that does
-    /// not fit.
-    pub dispensable_fields: &'static [i32],
-}
-
 /// Records of one writer, read into the columns that a reader wants.
 #[derive(Debug)]
-pub struct StructColumn {
+pub struct RecordColumn<C> {
     // In the writer's order, so that reading a record is one pass.
     steps: Vec<Step>,
     // In the reader's order.
-    columns: Vec<Member>,
+    columns: Vec<Member<C>>,
     rows: usize,
     nulls: NullBufferBuilder,
 }
 
 #[derive(Debug)]
-struct Member {
+struct Member<C> {
     name: Arc<str>,
     required: bool,
     /// Whether the writer has it and the reader did not skip it; else it is null in every row.
     is_read: bool,
-    column: Column,
+    column: C,
 }
 
 #[derive(Debug)]
@@ -57,7 +44,7 @@ enum Step {
     Read(usize),
 }
 
-impl StructColumn {
+impl<C: ColumnDecoder> RecordColumn<C> {
     /// Compile `wanted` against a writer's record; `None` if every row is null.
     ///
     /// # Errors
@@ -84,7 +71,7 @@ impl StructColumn {
         for (index, field) in wanted.fields.iter().enumerate() {
             let reads = steps.iter().filter(|step| step.reads(index)).count();
             let column = source(field, record, reads)
-                .and_then(|source| Column::compile(&field.field_type, source, selection));
+                .and_then(|source| C::compile(&field.field_type, source, selection));
             let (is_read, column) = match column {
                 Err(_) if selection.dispensable_fields.contains(&field.id) => {
                     let written = record.map_or(&[][..], |record| &record.fields);
@@ -93,7 +80,7 @@ impl StructColumn {
                             *step = Step::Skip(Skipper::compile(&written.field_type));
                         }
                     }
-                    (false, Column::compile(&field.field_type, None, selection)?)
+                    (false, C::compile(&field.field_type, None, selection)?)
                 }
                 column => (reads > 0, column.map_err(|error| named(error, field))?),
             };

@@ -1,7 +1,7 @@
 //! Writes object containers.
 
-use super::container::{MAGIC, SYNC_BYTES};
 use super::encode::{put_bytes, put_length};
+use super::header::{MAGIC, SYNC_BYTES};
 use crate::Result;
 use crate::codec::Codec;
 

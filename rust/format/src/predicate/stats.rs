@@ -18,7 +18,7 @@ use arrow_schema::DataType;
 use super::mask::{pack, pack_pairs};
 use super::tree::BoundLeaf;
 use crate::error::{Error, Result};
-use crate::spec::{PrimitiveType, primitive_to_arrow, single_value};
+use crate::spec::{PrimitiveType, primitive_to_arrow, single_values};
 
 /// A source of facts about N entries.
 pub trait ColumnStats {
@@ -255,6 +255,6 @@ pub(super) fn decode_bounds<'a>(
         }
         // There is nothing to know of values that are all null.
         P::Unknown => Ok(new_null_array(&DataType::Null, values.count())),
-        _ => single_value::decode_values(field_type, values),
+        _ => single_values::decode_values(field_type, values),
     }
 }

@@ -1,5 +1,4 @@
-//! Values in Arrow arrays: reading one, making an array of many, and the one layout per type that
-//! kernels work on.
+//! Values in Arrow arrays: one value read from an array, and an array built of values.
 
 use std::sync::Arc;
 
@@ -8,112 +7,17 @@ use arrow_array::builder::{
 };
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Date64Type, Decimal128Type, Float32Type, Float64Type,
-    Int32Type, Int64Type, Time64MicrosecondType, TimestampMicrosecondType, TimestampNanosecondType,
+    ArrowPrimitiveType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type,
+    Time64MicrosecondType, TimestampMicrosecondType, TimestampNanosecondType,
 };
 use arrow_array::{Array, ArrayRef, new_null_array};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::DataType;
 
 use super::arrow_schema::primitive_to_arrow;
+use super::canonical::{can_hold, cannot_hold, canonical_array};
 use super::datum::Datum;
-use super::encoding::{each_value, strictly_cast};
 use super::types::PrimitiveType;
 use crate::error::{Error, Result};
-
-/// An array of the type's own Arrow layout ([`primitive_to_arrow`]) with the same values; a cheap clone
-/// where it already has it. Dictionaries, run ends, views, large offsets, narrower numbers and coarser
-/// timestamps are read; nothing that could change a value is.
-///
-/// # Errors
-/// `InvalidArgument` where the array cannot hold values of the type, or holds one that the type has not.
-pub fn canonical_array(array: &dyn Array, value_type: &PrimitiveType) -> Result<ArrayRef> {
-    let canonical = primitive_to_arrow(value_type);
-    if *array.data_type() == canonical {
-        return Ok(array.slice(0, array.len()));
-    }
-    if !can_hold(array.data_type(), value_type) {
-        return Err(cannot_hold(array, value_type));
-    }
-    each_value(array, &|values| match values.data_type() {
-        found if *found == canonical => Ok(values.slice(0, values.len())),
-        DataType::Date64 => whole_days(values),
-        _ => strictly_cast(values, &canonical),
-    })
-}
-
-/// Dates that count milliseconds; Arrow wants them to be whole days.
-fn whole_days(array: &dyn Array) -> Result<ArrayRef> {
-    const MILLIS_PER_DAY: i64 = 86_400_000;
-    let millis = array
-        .as_primitive_opt::<Date64Type>()
-        .ok_or_else(|| Error::invalid("array", format!("{} are not dates", array.data_type())))?;
-    let days = millis.try_unary::<_, Date32Type, _>(|millis| {
-        let days = (millis % MILLIS_PER_DAY == 0).then_some(millis / MILLIS_PER_DAY);
-        days.and_then(|days| i32::try_from(days).ok()).ok_or_else(|| {
-            Error::invalid("array", format!("a date of {millis} milliseconds is not a whole day"))
-        })
-    });
-    days.map(|days| Arc::new(days) as ArrayRef)
-}
-
-/// Whether every value of an Arrow type is a value of a primitive type, or null.
-pub fn can_hold(data_type: &DataType, value_type: &PrimitiveType) -> bool {
-    use DataType as D;
-    use PrimitiveType as P;
-    match data_type {
-        D::Null => return true,
-        D::Dictionary(_, values) => return can_hold(values, value_type),
-        D::RunEndEncoded(_, values) => return can_hold(values.data_type(), value_type),
-        _ => {}
-    }
-    match value_type {
-        P::Boolean => matches!(data_type, D::Boolean),
-        P::Int => is_int(data_type),
-        P::Long => is_int(data_type) || matches!(data_type, D::UInt32 | D::Int64),
-        P::Float => matches!(data_type, D::Float16 | D::Float32),
-        P::Double => matches!(data_type, D::Float16 | D::Float32 | D::Float64),
-        P::Decimal { precision, scale } => match data_type {
-            D::Decimal32(p, s) | D::Decimal64(p, s) | D::Decimal128(p, s) | D::Decimal256(p, s) => {
-                p <= precision && s == scale
-            }
-            _ => false,
-        },
-        P::Date => matches!(data_type, D::Date32 | D::Date64),
-        P::Time => matches!(data_type, D::Time32(_) | D::Time64(TimeUnit::Microsecond)),
-        P::Timestamp => is_timestamp(data_type, false) && !is_nanos(data_type),
-        P::Timestamptz => is_timestamp(data_type, true) && !is_nanos(data_type),
-        P::TimestampNs => is_timestamp(data_type, false),
-        P::TimestamptzNs => is_timestamp(data_type, true),
-        P::String => matches!(data_type, D::Utf8 | D::LargeUtf8 | D::Utf8View),
-        P::Binary => {
-            matches!(data_type, D::Binary | D::LargeBinary | D::BinaryView | D::FixedSizeBinary(_))
-        }
-        P::Uuid => matches!(data_type, D::FixedSizeBinary(16)),
-        P::Fixed(length) => match data_type {
-            D::FixedSizeBinary(width) => i64::from(*width) == i64::from(*length),
-            _ => false,
-        },
-        P::Unknown => false,
-    }
-}
-
-fn is_int(data_type: &DataType) -> bool {
-    use DataType as D;
-    matches!(data_type, D::Int8 | D::Int16 | D::Int32 | D::UInt8 | D::UInt16)
-}
-
-fn is_timestamp(data_type: &DataType, zoned: bool) -> bool {
-    matches!(data_type, DataType::Timestamp(_, zone) if zone.is_some() == zoned)
-}
-
-fn is_nanos(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Timestamp(TimeUnit::Nanosecond, _))
-}
-
-pub(crate) fn cannot_hold(array: &dyn Array, value_type: &PrimitiveType) -> Error {
-    let reason = format!("an array of {} does not hold values of {value_type}", array.data_type());
-    Error::invalid("array", reason)
-}
 
 impl Datum {
     /// The value at an index; `None` where it is null.

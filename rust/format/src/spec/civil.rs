@@ -2,7 +2,8 @@
 
 /// Seconds of a day.
 pub const SECONDS_PER_DAY: i64 = 86_400;
-const NANOS_PER_SECOND: i64 = 1_000_000_000;
+pub(crate) const MICROS_PER_SECOND: i64 = 1_000_000;
+pub(crate) const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
 /// Days of a 400-year cycle of the calendar.
 const DAYS_PER_ERA: i64 = 146_097;

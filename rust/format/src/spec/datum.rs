@@ -1,8 +1,14 @@
-//! One typed value and its order.
+//! One typed value: its order, its equality and its text.
 
 use std::cmp::Ordering;
+use std::fmt;
 use std::hash::{Hash, Hasher};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::civil::{self, MICROS_PER_SECOND, NANOS_PER_SECOND, TimeStyle};
+use super::decimal;
 use super::types::PrimitiveType;
 
 /// A value that is not null, with its type.
@@ -182,4 +188,39 @@ fn float_identity(value: f32) -> u32 {
 
 fn double_identity(value: f64) -> u64 {
     if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() }
+}
+
+impl Datum {
+    /// The value as text: dates and times in ISO 8601, bytes in base64. Not made to be read back.
+    pub fn human_string(&self) -> String {
+        match self {
+            Self::Boolean(value) => value.to_string(),
+            Self::Int(value) => value.to_string(),
+            Self::Long(value) => value.to_string(),
+            Self::Float(value) => format!("{value:?}"),
+            Self::Double(value) => format!("{value:?}"),
+            Self::Decimal { unscaled, scale, .. } => decimal::format(*unscaled, *scale),
+            Self::Date(days) => civil::format_date(i64::from(*days)),
+            Self::Time(micros) => {
+                civil::format_time(micros.saturating_mul(1_000), TimeStyle::Short)
+            }
+            Self::Timestamp(micros) => timestamp(*micros, MICROS_PER_SECOND),
+            Self::TimestampNs(nanos) => timestamp(*nanos, NANOS_PER_SECOND),
+            Self::Timestamptz(micros) => timestamp(*micros, MICROS_PER_SECOND) + "+00:00",
+            Self::TimestamptzNs(nanos) => timestamp(*nanos, NANOS_PER_SECOND) + "+00:00",
+            Self::String(text) => text.clone(),
+            Self::Uuid(bytes) => uuid::Uuid::from_bytes(*bytes).to_string(),
+            Self::Fixed(bytes) | Self::Binary(bytes) => STANDARD.encode(bytes),
+        }
+    }
+}
+
+fn timestamp(units: i64, units_per_second: i64) -> String {
+    civil::format_timestamp(units, units_per_second, TimeStyle::Trimmed)
+}
+
+impl fmt::Display for Datum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.human_string())
+    }
 }

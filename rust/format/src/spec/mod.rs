@@ -2,11 +2,10 @@
 
 pub mod arrow_schema;
 pub mod arrow_values;
+pub mod canonical;
 pub mod civil;
 pub mod datum;
-mod datum_text;
 pub mod decimal;
-pub(crate) mod encoding;
 mod json;
 pub mod names;
 pub mod partition_json;
@@ -14,7 +13,7 @@ pub mod partition_spec;
 pub mod schema;
 pub(crate) mod schema_index;
 pub mod single_value;
-mod single_value_array;
+pub mod single_values;
 pub mod sort_order;
 pub mod transform;
 pub mod type_json;
@@ -24,7 +23,8 @@ pub use arrow_schema::{
     ArrowOptions, field_to_arrow, primitive_from_arrow, primitive_to_arrow, schema_to_arrow,
     struct_to_arrow, type_to_arrow,
 };
-pub use arrow_values::{canonical_array, datums_to_array};
+pub use arrow_values::datums_to_array;
+pub use canonical::{can_hold, canonical_array};
 pub use datum::Datum;
 pub use names::sanitize_name;
 pub use partition_json::{

@@ -5,13 +5,12 @@ use serde_json::Value;
 
 use super::arrow_schema::{ArrowOptions, struct_to_arrow};
 use super::arrow_values::datums_to_array;
+use super::canonical::arrow_failure;
 use super::datum::Datum;
-use super::encoding::arrow_failure;
-use super::json;
 use super::partition_spec::PartitionSpec;
 use super::schema::Schema;
-use super::single_value;
 use super::types::{NestedField, PrimitiveType, StructType};
+use super::{json, single_value};
 use crate::error::{Error, Result};
 
 /// A partition tuple: one value per field of its spec, `None` for null.

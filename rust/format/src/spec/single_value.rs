@@ -2,17 +2,12 @@
 
 use serde_json::{Number, Value};
 
-use super::civil::{self, TimeStyle};
+use super::civil::{self, MICROS_PER_SECOND, NANOS_PER_SECOND, TimeStyle};
 use super::datum::Datum;
 use super::decimal;
 use super::json;
 use super::types::PrimitiveType;
 use crate::error::{Error, Result};
-
-pub use super::single_value_array::{decode_array, decode_values};
-
-pub(crate) const MICROS_PER_SECOND: i64 = 1_000_000;
-pub(crate) const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
 /// Appendix D's binary form: what bounds hold.
 pub fn to_bytes(value: &Datum) -> Vec<u8> {

@@ -7,8 +7,7 @@ use super::bucket::Buckets;
 use super::truncate::{self, Width};
 use super::{bucket, temporal};
 use crate::error::{Error, Result};
-use crate::spec::arrow_values::{can_hold, cannot_hold};
-use crate::spec::encoding::each_value;
+use crate::spec::canonical::{can_hold, cannot_hold, each_value};
 use crate::spec::{
     Datum, PrimitiveType, Transform, canonical_array, primitive_from_arrow, primitive_to_arrow,
 };

@@ -17,7 +17,7 @@ use arrow_schema::DataType;
 use super::blocks::{map, same_type};
 use super::remainder::{Remainder31, Remainder63};
 use crate::error::{Error, Result};
-use crate::spec::encoding::arrow_failure;
+use crate::spec::canonical::arrow_failure;
 use crate::spec::{Datum, PrimitiveType, canonical_array};
 
 /// A width to truncate to.

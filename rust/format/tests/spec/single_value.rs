@@ -2,7 +2,7 @@ use arrow_array::{Array, BinaryArray, Float64Array, Int64Array};
 use arrow_schema::DataType;
 use icefloe_format::Error;
 use icefloe_format::spec::{
-    Datum, PrimitiveType, datums_to_array, primitive_to_arrow, single_value,
+    Datum, PrimitiveType, datums_to_array, primitive_to_arrow, single_value, single_values,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -121,11 +121,11 @@ fn test_a_column_with_one_wrong_value_is_corrupt() {
         (P::String, &[0xff]),
     ];
     for (value_type, bytes) in wrong {
-        let found = single_value::decode_values(&value_type, [None, Some(bytes)].into_iter());
+        let found = single_values::decode_values(&value_type, [None, Some(bytes)].into_iter());
         assert!(matches!(found, Err(Error::Corrupt { .. })), "{value_type}: {found:?}");
     }
     let numbers = Datum::Int(1).to_array().unwrap();
-    let found = single_value::decode_array(&P::Int, &numbers);
+    let found = single_values::decode_array(&P::Int, &numbers);
     assert!(matches!(found, Err(Error::InvalidArgument { .. })), "{found:?}");
 }
 
@@ -135,12 +135,12 @@ proptest! {
         let forms: Vec<_> =
             values.iter().map(|value| value.as_ref().map(single_value::to_bytes)).collect();
         let decoded =
-            single_value::decode_values(&value_type, forms.iter().map(Option::as_deref)).unwrap();
+            single_values::decode_values(&value_type, forms.iter().map(Option::as_deref)).unwrap();
         prop_assert_eq!(decoded.data_type(), &primitive_to_arrow(&value_type));
         prop_assert_eq!(&decoded.to_data(), &datums_to_array(&value_type, &values).unwrap().to_data());
         let array: BinaryArray = forms.iter().map(Option::as_deref).collect();
         let views = arrow_cast::cast(&array, &DataType::BinaryView).unwrap();
-        let from_views = single_value::decode_array(&value_type, &views).unwrap();
+        let from_views = single_values::decode_array(&value_type, &views).unwrap();
         prop_assert_eq!(from_views.to_data(), decoded.to_data());
     }
 
@@ -149,11 +149,11 @@ proptest! {
         ints in vec(option::of(any::<i32>()), 0..20), floats in vec(option::of(any::<f32>()), 0..20),
     ) {
         let narrow = ints.iter().map(|n| n.map(|n| n.to_le_bytes().to_vec())).collect::<Vec<_>>();
-        let longs = single_value::decode_values(&PrimitiveType::Long, narrow.iter().map(Option::as_deref));
+        let longs = single_values::decode_values(&PrimitiveType::Long, narrow.iter().map(Option::as_deref));
         let expected: Int64Array = ints.iter().map(|n| n.map(i64::from)).collect();
         prop_assert_eq!(longs.unwrap().to_data(), expected.to_data());
         let narrow = floats.iter().map(|n| n.map(|n| n.to_le_bytes().to_vec())).collect::<Vec<_>>();
-        let doubles = single_value::decode_values(&PrimitiveType::Double, narrow.iter().map(Option::as_deref));
+        let doubles = single_values::decode_values(&PrimitiveType::Double, narrow.iter().map(Option::as_deref));
         let expected: Float64Array = floats.iter().map(|n| n.map(f64::from)).collect();
         prop_assert_eq!(doubles.unwrap().to_data(), expected.to_data());
     }

@@ -12,7 +12,7 @@ use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, PrimitiveArray, ne
 use arrow_schema::DataType;
 
 use super::arrow_schema::primitive_to_arrow;
-use super::arrow_values::canonical_array;
+use super::canonical::canonical_array;
 use super::types::PrimitiveType;
 use super::{decimal, single_value};
 use crate::error::{Error, Result};
@@ -38,10 +38,10 @@ pub fn decode_array(value_type: &PrimitiveType, array: &dyn Array) -> Result<Arr
 ///
 /// ```
 /// use arrow_array::{Array, Int64Array};
-/// use icefloe_format::spec::{PrimitiveType, single_value};
+/// use icefloe_format::spec::{PrimitiveType, single_values};
 /// let narrow = 7_i32.to_le_bytes();
 /// let bounds = [Some(&narrow[..]), None];
-/// let decoded = single_value::decode_values(&PrimitiveType::Long, bounds.into_iter())?;
+/// let decoded = single_values::decode_values(&PrimitiveType::Long, bounds.into_iter())?;
 /// assert_eq!(decoded.to_data(), Int64Array::from(vec![Some(7), None]).to_data());
 /// # Ok::<(), icefloe_format::Error>(())
 /// ```

@@ -1,0 +1,52 @@
+//! The interface of growing columns, and what a reader requests of them.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+
+use super::cursor::{Cursor, Malformed};
+use super::forecast::Forecast;
+use super::schema::AvroType;
+use crate::Result;
+use crate::spec::types::Type;
+
+/// What to leave out of what a reader wants.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Ids of fields to skip; their columns are all null.
+    pub skipped_fields: Vec<i32>,
+    /// Keys to keep in maps by int, in ascending order; all of them if `None`.
+    pub map_keys: Option<Arc<[i32]>>,
+    /// Whether values of maps by int may be null, as those of a manifest may not.
+    pub null_map_values: bool,
+    /// Ids of optional fields that are null in every row if the writer has them twice or with a type that does
+    /// not fit.
+    pub dispensable_fields: &'static [i32],
+}
+
+/// A column that grows by one Avro value at a time. Columns of nested types are generic over it.
+pub trait ColumnDecoder: Sized {
+    /// A column of type `wanted` for a field written as `written`; `None` if the writer has no such field.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the written type does not fit.
+    fn compile(wanted: &Type, written: Option<&AvroType>, selection: &Selection) -> Result<Self>;
+
+    /// Read one value, which may be null.
+    ///
+    /// # Errors
+    /// [`Malformed`] if the bytes do not hold such a value.
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed>;
+
+    /// Append nulls.
+    fn push_nulls(&mut self, count: usize);
+
+    /// Reserve capacity for values of the blocks to come. Small columns do not need it.
+    fn reserve(&mut self, forecast: Forecast);
+
+    /// Return the values read; the column is empty afterwards and can be read into again.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the values form no valid array.
+    fn finish(&mut self) -> Result<ArrayRef>;
+}
