@@ -19,7 +19,6 @@ use icefloe_format::codec::Codec;
 use icefloe_format::manifest::{
     DecodeOptions, EncodeOptions, EntryFilter, ManifestColumns, ManifestContent, Stats,
     decode_manifest, decode_matching, decode_matching_run, decode_run, encode_manifest,
-    partition_type,
 };
 use icefloe_format::predicate::{bind, parse_json, project_inclusive};
 use icefloe_format::spec::{PartitionSpec, Schema, StructType};
@@ -140,7 +139,7 @@ impl Manifest {
     fn new() -> Self {
         let schema = Schema::from_json(SCHEMA).unwrap();
         let spec = PartitionSpec::from_json(SPEC).unwrap();
-        let partition_type = partition_type(&spec, std::slice::from_ref(&schema));
+        let partition_type = spec.partition_type(&schema);
         let columns = ManifestColumns::from_batch(&entries(), &partition_type).unwrap();
         let mut manifest = Self { schema, spec, partition_type, columns, bytes: vec![] };
         manifest.bytes = manifest.encode();

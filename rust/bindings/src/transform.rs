@@ -1,9 +1,9 @@
 //! Partition transforms and single values.
 
 use icefloe_format::Result;
+use icefloe_format::spec::single_values::decode_array;
 use icefloe_format::spec::{
     PartitionSpec, PrimitiveType, Schema, Transform, partition_from_json, single_value,
-    single_values,
 };
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
@@ -118,7 +118,7 @@ fn single_values<'py>(
     array: ArrayIn,
     r#type: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let values = py.detach(|| single_values::decode_array(&r#type.parse()?, &array.0));
+    let values = py.detach(|| decode_array(&r#type.parse()?, &array.0));
     array_out(py, &values.map_err(raise_format)?)
 }
 

@@ -9,7 +9,7 @@ use arrow_array::types::{Date32Type, Int32Type, Int64Type};
 use arrow_array::{Array, Int32Array, Int64Array, StringArray};
 use icefloe_format::manifest::{
     DecodeOptions, Inheritance, ManifestColumns, ManifestDecoder, Stats, decode_manifest,
-    decode_manifest_list, inherit, partition_type,
+    decode_manifest_list, inherit,
 };
 use icefloe_format::spec::{PartitionSpec, Schema, StructType};
 
@@ -25,7 +25,7 @@ fn header_type(bytes: &[u8]) -> StructType {
     let decoder = ManifestDecoder::new(bytes, &options).unwrap();
     let schema = Schema::from_json(decoder.header().schema.as_deref().unwrap()).unwrap();
     let fields = decoder.header().partition_spec.as_deref().unwrap();
-    partition_type(&PartitionSpec::from_fields_json(fields).unwrap(), &[schema])
+    PartitionSpec::from_fields_json(fields).unwrap().partition_type(&schema)
 }
 
 fn read(name: &str) -> ManifestColumns {

@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 use icefloe_format::manifest::{
     DecodeOptions, Inheritance, ManifestDecoder, Stats, decode_manifest, decode_manifest_list,
-    inherit, partition_type,
+    inherit,
 };
 use icefloe_format::spec::{
     PartitionSpec, Schema, StructType, partition_from_json, partition_to_json,
@@ -30,7 +30,7 @@ fn header_type(bytes: &[u8]) -> StructType {
     let decoder = ManifestDecoder::new(bytes, &options).unwrap();
     let schema = Schema::from_json(decoder.header().schema.as_deref().unwrap()).unwrap();
     let fields = decoder.header().partition_spec.as_deref().unwrap();
-    partition_type(&PartitionSpec::from_fields_json(fields).unwrap(), &[schema])
+    PartitionSpec::from_fields_json(fields).unwrap().partition_type(&schema)
 }
 
 fn hex(bytes: &[u8]) -> Value {

@@ -11,7 +11,7 @@ use icefloe_format::codec::Codec;
 use icefloe_format::manifest::columns::typed_entry_schema;
 use icefloe_format::manifest::{
     ADDED, DecodeOptions, EXISTING, EncodeOptions, Inheritance, ManifestColumns, ManifestContent,
-    Stats, decode_manifest, encode_manifest, entry_schema, inherit, partition_type,
+    Stats, decode_manifest, encode_manifest, entry_schema, inherit,
 };
 use icefloe_format::spec::{PartitionSpec, Schema, StructType};
 use proptest::prelude::*;
@@ -44,7 +44,7 @@ struct Table {
 fn table(spec: &str) -> Table {
     let schema = Schema::from_json(SCHEMA).unwrap();
     let spec = PartitionSpec::from_json(spec).unwrap();
-    let partition_type = partition_type(&spec, std::slice::from_ref(&schema));
+    let partition_type = spec.partition_type(&schema);
     Table { schema, spec, partition_type }
 }
 

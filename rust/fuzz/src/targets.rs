@@ -11,7 +11,7 @@ use icefloe_format::avro::{
 use icefloe_format::codec::Codec;
 use icefloe_format::manifest::{
     DecodeOptions, EntryFilter, Inheritance, ManifestColumns, ManifestDecoder, Stats,
-    decode_manifest, decode_manifest_list, decode_matching, decode_run, inherit, partition_type,
+    decode_manifest, decode_manifest_list, decode_matching, decode_run, inherit,
 };
 use icefloe_format::orc::{Footer, POSTSCRIPT_BYTES, Postscript, StripeStatistics};
 use icefloe_format::predicate::{
@@ -210,7 +210,7 @@ fn read_manifest(bytes: &[u8], stats: Stats) -> Result<()> {
     if let (Some(schema), Some(spec)) = (&header.schema, &header.partition_spec) {
         let schema = Schema::from_json(schema).ok();
         let spec = PartitionSpec::from_fields_json(spec).ok();
-        drop(schema.zip(spec).map(|(schema, spec)| partition_type(&spec, &[schema])));
+        drop(schema.zip(spec).map(|(schema, spec)| spec.partition_type(&schema)));
     }
     while let Some(entries) = decoder.next_batch(1000)? {
         let from = Inheritance { added_snapshot_id: Some(9), sequence_number: Some(5) };
@@ -228,7 +228,7 @@ fn written_and_read_again(entries: &ManifestColumns, tuple: &StructType) {
 
 fn table_tuple() -> StructType {
     let spec = PartitionSpec::from_json(SPEC).expect("a spec");
-    partition_type(&spec, &[Schema::from_json(TABLE).expect("a schema")])
+    spec.partition_type(&Schema::from_json(TABLE).expect("a schema"))
 }
 
 /// A manifest list.

@@ -1,6 +1,5 @@
 //! A table's schemas and partition specs, as far as manifests need them.
 
-use icefloe_format::manifest::partition_type;
 use icefloe_format::spec::{PartitionSpec, Schema, StructType};
 use icefloe_format::{Error as FormatError, Result};
 
@@ -72,7 +71,7 @@ impl TableTypes {
     /// # Errors
     /// As for [`Self::spec`].
     pub fn partition_type(&self, spec_id: i32) -> Result<StructType> {
-        Ok(partition_type(self.spec(spec_id)?, &self.schemas))
+        Ok(self.spec(spec_id)?.partition_type_among(&self.schemas))
     }
 }
 

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use icefloe_format::Error as FormatError;
-use icefloe_format::manifest::partition_type;
 use icefloe_format::spec::{PartitionSpec, Schema, StructType};
 use serde_json::Value;
 
@@ -77,7 +76,7 @@ impl TableContext {
     /// The type of a spec's partition tuples. Source columns are looked for in every schema: a spec
     /// outlives the columns that it was made of.
     pub fn partition_type(&self, spec: &PartitionSpec) -> StructType {
-        partition_type(spec, &self.schemas)
+        spec.partition_type_among(&self.schemas)
     }
 
     /// A schema that has a field, at any depth: the current one, else the newest that had it.

@@ -25,4 +25,3 @@ pub use list::{
     ListOptions, ManifestFile, decode_manifest_list, encode_manifest_list, manifest_files_to_batch,
 };
 pub use matching::{EntryFilter, MatchingEntries, decode_matching, decode_matching_run};
-pub use partition::partition_type;

@@ -8,7 +8,7 @@ use arrow_array::{ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch, S
 use icefloe_format::codec::Codec;
 use icefloe_format::manifest::{
     DecodeOptions, EncodeOptions, ManifestColumns, ManifestContent, MatchingEntries, Stats,
-    decode_manifest, encode_manifest, partition_type,
+    decode_manifest, encode_manifest,
 };
 use icefloe_format::predicate::{
     BoundPredicate, FileStats, PartitionTuples, bind, evaluate_inclusive, parse_json,
@@ -43,7 +43,7 @@ impl Table {
     pub(crate) fn new(spec: &str) -> Self {
         let schema = Schema::from_json(SCHEMA).unwrap();
         let spec = PartitionSpec::from_json(spec).unwrap();
-        let partition_type = partition_type(&spec, std::slice::from_ref(&schema));
+        let partition_type = spec.partition_type(&schema);
         Self { schema, spec, partition_type }
     }
 
