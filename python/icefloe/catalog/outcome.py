@@ -82,7 +82,7 @@ def settled(  # noqa: PLR0913 - each names one part of the question
 def _find(
     error: OutcomeUnknownError, seen: Callable[[], bool], policy: RetryPolicy, environment: Environment
 ) -> bool | None:
-    for _ in policy.tries(environment):
+    for _ in policy.attempts(environment):
         try:
             answer = error.ask()
             if answer is not None:

@@ -134,7 +134,7 @@ def test_spark_write_to_a_tag_is_refused_before_files_are_written(spark, handles
     before = data_files(table)
     unreadable = frame(spark, (10, 0)).selectExpr("id", "raise_error('the rows were computed') AS part")
     unreadable = unreadable.selectExpr("id", "cast(part AS int) AS part")
-    with pytest.raises(ValidationError, match="'audited' is a tag"):
+    with pytest.raises(ValidationError, match="'audited': expected a branch, got a tag"):
         icefloe.spark.write(unreadable, table, mode, {"branch": "audited"})
     assert data_files(table) == before
 
@@ -143,9 +143,9 @@ def test_spark_row_changes_of_a_tag_are_refused_before_files_are_written(spark, 
     table, _ = handles()
     table.manage_snapshots().create_tag(table.current_snapshot().snapshot_id, "audited").commit()
     before = data_files(table)
-    with pytest.raises(ValidationError, match="'audited' is a tag"):
+    with pytest.raises(ValidationError, match="'audited': expected a branch, got a tag"):
         icefloe.spark.update(table, {"id": "raise_error('the rows were computed')"}, "id = 1", branch="audited")
-    with pytest.raises(ValidationError, match="'audited' is a tag"):
+    with pytest.raises(ValidationError, match="'audited': expected a branch, got a tag"):
         icefloe.spark.delete_from(table, "id = 1", spark=spark, branch="audited")
     assert data_files(table) == before
 

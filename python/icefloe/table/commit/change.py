@@ -1,4 +1,4 @@
-"""One change of a transaction, and what it may ask of the transaction that it belongs to."""
+"""The changes of a transaction, and the protocol between a change and its transaction."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Versions:
-    """The versions of a table that a change of a transaction rests on.
+    """The versions of a table that a change is checked against and applied to.
 
     Attributes:
-        loaded: The table when the transaction began: what its operations read, beside the transaction's own changes.
-        newest: The table as others have left it, without the transaction's own changes; `loaded` at first.
+        loaded: The table when the transaction began, which its operations read together with its own changes.
+        newest: The table with the commits of others and without the transaction's own changes; at first `loaded`.
         working: `newest` with the earlier changes of the transaction.
     """
 
@@ -33,13 +33,13 @@ class Change(Protocol):
     """One change of a transaction."""
 
     def validate(self, versions: Versions) -> None:
-        """Raise ValidationException when what others committed since the table was loaded conflicts with this change."""
+        """Raise ValidationException if a commit of others since the table was loaded conflicts with this change."""
 
     def stage(self, base: TableMetadata, attempt: int) -> Staged:
         """Return updates and requirements of this change on top of `base`."""
 
     def committed(self, table: TableMetadata) -> None:
-        """Clean up after success; `table` is the version that holds this change."""
+        """Clean up after the commit; `table` is the version that contains this change."""
 
     def abandoned(self) -> None:
         """Clean up after a definite failure."""
@@ -49,35 +49,35 @@ class WrittenFiles(Protocol):
     """Data and delete files that an operation of a transaction has written."""
 
     def keep(self) -> None:
-        """Leave the files to the table: they are part of it, or may be."""
+        """Keep the files: a snapshot refers to them, or may refer to them."""
 
     def abandon(self) -> None:
-        """Delete the files: they are part of no snapshot."""
+        """Delete the files: no snapshot refers to them."""
 
 
 @dataclass(frozen=True)
 class FixedChange:
-    """Updates that do not depend on what others commit, as long as the requirements hold."""
+    """Updates that apply to any version of the table on which the requirements hold."""
 
     updates: tuple[TableUpdate, ...]
     requirements: tuple[TableRequirement, ...]
 
     def validate(self, versions: Versions) -> None:
-        """Leave it to the requirements."""
+        """Do nothing: the catalog checks the requirements."""
 
     def stage(self, base: TableMetadata, attempt: int) -> Staged:
         """Return the updates and requirements."""
         return self.updates, self.requirements
 
     def committed(self, table: TableMetadata) -> None:
-        """Nothing was written."""
+        """Do nothing: no file was written."""
 
     def abandoned(self) -> None:
-        """Nothing was written."""
+        """Do nothing: no file was written."""
 
 
 class OpenTransaction(Protocol):
-    """A transaction, as far as its changes need it."""
+    """The part of a transaction that its changes use."""
 
     @property
     def io(self) -> FileIO:
@@ -85,11 +85,11 @@ class OpenTransaction(Protocol):
 
     @property
     def environment(self) -> Environment:
-        """Clock, sleep and chance."""
+        """Clock, sleep and randomness."""
 
     @property
     def table_metadata(self) -> TableMetadata:
-        """The table as it would be after the changes so far."""
+        """The table with the changes so far."""
 
     def apply(self, change: Change) -> None:
         """Add a change."""

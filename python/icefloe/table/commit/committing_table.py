@@ -1,4 +1,4 @@
-"""The table handle and the catalog that a transaction commits to, and the catalog's answer."""
+"""The table handle and the catalog that a transaction commits to, and the result of a commit."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ class CommitTableResponse:
 
 
 class CommittingCatalog(Protocol):
-    """What a transaction needs of a catalog."""
+    """The part of a catalog that a transaction uses."""
 
     def commit_table(
         self, table: Any, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
-        """Check, apply and swap."""
+        """Check the requirements, apply the updates and swap the table's metadata location."""
 
 
 class CommittingTable(Protocol):
-    """What a transaction needs of a table handle."""
+    """The part of a table handle that a transaction uses."""
 
     io: FileIO
 
     @property
     def metadata(self) -> TableMetadata:
-        """The version that the handle shows."""
+        """The metadata of the handle's version."""
 
     @property
     def version(self) -> tuple[TableMetadata, str]:
-        """The version that the handle shows, and the location of its metadata file."""
+        """The metadata of the handle's version, and the location of its file."""
 
     @property
     def catalog(self) -> CommittingCatalog:
-        """Where changes are committed."""
+        """The catalog that commits are sent to."""
 
     def name(self) -> Identifier:
         """Return the table's identifier."""

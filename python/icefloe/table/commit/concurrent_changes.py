@@ -1,4 +1,4 @@
-"""What other commits did between the snapshot that an operation started from and the head it meets."""
+"""The files that other commits added or removed between an operation's starting snapshot and the branch's head."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _COLUMNS = [
 
 @dataclass(frozen=True)
 class ConcurrentChanges:
-    """Files that other commits added or removed, columns `content`, `file_path`, `spec_id`, `partition`, ... .
+    """Files that other commits added or removed, with the columns of `_COLUMNS`.
 
     Attributes:
         added_data: Data files added.
         removed_data: Data files removed, whatever the operation.
-        overwritten_data: Those of `removed_data` that an operation other than `delete` removed.
+        overwritten_data: The part of `removed_data` that operations other than `delete` removed.
         added_deletes: Delete files added.
     """
 
@@ -51,25 +51,25 @@ class ConcurrentChanges:
 def changes_since(
     io: FileIO, metadata: TableMetadata, start_id: int | None, head: Snapshot | None
 ) -> ConcurrentChanges | None:
-    """Return what happened after `start_id` up to `head`, None when nothing did.
+    """Return the files that changed after `start_id` up to `head`, None if no snapshot was added.
 
-    Only manifests that the walked snapshots wrote are opened: entries of others are older.
+    Only manifests that these snapshots wrote are opened: the entries of all other manifests are older.
 
     Args:
         io: Storage.
-        metadata: The table as it is now.
+        metadata: The newest version of the table.
         start_id: The snapshot that the operation read; None when the table was empty.
         head: The branch's newest snapshot.
 
     Raises:
-        ValidationException: `start_id` is not an ancestor of the head, so nobody can tell what happened since.
+        ValidationException: `start_id` is not an ancestor of the head.
     """
     if head is None and start_id is None:
         return None
     if head is None:
         raise ValidationException(
-            f"cannot determine what happened since snapshot {start_id}: the branch has no snapshots any more; read the table "
-            "again and redo the operation"
+            f"cannot determine the changes since snapshot {start_id}: the branch has no snapshot any more; reload the table and "
+            "repeat the operation"
         )
     if head.snapshot_id == start_id:
         return None
@@ -101,8 +101,8 @@ def _walk(metadata: TableMetadata, start_id: int | None, head: Snapshot) -> list
     if start_id is None and walked[-1].parent_snapshot_id is None:
         return walked
     raise ValidationException(
-        f"cannot determine what happened since snapshot {start_id}: it is no longer an ancestor of the head "
-        f"{head.snapshot_id} (rolled back or expired); read the table again and redo the operation"
+        f"cannot determine the changes since snapshot {start_id}: it is not an ancestor of the branch's head "
+        f"{head.snapshot_id} any more (rolled back or expired); reload the table and repeat the operation"
     )
 
 
@@ -112,8 +112,8 @@ def _entries(io: FileIO, metadata: TableMetadata, walked: list[Snapshot], ids: p
     for snapshot in walked:
         if snapshot.manifest_list is None:
             raise FeatureUnsupportedError(
-                f"cannot determine what snapshot {snapshot.snapshot_id} changed: it lists its manifests in the table metadata "
-                "(format version 1); read the table again and redo the operation"
+                f"cannot determine the changes of snapshot {snapshot.snapshot_id}: it lists its manifests in the table metadata "
+                "(format version 1); reload the table and repeat the operation"
             )
         manifests = pa.Table.from_batches([_core.read_manifest_list(io.core, snapshot.manifest_list)])
         written.append(manifests.filter(pc.equal(manifests.column("added_snapshot_id"), snapshot.snapshot_id)))

@@ -1,8 +1,8 @@
-"""The checks that keep concurrent commits serialisable: each raises ValidationException, or lets the commit go on.
+"""The checks that keep concurrent commits serializable; each raises ValidationException on a conflict.
 
-A check compares what others did since an operation's starting snapshot with what the operation relied on. What a filter
-might match is asked of the planner, on the table as it is now or as it was, so that one set of rules decides both scans
-and conflicts.
+A check compares the files that others changed since an operation's starting snapshot with the files and rows that the operation
+read. The planner selects the files that might match a filter, on the newest or on the starting snapshot, so that the same
+pruning rules decide scans and conflicts.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 def check_no_conflicting_data(
     io: FileIO, metadata: TableMetadata, head: Snapshot, changes: ConcurrentChanges, row_filter: Filter
 ) -> None:
-    """No data file that might hold rows of the filter has been added.
+    """Raise if a data file was added that might contain rows of the filter.
 
     Args:
         io: Storage.
-        metadata: The table as it is now.
-        head: Its head.
-        changes: What others did.
+        metadata: The newest version of the table.
+        head: The newest snapshot of the branch.
+        changes: The files that others changed.
         row_filter: Rows that the operation read.
     """
     if changes.added_data.num_rows == 0:
@@ -42,7 +42,7 @@ def check_no_conflicting_data(
     planned = _plan(io, metadata, head, row_filter).files
     _refuse(
         _common(changes.added_data.column("file_path"), planned.column("file_path")),
-        "added data that this operation did not see",
+        "added data that this operation did not read",
         "file",
     )
 
@@ -50,15 +50,15 @@ def check_no_conflicting_data(
 def check_no_data_in_partitions(
     io: FileIO, metadata: TableMetadata, head: Snapshot, changes: ConcurrentChanges, partitions: PartitionSet
 ) -> None:
-    """No data file that might hold rows of replaced partitions has been added.
+    """Raise if a data file was added that might contain rows of replaced partitions.
 
-    Files of the partitions' own spec are compared by their partition tuples, however many there are; only for files of other
-    specs the planner has to look at the filter of the partitions' rows.
+    Files of the partitions' spec are compared by their partition tuples. Files of other specs are planned with the filter of
+    the partitions' rows.
     """
     added = changes.added_data
     what = "added data to partitions that this operation replaces"
-    _refuse(added.column("file_path").filter(partitions.holds(added)).to_pylist(), what, "file")
-    others = added.column("file_path").filter(pc.invert(partitions.is_own(added)))
+    _refuse(added.column("file_path").filter(partitions.contains(added)).to_pylist(), what, "file")
+    others = added.column("file_path").filter(pc.invert(partitions.has_spec(added)))
     if len(others) > 0:
         planned = _plan(io, metadata, head, partitions.row_filter).files
         _refuse(_common(others, planned.column("file_path")), what, "file")
@@ -67,7 +67,7 @@ def check_no_data_in_partitions(
 def check_no_conflicting_deletes(
     io: FileIO, metadata: TableMetadata, head: Snapshot, changes: ConcurrentChanges, row_filter: Filter
 ) -> None:
-    """No delete file has been added, and no data file removed, that touches rows of the filter."""
+    """Raise if a delete file was added that might delete rows of the filter."""
     if changes.added_deletes.num_rows > 0:
         planned = _plan(io, metadata, head, row_filter).deletes
         both = _common(changes.added_deletes.column("file_path"), planned.column("file_path"))
@@ -77,7 +77,7 @@ def check_no_conflicting_deletes(
 def check_no_new_deletes_for(
     io: FileIO, metadata: TableMetadata, head: Snapshot, changes: ConcurrentChanges, paths: pa.Array
 ) -> None:
-    """No delete file has been added that applies to data files which this operation replaces."""
+    """Raise if a delete file was added that applies to data files which this operation replaces."""
     if changes.added_deletes.num_rows == 0 or len(paths) == 0:
         return
     plan = _plan(io, metadata, head, Filter.everything(metadata.schema()))
@@ -90,7 +90,7 @@ def check_no_new_deletes_for(
 def check_removed_data(
     io: FileIO, metadata: TableMetadata, start: Snapshot | None, changes: ConcurrentChanges, row_filter: Filter
 ) -> None:
-    """No data file that might hold rows of the filter has been removed since the operation read it."""
+    """Raise if a data file was removed that might contain rows of the filter."""
     if changes.removed_data.num_rows == 0 or start is None:
         return
     planned = _plan(io, metadata, start, row_filter).files
@@ -98,20 +98,20 @@ def check_removed_data(
     _refuse(both, "removed data that this operation read", "file")
 
 
-def check_data_files_exist(changes: ConcurrentChanges, referenced: pa.Array, *, deletes_count: bool) -> None:
-    """Every data file that new deletes refer to is still part of the table.
+def check_data_files_exist(changes: ConcurrentChanges, referenced: pa.Array, *, include_deletes: bool) -> None:
+    """Raise if a data file was removed that new delete files refer to.
 
     Args:
-        changes: What others did.
+        changes: The files that others changed.
         referenced: Paths of data files.
-        deletes_count: Whether a file whose rows a `delete` removed is missed, too.
+        include_deletes: Whether files that a `delete` operation removed count as removed.
     """
-    removed = changes.removed_data if deletes_count else changes.overwritten_data
+    removed = changes.removed_data if include_deletes else changes.overwritten_data
     _refuse(_common(removed.column("file_path"), referenced), "removed data that this operation changes", "file")
 
 
 def _plan(io: FileIO, metadata: TableMetadata, snapshot: Snapshot, row_filter: Filter) -> _core.ScanPlan:
-    # Others may have renamed or promoted columns since the operation resolved its filter.
+    # A concurrent commit may have renamed or promoted columns since the operation resolved its filter.
     row_filter = row_filter.under(metadata.schema())
     return _core.plan(
         io.core,
@@ -134,5 +134,5 @@ def _refuse(paths: list[str], what: str, kind: str) -> None:
     if paths:
         more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
         raise ValidationException(
-            f"a concurrent commit {what} ({kind} {paths[0]}{more}); read the table again and redo the operation"
+            f"a concurrent commit {what} ({kind} {paths[0]}{more}); reload the table and repeat the operation"
         )

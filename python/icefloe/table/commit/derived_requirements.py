@@ -1,4 +1,4 @@
-"""What must still hold of a table for updates computed from one version of it to be applied to a later one."""
+"""The requirements that follow from metadata updates: facts of their base version that must still hold when they are applied."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def requirements_of(base: TableMetadata, updates: Iterable[TableUpdate]) -> tupl
 
 
 def first_of_each(*groups: tuple[TableRequirement, ...]) -> tuple[TableRequirement, ...]:
-    """Merge requirements of successive changes: of two that watch the same thing the first saw the base."""
+    """Merge the requirements of successive changes. The first requirement on a fact was made from the base, and replaces later ones."""
     merged: dict[tuple[str, str], TableRequirement] = {}
     for group in groups:
         for requirement in group:

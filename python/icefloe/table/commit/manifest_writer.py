@@ -1,4 +1,4 @@
-"""The manifests and lists that one snapshot writes, and the memory of them for whoever must clean up."""
+"""Writing the manifests and manifest lists of one snapshot, and recording their locations for the clean-up."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from icefloe import _core
 from icefloe.exceptions import FeatureUnsupportedError, ValidationException
 from icefloe.manifest.reading import MANIFEST_SCHEMA
 from icefloe.table.metadata.files import metadata_directory
+from icefloe.table.properties import property_as_int
 from icefloe.table.read_context import schemas_json, specs_json
 
 if TYPE_CHECKING:
@@ -27,12 +28,12 @@ DEFAULT_MIN_COUNT = 100
 
 
 class ManifestWriter:
-    """Writes for one snapshot. Added files are written once; everything else anew for each attempt.
+    """Writes the manifests of one snapshot: those of added files once, all others for each attempt.
 
     Args:
         io: Storage.
-        snapshot_id: The snapshot in the making.
-        commit_uuid: What its files are named after.
+        snapshot_id: The new snapshot.
+        commit_uuid: The UUID in the names of its files.
     """
 
     def __init__(self, io: FileIO, snapshot_id: int, commit_uuid: str) -> None:
@@ -44,18 +45,18 @@ class ManifestWriter:
         self._added: dict[tuple[int, int], pa.Table] = {}
 
     def list_of(self, snapshot: Snapshot | None) -> pa.Table:
-        """Return the manifests of a snapshot, none when there is no snapshot."""
+        """Return the manifests of a snapshot; an empty table for None."""
         if snapshot is None:
             return MANIFEST_SCHEMA.empty_table()
         if snapshot.manifest_list is None:
             raise FeatureUnsupportedError(
-                f"snapshot {snapshot.snapshot_id} lists its manifests in the table metadata (format version 1): such a "
-                "table can be read, but not yet written"
+                f"snapshot {snapshot.snapshot_id}: its manifests are listed in the table metadata, as format version 1 allows; such "
+                "a table can be read but not written"
             )
         return pa.Table.from_batches([_core.read_manifest_list(self._io.core, snapshot.manifest_list)])
 
     def add(self, base: TableMetadata, content: int, batches: list[pa.RecordBatch]) -> pa.Table:
-        """Return manifests of added files. Later attempts share them, unless others have upgraded the table meanwhile."""
+        """Return manifests of added files. Later attempts share them unless the format version has changed."""
         if not batches:
             return MANIFEST_SCHEMA.empty_table()
         key = (content, base.format_version)
@@ -76,7 +77,7 @@ class ManifestWriter:
         """Mark files as deleted, rewriting the manifests that list them.
 
         Raises:
-            ValidationException: A file is not live, because another commit removed it or it never was part of the table.
+            ValidationException: A file is not live: another commit removed it, or it never was part of the table.
         """
         filtered = _core.filter_manifests(
             self._io.core,
@@ -90,13 +91,13 @@ class ManifestWriter:
         if filtered.missing:
             more = f" and {len(filtered.missing) - 1} more" if len(filtered.missing) > 1 else ""
             raise ValidationException(
-                f"cannot remove {filtered.missing[0]}{more}: not part of the table any more; read the table again and redo "
-                "the operation"
+                f"cannot remove {filtered.missing[0]}{more}: not part of the table any more; reload the table and repeat the "
+                "operation"
             )
         return filtered
 
     def merge(self, base: TableMetadata, manifests: pa.Table) -> pa.Table:
-        """Merge small manifests of one kind, as the table's properties ask."""
+        """Merge small manifests of one kind as the table properties `commit.manifest.*` require."""
         if manifests.num_rows < 2:
             return manifests
         merged = _core.merge_manifests(
@@ -104,8 +105,8 @@ class ManifestWriter:
             self._prefix(base),
             manifests,
             first_index=self._next_index,
-            target_size_bytes=int(base.properties.get(TARGET_SIZE_PROPERTY, DEFAULT_TARGET_SIZE_BYTES)),
-            min_count_to_merge=int(base.properties.get(MIN_COUNT_PROPERTY, DEFAULT_MIN_COUNT)),
+            target_size_bytes=property_as_int(base.properties, TARGET_SIZE_PROPERTY, DEFAULT_TARGET_SIZE_BYTES),
+            min_count_to_merge=property_as_int(base.properties, MIN_COUNT_PROPERTY, DEFAULT_MIN_COUNT),
             **self._table(base),
         )
         self._remember_new(merged, manifests)
@@ -148,5 +149,5 @@ class ManifestWriter:
 
     def _remember_new(self, after: pa.RecordBatch, before: pa.Table) -> None:
         rows = pa.Table.from_batches([after])
-        known = before.column("manifest_path").combine_chunks()
-        self._remember(rows.filter(pc.invert(pc.is_in(rows.column("manifest_path"), known))))
+        earlier = before.column("manifest_path").combine_chunks()
+        self._remember(rows.filter(pc.invert(pc.is_in(rows.column("manifest_path"), earlier))))

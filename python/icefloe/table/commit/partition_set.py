@@ -1,4 +1,4 @@
-"""A set of partitions of one spec: the files that lie in it, and the filter of the rows that fall into it."""
+"""A set of partitions of one spec: which files lie in it, and the filter of its rows."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PartitionSet:
-    """Some partitions of one partition spec.
+    """Distinct partitions of one partition spec.
 
     Attributes:
         spec: The spec.
-        schema: The schema that the spec's columns are found in.
-        tuples: Distinct partition tuples, JSON arrays of the spec's single values.
+        schema: The schema with the spec's source columns.
+        tuples: The partition tuples, JSON arrays of single values (spec, Appendix D).
     """
 
     spec: PartitionSpec
@@ -52,24 +52,24 @@ class PartitionSet:
 
     @classmethod
     def of_files(cls, files: pa.RecordBatch, spec: PartitionSpec, schema: Schema) -> PartitionSet:
-        """Return the partitions that data files lie in, all of them written under one spec."""
+        """Return the partitions of data files that were all written with one spec."""
         return cls(spec, schema, pc.unique(files.column("partition")))
 
-    def holds(self, files: pa.RecordBatch | pa.Table) -> pa.Array:
-        """Return for each file whether it is of the spec and in one of the partitions.
+    def contains(self, files: pa.RecordBatch | pa.Table) -> pa.Array:
+        """Return a boolean array: whether each file has the spec and lies in one of the partitions.
 
         Args:
             files: Columns `spec_id` and `partition`.
         """
-        return pc.and_(self.is_own(files), pc.is_in(files.column("partition"), value_set=self.tuples))
+        return pc.and_(self.has_spec(files), pc.is_in(files.column("partition"), value_set=self.tuples))
 
-    def is_own(self, files: pa.RecordBatch | pa.Table) -> pa.Array:
-        """Return for each file whether it is of the spec; rows of other files are found by `row_filter` alone."""
+    def has_spec(self, files: pa.RecordBatch | pa.Table) -> pa.Array:
+        """Return a boolean array: whether each file has the spec. Rows in other files are found by `row_filter`."""
         return pc.equal(files.column("spec_id"), self.spec.spec_id)
 
     @cached_property
     def row_filter(self) -> Filter:
-        """The filter of the rows that fall into the partitions, whatever spec their files are of."""
+        """The filter of the rows of the partitions, in files of any spec."""
         fields = [field for field in self.spec.fields if not isinstance(field.transform, VoidTransform)]
         if not fields:
             return Filter.everything(self.schema)
@@ -79,9 +79,9 @@ class PartitionSet:
 
     @cached_property
     def zeros(self) -> Filter | None:
-        """The filter of rows with a zero in a floating-point partition column, where some partition is that of a zero.
+        """The filter of rows with a zero in a floating-point partition column, if a partition has a zero there; else None.
 
-        A filter does not tell 0.0 from -0.0, which are different partitions. None where `row_filter` is exact.
+        A filter cannot distinguish 0.0 from -0.0, which are different partitions. With None, `row_filter` is exact.
         """
         found: list[BooleanExpression] = []
         for position, field in enumerate(self.spec.fields):
@@ -94,7 +94,7 @@ class PartitionSet:
         return Filter(_either(found), self.schema) if found else None
 
     def _any_of(self, fields: Sequence[PartitionField], tuples: list[Values]) -> BooleanExpression:
-        """Return the filter of some tuples, those that differ in one field alone as one set of its values."""
+        """Return the filter of partition tuples. Tuples that differ in one field only share one `In` predicate."""
         widest = max(range(len(fields)), key=lambda index: len({values[index] for values in tuples}))
         groups: dict[Values, list[Any]] = defaultdict(list)
         for values in tuples:
@@ -114,7 +114,7 @@ class PartitionSet:
     def _in(self, field: PartitionField, values: list[Any]) -> BooleanExpression:
         name = self.schema.find_column_name(field.source_id)
         source = self.schema.find_field(field.source_id).field_type
-        assert name is not None, "a spec under which files are written has its columns"
+        assert name is not None, "the source columns of a spec that files are written with exist"
         identity = isinstance(field.transform, IdentityTransform)
         term = Reference(name) if identity else UnboundTransform(name, field.transform)
         kind = field.transform.result_type(source)
@@ -122,13 +122,13 @@ class PartitionSet:
         floating = isinstance(kind, FloatType | DoubleType)
         if floating and "NaN" in values:
             found.append(IsNaN(term))
-        known = [value for value in values if value is not None and not (floating and value == "NaN")]
+        ordered = [value for value in values if value is not None and not (floating and value == "NaN")]
         if isinstance(kind, BinaryType | FixedType):
-            known = [bytes.fromhex(value) for value in known]
+            ordered = [bytes.fromhex(value) for value in ordered]
         if floating:
-            known = [float(value) for value in known]
-        if known:
-            found.append(EqualTo(term, known[0]) if len(known) == 1 else In(term, known))
+            ordered = [float(value) for value in ordered]
+        if ordered:
+            found.append(EqualTo(term, ordered[0]) if len(ordered) == 1 else In(term, ordered))
         return _either(found)
 
 

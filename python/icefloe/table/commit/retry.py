@@ -1,4 +1,4 @@
-"""How often and how patiently a lost commit is tried again (interoperability: `commit.retry.*`, `commit.status-check.*`)."""
+"""The number of retries of a commit and the waits between them (`commit.retry.*`, `commit.status-check.*`)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class RetryPolicy:
     """Exponential backoff with jitter.
 
     Attributes:
-        retries: Tries after the first.
+        retries: Attempts after the first.
         min_wait_ms: Wait before the first retry; each further wait is twice as long.
         max_wait_ms: Longest single wait.
-        total_timeout_ms: No retry starts later than this after the first try.
+        total_timeout_ms: Time after the start of the first attempt in which retries may start.
     """
 
     retries: int = 4
@@ -34,12 +34,12 @@ class RetryPolicy:
 
     @classmethod
     def of_commits(cls, properties: Properties) -> RetryPolicy:
-        """Return the policy that a table's `commit.retry.*` properties ask for."""
+        """Return the policy that a table's `commit.retry.*` properties set."""
         return cls._from(properties, "commit.retry", cls())
 
     @classmethod
     def of_status_checks(cls, properties: Properties) -> RetryPolicy:
-        """Return the policy that a table's `commit.status-check.*` properties ask for."""
+        """Return the policy that a table's `commit.status-check.*` properties set."""
         return cls._from(properties, "commit.status-check", cls(retries=3, min_wait_ms=1_000))
 
     @classmethod
@@ -51,12 +51,12 @@ class RetryPolicy:
             total_timeout_ms=_count(properties, f"{prefix}.total-timeout-ms", default.total_timeout_ms),
         )
 
-    def tries(self, environment: Environment) -> Iterator[int]:
-        """Yield 1, 2, ... for as long as another try is due, waiting before each but the first.
+    def attempts(self, environment: Environment) -> Iterator[int]:
+        """Yield the number of each attempt, from 1, and wait before every retry.
 
         Example:
             >>> from icefloe.table.environment import SYSTEM
-            >>> list(RetryPolicy(retries=2, min_wait_ms=0).tries(SYSTEM))
+            >>> list(RetryPolicy(retries=2, min_wait_ms=0).attempts(SYSTEM))
             [1, 2, 3]
         """
         started = environment.monotonic()
@@ -77,5 +77,5 @@ def _count(properties: Properties, key: str, default: int) -> int:
     if text is None:
         return default
     if not (text.isascii() and text.isdigit()):
-        raise ValidationError(f"property {key}={text!r} must be a whole number that is not negative")
+        raise ValidationError(f"table property {key}: expected a non-negative integer, got {text!r}")
     return int(text)

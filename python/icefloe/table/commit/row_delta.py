@@ -1,4 +1,4 @@
-"""Row-level changes: new rows and delete files together, in one snapshot."""
+"""Row-level changes: new data files and delete files in one snapshot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class RowDelta(ValidatedChange):
     """Adds data files and delete files, and removes data files that lost all rows.
 
-    Delete files apply to what was committed before, position deletes also to files of the same commit.
+    Delete files apply to data files of earlier commits, position delete files also to data files of the same commit.
 
     Example:
         delta = table.new_row_delta()
@@ -35,12 +35,12 @@ class RowDelta(ValidatedChange):
     def add_deletes(self, delete_files: pa.RecordBatch) -> Self:
         """Add delete files, DataFile columns as `_core.write_position_deletes` returns them.
 
-        Data files that they name as the only ones they refer to must still be part of the table when the change commits.
+        A data file in `referenced_data_file` must still be part of the table when the change commits.
         """
         self._added_deletes.append(delete_files)
-        named = pc.drop_null(delete_files.column("referenced_data_file"))
-        if len(named) > 0:
-            self._referenced.append(as_paths(named))
+        referenced = pc.drop_null(delete_files.column("referenced_data_file"))
+        if len(referenced) > 0:
+            self._referenced.append(as_paths(referenced))
         return self
 
     def remove_rows(self, paths: pa.Array | list[str]) -> Self:
@@ -51,13 +51,13 @@ class RowDelta(ValidatedChange):
         return self
 
     def validate_data_files_exist(self, paths: pa.Array | list[str]) -> Self:
-        """Fail when somebody removed one of these data files, which the new delete files refer to."""
+        """Fail if a concurrent commit removed one of these data files, which the new delete files refer to."""
         self._referenced.append(as_paths(paths))
         return self
 
     def validate_deleted_files(self) -> Self:
-        """Let `validate_data_files_exist` mind files that a plain delete removed, too: their rows were to be changed."""
-        self._deletes_count = True
+        """Let `validate_data_files_exist` also fail for data files that a `delete` operation removed."""
+        self._include_deletes = True
         return self
 
     def operation(self) -> Operation:  # noqa: D102 - described by the producer

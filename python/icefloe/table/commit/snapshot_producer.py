@@ -1,7 +1,7 @@
-"""One snapshot in the making: manifests, manifest list, summary.
+"""Producing one snapshot: its manifests, manifest list and summary.
 
-The snapshot id and the manifests of added files are made once; a retry writes a new manifest list over the newer head and
-filters and merges again, since both depend on it.
+The snapshot id and the manifests of added files stay the same over all attempts. A retry filters and merges the manifests of the
+newer head and writes a new manifest list, since these depend on the head.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from icefloe.table.commit.summary import (
     file_columns,
     partition_metrics,
 )
+from icefloe.table.properties import property_as_int
 from icefloe.table.read_context import schema_json, spec_json
 from icefloe.table.refs import SnapshotRefType
 from icefloe.table.snapshots import Operation, Snapshot, Summary, update_snapshot_summaries
@@ -41,14 +42,14 @@ MERGE_ENABLED = "commit.manifest-merge.enabled"
 
 @dataclass(frozen=True)
 class Manifests:
-    """The manifests of the snapshot in the making.
+    """The manifests of the new snapshot.
 
     Attributes:
         rows: ManifestFile columns, in the order of the list.
-        removed: Files that are no longer live, as `file_columns` returns them.
-        created: How many of them this snapshot adds.
-        kept: How many of the head's are kept as they are.
-        replaced: How many of the head's were rewritten or merged.
+        removed: Files that the snapshot removes, as `file_columns` returns them.
+        created: The number of manifests that the snapshot adds.
+        kept: The number of the head's manifests that it lists unchanged.
+        replaced: The number of the head's manifests that were rewritten or merged.
     """
 
     rows: pa.Table
@@ -62,10 +63,10 @@ class SnapshotProducer(ABC):
     """A change that adds one snapshot to a branch.
 
     Args:
-        transaction: Where the change goes; one that commits by itself when the change was made outside a transaction.
-        branch: The branch to move; created from main's head when it is missing. None stages the snapshot: it is made on main's
-            head and no branch moves.
-        snapshot_properties: Further keys of the summary.
+        transaction: The transaction that commits the change.
+        branch: The branch to move; it is created from main's head if it does not exist. None stages the snapshot: its parent is
+            main's head and no branch moves.
+        snapshot_properties: Additional keys of the summary.
     """
 
     merges = False
@@ -84,7 +85,7 @@ class SnapshotProducer(ABC):
         self._writer = ManifestWriter(transaction.io, self.snapshot_id, self._environment.new_uuid())
         self._current: set[str] = set()
 
-    # ---- what the change is
+    # ---- building the change
 
     def set_summary(self, key: str, value: str) -> SnapshotProducer:
         """Add a key to the snapshot's summary."""
@@ -92,26 +93,26 @@ class SnapshotProducer(ABC):
         return self
 
     def commit(self) -> None:
-        """Add the change to its transaction, which commits now unless it was opened by the caller.
+        """Add the change to its transaction; one with `autocommit` commits it now.
 
         Raises:
-            CommitFailedException: Others were first, more often than the table's `commit.retry.*` allow.
+            CommitFailedException: Concurrent commits won more often than `commit.retry.num-retries` allows.
             CommitStateUnknownException: The outcome is unknown; nothing was cleaned up.
-            ValidationException: What others committed conflicts with this change.
+            ValidationException: A concurrent commit conflicts with this change.
         """
         self._transaction.apply(self)
 
     @abstractmethod
     def operation(self) -> Operation:
-        """Return what the summary calls this change."""
+        """Return the operation of the summary."""
 
     # ---- the protocol of a transaction's changes
 
-    def validate(self, versions: Versions) -> None:  # noqa: B027 - appends have nothing to check
-        """Raise ValidationException when what others committed conflicts with this change."""
+    def validate(self, versions: Versions) -> None:  # noqa: B027 - appends conflict with nothing
+        """Raise ValidationException if a concurrent commit conflicts with this change."""
 
     def stage(self, base: TableMetadata, attempt: int) -> tuple[tuple[TableUpdate, ...], tuple[TableRequirement, ...]]:
-        """Write what the snapshot needs on top of `base` and return the updates and requirements that make it current."""
+        """Write the snapshot's manifests and list on top of `base`; return the updates and requirements that commit it."""
         self._check_format(base)
         head = head_of(base, self._branch)
         manifests = self._manifests(base, head)
@@ -134,23 +135,23 @@ class SnapshotProducer(ABC):
         return updates, (*requirements_of(base, updates), *self._origin_requirement(base))
 
     def committed(self, table: TableMetadata) -> None:
-        """Delete the files of earlier attempts, which the committed snapshot does not use.
+        """Delete manifests and lists of earlier attempts that the committed snapshot does not use.
 
-        Nothing is deleted when an earlier attempt is the one that took effect, after its failure was reported.
+        Nothing is deleted if an earlier attempt, which the catalog reported as failed, is the one that took effect.
         """
         snapshot = table.snapshot_by_id(self.snapshot_id)
         if snapshot is not None and snapshot.manifest_list in self._current:
             self._delete([path for path in self._writer.written if path not in self._current])
 
     def abandoned(self) -> None:
-        """Delete the manifests and lists of a change that definitely was not committed; data files stay the caller's."""
+        """Delete the manifests and lists of a change that was not committed. Data files belong to the caller."""
         self._delete(self._writer.written)
 
-    # ---- how
+    # ---- internals
 
     def _delete(self, locations: list[str]) -> None:
         if locations:
-            # What cannot be deleted is an orphan, and no reason to fail a commit that holds.
+            # Deletion is best effort: the outcome of the commit is decided already.
             self._transaction.io.core.delete_many(locations)
 
     def _check_format(self, base: TableMetadata) -> None:
@@ -159,7 +160,7 @@ class SnapshotProducer(ABC):
             check_delete_files(base)
 
     def _origin_requirement(self, base: TableMetadata) -> tuple[TableRequirement, ...]:
-        """Return the requirement that main has not moved, where a branch that does not exist yet begins at main's head."""
+        """Return the requirement that main has not moved if the branch is new, since a new branch starts at main's head."""
         if self._branch in (None, MAIN) or self._branch in base.refs:
             return ()
         main = base.refs.get(MAIN)
@@ -190,7 +191,7 @@ class SnapshotProducer(ABC):
             **partition_metrics(
                 added,
                 manifests.removed,
-                limit=int(base.properties.get(PARTITION_LIMIT_PROPERTY, "0")),
+                limit=property_as_int(base.properties, PARTITION_LIMIT_PROPERTY, 0),
                 schema=schema_json(base.schema()),
                 specs=specs,
             ),
@@ -206,13 +207,13 @@ class SnapshotProducer(ABC):
         previous = self._writer.list_of(head)
         parts, removed = [], []
         for content, batches in ((DATA, self._added), (DELETES, self._added_deletes)):
-            kept = previous.filter(pc.equal(previous.column("content"), content))
+            inherited = previous.filter(pc.equal(previous.column("content"), content))
             if content == DATA and self._deleted_paths:
-                filtered = self._writer.remove(base, kept, pa.concat_arrays(self._deleted_paths))
+                filtered = self._writer.remove(base, inherited, pa.concat_arrays(self._deleted_paths))
                 removed.append(filtered.deleted)
-                kept = pa.Table.from_batches([filtered.manifests])
+                inherited = pa.Table.from_batches([filtered.manifests])
             own = self._writer.add(base, content, batches)
-            together = pa.concat_tables([own, kept])
+            together = pa.concat_tables([own, inherited])
             merges = self.merges and base.properties.get(MERGE_ENABLED, "true").lower() == "true"
             parts.append(self._writer.merge(base, together) if merges else together)
         rows = pa.concat_tables(parts)
@@ -227,20 +228,25 @@ class SnapshotProducer(ABC):
 
 
 def check_branch(base: TableMetadata, branch: str | None) -> None:
-    """Raise ValidationError when a name that a change is to be committed to is that of a tag."""
+    """Raise ValidationError if the ref that a change is committed to is a tag."""
     ref = base.refs.get(branch) if branch is not None else None
     if ref is not None and ref.snapshot_ref_type != SnapshotRefType.BRANCH:
-        raise ValidationError(f"{branch!r} is a tag: commits go to branches")
+        raise ValidationError(
+            f"cannot commit to {branch!r}: expected a branch, got a tag; create a branch with manage_snapshots().create_branch()"
+        )
 
 
 def check_delete_files(base: TableMetadata) -> None:
-    """Raise ValidationError when the table's format version has no delete files."""
+    """Raise ValidationError if the table's format version has no delete files."""
     if base.format_version < 2:
-        raise ValidationError("delete files need format version 2: upgrade the table with format-version=2")
+        raise ValidationError(
+            f"cannot write delete files: expected format version 2, got {base.format_version}; upgrade the table with "
+            "transaction().upgrade_table_version(2), or rewrite data files with write.<operation>.mode=copy-on-write"
+        )
 
 
 def head_of(base: TableMetadata, branch: str | None) -> Snapshot | None:
-    """Return the snapshot that a change is made on: the branch's, or main's when the branch is new or there is none."""
+    """Return the parent of a new snapshot: the branch's head, or main's if the branch does not exist or is None."""
     ref = base.refs.get(branch) if branch is not None else None
     return base.snapshot_by_id(ref.snapshot_id) if ref is not None else base.current_snapshot()
 

@@ -1,6 +1,6 @@
-"""What a commit added and removed, as its snapshot's summary says it.
+"""Metrics of a snapshot summary: files, rows and bytes that a commit adds and removes. Spec: Optional Snapshot Summary Fields.
 
-Every value is decimal text. Metrics of zero are left out, the count of changed partitions is not.
+Every value is decimal text. Metrics of zero are left out, except the number of changed partitions.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _TYPES = pa.schema(
 
 @dataclass(frozen=True)
 class FileTotals:
-    """Files and rows of one kind.
+    """Totals of the files of one content type.
 
     Attributes:
-        files: How many files.
-        rows: Their rows.
-        size_bytes: Their bytes.
+        files: Number of files.
+        rows: Number of rows in them.
+        size_bytes: Size of the files in bytes.
     """
 
     files: int
@@ -47,17 +47,17 @@ class FileTotals:
 
 
 def file_columns(*batches: pa.RecordBatch | pa.Table) -> pa.Table:
-    """Return the columns that a summary is made from, of batches with DataFile columns."""
+    """Return the columns of DataFile batches that the summary's metrics are computed from."""
     parts = [pa.table({name: batch.column(name) for name in _TYPES.names}, schema=_TYPES) for batch in batches]
     return pa.concat_tables(parts) if parts else _TYPES.empty_table()
 
 
 def change_metrics(added: pa.Table, removed: pa.Table) -> dict[str, str]:
-    """Return what a commit adds and removes.
+    """Return the metrics of a commit, by summary key.
 
     Args:
-        added: Files added, data and deletes, as `file_columns` returns them.
-        removed: Files removed, likewise.
+        added: Data and delete files that it adds, as `file_columns` returns them.
+        removed: Data and delete files that it removes, as `file_columns` returns them.
     """
     data, positions, equality = (_totals(added, content) for content in (DATA, POSITION_DELETES, EQUALITY_DELETES))
     old, old_positions, old_equality = (
@@ -85,7 +85,7 @@ def change_metrics(added: pa.Table, removed: pa.Table) -> dict[str, str]:
 
 
 def changed_partitions(added: pa.Table, removed: pa.Table) -> pa.Table:
-    """Return the distinct (spec_id, partition) pairs that a commit touches."""
+    """Return the distinct (spec_id, partition) pairs of files that a commit adds or removes."""
     touched = pa.concat_tables([added, removed]).select(["spec_id", "partition"])
     return touched.group_by(["spec_id", "partition"]).aggregate([])
 
@@ -93,12 +93,12 @@ def changed_partitions(added: pa.Table, removed: pa.Table) -> pa.Table:
 def partition_metrics(
     added: pa.Table, removed: pa.Table, *, limit: int, schema: str, specs: Mapping[int, str]
 ) -> dict[str, str]:
-    """Return the changes by partition, or nothing when more than `limit` partitions change.
+    """Return the metrics of each partition, by summary key; empty if more than `limit` partitions change.
 
     Args:
-        added: Files added.
-        removed: Files removed.
-        limit: Property `write.summary.partition-limit`.
+        added: Files that the commit adds.
+        removed: Files that it removes.
+        limit: The table property `write.summary.partition-limit`.
         schema: Schema JSON.
         specs: Spec JSON by spec id.
     """

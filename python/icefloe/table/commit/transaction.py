@@ -1,4 +1,4 @@
-"""A transaction: changes gathered over one version of a table and committed together, tried again when others were first."""
+"""Transactions: changes of one table that are committed together, and retried after concurrent commits."""
 
 from __future__ import annotations
 
@@ -41,12 +41,13 @@ if TYPE_CHECKING:
 
 
 class Transaction:
-    """Changes of one table that become visible together, or not at all.
+    """Changes of one table that become visible together or not at all.
 
-    As a context manager it commits at the end of the block and abandons everything when the block raises.
+    As a context manager it commits at the end of the block. If the block raises, nothing is committed and the files that the
+    changes wrote are deleted.
 
     Args:
-        table: The table's handle; it shows the new version after the commit.
+        table: The table's handle; a commit moves it to the new version.
         autocommit: Whether each change commits at once.
 
     Example:
@@ -81,12 +82,12 @@ class Transaction:
 
     @property
     def table_metadata(self) -> TableMetadata:
-        """The table as it would be after the changes so far."""
+        """The table with the changes so far."""
         return self._working
 
     @property
     def pending(self) -> int:
-        """How many changes wait for the commit."""
+        """The number of changes that are not committed yet."""
         return len(self._changes)
 
     @property
@@ -96,14 +97,14 @@ class Transaction:
 
     @property
     def environment(self) -> Environment:
-        """Clock, sleep and chance, as the table's catalog has them."""
+        """Clock, sleep and randomness of the table's catalog."""
         found: Environment = getattr(self._table.catalog, "environment", SYSTEM)
         return found
 
     # ---- changes
 
     def apply(self, change: Change) -> None:
-        """Add a change, and commit when this transaction commits each change at once."""
+        """Add a change; with `autocommit`, commit it."""
         before = self._working, self._updates, self._requirements
         self._changes.append(change)
         try:
@@ -117,12 +118,12 @@ class Transaction:
             self.commit_transaction()
 
     def adopt(self, files: WrittenFiles) -> None:
-        """Let files that an operation is about to write share the fate of the transaction."""
+        """Register the files of an operation, which are deleted if the transaction definitely fails."""
         if not any(one is files for one in self._written):
             self._written.append(files)
 
     def apply_updates(self, updates: tuple[TableUpdate, ...], requirements: tuple[TableRequirement, ...] = ()) -> Self:
-        """Add plain metadata updates; what must hold for them follows from the updates."""
+        """Add metadata updates, with the requirements that follow from them and the given ones."""
         self.apply(FixedChange(updates, first_of_each(requirements_of(self._working, updates), requirements)))
         return self
 
@@ -132,11 +133,11 @@ class Transaction:
         return self.apply_updates((SetPropertiesUpdate(updates={key: str(value) for key, value in given.items()}),))
 
     def remove_properties(self, *removals: str) -> Self:
-        """Remove table properties; one that is not set is no error."""
+        """Remove table properties; a property that is not set is ignored."""
         return self.apply_updates((RemovePropertiesUpdate(removals=list(removals)),))
 
     def update_location(self, location: str) -> Self:
-        """Let new files go elsewhere; what exists stays where it is."""
+        """Set the location of new files; existing files stay where they are."""
         return self.apply_updates((SetLocationUpdate(location=location.rstrip("/")),))
 
     def upgrade_table_version(self, format_version: int) -> Self:
@@ -147,7 +148,7 @@ class Transaction:
         """
         if format_version < self._working.format_version:
             raise ValidationError(
-                f"format version {self._working.format_version} cannot be lowered to {format_version}"
+                f"cannot lower the format version: expected at least {self._working.format_version}, got {format_version}"
             )
         return self.apply_updates((UpgradeFormatVersionUpdate(format_version=format_version),))
 
@@ -168,7 +169,7 @@ class Transaction:
         return MergeAppend(self, branch, snapshot_properties)
 
     def new_fast_append(self, branch: str | None = MAIN, snapshot_properties: Properties | None = None) -> FastAppend:
-        """Return an append that leaves all other manifests alone."""
+        """Return an append that rewrites no manifest."""
         return FastAppend(self, branch, snapshot_properties)
 
     def new_overwrite(self, branch: str | None = MAIN, snapshot_properties: Properties | None = None) -> OverwriteFiles:
@@ -186,37 +187,37 @@ class Transaction:
     def update_snapshot(
         self, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN
     ) -> UpdateSnapshot:
-        """Return the kinds of snapshots that add and remove single data files."""
+        """Return a factory of snapshots that add and remove single data files."""
         return UpdateSnapshot(self, branch, snapshot_properties)
 
     # ---- committing
 
     def commit_transaction(self) -> Any:
-        """Commit the changes and return the table's handle, which now shows them.
+        """Commit the changes and return the table's handle, moved to the new version.
 
         Raises:
-            CommitFailedException: Others were first, more often than `commit.retry.num-retries` allows. Nothing has changed.
+            CommitFailedException: Concurrent commits won more often than `commit.retry.num-retries` allows. Nothing has changed.
             CommitStateUnknownException: The outcome is unknown; nothing was cleaned up.
-            ValidationException: What others committed conflicts. Nothing has changed.
+            ValidationException: A concurrent commit conflicts with a change. Nothing has changed.
         """
         if not self._updates:
-            self._forget()
+            self._reset()
             return self._table
         try:
             response = self._commit()
         except IcebergError as error:
             if isinstance(error, CommitStateUnknownException):
-                self._forget()
+                self._reset()
             else:
                 self._abandon()
             raise
         except BaseException:
-            self._forget()
+            self._reset()
             raise
-        changes = self._forget()
+        changes = self._reset()
         self._table.show(response.metadata, response.metadata_location)
         self._start(response.metadata)
-        # The commit holds: a file that cannot be cleaned up is no failure of it.
+        # Deletion is best effort: the commit has already succeeded.
         with suppress(IcebergError):
             for change in changes:
                 change.committed(response.metadata)
@@ -225,10 +226,10 @@ class Transaction:
     def _commit(self) -> CommitTableResponse:
         policy = RetryPolicy.of_commits(self._table.metadata.properties)
         failure: CommitFailedException | None = None
-        for attempt in policy.tries(self.environment):
+        for attempt in policy.attempts(self.environment):
             if attempt > 1:
                 self._table.refresh()
-                # Another thread may move the handle again while the changes are staged.
+                # Another thread may move the handle while the changes are staged.
                 metadata, location = self._table.version
                 if self._took_effect(metadata):
                     return CommitTableResponse(metadata, location)
@@ -243,20 +244,20 @@ class Transaction:
         if self._took_effect(metadata):
             return CommitTableResponse(metadata, location)
         raise CommitFailedException(
-            f"table {'.'.join(self._table.name())}: not committed after {policy.retries + 1} tries; raise "
-            f"commit.retry.num-retries when many writers share the table. Last failure: {failure}"
+            f"table {'.'.join(self._table.name())}: not committed after {policy.retries + 1} attempts; raise "
+            f"commit.retry.num-retries if many writers share the table. Last failure: {failure}"
         ) from failure
 
     def _took_effect(self, newest: TableMetadata) -> bool:
-        """Whether the newest version has a snapshot of this transaction although the catalog reported a conflict.
+        """Return whether the newest version has a snapshot of this transaction although the catalog reported a conflict.
 
-        A request that is sent twice meets its own effect. Snapshot ids stay the same over all attempts.
+        A request that is sent twice conflicts with its own effect. Snapshot ids are the same in all attempts.
         """
         staged = (update.snapshot.snapshot_id for update in self._updates if isinstance(update, AddSnapshotUpdate))
         return any(newest.snapshot_by_id(snapshot_id) is not None for snapshot_id in staged)
 
     def _stage_again(self, newest: TableMetadata, attempt: int) -> None:
-        """Put the changes on top of what others committed. Changes that rest on what is gone fail here, for good."""
+        """Apply the changes to the newest version; raise if a change or requirement does not hold there."""
         self._rebase(newest)
         for change in self._changes:
             self._stage(change, attempt)
@@ -270,8 +271,8 @@ class Transaction:
         self._updates += updates
         self._requirements = first_of_each(self._requirements, requirements)
 
-    def _forget(self) -> list[Change]:
-        """Drop the changes and touch nothing that they wrote: it is part of the table, or may be."""
+    def _reset(self) -> list[Change]:
+        """Drop and return the changes. Their files are kept: the table refers to them, or may refer to them."""
         for files in self._written:
             files.keep()
         changes, self._changes, self._written = self._changes, [], []
@@ -279,10 +280,10 @@ class Transaction:
         return changes
 
     def _abandon(self) -> None:
-        """Drop the changes and delete what they wrote: it never became part of the table."""
+        """Drop the changes and delete the files that they wrote, which never became part of the table."""
         for files in self._written:
             files.abandon()
-        for change in self._forget():
+        for change in self._reset():
             change.abandoned()
 
     def __enter__(self) -> Self:

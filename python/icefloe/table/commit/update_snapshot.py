@@ -1,4 +1,4 @@
-"""Snapshots of data files that are added and removed one by one, as PyIceberg's `update_snapshot` makes them."""
+"""Snapshots that add and remove single data files: the classes behind PyIceberg's `update_snapshot()`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from icefloe.typedef import Properties
 
 
-class _FileByFile(SnapshotProducer):
-    """A snapshot whose data files are given as objects; it commits at the end of a `with` block."""
+class _DataFileUpdate(SnapshotProducer):
+    """A snapshot that adds DataFile objects; it commits at the end of a `with` block."""
 
     def __init__(
         self, transaction: OpenTransaction, branch: str | None = MAIN, snapshot_properties: Properties | None = None
@@ -29,7 +29,7 @@ class _FileByFile(SnapshotProducer):
         self._appended_files: list[DataFile] = []
 
     def append_data_file(self, data_file: DataFile) -> Self:
-        """Add a data file; its `spec_id` names the spec of its partition tuple."""
+        """Add a data file; its `spec_id` is the spec of its partition tuple."""
         self._appended_files.append(data_file)
         return self
 
@@ -51,15 +51,15 @@ class _FileByFile(SnapshotProducer):
             self.commit()
 
 
-class FastAppendFiles(_FileByFile, FastAppend):
-    """An append that leaves all other manifests alone."""
+class FastAppendFiles(_DataFileUpdate, FastAppend):
+    """An append that rewrites no manifest."""
 
 
-class MergeAppendFiles(_FileByFile, MergeAppend):
+class MergeAppendFiles(_DataFileUpdate, MergeAppend):
     """An append that also merges small manifests."""
 
 
-class OverwriteDataFiles(_FileByFile, OverwriteFiles):
+class OverwriteDataFiles(_DataFileUpdate, OverwriteFiles):
     """A replacement of data files."""
 
     def delete_data_file(self, data_file: DataFile) -> Self:
@@ -67,12 +67,14 @@ class OverwriteDataFiles(_FileByFile, OverwriteFiles):
         return self.delete([data_file.file_path])
 
 
-class DeleteDataFiles(_FileByFile, DeleteFiles):
+class DeleteDataFiles(_DataFileUpdate, DeleteFiles):
     """A removal of data files."""
 
     def append_data_file(self, data_file: DataFile) -> Self:
-        """Refuse: ValidationError, since a delete adds nothing."""
-        raise ValidationError(f"data file {data_file.file_path}: a delete adds no files; use overwrite()")
+        """Raise ValidationError: a delete adds no files."""
+        raise ValidationError(
+            f"cannot append {data_file.file_path}: a delete adds no files; use update_snapshot().overwrite()"
+        )
 
     def delete_data_file(self, data_file: DataFile) -> Self:
         """Remove a data file by its path."""
@@ -80,12 +82,12 @@ class DeleteDataFiles(_FileByFile, DeleteFiles):
 
 
 class UpdateSnapshot:
-    """The kinds of snapshots that add and remove data files.
+    """Creates snapshots that add and remove data files.
 
     Args:
-        transaction: The transaction that the snapshot becomes part of.
+        transaction: The transaction that commits the snapshot.
         branch: The branch to move; None stages the snapshot.
-        snapshot_properties: Further keys of the summary.
+        snapshot_properties: Additional keys of the summary.
 
     Example:
         with table.transaction() as transaction:
@@ -101,7 +103,7 @@ class UpdateSnapshot:
         self._properties = snapshot_properties
 
     def fast_append(self) -> FastAppendFiles:
-        """Return an append that leaves all other manifests alone."""
+        """Return an append that rewrites no manifest."""
         return FastAppendFiles(self._transaction, self._branch, self._properties)
 
     def merge_append(self) -> MergeAppendFiles:

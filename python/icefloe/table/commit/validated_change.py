@@ -1,4 +1,4 @@
-"""Changes that rest on what was read: the checks that they can ask for, against what others commit meanwhile."""
+"""Changes that depend on rows that were read, and are checked against concurrent commits."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 
 class ValidatedChange(SnapshotProducer):
-    """A change with checks.
+    """A change that is checked against concurrent commits.
 
-    Without `validate_from_snapshot` there is no more to compare with than the version of the table that the transaction began with:
-    data files that the change rewrites must not have lost rows since, and those that its delete files name must be there.
+    Without `validate_from_snapshot`, the change is compared with the version of the table that the transaction loaded: data files
+    that it rewrites must not have lost rows since, and data files that its delete files refer to must still exist.
     """
 
     merges = True
@@ -54,39 +54,39 @@ class ValidatedChange(SnapshotProducer):
         self._check_data = False
         self._check_deletes = False
         self._referenced: list[pa.Array] = []
-        self._deletes_count = False
+        self._include_deletes = False
 
     def validate_from_snapshot(self, snapshot_id: int | None) -> Self:
-        """Check against what was committed after this snapshot.
+        """Check against commits after this snapshot.
 
         Args:
-            snapshot_id: The snapshot that was read; None when the table was empty.
+            snapshot_id: The snapshot that was read; None if the table was empty.
         """
         self._start = snapshot_id
         self._from_start = True
         return self
 
     def conflict_detection_filter(self, row_filter: str | BooleanExpression | Filter) -> Self:
-        """Narrow the checks to rows that might match a filter; without it any row counts.
+        """Restrict the checks to rows that might match a filter; without it, all rows are checked.
 
         Args:
-            row_filter: The rows, in terms of the table's current schema. A `Filter` brings a schema and a case rule of its own.
+            row_filter: The rows that were read, with the table's current column names. A `Filter` has a schema and a case rule of its own.
         """
         self._filter = Filter.of(row_filter, self._transaction.table_metadata.schema())
         return self
 
     def validate_no_conflicting_data(self) -> Self:
-        """Fail when somebody added rows that this change would have read (serializable isolation)."""
+        """Fail if a concurrent commit added rows that this change would have read (serializable isolation)."""
         self._check_data = True
         return self
 
     def validate_no_conflicting_deletes(self) -> Self:
-        """Fail when somebody deleted rows that this change read."""
+        """Fail if a concurrent commit deleted rows that this change read."""
         self._check_deletes = True
         return self
 
     def validate(self, versions: Versions) -> None:  # noqa: D102 - described by the producer
-        if not (self._from_start or self._rests_on_files()):
+        if not (self._from_start or self._depends_on_files()):
             return
         newest = versions.newest
         start_id = self._start_in(versions)
@@ -96,15 +96,15 @@ class ValidatedChange(SnapshotProducer):
             start = newest.snapshot_by_id(start_id) if start_id is not None else None
             self._validate_changes(newest, start, head, changes)
 
-    def _rests_on_files(self) -> bool:
-        """Whether the change repeats rows of files that it removes, or marks rows of files: they must be as they were."""
+    def _depends_on_files(self) -> bool:
+        """Return whether the change rewrites data files or marks rows of data files as deleted."""
         return bool(self._referenced) or bool(self._added and self._deleted_paths)
 
     def _start_in(self, versions: Versions) -> int | None:
-        """Return the snapshot after which others' commits count.
+        """Return the snapshot after which commits of others are checked.
 
-        An operation of a transaction that read what the transaction's earlier changes left has read the loaded table: all that
-        others committed since then is new to it, and the transaction's own snapshots are not.
+        An operation that read a snapshot staged by its own transaction has read the loaded table with the transaction's earlier
+        changes. All commits of others since the loaded version are checked then, and the transaction's own snapshots are not.
         """
         if self._reads_own is None:
             self._reads_own = not self._from_start or self._is_own(versions, self._start)
@@ -114,9 +114,9 @@ class ValidatedChange(SnapshotProducer):
         return loaded.snapshot_id if loaded is not None else None
 
     def _is_own(self, versions: Versions, snapshot_id: int | None) -> bool:
-        """Whether a snapshot is what the transaction shows of the branch, or one that the transaction itself has staged."""
-        seen = head_of(versions.working, self._branch)
-        if snapshot_id == (seen.snapshot_id if seen is not None else None):
+        """Return whether a snapshot is the branch's head in the transaction, or was staged by the transaction."""
+        head = head_of(versions.working, self._branch)
+        if snapshot_id == (head.snapshot_id if head is not None else None):
             return True
         if snapshot_id is None or versions.newest.snapshot_by_id(snapshot_id) is not None:
             return False
@@ -137,7 +137,7 @@ class ValidatedChange(SnapshotProducer):
         if self._deleted_paths:
             check_no_new_deletes_for(io, newest, head, changes, pa.concat_arrays(self._deleted_paths))
         if self._referenced:
-            check_data_files_exist(changes, pa.concat_arrays(self._referenced), deletes_count=self._deletes_count)
+            check_data_files_exist(changes, pa.concat_arrays(self._referenced), include_deletes=self._include_deletes)
 
 
 class ReadOnlyChange(ValidatedChange):

@@ -1,6 +1,6 @@
-"""Metadata whose locations are relative, as DuckDB and old Hadoop tables record them, with absolute ones in their place.
+"""Replacing relative locations in metadata, as DuckDB and old Hadoop tables record them, by absolute ones.
 
-Locations inside manifest lists and manifests are the Rust core's to resolve, from the same directory.
+The Rust core resolves locations inside manifest lists and manifests, from the same directory.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PATH_PROPERTIES = ("write.data.path", "write.metadata.path")
 
 
 def with_absolute_locations(metadata: TableMetadata, io: FileIO) -> TableMetadata:
-    """Return metadata whose relative locations start from the working directory of `io`; itself if it has none."""
+    """Return the metadata with its relative locations resolved from the working directory of `io`."""
     absolute = io.core.absolute
     changes: dict[str, Any] = {}
     if _may_be_relative(metadata.location):

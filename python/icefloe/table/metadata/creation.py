@@ -1,4 +1,4 @@
-"""Metadata of new tables. Spec: Table Metadata; ids are assigned afresh, whatever the caller's were."""
+"""Metadata of new tables, with newly assigned ids. Spec: Table Metadata."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ def new_table_metadata(  # noqa: PLR0913 - the signature is shared with PyIceber
     *,
     environment: Environment = SYSTEM,
 ) -> TableMetadata:
-    """Return the metadata of a table that was never written to.
+    """Return the metadata of a new, empty table.
 
     Args:
-        schema: Columns; ids are assigned from 1, level by level.
-        partition_spec: Its sources are found by name.
-        sort_order: Its sources are found by name.
-        location: Where the table lives.
-        properties: Table properties; ``format-version`` (1 or 2, 2 if unset) is used and not stored.
-        table_uuid: Identity of the table, random if None.
+        schema: The columns. Ids are assigned from 1, level by level.
+        partition_spec: The partition spec. Its source columns are matched by name.
+        sort_order: The sort order. Its source columns are matched by name.
+        location: The table's location.
+        properties: Table properties. ``format-version`` (1 or 2, default 2) is applied and not stored.
+        table_uuid: The table's UUID, random if None.
         environment: Clock and random UUIDs.
 
     Raises:
-        ValidationError: Spec, order or a property does not fit.
+        ValidationError: The spec, the sort order or a property does not fit the schema.
         FeatureUnsupportedError: The format version is 3 or above.
     """
     texts = properties_as_text(properties)
@@ -78,7 +78,9 @@ def new_table_metadata(  # noqa: PLR0913 - the signature is shared with PyIceber
 
 def _format_version(text: str) -> int:
     if text == "3":
-        raise FeatureUnsupportedError("tables of format version 3 can be read but not written")
+        raise FeatureUnsupportedError(
+            "table property format-version: format version 3 can be read but not written; expected 1 or 2"
+        )
     if text not in {"1", "2"}:
-        raise ValidationError(f"property format-version must be 1 or 2, found {text!r}")
+        raise ValidationError(f"table property format-version: expected 1 or 2, got {text!r}")
     return int(text)

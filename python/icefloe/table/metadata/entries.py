@@ -1,7 +1,7 @@
-"""Long lists of metadata, read from JSON one by one when asked for.
+"""Lists of snapshots and log entries whose models are created on first access.
 
-A table may have ten thousand snapshots of which a scan needs one. A list holds JSON objects and turns each into its model at first
-use. Appending shares everything with the list it was made from.
+A table may have ten thousand snapshots, of which a scan needs one. A list holds JSON objects and converts each to its model on first
+access. An appended list shares all entries with its original.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ Model = TypeVar("Model", bound=JsonModel)
 JsonObject = dict[str, Any]
 
 _INTEGER, _MAYBE_INTEGER, _TEXT = (int,), (int, NoneType), (str,)
+_JSON_TYPES = {int: "integer", str: "string", list: "array", dict: "object"}
 
 
 class Entries(Sequence[Model], Generic[Model]):
@@ -28,7 +29,7 @@ class Entries(Sequence[Model], Generic[Model]):
 
     __slots__ = ("_items",)
     model: ClassVar[type[JsonModel]]
-    # Types that a key may have, checked for all objects at once; NoneType stands for null and absent.
+    # The types of each key, checked for all objects at once; NoneType allows null and absence.
     shape: ClassVar[dict[str, tuple[type, ...]]]
     _items: list[Model | JsonObject]
 
@@ -37,13 +38,13 @@ class Entries(Sequence[Model], Generic[Model]):
 
     @classmethod
     def read(cls, value: Any) -> Self:
-        """Return a list of models or JSON objects as this type; ValidationError says which object is wrong, and why."""
+        """Return a list of models or JSON objects as this type; raise ValidationError for an object of the wrong shape."""
         if isinstance(value, cls):
             return value
         if value is None:
             return cls()
         if not isinstance(value, (list, tuple)):
-            raise ValidationError(f"must be a list, found {value!r}")
+            raise ValidationError(f"must be a list, got {value!r}")
         objects = [item for item in value if not isinstance(item, cls.model)]
         if not {type(item) for item in objects} <= {dict}:
             raise ValidationError("must be a list of objects")
@@ -60,19 +61,19 @@ class Entries(Sequence[Model], Generic[Model]):
                 raise ValidationError(f"`{key}` of entry {position} is missing")
             if type(found) not in kinds:
                 raise ValidationError(
-                    f"`{key}` of entry {position} must be of type {kinds[0].__name__}, found {found!r}"
+                    f"`{key}` of entry {position} must be of type {_JSON_TYPES[kinds[0]]}, got {found!r}"
                 )
 
     def appended(self, *models: Model) -> Self:
-        """Return the list with models added at its end."""
+        """Return this list with models appended."""
         return type(self)([*self._items, *models])
 
     def json_values(self) -> list[JsonObject]:
-        """Return the JSON objects; those that were never asked for are as they were read, without their nulls."""
+        """Return the JSON objects. Objects that were never accessed are returned as they were read, without nulls."""
         return [_without_nulls(item) if isinstance(item, dict) else item.model_dump() for item in self._items]
 
     def column(self, key: str, default: Any = None) -> list[Any]:
-        """Return one JSON key of every object, without making models."""
+        """Return the value of one JSON key of every object, without creating models."""
         attribute = key.replace("-", "_")
         return [
             (default if (value := item.get(key)) is None else value)
@@ -118,7 +119,7 @@ class Entries(Sequence[Model], Generic[Model]):
 
 
 class Snapshots(Entries[Snapshot]):
-    """A table's snapshots, in the order of their commits, found by id at once."""
+    """A table's snapshots in commit order, indexed by id."""
 
     __slots__ = ("_positions",)
     model = Snapshot
@@ -140,26 +141,26 @@ class Snapshots(Entries[Snapshot]):
         return None if position is None else self[position]
 
     def positions(self) -> dict[int, int]:
-        """Return where each snapshot id stands; not to be changed."""
+        """Return the position of each snapshot id; callers must not modify it."""
         if not hasattr(self, "_positions"):
             self._positions = {key: position for position, key in enumerate(self.column("snapshot-id"))}
         return self._positions
 
     def without(self, snapshot_ids: set[int]) -> Snapshots:
-        """Return all snapshots but some."""
-        kept = [position for key, position in self.positions().items() if key not in snapshot_ids]
-        return Snapshots(self._items[position] for position in sorted(kept))
+        """Return the snapshots without those of some ids."""
+        remaining = [position for key, position in self.positions().items() if key not in snapshot_ids]
+        return Snapshots(self._items[position] for position in sorted(remaining))
 
 
 class SnapshotLog(Entries[SnapshotLogEntry]):
-    """When each snapshot became the current one, oldest first."""
+    """The times at which snapshots became current, oldest first."""
 
     __slots__ = ()
     model = SnapshotLogEntry
     shape: ClassVar[dict[str, tuple[type, ...]]] = {"snapshot-id": _INTEGER, "timestamp-ms": _INTEGER}
 
     def without_history_of(self, snapshot_ids: set[int]) -> SnapshotLog:
-        """Return the entries after the last one that names a snapshot that is gone: time travel must not skip over it."""
+        """Return the entries after the last entry of a removed snapshot, since time travel must not skip over it."""
         ids = self.column("snapshot-id")
         start = next((position + 1 for position in reversed(range(len(ids))) if ids[position] in snapshot_ids), 0)
         return SnapshotLog(self._items[start:])
@@ -176,7 +177,7 @@ class SnapshotLog(Entries[SnapshotLogEntry]):
         return next((one for time, one in zip(reversed(times), reversed(ids), strict=True) if time <= last), None)
 
     def without_heads(self, snapshot_ids: set[int]) -> SnapshotLog:
-        """Return all entries but those of some snapshots."""
+        """Return the entries without those of some snapshots."""
         return SnapshotLog(
             item for item, key in zip(self._items, self.column("snapshot-id"), strict=True) if key not in snapshot_ids
         )

@@ -1,6 +1,6 @@
 """Table metadata files: their names, and reading and writing them.
 
-Compression is told by name, never by content: `x.gz.metadata.json` (and, from old writers, `x.metadata.json.gz`) is gzip.
+The name alone determines the compression: `x.gz.metadata.json` (and `x.metadata.json.gz` of old writers) is gzip.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 METADATA_DIRECTORY = "metadata"
 DATA_DIRECTORY = "data"
 LEFTOVER_PREFIX = ".icefloe-"
-"""Begins the names of files and directories that get another name when they are finished; a killed writer leaves them."""
+"""Prefix of files and directories that are renamed when they are complete; a killed writer leaves them behind."""
 VERSION_HINT = "version-hint.text"
 COMPRESSION_PROPERTY = "write.metadata.compression-codec"
 PATH_PROPERTY = "write.metadata.path"
@@ -35,15 +35,17 @@ def read_metadata(io: FileIO, location: str) -> TableMetadata:
     """Read and check a metadata file. Relative locations in it become absolute ones.
 
     Raises:
-        MissingFileError: There is no such file.
-        CorruptFileError: It does not decompress, or is not the JSON of a table.
+        MissingFileError: The file does not exist.
+        CorruptFileError: The file does not decompress, or is not the metadata of a table.
     """
     data = io.core.read(location)
     if _is_gzip(location):
         try:
             data = gzip.decompress(data)
         except (OSError, EOFError, zlib.error) as error:
-            raise CorruptFileError(f"{location}: named as gzip, but does not decompress: {error}") from error
+            raise CorruptFileError(
+                f"{location}: expected gzip, as its name ends, got data that does not decompress: {error}"
+            ) from error
     try:
         return with_absolute_locations(TableMetadataUtil.parse_raw(data.decode("utf-8")), io)
     except (CorruptFileError, ValueError) as error:
@@ -51,13 +53,13 @@ def read_metadata(io: FileIO, location: str) -> TableMetadata:
 
 
 def metadata_bytes(metadata: TableMetadata, location: str) -> bytes:
-    """Return the content of the metadata file that is to be at `location`."""
+    """Return the content of a metadata file for `location`."""
     data = metadata.model_dump_json().encode("utf-8")
     return gzip.compress(data, mtime=0) if _is_gzip(location) else data
 
 
 def metadata_directory(metadata: TableMetadata) -> str:
-    """Return the directory of a table's metadata files, without a slash at its end."""
+    """Return the directory of a table's metadata files, without a trailing slash."""
     own = metadata.properties.get(PATH_PROPERTY)
     return own.rstrip("/") if own is not None else f"{metadata.location.rstrip('/')}/{METADATA_DIRECTORY}"
 
@@ -65,7 +67,7 @@ def metadata_directory(metadata: TableMetadata) -> str:
 def next_catalog_location(metadata: TableMetadata, previous: str | None, environment: Environment = SYSTEM) -> str:
     """Return a fresh name, `<version>-<uuid>.metadata.json`, one version after `previous`.
 
-    A previous name that has no version counts as version -1, so that the next is 00000.
+    A previous name without a version counts as version -1, so that the next version is 00000.
     """
     version = -1
     if previous is not None:
@@ -75,12 +77,12 @@ def next_catalog_location(metadata: TableMetadata, previous: str | None, environ
 
 
 def hadoop_location(metadata: TableMetadata, version: int) -> str:
-    """Return `<location>/metadata/v<version>.metadata.json`, or its gzip form as the table's properties say."""
+    """Return `<location>/metadata/v<version>.metadata.json`, or its gzip form if the table properties select it."""
     return f"{metadata.location.rstrip('/')}/{METADATA_DIRECTORY}/v{version}{_suffix(metadata)}"
 
 
 def hadoop_candidates(table_location: str, version: int) -> list[str]:
-    """Return every name that version may have in a table directory, the usual one first."""
+    """Return every possible location of a version in a table directory, the usual one first."""
     stem = f"{table_location.rstrip('/')}/{METADATA_DIRECTORY}/v{version}"
     return [f"{stem}.metadata.json", f"{stem}.gz.metadata.json", f"{stem}.metadata.json.gz"]
 
@@ -92,9 +94,9 @@ def hadoop_version(location: str) -> int | None:
 
 
 def newest_hadoop_location(io: FileIO, table_location: str) -> str | None:
-    """Return the newest metadata file of a table directory, None when it has none.
+    """Return the newest metadata file of a table directory, or None.
 
-    The hint is only a place to start: versions after it are probed until one is missing.
+    The search starts at the version hint and probes higher versions until one is missing.
     """
     hinted = _hinted_version(io, table_location)
     found = _existing(io, table_location, hinted) if hinted is not None else None
@@ -123,14 +125,14 @@ def newest_location(io: FileIO, table_location: str) -> str:
         return found
     names = [name for name in _listed(io, table_location) if _CATALOG_VERSION.match(name.rsplit("/", 1)[-1])]
     if not names:
-        raise NoSuchTableError(f"{table_location} holds no table: there is no metadata/*.metadata.json below it")
+        raise NoSuchTableError(f"{table_location}: expected a table directory with metadata/*.metadata.json, got none")
     return max(names, key=lambda name: int(name.rsplit("/", 1)[-1].split("-", 1)[0]))
 
 
 def _suffix(metadata: TableMetadata) -> str:
     codec = metadata.properties.get(COMPRESSION_PROPERTY, "none").lower()
     if codec not in _SUFFIXES:
-        raise ValidationError(f"{COMPRESSION_PROPERTY}={codec!r}: metadata files are written as 'none' or 'gzip'")
+        raise ValidationError(f"table property {COMPRESSION_PROPERTY}: expected none or gzip, got {codec!r}")
     return _SUFFIXES[codec]
 
 
@@ -152,7 +154,7 @@ def _hinted_version(io: FileIO, table_location: str) -> int | None:
 
 
 def _hinted_file(io: FileIO, table_location: str) -> str | None:
-    """Return the file that a hint names outright; some writers put a file name where others put a number."""
+    """Return the file in a version hint: some writers put a file name there instead of a number."""
     text = _hint_text(io, table_location)
     if text is None or text.isdigit() or "/" in text:
         return None

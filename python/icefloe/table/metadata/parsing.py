@@ -1,4 +1,4 @@
-"""Reading metadata files: strict about types, clear about what is missing and where."""
+"""Parsing metadata files: types are checked strictly, and errors name the key and the file."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class TableMetadataUtil:
 
     @staticmethod
     def parse_raw(data: str | bytes, location: str | None = None) -> TableMetadata:
-        """Return the metadata of a file's text.
+        """Return the metadata in a file's text.
 
         Args:
             data: JSON text.
-            location: Where it was read from, for messages.
+            location: The file's location, for error messages.
 
         Raises:
-            CorruptFileError: The text is cut off, is not JSON, or lacks or misspells what the specification requires.
+            CorruptFileError: The text is truncated or not JSON, or a key is missing or has a wrong type.
             FeatureUnsupportedError: The format version is newer than this library.
         """
         where = f"table metadata {location}" if location is not None else "table metadata"
@@ -36,7 +36,7 @@ class TableMetadataUtil:
         try:
             value = from_json(data, cache_strings="keys", allow_inf_nan=False)
         except ValueError as error:
-            cut = " (the file is cut off)" if str(error).startswith("EOF") else ""
+            cut = " (the file is truncated)" if str(error).startswith("EOF") else ""
             raise CorruptFileError(f"{where} is not JSON{cut}: {error}") from error
         return _parse(value, where)
 
@@ -53,10 +53,10 @@ def _parse(value: Any, where: str) -> TableMetadata:
     if version is None:
         raise CorruptFileError(f"{where} has no `format-version`")
     if not isinstance(version, int) or isinstance(version, bool):
-        raise CorruptFileError(f"{where}: `format-version` must be an integer, found {version!r}")
+        raise CorruptFileError(f"{where}: `format-version` must be an integer, got {version!r}")
     if version not in _VERSIONS:
         raise FeatureUnsupportedError(
-            f"{where}: format version {version} is not supported, only {', '.join(map(str, _VERSIONS))}"
+            f"{where}: format version {version} is not supported; expected one of {', '.join(map(str, _VERSIONS))}"
         )
     try:
         return _VERSIONS[version](**value)

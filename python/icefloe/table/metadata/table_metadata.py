@@ -1,4 +1,4 @@
-"""Table metadata: one immutable value per version of a table. Spec: Table Metadata."""
+"""Table metadata: one immutable value for each version of a table. Spec: Table Metadata."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from icefloe.table.name_mapping import NameMapping
 
-# How far clocks of writers may differ, as the reference reader tolerates it.
+# The difference between the clocks of writers that the Java reference tolerates.
 CLOCK_TOLERANCE_MS = 60_000
 
 Properties = dict[StrictStr, StrictStr]
@@ -47,9 +47,9 @@ CurrentSnapshotId = Annotated[
 
 
 class TableMetadata(JsonModel):
-    """What a metadata file says. Made by reading one, by :func:`new_table_metadata`, or by applying updates to another.
+    """The content of a metadata file: read from one, created by :func:`new_table_metadata`, or the result of updates.
 
-    Attributes are the keys of the file with underscores. Snapshots and logs are read from JSON one by one when asked for.
+    Attributes are the keys of the file with underscores. Snapshots and log entries are parsed on first access.
     """
 
     format_version: int
@@ -81,7 +81,7 @@ class TableMetadata(JsonModel):
     @model_validator(mode="before")
     @classmethod
     def _fill_in(cls, data: Any) -> Any:
-        """Treat null as absent, demand what the version requires, name the main branch."""
+        """Treat null as absent, check for the keys that the format version requires, and add the main branch."""
         if not isinstance(data, dict):
             return data
         data = {key.replace("_", "-"): value for key, value in data.items() if value is not None}
@@ -99,12 +99,12 @@ class TableMetadata(JsonModel):
 
     @classmethod
     def _upgrade_layout(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Return the keys as format version 2 spells them."""
+        """Return the data with the keys of format version 2."""
         return data
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        """Refuse metadata that contradicts itself. Spec: Table Metadata Fields."""
+        """Raise ValidationError if keys contradict each other. Spec: Table Metadata Fields."""
         if self.schema_by_id(self.current_schema_id) is None:
             raise ValidationError(f"`current-schema-id` {self.current_schema_id} is none of `schemas`")
         if self.default_spec_id not in self.specs():
@@ -120,14 +120,14 @@ class TableMetadata(JsonModel):
     def _check_history(self) -> None:
         positions = self.snapshots.positions()
         if len(positions) != len(self.snapshots):
-            raise ValidationError("`snapshots` has an id twice")
+            raise ValidationError("`snapshots` contains an id twice")
         current = self.current_snapshot_id
         if current is not None and current not in positions:
             raise ValidationError(f"`current-snapshot-id` {current} is none of `snapshots`")
         for name, ref in self.refs.items():
             if ref.snapshot_id not in positions:
                 raise ValidationError(
-                    f"`refs` name {name!r} is of snapshot {ref.snapshot_id}, which is none of `snapshots`"
+                    f"`refs` entry {name!r} has `snapshot-id` {ref.snapshot_id}, which is none of `snapshots`"
                 )
         main = self.refs.get(MAIN_BRANCH)
         if main is not None and (main.snapshot_ref_type is not SnapshotRefType.BRANCH or main.snapshot_id != current):
@@ -137,14 +137,14 @@ class TableMetadata(JsonModel):
         for key, log in (("snapshot-log", self.snapshot_log), ("metadata-log", self.metadata_log)):
             times = log.column("timestamp-ms")
             if any(later < earlier - CLOCK_TOLERANCE_MS for earlier, later in pairwise(times)):
-                raise ValidationError(f"`{key}` is not in order of time")
+                raise ValidationError(f"`{key}` is not ordered by `timestamp-ms`")
             if times and self.last_updated_ms < times[-1] - CLOCK_TOLERANCE_MS:
                 raise ValidationError(
-                    f"`last-updated-ms` {self.last_updated_ms} lies before the last entry of `{key}`, {times[-1]}"
+                    f"`last-updated-ms` {self.last_updated_ms} is before the last entry of `{key}`, {times[-1]}"
                 )
 
     def with_(self, **changes: Any) -> Self:
-        """Return this metadata with some attributes changed and the rest shared; nothing is checked or copied."""
+        """Return this metadata with some attributes replaced, without validation; all others are shared."""
         values = {name: getattr(self, name) for name in type(self).model_fields}
         return type(self).model_construct(**{**values, **changes})
 
@@ -207,7 +207,7 @@ class TableMetadata(JsonModel):
         return next((schema for schema in self.schemas if schema.schema_id == schema_id), None)
 
     def spec(self) -> PartitionSpec:
-        """Return the spec that new files are written under."""
+        """Return the partition spec of new files."""
         return self.specs()[self.default_spec_id]
 
     def specs(self) -> dict[int, PartitionSpec]:
@@ -215,7 +215,7 @@ class TableMetadata(JsonModel):
         return {spec.spec_id: spec for spec in self.partition_specs}
 
     def specs_struct(self, spec_ids: Iterable[int] | None = None) -> StructType:
-        """Return the struct of every partition field of some specs, or of all; each optional."""
+        """Return the struct of all partition fields of some specs, or of all specs, each optional."""
         wanted = None if spec_ids is None else set(spec_ids)
         fields: dict[int, NestedField] = {}
         for spec in sorted(self.partition_specs, key=lambda spec: spec.spec_id, reverse=True):
@@ -225,7 +225,7 @@ class TableMetadata(JsonModel):
         return StructType(*(fields[field_id] for field_id in sorted(fields)))
 
     def sort_order(self) -> SortOrder:
-        """Return the order that new files are written in."""
+        """Return the sort order of new files."""
         return self.sort_order_by_id(self.default_sort_order_id) or UNSORTED_SORT_ORDER
 
     def sort_order_by_id(self, sort_order_id: int) -> SortOrder | None:
@@ -246,12 +246,12 @@ class TableMetadata(JsonModel):
         return self.snapshots.by_id(snapshot_id)
 
     def snapshot_by_name(self, name: str | None) -> Snapshot | None:
-        """Return the snapshot of a branch or tag, or None if there is no such name; None names the main branch."""
+        """Return the snapshot of a branch or tag, or None if it does not exist; the name None stands for main."""
         ref = self.refs.get(MAIN_BRANCH if name is None else name)
         return None if ref is None else self.snapshot_by_id(ref.snapshot_id)
 
     def current_snapshot(self) -> Snapshot | None:
-        """Return the current snapshot, or None of a table never written to."""
+        """Return the current snapshot, or None if the table has none."""
         return None if self.current_snapshot_id is None else self.snapshot_by_id(self.current_snapshot_id)
 
     def new_snapshot_id(self) -> int:
@@ -266,7 +266,7 @@ class TableMetadata(JsonModel):
         return self.last_sequence_number + 1 if self.format_version > 1 else INITIAL_SEQUENCE_NUMBER
 
     def isolation_level(self, operation: Operation) -> IsolationLevel:
-        """Return the isolation level that the table asks of deletes, or of overwrites."""
+        """Return the isolation level of deletes, or of overwrites, from the table properties."""
         key = (
             TableProperties.DELETE_ISOLATION_LEVEL
             if operation is Operation.DELETE

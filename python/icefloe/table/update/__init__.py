@@ -1,4 +1,4 @@
-"""Changes of table metadata, what they take for granted, and their application. Spec: REST catalog, Table Metadata."""
+"""Updates of table metadata, the requirements that guard them, and their application. Spec: REST catalog, Table Metadata."""
 
 from __future__ import annotations
 

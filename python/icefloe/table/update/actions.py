@@ -1,4 +1,4 @@
-"""What a commit may change: one value per change, in the JSON form of the REST catalog protocol."""
+"""The updates of a commit, in the JSON form of the REST catalog protocol."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from icefloe.table.sorting import SortOrder
 from icefloe.table.statistics import PartitionStatisticsFile, StatisticsFile
 from icefloe.typedef import JsonModel, explain
 
-# Stands for the schema, spec or order that the same commit added last.
+# The id of the schema, spec or sort order that the same commit added last.
 LAST_ADDED = -1
 
 
 class TableUpdate(JsonModel):
-    """Root of all changes."""
+    """The base class of updates."""
 
     action: str
 
 
 class AssignUUIDUpdate(TableUpdate):
-    """Give a table its identity."""
+    """Assign the table's UUID."""
 
     action: Literal["assign-uuid"] = "assign-uuid"
     uuid: uuid.UUID
@@ -51,7 +51,7 @@ class AddSchemaUpdate(TableUpdate):
 
 
 class SetCurrentSchemaUpdate(TableUpdate):
-    """Make a schema the current one; -1 is the one added last."""
+    """Set the current schema; -1 is the schema added last."""
 
     action: Literal["set-current-schema"] = "set-current-schema"
     schema_id: StrictInt = LAST_ADDED
@@ -65,7 +65,7 @@ class AddPartitionSpecUpdate(TableUpdate):
 
 
 class SetDefaultSpecUpdate(TableUpdate):
-    """Make a spec the default one; -1 is the one added last."""
+    """Set the default partition spec; -1 is the spec added last."""
 
     action: Literal["set-default-spec"] = "set-default-spec"
     spec_id: StrictInt = LAST_ADDED
@@ -79,14 +79,14 @@ class AddSortOrderUpdate(TableUpdate):
 
 
 class SetDefaultSortOrderUpdate(TableUpdate):
-    """Make a sort order the default one; -1 is the one added last."""
+    """Set the default sort order; -1 is the order added last."""
 
     action: Literal["set-default-sort-order"] = "set-default-sort-order"
     sort_order_id: StrictInt = LAST_ADDED
 
 
 class AddSnapshotUpdate(TableUpdate):
-    """Add a snapshot; no name points to it yet."""
+    """Add a snapshot; no branch or tag refers to it yet."""
 
     action: Literal["add-snapshot"] = "add-snapshot"
     snapshot: Snapshot
@@ -105,7 +105,7 @@ class SetSnapshotRefUpdate(TableUpdate):
 
 
 class RemoveSnapshotsUpdate(TableUpdate):
-    """Remove snapshots, the names that point to them and their statistics."""
+    """Remove snapshots, the branches and tags that refer to them and their statistics."""
 
     action: Literal["remove-snapshots"] = "remove-snapshots"
     snapshot_ids: list[StrictInt]
@@ -119,7 +119,7 @@ class RemoveSnapshotRefUpdate(TableUpdate):
 
 
 class SetLocationUpdate(TableUpdate):
-    """Move where new files go."""
+    """Set the table's location, below which new files are written."""
 
     action: Literal["set-location"] = "set-location"
     location: StrictStr
@@ -134,7 +134,7 @@ class SetPropertiesUpdate(TableUpdate):
     @field_validator("updates", mode="before")
     @classmethod
     def _values_are_text(cls, value: Any) -> Any:
-        """Store numbers and truth values as text; None is refused with its key."""
+        """Convert numbers and booleans to text; raise ValidationError for None."""
         return properties_as_text(value) if isinstance(value, dict) else value
 
 
@@ -175,14 +175,14 @@ class RemovePartitionStatisticsUpdate(TableUpdate):
 
 
 class RemovePartitionSpecsUpdate(TableUpdate):
-    """Remove specs that no file is written under."""
+    """Remove partition specs that no file was written with."""
 
     action: Literal["remove-partition-specs"] = "remove-partition-specs"
     spec_ids: list[StrictInt]
 
 
 class RemoveSchemasUpdate(TableUpdate):
-    """Remove schemas that no snapshot names."""
+    """Remove schemas that no snapshot refers to."""
 
     action: Literal["remove-schemas"] = "remove-schemas"
     schema_ids: list[StrictInt]
@@ -217,7 +217,7 @@ _ADAPTER: TypeAdapter[TableUpdate] = TypeAdapter(
 
 
 def update_from_json(value: dict[str, Any]) -> TableUpdate:
-    """Return the change that a JSON object of the REST protocol describes."""
+    """Return the update of a JSON object of the REST protocol."""
     try:
         return _ADAPTER.validate_python(value)
     except PydanticError as error:

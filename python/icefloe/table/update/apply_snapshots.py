@@ -1,4 +1,4 @@
-"""Changes of history: snapshots come and go, names move, and the snapshot log follows main. Spec: Snapshots, References."""
+"""Applying updates of snapshots, branches and tags, and of the snapshot log, which follows main. Spec: Snapshots, References."""
 
 from __future__ import annotations
 
@@ -21,20 +21,24 @@ if TYPE_CHECKING:
 
 
 def add_snapshot(draft: Draft, update: AddSnapshotUpdate) -> None:
-    """Add a snapshot that no name points to yet."""
+    """Add a snapshot that no branch or tag refers to yet."""
     snapshot = update.snapshot
     snapshots: Snapshots = draft.get("snapshots")
     if snapshot.snapshot_id in snapshots.positions():
-        raise ValidationError(f"snapshot {snapshot.snapshot_id} exists")
+        raise ValidationError(
+            f"cannot add snapshot {snapshot.snapshot_id}: the table already has a snapshot with this id"
+        )
     last: int = draft.get("last_sequence_number")
     if draft.format_version > 1 and snapshot.sequence_number <= last and snapshot.parent_snapshot_id is not None:
         raise ValidationError(
-            f"snapshot {snapshot.snapshot_id} has sequence number {snapshot.sequence_number}, the last one was {last}"
+            f"cannot add snapshot {snapshot.snapshot_id}: expected a sequence number above {last}, got sequence number "
+            f"{snapshot.sequence_number}"
         )
     log: SnapshotLog = draft.get("snapshot_log")
     if log and snapshot.timestamp_ms < log[-1].timestamp_ms - CLOCK_TOLERANCE_MS:
         raise ValidationError(
-            f"snapshot {snapshot.snapshot_id} is older than the table's last change: check this machine's clock"
+            f"cannot add snapshot {snapshot.snapshot_id}: expected a timestamp of at least {log[-1].timestamp_ms} ms, that of the "
+            f"table's last change, got {snapshot.timestamp_ms} ms; check this machine's clock"
         )
     draft.set(snapshots=snapshots.appended(snapshot), last_sequence_number=max(last, snapshot.sequence_number))
     draft.added_snapshot_ids.add(snapshot.snapshot_id)
@@ -42,7 +46,7 @@ def add_snapshot(draft: Draft, update: AddSnapshotUpdate) -> None:
 
 
 def set_ref(draft: Draft, update: SetSnapshotRefUpdate) -> None:
-    """Create or move a branch or tag; main takes the current snapshot with it."""
+    """Create or move a branch or tag; the current snapshot is that of main."""
     ref = SnapshotRef(
         snapshot_id=update.snapshot_id,
         snapshot_ref_type=update.type,
@@ -55,10 +59,12 @@ def set_ref(draft: Draft, update: SetSnapshotRefUpdate) -> None:
         return
     snapshot = draft.get("snapshots").by_id(ref.snapshot_id)
     if snapshot is None:
-        raise ValidationError(f"cannot set {update.ref_name} to snapshot {ref.snapshot_id}: there is no such snapshot")
+        raise ValidationError(
+            f"cannot set {update.ref_name!r} to snapshot {ref.snapshot_id}: the table has no such snapshot"
+        )
     if update.ref_name == MAIN_BRANCH:
         if ref.snapshot_ref_type is not SnapshotRefType.BRANCH:
-            raise ValidationError("main is a branch and cannot become a tag")
+            raise ValidationError("cannot set 'main' to a tag: main is a branch")
         if draft.get("current_snapshot_id") != ref.snapshot_id:
             added = ref.snapshot_id in draft.added_snapshot_ids
             moved_ms = snapshot.timestamp_ms if added else draft.now_ms
@@ -79,26 +85,28 @@ def remove_ref(draft: Draft, update: RemoveSnapshotRefUpdate) -> None:
 
 
 def remove_snapshots(draft: Draft, update: RemoveSnapshotsUpdate) -> None:
-    """Remove snapshots, the names that point to them, their statistics, and the log up to them."""
-    gone = set(update.snapshot_ids)
+    """Remove snapshots, the branches and tags that refer to them, their statistics, and the log up to them."""
+    removed = set(update.snapshot_ids)
     snapshots: Snapshots = draft.get("snapshots")
-    unknown = gone - snapshots.positions().keys()
+    unknown = removed - snapshots.positions().keys()
     if unknown:
-        raise ValidationError(f"cannot remove snapshots that do not exist: {sorted(unknown)}")
-    if not gone:
+        raise ValidationError(f"cannot remove snapshot {min(unknown)}: the table has no such snapshot")
+    if not removed:
         return
-    refs = {name: ref for name, ref in draft.get("refs").items() if ref.snapshot_id not in gone}
+    refs = {name: ref for name, ref in draft.get("refs").items() if ref.snapshot_id not in removed}
     draft.set(
-        snapshots=snapshots.without(gone),
+        snapshots=snapshots.without(removed),
         refs=refs,
-        snapshot_log=draft.get("snapshot_log").without_history_of(gone),
-        statistics=tuple(file for file in draft.get("statistics") if file.snapshot_id not in gone),
-        partition_statistics=tuple(file for file in draft.get("partition_statistics") if file.snapshot_id not in gone),
+        snapshot_log=draft.get("snapshot_log").without_history_of(removed),
+        statistics=tuple(file for file in draft.get("statistics") if file.snapshot_id not in removed),
+        partition_statistics=tuple(
+            file for file in draft.get("partition_statistics") if file.snapshot_id not in removed
+        ),
     )
-    if draft.get("current_snapshot_id") in gone:
+    if draft.get("current_snapshot_id") in removed:
         draft.set(current_snapshot_id=None)
 
 
 def _set_or_none(value: int | None) -> int | None:
-    """Return None for -1, as some clients spell "not set"."""
+    """Return None for -1, which some clients write for an absent value."""
     return None if value == NO_SNAPSHOT_ID else value

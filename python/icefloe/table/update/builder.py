@@ -1,4 +1,4 @@
-"""What the builders of changes have in common: a transaction to hand their updates to, and an end."""
+"""The base class of the builders of metadata updates."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ UpdatesAndRequirements = tuple["tuple[TableUpdate, ...]", "tuple[TableRequiremen
 
 
 class UpdatableTable(Protocol):
-    """A transaction, as far as builders need it."""
+    """The part of a transaction that builders use."""
 
     @property
     def table_metadata(self) -> TableMetadata:
-        """The metadata after the changes so far."""
+        """The metadata with the changes so far."""
 
     def apply_updates(self, updates: tuple[TableUpdate, ...], requirements: tuple[TableRequirement, ...] = ()) -> Any:
-        """Take changes over."""
+        """Add updates and requirements."""
 
 
 class UpdateBuilder(ABC):
-    """Collects changes until ``commit``; as a context manager it commits at the end of its block unless an exception leaves it."""
+    """Collects changes until ``commit``. As a context manager it commits at the end of its block unless the block raises."""
 
     _transaction: UpdatableTable
 
@@ -36,10 +36,10 @@ class UpdateBuilder(ABC):
 
     @abstractmethod
     def _changes(self) -> UpdatesAndRequirements:
-        """Return the updates and what they take for granted; no update if nothing changes."""
+        """Return the updates and their requirements; no update if nothing changes."""
 
     def commit(self) -> None:
-        """Hand the changes to the transaction."""
+        """Add the changes to the transaction."""
         updates, requirements = self._changes()
         if updates:
             self._transaction.apply_updates(updates, requirements)

@@ -1,4 +1,4 @@
-"""Properties that name columns follow the columns: the name mapping, and settings of single columns."""
+"""Updates of the table properties that contain column names: the name mapping and per-column settings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COLUMN_PREFIXES = (
 
 
 def property_updates(properties: Mapping[str, str], before: Schema, after: Schema) -> tuple[TableUpdate, ...]:
-    """Return what a schema change means for the table's properties."""
+    """Return the updates of table properties that follow from a schema change."""
     old_names, new_names = index_name_by_id(before), index_name_by_id(after)
     renamed = {old: new_names.get(field_id) for field_id, old in old_names.items() if new_names.get(field_id) != old}
     updates: dict[str, str] = {}
@@ -40,21 +40,21 @@ def property_updates(properties: Mapping[str, str], before: Schema, after: Schem
     if mapping is not None:
         updates[TableProperties.DEFAULT_NAME_MAPPING] = _mapping(mapping, before, after)
     removals = [key for key in removals if key not in updates]
-    made: list[TableUpdate] = []
+    follow_up: list[TableUpdate] = []
     if removals:
-        made.append(RemovePropertiesUpdate(removals=removals))
+        follow_up.append(RemovePropertiesUpdate(removals=removals))
     if updates:
-        made.append(SetPropertiesUpdate(updates=updates))
-    return tuple(made)
+        follow_up.append(SetPropertiesUpdate(updates=updates))
+    return tuple(follow_up)
 
 
 def _mapping(text: str, before: Schema, after: Schema) -> str:
-    known, fields = index_by_id(before), index_by_id(after)
-    renamed = {key: field for key, field in fields.items() if key in known and known[key].name != field.name}
+    old_fields, fields = index_by_id(before), index_by_id(after)
+    renamed = {key: field for key, field in fields.items() if key in old_fields and old_fields[key].name != field.name}
     added: dict[int, list[NestedField]] = {}
     for key, field in fields.items():
         owner = owner_of(after, key)
-        # A field inside a new one comes with it.
-        if key not in known and (owner < 0 or owner in known):
+        # A field inside a new field is added with that field.
+        if key not in old_fields and (owner < 0 or owner in old_fields):
             added.setdefault(owner, []).append(field)
     return update_mapping(parse_mapping_from_json(text), renamed, added).model_dump_json()

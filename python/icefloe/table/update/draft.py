@@ -1,6 +1,6 @@
-"""Metadata in the making: what a sequence of changes has changed so far, over a base that stays as it is.
+"""Metadata that a sequence of updates is building from a base, which is not modified.
 
-Whatever a change does not touch is shared with the base: the cost of a commit does not depend on how long the history is.
+The result shares unchanged parts with the base, so the cost of a commit does not depend on the number of snapshots.
 """
 
 from __future__ import annotations
@@ -19,7 +19,19 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Draft:
-    """Changes collected while the updates of one commit are applied in order."""
+    """The changes of one commit so far.
+
+    Attributes:
+        base: The metadata that the updates are applied to.
+        now_ms: The time of the commit, milliseconds since 1970-01-01 UTC.
+        changes: Changed attributes of the metadata.
+        format_version: The format version after the updates so far.
+        added_schema_id: The id of the schema added last.
+        added_spec_id: The id of the partition spec added last.
+        added_sort_order_id: The id of the sort order added last.
+        added_snapshot_ids: The ids of all added snapshots.
+        updated_ms: The time of the last added snapshot or move of main.
+    """
 
     base: TableMetadata
     now_ms: int = field(default_factory=SYSTEM.now_ms)
@@ -35,17 +47,17 @@ class Draft:
         self.format_version = self.base.format_version
 
     def get(self, name: str) -> Any:
-        """Return an attribute as it is after the changes so far."""
+        """Return an attribute with the changes so far."""
         return self.changes[name] if name in self.changes else getattr(self.base, name)
 
     def set(self, **values: Any) -> None:
-        """Change attributes; the very value that was there is no change."""
+        """Change attributes; an attribute set to the same object is unchanged."""
         for name, value in values.items():
             if value is not self.get(name):
                 self.changes[name] = value
 
     def view(self) -> TableMetadata:
-        """Return the metadata after the changes so far, unchecked."""
+        """Return the metadata with the changes so far, without validation."""
         if self.format_version == self.base.format_version:
             return self.base.with_(**self.changes)
         values = {name: getattr(self.base, name) for name in TableMetadataV2.model_fields if name != "format_version"}
@@ -55,11 +67,11 @@ class Draft:
         """Return the new metadata; the base itself if nothing changed.
 
         Args:
-            previous_location: The base's metadata file, which enters the metadata log.
+            previous_location: The base's metadata file, which is added to the metadata log.
         """
         if not self.changes and self.format_version == self.base.format_version:
             return self.base
-        self.set(snapshot_log=self._settled_log())
+        self.set(snapshot_log=self._final_log())
         last = self.get("snapshot_log")
         floor = last[-1].timestamp_ms - CLOCK_TOLERANCE_MS if last else 0
         self.set(last_updated_ms=max(self.now_ms if self.updated_ms is None else self.updated_ms, floor))
@@ -67,11 +79,11 @@ class Draft:
             self._log_previous(previous_location)
         return self.view()
 
-    def _settled_log(self) -> SnapshotLog:
-        """Return the log without the heads that main had only between two changes of this commit."""
+    def _final_log(self) -> SnapshotLog:
+        """Return the snapshot log without snapshots that were main's head between two updates of this commit only."""
         log: SnapshotLog = self.get("snapshot_log")
-        passing = self.added_snapshot_ids - {self.get("current_snapshot_id")}
-        return log.without_heads(passing) if passing else log
+        intermediate = self.added_snapshot_ids - {self.get("current_snapshot_id")}
+        return log.without_heads(intermediate) if intermediate else log
 
     def _log_previous(self, location: str) -> None:
         entry = MetadataLogEntry(metadata_file=location, timestamp_ms=self.base.last_updated_ms)

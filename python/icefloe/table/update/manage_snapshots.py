@@ -1,4 +1,4 @@
-"""Branches, tags and the current snapshot: moving names, adding no snapshot."""
+"""Updates of branches, tags and the current snapshot."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class ManageSnapshots(UpdateBuilder):
     """Changes of refs, committed together by `commit()` or at the end of a `with` block.
 
-    Such changes are not tried again when a ref that they touch has moved meanwhile.
+    They are not retried if a concurrent commit has moved a ref that they change.
 
     Example:
         >>> with table.manage_snapshots() as manage:
@@ -38,15 +38,15 @@ class ManageSnapshots(UpdateBuilder):
         return self._transaction.table_metadata
 
     def create_tag(self, snapshot_id: int, tag_name: str, max_ref_age_ms: int | None = None) -> Self:
-        """Name a snapshot.
+        """Create a tag of a snapshot.
 
         Args:
             snapshot_id: The snapshot.
-            tag_name: Its name.
-            max_ref_age_ms: How old the name may become before expiry removes it.
+            tag_name: The tag's name.
+            max_ref_age_ms: The age in milliseconds at which snapshot expiry removes the tag.
 
         Raises:
-            ValidationError: The snapshot does not exist, or the name is taken.
+            ValidationError: The snapshot does not exist, or the name is in use.
         """
         self._check_new(tag_name, snapshot_id)
         return self._set(
@@ -63,10 +63,10 @@ class ManageSnapshots(UpdateBuilder):
         max_snapshot_age_ms: int | None = None,
         min_snapshots_to_keep: int | None = None,
     ) -> Self:
-        """Begin a branch at a snapshot; ages in milliseconds say what expiry keeps.
+        """Create a branch at a snapshot; the ages in milliseconds limit what snapshot expiry retains.
 
         Raises:
-            ValidationError: The snapshot does not exist, or the name is taken.
+            ValidationError: The snapshot does not exist, or the name is in use.
         """
         self._check_new(branch_name, snapshot_id)
         return self._set(
@@ -95,57 +95,65 @@ class ManageSnapshots(UpdateBuilder):
             ValidationError: There is no such branch, or it is `main`.
         """
         if branch_name == MAIN_BRANCH:
-            raise ValidationError("main cannot be removed")
+            raise ValidationError("cannot remove branch 'main': every table has it")
         return self._remove(branch_name, SnapshotRefType.BRANCH)
 
     def set_current_snapshot(self, snapshot_id: int | None = None, ref_name: str | None = None) -> Self:
-        """Make any snapshot of the table the current one, by id or by the name of a branch or tag.
+        """Set the current snapshot, by id or by the name of a branch or tag.
 
         Raises:
-            ValidationError: It does not exist, or not exactly one of the two was given.
+            ValidationError: The snapshot does not exist, or not exactly one argument is given.
         """
         if (snapshot_id is None) == (ref_name is None):
-            raise ValidationError("set_current_snapshot: give a snapshot id or a ref name, not both")
+            raise ValidationError(
+                "set_current_snapshot: expected either snapshot_id or ref_name, got "
+                + ("neither" if snapshot_id is None else "both")
+            )
         if ref_name is not None:
             ref = self._metadata.refs.get(ref_name)
             if ref is None:
-                raise ValidationError(f"there is no branch or tag {ref_name!r}")
+                raise ValidationError(
+                    f"the table has no branch or tag {ref_name!r}; expected one of {sorted(self._metadata.refs)}"
+                )
             snapshot_id = ref.snapshot_id
         return self._move_main(self._existing(snapshot_id))
 
     def rollback_to_snapshot(self, snapshot_id: int) -> Self:
-        """Go back to an ancestor of the current snapshot.
+        """Set the current snapshot to one of its ancestors.
 
         Raises:
-            ValidationError: The snapshot does not exist, or is no ancestor; `set_current_snapshot` takes any.
+            ValidationError: The snapshot does not exist or is not an ancestor.
         """
         self._existing(snapshot_id)
         current = self._metadata.current_snapshot_id
         if current is None or not is_ancestor_of(current, snapshot_id, self._metadata):
             raise ValidationError(
-                f"snapshot {snapshot_id} is no ancestor of the current one: set_current_snapshot() goes to any snapshot"
+                f"cannot roll back to snapshot {snapshot_id}: it is not an ancestor of the current snapshot {current}; use "
+                "set_current_snapshot(), which accepts any snapshot"
             )
         return self._move_main(snapshot_id)
 
     def rollback_to_timestamp(self, timestamp_ms: int) -> Self:
-        """Go back to the newest ancestor from before a time, milliseconds since 1970-01-01 UTC.
+        """Set the current snapshot to its newest ancestor from before a time, milliseconds since 1970-01-01 UTC.
 
         Raises:
-            ValidationError: There is none.
+            ValidationError: There is no such ancestor.
         """
         current = self._metadata.current_snapshot()
         while current is not None and current.timestamp_ms >= timestamp_ms:
             parent = current.parent_snapshot_id
             current = self._metadata.snapshot_by_id(parent) if parent is not None else None
         if current is None:
-            raise ValidationError(f"there is no snapshot from before {timestamp_ms}")
+            raise ValidationError(
+                f"cannot roll back: no ancestor of the current snapshot is older than {timestamp_ms} ms"
+            )
         return self._move_main(current.snapshot_id)
 
     def commit(self) -> None:
         """Commit the changes.
 
         Raises:
-            CommitFailedException: A ref has moved meanwhile.
+            CommitFailedException: A concurrent commit has moved a ref.
         """
         super().commit()
         self._updates = []
@@ -173,16 +181,16 @@ class ManageSnapshots(UpdateBuilder):
     def _remove(self, name: str, kind: SnapshotRefType) -> Self:
         ref = self._metadata.refs.get(name)
         if ref is None or ref.snapshot_ref_type != kind:
-            raise ValidationError(f"there is no {kind.value} {name!r}")
+            raise ValidationError(f"the table has no {kind.value} {name!r}")
         return self._set(RemoveSnapshotRefUpdate(ref_name=name))
 
     def _check_new(self, name: str, snapshot_id: int) -> None:
         self._existing(snapshot_id)
         pending = {update.ref_name for update in self._updates if isinstance(update, SetSnapshotRefUpdate)}
         if name in self._metadata.refs or name in pending:
-            raise ValidationError(f"there is a branch or tag {name!r} already")
+            raise ValidationError(f"cannot create {name!r}: the table already has a branch or tag of this name")
 
     def _existing(self, snapshot_id: int | None) -> int:
         if snapshot_id is None or self._metadata.snapshot_by_id(snapshot_id) is None:
-            raise ValidationError(f"the table has no snapshot {snapshot_id}; it may have been expired")
+            raise ValidationError(f"the table has no snapshot {snapshot_id}; it may have expired")
         return snapshot_id

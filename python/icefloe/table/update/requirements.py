@@ -1,6 +1,6 @@
-"""What a commit takes for granted: one value per assumption, in the JSON form of the REST catalog protocol.
+"""The requirements of a commit, in the JSON form of the REST catalog protocol.
 
-``validate`` raises CommitFailedException if the table is no longer as assumed; the commit may then be tried again on a fresh base.
+``validate`` raises CommitFailedException if a requirement does not hold. The commit may be retried on a newer base then.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class TableRequirement(JsonModel):
-    """Root of all assumptions."""
+    """The base class of requirements."""
 
     type: str
 
     def validate(self, base_metadata: TableMetadata | None) -> None:  # type: ignore[override]  # pydantic's deprecated classmethod
-        """Raise CommitFailedException unless the table, None if there is none, is as assumed."""
+        """Raise CommitFailedException unless the table meets the requirement; None stands for an absent table."""
         if base_metadata is None:
             raise CommitFailedException(f"Requirement failed: current table metadata is missing ({self.type})")
         self._check(base_metadata)
@@ -41,18 +41,18 @@ class TableRequirement(JsonModel):
 
 
 class AssertCreate(TableRequirement):
-    """There is no such table."""
+    """The table does not exist."""
 
     type: Literal["assert-create"] = "assert-create"
 
     def validate(self, base_metadata: TableMetadata | None) -> None:  # type: ignore[override]  # pydantic's deprecated classmethod
-        """Raise CommitFailedException if there is a table."""
+        """Raise CommitFailedException if the table exists."""
         if base_metadata is not None:
             raise CommitFailedException("Table already exists (assert-create)")
 
 
 class AssertTableUUID(TableRequirement):
-    """It is the same table and not another one of its name."""
+    """The table has a UUID: it was not dropped and created anew."""
 
     type: Literal["assert-table-uuid"] = "assert-table-uuid"
     uuid: uuid.UUID
@@ -65,7 +65,7 @@ class AssertTableUUID(TableRequirement):
 
 
 class AssertRefSnapshotId(TableRequirement):
-    """A branch or tag is at a snapshot; None: it does not exist."""
+    """A branch or tag refers to a snapshot, or with None does not exist."""
 
     type: Literal["assert-ref-snapshot-id"] = "assert-ref-snapshot-id"
     ref: StrictStr
@@ -88,16 +88,16 @@ class AssertRefSnapshotId(TableRequirement):
             )
 
     def model_dump(self, **options: Any) -> dict[str, Any]:
-        """Return the JSON object, in which the absence of a ref is an explicit null."""
+        """Return the JSON object, with an explicit null for an absent ref."""
         return {**super().model_dump(**options), "snapshot-id": self.snapshot_id}
 
     def model_dump_json(self, **options: Any) -> str:
-        """Return the JSON text, in which the absence of a ref is an explicit null."""
+        """Return the JSON text, with an explicit null for an absent ref."""
         return super().model_dump_json(**{**options, "exclude_none": False})
 
 
 class AssertLastAssignedFieldId(TableRequirement):
-    """No column was added."""
+    """No column has been added."""
 
     type: Literal["assert-last-assigned-field-id"] = "assert-last-assigned-field-id"
     last_assigned_field_id: StrictInt
@@ -107,7 +107,7 @@ class AssertLastAssignedFieldId(TableRequirement):
 
 
 class AssertCurrentSchemaId(TableRequirement):
-    """The schema is the same."""
+    """The current schema has not changed."""
 
     type: Literal["assert-current-schema-id"] = "assert-current-schema-id"
     current_schema_id: StrictInt
@@ -117,7 +117,7 @@ class AssertCurrentSchemaId(TableRequirement):
 
 
 class AssertLastAssignedPartitionId(TableRequirement):
-    """No partition field was added."""
+    """No partition field has been added."""
 
     type: Literal["assert-last-assigned-partition-id"] = "assert-last-assigned-partition-id"
     last_assigned_partition_id: StrictInt | None
@@ -127,7 +127,7 @@ class AssertLastAssignedPartitionId(TableRequirement):
 
 
 class AssertDefaultSpecId(TableRequirement):
-    """The partition spec is the same."""
+    """The default partition spec has not changed."""
 
     type: Literal["assert-default-spec-id"] = "assert-default-spec-id"
     default_spec_id: StrictInt
@@ -137,7 +137,7 @@ class AssertDefaultSpecId(TableRequirement):
 
 
 class AssertDefaultSortOrderId(TableRequirement):
-    """The sort order is the same."""
+    """The default sort order has not changed."""
 
     type: Literal["assert-default-sort-order-id"] = "assert-default-sort-order-id"
     default_sort_order_id: StrictInt
@@ -162,7 +162,7 @@ _ADAPTER: TypeAdapter[TableRequirement] = TypeAdapter(
 
 
 def requirement_from_json(value: dict[str, Any]) -> TableRequirement:
-    """Return the assumption that a JSON object of the REST protocol describes."""
+    """Return the requirement of a JSON object of the REST protocol."""
     try:
         return _ADAPTER.validate_python(value)
     except PydanticError as error:

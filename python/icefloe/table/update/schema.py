@@ -1,4 +1,7 @@
-"""Schema evolution: columns added, dropped, renamed, widened, moved; ids stay, so that no file is rewritten. Spec: Schema Evolution."""
+"""Schema evolution: adding, dropping, renaming, widening and moving columns. Field ids stay the same, so no file is rewritten.
+
+Spec: Schema Evolution.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +32,11 @@ Path = str | tuple[str, ...]
 
 
 class UpdateSchema(UpdateBuilder):
-    """Changes of a table's schema, each applied to the result of those before.
+    """Changes of a table's schema, applied in order.
 
     Args:
         transaction: The transaction that commits them.
-        allow_incompatible_changes: Allow new required columns and optional columns to become required.
+        allow_incompatible_changes: Whether required columns may be added and optional columns made required.
         case_sensitive: Whether names must match in case.
     """
 
@@ -65,14 +68,16 @@ class UpdateSchema(UpdateBuilder):
         """Add a column at the end of its struct, under a new id.
 
         Args:
-            path: Its name; a tuple of names for a field inside a struct, or inside the structs of a list or map.
-            field_type: Its type; ids inside are assigned anew.
-            doc: Its comment.
-            required: Whether nulls are refused; rows that exist have none, so that it is allowed with incompatible changes only.
-            default_value: Not supported: it needs format version 3.
+            path: The column's name; a tuple of names for a field inside a struct, a list or a map.
+            field_type: The column's type; nested fields get new ids.
+            doc: The column's comment.
+            required: Whether nulls are rejected. Existing rows have no value, so this needs `allow_incompatible_changes`.
+            default_value: Not supported: default values need format version 3.
         """
         if default_value is not None:
-            raise FeatureUnsupportedError("default values of columns need format version 3")
+            raise FeatureUnsupportedError(
+                f"cannot add column {path!r} with a default value: default values need format version 3, which icefloe does not write"
+            )
         if isinstance(path, str):
             if "." in path:
                 raise ValidationError(f"Cannot add column with ambiguous name: {path}, provide a tuple instead")
@@ -80,7 +85,8 @@ class UpdateSchema(UpdateBuilder):
         *around, name = path
         if required and not self._allow_incompatible_changes:
             raise ValidationError(
-                f"Incompatible change: cannot add required column: {name}; rows that exist have no value for it"
+                f"Incompatible change: cannot add required column: {name}; existing rows have no value for it, so pass "
+                "allow_incompatible_changes=True to update_schema() if the table is empty"
             )
         owner_id = self._struct_for(tuple(around))
         if ".".join((*around, name)) in self._schema.column_names:
@@ -91,15 +97,20 @@ class UpdateSchema(UpdateBuilder):
         return self._edit(lambda struct: schema_edit.edit_fields(struct, owner_id, lambda fields: (*fields, field)))
 
     def delete_column(self, path: Path) -> Self:
-        """Drop a column; its values stay in files and are no longer read."""
+        """Drop a column; its values stay in the files but are not read any more."""
         field = self._find(path)
         if field.field_id in self._schema.identifier_field_ids:
-            raise ValidationError(f"cannot drop identifier field {field.name}")
+            raise ValidationError(
+                f"cannot drop column {field.name!r}: it is an identifier field; call set_identifier_fields() without it first"
+            )
         inside = {
             child for child in self._schema.field_ids if field.field_id in schema_edit.ancestors(self._schema, child)
         }
         if inside & set(self._schema.identifier_field_ids):
-            raise ValidationError(f"cannot drop {field.name}: an identifier field is inside it")
+            raise ValidationError(
+                f"cannot drop column {field.name!r}: it contains an identifier field; call set_identifier_fields() without that "
+                "field first"
+            )
         owner_id = self._owner(field)
         return self._edit(
             lambda struct: schema_edit.edit_fields(
@@ -120,9 +131,9 @@ class UpdateSchema(UpdateBuilder):
         required: bool | None = None,
         doc: str | None = None,
     ) -> Self:
-        """Widen a column's type, change whether nulls are refused, or its comment; None leaves what it is.
+        """Change a column's type, nullability or comment; None leaves it unchanged.
 
-        int may become long, float double, a decimal a wider one of the same scale.
+        A type can be widened only: int to long, float to double, and a decimal to a higher precision of the same scale.
         """
         field = self._find(path)
         if schema_edit.is_map_key(self._schema, field.field_id):
@@ -134,10 +145,14 @@ class UpdateSchema(UpdateBuilder):
         if required is not None and required != field.required:
             if required and not self._allow_incompatible_changes:
                 raise ValidationError(
-                    f"Cannot change column nullability: {field.name}: optional -> required; rows that exist may have no value for it"
+                    f"Cannot change column nullability: {field.name}: optional -> required; existing rows may have no "
+                    "value for it, so pass allow_incompatible_changes=True to update_schema() if none is null"
                 )
             if not required and field.field_id in self._schema.identifier_field_ids:
-                raise ValidationError(f"cannot make identifier field {field.name} optional")
+                raise ValidationError(
+                    f"cannot make column {field.name!r} optional: it is an identifier field; call set_identifier_fields() without "
+                    "it first"
+                )
             field = field.with_(required=required)
         return self._replace(field if doc is None else field.with_(doc=doc))
 
@@ -147,32 +162,35 @@ class UpdateSchema(UpdateBuilder):
 
     def set_default_value(self, path: Path, default_value: Any) -> Self:
         """Raise FeatureUnsupportedError: default values need format version 3."""
-        raise FeatureUnsupportedError(f"default value {default_value!r} of column {path}: it needs format version 3")
+        raise FeatureUnsupportedError(
+            f"cannot set default value {default_value!r} of column {path!r}: default values need format version 3, which icefloe does "
+            "not write"
+        )
 
     def set_identifier_fields(self, *fields: str) -> Self:
-        """Name the columns that together identify a row; none to have none."""
+        """Set the columns that together identify a row; without arguments the schema has none."""
         ids = [self._find(name).field_id for name in fields]
         self._schema = Schema(fields=self._schema.fields, schema_id=self._schema.schema_id, identifier_field_ids=ids)
         return self
 
     def move_first(self, path: Path) -> Self:
-        """Move a column to the beginning of its struct."""
+        """Move a column to the start of its struct."""
         return self._move(path, lambda _others: 0)
 
     def move_before(self, path: Path, before_path: Path) -> Self:
-        """Move a column before another one of its struct."""
+        """Move a column before another column of its struct."""
         other = self._sibling(path, before_path)
         return self._move(path, lambda ids: ids.index(other))
 
     def move_after(self, path: Path, after_name: Path) -> Self:
-        """Move a column after another one of its struct."""
+        """Move a column after another column of its struct."""
         other = self._sibling(path, after_name)
         return self._move(path, lambda ids: ids.index(other) + 1)
 
     def union_by_name(self, new_schema: Schema | pa.Schema) -> Self:
-        """Add the columns that another schema has and this one has not, widen types and allow nulls where that one does.
+        """Add the columns of another schema that are missing here, and adopt its wider types and optional columns.
 
-        Columns are matched by name; nothing is dropped or narrowed. New columns are optional.
+        Columns are matched by name. No column is dropped or narrowed. Added columns are optional.
         """
         if not isinstance(new_schema, Schema):
             from icefloe.io.pyarrow import pyarrow_to_schema
@@ -186,18 +204,18 @@ class UpdateSchema(UpdateBuilder):
             raise ValidationError(f"Cannot change column type: {'.'.join(path)}: {old} -> {new}")
         for field in child_fields(new):
             here = (*path, field.name)
-            known = _child_by_name(old, field.name, case_sensitive=self._case_sensitive)
-            if known is None:
+            present = _child_by_name(old, field.name, case_sensitive=self._case_sensitive)
+            if present is None:
                 self.add_column(here, field.field_type, field.doc)
                 continue
-            here = (*path, known.name)
-            if not field.field_type.is_primitive or not known.field_type.is_primitive:
-                self._union(here, field.field_type, known.field_type)
-            elif field.field_type != known.field_type and not _reads_as(field.field_type, known.field_type):
+            here = (*path, present.name)
+            if not field.field_type.is_primitive or not present.field_type.is_primitive:
+                self._union(here, field.field_type, present.field_type)
+            elif field.field_type != present.field_type and not _reads_as(field.field_type, present.field_type):
                 self.update_column(here, field.field_type)
-            if known.required and not field.required and not schema_edit.is_map_key(self._schema, known.field_id):
+            if present.required and not field.required and not schema_edit.is_map_key(self._schema, present.field_id):
                 self.make_column_optional(here)
-            if field.doc is not None and field.doc != known.doc:
+            if field.doc is not None and field.doc != present.doc:
                 self.update_column(here, doc=field.doc)
 
     def _changes(self) -> UpdatesAndRequirements:
@@ -205,7 +223,7 @@ class UpdateSchema(UpdateBuilder):
             return (), ()
         metadata = self._transaction.table_metadata
         requirements = (AssertCurrentSchemaId(current_schema_id=self._base.schema_id),)
-        same = next((known for known in metadata.schemas if known == self._schema), None)
+        same = next((schema for schema in metadata.schemas if schema == self._schema), None)
         updates: tuple[TableUpdate, ...]
         if same is not None:
             updates = (SetCurrentSchemaUpdate(schema_id=same.schema_id),)
@@ -226,7 +244,7 @@ class UpdateSchema(UpdateBuilder):
         return self._schema.find_field(path if isinstance(path, str) else ".".join(path), self._case_sensitive)
 
     def _struct_for(self, path: tuple[str, ...]) -> int:
-        """Return the id of the field whose struct new fields go to, through lists and map values; -1 at the top."""
+        """Return the id of the field whose struct takes new fields, through lists and map values; -1 for the schema itself."""
         if not path:
             return schema_edit.ROOT
         field = self._find(path)
@@ -241,7 +259,7 @@ class UpdateSchema(UpdateBuilder):
         owner_id = schema_edit.owner_of(self._schema, field.field_id)
         if owner_id != schema_edit.ROOT and not self._schema.find_type(owner_id).is_struct:
             kind = "map" if isinstance(self._schema.find_type(owner_id), MapType) else "list"
-            raise ValidationError(f"the {field.name} of a {kind} cannot be dropped, renamed or moved")
+            raise ValidationError(f"cannot drop, rename or move the {field.name} of a {kind}")
         return owner_id
 
     def _sibling(self, path: Path, other: Path) -> int:
@@ -250,7 +268,7 @@ class UpdateSchema(UpdateBuilder):
             raise ValidationError(f"Cannot move {mine.name} before itself or after itself")
         if self._owner(mine) != self._owner(theirs):
             raise ValidationError(
-                f"Cannot move field {mine.name} to a different struct: {theirs.name} is in another one"
+                f"Cannot move field {mine.name} to a different struct: expected another column of its struct, got {theirs.name}"
             )
         return theirs.field_id
 
@@ -279,7 +297,7 @@ class UpdateSchema(UpdateBuilder):
 
 
 def _widened(field: NestedField, kind: IcebergType) -> IcebergType:
-    """Return a type if a column may become of it: what the specification allows to promote, and nothing else."""
+    """Return the wider type of a column; raise ValidationError if the specification does not allow the promotion."""
     if not field.field_type.is_primitive or not isinstance(kind, (LongType, DoubleType, DecimalType)):
         raise ValidationError(f"Cannot change column type: {field.name}: {field.field_type} -> {kind}")
     try:
@@ -289,7 +307,7 @@ def _widened(field: NestedField, kind: IcebergType) -> IcebergType:
 
 
 def _reads_as(file_type: IcebergType, read_type: IcebergType) -> bool:
-    """Return whether values of one type fit a column of another without changing it."""
+    """Return whether values of one type can be read as another type."""
     try:
         promote(file_type, read_type)
     except ResolveError:

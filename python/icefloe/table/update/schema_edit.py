@@ -1,4 +1,4 @@
-"""Edits of a schema's tree of fields; each returns a new tree."""
+"""Edits of a schema's tree of fields. Every function returns a new tree."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from icefloe.types import IcebergType, MapType, NestedField, StructType
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Stands for the schema itself, among the ids of fields that hold others.
+# The id of the schema itself where the id of an enclosing field is expected.
 ROOT = -1
 
 Fields = tuple[NestedField, ...]
 
 
 def edit_fields(kind: IcebergType, owner_id: int, change: Callable[[Fields], Fields], here: int = ROOT) -> IcebergType:
-    """Return a type in which the struct of one field has other fields."""
+    """Return a type in which `change` has replaced the fields of the struct of one field."""
     if here == owner_id and isinstance(kind, StructType):
         return StructType(*change(kind.fields))
     return rebuild_type(
@@ -27,7 +27,7 @@ def edit_fields(kind: IcebergType, owner_id: int, change: Callable[[Fields], Fie
 
 
 def replace_field(kind: IcebergType, new: NestedField) -> IcebergType:
-    """Return a type in which the field of one id is another."""
+    """Return a type in which `new` replaces the field with its id."""
     return rebuild_type(
         kind,
         lambda field: (
@@ -37,12 +37,12 @@ def replace_field(kind: IcebergType, new: NestedField) -> IcebergType:
 
 
 def owner_of(schema: Schema, field_id: int) -> int:
-    """Return the id of the field around a field; ROOT at the top."""
+    """Return the id of the field that encloses a field; ROOT at the top level."""
     return schema.parent_ids.get(field_id, ROOT)
 
 
 def ancestors(schema: Schema, field_id: int) -> list[int]:
-    """Return the ids of the fields around a field, the nearest first."""
+    """Return the ids of the fields that enclose a field, innermost first."""
     found: list[int] = []
     while (owner := owner_of(schema, field_id)) != ROOT:
         found.append(owner)
@@ -51,7 +51,7 @@ def ancestors(schema: Schema, field_id: int) -> list[int]:
 
 
 def is_map_key(schema: Schema, field_id: int) -> bool:
-    """Return whether a field is a map's key, or inside one."""
+    """Return whether a field is a map's key or inside one."""
     chain = [field_id, *ancestors(schema, field_id)]
     for inner, outer in pairwise(chain):
         kind = schema.find_type(outer)

@@ -1,4 +1,4 @@
-"""A new sort order for files to come; files that exist keep theirs. Spec: Sorting."""
+"""Replacing a table's sort order for new files; existing files keep their order. Spec: Sorting."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class UpdateSortOrder(UpdateBuilder):
-    """The keys of a table's new sort order, most significant first; without any key the table is no longer sorted.
+    """The keys of a table's new sort order, most significant first. Without a key, the table becomes unsorted.
 
     Args:
         transaction: The transaction that commits them.
@@ -34,7 +34,7 @@ class UpdateSortOrder(UpdateBuilder):
         transform: str | Transform | None = None,
         null_order: NullOrder = NullOrder.NULLS_LAST,
     ) -> Self:
-        """Add an ascending key; without a transform of the column's values themselves."""
+        """Add an ascending key of a column's values, or of their transform."""
         return self._add(source_column_name, transform, SortDirection.ASC, null_order)
 
     def desc(
@@ -43,7 +43,7 @@ class UpdateSortOrder(UpdateBuilder):
         transform: str | Transform | None = None,
         null_order: NullOrder = NullOrder.NULLS_LAST,
     ) -> Self:
-        """Add a descending key; without a transform of the column's values themselves."""
+        """Add a descending key of a column's values, or of their transform."""
         return self._add(source_column_name, transform, SortDirection.DESC, null_order)
 
     def _add(
@@ -54,15 +54,15 @@ class UpdateSortOrder(UpdateBuilder):
         null_order: NullOrder,
     ) -> Self:
         source = self._metadata.schema().find_field(source_column_name, self._case_sensitive)
-        made = IdentityTransform() if transform is None else parse_transform(transform)
-        self._fields.append(SortField(source.field_id, made, direction, null_order))
+        key = IdentityTransform() if transform is None else parse_transform(transform)
+        self._fields.append(SortField(source.field_id, key, direction, null_order))
         return self
 
     def _changes(self) -> UpdatesAndRequirements:
         base = self._metadata.sort_order()
         if tuple(self._fields) == base.fields:
             return (), ()
-        order = SortOrder(*self._fields, order_id=max(known.order_id for known in self._metadata.sort_orders) + 1)
+        order = SortOrder(*self._fields, order_id=max(order.order_id for order in self._metadata.sort_orders) + 1)
         order.check_compatible(self._metadata.schema())
         if order.is_unsorted:
             order = SortOrder(order_id=0)

@@ -1,4 +1,4 @@
-"""Partition evolution: a new spec for files to come; files that exist keep theirs. Spec: Partition Evolution."""
+"""Partition evolution: a new spec for new files; existing files keep their spec. Spec: Partition Evolution."""
 
 from __future__ import annotations
 
@@ -45,22 +45,22 @@ class UpdateSpec(UpdateBuilder):
     ) -> Self:
         """Add a partition field.
 
-        A field that an earlier spec had, of the same column and transform, comes back under its old id and name.
+        A field of an earlier spec with the same column and transform is reused with its id and name.
 
         Args:
             source_column_name: Full name of the column.
             transform: The transform or its text, such as ``bucket[16]``.
-            partition_field_name: Its name; None takes one such as ``id_bucket_16`` or ``ts_day``.
+            partition_field_name: The field's name; None derives a name such as ``id_bucket_16`` or ``ts_day``.
         """
         schema = self._metadata.schema()
         source = schema.find_field(source_column_name, self._case_sensitive)
         made = parse_transform(transform)
         if isinstance(made, (UnknownTransform, VoidTransform)) or not made.can_transform(source.field_type):
             raise ValidationError(
-                f"transform {made} does not apply to column {source_column_name} of type {source.field_type}"
+                f"transform {made} does not apply to column {source_column_name!r} of type {source.field_type}"
             )
-        self._refuse_second(source.field_id, made)
-        field = self._known_field(source.field_id, made, partition_field_name)
+        self._check_not_partitioned(source.field_id, made)
+        field = self._earlier_field(source.field_id, made, partition_field_name)
         if field is None:
             self._last_id += 1
             column = schema.find_column_name(source.field_id) or source.name
@@ -73,11 +73,11 @@ class UpdateSpec(UpdateBuilder):
         return self
 
     def add_identity(self, source_column_name: str) -> Self:
-        """Add the values of a column themselves as a partition field."""
+        """Add the values of a column as a partition field."""
         return self.add_field(source_column_name, IdentityTransform())
 
     def remove_field(self, name: str) -> Self:
-        """Remove a partition field; in format version 1 a field of nulls stays in its place."""
+        """Remove a partition field; format version 1 replaces it by a field with the void transform."""
         field = self._find(name)
         position = self._fields.index(field)
         if self._metadata.format_version == 1 and field.field_id not in self._added:
@@ -87,7 +87,7 @@ class UpdateSpec(UpdateBuilder):
         return self
 
     def rename_field(self, name: str, new_name: str) -> Self:
-        """Give a partition field another name."""
+        """Rename a partition field."""
         field = self._find(name)
         self._free_name(new_name)
         others = {each.name for each in self._fields if each is not field}
@@ -114,15 +114,15 @@ class UpdateSpec(UpdateBuilder):
             if field.name == name and not isinstance(field.transform, VoidTransform):
                 return field
         if any(field.name == name for field in self._fields):
-            raise ValidationError(f"partition field {name!r} is removed already")
-        known = [field.name for field in self._fields if not isinstance(field.transform, VoidTransform)]
+            raise ValidationError(f"cannot change partition field {name!r}: it has been removed")
+        names = [field.name for field in self._fields if not isinstance(field.transform, VoidTransform)]
         raise ValidationError(
             f"no partition field is named {name!r}; "
-            + (f"fields are {', '.join(known)}" if known else "there are none")
+            + (f"expected one of {', '.join(names)}" if names else "the table is unpartitioned")
         )
 
-    def _known_field(self, source_id: int, transform: Transform, name: str | None) -> PartitionField | None:
-        """Return the field of an earlier spec; ids are reused from format version 2 on."""
+    def _earlier_field(self, source_id: int, transform: Transform, name: str | None) -> PartitionField | None:
+        """Return the matching field of an earlier spec, or None; format version 1 does not reuse ids."""
         if self._metadata.format_version == 1:
             return None
         for spec in reversed(self._metadata.partition_specs):
@@ -131,15 +131,16 @@ class UpdateSpec(UpdateBuilder):
                     return field
         return None
 
-    def _refuse_second(self, source_id: int, transform: Transform) -> None:
+    def _check_not_partitioned(self, source_id: int, transform: Transform) -> None:
         for field in self._fields:
             if field.source_id == source_id and field.transform.dedup_name == transform.dedup_name:
                 raise ValidationError(
-                    f"the column is partitioned by {field.transform} already, as {field.name}: not by {transform} too"
+                    f"cannot add a partition field with transform {transform}: field {field.name!r} already partitions the column by "
+                    f"{field.transform}"
                 )
 
     def _free_name(self, name: str) -> None:
-        """Move a removed field of format version 1 out of the way of a name."""
+        """Rename a removed field of format version 1 that has a name which is needed now."""
         for position, field in enumerate(self._fields):
             if field.name == name and isinstance(field.transform, VoidTransform):
                 moved = f"{field.name}_{field.field_id}"
@@ -147,7 +148,7 @@ class UpdateSpec(UpdateBuilder):
 
 
 def default_name(column: str, transform: Transform) -> str:
-    """Return the name of a field that is added without one.
+    """Return the default name of a partition field.
 
     >>> default_name("id", BucketTransform(16))
     'id_bucket_16'

@@ -1,4 +1,4 @@
-"""Data from callers: anything that exports Arrow, as a stream or as a table."""
+"""Conversion of callers' data, any object that exports Arrow, to a stream or a table."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from icefloe.types.arrow import storage_table
 
 
 def to_stream(data: object) -> object:
-    """Return data as an object with `__arrow_c_stream__`; streams are passed on and not read.
+    """Return data as an object with `__arrow_c_stream__`; streams are returned unread.
 
     Args:
         data: A pyarrow, pandas, Polars or DuckDB object, or anything else with `__arrow_c_stream__` or
             `__arrow_c_array__`.
 
     Raises:
-        ValidationError: It is none of these.
+        ValidationError: The data exports no Arrow stream or array.
     """
     if hasattr(data, "__arrow_c_stream__"):
         return data
     if hasattr(data, "__arrow_c_array__"):
         return pa.Table.from_batches([_batch(data)])
     raise ValidationError(
-        f"{type(data).__name__} is no Arrow data: pass a pyarrow table or batch reader, a pandas or Polars data frame, or "
-        "anything else with __arrow_c_stream__"
+        f"cannot read a {type(data).__name__} as Arrow data; pass a pyarrow table or batch reader, a pandas or Polars data frame, "
+        "or an object with __arrow_c_stream__"
     )
 
 
 def to_table(data: object) -> pa.Table:
-    """Return data as an Arrow table, reading a stream to its end; extension types as their storage."""
+    """Return data as an Arrow table, with extension types as their storage types; a stream is read to its end."""
     whole = data if isinstance(data, pa.Table) else pa.RecordBatchReader.from_stream(to_stream(data)).read_all()
     return storage_table(whole)
 
@@ -38,4 +38,6 @@ def _batch(data: object) -> pa.RecordBatch:
     try:
         return pa.record_batch(data)
     except (TypeError, ValueError, pa.ArrowInvalid) as error:
-        raise ValidationError(f"{type(data).__name__} exports an array that is no record batch: {error}") from error
+        raise ValidationError(
+            f"cannot read a {type(data).__name__} as Arrow data: expected an array of structs from __arrow_c_array__: {error}"
+        ) from error

@@ -1,4 +1,4 @@
-"""Deleting rows by a filter: whole files where metadata proves that all rows match, rows of the others."""
+"""Deleting rows by a filter: whole data files if metadata proves that all rows match, single rows of all others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OPERATION = "delete"
 
 
 def delete_rows(target: Target, delete_filter: str | BooleanExpression, *, case_sensitive: bool) -> None:
-    """Delete the rows of a filter, in one snapshot; nothing is committed when no row matches."""
+    """Delete the rows of a filter in one snapshot; commit nothing if no row matches."""
     row_filter = target.filter(delete_filter, case_sensitive=case_sensitive)
     plan = target.plan(row_filter)
     whole = pc.fill_null(plan.files.column("must_match"), False)

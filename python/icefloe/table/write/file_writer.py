@@ -1,4 +1,4 @@
-"""Writing data and delete files for one table, and remembering them for whoever must clean up."""
+"""Writing data and delete files of one table, and recording their locations for the clean-up."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ PARTITION_ID = 0
 
 
 class FileWriter:
-    """Writes files of one operation.
+    """Writes the files of one operation.
 
     Args:
         io: Storage.
-        metadata: The table, as the operation sees it.
-        operation_id: What the files are named after.
+        metadata: The version of the table that the operation reads.
+        operation_id: The UUID in the names of the files.
     """
 
     def __init__(self, io: FileIO, metadata: TableMetadata, operation_id: str) -> None:
@@ -34,17 +34,17 @@ class FileWriter:
         self._task_id = 0
 
     def abandon(self) -> None:
-        """Delete the files written so far; they are part of no snapshot. Deletion is best effort."""
+        """Delete the files written so far, which no snapshot refers to. Deletion is best effort."""
         if self.written:
             self._io.core.delete_many(self.written)
             self.written.clear()
 
     def data_files(self, data: object) -> pa.RecordBatch:
-        """Write rows under the current schema, spec and sort order; return DataFile columns.
+        """Write rows with the current schema, default spec and sort order; return DataFile columns.
 
         Raises:
-            SchemaMismatchError: The rows do not fit the table. Found before any file is written, nulls in required columns
-                excepted.
+            SchemaMismatchError: The rows do not fit the table. Only nulls in required columns are found after files have been
+                written.
         """
         order = self._metadata.sort_order()
         return self._remember(
@@ -66,8 +66,8 @@ class FileWriter:
         """Write position delete files; return DataFile columns.
 
         Args:
-            positions: `file_path` and `pos`.
-            targets: `file_path`, `spec_id` and `partition` of every file that may appear.
+            positions: Columns `file_path` and `pos`.
+            targets: Columns `file_path`, `spec_id` and `partition` of all files in `positions`.
         """
         return self._remember(
             _core.write_position_deletes(
@@ -85,7 +85,7 @@ class FileWriter:
         )
 
     def _next_task(self) -> int:
-        """Two calls of one operation may not name the same file."""
+        """Return a new task id, so that no two calls of one operation write a file of the same name."""
         self._task_id += 1
         return self._task_id - 1
 

@@ -1,4 +1,4 @@
-"""Which concurrent commits a row-level operation tolerates, as the table's properties say."""
+"""Isolation level and write mode of row-level operations, from the table properties."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ SNAPSHOT = "snapshot"
 
 @dataclass(frozen=True)
 class Isolation:
-    """What a replacement of rows tolerates of others.
+    """The concurrent commits that conflict with a replacement of rows.
 
     Attributes:
-        snapshot_id: The snapshot that the operation read, after which others' commits count; None for an empty table.
-        serializable: Whether rows that others added among those that are replaced conflict.
+        snapshot_id: The snapshot that the operation read; later commits are checked. None for an empty table.
+        serializable: Whether rows that others add to the replaced rows conflict.
     """
 
     snapshot_id: int | None
@@ -30,7 +30,7 @@ class Isolation:
 
 
 def is_merge_on_read(properties: Properties, operation: str) -> bool:
-    """Whether `write.<operation>.mode` asks for delete files; data files are rewritten otherwise.
+    """Return whether `write.<operation>.mode` is merge-on-read: the operation writes delete files instead of rewriting data files.
 
     Args:
         properties: Table properties.
@@ -40,12 +40,12 @@ def is_merge_on_read(properties: Properties, operation: str) -> bool:
 
 
 def is_serializable(properties: Properties, operation: str) -> bool:
-    """Whether `write.<operation>.isolation-level` forbids that rows appear which the operation would have seen."""
+    """Return whether `write.<operation>.isolation-level` is serializable: rows that others add to the rows read conflict."""
     return _one_of(properties, f"write.{operation}.isolation-level", (SERIALIZABLE, SNAPSHOT)) == SERIALIZABLE
 
 
 def _one_of(properties: Properties, key: str, allowed: tuple[str, str]) -> str:
     value = properties.get(key, allowed[0]).lower()
     if value not in allowed:
-        raise ValidationError(f"property {key}={value!r} must be {allowed[0]} or {allowed[1]}")
+        raise ValidationError(f"table property {key}: expected {allowed[0]} or {allowed[1]}, got {value!r}")
     return value

@@ -1,4 +1,4 @@
-"""Replacing rows by others in one snapshot: the rows of a filter, or those of the partitions that the new rows are in."""
+"""Overwriting in one snapshot: replacing the rows of a filter, or all rows of the partitions of the new rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OPERATION = "delete"
 def overwrite_rows(
     target: Target, data: object, overwrite_filter: str | BooleanExpression, *, case_sensitive: bool
 ) -> None:
-    """Replace the rows of a filter by `data`, in one snapshot. Files that match in part keep their other rows."""
+    """Replace the rows of a filter by `data` in one snapshot. Data files with other rows are rewritten."""
     row_filter = target.filter(overwrite_filter, case_sensitive=case_sensitive)
     plan = target.plan(row_filter)
     added = target.writer.data_files(data)
@@ -40,7 +40,7 @@ def overwrite_rows(
 
 
 def overwrite_partitions(target: Target, data: object) -> None:
-    """Replace all rows of the partitions that `data` has rows in; no rows, no commit.
+    """Replace all rows of the partitions that `data` has rows in; commit nothing if it has no rows.
 
     An unpartitioned table is one partition.
     """
@@ -49,15 +49,15 @@ def overwrite_partitions(target: Target, data: object) -> None:
 
 
 def replace_partitions(target: Target, added: pa.RecordBatch, isolation: Isolation) -> None:
-    """Replace all rows of the partitions that new data files lie in; no files, no commit.
+    """Replace all rows of the partitions that new data files lie in; commit nothing without files.
 
-    Files of the table's default spec lie in one partition each. Files of other specs are removed where their metadata shows
-    that all of their rows fall into replaced partitions; otherwise they are rewritten without the rows that do.
+    A file of the table's default spec lies in one partition. A file of another spec is removed if its metadata proves that all of its
+    rows are in replaced partitions; otherwise it is rewritten without the rows of these partitions.
 
     Args:
         target: The table.
-        added: New data files, DataFile columns, all of the default spec.
-        isolation: Which data that others add to the partitions conflicts.
+        added: New data files of the default spec, DataFile columns.
+        isolation: The concurrent commits that conflict.
 
     Raises:
         ValidationException: The default spec has changed since the files were written.
@@ -67,18 +67,18 @@ def replace_partitions(target: Target, added: pa.RecordBatch, isolation: Isolati
         return
     metadata = target.metadata
     partitions = PartitionSet.of_files(added, metadata.spec(), metadata.schema())
-    if not pc.all(partitions.is_own(added)).as_py():
+    if not pc.all(partitions.has_spec(added)).as_py():
         raise ValidationException(
-            f"the partition spec changed while rows were written: expected spec {metadata.default_spec_id}, got files of spec "
-            f"{added.column('spec_id')[0].as_py()}; load the table again and redo the operation"
+            f"the table's partition spec changed while rows were written: expected files of spec {metadata.default_spec_id}, got files "
+            f"of spec {added.column('spec_id')[0].as_py()}; reload the table and repeat the operation"
         )
     change = ReplacePartitions(target.transaction, target.branch, target.snapshot_properties)
     change.replace(partitions).append(added)
     files = target.plan(target.filter(AlwaysTrue())).files
-    change.delete(files.column("file_path").filter(partitions.holds(files)))
-    if not pc.all(partitions.is_own(files)).as_py():
+    change.delete(files.column("file_path").filter(partitions.contains(files)))
+    if not pc.all(partitions.has_spec(files)).as_py():
         plan = target.plan(partitions.row_filter)
-        plan = with_files(plan, pc.invert(partitions.is_own(plan.files)))
+        plan = with_files(plan, pc.invert(partitions.has_spec(plan.files)))
         _check_zeros(target, partitions, plan)
         remove_rows(change, target, plan)
     change.validate_from_snapshot(isolation.snapshot_id)
@@ -91,16 +91,16 @@ def _check_zeros(target: Target, partitions: PartitionSet, plan: ScanPlan) -> No
     if partitions.zeros is None:
         return
     zeros = target.plan(partitions.zeros).files.column("file_path")
-    unclear = plan.files.column("file_path").filter(pc.is_in(plan.files.column("file_path"), value_set=zeros))
-    if len(unclear) > 0:
+    ambiguous = plan.files.column("file_path").filter(pc.is_in(plan.files.column("file_path"), value_set=zeros))
+    if len(ambiguous) > 0:
         raise ValidationError(
-            f"dynamic overwrite: file {unclear[0]} of another partition spec has rows that match {partitions.zeros}, which may be "
-            "of the partition 0.0 or -0.0; delete the rows to be replaced and append the new ones"
+            f"dynamic partition overwrite: {ambiguous[0]} of another partition spec has rows that match {partitions.zeros}, and a filter "
+            "cannot distinguish the partitions 0.0 and -0.0; delete the rows to replace, then append the new rows"
         )
 
 
 def remove_rows(change: OverwriteFiles, target: Target, plan: ScanPlan) -> None:
-    """Remove the rows of a plan: files whose rows all match, and of the others rewritten files without those rows."""
+    """Remove the rows of a plan: remove files whose rows all match, and rewrite all others without the matching rows."""
     whole = pc.fill_null(plan.files.column("must_match"), False)
     partial = with_files(plan, pc.invert(whole))
     positions = matching(partial)

@@ -1,7 +1,7 @@
-"""Rows of data files, addressed by file and position: finding, fetching, and leaving out.
+"""Rows of data files addressed by file and position: finding, reading and excluding them.
 
-Positions count the physical rows of a file. A plan's files keep their order and rows keep theirs within a file, so rows
-come back in the order of (file, position).
+A position is the ordinal of a physical row in its file. Rows are returned in the order of (file, position), with files in the order
+of the plan.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ FILE_ROW = "__file_row"
 
 @dataclass(frozen=True)
 class Positions:
-    """Rows of a plan's files.
+    """Positions of rows in a plan's files.
 
     Attributes:
-        rows: `__file_row` int32 (row of the plan's files) and `_pos` int64, ascending by both.
+        rows: Columns `__file_row` int32 (the file's row in the plan) and `_pos` int64, sorted by both.
     """
 
     rows: pa.Table
@@ -42,13 +42,13 @@ class Positions:
         return self.rows.column(POS).slice(start, length).combine_chunks()
 
     def renumbered(self, keep: pa.Array) -> Positions:
-        """Return the same rows for a plan that has only the files of the mask `keep`, all rows' files among them."""
+        """Return the same rows for a plan with the files of the mask `keep`, which must include the files of all rows."""
         numbers = pc.subtract(pc.cumulative_sum(keep.cast(pa.int32())), 1)
         rows = numbers.take(self.rows.column(FILE_ROW).combine_chunks())
         return Positions(self.rows.set_column(0, FILE_ROW, rows))
 
     def runs(self) -> dict[int, tuple[int, int]]:
-        """Return where each file's rows start, and how many there are."""
+        """Return the first row and the number of rows of each file, by its row in the plan."""
         column = self.rows.column(FILE_ROW).combine_chunks()
         if len(column) == 0:
             return {}
@@ -62,13 +62,13 @@ class Positions:
 
 
 def with_files(plan: ScanPlan, keep: pa.Array) -> ScanPlan:
-    """Return a plan of some of its files, `keep` being a mask over them."""
+    """Return the plan of the files that the mask `keep` selects."""
     files, deletes = with_own_deletes(plan.files.filter(keep), plan.deletes)
     return replace(plan, files=files, deletes=deletes, limit=None)
 
 
 def unfiltered(plan: ScanPlan) -> ScanPlan:
-    """Return a plan that reads every live row of its files, its filter forgotten."""
+    """Return the plan without its filter: it reads every live row of its files."""
     position = plan.files.schema.get_field_index("residual")
     field = plan.files.schema.field(position)
     none = pa.nulls(plan.files.num_rows, field.type)
@@ -76,15 +76,15 @@ def unfiltered(plan: ScanPlan) -> ScanPlan:
 
 
 def located(plan: ScanPlan, schema: str) -> pa.Table:
-    """Return the plan's rows that pass its filter: columns of `schema`, then `__file_row` and `_pos`.
+    """Return the rows that match the plan's filter: columns of `schema`, then `__file_row` and `_pos`.
 
-    File names are replaced by row numbers of the plan's files, batch by batch: a path per row would dwarf narrow rows.
+    File paths are replaced by the file's row in the plan, batch by batch: a path for each row would be larger than narrow rows.
 
     Args:
-        plan: Whole files; tasks that are parts of files would repeat a path.
-        schema: Schema JSON of the wanted columns.
+        plan: A plan of whole files; tasks that are parts of files would repeat a path.
+        schema: Schema JSON of the columns to read.
     """
-    # A view of a path is 16 bytes a row where the path itself may be a hundred.
+    # A string view takes 16 bytes for each row, a path may take a hundred.
     stream = replace(plan, projection=with_metadata_columns(schema, [FILE, POS])).stream(string_views=True)
     paths = plan.files.column("file_path")
     names = [name for name in stream.schema.names if name not in (FILE, POS)]
@@ -101,37 +101,37 @@ def located(plan: ScanPlan, schema: str) -> pa.Table:
 
 
 def _file_rows(names: pa.Array, paths: pa.Array) -> pa.Array:
-    """Return the row of `paths` that each name is. Files are read in order, so equal ends mean that all are equal."""
+    """Return the index of each name in `paths`. Files are read in order, so all names are equal if the first and last are."""
     if len(names) > 0 and names[0].as_py() == names[-1].as_py():
         return pa.repeat(pc.index(paths, names[0].as_py()).cast(pa.int32()), len(names))
     return pc.index_in(names.cast(pa.string()), paths)
 
 
 def _plain(column: pa.Array) -> pa.Array:
-    """Return views as plain strings or binaries, which joins take."""
+    """Return views as plain strings or binaries, the types that joins accept."""
     if column.type == pa.string_view():
         return column.cast(pa.string())
     return column.cast(pa.binary()) if column.type == pa.binary_view() else column
 
 
 def matching(plan: ScanPlan) -> Positions:
-    """Return where the rows are that pass the plan's filter."""
+    """Return the positions of the rows that match the plan's filter."""
     return Positions(located(plan, '{"type":"struct","schema-id":0,"fields":[]}'))
 
 
-def kept_rows(plan: ScanPlan, schema: str, without: Positions) -> pa.RecordBatchReader:
-    """Return the live rows of the plan's files except those at some positions, as a stream.
+def other_rows(plan: ScanPlan, schema: str, without: Positions) -> pa.RecordBatchReader:
+    """Return the live rows of the plan's files except the rows at some positions, as a stream.
 
     Args:
-        plan: Whole files.
-        schema: Schema JSON of the wanted columns.
-        without: Positions to leave out.
+        plan: A plan of whole files.
+        schema: Schema JSON of the columns to read.
+        without: Positions to exclude.
     """
     return _masked(plan, schema, without, keep=False)
 
 
 def rows_at(plan: ScanPlan, schema: str, at: Positions) -> pa.Table:
-    """Return the rows at some positions, in their order; every position must be live."""
+    """Return the rows at some positions, in order; every position must be of a live row."""
     runs = at.runs()
     keep = pa.array([row in runs for row in range(plan.files.num_rows)], pa.bool_())
     return _masked(with_files(plan, keep), schema, at.renumbered(keep), keep=True).read_all()
@@ -140,8 +140,8 @@ def rows_at(plan: ScanPlan, schema: str, at: Positions) -> pa.Table:
 def _masked(plan: ScanPlan, schema: str, positions: Positions, *, keep: bool) -> pa.RecordBatchReader:
     """Return the live rows of the plan's files that are at the positions, or all others, as a stream.
 
-    Read file by file, so that no batch spans two. Rows and positions both ascend within a file: each batch looks at the
-    positions in its own range only.
+    Files are read one by one, so that no batch spans two files. Rows and positions ascend within a file, so a batch is compared with
+    the positions in its range only.
     """
     whole = replace(unfiltered(plan), projection=with_metadata_columns(schema, [POS]))
     row_schema = pa.schema([field for field in whole.stream().schema if field.name != POS])
@@ -158,8 +158,10 @@ def _masked(plan: ScanPlan, schema: str, positions: Positions, *, keep: bool) ->
                 end = bisect_right(wanted, ordinals[-1].as_py(), key=_value)
                 found = pc.is_in(ordinals, wanted.slice(0, end))
                 wanted = wanted.slice(end)
-                kept = batch.filter(found if keep else pc.invert(found))
-                yield pa.RecordBatch.from_arrays([kept.column(name) for name in row_schema.names], schema=row_schema)
+                selected = batch.filter(found if keep else pc.invert(found))
+                yield pa.RecordBatch.from_arrays(
+                    [selected.column(name) for name in row_schema.names], schema=row_schema
+                )
 
     return pa.RecordBatchReader.from_batches(row_schema, batches())
 
@@ -170,13 +172,13 @@ def _value(scalar: pa.Scalar) -> int:
 
 
 def position_stream(plan: ScanPlan, positions: Positions) -> pa.Table:
-    """Return positions as the core's delete writer takes them: `file_path` and `pos`."""
+    """Return positions as input of `_core.write_position_deletes`: columns `file_path` and `pos`."""
     paths = plan.files.column("file_path").take(positions.rows.column(FILE_ROW).combine_chunks())
     return pa.table({"file_path": paths, "pos": positions.rows.column(POS)})
 
 
 def targets(plan: ScanPlan) -> pa.Table:
-    """Return the plan's files as the core's delete writer takes them."""
+    """Return the plan's files as input of `_core.write_position_deletes`."""
     return pa.table({name: plan.files.column(name) for name in ("file_path", "spec_id", "partition")})
 
 
@@ -184,14 +186,14 @@ def rewritten_files(plan: ScanPlan, schema: str, without: Positions) -> tuple[pa
     """Return the paths of the files that hold any of the positions, and the stream of their other live rows.
 
     Args:
-        plan: Whole files.
-        schema: Schema JSON of the wanted columns.
-        without: Positions to leave out.
+        plan: A plan of whole files.
+        schema: Schema JSON of the columns to read.
+        without: Positions to exclude.
     """
     runs = without.runs()
     keep = pa.array([row in runs for row in range(plan.files.num_rows)], pa.bool_())
     touched = with_files(plan, keep)
-    return touched.files.column("file_path"), kept_rows(touched, schema, without.renumbered(keep))
+    return touched.files.column("file_path"), other_rows(touched, schema, without.renumbered(keep))
 
 
 def paths_of(plan: ScanPlan, positions: Positions) -> pa.Array:

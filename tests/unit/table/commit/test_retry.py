@@ -15,7 +15,7 @@ def waits_of(policy, seconds_per_try=0.0):
         now[0] += seconds
 
     outside = replace(SYSTEM, sleep=sleep, monotonic=lambda: now[0], uniform=lambda low, high: low)
-    for _ in policy.tries(outside):
+    for _ in policy.attempts(outside):
         now[0] += seconds_per_try
     return waits
 
@@ -32,7 +32,7 @@ def test_no_retry_starts_after_the_time_is_up():
 def test_jitter_adds_a_tenth_at_most():
     waits = []
     outside = replace(SYSTEM, sleep=waits.append, uniform=lambda low, high: high)
-    list(RetryPolicy(retries=1, min_wait_ms=100).tries(outside))
+    list(RetryPolicy(retries=1, min_wait_ms=100).attempts(outside))
     assert waits == [pytest.approx(0.11)]
 
 
@@ -43,7 +43,9 @@ def test_properties_are_obeyed():
 
 
 def test_property_that_is_no_number_is_named():
-    with pytest.raises(ValidationError, match=r"commit\.retry\.num-retries='many'"):
+    with pytest.raises(
+        ValidationError, match=r"commit\.retry\.num-retries: expected a non-negative integer, got 'many'"
+    ):
         RetryPolicy.of_commits({"commit.retry.num-retries": "many"})
 
 

@@ -109,7 +109,7 @@ def test_no_change_returns_the_base() -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda base: update.AddSnapshotUpdate(snapshot=snapshot(1, base)), "exists"),
+        (lambda base: update.AddSnapshotUpdate(snapshot=snapshot(1, base)), "already has a snapshot"),
         (
             lambda base: update.AddSnapshotUpdate(
                 snapshot=snapshot(9, base, 1).model_copy(update={"sequence_number": 1})
@@ -128,17 +128,26 @@ def test_no_change_returns_the_base() -> None:
             lambda _: update.SetSnapshotRefUpdate(ref_name="main", type=SnapshotRefType.TAG, snapshot_id=1),
             "main is a branch",
         ),
-        (lambda _: update.RemoveSnapshotsUpdate(snapshot_ids=[7]), "do not exist"),
-        (lambda _: update.SetCurrentSchemaUpdate(schema_id=7), "no schema has the id 7"),
-        (lambda _: update.SetCurrentSchemaUpdate(), "none was added"),
-        (lambda _: update.SetDefaultSpecUpdate(spec_id=7), "no partition spec"),
-        (lambda _: update.SetDefaultSortOrderUpdate(sort_order_id=7), "no sort order"),
-        (lambda _: update.UpgradeFormatVersionUpdate(format_version=1), "cannot be lowered"),
-        (lambda _: update.AssignUUIDUpdate(uuid=uuid.uuid4()), "uuid"),
-        (lambda _: update.SetPropertiesUpdate(updates={"format-version": "2"}), "facts of the table"),
-        (lambda _: update.RemovePartitionSpecsUpdate(spec_ids=[0]), "default"),
-        (lambda _: update.RemoveSchemasUpdate(schema_ids=[0]), "current"),
-        (lambda _: update.RemoveStatisticsUpdate(snapshot_id=1), "no statistics"),
+        (lambda _: update.RemoveSnapshotsUpdate(snapshot_ids=[7]), "remove snapshot 7: the table has no such snapshot"),
+        (lambda _: update.SetCurrentSchemaUpdate(schema_id=7), "expected the id of a schema of the table, got 7"),
+        (lambda _: update.SetCurrentSchemaUpdate(), "resolve schema id -1, .*: the commit adds none"),
+        (lambda _: update.SetDefaultSpecUpdate(spec_id=7), "expected the id of a spec of the table, got 7"),
+        (
+            lambda _: update.SetDefaultSortOrderUpdate(sort_order_id=7),
+            "expected the id of a sort order of the table, got 7",
+        ),
+        (
+            lambda _: update.UpgradeFormatVersionUpdate(format_version=1),
+            "cannot lower the format version: expected at least 2, got 1",
+        ),
+        (lambda _: update.AssignUUIDUpdate(uuid=uuid.uuid4()), "already has UUID"),
+        (lambda _: update.SetPropertiesUpdate(updates={"format-version": "2"}), "cannot set format-version: reserved"),
+        (
+            lambda _: update.RemovePartitionSpecsUpdate(spec_ids=[0]),
+            "cannot remove partition spec 0: the table uses it",
+        ),
+        (lambda _: update.RemoveSchemasUpdate(schema_ids=[0]), "cannot remove schema 0: the table uses it"),
+        (lambda _: update.RemoveStatisticsUpdate(snapshot_id=1), "statistics of snapshot 1: it has none"),
     ],
 )
 def test_impossible_change_is_refused(change: Any, why: str) -> None:

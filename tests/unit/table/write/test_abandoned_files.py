@@ -37,7 +37,7 @@ def test_write_to_a_tag_is_refused_before_files_are_written(tagged, rows, operat
     before = files_of(tagged)
     monkeypatch.setattr("icefloe._core.write_data_files", None)
     monkeypatch.setattr("icefloe._core.write_position_deletes", None)
-    with pytest.raises(ValidationError, match="'audited' is a tag"):
+    with pytest.raises(ValidationError, match="cannot commit to 'audited': expected a branch, got a tag"):
         OPERATIONS[operation](tagged.transaction() if explicit else tagged, rows)
     assert files_of(tagged) == before
 
