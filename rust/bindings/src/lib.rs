@@ -2,6 +2,8 @@
 
 use pyo3::prelude::*;
 
+#[cfg(not(target_env = "msvc"))]
+mod allocator;
 mod arrow;
 mod changelog;
 mod error;
@@ -15,11 +17,6 @@ mod transform;
 mod views;
 mod write;
 
-// Half of a scan's time is the system allocator returning pages; see the decision log.
-#[cfg(not(target_env = "msvc"))]
-#[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
-
 /// How this module was built: `release`, `fast` or `debug`.
 #[pyfunction]
 fn build_profile() -> &'static str {
@@ -30,6 +27,8 @@ fn build_profile() -> &'static str {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(build_profile, module)?)?;
+    #[cfg(not(target_env = "msvc"))]
+    allocator::register();
     changelog::register(module)?;
     io::register(module)?;
     manifest::register(module)?;

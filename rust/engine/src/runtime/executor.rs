@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use crate::error::{Error, Result};
-use crate::runtime::{CHECK_EVERY, PerProcess, catch_panic, default_threads};
+use crate::runtime::{CHECK_EVERY, PerProcess, call_start_hook, catch_panic, default_threads};
 
 /// Threads that may wait and be replaced at once.
 const MOST_WAITING: usize = 64;
@@ -65,7 +65,10 @@ static EXECUTOR: PerProcess<Executor> = PerProcess::new();
 /// # Errors
 /// Those of [`PerProcess::get`].
 pub(crate) fn executor() -> Result<&'static Executor> {
-    EXECUTOR.get(|| Ok(Executor::new(default_threads(), MOST_WAITING)))
+    EXECUTOR.get(|| {
+        call_start_hook();
+        Ok(Executor::new(default_threads(), MOST_WAITING))
+    })
 }
 
 impl Executor {

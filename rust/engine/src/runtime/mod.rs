@@ -9,7 +9,7 @@ pub(crate) mod executor;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Runtime};
@@ -110,6 +110,22 @@ fn current<T>(slot: &Option<(u32, &'static T)>, process_id: u32) -> Option<&'sta
 
 static RUNTIME: PerProcess<Runtime> = PerProcess::new();
 
+static ON_START: OnceLock<fn()> = OnceLock::new();
+
+/// Call `hook` when a process makes its executor and when it makes its runtime, in a forked child as well. The first
+/// registered hook stays.
+pub fn on_start(hook: fn()) {
+    // A second registration comes from a module that is loaded twice and brings the same hook.
+    ON_START.get_or_init(|| hook);
+}
+
+/// A scan of local files needs no runtime, and a request to storage needs no executor: both call the hook.
+fn call_start_hook() {
+    if let Some(hook) = ON_START.get() {
+        hook();
+    }
+}
+
 /// This process's runtime.
 ///
 /// # Errors
@@ -127,7 +143,9 @@ pub fn runtime() -> Result<&'static Runtime> {
         };
         // Where no thread can be started, the builder panics.
         let built = catch_panic(build).map_err(|text| Error::internal(TASK, text))?;
-        built.map_err(|error| Error::internal(TASK, error))
+        let runtime = built.map_err(|error| Error::internal(TASK, error))?;
+        call_start_hook();
+        Ok(runtime)
     })
 }
 
