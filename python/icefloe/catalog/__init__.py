@@ -1,4 +1,4 @@
-"""Catalogs: from names of tables to the tables themselves."""
+"""Catalogs, which map table names to tables."""
 
 from icefloe.catalog.catalog import Catalog, PropertiesUpdateSummary
 from icefloe.catalog.configuration import (

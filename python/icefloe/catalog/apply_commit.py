@@ -1,4 +1,4 @@
-"""The part of a commit that all catalogs share: check, apply, and number the result."""
+"""The part of a commit that all catalogs share: checking the requirements and applying the updates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def new_metadata(  # noqa: PLR0913 - one for each part of a table
     """Return the metadata of a new, empty table, with column ids assigned from 1.
 
     Raises:
-        ValidationError: The spec or the order does not fit the schema.
+        ValidationError: The partition spec or the sort order does not fit the schema.
     """
     iceberg_schema = schema if isinstance(schema, Schema) else pyarrow_to_schema(schema)
     return new_table_metadata(
@@ -51,10 +51,10 @@ def updated_metadata(
     current_location: str,
     environment: Environment,
 ) -> TableMetadata:
-    """Check the requirements on `current`, read from `current_location`, and return it with the updates applied.
+    """Check the requirements on `current`, the metadata at `current_location`, and return it with the updates applied.
 
     Raises:
-        CommitFailedException: A requirement does not hold, or another snapshot took this one's sequence number.
+        CommitFailedException: A requirement does not hold, or another snapshot has the sequence number of a new one.
     """
     for requirement in requirements:
         requirement.validate(current)
@@ -62,18 +62,20 @@ def updated_metadata(
     return update_table_metadata(current, updates, metadata_location=current_location, now_ms=environment.now_ms())
 
 
-def check_swappable(table: str, current: TableMetadata, updated: TableMetadata) -> None:
-    """Refuse a change that no catalog can hold.
+def check_same_uuid(table: str, current: TableMetadata, updated: TableMetadata) -> None:
+    """Raise if a commit changes the table's UUID.
 
     Raises:
-        ValidationError: The table's identity changes.
+        ValidationError: The UUID changes.
     """
     if str(current.table_uuid).lower() != str(updated.table_uuid).lower():
-        raise ValidationError(f"table {table}: a commit may not change the table's UUID")
+        raise ValidationError(
+            f"table {table}: a commit cannot change the table's UUID; expected {current.table_uuid}, got {updated.table_uuid}"
+        )
 
 
 def _check_sequence_numbers(current: TableMetadata, updates: tuple[TableUpdate, ...]) -> None:
-    """A commit to another branch takes a sequence number that no requirement watches."""
+    """Check that sequence numbers are new: no requirement covers those of commits to other branches."""
     if current.format_version < 2:
         return
     for update in updates:
@@ -81,5 +83,6 @@ def _check_sequence_numbers(current: TableMetadata, updates: tuple[TableUpdate, 
             number = update.snapshot.sequence_number
             if number is not None and number <= current.last_sequence_number:
                 raise CommitFailedException(
-                    f"sequence number {number} is taken: the table is at {current.last_sequence_number}; refresh and retry"
+                    f"cannot add a snapshot with sequence number {number}: expected more than {current.last_sequence_number}, the "
+                    "table's last sequence number; refresh and retry"
                 )

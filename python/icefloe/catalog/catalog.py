@@ -1,4 +1,4 @@
-"""The interface of a catalog: names of tables to metadata locations, and the one atomic swap."""
+"""The interface of a catalog, which maps table names to metadata locations and swaps a location atomically."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PropertiesUpdateSummary:
-    """What a change of namespace properties did.
+    """The result of an update of namespace properties.
 
     Attributes:
         removed: Keys that were removed.
         updated: Keys that were set.
-        missing: Keys that were to be removed and were not there.
+        missing: Keys to remove that were not set.
     """
 
     removed: list[str]
@@ -49,8 +49,8 @@ class PropertiesUpdateSummary:
 class Catalog(ABC):
     """A collection of namespaces and tables.
 
-    Every method raises StorageError, with its cause, when the catalog's database or storage fails. A change then has not
-    taken effect: where that is not certain, the method raises CommitStateUnknownException and deletes no file.
+    Every method raises StorageError, with its cause, if the catalog's database or storage fails. The change has not taken effect
+    then. If that is not certain, the method raises CommitStateUnknownException and deletes no file.
 
     Args:
         name: The catalog's name. SQL catalogs store it with each table, so all engines must use the same one.
@@ -76,67 +76,67 @@ class Catalog(ABC):
         sort_order: SortOrder = UNSORTED_SORT_ORDER,
         properties: Properties = EMPTY_DICT,
     ) -> Table:
-        """Create an empty table. Column ids are assigned anew, from 1.
+        """Create an empty table. Column ids are assigned from 1.
 
         Args:
             identifier: Namespace and name, such as `"db.events"`.
             schema: Columns, as an Iceberg or an Arrow schema.
-            location: Where the table lives; the catalog chooses below its warehouse when None.
-            partition_spec: How rows are partitioned; its source ids are those of `schema`.
-            sort_order: How rows are sorted within files; its source ids are those of `schema`.
-            properties: Table properties. `format-version` (default `2`) is taken out and obeyed.
+            location: The table's location; None chooses a directory below the warehouse.
+            partition_spec: The partition spec, with source ids of `schema`.
+            sort_order: The sort order of rows within files, with source ids of `schema`.
+            properties: Table properties. `format-version` (1 or 2, default `2`) is applied and not stored.
 
         Raises:
-            TableAlreadyExistsError: There is a table of this name.
+            TableAlreadyExistsError: A table of this name exists.
             NoSuchNamespaceError: The namespace does not exist.
         """
 
     @abstractmethod
     def load_table(self, identifier: str | Identifier) -> Table:
-        """Return the table as it is now.
+        """Return the newest version of a table.
 
         Raises:
-            NoSuchTableError: There is no such table.
+            NoSuchTableError: The table does not exist.
         """
 
     @abstractmethod
     def drop_table(self, identifier: str | Identifier) -> None:
-        """Forget the table. A hadoop catalog, whose directories are its memory, deletes its files as well.
+        """Remove a table from the catalog. Only a hadoop catalog, whose tables are directories, deletes its files as well.
 
         Raises:
-            NoSuchTableError: There is no such table.
+            NoSuchTableError: The table does not exist.
         """
 
     @abstractmethod
     def purge_table(self, identifier: str | Identifier) -> None:
-        """Forget the table and delete its files.
+        """Remove a table from the catalog and delete its files.
 
         Raises:
-            NoSuchTableError: There is no such table.
+            NoSuchTableError: The table does not exist.
             ValidationError: The table's property `gc.enabled` is false.
         """
 
     @abstractmethod
     def rename_table(self, from_identifier: str | Identifier, to_identifier: str | Identifier) -> Table:
-        """Give the table another name, and return it under that name. Its files stay where they are.
+        """Rename a table and return it. Its files are not moved.
 
         Raises:
-            NoSuchTableError: There is no such table.
+            NoSuchTableError: The table does not exist.
             NoSuchNamespaceError: The new name's namespace does not exist.
-            TableAlreadyExistsError: The new name is taken.
+            TableAlreadyExistsError: A table of the new name exists.
         """
 
     @abstractmethod
     def register_table(self, identifier: str | Identifier, metadata_location: str, overwrite: bool = False) -> Table:
-        """Add a table that exists on storage.
+        """Add an existing table to the catalog.
 
         Args:
-            identifier: The name it gets here.
-            metadata_location: Its newest metadata file.
-            overwrite: Whether a table of that name is replaced.
+            identifier: The table's name in this catalog.
+            metadata_location: The table's newest metadata file.
+            overwrite: Whether to replace a table of the same name.
 
         Raises:
-            TableAlreadyExistsError: The name is taken and `overwrite` is false.
+            TableAlreadyExistsError: A table of this name exists and `overwrite` is false.
         """
 
     @abstractmethod
@@ -144,19 +144,19 @@ class Catalog(ABC):
         """Return the identifiers of the tables of a namespace, sorted.
 
         Raises:
-            NoSuchNamespaceError: There is no such namespace.
+            NoSuchNamespaceError: The namespace does not exist.
         """
 
     @abstractmethod
     def commit_table(
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
-        """Check the requirements on the table as it is now, apply the updates and swap the pointer.
+        """Check the requirements on the newest version of the table, apply the updates and swap the metadata location.
 
         Raises:
-            CommitFailedException: Somebody else was first, or a requirement does not hold. Nothing has changed.
+            CommitFailedException: A concurrent commit was first, or a requirement does not hold. Nothing has changed.
             CommitStateUnknownException: The swap may or may not have happened. Nothing was cleaned up.
-            NoSuchTableError: The table is gone.
+            NoSuchTableError: The table does not exist any more.
         """
 
     # ---- namespaces
@@ -166,7 +166,7 @@ class Catalog(ABC):
         """Create a namespace.
 
         Raises:
-            NamespaceAlreadyExistsError: It exists.
+            NamespaceAlreadyExistsError: The namespace exists.
         """
 
     @abstractmethod
@@ -174,20 +174,20 @@ class Catalog(ABC):
         """Drop an empty namespace.
 
         Raises:
-            NoSuchNamespaceError: There is no such namespace.
-            NamespaceNotEmptyError: It holds tables or namespaces.
+            NoSuchNamespaceError: The namespace does not exist.
+            NamespaceNotEmptyError: The namespace contains tables or namespaces.
         """
 
     @abstractmethod
     def list_namespaces(self, namespace: str | Identifier = ()) -> list[Identifier]:
-        """Return the namespaces directly below `namespace`, sorted; the top ones by default."""
+        """Return the namespaces directly below `namespace`, sorted; by default the top-level namespaces."""
 
     @abstractmethod
     def load_namespace_properties(self, namespace: str | Identifier) -> Properties:
         """Return the properties of a namespace.
 
         Raises:
-            NoSuchNamespaceError: There is no such namespace.
+            NoSuchNamespaceError: The namespace does not exist.
         """
 
     @abstractmethod
@@ -197,11 +197,11 @@ class Catalog(ABC):
         """Remove and set properties of a namespace.
 
         Raises:
-            NoSuchNamespaceError: There is no such namespace.
-            ValidationError: A key is both to be removed and to be set.
+            NoSuchNamespaceError: The namespace does not exist.
+            ValidationError: A key is in both `removals` and `updates`.
         """
 
-    # ---- what follows from the above
+    # ---- implemented by the methods above
 
     def create_table_if_not_exists(  # noqa: PLR0913 - the signature shared with PyIceberg
         self,
@@ -212,7 +212,7 @@ class Catalog(ABC):
         sort_order: SortOrder = UNSORTED_SORT_ORDER,
         properties: Properties = EMPTY_DICT,
     ) -> Table:
-        """Create a table, or load the one that has this name already, whatever its columns."""
+        """Create a table, or load an existing table of this name, whose schema may differ."""
         try:
             return self.create_table(identifier, schema, location, partition_spec, sort_order, properties)
         except TableAlreadyExistsError:
@@ -227,11 +227,13 @@ class Catalog(ABC):
         sort_order: SortOrder = UNSORTED_SORT_ORDER,
         properties: Properties = EMPTY_DICT,
     ) -> Table:
-        """Not available yet: create the table, then use `table.transaction()`."""
-        raise NotImplementedError("create_table_transaction: create the table, then use table.transaction()")
+        """Raise NotImplementedError: create the table, then use `table.transaction()`."""
+        raise NotImplementedError(
+            "create_table_transaction is not supported yet; create the table, then use table.transaction()"
+        )
 
     def table_exists(self, identifier: str | Identifier) -> bool:
-        """Whether there is a table of this name."""
+        """Return whether a table exists."""
         try:
             self.load_table(identifier)
         except NoSuchTableError:
@@ -239,7 +241,7 @@ class Catalog(ABC):
         return True
 
     def namespace_exists(self, namespace: str | Identifier) -> bool:
-        """Whether there is a namespace of this name."""
+        """Return whether a namespace exists."""
         try:
             self.load_namespace_properties(namespace)
         except NoSuchNamespaceError:
@@ -247,14 +249,14 @@ class Catalog(ABC):
         return True
 
     def create_namespace_if_not_exists(self, namespace: str | Identifier, properties: Properties = EMPTY_DICT) -> None:
-        """Create a namespace unless it exists."""
+        """Create a namespace if it does not exist."""
         try:
             self.create_namespace(namespace, properties)
         except NamespaceAlreadyExistsError:
             return
 
-    def close(self) -> None:  # noqa: B027 - most catalogs hold nothing open
-        """Give back connections. The catalog is of no further use."""
+    def close(self) -> None:  # noqa: B027 - most catalogs have no connections
+        """Close all connections. The catalog cannot be used afterwards."""
 
     def __enter__(self) -> Self:
         return self
@@ -281,7 +283,7 @@ class Catalog(ABC):
     def namespace_to_string(
         identifier: str | Identifier, err: type[ValueError | NoSuchNamespaceError] = ValueError
     ) -> str:
-        """Return a namespace as dotted text; raise `err` if it is empty, or a level of it is.
+        """Return a namespace as dotted text; raise `err` if it or one of its levels is empty.
 
         Example:
             >>> Catalog.namespace_to_string(("a", "b"))
@@ -334,26 +336,26 @@ class Catalog(ABC):
         return to_identifier(identifier)[:-1]
 
     def file_io(self, location: str | None = None) -> FileIO:
-        """Return the storage that tables of this catalog are on."""
+        """Return the storage of tables in this catalog."""
         return load_file_io(self.properties, location, self._working_directory)
 
     def absolute(self, location: str) -> str:
-        """Return a location as metadata may record it: a relative path starts from where the catalog was opened."""
+        """Return an absolute location; a relative path starts from the working directory in which the catalog was opened."""
         return self.file_io(location).core.absolute(location)
 
-    def check_location(self, table: Table) -> None:  # noqa: B027 - most catalogs record where each table is
-        """Refuse to change a table that is not where its metadata says, before files are written.
+    def check_location(self, table: Table) -> None:  # noqa: B027 - most catalogs store each table's location
+        """Raise if a table was moved away from the location in its metadata; writers call this before they write files.
 
         Raises:
-            ValidationError: New files would go to another place than where the table is.
+            ValidationError: The table is not at the location in its metadata.
         """
 
 
 def new_table_location(catalog: Catalog, identifier: str | Identifier, location: str | None) -> str:
-    """Return where a new table goes: `location`, or `<warehouse>/<namespace levels>/<table>`.
+    """Return the location of a new table: `location`, or `<warehouse>/<namespace levels>/<table>`.
 
     Raises:
-        ValidationError: Neither a location nor a warehouse is known, or a name would lead to another directory.
+        ValidationError: There is neither a location nor a warehouse, or a name is not a valid directory name.
     """
     if location is not None:
         return catalog.absolute(location).rstrip("/")
@@ -361,19 +363,20 @@ def new_table_location(catalog: Catalog, identifier: str | Identifier, location:
     warehouse = catalog.properties.get("warehouse")
     if warehouse is None:
         raise ValidationError(
-            f"no location for table {dotted(identifier)}: give the catalog {catalog.name!r} a property 'warehouse', "
-            "or pass location="
+            f"table {dotted(identifier)}: no location; pass location=, or set the property 'warehouse' of catalog {catalog.name!r}"
         )
     for level in (*namespace, name):
         if "/" in level or level in (".", ".."):
             raise ValidationError(
-                f"table {dotted(identifier)}: {level!r} does not name a directory of the warehouse; pass location="
+                f"table {dotted(identifier)}: {level!r} is not a valid directory name below the warehouse; pass location="
             )
     return "/".join([warehouse.rstrip("/"), *namespace, name])
 
 
 def check_property_changes(removals: set[str], updates: Properties) -> None:
-    """Refuse a change that both removes and sets a key."""
+    """Raise ValidationError if a key is both removed and set."""
     both = sorted(removals & set(updates))
     if both:
-        raise ValidationError(f"properties both removed and set: {', '.join(both)}")
+        raise ValidationError(
+            f"cannot both remove and set namespace properties {', '.join(both)}; pass each in removals or in updates"
+        )

@@ -1,4 +1,4 @@
-"""Catalog properties from files and from the environment, read when asked for and never at import."""
+"""Catalog properties from configuration files and environment variables, read at each call and never at import."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ BOTOCORE_SESSION = "botocore_session"
 
 
 def catalog_properties(name: str, environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the properties that files and environment give a catalog; the environment wins.
+    """Return the configured properties of a catalog; environment variables override files.
 
     Raises:
-        ValidationError: A configuration file is not what it should be.
+        ValidationError: A configuration file is malformed.
     """
     variables = os.environ if environment is None else environment
     return {**_from_files(name, variables), **_from_environment(name, variables)}
 
 
 def list_catalogs() -> list[str]:
-    """Return the names of the catalogs that configuration files and environment describe: those of files first.
+    """Return the names of configured catalogs, first from files and then from environment variables.
 
-    Files and variables are the ones that :func:`icefloe.catalog.load_catalog` reads. Names of variables are in lower case; a variable of a catalog
-    that a file describes adds no name.
+    Files and variables are those that :func:`icefloe.catalog.load_catalog` reads. Names from variables are in lower case, and are
+    omitted if a file configures the same catalog.
 
     Raises:
-        ValidationError: A configuration file is not what it should be.
+        ValidationError: A configuration file is malformed.
     """
     names: dict[str, str] = {}
     for path in _files(os.environ):
@@ -67,7 +67,7 @@ def list_catalogs() -> list[str]:
 
 
 def _from_environment(name: str, variables: Mapping[str, str]) -> dict[str, str]:
-    """`PYICEBERG_CATALOG__DEFAULT__S3__ACCESS_KEY_ID` is `s3.access-key-id` of `default`."""
+    """Return the properties in variables: `PYICEBERG_CATALOG__DEFAULT__S3__ACCESS_KEY_ID` is `s3.access-key-id` of `default`."""
     found: dict[str, str] = {}
     for prefix in PREFIXES:
         for variable, value in variables.items():
@@ -97,7 +97,7 @@ def _from_files(name: str, variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def _files(variables: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the configuration files that exist; of a catalog in several of them the first counts."""
+    """Yield the existing configuration files; the first that configures a catalog is used."""
     directories = [Path(variables[home]) for home in HOMES if home in variables]
     directories += [Path.home(), Path.cwd()]
     for directory in directories:
@@ -111,22 +111,22 @@ def _catalogs(path: Path) -> dict[str, Any]:
     try:
         import yaml
     except ImportError as error:
-        raise ValidationError(f"reading {path} needs PyYAML: pip install pyyaml") from error
+        raise ValidationError(f"cannot read {path}: PyYAML is not installed; pip install pyyaml") from error
     try:
-        # The base loader makes text of every scalar and constructs nothing else.
+        # BaseLoader returns every scalar as text and constructs no objects.
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506
     except yaml.YAMLError as error:
         raise ValidationError(f"{path} is not YAML: {error}") from error
     catalogs = content.get("catalog", {}) if isinstance(content, dict) else None
     if not isinstance(catalogs, dict):
-        raise ValidationError(f"{path}: 'catalog' must map names to properties")
+        raise ValidationError(f"{path}: 'catalog' must be a map of catalog names to properties")
     return catalogs
 
 
 def _flat(properties: object, path: Path, prefix: str = "") -> dict[str, str]:
-    """Nested maps are dotted keys."""
+    """Return properties with the keys of nested maps joined by dots."""
     if not isinstance(properties, dict):
-        raise ValidationError(f"{path}: a catalog's properties must be a map")
+        raise ValidationError(f"{path}: the properties of a catalog must be a map, got {properties!r}")
     flat: dict[str, str] = {}
     for key, value in properties.items():
         if isinstance(value, dict):

@@ -1,7 +1,7 @@
 """A catalog that is a directory: `<warehouse>/<namespace levels>/<table>/metadata/v<N>.metadata.json`.
 
-Version N+1 is published under a name that must not exist yet, which is the whole of the commit. The name is chosen from
-version N alone (its location and its compression), so that all who race from N race for one name and one of them wins.
+A commit publishes version N+1 under a name that must not exist yet. The name follows from version N alone (its location and its
+compression), so that all writers that start from version N compete for the same name and one of them succeeds.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from icefloe.catalog.apply_commit import check_swappable, new_metadata, updated_metadata
+from icefloe.catalog.apply_commit import check_same_uuid, new_metadata, updated_metadata
 from icefloe.catalog.catalog import Catalog, PropertiesUpdateSummary, new_table_location
 from icefloe.catalog.hadoop_directories import (
     children,
@@ -25,7 +25,7 @@ from icefloe.catalog.hadoop_directories import (
     storage_errors,
     tables_below,
 )
-from icefloe.catalog.hadoop_versions import create, publish, take_back
+from icefloe.catalog.hadoop_versions import create, publish, unpublish
 from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
 from icefloe.catalog.purge import delete_files_elsewhere, files_elsewhere, warn_of_leftovers
 from icefloe.exceptions import (
@@ -69,15 +69,15 @@ if TYPE_CHECKING:
 
 
 class HadoopCatalog(Catalog):
-    """Tables as directories of a local file system, needing no database; other engines' hadoop catalogs read and write them.
+    """A catalog of table directories on a local file system, which hadoop catalogs of other engines read and write.
 
     Args:
         name: The catalog's name.
-        **properties: `warehouse` (the directory that holds all tables) and storage properties.
+        **properties: `warehouse` (the directory of all tables) and storage properties.
 
     Raises:
         ValidationError: `warehouse` is missing.
-        FeatureUnsupportedError: The warehouse is not on a local file system, whose files cannot be replaced by mistake.
+        FeatureUnsupportedError: The warehouse is not on a local file system.
 
     Example:
         >>> import tempfile
@@ -95,7 +95,9 @@ class HadoopCatalog(Catalog):
         super().__init__(name, **properties)
         warehouse = self.properties.get("warehouse")
         if warehouse is None:
-            raise ValidationError(f"catalog {name!r} needs a property 'warehouse', the directory that holds its tables")
+            raise ValidationError(
+                f"catalog {name!r}: property 'warehouse' is missing; expected the directory of its tables"
+            )
         self._root = _local_directory(warehouse)
 
     # ---- tables
@@ -113,7 +115,9 @@ class HadoopCatalog(Catalog):
         self._existing_namespace(namespace)
         own = self._location(identifier)
         if location is not None and self.absolute(location).rstrip("/") != own:
-            raise ValidationError(f"table {dotted(identifier)} of a hadoop catalog lives at {own}, not at {location}")
+            raise ValidationError(
+                f"table {dotted(identifier)}: a hadoop catalog determines the location of a table; expected {own}, got {location}"
+            )
         metadata = new_metadata(schema, partition_spec, sort_order, own, properties, self.environment)
         _check_hadoop_table(metadata)
         if newest_hadoop_location(self.file_io(own), own) is not None:
@@ -139,21 +143,23 @@ class HadoopCatalog(Catalog):
     def purge_table(self, identifier: str | Identifier) -> None:  # noqa: D102
         table = self.load_table(identifier)
         if table.properties.get("gc.enabled", "true").lower() == "false":
-            raise ValidationError(f"table {dotted(identifier)}: gc.enabled is false, so its files may not be deleted")
+            raise ValidationError(
+                f"table {dotted(identifier)}: cannot purge it, since table property gc.enabled is false; use drop_table()"
+            )
         self._drop(identifier, files_elsewhere(table))
 
     def rename_table(self, from_identifier: str | Identifier, to_identifier: str | Identifier) -> Table:  # noqa: D102
         raise FeatureUnsupportedError(
-            f"rename of {from_identifier!r} to {to_identifier!r}: tables of a hadoop catalog are directories, whose "
-            "metadata names them; create the new table and append the rows of the old"
+            f"cannot rename {from_identifier!r} to {to_identifier!r}: the metadata of a table in a hadoop catalog contains the "
+            "path of its directory; create the new table and append the rows of the old one"
         )
 
     def register_table(  # noqa: D102
         self, identifier: str | Identifier, metadata_location: str, overwrite: bool = False
     ) -> Table:
         raise FeatureUnsupportedError(
-            f"register {metadata_location} as {identifier!r} (overwrite={overwrite}): a hadoop catalog has only the "
-            "tables below its warehouse; StaticTable.from_metadata() reads any other"
+            f"cannot register {metadata_location} as {identifier!r} (overwrite={overwrite}): a hadoop catalog contains only the "
+            "tables below its warehouse; read other tables with StaticTable.from_metadata()"
         )
 
     def list_tables(self, namespace: str | Identifier) -> list[Identifier]:  # noqa: D102
@@ -161,29 +167,31 @@ class HadoopCatalog(Catalog):
         return sorted((*levels, child.name) for child in children(self._directory(levels)) if is_table(child))
 
     def check_location(self, table: Table) -> None:
-        """Refuse to change a table whose metadata names another place than the directory that it is in.
+        """Raise if the location in a table's metadata is not the table's directory.
 
         Raises:
-            ValidationError: The table's directory was moved or copied; its new files would go to the old place.
+            ValidationError: The table's directory was moved or copied, so that new files would go to the old location.
         """
         own = self._directory(to_identifier(table.name()))
         recorded = table.io.core.absolute(table.location())
         if not _is_same_directory(recorded, own):
             raise ValidationError(
-                f"table {dotted(table.name())}: its directory is {own}, but its metadata says {recorded}: it was moved or "
-                "copied, and its new files would go to the old place. It can be read; to change it, move it back, or "
-                "append its rows to a new table"
+                f"table {dotted(table.name())}: its directory was moved or copied: expected {recorded}, the location in its metadata, "
+                f"got {own}; the table can be read, but to change it move the directory back, or append the rows to a new table"
             )
 
     def commit_table(  # noqa: D102
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
         if any(isinstance(update, SetLocationUpdate) for update in updates):
-            raise ValidationError(f"table {dotted(table.name())}: a table of a hadoop catalog cannot be moved")
+            raise ValidationError(
+                f"table {dotted(table.name())}: the location of a table in a hadoop catalog cannot be moved; append the rows to a new "
+                "table"
+            )
         self.check_location(table)
         directory = self._directory(to_identifier(table.name()))
         try:
-            # Held open, the directory keeps its identity: a drop during the commit is seen, even if the table is created anew.
+            # An open descriptor identifies the directory: a drop during the commit is detected even if the table is created anew.
             with storage_errors(directory):
                 descriptor = os.open(directory, os.O_RDONLY)
         except MissingFileError as error:
@@ -201,16 +209,18 @@ class HadoopCatalog(Catalog):
         opened: tuple[Path, int],
     ) -> CommitTableResponse:
         location = self._newest(table.name())
-        # A table that was dropped and made anew has the same file names, so the handle's own metadata proves nothing.
+        # A table that was dropped and created anew has the same file names, so the handle's metadata may be of the old table.
         current = read_metadata(table.io, location)
         updated = updated_metadata(current, requirements, updates, location, self.environment)
         if updated is current:
             return CommitTableResponse(current, location)
-        check_swappable(dotted(table.name()), current, updated)
+        check_same_uuid(dotted(table.name()), current, updated)
         _check_hadoop_table(updated)
         version = hadoop_version(location)
         if version is None:
-            raise ValidationError(f"{location} is not a hadoop table's metadata file")
+            raise ValidationError(
+                f"table {dotted(table.name())}: cannot commit after {location}; expected a metadata file named v<N>.metadata.json"
+            )
         published = publish(table.io, updated, hadoop_location(current, version + 1))
         self._check_not_dropped(table, published, *opened)
         return CommitTableResponse(updated, published)
@@ -219,7 +229,10 @@ class HadoopCatalog(Catalog):
 
     def create_namespace(self, namespace: str | Identifier, properties: Properties = EMPTY_DICT) -> None:  # noqa: D102
         if properties:
-            raise FeatureUnsupportedError("namespaces of a hadoop catalog are directories and hold no properties")
+            raise FeatureUnsupportedError(
+                f"cannot create namespace {namespace!r} with properties {sorted(properties)}: a namespace of a hadoop catalog is a "
+                "directory and has no properties"
+            )
         levels = to_identifier(namespace)
         directory = self._directory(levels)
         if not levels:
@@ -239,7 +252,7 @@ class HadoopCatalog(Catalog):
         failures = [] if others else delete_leftovers(self.file_io(), directory)
         if failures:
             raise StorageError(
-                f"namespace {dotted(levels)} was not dropped: files of dropped tables could not be deleted; "
+                f"namespace {dotted(levels)}: cannot drop it, since files of dropped tables could not be deleted: "
                 f"{failures[0][0]}: {failures[0][1]}"
             )
         try:
@@ -248,9 +261,9 @@ class HadoopCatalog(Catalog):
         except StorageError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
-            held = ", ".join(sorted(others)[:5])
+            content = ", ".join(sorted(others)[:5])
             raise NamespaceNotEmptyError(
-                f"Namespace {dotted(levels)} is not empty: {directory} holds {held}"
+                f"Namespace {dotted(levels)} is not empty: {directory} contains {content}; drop its tables and namespaces first"
             ) from error
 
     def list_namespaces(self, namespace: str | Identifier = ()) -> list[Identifier]:  # noqa: D102
@@ -266,16 +279,19 @@ class HadoopCatalog(Catalog):
         self, namespace: str | Identifier, removals: set[str] | None = None, updates: Properties = EMPTY_DICT
     ) -> PropertiesUpdateSummary:
         raise FeatureUnsupportedError(
-            f"namespace {namespace!r} is a directory and holds no properties to set ({sorted(updates)}) "
-            f"or remove ({sorted(removals or set())})"
+            f"cannot set properties {sorted(updates)} or remove properties {sorted(removals if removals is not None else ())} of "
+            f"namespace {namespace!r}: a namespace of a hadoop catalog is a directory and has no properties"
         )
 
-    # ---- how
+    # ---- internals
 
     def _directory(self, levels: Identifier) -> Path:
         for level in levels:
             if "/" in level or "\0" in level or level in (".", "..") or level.startswith(LEFTOVER_PREFIX):
-                raise ValidationError(f"{level!r} cannot name a directory")
+                raise ValidationError(
+                    f"{level!r} cannot be a directory name; expected no slash, no null character, not . or .., and not the prefix "
+                    f"{LEFTOVER_PREFIX}"
+                )
         return self._root.joinpath(*levels)
 
     def _location(self, identifier: str | Identifier) -> str:
@@ -293,16 +309,16 @@ class HadoopCatalog(Catalog):
     def _no_table(self, identifier: str | Identifier) -> NoSuchTableError:
         own = self._location(identifier)
         return NoSuchTableError(
-            f"Table does not exist: {dotted(identifier)} in catalog {self.name!r}: no metadata below {own}"
+            f"Table does not exist: {dotted(identifier)} in catalog {self.name!r}; expected metadata below {own}"
         )
 
     def _check_no_namespace(self, identifier: str | Identifier, directory: Path) -> None:
-        """Refuse a table in the directory of a namespace with content, which a drop of the table would delete."""
+        """Raise if the directory is a namespace with content, which a drop of the table would delete."""
         own = (METADATA_DIRECTORY, DATA_DIRECTORY)
-        held = sorted(child.name for child in children(directory) if child.name not in own or is_table(child))
-        if held:
+        content = sorted(child.name for child in children(directory) if child.name not in own or is_table(child))
+        if content:
             raise ValidationError(
-                f"table {dotted(identifier)}: {directory} is the directory of a namespace, which holds {', '.join(held[:5])}; "
+                f"table {dotted(identifier)}: {directory} is the directory of a namespace, which contains {', '.join(content[:5])}; "
                 "choose another name for the table"
             )
 
@@ -319,16 +335,16 @@ class HadoopCatalog(Catalog):
         return Table(to_identifier(identifier), metadata, location, self.file_io(location), self)
 
     def _drop(self, identifier: str | Identifier, elsewhere: list[str]) -> None:
-        """Hide the table's directory, which is the drop, then delete what it holds and the table's files `elsewhere`."""
+        """Rename the table's directory to a hidden name, which drops the table, then delete its content and the files `elsewhere`."""
         directory = self._directory(to_identifier(identifier))
         if directory.is_symlink():
             raise ValidationError(
-                f"table {dotted(identifier)}: {directory} is a link to {os.path.realpath(directory)}; remove the link and the "
-                "directory behind it yourself"
+                f"table {dotted(identifier)}: cannot drop it, since {directory} is a link to {os.path.realpath(directory)}; delete the "
+                "link and its target yourself"
             )
         for below in tables_below(directory):
             raise ValidationError(
-                f"table {dotted(identifier)}: its directory holds another table, {below}; drop that table first"
+                f"table {dotted(identifier)}: its directory contains another table, {below}; drop that table first"
             )
         try:
             hide(directory, self.environment)
@@ -339,28 +355,31 @@ class HadoopCatalog(Catalog):
         warn_of_leftovers(dotted(identifier), failures)
 
     def _check_not_dropped(self, table: Table, published: str, directory: Path, descriptor: int) -> None:
-        """Take a version back that went to another directory than the one it was made from."""
+        """Delete a published version if the table's directory was replaced during the commit."""
         try:
             with storage_errors(directory):
                 if os.path.samestat(os.stat(directory), os.fstat(descriptor)):  # noqa: PTH116 - beside fstat
                     return
         except MissingFileError:
             pass
-        take_back(table.io, published, directory)
+        unpublish(table.io, published, directory)
         raise self._no_table(table.name())
 
 
 def _check_hadoop_table(metadata: TableMetadata) -> None:
     if PATH_PROPERTY in metadata.properties:
         raise ValidationError(
-            f"a table of a hadoop catalog keeps its metadata in its directory: remove {PATH_PROPERTY}"
+            f"table property {PATH_PROPERTY} cannot be set in a hadoop catalog, whose tables have their metadata in their directory; "
+            "remove it"
         )
 
 
 def _local_directory(warehouse: str) -> Path:
     parts = urlsplit(warehouse)
     if parts.scheme not in ("", "file") or parts.netloc not in ("", "localhost"):
-        raise FeatureUnsupportedError(f"hadoop catalog on {parts.scheme}://: only local directories for now")
+        raise FeatureUnsupportedError(
+            f"hadoop catalog at {warehouse}: {parts.scheme}:// is not supported; expected a local directory"
+        )
     path = Path(unquote(parts.path) if parts.scheme == "file" else warehouse)
     if not path.is_absolute():
         raise ValidationError(

@@ -1,4 +1,4 @@
-"""Directories of a hadoop catalog: listed, created and removed in one step, with errors of the package."""
+"""Directories of a hadoop catalog: listing, creating and removing them atomically, with icefloe's errors."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from icefloe.table.environment import Environment
 
 NEW_PREFIX = f"{LEFTOVER_PREFIX}new-"
-"""Begins the name of a table directory that has not got its own name yet."""
+"""Prefix of a new table directory before it is renamed to the table's name."""
 DROPPED_PREFIX = f"{LEFTOVER_PREFIX}dropped-"
-"""Begins the name of a dropped table's directory, for as long as its files are being deleted."""
+"""Prefix of a dropped table's directory until its files are deleted."""
 
 Failures = list[tuple[str, str]]
 
 
 @contextmanager
 def storage_errors(path: Path) -> Iterator[None]:
-    """Raise errors of the operating system about `path` as errors of the package, with the original as the cause."""
+    """Raise errors of the operating system about `path` as icefloe's errors, with the original as the cause."""
     try:
         yield
     except OSError as error:
@@ -42,7 +42,7 @@ def storage_errors(path: Path) -> Iterator[None]:
 
 
 def is_table(directory: Path) -> bool:
-    """Return whether a directory has table metadata; leftovers of killed writers and checksums are none."""
+    """Return whether a directory has table metadata; checksums and leftovers of killed writers do not count."""
     with storage_errors(directory):
         try:
             names = [path.name for path in (directory / METADATA_DIRECTORY).iterdir()]
@@ -58,7 +58,7 @@ def is_directory(path: Path) -> bool:
 
 
 def children(directory: Path) -> list[Path]:
-    """Return the directories in a directory, without hidden ones; none if there is no such directory."""
+    """Return the directories in a directory, without hidden ones; empty if it does not exist."""
     with storage_errors(directory):
         try:
             found = list(directory.iterdir())
@@ -68,7 +68,7 @@ def children(directory: Path) -> list[Path]:
 
 
 def tables_below(directory: Path) -> Iterator[Path]:
-    """Yield the tables in a directory and in the namespaces below it, without the targets of links."""
+    """Yield the tables in a directory and in the namespaces below it; links are not followed."""
     for child in children(directory):
         if child.is_symlink():
             continue
@@ -79,11 +79,11 @@ def tables_below(directory: Path) -> Iterator[Path]:
 
 
 def create_directory(directory: Path) -> None:
-    """Create a directory and those above it, each of them on disk when the call returns.
+    """Create a directory and its missing parents, and sync each to disk.
 
     Raises:
-        FileAlreadyExistsError: There is a file or a directory of that name.
-        StorageError: The operating system refused.
+        FileAlreadyExistsError: A file or directory of this name exists.
+        StorageError: The operating system reported an error.
     """
     with storage_errors(directory):
         above = [path for path in directory.parents if not path.exists()]
@@ -93,7 +93,7 @@ def create_directory(directory: Path) -> None:
 
 
 def sync_directory(directory: Path) -> None:
-    """Have the entries of a directory survive a power cut."""
+    """Sync the entries of a directory to disk."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -102,15 +102,15 @@ def sync_directory(directory: Path) -> None:
 
 
 def new_sibling(directory: Path, environment: Environment) -> Path:
-    """Return the path beside a directory under which it can be filled before it gets its name."""
+    """Return a path beside a directory, to be filled and then renamed to it."""
     return directory.parent / f"{NEW_PREFIX}{environment.new_uuid()}"
 
 
 def give_name(staged: Path, directory: Path) -> bool:
-    """Rename a directory in one step, unless there is a directory with something in it; return whether that was done.
+    """Rename `staged` to `directory` in one step, unless that is a directory with content; return whether it was renamed.
 
     Raises:
-        StorageError: The operating system refused.
+        StorageError: The operating system reported an error.
     """
     with storage_errors(directory):
         try:
@@ -124,36 +124,36 @@ def give_name(staged: Path, directory: Path) -> bool:
 
 
 def hide(directory: Path, environment: Environment) -> None:
-    """Rename a directory, in one step, to a name that is neither a table nor a namespace.
+    """Rename a directory in one step to a hidden name, which is neither a table nor a namespace.
 
     Raises:
-        MissingFileError: There is no such directory.
-        StorageError: The operating system refused; nothing has changed.
+        MissingFileError: The directory does not exist.
+        StorageError: The operating system reported an error; nothing has changed.
     """
     with storage_errors(directory):
         os.rename(directory, directory.parent / f"{DROPPED_PREFIX}{environment.new_uuid()}")  # noqa: PTH104 - its errors name both paths
 
 
 def delete_dropped(io: FileIO, parent: Path) -> Failures:
-    """Delete the hidden directories of dropped tables: of the last drop, and of drops that were killed.
+    """Delete the hidden directories of dropped tables, also of earlier drops that were killed.
 
-    Nothing is deleted before the rename that hid it is on disk: after a power cut the table would be back, without its files.
+    The rename is synced to disk first: after a power cut the table would otherwise reappear without its files.
 
     Returns:
-        What could not be deleted, with the reason.
+        The path and reason of each failed deletion.
     """
     try:
         sync_directory(parent)
     except OSError as error:
-        return [(str(parent), f"nothing was deleted, for the drop is not known to be on disk: {error.strerror}")]
+        return [(str(parent), f"nothing was deleted, since the drop could not be synced to disk: {error.strerror}")]
     return _delete_children(io, parent, DROPPED_PREFIX)
 
 
 def delete_leftovers(io: FileIO, parent: Path) -> Failures:
-    """Delete everything that killed writers and drops left in a directory that holds no tables and namespaces.
+    """Delete the leftovers of killed writers and drops in a directory without tables and namespaces.
 
     Returns:
-        What could not be deleted, with the reason.
+        The path and reason of each failed deletion.
     """
     return _delete_children(io, parent, LEFTOVER_PREFIX)
 
@@ -165,7 +165,7 @@ def _delete_children(io: FileIO, parent: Path, prefix: str) -> Failures:
         return [(str(parent), str(error.strerror))]
     failures: Failures = []
     for child in found:
-        # Without its metadata no engine takes the rest for a table.
+        # Metadata is deleted first: a directory without it is not a table to any engine.
         io.core.delete_directory(str(child / METADATA_DIRECTORY))
         failures += io.core.delete_directory(str(child))
     return failures

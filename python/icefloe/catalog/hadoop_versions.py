@@ -1,4 +1,4 @@
-"""Version files of a hadoop table, published under names that must be new."""
+"""Publishing version files of a hadoop table under names that must not exist yet."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 def create(io: FileIO, metadata: TableMetadata, directory: Path, environment: Environment) -> str:
     """Publish the first version of a table, and return its location.
 
-    It is written into a hidden directory that gets the table's name in one step: a writer that is killed leaves no directory
-    that looks like a namespace.
+    The version is written into a hidden directory, which is then renamed to the table's name in one step: a killed writer leaves no
+    directory that looks like a namespace.
 
     Raises:
         CommitFailedException: Another writer has created the table.
-        StorageError: Storage failed; there is no table.
+        StorageError: Storage failed; the table does not exist.
     """
     published = hadoop_candidates(metadata.location, 1)[0]
     staged = new_sibling(directory, environment)
@@ -49,44 +49,44 @@ def create(io: FileIO, metadata: TableMetadata, directory: Path, environment: En
         if give_name(staged, directory):
             return published
     except StorageError:
-        if _holds(io, published, data):
+        if _contains(io, published, data):
             return published
         raise
     finally:
         io.core.delete_directory(str(staged))
-    # Another writer is about to create the table, or was killed while it did.
+    # Another writer is creating the table, or was killed while creating it.
     return publish(io, metadata, published)
 
 
 def publish(io: FileIO, metadata: TableMetadata, location: str) -> str:
-    """Publish a version that must not exist yet, then the hint; return its location.
+    """Publish a version that must not exist yet, then write the hint; return the version's location.
 
-    A reply may be lost after the write took effect, and a client's own retry then meets its own file; so what is there is
-    compared before it is called somebody else's.
+    If a reply is lost after the write took effect, a retry finds its own file. So an existing file is compared with the data before it
+    counts as another writer's.
 
     Raises:
         CommitFailedException: Another writer has published that version.
-        CommitStateUnknownException: Storage does not say what is there now.
-        StorageError: Storage failed, and the version is not there.
+        CommitStateUnknownException: The write failed, and the file cannot be read to find out whether it took effect.
+        StorageError: Storage failed, and the version does not exist.
     """
     data = metadata_bytes(metadata, location)
     try:
         io.core.publish(location, data)
     except StorageError as error:
-        if not _holds(io, location, data):
+        if not _contains(io, location, data):
             if isinstance(error, FileAlreadyExistsError):
                 raise CommitFailedException(
-                    f"{location} exists: another commit was first; refresh and retry"
+                    f"{location} already exists: another commit was first; refresh and retry"
                 ) from error
             raise
     _write_hint(io, metadata.location, location)
     return location
 
 
-def take_back(io: FileIO, published: str, directory: Path) -> None:
+def unpublish(io: FileIO, published: str, directory: Path) -> None:
     """Delete a version that was published into the directory of a table that had just been dropped.
 
-    If nobody has created another table there, the directories that the write created go as well.
+    The directories that the write created are deleted as well, unless they contain another table.
     """
     io.core.delete_many([published])
     if newest_hadoop_location(io, str(directory)) is None:
@@ -97,24 +97,24 @@ def take_back(io: FileIO, published: str, directory: Path) -> None:
 
 
 def _write_hint(io: FileIO, table_location: str, location: str) -> None:
-    """Point readers near the newest version. They probe further by themselves, so a lost hint costs time only."""
+    """Write the version hint. Readers probe for newer versions, so a missing hint costs time only."""
     version = hadoop_version(location)
     directory = f"{table_location.rstrip('/')}/{METADATA_DIRECTORY}"
     try:
         io.core.write(f"{directory}/{VERSION_HINT}", str(version).encode("ascii"), overwrite=True)
-        # A checksum that another writer left no longer fits, and would make that writer refuse the hint.
+        # A checksum file of another writer does not match any more, and would make that writer reject the hint.
         io.core.delete_many([f"{directory}/.{VERSION_HINT}.crc"])
     except StorageError:
         return
 
 
-def _holds(io: FileIO, location: str, data: bytes) -> bool:
+def _contains(io: FileIO, location: str, data: bytes) -> bool:
     try:
         return io.core.read(location) == data
     except MissingFileError:
         return False
     except StorageError as error:
         raise CommitStateUnknownException(
-            f"{location}: storage did not say whether the commit was published, nor what is there now; nothing was cleaned "
-            f"up. Refresh the table and look before trying again: {error}"
+            f"{location}: unknown whether the commit took effect: storage reported an error, and reading the file failed; "
+            f"nothing was cleaned up. Refresh the table and check for the change before you repeat it: {error}"
         ) from error

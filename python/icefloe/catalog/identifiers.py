@@ -13,13 +13,13 @@ SEPARATOR = "."
 
 
 def to_identifier(identifier: str | Identifier) -> Identifier:
-    """Return the levels of a name, split at dots when it is text.
+    """Return the levels of a name; text is split at dots.
 
     Args:
         identifier: Dotted text or a tuple of levels.
 
     Raises:
-        InvalidIdentifierError: A level is empty, holds spaces alone, or is not text.
+        InvalidIdentifierError: A level is empty, contains only whitespace, or is not text.
 
     Example:
         >>> to_identifier("db.events")
@@ -31,7 +31,8 @@ def to_identifier(identifier: str | Identifier) -> Identifier:
         levels = tuple(identifier)
     if not all(isinstance(level, str) and level.strip() != "" for level in levels):
         raise InvalidIdentifierError(
-            f"{identifier!r} contains an empty segment or a segment with only whitespace; every level needs text"
+            f"{identifier!r} contains an empty segment or a segment with only whitespace; expected text in every "
+            "level, such as 'db.events' or ('db', 'events')"
         )
     return levels
 
@@ -40,7 +41,7 @@ def split_table_identifier(identifier: str | Identifier) -> tuple[Identifier, st
     """Return the namespace and the table name of a table identifier.
 
     Raises:
-        NoSuchTableError: The identifier has no namespace, so no table can be behind it.
+        NoSuchTableError: The identifier has no namespace.
 
     Example:
         >>> split_table_identifier("db.events")
@@ -48,10 +49,10 @@ def split_table_identifier(identifier: str | Identifier) -> tuple[Identifier, st
     """
     levels = to_identifier(identifier)
     if len(levels) < 2:
-        raise NoSuchTableError(f"{identifier!r} names no table: write it as 'namespace.table'")
+        raise NoSuchTableError(f"{identifier!r} is not the name of a table; expected 'namespace.table'")
     return levels[:-1], levels[-1]
 
 
 def dotted(identifier: str | Identifier) -> str:
-    """Return a name as dotted text, as messages and SQL catalogs write it."""
+    """Return a name as dotted text, the form of error messages and SQL catalogs."""
     return SEPARATOR.join(to_identifier(identifier))

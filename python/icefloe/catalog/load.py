@@ -1,7 +1,4 @@
-"""`load_catalog`: from a name and properties, from configuration files and from the environment, to a catalog.
-
-Nothing is read before `load_catalog` is called.
-"""
+"""`load_catalog`: creating a catalog from properties, configuration files and environment variables."""
 
 from __future__ import annotations
 
@@ -29,20 +26,20 @@ PLANNED = ("rest", "hive", "glue", "dynamodb", "bigquery")
 
 
 def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
-    """Return the catalog that a name and properties describe.
+    """Return the catalog of a name, with given and configured properties.
 
-    Properties given here win over the environment (`ICEFLOE_CATALOG__<NAME>__<KEY>`, `PYICEBERG_CATALOG__<NAME>__<KEY>`),
-    which wins over `.icefloe.yaml` and `.pyiceberg.yaml` (in the working directory, the home directory, or the directory
-    that `ICEFLOE_HOME` or `PYICEBERG_HOME` names).
+    Given properties override environment variables (`ICEFLOE_CATALOG__<NAME>__<KEY>`, `PYICEBERG_CATALOG__<NAME>__<KEY>`),
+    which override `.icefloe.yaml` and `.pyiceberg.yaml` (in the working directory, the home directory, or the directory
+    in `ICEFLOE_HOME` or `PYICEBERG_HOME`).
 
     Args:
         name: The catalog's name; `default` when None.
-        **properties: `type` (`sql`, `hadoop`, `memory`), and what that type needs. Values of None are ignored. Keys
-            that are no Python names are passed as `**{"s3.endpoint": ...}`.
+        **properties: `type` (`sql`, `hadoop`, `memory`), and the properties of that type. Values of None are ignored. Keys
+            that are not Python identifiers are passed as `**{"s3.endpoint": ...}`.
 
     Raises:
-        ValidationError: The type or a property is unknown, or one that the type needs is missing.
-        NotImplementedError: The type is known to Iceberg and not available here.
+        ValidationError: The type or a property is unknown, or a required property is missing.
+        NotImplementedError: The type is not supported yet.
 
     Example:
         >>> catalog = load_catalog("scratch", type="memory")
@@ -54,26 +51,28 @@ def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
     given = {key: str(value) for key, value in properties.items() if value is not None}
     merged = {**catalog_properties(own_name), **given}
     kind = _type(own_name, merged)
-    known = PROPERTIES[kind]
-    unknown = sorted(key for key in merged if key not in known and not key.startswith(STORAGE_PREFIXES))
+    allowed = PROPERTIES[kind]
+    unknown = sorted(key for key in merged if key not in allowed and not key.startswith(STORAGE_PREFIXES))
     if unknown:
         raise ValidationError(
-            f"catalog {own_name!r} of type {kind!r} has no property {', '.join(map(repr, unknown))}; it has "
-            f"{', '.join(sorted(known))} and storage properties ({', '.join(STORAGE_PREFIXES)})"
+            f"catalog {own_name!r} of type {kind!r}: unknown property {', '.join(map(repr, unknown))}; expected "
+            f"{', '.join(sorted(allowed))} or storage properties ({', '.join(STORAGE_PREFIXES)})"
         )
     return _constructors()[kind](own_name, merged)
 
 
 def _type(name: str, properties: dict[str, str]) -> str:
-    """Take `type` out of the properties, or tell it from the `uri`."""
+    """Remove `type` from the properties and return it, or the type that `uri` implies."""
     given = properties.pop("type", None)
     if given is None:
         return _inferred_type(name, properties)
     kind = ALIASES.get(given.lower(), given.lower())
     if kind in PLANNED:
-        raise NotImplementedError(f"catalog {name!r}: type {given!r} is not available yet; use sql, hadoop or memory")
+        raise NotImplementedError(
+            f"catalog {name!r}: type {given!r} is not supported yet; expected sql, hadoop or memory"
+        )
     if kind not in PROPERTIES:
-        raise ValidationError(f"catalog {name!r}: unknown type {given!r}; use sql, hadoop or memory")
+        raise ValidationError(f"catalog {name!r}: unknown type {given!r}; expected sql, hadoop or memory")
     return kind
 
 
@@ -81,27 +80,27 @@ def _inferred_type(name: str, properties: dict[str, str]) -> str:
     scheme = properties.get("uri", "").split(":", 1)[0].lower()
     if scheme in ("http", "https", "thrift"):
         raise NotImplementedError(
-            f"catalog {name!r}: catalogs at {scheme}:// are not available yet; use sql, hadoop or memory"
+            f"catalog {name!r}: a catalog at {scheme}:// is not supported yet; expected type sql, hadoop or memory"
         )
     if scheme.split("+", 1)[0] in ("sqlite", "postgresql", "postgres", "mysql"):
         return "sql"
     if not properties:
         raise ValidationError(
-            f"nothing is known of catalog {name!r}: pass its properties, or describe it in .icefloe.yaml under 'catalog:'"
+            f"catalog {name!r} is not configured: pass its properties to load_catalog(), or add it to .icefloe.yaml"
         )
-    raise ValidationError(f"catalog {name!r} needs a property 'type': sql, hadoop or memory")
+    raise ValidationError(f"catalog {name!r}: property 'type' is missing; expected sql, hadoop or memory")
 
 
 def load_sql(name: str, conf: Properties) -> Catalog:
-    """Return a catalog in a database, from properties alone: no configuration file and no environment variable is read.
+    """Return a SQL catalog; no configuration file and no environment variable is read.
 
     Args:
         name: The catalog's name.
-        conf: Properties of the catalog, `uri` and `warehouse` among them.
+        conf: Properties of the catalog, such as `uri` and `warehouse`.
 
     Raises:
-        ImportError: SQLAlchemy, an extra, is not installed.
-        ValidationError: A property is missing or has no meaning.
+        ImportError: SQLAlchemy is not installed.
+        ValidationError: A property is missing or invalid.
     """
     try:
         from icefloe.catalog.sql import SqlCatalog
@@ -114,7 +113,7 @@ def load_sql(name: str, conf: Properties) -> Catalog:
 
 
 def load_in_memory(name: str, conf: Properties) -> Catalog:
-    """Return a catalog in this process's memory, from properties alone; `warehouse` may be among them.
+    """Return a catalog in this process's memory; `conf` may contain `warehouse`.
 
     >>> load_in_memory("scratch", {}).list_namespaces()
     []

@@ -1,4 +1,4 @@
-"""A catalog in this process's memory, over a warehouse on storage."""
+"""A catalog in this process's memory, with a warehouse on storage."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 class InMemoryCatalog(PointerCatalog):
-    """Tables that are forgotten when the process ends; for tests and experiments.
+    """A catalog that ends with the process; for tests and experiments.
 
     Args:
         name: The catalog's name.
-        warehouse: Where new tables go. A private temporary directory, removed with the catalog, when None.
-        **kwargs: Further properties, as of any catalog.
+        warehouse: The directory of new tables; None creates a temporary directory that is deleted with the catalog.
+        **kwargs: Properties of the storage.
 
     Example:
         >>> import pyarrow as pa
@@ -54,14 +54,14 @@ class InMemoryCatalog(PointerCatalog):
         self._namespaces: dict[Identifier, dict[str, str]] = {}
 
     def close(self) -> None:
-        """Forget everything and remove the private warehouse."""
+        """Remove all tables and namespaces, and delete a temporary warehouse."""
         with self._lock:
             self._tables.clear()
             self._namespaces.clear()
         self._remove_warehouse()
 
     def list_tables(self, namespace: str | Identifier) -> list[Identifier]:  # noqa: D102 - described by the interface
-        levels = self._existing(namespace)
+        levels = self._existing_namespace(namespace)
         with self._lock:
             return sorted((*own, name) for own, name in self._tables if own == levels)
 
@@ -77,19 +77,19 @@ class InMemoryCatalog(PointerCatalog):
     def drop_namespace(self, namespace: str | Identifier) -> None:  # noqa: D102
         levels = to_identifier(namespace)
         with self._lock:
-            self._check_known(levels)
+            self._check_exists(levels)
             if any(own == levels for own, _ in self._tables) or any(
                 other != levels and other[: len(levels)] == levels for other in self._namespaces
             ):
                 raise NamespaceNotEmptyError(
-                    f"Namespace {dotted(levels)} is not empty: it holds tables or namespaces; drop them first"
+                    f"Namespace {dotted(levels)} is not empty: it contains tables or namespaces; drop them first"
                 )
             del self._namespaces[levels]
 
     def list_namespaces(self, namespace: str | Identifier = ()) -> list[Identifier]:  # noqa: D102
         above = to_identifier(namespace)
         if above:
-            self._existing(above)
+            self._existing_namespace(above)
         depth = len(above) + 1
         with self._lock:
             return sorted(
@@ -97,31 +97,31 @@ class InMemoryCatalog(PointerCatalog):
             )
 
     def load_namespace_properties(self, namespace: str | Identifier) -> Properties:  # noqa: D102
-        levels = self._existing(namespace)
+        levels = self._existing_namespace(namespace)
         with self._lock:
             return dict(self._namespaces.get(levels, {}))
 
     def update_namespace_properties(  # noqa: D102
         self, namespace: str | Identifier, removals: set[str] | None = None, updates: Properties = EMPTY_DICT
     ) -> PropertiesUpdateSummary:
-        gone = removals if removals is not None else set()
-        check_property_changes(gone, updates)
+        removals = removals if removals is not None else set()
+        check_property_changes(removals, updates)
         levels = to_identifier(namespace)
         with self._lock:
-            self._check_known(levels)
+            self._check_exists(levels)
             properties = self._namespaces.setdefault(levels, {})
-            removed = sorted(key for key in gone if properties.pop(key, None) is not None)
+            removed = sorted(key for key in removals if properties.pop(key, None) is not None)
             properties.update(updates)
-        return PropertiesUpdateSummary(removed, sorted(updates), sorted(gone - set(removed)))
+        return PropertiesUpdateSummary(removed, sorted(updates), sorted(removals - set(removed)))
 
-    def _existing(self, namespace: str | Identifier) -> Identifier:
+    def _existing_namespace(self, namespace: str | Identifier) -> Identifier:
         levels = to_identifier(namespace)
         with self._lock:
-            self._check_known(levels)
+            self._check_exists(levels)
         return levels
 
-    def _check_known(self, levels: Identifier) -> None:
-        """Refuse a namespace that does not exist; the caller holds the lock."""
+    def _check_exists(self, levels: Identifier) -> None:
+        """Raise if a namespace does not exist; the caller holds the lock."""
         if not levels or not any(other[: len(levels)] == levels for other in self._namespaces):
             raise NoSuchNamespaceError(
                 f"Namespace does not exist: {dotted(levels)} in catalog {self.name!r}; create it with create_namespace()"
@@ -133,7 +133,7 @@ class InMemoryCatalog(PointerCatalog):
 
     def _insert(self, namespace: Identifier, name: str, location: str) -> None:
         with self._lock:
-            self._check_known(namespace)
+            self._check_exists(namespace)
             if (namespace, name) in self._tables:
                 raise TableAlreadyExistsError(
                     f"Table {dotted((*namespace, name))} already exists in catalog {self.name!r}"
@@ -153,18 +153,20 @@ class InMemoryCatalog(PointerCatalog):
             current = self._tables.get((namespace, name))
             if current is None:
                 raise NoSuchTableError(
-                    f"Table does not exist: {dotted((*namespace, name))} in catalog {self.name!r}; list_tables() shows those it has"
+                    f"Table does not exist: {dotted((*namespace, name))} in catalog {self.name!r}; list_tables() returns its tables"
                 )
             if location is not None and current != location:
-                raise CommitFailedException(f"table {dotted((*namespace, name))}: another commit was first; try again")
+                raise CommitFailedException(
+                    f"table {dotted((*namespace, name))}: another commit was first; repeat the operation"
+                )
             del self._tables[(namespace, name)]
 
     def _rename(self, old: tuple[Identifier, str], new: tuple[Identifier, str]) -> None:
         with self._lock:
-            self._check_known(new[0])
+            self._check_exists(new[0])
             if old not in self._tables:
                 raise NoSuchTableError(
-                    f"Table does not exist: {dotted((*old[0], old[1]))} in catalog {self.name!r}; list_tables() shows those it has"
+                    f"Table does not exist: {dotted((*old[0], old[1]))} in catalog {self.name!r}; list_tables() returns its tables"
                 )
             if new in self._tables:
                 raise TableAlreadyExistsError(
@@ -174,6 +176,6 @@ class InMemoryCatalog(PointerCatalog):
 
 
 def _remove_directory(directory: str | None, owner: int) -> None:
-    """Remove a private warehouse, unless this is a forked child that inherited the catalog."""
+    """Delete a temporary warehouse, unless this is a forked child that inherited the catalog."""
     if directory is not None and os.getpid() == owner:
         shutil.rmtree(directory, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""A catalog that does nothing, for code that needs one and has none."""
+"""A catalog without operations, for code that requires a catalog and does not use it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class NoopCatalog(Catalog):
 
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise NotImplementedError(
-            f"catalog {self.name!r} does nothing ({len(args) + len(kwargs)} arguments): load a real one"
+            f"catalog {self.name!r} is a NoopCatalog, which supports no operation; use a catalog from load_catalog()"
         )
 
     create_table = load_table = drop_table = purge_table = rename_table = register_table = _refuse

@@ -1,4 +1,4 @@
-"""Changes of a catalog whose outcome the store did not report, and how the outcome is found."""
+"""Finding the outcome of a catalog change that the catalog's store did not report."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-def cannot_say() -> bool | None:
-    """Answer for a store that keeps no record of its transactions."""
+def no_record() -> bool | None:
+    """Return None: the store has no record of the outcome of its changes."""
     return None
 
 
@@ -25,71 +25,74 @@ class OutcomeUnknownError(Exception):
     """A store did not report whether it made a change; internal to catalogs.
 
     Args:
-        reason: What the store, or the way to it, reported instead.
-        result: What the change returns if it took effect.
-        ask: Asks the store: True if the change took effect, False if it never will, None if the store cannot say.
+        reason: The error that was reported instead.
+        result: The result of the change if it took effect.
+        recorded_outcome: Queries the store's record: True if the change took effect, False if it never will, None if the store has
+            no record.
     """
 
-    def __init__(self, reason: str, result: Any = None, ask: Callable[[], bool | None] = cannot_say) -> None:
+    def __init__(
+        self, reason: str, result: Any = None, recorded_outcome: Callable[[], bool | None] = no_record
+    ) -> None:
         super().__init__(reason)
         self.result = result
-        self.ask = ask
+        self.recorded_outcome = recorded_outcome
 
 
-def settled(  # noqa: PLR0913 - each names one part of the question
+def run_change(  # noqa: PLR0913 - each is one part of the change or of the search for its outcome
     subject: str,
     change: Callable[[], Result],
     *,
-    seen: Callable[[], bool],
-    refused: type[IcebergError],
+    is_visible: Callable[[], bool],
+    rejected: type[IcebergError],
     properties: Properties,
     environment: Environment,
 ) -> Result:
-    """Make a change and return its result; find the outcome where the store does not report it.
+    """Run a change and return its result; find its outcome if the store does not report it.
 
-    The store's own record of the change decides. Without one, a change that is seen in place took effect, and a change
-    that is not seen is unknown: its message may still be on the way to the store.
+    The store's record of the change decides. Without a record, a change that is visible took effect, and the outcome of a change
+    that is not visible is unknown: its request may still be on the way to the store.
 
     Args:
-        subject: What changes, for messages.
-        change: Makes the change; raises OutcomeUnknownError where the store did not report the outcome.
-        seen: Returns whether the change is in place now.
-        refused: Raised when the change definitely did not take effect.
-        properties: `commit.status-check.*` says how often and how long the store is asked.
+        subject: The change, for error messages.
+        change: Makes the change; raises OutcomeUnknownError if the store does not report the outcome.
+        is_visible: Returns whether the effect of the change can be read back.
+        rejected: Raised if the change definitely did not take effect.
+        properties: Table properties; `commit.status-check.*` limits the search for the outcome.
         environment: Clock and sleep.
 
     Raises:
         CommitStateUnknownException: The outcome could not be found.
     """
-    # A property that is no number is refused before the change, when nothing has to be cleaned up.
+    # An invalid property is an error before the change, when there is nothing to clean up.
     policy = RetryPolicy.of_status_checks(properties)
     try:
         return change()
     except OutcomeUnknownError as error:
         cause = error.__cause__ if error.__cause__ is not None else error
-        took_effect = _find(error, seen, policy, environment)
+        took_effect = _find(error, is_visible, policy, environment)
         if took_effect is None:
             raise CommitStateUnknownException(
-                f"{subject}: the catalog did not report whether the change took effect; nothing was cleaned up. Refresh "
-                f"and look before trying again: {error}"
+                f"{subject}: unknown whether the change took effect, since the catalog did not report it; nothing was cleaned up. "
+                f"Refresh and check for the change before you repeat it: {error}"
             ) from cause
         if not took_effect:
-            raise refused(f"{subject}: the change did not take effect, nothing has changed: {error}") from cause
+            raise rejected(f"{subject}: the change did not take effect, nothing has changed: {error}") from cause
         result: Result = error.result
         return result
 
 
 def _find(
-    error: OutcomeUnknownError, seen: Callable[[], bool], policy: RetryPolicy, environment: Environment
+    error: OutcomeUnknownError, is_visible: Callable[[], bool], policy: RetryPolicy, environment: Environment
 ) -> bool | None:
     for _ in policy.attempts(environment):
         try:
-            answer = error.ask()
-            if answer is not None:
-                return answer
-            if seen():
+            outcome = error.recorded_outcome()
+            if outcome is not None:
+                return outcome
+            if is_visible():
                 return True
-        # Whatever fails here, the outcome stays unknown: any other error would read like a failure of the change.
+        # After an error the outcome is still unknown; raising it would look like a failure of the change.
         except Exception:  # noqa: BLE001, PERF203, S112
             continue
     return None

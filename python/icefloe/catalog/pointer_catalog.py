@@ -1,6 +1,6 @@
-"""A catalog that keeps one metadata location per table and swaps it: what SQL and in-memory catalogs share.
+"""A catalog that stores one metadata location for each table: the common part of SQL and in-memory catalogs.
 
-The metadata file is written first, under a name of its own; only the swap of the pointer is the commit.
+The metadata file is written first, under a unique name. The swap of the location is the commit.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from abc import abstractmethod
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from icefloe.catalog.apply_commit import check_swappable, new_metadata, updated_metadata
+from icefloe.catalog.apply_commit import check_same_uuid, new_metadata, updated_metadata
 from icefloe.catalog.catalog import Catalog, new_table_location
 from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
-from icefloe.catalog.outcome import settled
+from icefloe.catalog.outcome import run_change
 from icefloe.catalog.purge import delete_table_files
 from icefloe.exceptions import (
     CommitFailedException,
@@ -47,15 +47,15 @@ DELETE_AFTER_COMMIT = "write.metadata.delete-after-commit.enabled"
 
 
 class PointerCatalog(Catalog):
-    """Tables as pointers. Subclasses store them; everything else is here."""
+    """A catalog whose subclasses only store, swap and remove the metadata locations of tables."""
 
     environment: Environment = SYSTEM
 
-    # ---- what a store must do; each change raises OutcomeUnknownError where the store does not report the outcome
+    # ---- the store of a subclass; a change raises OutcomeUnknownError if the store does not report its outcome
 
     @abstractmethod
     def _pointer(self, namespace: Identifier, name: str) -> str | None:
-        """Return a table's metadata location, None when there is no such table."""
+        """Return a table's metadata location, or None if the table does not exist."""
 
     @abstractmethod
     def _insert(self, namespace: Identifier, name: str, location: str) -> None:
@@ -114,36 +114,38 @@ class PointerCatalog(Catalog):
 
     def drop_table(self, identifier: str | Identifier) -> None:  # noqa: D102
         namespace, name = split_table_identifier(identifier)
-        self._settled(
+        self._run(
             f"table {dotted(identifier)}: removal",
             lambda: self._remove(namespace, name),
-            seen=lambda: self._pointer(namespace, name) is None,
+            is_visible=lambda: self._pointer(namespace, name) is None,
         )
 
     def purge_table(self, identifier: str | Identifier) -> None:  # noqa: D102
         namespace, name = split_table_identifier(identifier)
         table = self.load_table(identifier)
         if table.properties.get("gc.enabled", "true").lower() == "false":
-            raise ValidationError(f"table {dotted(identifier)}: gc.enabled is false, so its files may not be deleted")
-        # Only the very table that was loaded is removed. A name that is gone is no proof of that: another client may
-        # have renamed the table, whose files are then in use.
-        self._settled(
+            raise ValidationError(
+                f"table {dotted(identifier)}: cannot purge it, since table property gc.enabled is false; use drop_table()"
+            )
+        # Only the table that was loaded is removed. An absent name does not prove that: another client may have renamed the
+        # table, whose files are in use then.
+        self._run(
             f"table {dotted(identifier)}: removal",
             lambda: self._remove(namespace, name, table.metadata_location),
-            seen=lambda: False,
+            is_visible=lambda: False,
             properties=table.properties,
         )
         delete_table_files(table)
 
     def rename_table(self, from_identifier: str | Identifier, to_identifier: str | Identifier) -> Table:  # noqa: D102
         old, new = split_table_identifier(from_identifier), self._new_name(to_identifier)
-        # Read first: an error after the rename would read like a failure of it.
+        # Metadata is read first: an error after the rename would look like a failure of the rename.
         location = self._existing_pointer(*old)
         metadata = self._read(location)
-        self._settled(
+        self._run(
             f"table {dotted(from_identifier)}: rename to {dotted(to_identifier)}",
             lambda: self._rename(old, new),
-            seen=lambda: self._pointer(*old) is None and self._pointer(*new) is not None,
+            is_visible=lambda: self._pointer(*old) is None and self._pointer(*new) is not None,
             properties=metadata.properties,
         )
         return self._table(*new, metadata, location)
@@ -172,7 +174,7 @@ class PointerCatalog(Catalog):
         updated = updated_metadata(current, requirements, updates, location, self.environment)
         if updated is current:
             return CommitTableResponse(current, location)
-        check_swappable(dotted(table.name()), current, updated)
+        check_same_uuid(dotted(table.name()), current, updated)
         new_location = self._write(updated, location)
         try:
             self._swap_checked((namespace, name), location, new_location, updated)
@@ -184,7 +186,7 @@ class PointerCatalog(Catalog):
         self._delete_dropped_log_files(current, updated)
         return CommitTableResponse(updated, new_location)
 
-    # ---- how
+    # ---- internals
 
     def _table(self, namespace: Identifier, name: str, metadata: TableMetadata, location: str) -> Table:
         return Table((*namespace, name), metadata, self.absolute(location), self.file_io(location), self)
@@ -201,7 +203,7 @@ class PointerCatalog(Catalog):
         location = self._pointer(namespace, name)
         if location is None:
             raise NoSuchTableError(
-                f"Table does not exist: {dotted((*namespace, name))} in catalog {self.name!r}; list_tables() shows those it has"
+                f"Table does not exist: {dotted((*namespace, name))} in catalog {self.name!r}; list_tables() returns its tables"
             )
         return location
 
@@ -218,52 +220,59 @@ class PointerCatalog(Catalog):
             raise TableAlreadyExistsError(f"Table {dotted(identifier)} already exists in catalog {self.name!r}")
         return namespace, name
 
-    def _settled(
+    def _run(
         self,
         subject: str,
         change: Callable[[], Result],
         *,
-        seen: Callable[[], bool],
-        refused: type[IcebergError] = StorageError,
+        is_visible: Callable[[], bool],
+        rejected: type[IcebergError] = StorageError,
         properties: Properties = EMPTY_DICT,
     ) -> Result:
-        """Make a change; find its outcome where the store does not report it."""
-        return settled(subject, change, seen=seen, refused=refused, properties=properties, environment=self.environment)
+        """Run a change and return its result; find its outcome if the store does not report it."""
+        return run_change(
+            subject,
+            change,
+            is_visible=is_visible,
+            rejected=rejected,
+            properties=properties,
+            environment=self.environment,
+        )
 
     def _insert_checked(self, table: tuple[Identifier, str], location: str, metadata: TableMetadata) -> None:
-        self._settled(
+        self._run(
             f"table {dotted((*table[0], table[1]))}: creation at {location}",
             lambda: self._insert(*table, location),
-            seen=lambda: self._holds(table, location),
+            is_visible=lambda: self._is_committed(table, location),
             properties=metadata.properties,
         )
 
     def _swap_checked(self, table: tuple[Identifier, str], old: str, new: str, metadata: TableMetadata) -> None:
-        self._settled(
+        self._run(
             f"table {dotted((*table[0], table[1]))}: commit of {new}",
             lambda: self._swap(*table, old, new),
-            seen=lambda: self._holds(table, new),
-            refused=CommitFailedException,
+            is_visible=lambda: self._is_committed(table, new),
+            rejected=CommitFailedException,
             properties=metadata.properties,
         )
 
-    def _holds(self, table: tuple[Identifier, str], location: str) -> bool:
-        """Return whether a location is current, or was: later commits list it in their metadata log."""
+    def _is_committed(self, table: tuple[Identifier, str], location: str) -> bool:
+        """Return whether a location is or was current: later commits list it in their metadata log."""
         current = self._pointer(*table)
         if current is None or current == location:
             return current is not None
         return any(entry.metadata_file == location for entry in self._read(current).metadata_log)
 
     def _discard(self, location: str) -> None:
-        """Delete a metadata file that never became current; leaving it behind harms nobody."""
+        """Delete a metadata file that never became current. Deletion is best effort."""
         with suppress(IcebergError):
             self.file_io(location).core.delete_many([location])
 
     def _delete_dropped_log_files(self, before: TableMetadata, after: TableMetadata) -> None:
         if after.properties.get(DELETE_AFTER_COMMIT, "false").lower() != "true":
             return
-        kept = {entry.metadata_file for entry in after.metadata_log}
-        dropped = [entry.metadata_file for entry in before.metadata_log if entry.metadata_file not in kept]
-        # The commit has succeeded already: an error here would read like a failure, and have its files deleted.
+        logged = {entry.metadata_file for entry in after.metadata_log}
+        dropped = [entry.metadata_file for entry in before.metadata_log if entry.metadata_file not in logged]
+        # Deletion is best effort: the commit has already succeeded.
         with suppress(IcebergError):
             self.file_io(after.location).core.delete_many(dropped)

@@ -1,6 +1,6 @@
-"""Deleting every file of a table that has been dropped.
+"""Deleting the files of a dropped table.
 
-The table is gone by then, so nothing here raises: what cannot be deleted stays behind, and a warning names it.
+The drop has already succeeded, so failures to read or delete a file are not errors but a warning.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 Failures = list[tuple[str, str]]
 
-# Files that a warning names in its text; all are in its `files`.
-_NAMED = 3
+# The number of files in a warning's text; its attribute `files` has all.
+_LISTED_FILES = 3
 
 
 def delete_table_files(table: Table) -> None:
-    """Delete the data, delete, manifest, list and metadata files of every snapshot, and what killed writers left beside them.
+    """Delete the data, delete, manifest, list and metadata files of every snapshot, and the leftovers of killed writers.
 
-    Only files below the table's own locations go: what a table merely refers to (added files, say) stays. A
-    LeftoverFilesWarning names what could not be read or deleted.
+    Only files below the table's own locations are deleted, not files elsewhere that it refers to, such as added files. A
+    LeftoverFilesWarning lists the files that could not be read or deleted.
     """
     roots = _roots(table)
     manifests, failures = _manifests(table)
@@ -44,7 +44,7 @@ def delete_table_files(table: Table) -> None:
 
 
 def files_elsewhere(table: Table) -> list[str]:
-    """Return the table's data and delete files that are below its `write.data.path` and not below its location."""
+    """Return the table's data and delete files below its `write.data.path` but not below its location."""
     path = table.properties.get("write.data.path")
     own = table.location().rstrip("/") + "/"
     if path is None or f"{path.rstrip('/')}/".startswith(own):
@@ -59,12 +59,14 @@ def delete_files_elsewhere(io: FileIO, files: list[str]) -> Failures:
 
 
 def warn_of_leftovers(name: str, failures: Failures) -> None:
-    """Warn of the files of a dropped table that could not be deleted, if there are any."""
+    """Issue a LeftoverFilesWarning if files of a dropped table could not be deleted."""
     if not failures:
         return
-    named = "; ".join(f"{location}: {reason.removeprefix(f'{location}: ')}" for location, reason in failures[:_NAMED])
-    more = f"; and {len(failures) - _NAMED} more" if len(failures) > _NAMED else ""
-    message = f"table {name} is dropped, but not all of its files could be deleted: {named}{more}"
+    listed = "; ".join(
+        f"{location}: {reason.removeprefix(f'{location}: ')}" for location, reason in failures[:_LISTED_FILES]
+    )
+    more = f"; and {len(failures) - _LISTED_FILES} more" if len(failures) > _LISTED_FILES else ""
+    message = f"table {name} is dropped, but not all of its files could be deleted: {listed}{more}"
     warnings.warn(LeftoverFilesWarning(message, tuple(failures)), stacklevel=4)
 
 
@@ -85,7 +87,7 @@ def _delete(io: FileIO, paths: list[str]) -> Failures:
 
 
 def _delete_leftovers(table: Table) -> Failures:
-    """Delete files that writers were killed over, which is only possible where files are renamed when they are finished."""
+    """Delete temporary files of killed writers, which exist only on storage where complete files are renamed."""
     directory = metadata_directory(table.metadata)
     if "://" in directory and not directory.startswith("file:"):
         return []
@@ -97,7 +99,7 @@ def _delete_leftovers(table: Table) -> Failures:
 
 
 def _manifests(table: Table) -> tuple[pa.Table, Failures]:
-    """Return the manifests of all snapshots, each once, and what could not be read."""
+    """Return the distinct manifests of all snapshots, and the failures to read them."""
     found, failures = [_core.describe_manifests(table.io.core, [])], Failures()
     for snapshot in table.snapshots():
         try:
@@ -105,14 +107,14 @@ def _manifests(table: Table) -> tuple[pa.Table, Failures]:
         except MissingFileError:  # noqa: PERF203 - each may fail by itself
             continue
         except IcebergError as error:
-            failures.append((str(snapshot.manifest_list), f"files that only it names stay: {error}"))
+            failures.append((str(snapshot.manifest_list), f"files that only it lists were not deleted: {error}"))
     rows = pa.Table.from_batches(found)
     first = pa.table({"path": rows.column("manifest_path"), "row": pa.array(range(rows.num_rows), pa.int64())})
     return rows.take(first.group_by("path").aggregate([("row", "min")]).column("row_min")), failures
 
 
 def _file_paths(table: Table, manifests: pa.Table) -> tuple[list[str], Failures]:
-    """Return the paths in manifests; of all at once, and of one by one where one of them cannot be read."""
+    """Return the paths in manifests, and the failures to read them. Manifests are read together, and one by one after an error."""
     try:
         return _paths_in(table, manifests), []
     except IcebergError:
@@ -123,7 +125,9 @@ def _file_paths(table: Table, manifests: pa.Table) -> tuple[list[str], Failures]
         except MissingFileError:  # noqa: PERF203 - each may fail by itself
             continue
         except IcebergError as error:
-            failures.append((manifests.column("manifest_path")[row].as_py(), f"files that only it names stay: {error}"))
+            failures.append(
+                (manifests.column("manifest_path")[row].as_py(), f"files that only it lists were not deleted: {error}")
+            )
     return list(dict.fromkeys(found)), failures
 
 

@@ -1,4 +1,4 @@
-"""A catalog in a SQL database: embedded SQLite, or a server that other engines share."""
+"""A catalog in a SQL database: SQLite, or a server that other engines share."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ Result = TypeVar("Result")
 
 
 class SqlCatalog(PointerCatalog):
-    """Tables as rows of `iceberg_tables`, as other engines' JDBC and SQL catalogs keep them.
+    """A catalog in the database tables that JDBC and SQL catalogs of other engines use.
 
-    A connection that is lost while a change is committed leaves the outcome in doubt. On PostgreSQL, the state of the
-    transaction is asked for on a new connection, and decides. Other databases are asked whether the change is in place.
-    Where neither gives an answer, CommitStateUnknownException is raised and no file is deleted.
+    The outcome is unknown if the connection is lost while a change is committed. On PostgreSQL, the catalog then queries the state
+    of the transaction on a new connection. On other databases it reads the change back. If neither determines the outcome,
+    CommitStateUnknownException is raised and no file is deleted.
 
     Args:
-        name: The catalog's name. It is part of every row's key: engines that share tables must use the same one.
-        **properties: `uri` (SQLAlchemy URL), `warehouse` (where new tables go), `echo` (log statements),
-            `init_catalog_tables` (default true: create the two tables when they are missing), and storage properties.
+        name: The catalog's name, a part of the key of every row: engines that share tables must use the same name.
+        **properties: `uri` (SQLAlchemy URL), `warehouse` (the directory of new tables), `echo` (log statements),
+            `init_catalog_tables` (default true: create missing database tables), and storage properties.
 
     Raises:
-        ValidationError: `uri` is missing or is no database URL, or its driver is not installed.
+        ValidationError: `uri` is missing or not a database URL, or its driver is not installed.
         StorageError: The database cannot be reached.
 
     Example:
@@ -67,7 +67,9 @@ class SqlCatalog(PointerCatalog):
         super().__init__(name, **properties)
         uri = properties.get("uri")
         if uri is None:
-            raise ValidationError(f"catalog {name!r} needs a property 'uri', such as sqlite:////data/catalog.db")
+            raise ValidationError(
+                f"catalog {name!r}: property 'uri' is missing; expected a database URL such as sqlite:////data/catalog.db"
+            )
         self._database = Database(uri, echo=properties.get("echo", "false").lower() == "true")
         if properties.get("init_catalog_tables", "true").lower() == "true":
             self._database.create_tables()
@@ -79,15 +81,15 @@ class SqlCatalog(PointerCatalog):
         return self._database.engine
 
     def create_tables(self) -> None:
-        """Create the catalog's two tables where they are missing."""
+        """Create missing tables of the catalog in the database."""
         self._database.create_tables()
 
     def destroy_tables(self) -> None:
-        """Drop the catalog's two tables: every catalog in this database is forgotten."""
-        self._settled(
+        """Drop the catalog's tables in the database, and with them every catalog in it."""
+        self._run(
             f"catalog {self.name!r}: removal of its tables",
             lambda: self._transact(layout.drop_all),
-            seen=lambda: False,
+            is_visible=lambda: False,
         )
 
     def close(self) -> None:  # noqa: D102 - described by the interface
@@ -113,7 +115,7 @@ class SqlCatalog(PointerCatalog):
             row["iceberg_type"] = TABLE_TYPE
 
         def insert_row(connection: Connection) -> None:
-            self._hold(connection, namespace)
+            self._lock_namespace(connection, namespace)
             connection.execute(insert(tables).values(row))
 
         self._transact(insert_row, duplicate=self._taken(namespace, name))
@@ -140,14 +142,16 @@ class SqlCatalog(PointerCatalog):
         if self._transact(delete_row):
             return
         if location is not None and self._pointer(namespace, name) is not None:
-            raise CommitFailedException(f"table {dotted((*namespace, name))}: another commit was first; try again")
+            raise CommitFailedException(
+                f"table {dotted((*namespace, name))}: another commit was first; repeat the operation"
+            )
         raise self._missing(namespace, name)
 
     def _rename(self, old: tuple[Identifier, str], new: tuple[Identifier, str]) -> None:
         row = update(tables).where(self._key(*old))
 
         def rename_row(connection: Connection) -> None:
-            self._hold(connection, new[0])
+            self._lock_namespace(connection, new[0])
             if connection.execute(row.values(table_namespace=dotted(new[0]), table_name=new[1])).rowcount != 1:
                 raise self._missing(*old)
 
@@ -156,7 +160,7 @@ class SqlCatalog(PointerCatalog):
     # ---- names
 
     def list_tables(self, namespace: str | Identifier) -> list[Identifier]:  # noqa: D102
-        levels = self._existing(namespace)
+        levels = self._existing_namespace(namespace)
         query = select(tables.c.table_name).where(
             tables.c.catalog_name == self.name, tables.c.table_namespace == dotted(levels), self._is_table()
         )
@@ -170,42 +174,42 @@ class SqlCatalog(PointerCatalog):
         split = [level for level in levels if SEPARATOR in level]
         if split:
             raise ValidationError(
-                f"namespace level {split[0]!r}: SQL catalogs separate levels by dots; give each level by itself"
+                f"namespace level {split[0]!r}: a level in a SQL catalog cannot contain a dot; pass a tuple with one element for each level"
             )
         taken = NamespaceAlreadyExistsError(f"Namespace {dotted(levels)} already exists in catalog {self.name!r}")
         rows = {EXISTS: "true", **properties}
 
         def insert_rows(connection: Connection) -> None:
-            if sql_namespaces.is_known(connection, self.name, levels):
+            if sql_namespaces.exists(connection, self.name, levels):
                 raise taken
             sql_namespaces.add(connection, self.name, levels, rows)
 
-        self._settled(
+        self._run(
             f"namespace {dotted(levels)}: creation",
             lambda: self._transact(insert_rows, duplicate=taken),
-            seen=lambda: self._stored_properties(levels) == rows,
+            is_visible=lambda: self._stored_properties(levels) == rows,
         )
 
     def drop_namespace(self, namespace: str | Identifier) -> None:  # noqa: D102
         levels = to_identifier(namespace)
 
         def delete_rows(connection: Connection) -> None:
-            # Creators of tables wait for this, or this for them; what they created is then seen.
-            self._hold(connection, levels)
+            # The lock orders this transaction with those that create tables, so that their tables are visible below.
+            self._lock_namespace(connection, levels)
             sql_namespaces.remove(connection, self.name, levels)
-            if sql_namespaces.is_known(connection, self.name, levels):
+            if sql_namespaces.exists(connection, self.name, levels):
                 raise NamespaceNotEmptyError(
-                    f"Namespace {dotted(levels)} is not empty: it holds tables, views or namespaces; drop them first"
+                    f"Namespace {dotted(levels)} is not empty: it contains tables, views or namespaces; drop them first"
                 )
 
-        self._settled(
+        self._run(
             f"namespace {dotted(levels)}: removal",
             lambda: self._transact(delete_rows),
-            seen=lambda: not self._namespace_known(levels),
+            is_visible=lambda: not self._has_namespace(levels),
         )
 
     def list_namespaces(self, namespace: str | Identifier = ()) -> list[Identifier]:  # noqa: D102
-        above = self._existing(namespace) if namespace not in ((), "") else ()
+        above = self._existing_namespace(namespace) if namespace not in ((), "") else ()
         with self._database.reading() as connection:
             names = sql_namespaces.names(connection, self.name)
         depth = len(above) + 1
@@ -213,31 +217,31 @@ class SqlCatalog(PointerCatalog):
         return sorted({levels[:depth] for levels in every if len(levels) >= depth and levels[: depth - 1] == above})
 
     def load_namespace_properties(self, namespace: str | Identifier) -> Properties:  # noqa: D102
-        stored = self._stored_properties(self._existing(namespace))
+        stored = self._stored_properties(self._existing_namespace(namespace))
         return {key: value for key, value in stored.items() if key != EXISTS}
 
     def update_namespace_properties(  # noqa: D102
         self, namespace: str | Identifier, removals: set[str] | None = None, updates: Properties = EMPTY_DICT
     ) -> PropertiesUpdateSummary:
-        gone = removals if removals is not None else set()
-        check_property_changes(gone, updates)
+        removed = removals if removals is not None else set()
+        check_property_changes(removed, updates)
         levels = to_identifier(namespace)
 
         def change(connection: Connection) -> PropertiesUpdateSummary:
-            self._hold(connection, levels)
-            before = sql_namespaces.change(connection, self.name, levels, gone, updates)
-            present = gone & (set(before) - {EXISTS})
-            return PropertiesUpdateSummary(sorted(present), sorted(updates), sorted(gone - present))
+            self._lock_namespace(connection, levels)
+            before = sql_namespaces.change(connection, self.name, levels, removed, updates)
+            present = removed & (set(before) - {EXISTS})
+            return PropertiesUpdateSummary(sorted(present), sorted(updates), sorted(removed - present))
 
         def is_changed() -> bool:
             stored = self._stored_properties(levels)
-            return not gone & set(stored) and all(stored.get(key) == updates[key] for key in updates)
+            return not removed & set(stored) and all(stored.get(key) == updates[key] for key in updates)
 
-        return self._settled(
-            f"namespace {dotted(levels)}: change of properties", lambda: self._transact(change), seen=is_changed
+        return self._run(
+            f"namespace {dotted(levels)}: change of properties", lambda: self._transact(change), is_visible=is_changed
         )
 
-    # ---- how
+    # ---- internals
 
     def _transact(
         self,
@@ -249,13 +253,13 @@ class SqlCatalog(PointerCatalog):
         """Run `work` in one transaction.
 
         Args:
-            work: Runs statements; raises what icefloe reports where they do not find what they need.
-            duplicate: Raised when a row exists already.
-            transient: Raised when the transaction failed and may succeed when it is tried again.
+            work: Runs statements; raises IcebergError to roll back.
+            duplicate: Raised if a row already exists.
+            transient: Raised if the transaction failed and may succeed when it is repeated.
 
         Raises:
-            CommitFailedException: The transaction met another one. Nothing has changed.
-            StorageError: The database failed or refused it. Nothing has changed.
+            CommitFailedException: The transaction conflicted with another one. Nothing has changed.
+            StorageError: The database reported an error. Nothing has changed.
             OutcomeUnknownError: The transaction may or may not have been committed.
         """
         try:
@@ -263,7 +267,7 @@ class SqlCatalog(PointerCatalog):
         except DuplicateKeyError as error:
             if duplicate is None:
                 raise CommitFailedException(
-                    f"catalog {self.name!r}: another change was first; try again: {error}"
+                    f"catalog {self.name!r}: another change was first; repeat the operation: {error}"
                 ) from error.__cause__
             raise duplicate from error.__cause__
         except StatementFailedError as error:
@@ -275,20 +279,20 @@ class SqlCatalog(PointerCatalog):
                 str(error), error.result, lambda: self._database.outcome(transaction)
             ) from error.__cause__
 
-    def _hold(self, connection: Connection, levels: Identifier) -> None:
-        """Keep a namespace from being dropped until the transaction ends."""
-        if not sql_namespaces.hold(connection, self.name, levels):
+    def _lock_namespace(self, connection: Connection, levels: Identifier) -> None:
+        """Lock a namespace until the transaction ends, so that it cannot be dropped; raise if it does not exist."""
+        if not sql_namespaces.lock(connection, self.name, levels):
             raise self._no_namespace(levels)
 
-    def _existing(self, namespace: str | Identifier) -> Identifier:
+    def _existing_namespace(self, namespace: str | Identifier) -> Identifier:
         levels = to_identifier(namespace)
-        if not levels or not self._namespace_known(levels):
+        if not levels or not self._has_namespace(levels):
             raise self._no_namespace(levels)
         return levels
 
-    def _namespace_known(self, levels: Identifier) -> bool:
+    def _has_namespace(self, levels: Identifier) -> bool:
         with self._database.reading() as connection:
-            return sql_namespaces.is_known(connection, self.name, levels)
+            return sql_namespaces.exists(connection, self.name, levels)
 
     def _stored_properties(self, levels: Identifier) -> dict[str, str]:
         with self._database.reading() as connection:
@@ -319,7 +323,7 @@ class SqlCatalog(PointerCatalog):
 
     def _missing(self, namespace: Identifier, name: str) -> NoSuchTableError:
         return NoSuchTableError(
-            f"Table does not exist: {dotted((*namespace, name))} in catalog {self.name!r}; list_tables() shows those it has"
+            f"Table does not exist: {dotted((*namespace, name))} in catalog {self.name!r}; list_tables() returns its tables"
         )
 
     def _taken(self, namespace: Identifier, name: str) -> TableAlreadyExistsError:

@@ -1,4 +1,4 @@
-"""The database of a SQL catalog: connections, transactions, and what became of a transaction."""
+"""The database of a SQL catalog: its tables, connections and transactions, and the outcome of a transaction."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from icefloe.catalog.sql_errors import (
     StatementFailedError,
     driver_error,
     is_conflict,
+    is_rolled_back,
     is_transient,
     reason_of,
-    refuses_commit,
     sqlstate,
 )
 from icefloe.exceptions import IcebergError, StorageError, ValidationError
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 BUSY_TIMEOUT_SECONDS = 60
 POSTGRES_DRIVERS = ("psycopg", "psycopg2", "pg8000")
 
-# Other engines' JDBC and SQL catalogs share this layout. Version 1 has the column `iceberg_type`, version 0 has not; both are
+# JDBC and SQL catalogs of other engines share this layout. Version 1 has the column `iceberg_type`, version 0 has not. Both are
 # read and written.
 TABLE_TYPE = "TABLE"
 
@@ -65,14 +65,14 @@ Result = TypeVar("Result")
 
 
 class Database:
-    """One database. Engines are made when first used and never shared with a forked child.
+    """One database. SQLAlchemy engines are created on first use and not shared with forked children.
 
     Args:
         uri: SQLAlchemy URL, such as `sqlite:////data/catalog.db`.
         echo: Whether statements are logged.
 
     Raises:
-        ValidationError: `uri` is no database URL, or no driver for it is installed.
+        ValidationError: `uri` is not a database URL, or its driver is not installed.
     """
 
     def __init__(self, uri: str, *, echo: bool = False) -> None:
@@ -86,7 +86,7 @@ class Database:
         """The SQLAlchemy engine of this process."""
         engine = self._engines.get(os.getpid())
         if engine is None:
-            # Of two threads that arrive at once, one engine wins: an in-memory database is its engine's connection.
+            # Concurrent threads must get the same engine: an in-memory database is its engine's connection.
             engine = self._engines.setdefault(os.getpid(), _engine(self._url, echo=self._echo))
         return engine
 
@@ -102,24 +102,24 @@ class Database:
         """Yield a connection for queries.
 
         Raises:
-            StorageError: The database cannot be reached, or failed a query.
+            StorageError: The database cannot be reached, or a query failed.
         """
         try:
             with self._connection() as connection:
                 yield connection
         except IcebergError:
             raise
-        # Drivers let errors of sockets through as they are.
+        # Drivers do not wrap errors of sockets.
         except Exception as error:  # noqa: BLE001
             raise self._failure(error) from driver_error(error)
 
     def write(self, work: Callable[[Connection], Result]) -> Result:
         """Run `work` in one transaction, commit, and return its result.
 
-        An error of icefloe that `work` raises rolls back and is raised as it is.
+        An IcebergError from `work` rolls the transaction back and is raised unchanged.
 
         Raises:
-            DuplicateKeyError: A row exists already. Nothing has changed.
+            DuplicateKeyError: A row already exists. Nothing has changed.
             StatementFailedError: The transaction failed before COMMIT, or was rolled back by it. Nothing has changed.
             CommitUnansweredError: The transaction may or may not have been committed.
         """
@@ -130,7 +130,7 @@ class Database:
                 try:
                     connection.commit()
                 except Exception as error:
-                    if refuses_commit(error):
+                    if is_rolled_back(error):
                         raise
                     raise CommitUnansweredError(reason_of(error), transaction, result) from driver_error(error)
                 return result
@@ -138,19 +138,19 @@ class Database:
             raise
         except IntegrityError as error:
             raise DuplicateKeyError(reason_of(error)) from driver_error(error)
-        # Without autocommit, which URLs may not ask for, nothing that fails before COMMIT is sent can take effect.
+        # URLs cannot turn autocommit on, so a transaction that fails before COMMIT is sent has no effect.
         except Exception as error:  # noqa: BLE001
             raise StatementFailedError(
                 reason_of(error), is_conflict=is_conflict(error), is_transient=is_transient(error)
             ) from driver_error(error)
 
     def outcome(self, transaction: int | None) -> bool | None:
-        """Return whether a transaction was committed (True) or rolled back (False); None while the database cannot say.
+        """Return whether a transaction was committed (True) or rolled back (False), or None if the database has no record.
 
-        PostgreSQL keeps the state of recent transactions. A transaction whose COMMIT is still on its way is in progress.
+        PostgreSQL records the state of recent transactions. A transaction whose COMMIT has not arrived is in progress.
 
         Raises:
-            StorageError: The database cannot be asked.
+            StorageError: The query failed.
         """
         if transaction is None:
             return None
@@ -160,7 +160,7 @@ class Database:
         return {"committed": True, "aborted": False}.get(str(state))
 
     def create_tables(self) -> None:
-        """Create the tables that are missing. Several processes may do so at once."""
+        """Create missing tables. Several processes may do so concurrently."""
         try:
             layout.create_all(self.engine)
         except IcebergError:
@@ -170,7 +170,7 @@ class Database:
                 raise self._failure(error) from driver_error(error)
 
     def has_type_column(self) -> bool:
-        """Return whether the layout is version 1."""
+        """Return whether the database has layout version 1."""
         with self.reading() as connection:
             columns = sqlalchemy.inspect(connection).get_columns(tables.name)
         return any(column["name"] == "iceberg_type" for column in columns)
@@ -181,30 +181,30 @@ class Database:
         return set(layout.tables) <= present
 
     def _transaction(self, connection: Connection) -> int | None:
-        """Return the number under which the database remembers the transaction, None where there is none."""
+        """Return the database's number of the transaction, or None if it has no such numbers."""
         if connection.dialect.name != "postgresql":
             return None
         return int(connection.execute(select(func.txid_current())).scalar_one())
 
     @contextmanager
     def _connection(self) -> Iterator[Connection]:
-        with self._turn():
+        with self._exclusive():
             connection = self.engine.connect()
             try:
                 yield connection
             except BaseException as error:
-                # A late answer must not meet the next user of a pooled connection.
+                # The next user of a pooled connection must not receive a late reply.
                 if not self._is_embedded and not isinstance(error, IcebergError) and sqlstate(error) is None:
                     with suppress(Exception):
                         connection.invalidate()
                 raise
             finally:
-                # Whatever goes wrong here, the transaction has ended.
+                # The transaction has ended: an error here does not change its outcome.
                 with suppress(Exception):
                     connection.close()
 
-    def _turn(self) -> AbstractContextManager[Any]:
-        """Threads share the one connection of an in-memory database, and so take turns."""
+    def _exclusive(self) -> AbstractContextManager[Any]:
+        """Return a lock for in-memory databases, whose only connection all threads share."""
         if not _is_in_memory(self._url):
             return nullcontext()
         return self._locks.setdefault(os.getpid(), threading.RLock())
@@ -223,22 +223,22 @@ def _parsed(uri: str) -> URL:
     except (ArgumentError, ValueError):
         # The cause may quote a part of the password.
         raise ValidationError(
-            "the catalog's 'uri' is no database URL; expected a URL like sqlite:////data/catalog.db or "
+            "catalog property 'uri' is not a database URL; expected a URL like sqlite:////data/catalog.db or "
             "postgresql://user:password@host:5432/db, with special characters of the password percent-encoded"
         ) from None
     if "autocommit" in url.query:
         raise ValidationError(
-            f"catalog database {url!r}: a catalog needs transactions; take 'autocommit' out of the URL"
+            f"catalog database {url!r}: a catalog needs transactions; remove 'autocommit' from the URL"
         )
     if url.drivername not in ("postgresql", "postgres"):
         return url
-    # Versions of SQLAlchemy differ in the driver that a URL without one gets.
+    # The default driver of a URL depends on the version of SQLAlchemy.
     for driver in POSTGRES_DRIVERS:
         if find_spec(driver) is not None:
             return url.set(drivername=f"postgresql+{driver}")
     raise ValidationError(
-        f"no driver for the catalog database {url!r}: pip install 'icefloe[postgres]', or name an installed driver in "
-        "the URL, such as postgresql+psycopg2://"
+        f"no driver for the catalog database {url!r}; pip install 'icefloe[postgres]', or name an installed driver in the URL, such "
+        "as postgresql+psycopg2://"
     )
 
 
@@ -252,7 +252,7 @@ def _engine(url: URL, *, echo: bool) -> Engine:
     if not is_server:
         in_memory = _is_in_memory(url)
         options["connect_args"] = {} if "timeout" in url.query else {"timeout": BUSY_TIMEOUT_SECONDS}
-        # Connections to a file are cheap, and one held open by a pool would keep others from committing.
+        # Connections to a file are cheap, and an open connection in a pool would block commits of others.
         options["poolclass"] = StaticPool if in_memory else NullPool
         if in_memory:
             options["connect_args"]["check_same_thread"] = False
@@ -266,9 +266,9 @@ def _engine(url: URL, *, echo: bool) -> Engine:
 
 
 def _check_alive(engine: Engine) -> Callable[[Any, Any, Any], None]:
-    """Return a listener that has the pool replace a connection that no longer answers.
+    """Return a listener that makes the pool replace a broken connection.
 
-    SQLAlchemy's own check lets pass what is no error of the driver's module, such as ConnectionResetError.
+    SQLAlchemy's own check ignores errors from outside the driver's module, such as ConnectionResetError.
     """
 
     def check(connection: Any, record: Any, proxy: Any) -> None:  # noqa: ARG001 - the arguments of the event

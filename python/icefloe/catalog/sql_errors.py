@@ -1,4 +1,4 @@
-"""Errors of database drivers: their reason, their cause, and what they say about a transaction."""
+"""Errors of database drivers: their reason and cause, and the state of the transaction that they imply."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy.exc import DataError, NotSupportedError, ProgrammingError
 
-# Classes of SQLSTATE: lost connections, exhausted resources, interventions of an operator.
+# Classes of SQLSTATE: lost connections, exhausted resources, operator interventions.
 TRANSIENT_CLASSES = ("08", "53", "57")
 LOCK_NOT_AVAILABLE = "55P03"
 COMPLETION_UNKNOWN = "40003"
@@ -15,15 +15,15 @@ MYSQL_ROLLBACKS = (1205, 1213)  # lock wait timeout, deadlock
 
 
 class DuplicateKeyError(Exception):
-    """A row with this key exists, and nothing has changed; internal to the SQL catalog."""
+    """A row with this key already exists, and nothing has changed. Internal to the SQL catalog."""
 
 
 class StatementFailedError(Exception):
-    """Nothing has changed; internal to the SQL catalog.
+    """A statement failed, and nothing has changed. Internal to the SQL catalog.
 
     Attributes:
-        is_conflict: Whether the transaction met another one: serialization failures, deadlocks, lock timeouts.
-        is_transient: Whether the same transaction may succeed when it is tried again.
+        is_conflict: Whether it conflicted with another transaction: serialization failures, deadlocks, lock timeouts.
+        is_transient: Whether the transaction may succeed when it is repeated.
     """
 
     def __init__(self, reason: str, *, is_conflict: bool, is_transient: bool) -> None:
@@ -33,11 +33,11 @@ class StatementFailedError(Exception):
 
 
 class CommitUnansweredError(Exception):
-    """The database did not answer COMMIT, which may or may not take effect; internal to the SQL catalog.
+    """The database did not reply to COMMIT, which may or may not take effect. Internal to the SQL catalog.
 
     Attributes:
-        transaction: The database's number of the transaction, None where it has none.
-        result: What the transaction returns if it was committed.
+        transaction: The database's number of the transaction, or None.
+        result: The result of the transaction if it was committed.
     """
 
     def __init__(self, reason: str, transaction: int | None, result: Any) -> None:
@@ -53,7 +53,7 @@ def driver_error(error: BaseException) -> BaseException:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return the driver's words, without statement and parameters."""
+    """Return the driver's message, without statement and parameters."""
     cause = driver_error(error)
     first = cause.args[0] if cause.args else None
     text = str(first["M"]) if isinstance(first, dict) and "M" in first else str(cause)
@@ -61,7 +61,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def sqlstate(error: BaseException) -> str | None:
-    """Return the SQLSTATE of an error that the database itself reported, None for all other errors."""
+    """Return the SQLSTATE of an error from the database, or None for any other error."""
     cause = driver_error(error)
     for name in ("sqlstate", "pgcode"):
         state = getattr(cause, name, None)
@@ -73,7 +73,7 @@ def sqlstate(error: BaseException) -> str | None:
 
 
 def is_conflict(error: BaseException) -> bool:
-    """Return whether the database rolled a transaction back because of another one."""
+    """Return whether the database rolled a transaction back because of another transaction."""
     state = sqlstate(error)
     if state is not None:
         return (state.startswith("40") and state != COMPLETION_UNKNOWN) or state == LOCK_NOT_AVAILABLE
@@ -84,7 +84,7 @@ def is_conflict(error: BaseException) -> bool:
 
 
 def is_transient(error: BaseException) -> bool:
-    """Return whether a transaction that failed before COMMIT may succeed when it is tried again."""
+    """Return whether a transaction that failed before COMMIT may succeed when it is repeated."""
     if is_conflict(error):
         return True
     state = sqlstate(error)
@@ -95,11 +95,11 @@ def is_transient(error: BaseException) -> bool:
     return not isinstance(error, DataError | NotSupportedError | ProgrammingError | TypeError | ValueError)
 
 
-def refuses_commit(error: BaseException) -> bool:
-    """Return whether an error of COMMIT says by itself that the transaction was rolled back.
+def is_rolled_back(error: BaseException) -> bool:
+    """Return whether an error of COMMIT implies that the transaction was rolled back.
 
-    SQLite reports a locked database and a full disk before its commit point, which is the removal of the journal; other
-    errors of input and output may follow it.
+    SQLite reports a locked database and a full disk before its commit point, the removal of the journal. Other input and output
+    errors may occur after it.
     """
     cause = driver_error(error)
     return is_conflict(error) or (isinstance(cause, sqlite3.Error) and "disk is full" in str(cause))

@@ -1,6 +1,6 @@
-"""Namespaces of a SQL catalog: statements of one transaction over the rows of both tables.
+"""Namespaces of a SQL catalog: statements on the rows of both tables, run inside a transaction.
 
-A namespace exists if it has properties, or if a table or a namespace below it exists.
+A namespace exists if it has properties, or if it contains a table or a namespace.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ EXISTS = "exists"
 _columns = namespace_properties.c
 
 
-def is_known(connection: Connection, catalog: str, levels: Identifier) -> bool:
+def exists(connection: Connection, catalog: str, levels: Identifier) -> bool:
     """Return whether a namespace exists."""
     name = dotted(levels)
     below = name + SEPARATOR
@@ -30,7 +30,7 @@ def is_known(connection: Connection, catalog: str, levels: Identifier) -> bool:
         (_columns.catalog_name, _columns.namespace),
         (tables.c.catalog_name, tables.c.table_namespace),
     ):
-        # LIKE has wildcards, and in SQLite no difference between cases.
+        # LIKE has wildcards, and ignores case in SQLite.
         is_below = func.substr(column, 1, len(below)) == below
         query = select(column).where(owner == catalog, or_(column == name, is_below)).limit(1)
         if connection.execute(query).first() is not None:
@@ -38,18 +38,18 @@ def is_known(connection: Connection, catalog: str, levels: Identifier) -> bool:
     return False
 
 
-def hold(connection: Connection, catalog: str, levels: Identifier) -> bool:
-    """Keep others from dropping or changing a namespace until the transaction ends; return whether it exists.
+def lock(connection: Connection, catalog: str, levels: Identifier) -> bool:
+    """Lock a namespace against drops and changes until the transaction ends; return whether it exists.
 
-    The lock is that of one row, so that nobody holds a part of what another waits for. Namespaces of other writers may
-    lack that row: then it is that of all their rows.
+    One row is locked, so that transactions cannot wait for parts of each other's locks. A namespace of another writer may lack
+    that row; all of its rows are locked then.
     """
     own = _key(catalog, levels)
     for rows in (and_(own, _columns.property_key == EXISTS), own):
         locking = update(namespace_properties).where(rows).values(property_value=_columns.property_value)
         if connection.execute(locking).rowcount > 0:
             return True
-    return is_known(connection, catalog, levels)
+    return exists(connection, catalog, levels)
 
 
 def names(connection: Connection, catalog: str) -> set[str]:
@@ -65,13 +65,13 @@ def names(connection: Connection, catalog: str) -> set[str]:
 
 
 def stored_properties(connection: Connection, catalog: str, levels: Identifier) -> dict[str, str]:
-    """Return the properties of a namespace, the mark of its existence included."""
+    """Return the properties of a namespace, including the property `exists`."""
     query = select(_columns.property_key, _columns.property_value).where(_key(catalog, levels))
     return {str(key): str(value) for key, value in connection.execute(query)}
 
 
 def add(connection: Connection, catalog: str, levels: Identifier, properties: Properties) -> None:
-    """Insert properties that the namespace does not have."""
+    """Insert properties, none of which the namespace has."""
     rows = [
         {"catalog_name": catalog, "namespace": dotted(levels), "property_key": key, "property_value": value}
         for key, value in properties.items()
@@ -83,20 +83,20 @@ def add(connection: Connection, catalog: str, levels: Identifier, properties: Pr
 def change(
     connection: Connection, catalog: str, levels: Identifier, removals: set[str], updates: Properties
 ) -> dict[str, str]:
-    """Remove and set properties; return those that were there before.
+    """Remove and set properties; return the properties before.
 
-    Rows keep their identity: a row that is deleted and inserted again is not seen by others who wait for it.
+    Existing rows are updated: a transaction that waits for a row would not see it after a delete and insert.
     """
     before = stored_properties(connection, catalog, levels)
     own = _key(catalog, levels)
-    gone = sorted((removals & set(before)) - {EXISTS})
-    if gone:
-        connection.execute(delete(namespace_properties).where(own, _columns.property_key.in_(gone)))
+    removed = sorted((removals & set(before)) - {EXISTS})
+    if removed:
+        connection.execute(delete(namespace_properties).where(own, _columns.property_key.in_(removed)))
     for key in sorted(set(updates) & set(before)):
         row = update(namespace_properties).where(own, _columns.property_key == key)
         connection.execute(row.values(property_value=updates[key]))
-    wanted = {EXISTS: "true", **updates}
-    add(connection, catalog, levels, {key: wanted[key] for key in wanted if key not in before})
+    after = {EXISTS: "true", **updates}
+    add(connection, catalog, levels, {key: after[key] for key in after if key not in before})
     return before
 
 

@@ -40,9 +40,9 @@ def test_half_deleted_directory_is_neither_table_nor_namespace(hadoop_catalog, t
     left = leave_dropped(table)
     assert hadoop_catalog.list_tables("db") == [("db", "t")]
     assert hadoop_catalog.list_namespaces("db") == []
-    with pytest.raises(ValidationError, match="cannot name a directory"):
+    with pytest.raises(ValidationError, match="cannot be a directory name"):
         hadoop_catalog.load_table(("db", left.name))
-    with pytest.raises(ValidationError, match="cannot name a directory"):
+    with pytest.raises(ValidationError, match="cannot be a directory name"):
         hadoop_catalog.create_namespace(("db", left.name))
 
 
@@ -66,7 +66,7 @@ def test_namespace_with_leftovers_alone_is_dropped(hadoop_catalog, table):
 
 def test_namespace_with_a_table_is_not_dropped_and_loses_no_leftovers(hadoop_catalog, table):
     left = leave_dropped(table)
-    with pytest.raises(NamespaceNotEmptyError, match="holds t"):
+    with pytest.raises(NamespaceNotEmptyError, match="contains t"):
         hadoop_catalog.drop_namespace("db")
     assert left.exists()
 
@@ -105,7 +105,7 @@ def test_table_in_a_directory_that_has_files_is_created_once(hadoop_catalog, tab
 def test_table_in_the_directory_of_a_namespace_with_tables_is_refused(hadoop_catalog, name):
     hadoop_catalog.create_namespace("db.level")
     hadoop_catalog.create_table(f"db.level.{name}", SCHEMA).append(ROWS)
-    with pytest.raises(ValidationError, match=f"directory of a namespace, which holds {name}; choose another name"):
+    with pytest.raises(ValidationError, match=f"directory of a namespace, which contains {name}; choose another name"):
         hadoop_catalog.create_table("db.level", SCHEMA)
     assert hadoop_catalog.load_table(f"db.level.{name}").scan().count() == 2
 
@@ -114,7 +114,7 @@ def test_drop_of_a_table_that_holds_another_is_refused_and_changes_nothing(hadoo
     inner = Path(table.location()) / "level" / "inner"
     shutil.copytree(table.location(), inner)
     (Path(table.location()) / "link").symlink_to(Path(table.location()).parent)
-    with pytest.raises(ValidationError, match=f"holds another table, {inner}; drop that table first"):
+    with pytest.raises(ValidationError, match=f"contains another table, {inner}; drop that table first"):
         hadoop_catalog.drop_table("db.t")
     assert hadoop_catalog.load_table("db.t").scan().count() == 2
     shutil.rmtree(inner)

@@ -49,7 +49,7 @@ def test_unknown_property_is_refused_by_name(tmp_path):
 
 
 def test_catalog_that_nothing_describes_is_refused():
-    with pytest.raises(ValidationError, match="nothing is known of catalog 'default'"):
+    with pytest.raises(ValidationError, match="catalog 'default' is not configured"):
         load_catalog()
 
 
@@ -59,7 +59,7 @@ def test_sql_catalog_without_uri_is_refused():
 
 
 def test_uri_that_is_none_is_refused():
-    with pytest.raises(ValidationError, match="no database URL"):
+    with pytest.raises(ValidationError, match="not a database URL"):
         load_catalog("x", type="sql", uri="not a url")
 
 

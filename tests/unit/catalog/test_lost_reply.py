@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from icefloe.catalog.memory import InMemoryCatalog
-from icefloe.catalog.outcome import OutcomeUnknownError, settled
+from icefloe.catalog.outcome import OutcomeUnknownError, run_change
 from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, StorageError, ValidationError
 from icefloe.table.environment import SYSTEM
 
@@ -131,11 +131,11 @@ def test_purge_refuses_a_table_that_another_commit_changed_meanwhile(tmp_path):
 def test_policy_that_is_no_number_is_refused_before_the_change():
     made = []
     with pytest.raises(ValidationError, match="num-retries"):
-        settled(
+        run_change(
             "x",
             lambda: made.append(1),
-            seen=lambda: True,
-            refused=StorageError,
+            is_visible=lambda: True,
+            rejected=StorageError,
             properties={"commit.status-check.num-retries": "many"},
             environment=HASTY,
         )
@@ -148,10 +148,10 @@ def test_outcome_stays_unknown_whatever_asking_raises(trouble):
         raise trouble
 
     def change():
-        raise OutcomeUnknownError("no reply", ask=raise_trouble) from BrokenPipeError("pipe")
+        raise OutcomeUnknownError("no reply", recorded_outcome=raise_trouble) from BrokenPipeError("pipe")
 
     with pytest.raises(CommitStateUnknownException, match="no reply") as caught:
-        settled("x", change, seen=raise_trouble, refused=StorageError, properties={}, environment=HASTY)
+        run_change("x", change, is_visible=raise_trouble, rejected=StorageError, properties={}, environment=HASTY)
     assert isinstance(caught.value.__cause__, BrokenPipeError)
 
 
@@ -159,7 +159,7 @@ def test_record_of_the_store_decides_before_what_is_seen():
     answers = iter([None, None, False])
 
     def change():
-        raise OutcomeUnknownError("no reply", ask=lambda: next(answers))
+        raise OutcomeUnknownError("no reply", recorded_outcome=lambda: next(answers))
 
     with pytest.raises(StorageError, match="did not take effect"):
-        settled("x", change, seen=lambda: False, refused=StorageError, properties={}, environment=HASTY)
+        run_change("x", change, is_visible=lambda: False, rejected=StorageError, properties={}, environment=HASTY)

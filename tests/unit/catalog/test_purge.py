@@ -48,7 +48,7 @@ def test_purge_of_a_damaged_table_reports_what_it_cannot_read(pointer_catalog, t
     newest = table.current_snapshot().manifest_list
     damaged = newest if what == "list" else table.inspect.manifests().column("path")[0].as_py()
     Path(damaged).write_bytes(b"damaged")
-    with pytest.warns(LeftoverFilesWarning, match="files that only it names stay") as caught:
+    with pytest.warns(LeftoverFilesWarning, match="files that only it lists were not deleted") as caught:
         pointer_catalog.purge_table("db.t")
     assert [location for location, _ in caught[0].message.files] == [damaged]
     left = [str(path) for path in files(table)]

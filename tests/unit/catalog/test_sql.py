@@ -73,7 +73,7 @@ def test_namespaces_that_differ_in_case_are_apart(sql_catalog):
 
 
 def test_namespace_level_with_a_dot_is_refused(sql_catalog):
-    with pytest.raises(ValidationError, match="give each level by itself"):
+    with pytest.raises(ValidationError, match="pass a tuple with one element for each level"):
         sql_catalog.create_namespace(("a.b",))
 
 

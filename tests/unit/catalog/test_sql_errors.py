@@ -5,7 +5,7 @@ import sqlite3
 import pg8000
 import psycopg
 import pytest
-from icefloe.catalog.sql_errors import is_conflict, is_transient, reason_of, refuses_commit, sqlstate
+from icefloe.catalog.sql_errors import is_conflict, is_rolled_back, is_transient, reason_of, sqlstate
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 
@@ -21,7 +21,7 @@ def of_pg8000(state):
 def test_rollback_because_of_another_transaction_is_a_conflict(error):
     assert is_conflict(wrapped(error))
     assert is_transient(wrapped(error))
-    assert refuses_commit(wrapped(error))
+    assert is_rolled_back(wrapped(error))
 
 
 @pytest.mark.parametrize(
@@ -39,13 +39,13 @@ def test_rollback_because_of_another_transaction_is_a_conflict(error):
     ],
 )
 def test_error_that_is_no_refusal_leaves_a_commit_in_doubt(error):
-    assert not refuses_commit(error)
-    assert not refuses_commit(wrapped(error))
+    assert not is_rolled_back(error)
+    assert not is_rolled_back(wrapped(error))
 
 
 @pytest.mark.parametrize("text", ["database is locked", "database table is locked", "database or disk is full"])
 def test_sqlite_refuses_before_its_commit_point(text):
-    assert refuses_commit(wrapped(sqlite3.OperationalError(text)))
+    assert is_rolled_back(wrapped(sqlite3.OperationalError(text)))
 
 
 @pytest.mark.parametrize(
