@@ -101,6 +101,14 @@ impl DataFile {
         }
     }
 
+    /// `length` bytes from `start` on.
+    ///
+    /// # Errors
+    /// [`Error::Storage`], also for a range beyond the end of the file.
+    pub(crate) fn range(&self, location: &str, start: u64, length: usize) -> crate::Result<Bytes> {
+        self.get_bytes(start, length).map_err(|error| storage_error(location, error))
+    }
+
     /// The failure of storage that a decoder met and may have made another error of.
     pub(crate) fn failure(&self) -> Option<Error> {
         match self {
@@ -143,6 +151,18 @@ impl ChunkReader for DataFile {
             }),
             Self::Remote(file) => file.bytes(start..start + length as u64),
         }
+    }
+}
+
+fn storage_error(location: &str, error: ParquetError) -> Error {
+    match error {
+        ParquetError::External(source) => match source.downcast::<Error>() {
+            Ok(error) => *error,
+            Err(other) => {
+                Error::Storage { location: location.to_owned(), reason: other.to_string() }
+            }
+        },
+        other => Error::Storage { location: location.to_owned(), reason: other.to_string() },
     }
 }
 

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::RecordBatch;
 use icefloe_format::spec::Schema;
 
+use super::delete_file::DeleteFile;
 use crate::bytes::data_file::Opening;
 use crate::error::Result;
 use crate::formats::batch_size::BatchSize;
 use crate::formats::data_format::{DataFormat, DataUnit};
 use crate::pipeline::{Flight, Pipeline, Work};
 use crate::resolve::request::FileRequest;
-use crate::scan::task::DeleteFile;
 use crate::store::FileIo;
 use crate::table::TableContext;
 

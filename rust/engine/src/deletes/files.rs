@@ -1,6 +1,6 @@
-//! Delete files, each read once per scan however many data files it applies to.
+//! The delete files of a scan, each read once, resolved to the positions and keys that delete rows of a data file.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
@@ -8,97 +8,89 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::BooleanBuffer;
 use icefloe_format::Error as FormatError;
 use icefloe_format::delete::{EqualityKeys, PositionDeletes};
-use icefloe_format::predicate::BoundPredicate;
 use icefloe_format::spec::{NestedField, PrimitiveType, Schema, Type};
 use roaring::RoaringTreemap;
 
 use super::batches::DeleteBatches;
-use super::loads::{Loaded, Loads};
+use super::delete_file::DeleteFile;
+use super::key_groups::{KeyGroup, key_groups, key_schema};
+use super::load_once::LoadOnce;
 use crate::bytes::data_file::Opening;
 use crate::error::{Error, Result};
-use crate::formats::parquet::row_groups::key_bounds;
-use crate::pipeline::{Flight, Pipeline};
+use crate::pipeline::{Flight, Pipeline, Work};
+use crate::resolve::key_set::KeySet;
 use crate::resolve::metadata_columns::{DELETE_FILE_PATH_ID, DELETE_FILE_POS_ID};
-use crate::resolve::prune::{prune, values_at};
-use crate::scan::task::{DeleteFile, ScanTask};
+use crate::resolve::prune::values_at;
+use crate::resolve::request::RowDeletes;
 use crate::store::FileIo;
 use crate::table::TableContext;
 
-const POSITIONS: i32 = 1;
-const EQUALITY: i32 = 2;
 /// Bytes of decoded rows that may wait to be added to one set.
 const WAITING_BYTES: usize = 8 << 20;
 
-/// Keys of equality deletes and the fields that they are of.
-#[derive(Clone)]
-pub(crate) struct KeySet {
-    pub(crate) field_ids: Vec<i32>,
-    pub(crate) schema: Arc<Schema>,
-    pub(crate) keys: Arc<EqualityKeys>,
-    /// Which sources of the keys apply; all if `None`.
-    pub(crate) sources: Option<BooleanBuffer>,
-    /// What a row satisfies that has one of the keys.
-    pub(crate) bounds: BoundPredicate,
-}
-
-/// Equality delete files whose keys are kept in one set: those of one partition and the same fields. Each
-/// file is read and hashed once, whichever of them apply to which data file.
-#[derive(Clone)]
-struct KeyGroup {
-    field_ids: Vec<i32>,
-    /// The files that some task needs; a file's place is its number among the sources of the keys.
-    files: Vec<usize>,
-    keys: Loaded<KeySet>,
-}
-
-/// The delete files of a scan. A clone has what is loaded by then and loads the rest itself.
+/// The delete files of a scan. A clone shares what is loaded by then and loads the rest itself.
 #[derive(Clone)]
 pub(crate) struct DeleteFiles {
     io: FileIo,
     context: Arc<TableContext>,
     files: Vec<DeleteFile>,
-    /// Data files of the scan; positions of others are not kept.
+    /// Data files of the scan; positions in other files are dropped.
     data_files: HashSet<String>,
-    positions: Vec<Loaded<Arc<PositionDeletes>>>,
+    positions: Vec<LoadOnce<Arc<PositionDeletes>>>,
     groups: Vec<KeyGroup>,
-    /// For each file its group and its place there.
-    places: Vec<Option<(usize, usize)>>,
-    /// How much work is in flight for one set, of which several may be read at once.
+    /// The group of each equality delete file and its number within the group.
+    members: Vec<Option<(usize, usize)>>,
+    /// Limits of reading one set of positions or keys, of which several may be read at once.
     flight: Flight,
-    /// Files of positions that are read at once for one data file.
+    /// Position delete files that are read at once for one data file.
     threads: usize,
 }
 
 impl DeleteFiles {
-    pub(crate) fn new(
+    /// The delete files of a plan: those of `ranges` apply to some of `data_files`.
+    pub(crate) fn new<'a>(
         io: FileIo,
         context: Arc<TableContext>,
         files: Vec<DeleteFile>,
-        (tasks, threads): (&[ScanTask], usize),
+        (data_files, ranges): (HashSet<String>, impl Iterator<Item = &'a Range<usize>>),
+        threads: usize,
     ) -> Self {
-        let data_files = tasks.iter().map(|task| task.location.clone()).collect();
-        let positions = files.iter().map(|_| Loaded::default()).collect();
-        let (groups, places) = key_groups(&files, tasks);
+        let positions = files.iter().map(|_| LoadOnce::default()).collect();
+        let (groups, members) = key_groups(&files, ranges);
         let ahead = files.first().and_then(|file| io.read_ahead_bytes(&file.location).ok());
         let flight = Flight {
             threads: threads.div_ceil(groups.len().max(1)),
             bytes: WAITING_BYTES,
             ahead: ahead.unwrap_or(0).min(WAITING_BYTES),
         };
-        Self { io, context, files, data_files, positions, groups, places, flight, threads }
+        Self { io, context, files, data_files, positions, groups, members, flight, threads }
     }
 
-    /// The formats of all of them.
+    /// The file format of each delete file.
     pub(crate) fn formats(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|file| file.file_format.as_str())
     }
 
-    /// A delete file by its number, and where it is read from.
-    pub(crate) fn file(&self, index: usize) -> Option<(&FileIo, &DeleteFile)> {
+    /// A delete file by its index, and the storage that holds it.
+    fn file(&self, index: usize) -> Option<(&FileIo, &DeleteFile)> {
         self.files.get(index).map(|file| (&self.io, file))
     }
 
-    /// Positions of a data file of so many rows, negative if nobody knows, that some of these delete files delete.
+    /// The deletes of a data file that `deletes` refer to; `rows` of the data file are unknown if negative.
+    ///
+    /// # Errors
+    /// Those of [`DeleteFiles::positions`] and [`DeleteFiles::key_sets`].
+    pub(crate) fn resolve(
+        self: &Arc<Self>,
+        (location, rows): (&str, i64),
+        deletes: &[Range<usize>],
+    ) -> Result<RowDeletes> {
+        let keys = self.key_sets(deletes)?;
+        let positions = self.positions((location, rows), deletes)?.map(Arc::new);
+        Ok(RowDeletes { positions, keys })
+    }
+
+    /// The positions of a data file that `deletes` delete; `rows` of the data file are unknown if negative.
     ///
     /// # Errors
     /// Those of reading them; `Corrupt` where a position lies beyond the end of the data file.
@@ -108,10 +100,10 @@ impl DeleteFiles {
         deletes: &[Range<usize>],
     ) -> Result<Option<RoaringTreemap>> {
         let of_positions =
-            |index: &usize| self.files.get(*index).is_some_and(|file| file.content == POSITIONS);
+            |index: &usize| self.files.get(*index).is_some_and(DeleteFile::holds_positions);
         let wanted: Vec<usize> = deletes.iter().cloned().flatten().filter(of_positions).collect();
         let unread =
-            wanted.iter().filter(|index| self.positions.get(**index).is_some_and(Loaded::claim));
+            wanted.iter().filter(|index| self.positions.get(**index).is_some_and(LoadOnce::claim));
         self.load(Loads::Positions(unread.copied().collect()))?;
         let mut all: Option<RoaringTreemap> = None;
         for index in wanted {
@@ -128,8 +120,8 @@ impl DeleteFiles {
         Ok(all)
     }
 
-    /// Read what nobody has begun to read, several files or groups at once, and send for the next meanwhile. What
-    /// fails is found where it is needed.
+    /// Load several files or groups at once and request the bytes of the next meanwhile. The reader that needs a value
+    /// meets its error.
     fn load(self: &Arc<Self>, loads: Loads) -> Result<()> {
         if loads.len() > 1 {
             let flight = Flight { threads: self.threads, ..self.flight };
@@ -138,8 +130,8 @@ impl DeleteFiles {
         Ok(())
     }
 
-    /// The positions of one delete file, read now if nobody has read them.
-    pub(crate) fn position_deletes(
+    /// The positions in one delete file, read once.
+    fn position_deletes(
         &self,
         index: usize,
         opening: Option<Opening>,
@@ -148,12 +140,12 @@ impl DeleteFiles {
         self.positions.get(index).map(|positions| positions.get(read))
     }
 
-    /// The keys of one group, read now if nobody has read them.
-    pub(crate) fn group_keys(&self, group: usize) -> Option<Result<KeySet>> {
+    /// The keys of one group, read once.
+    fn group_keys(&self, group: usize) -> Option<Result<KeySet>> {
         self.groups.get(group).map(|group| group.keys.get(|| self.read_keys(group)))
     }
 
-    /// The key sets of the equality deletes among these delete files.
+    /// The key sets of the equality deletes among `deletes`.
     ///
     /// # Errors
     /// Those of reading them; `Unsupported` for a content that is neither positions nor keys.
@@ -161,12 +153,12 @@ impl DeleteFiles {
         let mut applying: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for index in deletes.iter().cloned().flatten() {
             let Some(file) = self.files.get(index) else { continue };
-            if !matches!(file.content, POSITIONS | EQUALITY) {
+            if !(file.holds_positions() || file.holds_keys()) {
                 let feature = format!("a delete file of content {}", file.content);
                 return Err(Error::unsupported_in(&file.location, feature));
             }
-            if let Some((group, place)) = self.places.get(index).copied().flatten() {
-                applying.entry(group).or_default().push(place);
+            if let Some((group, member)) = self.members.get(index).copied().flatten() {
+                applying.entry(group).or_default().push(member);
             }
         }
         let unread = applying
@@ -205,7 +197,7 @@ impl DeleteFiles {
 
     fn read_keys(&self, group: &KeyGroup) -> Result<KeySet> {
         let field_ids = group.field_ids.clone();
-        let schema = Arc::new(self.key_schema(&field_ids)?);
+        let schema = Arc::new(key_schema(&self.context, &field_ids)?);
         let types: Vec<_> = field_ids.iter().filter_map(|id| schema.primitive_type(*id)).collect();
         let paths: Vec<_> = field_ids.iter().filter_map(|id| schema.position_path(*id)).collect();
         let mut keys = EqualityKeys::new(&types)?;
@@ -216,28 +208,7 @@ impl DeleteFiles {
             let inserted = keys.insert(&columns, source as u32);
             inserted.map_err(|error| self.failure(group.files.get(source), error))
         })?;
-        let bounds = key_bounds(&field_ids, &schema, &keys.ranges())?;
-        Ok(KeySet { field_ids, schema, keys: Arc::new(keys), sources: None, bounds })
-    }
-
-    /// The key fields as a schema of their own. A dropped column still decides what is deleted, so every
-    /// schema is asked.
-    fn key_schema(&self, field_ids: &[i32]) -> Result<Schema> {
-        let mut fields: Vec<NestedField> = Vec::new();
-        for id in field_ids {
-            let schema = self.context.schema_with_field(*id);
-            let found = schema.filter(|schema| {
-                schema.primitive_type(*id).is_some() && schema.position_path(*id).is_some()
-            });
-            let Some(schema) = found else {
-                let reason = format!("no column that could be compared has field id {id}");
-                return Err(FormatError::invalid("equality_ids", reason).into());
-            };
-            for field in prune(schema, &[*id]).fields().iter().cloned() {
-                merge(&mut fields, field);
-            }
-        }
-        Ok(Schema::new(0, fields, vec![]))
+        KeySet::new(field_ids, schema, keys)
     }
 
     fn read(
@@ -256,14 +227,14 @@ impl DeleteFiles {
         batches.each(self.flight, take)
     }
 
-    /// An error of what a delete file holds.
+    /// An error in the content of a delete file.
     fn failure(&self, file: Option<&usize>, error: FormatError) -> Error {
         let file = file.and_then(|index| self.files.get(*index));
         Error::in_file(file.map_or("", |file| file.location.as_str()), error)
     }
 }
 
-/// Refuse positions that the data file does not have: the deletes are then of another file than the one that is there.
+/// Refuse positions beyond the end of the data file: the deletes belong to another file of the same name.
 fn within(positions: &RoaringTreemap, deletes: &str, (location, rows): (&str, i64)) -> Result<()> {
     match (positions.max(), u64::try_from(rows)) {
         (Some(last), Ok(rows)) if last >= rows => {
@@ -274,37 +245,7 @@ fn within(positions: &RoaringTreemap, deletes: &str, (location, rows): (&str, i6
     }
 }
 
-/// Group the equality delete files that tasks need, and say where each is.
-fn key_groups(
-    files: &[DeleteFile],
-    tasks: &[ScanTask],
-) -> (Vec<KeyGroup>, Vec<Option<(usize, usize)>>) {
-    let mut needed = vec![false; files.len()];
-    for run in tasks.iter().flat_map(ScanTask::delete_files) {
-        needed.get_mut(run.clone()).unwrap_or_default().fill(true);
-    }
-    let mut known = HashMap::new();
-    let mut groups: Vec<KeyGroup> = Vec::new();
-    let places = files.iter().zip(needed).enumerate().map(|(index, (file, needed))| {
-        if file.content != EQUALITY || !needed {
-            return None;
-        }
-        let mut field_ids = file.equality_ids.clone();
-        field_ids.sort_unstable();
-        field_ids.dedup();
-        let at = *known.entry((field_ids.clone(), &file.scope)).or_insert(groups.len());
-        if at == groups.len() {
-            groups.push(KeyGroup { field_ids, files: vec![], keys: Loaded::default() });
-        }
-        let group = groups.get_mut(at)?;
-        group.files.push(index);
-        Some((at, group.files.len() - 1))
-    });
-    let places = places.collect();
-    (groups, places)
-}
-
-/// These of so many sources as bits; `None` for all of them.
+/// The `sources` among `count` as bits; `None` if they are all of them.
 fn bits(sources: &[usize], count: usize) -> Option<BooleanBuffer> {
     let mut wanted = vec![false; count];
     for source in sources {
@@ -315,15 +256,58 @@ fn bits(sources: &[usize], count: usize) -> Option<BooleanBuffer> {
     wanted.contains(&false).then(|| BooleanBuffer::from(wanted))
 }
 
-/// Add a field to a level, or what is below it to the field that is there.
-fn merge(fields: &mut Vec<NestedField>, field: NestedField) {
-    let Some(known) = fields.iter_mut().find(|known| known.id == field.id) else {
-        fields.push(field);
-        return;
-    };
-    if let (Type::Struct(known), Type::Struct(new)) = (&mut known.field_type, field.field_type) {
-        for field in new.fields {
-            merge(&mut known.fields, field);
+/// Indexes of position delete files or of key groups, to load on several threads.
+enum Loads {
+    Positions(Vec<usize>),
+    Keys(Vec<usize>),
+}
+
+impl Loads {
+    /// The number of values to load.
+    fn len(&self) -> usize {
+        match self {
+            Self::Positions(numbers) | Self::Keys(numbers) => numbers.len(),
         }
+    }
+}
+
+impl Work for (Arc<DeleteFiles>, Loads) {
+    type Unit = ();
+    type Item = ();
+    const NEEDED_WHOLE: bool = true;
+
+    fn tasks(&self) -> usize {
+        self.1.len()
+    }
+
+    fn expect(&self, task: usize) -> Option<Opening> {
+        let Loads::Positions(files) = &self.1 else { return None };
+        let (io, file) = self.0.file(*files.get(task)?)?;
+        Opening::of(io, &file.location)
+    }
+
+    fn prepare(&self, task: usize, opening: Option<Opening>) -> Result<Vec<()>> {
+        let (deletes, loads) = self;
+        match loads {
+            Loads::Positions(files) => {
+                drop(files.get(task).and_then(|file| deletes.position_deletes(*file, opening)));
+            }
+            Loads::Keys(groups) => {
+                drop(groups.get(task).and_then(|group| deletes.group_keys(*group)));
+            }
+        }
+        Ok(vec![])
+    }
+
+    fn begin(&self, (): &(), _: usize) -> Option<usize> {
+        Some(0)
+    }
+
+    fn decode(&self, (): (), _: &mut dyn FnMut(Self::Item) -> bool) -> Result<()> {
+        Ok(())
+    }
+
+    fn bytes(_: &Self::Item) -> usize {
+        0
     }
 }

@@ -1,6 +1,8 @@
-//! Delete files, read into positions and key sets.
+//! Delete files, read into the positions and keys that delete rows of data files.
 
-pub(crate) mod batches;
+mod batches;
+pub(crate) mod delete_file;
+pub(crate) mod deleted_positions;
 pub(crate) mod files;
-pub(crate) mod loads;
-pub(crate) mod marked_rows;
+mod key_groups;
+mod load_once;

@@ -3,10 +3,12 @@
 use arrow_array::RecordBatch;
 
 use super::batch_size::BatchSize;
+use super::survey::Survey;
 use crate::error::{Error, Result};
 use crate::formats::avro::file::{AvroUnit, avro_units};
-use crate::formats::orc::file::{OrcUnit, orc_units};
+use crate::formats::orc::file::{OrcUnit, orc_survey, orc_units};
 use crate::formats::parquet::open::parquet_units;
+use crate::formats::parquet::survey::parquet_survey;
 use crate::formats::parquet::unit::Unit;
 use crate::resolve::request::FileRequest;
 
@@ -42,7 +44,7 @@ impl DataFormat {
     /// Open a file and cut what is wanted of it into units, in file order.
     ///
     /// # Errors
-    /// [`Error::Missing`]; `Corrupt` naming the file; those of resolving columns and of reading deletes.
+    /// [`Error::Missing`]; `Corrupt` naming the file; those of resolving columns.
     pub(crate) fn open(self, request: &FileRequest<'_>) -> Result<Vec<DataUnit>> {
         Ok(match self {
             Self::Parquet => parquet_units(request)?.into_iter().map(DataUnit::Parquet).collect(),
@@ -51,6 +53,18 @@ impl DataFormat {
                 orc_units(request)?.into_iter().map(|unit| DataUnit::Orc(Box::new(unit))).collect()
             }
         })
+    }
+
+    /// What a scan reads of a file, found out without decoding it.
+    ///
+    /// # Errors
+    /// Those of [`DataFormat::open`].
+    pub(crate) fn survey(self, request: &FileRequest<'_>) -> Result<Survey> {
+        match self {
+            Self::Parquet => parquet_survey(request),
+            Self::Orc => orc_survey(request),
+            Self::Avro => Ok(Survey::default()),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ pub(crate) mod bounds;
 pub(crate) mod data_format;
 pub(crate) mod orc;
 pub(crate) mod parquet;
-pub(crate) mod row_counts;
+pub(crate) mod survey;
 pub(crate) mod whole_rows;
 
 pub use batch_size::BatchSize;

@@ -25,14 +25,14 @@ pub(crate) struct WholeRows {
     output: BatchPlan,
     tests: Vec<RowTest>,
     keys: Option<KeyTests>,
-    deleted: Option<RoaringTreemap>,
+    deleted: Option<Arc<RoaringTreemap>>,
 }
 
 impl WholeRows {
     /// Resolve what is wanted of a file with these columns.
     ///
     /// # Errors
-    /// Those of resolving columns and of reading deletes.
+    /// Those of resolving columns.
     pub(crate) fn new(
         request: &FileRequest<'_>,
         columns: &[FileColumn],
@@ -77,8 +77,8 @@ impl WholeRows {
         let (projection, views) = (request.projection, request.string_views);
         let output = BatchPlan::beside(projection, &facts, views, leaves)?;
         let mut leaves = output.leaves;
-        let sets = request.key_sets()?;
-        for set in &sets {
+        let sets = &request.deletes.keys;
+        for set in sets {
             leaves
                 .extend(BatchPlan::new(&prune(&set.schema, &set.field_ids), &facts, true)?.leaves);
         }
@@ -87,7 +87,7 @@ impl WholeRows {
         let keys = KeyTests::new(sets, wanted, &facts, &|_| Ok(vec![0]))?;
         let output = keys.as_ref().map_or(output, |keys| keys.output.clone());
         let tests = request.tests_beside(&facts, &output.leaves)?;
-        let (location, deleted) = (request.location.to_owned(), request.deleted()?);
+        let (location, deleted) = (request.location.to_owned(), request.deletes.positions.clone());
         Ok(Self { location, what, output, tests, keys, deleted })
     }
 
@@ -114,7 +114,7 @@ impl WholeRows {
         }
         let decoded = batch_of(columns, rows).map_err(failed)?;
         let keys = self.keys.as_ref().map(|keys| keys.of_row_group(0)).unwrap_or_default();
-        let mut deleted = DeletedRows { positions: self.deleted.as_ref(), keys, next: first_row };
+        let mut deleted = DeletedRows { positions: self.deleted.as_deref(), keys, next: first_row };
         let mut kept = deleted.drop_from(decoded)?;
         for test in &self.tests {
             kept = filter_record_batch(&kept, &test.kept(&kept)?).map_err(failed)?;

@@ -13,8 +13,8 @@ use icefloe_format::predicate::BoundPredicate;
 use icefloe_format::spec::Schema;
 
 use super::columns::{BatchPlan, FileFacts};
+use super::key_set::KeySet;
 use super::prune::{prune, values_at};
-use crate::deletes::files::KeySet;
 use crate::error::{Error, Result};
 
 /// The key sets that apply to a file.
@@ -41,7 +41,7 @@ impl KeyTests {
     /// # Errors
     /// Those of resolving the key columns.
     pub(crate) fn new(
-        sets: Vec<KeySet>,
+        sets: &[KeySet],
         (projection, output, views): (&Schema, &BatchPlan, bool),
         facts: &FileFacts<'_>,
         row_groups_of: &dyn Fn(&BoundPredicate) -> Result<Vec<usize>>,
@@ -57,7 +57,7 @@ impl KeyTests {
             let paths = set.field_ids.iter().filter_map(|id| pruned.position_path(*id)).collect();
             let columns = BatchPlan::new(&pruned, facts, true)?;
             leaves.extend(&columns.leaves);
-            let KeySet { keys, sources, .. } = set;
+            let (keys, sources) = (Arc::clone(&set.keys), set.sources.clone());
             tests.push((pruned, KeyTest { keys, sources, columns, paths, row_groups }));
         }
         if tests.is_empty() {

@@ -7,6 +7,7 @@ pub(crate) mod deleted_rows;
 pub(crate) mod file_columns;
 pub(crate) mod gather;
 pub(crate) mod keep;
+pub(crate) mod key_set;
 pub(crate) mod key_tests;
 pub(crate) mod metadata_columns;
 pub(crate) mod prune;

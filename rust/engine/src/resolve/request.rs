@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
-use std::ops::Range;
 use std::sync::Arc;
 
 use icefloe_format::predicate::{BoundPredicate, Predicate};
@@ -10,10 +9,10 @@ use icefloe_format::spec::{Datum, Schema};
 use roaring::RoaringTreemap;
 
 use super::columns::FileFacts;
+use super::key_set::KeySet;
 use super::row_filter::RowTest;
 use crate::bytes::data_file::{DataFile, Opening};
-use crate::deletes::files::{DeleteFiles, KeySet};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::FileIo;
 use crate::table::TableContext;
 
@@ -40,18 +39,19 @@ pub(crate) struct FileRequest<'a> {
     pub(crate) residual: BoundPredicate,
     /// The partition tuple by partition field id, where it is wanted.
     pub(crate) partition: HashMap<i32, Option<Datum>>,
-    /// Which rows are left out.
-    pub(crate) deletes: RowDeletes<'a>,
+    /// The rows to leave out.
+    pub(crate) deletes: RowDeletes,
     /// Positions of the rows that `_deleted` is true for.
     pub(crate) marked: Option<Arc<RoaringTreemap>>,
 }
 
-/// What deletes rows of a file.
-pub(crate) enum RowDeletes<'a> {
-    None,
-    /// Delete files by their numbers.
-    Files(&'a Arc<DeleteFiles>, &'a [Range<usize>]),
-    Positions(RoaringTreemap),
+/// The deletes of a data file, resolved.
+#[derive(Clone, Default)]
+pub(crate) struct RowDeletes {
+    /// Positions of deleted rows.
+    pub(crate) positions: Option<Arc<RoaringTreemap>>,
+    /// Keys of deleted rows.
+    pub(crate) keys: Vec<KeySet>,
 }
 
 impl<'a> FileRequest<'a> {
@@ -75,7 +75,7 @@ impl<'a> FileRequest<'a> {
             string_views: true,
             residual: Predicate::AlwaysTrue,
             partition: HashMap::new(),
-            deletes: RowDeletes::None,
+            deletes: RowDeletes::default(),
             marked: None,
         }
     }
@@ -111,29 +111,22 @@ impl<'a> FileRequest<'a> {
         let schema = &self.context.schema;
         Ok(vec![RowTest::matches(self.residual.clone(), schema, facts, leaves.clone())?])
     }
+}
 
-    /// The keys of the equality deletes that apply.
-    ///
-    /// # Errors
-    /// Those of reading them.
-    pub(crate) fn key_sets(&self) -> Result<Vec<KeySet>> {
-        match &self.deletes {
-            RowDeletes::Files(files, numbers) => files.key_sets(numbers),
-            RowDeletes::None | RowDeletes::Positions(_) => Ok(vec![]),
-        }
+/// Compare the rows of a whole file, deleted ones included, with the `record_count` of its manifest entry, which is
+/// unknown if negative.
+///
+/// # Errors
+/// `Corrupt` naming the file and both counts.
+pub(crate) fn check_record_count(
+    location: &str,
+    what: &str,
+    found: i64,
+    record_count: i64,
+) -> Result<()> {
+    if record_count < 0 || found == record_count {
+        return Ok(());
     }
-
-    /// The positions that are deleted.
-    ///
-    /// # Errors
-    /// Those of reading them.
-    pub(crate) fn deleted(&self) -> Result<Option<RoaringTreemap>> {
-        match &self.deletes {
-            RowDeletes::Files(files, numbers) => {
-                files.positions((self.location, self.record_count), numbers)
-            }
-            RowDeletes::Positions(positions) => Ok(Some(positions.clone())),
-            RowDeletes::None => Ok(None),
-        }
-    }
+    let reason = format!("it holds {found} rows, the table's metadata says {record_count}");
+    Err(Error::corrupt_file(location, what, reason))
 }

@@ -6,8 +6,9 @@
 
 mod stream;
 mod survey;
-pub(crate) mod task;
+mod task;
 mod work;
 
+pub use crate::deletes::delete_file::DeleteFile;
 pub use stream::{Scan, ScanOptions, ScanReader};
-pub use task::{DeleteFile, ScanTask};
+pub use task::ScanTask;

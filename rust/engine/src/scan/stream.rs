@@ -7,8 +7,9 @@ use arrow_schema::{ArrowError, SchemaRef};
 use icefloe_format::Error as FormatError;
 use icefloe_format::spec::{ArrowOptions, Schema, schema_to_arrow};
 
-use super::task::{DeleteFile, ScanTask};
+use super::task::ScanTask;
 use super::work::{ScanWork, shared_residuals};
+use crate::deletes::delete_file::DeleteFile;
 use crate::deletes::files::DeleteFiles;
 use crate::error::{Error, Result};
 use crate::formats::batch_size::BatchSize;
@@ -80,8 +81,10 @@ impl Scan {
         let arrow = ArrowOptions { extension_types: options.extension_types, ..storage };
         let schema = Arc::new(schema_to_arrow(&options.projection, arrow));
         let extended = *schema != schema_to_arrow(&options.projection, storage);
-        let deletes =
-            DeleteFiles::new(io.clone(), Arc::clone(&context), deletes, (&tasks, threads));
+        let data_files = tasks.iter().map(|task| task.location.clone()).collect();
+        let ranges = tasks.iter().flat_map(ScanTask::delete_files);
+        let uses = (data_files, ranges);
+        let deletes = DeleteFiles::new(io.clone(), Arc::clone(&context), deletes, uses, threads);
         let residuals = shared_residuals(&tasks, &context);
         let work = ScanWork {
             io,

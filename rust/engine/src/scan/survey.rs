@@ -1,7 +1,8 @@
-//! What a scan would read, found out from footers alone.
+//! What a scan would read of each task, found out from footers alone.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 
 use super::stream::Scan;
 use super::task::ScanTask;
@@ -9,36 +10,10 @@ use super::work::ScanWork;
 use crate::bytes::data_file::Opening;
 use crate::error::{Error, Result};
 use crate::formats::data_format::DataFormat;
-use crate::formats::orc::file::OpenOrc;
-use crate::formats::orc::stripes::WantedStripe;
-use crate::formats::parquet::ahead::{page_counts, ranges};
-use crate::formats::parquet::bloom::that_may_hold;
-use crate::formats::parquet::file::{Footer, guarded, parquet_error};
-use crate::formats::parquet::open::{kept_row_groups, parquet_facts};
-use crate::formats::parquet::page_index::{asked_leaves, read as read_pages};
-use crate::formats::parquet::pages::{KeptRows, rows_that_might_match};
-use crate::formats::parquet::row_groups::in_range;
+use crate::formats::survey::Survey;
 use crate::pipeline::{Pipeline, Work};
-use crate::resolve::columns::BatchPlan;
-use crate::resolve::file_columns::{FileColumn, file_columns};
-use crate::resolve::request::FileRequest;
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use parquet::file::metadata::ParquetMetaData;
 
-/// What reading one task comes to. Of Avro files nothing is known but their rows, of ORC files no pages, and all columns count.
-#[derive(Debug, Default)]
-struct Survey {
-    row_groups: Option<u64>,
-    row_groups_kept: Option<u64>,
-    pages: Option<u64>,
-    pages_kept: Option<u64>,
-    rows: Option<u64>,
-    rows_selected: Option<u64>,
-    bytes_to_read: Option<u64>,
-    reason: Option<String>,
-}
-
-/// Asks every task's footer; nothing is decoded.
+/// Surveys the file of every task.
 struct Surveys(Arc<ScanWork>);
 
 impl Work for Surveys {
@@ -73,10 +48,7 @@ impl Work for Surveys {
 }
 
 impl Scan {
-    /// What the scan will read of each task, one row for each: `file_path`, `row_groups` of the task,
-    /// `row_groups_kept`, `pages` (of the columns read, in the kept row groups), `pages_kept`, `rows`,
-    /// `rows_selected` (before deletes and the filter's last word), `bytes_to_read`, and `reason`: by what
-    /// the rest was ruled out, joined by commas, null where nothing was.
+    /// What the scan reads of each task, one row for each: `file_path` and the columns of [`Survey`].
     ///
     /// # Errors
     /// Those of reading footers.
@@ -110,86 +82,5 @@ impl Scan {
 
 fn survey(work: &ScanWork, task: &ScanTask, opening: Option<Opening>) -> Result<Survey> {
     let request = work.request(task, opening)?;
-    match DataFormat::of(&task.file_format, &task.location)? {
-        DataFormat::Parquet => parquet_survey(&request),
-        DataFormat::Orc => orc_survey(&request),
-        DataFormat::Avro => Ok(Survey::default()),
-    }
-}
-
-/// Stripes are told as row groups, with the bytes of all their columns.
-fn orc_survey(request: &FileRequest<'_>) -> Result<Survey> {
-    let open = OpenOrc::open(request)?;
-    let kept = open.kept(request)?;
-    let Some(bytes) = open.bytes(&kept) else { return Ok(Survey::default()) };
-    let rows = |stripes: &[WantedStripe]| stripes.iter().map(WantedStripe::count).sum();
-    Ok(Survey {
-        row_groups: Some(open.stripes.len() as u64),
-        row_groups_kept: Some(kept.len() as u64),
-        rows: rows(&open.stripes),
-        rows_selected: rows(&kept),
-        bytes_to_read: Some(bytes),
-        reason: reasons([("statistics", kept.len() < open.stripes.len())]),
-        ..Survey::default()
-    })
-}
-
-fn parquet_survey(request: &FileRequest<'_>) -> Result<Survey> {
-    let footer = Footer::read(request)?;
-    let columns = file_columns(footer.schema(), request.context.name_mapping.as_ref());
-    let leaves = decoded_leaves(request, &footer, &columns)?;
-    let all = in_range(&footer.metadata, request.start, request.length);
-    let by_statistics = kept_row_groups(request, &footer, &columns)?;
-    let left = by_statistics.len();
-    let kept = that_may_hold(request, &footer, &columns, by_statistics)?;
-    let asked = asked_leaves(&columns, &request.residual);
-    let metadata = guarded(request.location, || {
-        read_pages(&footer.metadata, (&kept, &leaves, &asked), &footer.source)
-            .map_err(|error| parquet_error(request.location, error))
-    })?;
-    let rows = rows_that_might_match(&metadata, &columns, &kept, &request.residual)?;
-    let pages = rows.iter().map(|it| page_counts(&metadata, it.row_group, &it.rows, &leaves));
-    let pages: Option<Vec<(u64, u64)>> = pages.collect();
-    let bytes = rows.iter().flat_map(|it| ranges(&metadata, it.row_group, &it.rows, &leaves));
-    let selected = rows.iter().map(KeptRows::count).sum();
-    Ok(Survey {
-        row_groups: Some(all.len() as u64),
-        row_groups_kept: Some(rows.len() as u64),
-        pages: pages.as_ref().map(|pages| pages.iter().map(|(all, _)| all).sum()),
-        pages_kept: pages.as_ref().map(|pages| pages.iter().map(|(_, kept)| kept).sum()),
-        rows: Some(rows_of(&metadata, &all)),
-        rows_selected: Some(selected),
-        bytes_to_read: Some(bytes.map(|range| range.end - range.start).sum()),
-        reason: reasons([
-            ("statistics", left < all.len()),
-            ("bloom filter", kept.len() < left),
-            ("page index", selected < rows_of(&metadata, &kept)),
-        ]),
-    })
-}
-
-/// The leaves of the wanted columns and of those that rows are tested by.
-fn decoded_leaves(
-    request: &FileRequest<'_>,
-    footer: &Footer,
-    columns: &[FileColumn],
-) -> Result<BTreeSet<usize>> {
-    let facts = parquet_facts(request, footer, columns);
-    let output = BatchPlan::new(request.projection, &facts, request.string_views)?;
-    let tests = request.tests(&facts)?;
-    let mut leaves: BTreeSet<usize> = output.leaves;
-    leaves.extend(tests.iter().flat_map(|test| &test.columns().leaves));
-    Ok(leaves)
-}
-
-fn rows_of(metadata: &ParquetMetaData, row_groups: &[usize]) -> u64 {
-    let groups = row_groups.iter().filter_map(|group| metadata.row_groups().get(*group));
-    groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).sum()
-}
-
-/// Those that ruled something out, joined by commas.
-fn reasons<const N: usize>(all: [(&str, bool); N]) -> Option<String> {
-    let found = all.into_iter().filter(|(_, did)| *did).map(|(reason, _)| reason);
-    let found: Vec<&str> = found.collect();
-    (!found.is_empty()).then(|| found.join(", "))
+    DataFormat::of(&task.file_format, &task.location)?.survey(&request)
 }

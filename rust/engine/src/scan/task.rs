@@ -1,4 +1,4 @@
-//! Scan tasks and delete files, from the batches of a plan.
+//! Scan tasks, from a batch of their plan.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_cast::cast;
-use arrow_schema::{DataType, Field};
+use arrow_schema::DataType;
 use icefloe_format::Error as FormatError;
 use icefloe_format::delete::{delete_runs, delete_runs_type};
 
+use crate::deletes::delete_file::{PlanColumns, text};
 use crate::error::Result;
 use crate::plan::{Residuals, residuals_type};
 
@@ -39,30 +39,13 @@ pub struct ScanTask {
     pub marks: Option<Vec<Range<usize>>>,
 }
 
-/// One delete file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeleteFile {
-    /// 1 positions, 2 equality.
-    pub content: i32,
-    /// Location of the file.
-    pub location: String,
-    /// `PARQUET`, `AVRO`, `ORC` or `PUFFIN`.
-    pub file_format: String,
-    /// Rows of the file.
-    pub record_count: i64,
-    /// Field ids that equality deletes compare.
-    pub equality_ids: Vec<i32>,
-    /// Partition spec and tuple of the file, where the plan says.
-    pub scope: (i32, String),
-}
-
 impl ScanTask {
     /// The tasks of a plan's files batch.
     ///
     /// # Errors
     /// `InvalidArgument` naming the column that is absent, of another type, or null where it may not be.
     pub fn from_batch(batch: &RecordBatch, delete_count: usize) -> Result<Vec<Self>> {
-        let columns = Columns { batch, what: "files" };
+        let columns = PlanColumns { batch, what: "files" };
         let location = columns.required("file_path", &DataType::Utf8)?;
         let file_format = columns.required("file_format", &DataType::Utf8)?;
         let spec_id = columns.required("spec_id", &DataType::Int32)?;
@@ -104,79 +87,6 @@ impl ScanTask {
     }
 }
 
-impl DeleteFile {
-    /// The delete files of a plan's deletes batch.
-    ///
-    /// # Errors
-    /// As for [`ScanTask::from_batch`].
-    pub fn from_batch(batch: &RecordBatch) -> Result<Vec<Self>> {
-        if batch.num_rows() == 0 {
-            return Ok(vec![]);
-        }
-        let columns = Columns { batch, what: "deletes" };
-        let content = columns.required("content", &DataType::Int32)?;
-        let location = columns.required("file_path", &DataType::Utf8)?;
-        let file_format = columns.required("file_format", &DataType::Utf8)?;
-        let record_count = columns.required("record_count", &DataType::Int64)?;
-        let equality_ids = columns.optional("equality_ids", &int_list())?;
-        let spec_id = columns.optional("spec_id", &DataType::Int32)?;
-        let partition = columns.optional("partition", &DataType::Utf8)?;
-        let scope = |row: usize| {
-            let spec_id = spec_id.as_ref().filter(|ids| ids.is_valid(row));
-            let partition = partition.as_ref().filter(|tuples| tuples.is_valid(row));
-            let spec_id = spec_id.map_or(0, |ids| ids.as_primitive::<Int32Type>().value(row));
-            (spec_id, partition.map_or_else(String::new, |tuples| text(tuples, row)))
-        };
-        let rows = (0..batch.num_rows()).map(|row| Self {
-            content: content.as_primitive::<Int32Type>().value(row),
-            location: text(&location, row),
-            file_format: text(&file_format, row),
-            record_count: record_count.as_primitive::<Int64Type>().value(row),
-            equality_ids: ints(equality_ids.as_ref(), row),
-            scope: scope(row),
-        });
-        Ok(rows.collect())
-    }
-}
-
-struct Columns<'a> {
-    batch: &'a RecordBatch,
-    what: &'static str,
-}
-
-impl Columns<'_> {
-    fn required(&self, name: &str, data_type: &DataType) -> Result<ArrayRef> {
-        let array = self
-            .optional(name, data_type)?
-            .ok_or_else(|| self.invalid(name, "is absent".into()))?;
-        if array.null_count() > 0 {
-            return Err(self.invalid(name, "holds a null".into()));
-        }
-        Ok(array)
-    }
-
-    /// A column as `data_type`; views and large offsets are as good.
-    fn optional(&self, name: &str, data_type: &DataType) -> Result<Option<ArrayRef>> {
-        let Some(array) = self.batch.column_by_name(name) else { return Ok(None) };
-        if array.data_type() == data_type {
-            return Ok(Some(Arc::clone(array)));
-        }
-        cast(array, data_type).map(Some).map_err(|error| self.invalid(name, error.to_string()))
-    }
-
-    fn invalid(&self, name: &str, reason: String) -> crate::Error {
-        FormatError::invalid(self.what, format!("column {name} {reason}")).into()
-    }
-}
-
-fn int_list() -> DataType {
-    DataType::List(Arc::new(Field::new("item", DataType::Int32, true)))
-}
-
-fn text(array: &ArrayRef, row: usize) -> String {
-    array.as_string::<i32>().value(row).to_owned()
-}
-
 /// Texts of which rows share theirs.
 struct Texts {
     places: Residuals,
@@ -210,15 +120,6 @@ fn to_file_end(start: u64, length: u64, file_size: Option<&ArrayRef>, row: usize
     let Some(sizes) = file_size.filter(|sizes| sizes.is_valid(row)) else { return length };
     let stated = u64::try_from(sizes.as_primitive::<Int64Type>().value(row)).unwrap_or(0);
     if start.saturating_add(length) >= stated { u64::MAX } else { length }
-}
-
-fn ints(array: Option<&ArrayRef>, row: usize) -> Vec<i32> {
-    match array.filter(|array| array.is_valid(row)) {
-        Some(array) => {
-            array.as_list::<i32>().value(row).as_primitive::<Int32Type>().values().to_vec()
-        }
-        None => vec![],
-    }
 }
 
 fn delete_rows(

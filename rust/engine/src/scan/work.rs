@@ -2,16 +2,20 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use icefloe_format::Error as FormatError;
 use icefloe_format::predicate::{BoundPredicate, Predicate, bind, parse_json};
 use icefloe_format::spec::{Datum, Schema, Transform, partition_from_json};
 
+use roaring::RoaringTreemap;
+
 use super::task::ScanTask;
 use crate::bytes::data_file::Opening;
+use crate::deletes::deleted_positions::deleted_positions;
 use crate::deletes::files::DeleteFiles;
-use crate::deletes::marked_rows::{Wanted, wanted};
 use crate::error::Result;
 use crate::formats::batch_size::BatchSize;
 use crate::formats::data_format::{DataFormat, DataUnit};
@@ -20,6 +24,16 @@ use crate::resolve::metadata_columns::{DELETED_ID, PARTITION_ID};
 use crate::resolve::request::{FileRequest, RowDeletes};
 use crate::store::FileIo;
 use crate::table::TableContext;
+
+/// The rows of a data file that a task returns.
+enum ReturnedRows {
+    /// The rows that no delete file deletes.
+    Live,
+    /// No row at all.
+    Nothing,
+    /// The rows outside of `dropped`; `_deleted` is true for those in `marked`.
+    Marked { dropped: RoaringTreemap, marked: RoaringTreemap },
+}
 
 /// Everything a scan reads from.
 #[derive(Clone)]
@@ -82,21 +96,59 @@ impl ScanWork {
     fn open(&self, task: &ScanTask, opening: Option<Opening>) -> Result<Vec<DataUnit>> {
         let format = DataFormat::of(&task.file_format, &task.location)?;
         let mut request = self.request(task, opening)?;
-        match wanted((task, self.is_wanted(DELETED_ID)), &request, &self.deletes)? {
-            Wanted::Kept => {}
-            Wanted::Nothing => return Ok(vec![]),
-            Wanted::Told { dropped, marked } => {
-                request.deletes = RowDeletes::Positions(dropped);
+        match self.returned_rows(task, &request)? {
+            ReturnedRows::Live => {
+                let file = (request.location, request.record_count);
+                request.deletes = self.deletes.resolve(file, &task.deletes)?;
+            }
+            ReturnedRows::Nothing => return Ok(vec![]),
+            ReturnedRows::Marked { dropped, marked } => {
+                request.deletes.positions = Some(Arc::new(dropped));
                 request.marked = Some(Arc::new(marked));
             }
         }
         format.open(&request)
     }
 
-    /// What is wanted of a task's file.
+    /// Choose the rows of a task's file. With the column `_deleted`, deleted rows are returned too, and of a task with
+    /// marks the rows that the marks delete are the deleted ones. Without the column, a task with marks returns only
+    /// the rows that its marks delete and its deletes do not.
     ///
     /// # Errors
-    /// Where the partition tuple or the residual cannot be read.
+    /// Those of reading delete files and the keys of the data file; `InvalidArgument` for a task with marks whose
+    /// row count is unknown.
+    fn returned_rows(&self, task: &ScanTask, request: &FileRequest<'_>) -> Result<ReturnedRows> {
+        let shows_deleted = self.is_wanted(DELETED_ID);
+        let positions = |ranges: &[Range<usize>]| {
+            deleted_positions(request, &task.file_format, (&self.deletes, ranges))
+        };
+        let Some(marks) = &task.marks else {
+            if !shows_deleted || task.deletes.is_empty() {
+                return Ok(ReturnedRows::Live);
+            }
+            let (dropped, marked) = (RoaringTreemap::new(), positions(&task.deletes)?);
+            return Ok(ReturnedRows::Marked { dropped, marked });
+        };
+        let dropped = positions(&task.deletes)?;
+        let marked = positions(marks)? - &dropped;
+        if shows_deleted {
+            return Ok(ReturnedRows::Marked { dropped, marked });
+        }
+        if marked.is_empty() {
+            return Ok(ReturnedRows::Nothing);
+        }
+        let rows = u64::try_from(task.record_count).map_err(|_| {
+            FormatError::invalid("files", "a task with marks needs the file's record count")
+        })?;
+        let mut unmarked = RoaringTreemap::new();
+        unmarked.insert_range(0..rows);
+        Ok(ReturnedRows::Marked { dropped: unmarked - &marked, marked })
+    }
+
+    /// The request for a task's file, without deletes.
+    ///
+    /// # Errors
+    /// Those of parsing the partition tuple and the residual.
     pub(crate) fn request<'a>(
         &'a self,
         task: &'a ScanTask,
@@ -116,7 +168,7 @@ impl ScanWork {
             string_views: self.string_views,
             residual: self.residual(task)?,
             partition: self.partition(task)?,
-            deletes: RowDeletes::Files(&self.deletes, &task.deletes),
+            deletes: RowDeletes::default(),
             marked: None,
         })
     }

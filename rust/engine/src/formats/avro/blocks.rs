@@ -4,8 +4,7 @@ use bytes::Bytes;
 use icefloe_format::Error as FormatError;
 use icefloe_format::avro::container::SYNC_BYTES;
 use icefloe_format::avro::{Cursor, Malformed};
-use parquet::errors::ParquetError;
-use parquet::file::reader::{ChunkReader, Length};
+use parquet::file::reader::Length;
 
 use crate::bytes::data_file::DataFile;
 use crate::error::{Error, Result};
@@ -114,27 +113,13 @@ impl BlockReader {
         }
         let left = self.source.len().saturating_sub(start);
         let read = self.chunk.max(length).min(size(left)).max(length);
-        let bytes = self.source.get_bytes(start, read);
-        let bytes = bytes.map_err(|error| source_error(&self.location, error))?;
+        let bytes = self.source.range(&self.location, start, read)?;
         self.window = (start, bytes.clone());
         Ok(bytes.slice(..length))
     }
 
     fn corrupt(&self, offset: u64, reason: String) -> Error {
         Error::in_file(&self.location, FormatError::corrupt_at("Avro block", offset, reason))
-    }
-}
-
-/// An error of reading a file's bytes.
-pub(crate) fn source_error(location: &str, error: ParquetError) -> Error {
-    match error {
-        ParquetError::External(source) => match source.downcast::<Error>() {
-            Ok(error) => *error,
-            Err(other) => {
-                Error::Storage { location: location.to_owned(), reason: other.to_string() }
-            }
-        },
-        other => Error::Storage { location: location.to_owned(), reason: other.to_string() },
     }
 }
 

@@ -10,15 +10,14 @@ use icefloe_format::avro::natural::{arrow_schema, columns_of};
 use icefloe_format::avro::{AvroType, Cursor, Selection, StructColumn};
 use icefloe_format::codec::{Codec, Decompressor, MAX_BLOCK_BYTES};
 use icefloe_format::spec::StructType;
-use parquet::file::reader::{ChunkReader, Length};
+use parquet::file::reader::Length;
 
-use super::blocks::{BlockHeader, BlockReader, source_error};
+use super::blocks::{BlockHeader, BlockReader};
 use crate::bytes::data_file::DataFile;
 use crate::error::{Error, Result};
-use crate::formats::row_counts::check_record_count;
 use crate::formats::whole_rows::WholeRows;
 use crate::resolve::file_columns::file_columns;
-use crate::resolve::request::FileRequest;
+use crate::resolve::request::{FileRequest, check_record_count};
 use crate::table::NameMapping;
 
 const WHAT: &str = "the Avro file";
@@ -68,7 +67,7 @@ pub(crate) struct AvroUnit {
 /// Open a file and cut the blocks that begin in the wanted part.
 ///
 /// # Errors
-/// [`Error::Missing`]; `Corrupt` naming the file; those of resolving columns and of reading deletes.
+/// [`Error::Missing`]; `Corrupt` naming the file; those of resolving columns.
 pub(crate) fn avro_units(request: &FileRequest<'_>) -> Result<Vec<AvroUnit>> {
     let source = request.file()?;
     let remote = matches!(source, DataFile::Remote(_));
@@ -92,8 +91,7 @@ fn open(request: &FileRequest<'_>, source: DataFile) -> Result<(AvroFile, u64)> 
     let most = usize::try_from(source.len()).unwrap_or(usize::MAX).min(MAX_HEADER_BYTES);
     let mut length = HEADER_BYTES;
     loop {
-        let head = source.get_bytes(0, length.min(most));
-        let head = head.map_err(|error| source_error(request.location, error))?;
+        let head = source.range(request.location, 0, length.min(most))?;
         match Container::parse(&head) {
             Ok(container) => return opened(request, source.clone(), &container),
             Err(FormatError::Corrupt { .. }) if length < most && head.starts_with(&MAGIC) => {

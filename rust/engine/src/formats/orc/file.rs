@@ -13,10 +13,10 @@ use super::footer::OrcEnd;
 use super::reader::{OrcReader, orc_decoder};
 use super::stripes::{WantedStripe, in_range, that_might_match};
 use crate::error::{Error, Result};
-use crate::formats::row_counts::check_record_count;
+use crate::formats::survey::{Survey, reasons};
 use crate::formats::whole_rows::WholeRows;
 use crate::resolve::file_columns::{FileColumn, file_columns};
-use crate::resolve::request::FileRequest;
+use crate::resolve::request::{FileRequest, check_record_count};
 use crate::table::NameMapping;
 
 const WHAT: &str = "the ORC file";
@@ -34,12 +34,12 @@ pub(crate) struct OrcUnit {
 }
 
 /// A file whose end is checked and whose columns are known.
-pub(crate) struct OpenOrc {
+struct OpenOrc {
     reader: Box<dyn OrcReader>,
     end: OrcEnd,
     columns: Vec<FileColumn>,
     /// The stripes of the part to read.
-    pub(crate) stripes: Vec<WantedStripe>,
+    stripes: Vec<WantedStripe>,
 }
 
 impl OpenOrc {
@@ -47,7 +47,7 @@ impl OpenOrc {
     ///
     /// # Errors
     /// [`Error::Missing`]; `Corrupt` naming the file.
-    pub(crate) fn open(request: &FileRequest<'_>) -> Result<Self> {
+    fn open(request: &FileRequest<'_>) -> Result<Self> {
         let location = request.location;
         let end = OrcEnd::read(request.file()?, location)?;
         let reader = orc_decoder(location)?.open(request.io, location)?;
@@ -73,7 +73,7 @@ impl OpenOrc {
     }
 
     /// How many bytes stripes have; `None` where that cannot be looked at.
-    pub(crate) fn bytes(&self, stripes: &[WantedStripe]) -> Option<u64> {
+    fn bytes(&self, stripes: &[WantedStripe]) -> Option<u64> {
         let all = &self.end.footer.as_ref()?.stripes;
         let of = stripes.iter().filter_map(|stripe| all.get(stripe.number));
         Some(of.map(Stripe::length).fold(0, u64::saturating_add))
@@ -83,7 +83,7 @@ impl OpenOrc {
     ///
     /// # Errors
     /// Those of evaluating the residual; [`Error::Storage`].
-    pub(crate) fn kept(&self, request: &FileRequest<'_>) -> Result<Vec<WantedStripe>> {
+    fn kept(&self, request: &FileRequest<'_>) -> Result<Vec<WantedStripe>> {
         that_might_match(request, &self.end, &self.columns, self.stripes.clone())
     }
 }
@@ -91,7 +91,7 @@ impl OpenOrc {
 /// Open a file. The stripes of the part to read that may hold a wanted row are one unit.
 ///
 /// # Errors
-/// [`Error::Missing`]; `Corrupt` naming the file; those of resolving columns and of reading deletes.
+/// [`Error::Missing`]; `Corrupt` naming the file; those of resolving columns.
 pub(crate) fn orc_units(request: &FileRequest<'_>) -> Result<Vec<OrcUnit>> {
     let open = OpenOrc::open(request)?;
     let rows = WholeRows::of_whole_columns(request, &open.columns, WHAT)?;
@@ -102,6 +102,26 @@ pub(crate) fn orc_units(request: &FileRequest<'_>) -> Result<Vec<OrcUnit>> {
     }
     let unit = OrcUnit { reader: open.reader, rows, columns, stripes };
     Ok(std::iter::once(unit).filter(|unit| !unit.stripes.is_empty()).collect())
+}
+
+/// Survey a file by its footer and the statistics of its stripes.
+///
+/// # Errors
+/// Those of [`OpenOrc::open`] and of reading the statistics.
+pub(crate) fn orc_survey(request: &FileRequest<'_>) -> Result<Survey> {
+    let open = OpenOrc::open(request)?;
+    let kept = open.kept(request)?;
+    let Some(bytes) = open.bytes(&kept) else { return Ok(Survey::default()) };
+    let rows = |stripes: &[WantedStripe]| stripes.iter().map(WantedStripe::count).sum();
+    Ok(Survey {
+        row_groups: Some(open.stripes.len() as u64),
+        row_groups_kept: Some(kept.len() as u64),
+        rows: rows(&open.stripes),
+        rows_selected: rows(&kept),
+        bytes_to_read: Some(bytes),
+        reason: reasons([("statistics", kept.len() < open.stripes.len())]),
+        ..Survey::default()
+    })
 }
 
 /// The schema with the ids of ORC types where those of Parquet's would be.

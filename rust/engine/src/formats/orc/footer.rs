@@ -5,11 +5,10 @@ use std::ops::Range;
 use bytes::Bytes;
 use icefloe_format::Error as FormatError;
 use icefloe_format::orc::{Footer, POSTSCRIPT_BYTES, Postscript, StripeStatistics};
-use parquet::file::reader::{ChunkReader, Length};
+use parquet::file::reader::Length;
 
 use crate::bytes::data_file::DataFile;
 use crate::error::{Error, Result};
-use crate::formats::avro::blocks::source_error;
 
 /// What postscript and footer say.
 pub(crate) struct OrcEnd {
@@ -52,5 +51,5 @@ impl OrcEnd {
 
 fn bytes(file: &DataFile, range: Range<u64>, location: &str) -> Result<Bytes> {
     let count = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
-    file.get_bytes(range.start, count).map_err(|error| source_error(location, error))
+    file.range(location, range.start, count)
 }

@@ -15,11 +15,10 @@ use super::encrypted::ends_encrypted;
 use super::page_index::IndexedPages;
 use crate::bytes::data_file::DataFile;
 use crate::error::{Error, Result};
-use crate::formats::row_counts::check_footer;
 use crate::resolve::columns::{BatchPlan, decoded_schema, element_field, map_fields};
 use crate::resolve::file_columns::FileColumn;
 use crate::resolve::key_tests::KeyTests;
-use crate::resolve::request::FileRequest;
+use crate::resolve::request::{FileRequest, check_record_count};
 use crate::resolve::row_filter::RowTest;
 use crate::runtime::catch_panic;
 
@@ -42,7 +41,7 @@ pub(crate) struct OpenFile {
     pub(crate) output: BatchPlan,
     pub(crate) tests: Vec<RowTest>,
     pub(crate) keys: Option<KeyTests>,
-    pub(crate) deleted: Option<RoaringTreemap>,
+    pub(crate) deleted: Option<Arc<RoaringTreemap>>,
 }
 
 impl Footer {
@@ -119,6 +118,39 @@ impl Footer {
     }
 }
 
+/// Compare the rows of a Parquet file's row groups, which are the rows that a scan reads, with the total of the
+/// footer, and the total with `record_count`.
+///
+/// # Errors
+/// `Corrupt` naming the file and both counts.
+fn check_footer(location: &str, metadata: &ParquetMetaData, record_count: i64) -> Result<()> {
+    let total = metadata.file_metadata().num_rows();
+    check_record_count(location, WHAT, total, record_count)?;
+    let groups = metadata.row_groups().iter().map(|group| group.num_rows());
+    let found = groups.fold(0_i64, i64::saturating_add);
+    if found == total {
+        return Ok(());
+    }
+    let reason = format!("its row groups hold {found} rows, the total of its footer is {total}");
+    Err(Error::corrupt_file(location, WHAT, reason))
+}
+
+/// Compare the rows decoded of a row group with the rows to expect of it.
+///
+/// # Errors
+/// `Corrupt` naming the file and both counts.
+pub(crate) fn check_row_group(
+    location: &str,
+    row_group: usize,
+    found: u64,
+    expected: u64,
+) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    let reason = format!("row group {row_group} holds {found} rows, its footer says {expected}");
+    Err(Error::corrupt_file(location, WHAT, reason))
+}
 /// The first field whose type is a decimal with a scale outside 0 to its precision, which Parquet's format excludes.
 fn decimal_beyond_parquet(fields: &[NestedField]) -> Option<NestedField> {
     fields.iter().find_map(|field| match &field.field_type {

@@ -12,5 +12,6 @@ pub(crate) mod pages;
 pub(crate) mod row_groups;
 pub(crate) mod row_size;
 pub(crate) mod small_group;
+pub(crate) mod survey;
 pub(crate) mod unit;
 pub(crate) mod zstd_pages;

@@ -24,7 +24,7 @@ use crate::resolve::row_filter::RowTest;
 /// Open a file and cut the row groups and pages that may hold a wanted row.
 ///
 /// # Errors
-/// Those of [`Footer::read`], of resolving columns and of reading deletes.
+/// Those of [`Footer::read`] and of resolving columns.
 pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
     let footer = Footer::read(request)?;
     let columns = file_columns(footer.schema(), request.context.name_mapping.as_ref());
@@ -34,7 +34,7 @@ pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
     let row_groups = that_may_hold(request, &footer, &columns, row_groups)?;
     let tests = request.tests(&facts)?;
     let keys = KeyTests::new(
-        request.key_sets()?,
+        &request.deletes.keys,
         (request.projection, &output, request.string_views),
         &facts,
         &|bounds| Ok(that_might_match(&footer.metadata, &columns, row_groups.clone(), bounds)?),
@@ -53,7 +53,7 @@ pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
         output,
         tests,
         keys,
-        deleted: request.deleted()?,
+        deleted: request.deletes.positions.clone(),
     };
     Ok(units(&Arc::new(file), &kept))
 }

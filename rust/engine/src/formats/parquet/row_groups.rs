@@ -3,18 +3,15 @@
 use arrow_array::{BooleanArray, Int64Array};
 use arrow_schema::DataType;
 use icefloe_format::Result;
-use icefloe_format::delete::KeyRange;
 use icefloe_format::predicate::{
-    BoundLeaf, BoundPredicate, ColumnCounts, ColumnFacts, ColumnStats, Operator, Predicate, Term,
-    UnboundLeaf, bind, evaluate_inclusive,
+    BoundLeaf, BoundPredicate, ColumnCounts, ColumnFacts, ColumnStats, evaluate_inclusive,
 };
-use icefloe_format::spec::{Datum, PrimitiveType, Schema, datums_to_array};
+use icefloe_format::spec::{Datum, PrimitiveType, datums_to_array};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::statistics::Statistics;
 
 use crate::formats::bounds::{Raw, Side, bound_of};
 use crate::resolve::file_columns::{FileColumn, leaf_of};
-use crate::resolve::prune::prune;
 
 /// The row groups that belong to a byte range: a row group belongs to the range that holds its midpoint,
 /// so that of ranges which cover a file each row group has exactly one.
@@ -62,41 +59,6 @@ pub(crate) fn that_might_match(
         .filter(|(_, kept)| *kept)
         .map(|(at, _)| at)
         .collect())
-}
-
-/// What every row satisfies that has one of a set of equality delete keys, by the range of each field.
-///
-/// # Errors
-/// `InvalidArgument` for a field that the schema has not.
-pub(crate) fn key_bounds(
-    field_ids: &[i32],
-    schema: &Schema,
-    ranges: &[KeyRange],
-) -> Result<BoundPredicate> {
-    let mut all = Predicate::AlwaysTrue;
-    for (id, range) in field_ids.iter().zip(ranges) {
-        // Alone in its schema, a field's name is its own: fields of several schemas may share one.
-        let alone = prune(schema, &[*id]);
-        let Some(name) = alone.full_name(*id) else { continue };
-        let present =
-            UnboundLeaf { op: Operator::NotNull, term: Term::Reference(name), literals: vec![] };
-        let Predicate::Leaf(present) = bind(&Predicate::Leaf(present), &alone, true)? else {
-            continue;
-        };
-        let leaf = |op, literals| Predicate::Leaf(BoundLeaf { op, literals, ..present.clone() });
-        let values = match (&range.values, range.has_values) {
-            (Some((least, most)), _) => leaf(Operator::GtEq, vec![least.clone()])
-                .and(leaf(Operator::LtEq, vec![most.clone()])),
-            (None, true) => Predicate::AlwaysTrue,
-            (None, false) => Predicate::AlwaysFalse,
-        };
-        let null = match range.has_null {
-            true => leaf(Operator::IsNull, vec![]),
-            false => Predicate::AlwaysFalse,
-        };
-        all = all.and(values.or(null));
-    }
-    Ok(all)
 }
 
 struct GroupStats<'a> {

@@ -18,14 +18,13 @@ use roaring::RoaringTreemap;
 use super::ahead::ranges;
 use super::column_groups::{column_groups, side_by_side};
 use super::encrypted::has_encrypted_columns;
-use super::file::{OpenFile, arrow_error, guarded, parquet_error};
+use super::file::{OpenFile, arrow_error, check_row_group, guarded, parquet_error};
 use super::pages::KeptRows;
 use super::row_size::row_bytes;
 use super::small_group::{SmallGroup, levels_of};
 use crate::bytes::data_file::DataFile;
 use crate::error::{Error, Result};
 use crate::formats::batch_size::BatchSize;
-use crate::formats::row_counts::check_row_group;
 use crate::resolve::columns::BatchPlan;
 use crate::resolve::deleted_rows::DeletedRows;
 use crate::resolve::key_tests::KeyTest;
@@ -304,7 +303,7 @@ impl Unit {
         let short = count / (runs.len() as u64).max(1) < SHORT_RUN_ROWS;
         // What a filter leaves of the rows has no positions that could be told from its order.
         let after = short && self.file.tests.is_empty();
-        let positions = self.file.deleted.as_ref().filter(|_| after);
+        let positions = self.file.deleted.as_deref().filter(|_| after);
         let selected = if positions.is_some() {
             vec![RowSelector { skip: false, ..skip(count) }]
         } else {

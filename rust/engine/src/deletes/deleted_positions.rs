@@ -1,4 +1,4 @@
-//! Rows by what happens to them: those that delete files delete, told by a column or returned alone.
+//! Deletes of a data file as positions, found by reading its key columns where equality deletes apply.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -8,70 +8,25 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use icefloe_format::Error as FormatError;
 use icefloe_format::delete::{KeyedColumns, deleted_rows};
 use icefloe_format::predicate::Predicate;
 use icefloe_format::spec::{NestedField, PrimitiveType, Schema, Type};
 use roaring::RoaringTreemap;
 
-use super::files::{DeleteFiles, KeySet};
+use super::files::DeleteFiles;
 use crate::error::Result;
 use crate::formats::batch_size::BatchSize;
 use crate::formats::data_format::DataFormat;
+use crate::resolve::key_set::KeySet;
 use crate::resolve::metadata_columns::POSITION_ID;
 use crate::resolve::prune::{prune, values_at};
 use crate::resolve::request::{FileRequest, RowDeletes};
-use crate::scan::task::ScanTask;
 
-/// What has to become of a file's rows.
-pub(crate) enum Wanted {
-    /// Those that are not deleted, as ever.
-    Kept,
-    /// No row at all.
-    Nothing,
-    /// Those at other positions than `dropped`; `_deleted` is true at the positions `marked`.
-    Told { dropped: RoaringTreemap, marked: RoaringTreemap },
-}
-
-/// Find out what has to become of a task's rows. With `told` there is a column `_deleted`; then rows that are
-/// deleted are returned, and if the task has marks those that the marks delete. Without it marks return only
-/// the rows that they delete, of those that the deletes leave.
+/// The positions of the rows of a data file that some delete files delete, by position or by key.
 ///
 /// # Errors
-/// Those of reading delete files and the keys of the data file; `InvalidArgument` for a task with marks whose
-/// row count is unknown.
-pub(crate) fn wanted(
-    (task, told): (&ScanTask, bool),
-    request: &FileRequest<'_>,
-    files: &Arc<DeleteFiles>,
-) -> Result<Wanted> {
-    let positions =
-        |numbers: &[Range<usize>]| deleted_positions(request, &task.file_format, (files, numbers));
-    let Some(marks) = &task.marks else {
-        if !told || task.deletes.is_empty() {
-            return Ok(Wanted::Kept);
-        }
-        let marked = positions(&task.deletes)?;
-        return Ok(Wanted::Told { dropped: RoaringTreemap::new(), marked });
-    };
-    let dropped = positions(&task.deletes)?;
-    let marked = positions(marks)? - &dropped;
-    if told {
-        return Ok(Wanted::Told { dropped, marked });
-    }
-    if marked.is_empty() {
-        return Ok(Wanted::Nothing);
-    }
-    let rows = u64::try_from(task.record_count).map_err(|_| {
-        FormatError::invalid("files", "a task with marks needs the file's record count")
-    })?;
-    let mut others = RoaringTreemap::new();
-    others.insert_range(0..rows);
-    Ok(Wanted::Told { dropped: others - &marked, marked })
-}
-
-/// The positions of the rows that some delete files delete, by position or by key.
-fn deleted_positions(
+/// Those of reading the delete files and the key columns of the data file.
+pub(crate) fn deleted_positions(
     request: &FileRequest<'_>,
     file_format: &str,
     (files, numbers): (&Arc<DeleteFiles>, &[Range<usize>]),
@@ -86,7 +41,7 @@ fn deleted_positions(
             projection: &schema,
             string_views: true,
             residual: Predicate::AlwaysTrue,
-            deletes: RowDeletes::None,
+            deletes: RowDeletes::default(),
             marked: None,
             opening: Cell::default(),
             ..*request
