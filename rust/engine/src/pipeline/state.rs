@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::{Flight, Work};
+use super::work::{Flight, Work};
 use crate::bytes::data_file::Opening;
 use crate::error::Result;
 

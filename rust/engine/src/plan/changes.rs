@@ -12,7 +12,7 @@ use arrow_select::concat::concat_batches;
 use arrow_select::take::take_record_batch;
 use icefloe_format::Error as FormatError;
 
-use super::entries::invalid;
+use super::columns::invalid;
 use crate::error::Result;
 
 /// The rows that one state has and another has not, as tasks that read them.

@@ -7,6 +7,9 @@ use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array, new_null_array};
 use arrow_schema::{ArrowError, SchemaRef};
 use arrow_select::concat::concat;
 use arrow_select::take::take;
+use icefloe_format::Error as FormatError;
+
+use crate::error::Error;
 
 /// The rows of all `batches`, which are of `schema`, in order.
 pub(super) fn concatenated(
@@ -43,6 +46,11 @@ pub(super) fn compacted(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> 
 
 fn is_null(array: &dyn Array) -> bool {
     array.null_count() == array.len()
+}
+
+/// An Arrow error while columns of entries were put together.
+pub(super) fn invalid(error: arrow_schema::ArrowError) -> Error {
+    FormatError::invalid("entries", error.to_string()).into()
 }
 
 #[cfg(test)]

@@ -12,8 +12,9 @@ use icefloe_format::Error as FormatError;
 use icefloe_format::delete::{DeleteIndex, DeleteRuns, TableFacts, delete_runs_type};
 use icefloe_format::spec::PrimitiveType;
 
+use super::columns::invalid;
 use super::counters::PlanCounters;
-use super::entries::{PlannedEntries, invalid};
+use super::entries::PlannedEntries;
 use super::residuals;
 use crate::error::Result;
 use crate::table::TableContext;

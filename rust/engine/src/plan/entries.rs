@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow_select::concat::concat;
-use icefloe_format::Error as FormatError;
 use icefloe_format::manifest::{Member, entry_schema};
 
 use super::bundle::{Part, PlannedBundle};
-use super::columns::{compacted, concatenated};
+use super::columns::{compacted, concatenated, invalid};
 use super::residuals::{self, Residuals};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Entries that might match, in the order of their manifests.
 #[derive(Debug)]
@@ -118,8 +117,4 @@ fn joined<A: Array>(
     let slices: Vec<ArrayRef> = slices.collect();
     let arrays: Vec<&dyn Array> = slices.iter().map(|array| array.as_ref()).collect();
     if arrays.is_empty() { Ok(None) } else { concat(&arrays).map(Some).map_err(invalid) }
-}
-
-pub(super) fn invalid(error: arrow_schema::ArrowError) -> Error {
-    FormatError::invalid("entries", error.to_string()).into()
 }

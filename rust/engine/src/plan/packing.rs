@@ -9,8 +9,8 @@ use arrow_select::take::take_record_batch;
 use icefloe_format::Error as FormatError;
 use icefloe_format::delete::delete_runs;
 
+use super::columns::invalid;
 use super::deletes::own_deletes;
-use super::entries::invalid;
 use crate::error::Result;
 
 /// How tasks are packed.

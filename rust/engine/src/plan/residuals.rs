@@ -14,7 +14,7 @@ use arrow_array::{ArrayRef, DictionaryArray, Int32Array, RecordBatch, StringArra
 use arrow_schema::DataType;
 use icefloe_format::Error as FormatError;
 
-use super::entries::invalid;
+use super::columns::invalid;
 use crate::error::Result;
 
 const COLUMN: &str = "residual";

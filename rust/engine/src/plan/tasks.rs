@@ -9,9 +9,10 @@ use arrow_schema::{Field, Schema};
 use arrow_select::take::take;
 use icefloe_format::Error as FormatError;
 
+use super::columns::invalid;
 use super::counters::PlanCounters;
 use super::deletes::PlannedDeletes;
-use super::entries::{PlannedEntries, invalid};
+use super::entries::PlannedEntries;
 use super::request::PlanRequest;
 use super::splits::append_splits;
 use crate::error::Result;

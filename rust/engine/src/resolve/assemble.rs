@@ -7,10 +7,32 @@ use arrow_array::{
     Array, ArrayRef, BooleanArray, Int64Array, ListArray, MapArray, StructArray, UInt32Array,
     new_null_array,
 };
-use arrow_schema::{ArrowError, DataType};
+use arrow_schema::{ArrowError, DataType, FieldRef, Fields};
 use arrow_select::take::take;
+use roaring::RoaringTreemap;
 
-use super::columns::ColumnPlan;
+use super::convert::Conversion;
+
+/// How one column is made from the columns decoded beside it.
+#[derive(Debug, Clone)]
+pub(crate) enum ColumnPlan {
+    /// Null in every row.
+    Null(DataType),
+    /// One value in every row, held by an array of length 1.
+    Constant(ArrayRef),
+    /// A decoded leaf.
+    Leaf { index: usize, conversion: Conversion },
+    /// A decoded struct, field by field.
+    Struct { index: usize, fields: Fields, children: Vec<ColumnPlan> },
+    /// A decoded list and its element.
+    List { index: usize, element: FieldRef, child: Box<ColumnPlan> },
+    /// A decoded map, its key and its value.
+    Map { index: usize, entries: FieldRef, children: Vec<ColumnPlan> },
+    /// The physical row number, which the decoder appends as the last column.
+    Position,
+    /// Whether the row's physical number is among these.
+    Deleted(Arc<RoaringTreemap>),
+}
 
 /// Make one column of `rows` values. `decoded` are the columns decoded at the plan's level, in
 /// file order.

@@ -18,32 +18,11 @@ use parquet::arrow::ProjectionMask;
 use parquet::schema::types::SchemaDescriptor;
 use roaring::RoaringTreemap;
 
-use super::assemble::assemble;
-use super::convert::{Conversion, conversion, decoded_type};
+use super::assemble::{ColumnPlan, assemble};
+use super::convert::{conversion, decoded_type};
 use super::file_columns::FileColumn;
 use super::metadata_columns as reserved;
 use crate::error::Result;
-
-/// How one column is made from the columns decoded beside it.
-#[derive(Debug, Clone)]
-pub(crate) enum ColumnPlan {
-    /// Null in every row.
-    Null(DataType),
-    /// One value in every row, held by an array of length 1.
-    Constant(ArrayRef),
-    /// A decoded leaf.
-    Leaf { index: usize, conversion: Conversion },
-    /// A decoded struct, field by field.
-    Struct { index: usize, fields: Fields, children: Vec<ColumnPlan> },
-    /// A decoded list and its element.
-    List { index: usize, element: FieldRef, child: Box<ColumnPlan> },
-    /// A decoded map, its key and its value.
-    Map { index: usize, entries: FieldRef, children: Vec<ColumnPlan> },
-    /// The physical row number, which the decoder appends as the last column.
-    Position,
-    /// Whether the row's physical number is among these.
-    Deleted(Arc<RoaringTreemap>),
-}
 
 /// How batches of a schema are made from what is decoded of one file.
 #[derive(Debug, Clone)]

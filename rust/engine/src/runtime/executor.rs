@@ -14,8 +14,9 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
+use super::per_process::PerProcess;
+use super::threads::{CHECK_EVERY, call_start_hook, catch_panic, default_threads};
 use crate::error::{Error, Result};
-use crate::runtime::{CHECK_EVERY, PerProcess, call_start_hook, catch_panic, default_threads};
 
 /// Threads that may wait and be replaced at once.
 const MOST_WAITING: usize = 64;

@@ -9,7 +9,8 @@ use std::time::UNIX_EPOCH;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use super::{Listed, directories, exclusive};
+use super::location::Listed;
+use super::{directories, exclusive};
 
 /// How often what is below a directory is deleted before the directory counts as one that stays.
 const DELETE_ATTEMPTS: usize = 10;

@@ -190,6 +190,17 @@ fn invalid(text: &str, reason: &str) -> crate::Error {
     FormatError::invalid("location", format!("{text:?} {reason}")).into()
 }
 
+/// One stored object, as a listing reports it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Location, spelled like the prefix that was listed.
+    pub location: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// Time of the last modification, milliseconds since the epoch.
+    pub last_modified_ms: i64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,7 +12,7 @@ use icefloe_format::Result as FormatResult;
 use icefloe_format::manifest::ManifestColumns;
 use icefloe_format::predicate::stored_bounds;
 
-use super::FileIo;
+use super::file_io::FileIo;
 use super::location::{Location, is_relative};
 use crate::error::Result;
 

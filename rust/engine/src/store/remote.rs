@@ -12,10 +12,10 @@ use object_store::{
 };
 
 use super::create::create;
-use super::location::{RemoteLocation, Service};
+use super::location::{Listed, RemoteLocation, Service};
 use super::properties::Properties;
 use super::s3::BULK_DELETES;
-use super::{Listed, stores};
+use super::stores;
 use crate::error::{Error, Result};
 
 /// Objects of one bulk delete.

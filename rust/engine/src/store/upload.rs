@@ -1,5 +1,6 @@
 //! An object written from front to back by code that blocks, in parts as they fill up.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::{Bytes, BytesMut};
@@ -7,7 +8,6 @@ use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutPayload};
 use tokio::task::JoinSet;
 
-use super::FileIo;
 use super::properties::Properties;
 use super::s3::PART_SIZE;
 use crate::error::{Error, Result};
@@ -41,7 +41,7 @@ impl Abandoned {
 #[derive(Debug)]
 pub(crate) struct Upload {
     location: String,
-    io: FileIo,
+    properties: Arc<BTreeMap<String, String>>,
     store: Arc<dyn ObjectStore>,
     path: Path,
     part_bytes: usize,
@@ -54,16 +54,16 @@ pub(crate) struct Upload {
 
 impl Upload {
     pub(super) fn new(
-        io: &FileIo,
+        properties: &Arc<BTreeMap<String, String>>,
         location: &str,
         (store, path): (Arc<dyn ObjectStore>, Path),
         abandoned: Abandoned,
     ) -> Result<Self> {
-        let properties = Properties(io.properties_of(location));
-        let size = properties.number(PART_SIZE, LEAST_PART_BYTES)?.unwrap_or(PART_BYTES);
+        let size =
+            Properties(properties).number(PART_SIZE, LEAST_PART_BYTES)?.unwrap_or(PART_BYTES);
         Ok(Self {
             location: location.to_owned(),
-            io: io.clone(),
+            properties: Arc::clone(properties),
             store,
             path,
             part_bytes: usize::try_from(size).unwrap_or(usize::MAX),
@@ -148,8 +148,7 @@ impl Upload {
     }
 
     fn failed(&self, error: &object_store::Error) -> Error {
-        let properties = Properties(self.io.properties_of(&self.location));
-        let reason = properties.redact(error.to_string());
+        let reason = Properties(&self.properties).redact(error.to_string());
         Error::Storage { location: self.location.clone(), reason }
     }
 }

@@ -7,45 +7,20 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{DataType, Field, Fields, Schema as ArrowSchema, SchemaRef};
 use icefloe_format::Error;
 use icefloe_format::Result;
 use icefloe_format::spec::{NestedField, Schema, Type};
 
-use super::cast::{Cast, casts_to, mismatch};
-use super::nest;
+use super::cast::{casts_to, mismatch};
+use super::part::{Part, Step};
 
 /// How batches of one Arrow schema become batches of a table's columns in order.
 #[derive(Debug)]
 pub struct Fit {
     columns: Vec<(Option<usize>, Part)>,
     schema: SchemaRef,
-}
-
-/// One node of the table's schema and how it is made from its counterpart in the data.
-#[derive(Debug)]
-pub(super) struct Part {
-    /// Full name of the node.
-    pub(super) name: String,
-    pub(super) required: bool,
-    /// The Arrow type that [`Part::fit`] gives.
-    pub(super) data_type: DataType,
-    step: Step,
-}
-
-#[derive(Debug)]
-enum Step {
-    /// The data has no such field: all null.
-    Absent,
-    /// Casts, one after the other; none if the data has the right type already.
-    Casts(Vec<Cast>),
-    /// Each field and its position in the data.
-    Struct(Vec<(Option<usize>, Part)>),
-    /// Make it a list with 32-bit or 64-bit offsets first, then fit the elements.
-    List(Option<DataType>, Box<Part>),
-    /// Fit keys and values.
-    Map(Box<Part>, Box<Part>),
 }
 
 impl Fit {
@@ -89,51 +64,6 @@ impl Fit {
     }
 }
 
-impl Part {
-    /// The array in the table's type; nulls of required fields are checked by the parent.
-    pub(super) fn fit(&self, array: &ArrayRef) -> Result<ArrayRef> {
-        match &self.step {
-            Step::Absent => Ok(new_null_array(&self.data_type, array.len())),
-            Step::Casts(casts) => casts
-                .iter()
-                .try_fold(Arc::clone(array), |array, cast| cast.apply(&self.name, &array)),
-            Step::Struct(parts) => nest::fit_struct(self, parts, array),
-            Step::List(container, element) => {
-                nest::fit_list(self, container.as_ref(), element, array)
-            }
-            Step::Map(key, value) => nest::fit_map(self, key, value, array),
-        }
-    }
-
-    /// Whether fitting leaves every value as it is.
-    pub(super) fn keeps_values(&self) -> bool {
-        matches!(&self.step, Step::Casts(casts) if casts.is_empty())
-    }
-
-    /// Refuse a null of a required node where its parent is not null.
-    pub(super) fn check_nulls(
-        &self,
-        array: &ArrayRef,
-        parent: Option<&arrow_buffer::NullBuffer>,
-    ) -> Result<()> {
-        if !self.required || !array.is_nullable() {
-            return Ok(());
-        }
-        let Some(nulls) = array.logical_nulls().filter(|nulls| nulls.null_count() > 0) else {
-            return Ok(());
-        };
-        if parent.is_some_and(|parent| parent.contains(&nulls)) {
-            return Ok(());
-        }
-        Err(self.mismatch(format!("{} with nulls", array.data_type()), "values without nulls"))
-    }
-
-    pub(super) fn mismatch(&self, found: impl Into<String>, expected: impl Into<String>) -> Error {
-        mismatch(&self.name, found, expected)
-    }
-}
-
-/// An [`Error::Mismatch`].
 /// The parts of a struct or of the whole table, each with its position in the data.
 fn match_fields(
     data: &Fields,

@@ -1,4 +1,6 @@
-//! Fitting structs, lists and maps: their parts are fitted, offsets and nulls are kept.
+//! One node of a table's schema: how its values are made from their counterpart in the data.
+//!
+//! Of structs, lists and maps the children are fitted; offsets and nulls stay.
 
 use std::sync::Arc;
 
@@ -11,13 +13,72 @@ use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, FieldRef, Fields};
 use icefloe_format::{Error, Result};
 
-use super::fit::Part;
+use super::cast::{Cast, mismatch};
 
-pub(super) fn fit_struct(
-    part: &Part,
-    parts: &[(Option<usize>, Part)],
-    array: &ArrayRef,
-) -> Result<ArrayRef> {
+/// One node of the table's schema and how it is made from its counterpart in the data.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// Full name of the node.
+    pub(super) name: String,
+    pub(super) required: bool,
+    /// The Arrow type that [`Part::fit`] gives.
+    pub(super) data_type: DataType,
+    pub(super) step: Step,
+}
+
+#[derive(Debug)]
+pub(super) enum Step {
+    /// The data has no such field: all null.
+    Absent,
+    /// Casts, one after the other; none if the data has the right type already.
+    Casts(Vec<Cast>),
+    /// Each field and its position in the data.
+    Struct(Vec<(Option<usize>, Part)>),
+    /// Make it a list with 32-bit or 64-bit offsets first, then fit the elements.
+    List(Option<DataType>, Box<Part>),
+    /// Fit keys and values.
+    Map(Box<Part>, Box<Part>),
+}
+
+impl Part {
+    /// The array in the table's type; nulls of required fields are checked by the parent.
+    pub(super) fn fit(&self, array: &ArrayRef) -> Result<ArrayRef> {
+        match &self.step {
+            Step::Absent => Ok(new_null_array(&self.data_type, array.len())),
+            Step::Casts(casts) => casts
+                .iter()
+                .try_fold(Arc::clone(array), |array, cast| cast.apply(&self.name, &array)),
+            Step::Struct(parts) => fit_struct(self, parts, array),
+            Step::List(container, element) => fit_list(self, container.as_ref(), element, array),
+            Step::Map(key, value) => fit_map(self, key, value, array),
+        }
+    }
+
+    /// Whether fitting leaves every value as it is.
+    pub(super) fn keeps_values(&self) -> bool {
+        matches!(&self.step, Step::Casts(casts) if casts.is_empty())
+    }
+
+    /// Refuse a null of a required node where its parent is not null.
+    pub(super) fn check_nulls(&self, array: &ArrayRef, parent: Option<&NullBuffer>) -> Result<()> {
+        if !self.required || !array.is_nullable() {
+            return Ok(());
+        }
+        let Some(nulls) = array.logical_nulls().filter(|nulls| nulls.null_count() > 0) else {
+            return Ok(());
+        };
+        if parent.is_some_and(|parent| parent.contains(&nulls)) {
+            return Ok(());
+        }
+        Err(self.mismatch(format!("{} with nulls", array.data_type()), "values without nulls"))
+    }
+
+    pub(super) fn mismatch(&self, found: impl Into<String>, expected: impl Into<String>) -> Error {
+        mismatch(&self.name, found, expected)
+    }
+}
+
+fn fit_struct(part: &Part, parts: &[(Option<usize>, Part)], array: &ArrayRef) -> Result<ArrayRef> {
     let DataType::Struct(fields) = &part.data_type else { return Err(unexpected(part, array)) };
     let Some(found) = array.as_struct_opt() else { return Err(unexpected(part, array)) };
     let columns = parts.iter().map(|(position, child)| {
@@ -51,7 +112,7 @@ impl Part {
     }
 }
 
-pub(super) fn fit_list(
+fn fit_list(
     part: &Part,
     container: Option<&DataType>,
     element: &Part,
@@ -86,7 +147,7 @@ fn fit_offsets<O: OffsetSizeTrait>(
         .map_err(|error| refused(part, error))
 }
 
-pub(super) fn fit_map(part: &Part, key: &Part, value: &Part, array: &ArrayRef) -> Result<ArrayRef> {
+fn fit_map(part: &Part, key: &Part, value: &Part, array: &ArrayRef) -> Result<ArrayRef> {
     let (DataType::Map(field, ordered), Some(map)) = (&part.data_type, array.as_map_opt()) else {
         return Err(unexpected(part, array));
     };

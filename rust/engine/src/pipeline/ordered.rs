@@ -1,0 +1,250 @@
+//! Ordered work on several threads: tasks are prepared into units, units are decoded at once, and
+//! their items come out in order.
+//!
+//! Memory is bounded by the bytes of the items that wait, whoever takes them and when. Jobs are started when
+//! there is room for what they make, by whoever makes the room; one that finds the room gone waits with what
+//! it has begun, unless its items are those that are taken next and all of them have been.
+//!
+//! Jobs run on the executor that all pipelines share. A taker does the job that it waits for itself where no
+//! thread has begun it and none can, or where the taker is one of the executor's threads: a pipeline within a
+//! pipeline ends with any number of threads. Such a job waits for no room: its taker could not make any.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::bytes::data_file::Opening;
+use crate::error::{Error, Result};
+use crate::runtime::executor::{Executor, as_work, executor, is_working, waiting};
+use crate::runtime::{CHECK_EVERY, catch_panic};
+
+use super::state::{Job, Key, State};
+use super::work::{Flight, Work};
+
+/// What a wait for the next item comes to.
+pub(crate) enum Step<T> {
+    Item(T),
+    End,
+    /// Nothing yet.
+    Pending,
+}
+
+/// Whether a job waits while the items that wait have no room for more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Room {
+    Bounded,
+    Unbounded,
+}
+
+struct Shared<W: Work> {
+    work: W,
+    flight: Flight,
+    executor: &'static Executor,
+    state: Mutex<State<W>>,
+    /// An item, an end, a job: what the taker waits for.
+    changed: Condvar,
+    /// Room for more items, which those who make them wait for.
+    taken: Condvar,
+}
+
+/// The items of all tasks, in order. Dropping it stops the work.
+pub(crate) struct Pipeline<W: Work> {
+    shared: Arc<Shared<W>>,
+    process_id: u32,
+    failed: bool,
+}
+
+impl<W: Work> Pipeline<W> {
+    /// Nothing starts before the first item is asked for.
+    ///
+    /// # Errors
+    /// Where there is no executor.
+    pub(crate) fn new(work: W, flight: Flight) -> Result<Self> {
+        let executor = executor()?;
+        executor.allow(flight.threads);
+        Ok(Self::on(executor, work, flight))
+    }
+
+    fn on(executor: &'static Executor, work: W, flight: Flight) -> Self {
+        let state = Mutex::new(State::new(flight));
+        let (changed, taken) = (Condvar::new(), Condvar::new());
+        let shared = Shared { work, flight, executor, state, changed, taken };
+        Self { shared: Arc::new(shared), process_id: std::process::id(), failed: false }
+    }
+
+    /// The next item, if there is one within `patience`.
+    pub(crate) fn next_within(&mut self, patience: Duration) -> Result<Step<W::Item>> {
+        if self.failed {
+            return Ok(Step::End);
+        }
+        let step = self.advance(patience);
+        if step.is_err() {
+            self.failed = true;
+            self.stop();
+        }
+        step
+    }
+
+    fn advance(&self, patience: Duration) -> Result<Step<W::Item>> {
+        if self.process_id != std::process::id() {
+            let reason = "the stream was opened by another process; open it again";
+            return Err(Error::internal("read on", reason));
+        }
+        let shared = &self.shared;
+        let started = Instant::now();
+        let mut state = shared.lock();
+        loop {
+            let (task, unit) = state.awaited;
+            if task == shared.work.tasks() {
+                return Ok(Step::End);
+            }
+            match state.units.get(&task) {
+                Some(Err(error)) => return Err(error.clone()),
+                Some(Ok(units)) if unit == *units => {
+                    state.units.remove(&task);
+                    state.awaited = (task + 1, 0);
+                    continue;
+                }
+                _ => {}
+            }
+            if let Some(item) = state.take_awaited()? {
+                shared.taken.notify_all();
+                Shared::start_jobs(shared, &mut state);
+                return Ok(Step::Item(item));
+            }
+            if state.awaited != (task, unit) {
+                shared.taken.notify_all();
+                continue;
+            }
+            Shared::start_jobs(shared, &mut state);
+            if (is_working() || shared.executor.is_stalled())
+                && let Some(job) = state.awaited_job(&shared.work)
+            {
+                drop(state);
+                as_work(|| shared.run(job, Room::Unbounded));
+                state = shared.lock();
+                continue;
+            }
+            let left = patience.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                return Ok(Step::Pending);
+            }
+            // Now and then it is seen whether threads have become so few that a job must be done here.
+            let slice = left.min(CHECK_EVERY);
+            let waited = waiting(|| shared.changed.wait_timeout(state, slice));
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl<W: Work> Shared<W> {
+    fn lock(&self) -> MutexGuard<'_, State<W>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Queue a turn of the executor for each job that there is room for.
+    fn start_jobs(shared: &Arc<Self>, state: &mut State<W>) {
+        while state.running < shared.flight.threads && state.queue_job(&shared.work) {
+            state.running += 1;
+            Self::submit(shared);
+        }
+    }
+
+    fn submit(shared: &Arc<Self>) {
+        let turn = Arc::clone(shared);
+        shared.executor.submit(Box::new(move || Self::turn(&turn)));
+    }
+
+    /// Do one job after the other, as long as there is room for what they make and nobody else needs the thread.
+    fn turn(shared: &Arc<Self>) {
+        loop {
+            let mut state = shared.lock();
+            let Some(job) = state.begin_job(&shared.work) else {
+                state.running -= 1;
+                shared.changed.notify_all();
+                return;
+            };
+            // More than one job may have become possible.
+            Self::start_jobs(shared, &mut state);
+            drop(state);
+            shared.run(job, Room::Bounded);
+            shared.changed.notify_all();
+            if shared.executor.has_queue() {
+                return Self::submit(shared);
+            }
+        }
+    }
+
+    fn run(&self, job: Job<W>, room: Room) {
+        match job {
+            Job::Prepare(task, opening) => self.prepare(task, opening),
+            Job::Decode(key, unit) => self.decode(key, unit, room),
+        }
+    }
+
+    fn prepare(&self, task: usize, opening: Option<Opening>) {
+        let prepared = caught("prepare a data file", || self.work.prepare(task, opening));
+        self.lock().prepared(task, prepared);
+        self.changed.notify_all();
+    }
+
+    fn decode(&self, key: Key, unit: W::Unit, room: Room) {
+        let end = caught("decode a data file", || {
+            self.work.decode(unit, &mut |item| self.put(key, item, room))
+        });
+        self.lock().decoded(key, end);
+        self.changed.notify_all();
+    }
+
+    /// Let an item wait to be taken, and wait until there is room for another; false if none is wanted.
+    fn put(&self, key: Key, item: W::Item, room: Room) -> bool {
+        let mut state = self.lock();
+        let bytes = W::bytes(&item);
+        if !state.put(key, item, bytes) {
+            return false;
+        }
+        if state.awaited == key {
+            self.changed.notify_all();
+        }
+        while room == Room::Bounded && state.is_full_for(key) {
+            let waited = waiting(|| self.taken.wait(state));
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        !state.stopped
+    }
+}
+
+fn caught<T>(task: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_panic(work).unwrap_or_else(|text| Err(Error::internal(task, text)))
+}
+
+impl<W: Work> Iterator for Pipeline<W> {
+    type Item = Result<W::Item>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.next_within(Duration::MAX) {
+            Ok(Step::Item(item)) => Some(Ok(item)),
+            Ok(Step::End | Step::Pending) => None,
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+impl<W: Work> Pipeline<W> {
+    fn stop(&self) {
+        // In a forked child no thread of the parent's runs, and the lock may be held for ever.
+        if self.process_id == std::process::id() {
+            self.shared.lock().stop();
+            self.shared.taken.notify_all();
+        }
+    }
+}
+
+impl<W: Work> Drop for Pipeline<W> {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,0 +1,349 @@
+//! Files by location, on whatever storage they are.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::{StreamExt, TryStreamExt};
+use icefloe_format::Error as FormatError;
+
+use super::local::{self, Naming};
+use super::location::{Listed, LocalLocation, Location};
+use super::properties::Properties;
+use super::remote::{self, Remote};
+use super::upload::{Abandoned, Upload};
+use super::{client, stores};
+use crate::error::{Error, Result};
+use crate::runtime::wait_for_file;
+
+/// Lookups, or local deletes, that run at once for one call.
+const CONCURRENCY: usize = 10;
+
+/// Access to storage, described by properties alone: cloning, pickling and forking cost nothing,
+/// since clients live in a slot of the process.
+#[derive(Clone, Default)]
+pub struct FileIo {
+    pub(super) properties: Arc<BTreeMap<String, String>>,
+}
+
+impl std::fmt::Debug for FileIo {
+    /// Values may be secrets.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_set().entries(self.properties.keys()).finish()
+    }
+}
+
+/// A location, and what is needed to get at it.
+enum Place<'a> {
+    Local(LocalLocation<'a>),
+    Remote(Box<Remote<'a>>),
+}
+
+impl FileIo {
+    /// Storage with these properties.
+    pub fn new(properties: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self { properties: Arc::new(properties.into_iter().collect()) }
+    }
+
+    /// The properties this was made from.
+    pub fn properties(&self) -> &BTreeMap<String, String> {
+        &self.properties
+    }
+
+    /// The properties in force for a location: the one place to ask, so that they may come to depend
+    /// on it.
+    fn properties_of(&self, _location: &str) -> &Arc<BTreeMap<String, String>> {
+        &self.properties
+    }
+
+    fn place<'a>(&'a self, text: &'a str) -> Result<Place<'a>> {
+        match self.directory(text)? {
+            Place::Remote(remote) if remote.location.key.is_root() => {
+                let reason = format!("{text:?} names no file");
+                Err(FormatError::invalid("location", reason).into())
+            }
+            place => Ok(place),
+        }
+    }
+
+    /// As [`FileIo::place`], for what may be the root of a store.
+    fn directory<'a>(&'a self, text: &'a str) -> Result<Place<'a>> {
+        let properties = self.properties_of(text);
+        Ok(match self.parsed(text)? {
+            Location::Local(local) => Place::Local(local),
+            Location::Remote(location) => Place::Remote(Box::new(Remote {
+                text,
+                store: stores::store(&location, properties)?,
+                location,
+                properties: Properties(properties),
+            })),
+        })
+    }
+
+    /// The file-system path of a location, if it is on the local file system.
+    ///
+    /// # Errors
+    /// `Unsupported` for a scheme without a store, `InvalidArgument` for what is no location.
+    pub fn local_path(&self, location: &str) -> Result<Option<PathBuf>> {
+        Ok(match self.parsed(location)? {
+            Location::Local(local) => Some(local.path),
+            Location::Remote(_) => None,
+        })
+    }
+
+    /// How many bytes of data files a scan reads ahead of the threads that decode; 0 for local files, and where
+    /// the location tells nothing.
+    ///
+    /// # Errors
+    /// `InvalidArgument` naming a property.
+    pub(crate) fn read_ahead_bytes(&self, location: &str) -> Result<usize> {
+        let Ok(Location::Remote(remote)) = self.parsed(location) else { return Ok(0) };
+        let properties = Properties(self.properties_of(location));
+        client::read_ahead_bytes(properties, remote.service.prefix())
+    }
+
+    /// The whole of a file.
+    ///
+    /// # Errors
+    /// [`Error::Missing`], [`Error::Storage`], those of [`FileIo::local_path`], and `InvalidArgument`,
+    /// `Unsupported` naming a property.
+    pub async fn read(&self, location: &str) -> Result<Bytes> {
+        let location = &*self.absolute(location);
+        match self.place(location)? {
+            Place::Local(local) => blocking(location, move || local::read(&local.path)).await,
+            Place::Remote(remote) => remote.read().await,
+        }
+    }
+
+    /// As [`FileIo::read`] of a local file, blocking.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::read`], and `InvalidArgument` for a location that is not local.
+    pub(crate) fn read_local(&self, location: &str) -> Result<Bytes> {
+        match self.local_path(location)? {
+            Some(path) => {
+                let location = self.absolute(location);
+                local::read(&path).map_err(|error| Error::of_system(location, &error))
+            }
+            None => {
+                Err(FormatError::invalid("location", format!("{location:?} is not local")).into())
+            }
+        }
+    }
+
+    /// Byte ranges of a file, in the order asked for.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::read`]; [`Error::Storage`] for a range beyond the end.
+    pub async fn read_ranges(&self, location: &str, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let location = &*self.absolute(location);
+        match self.place(location)? {
+            Place::Local(LocalLocation { path, .. }) => {
+                let ranges = ranges.to_vec();
+                blocking(location, move || local::read_ranges(&path, &ranges)).await
+            }
+            Place::Remote(remote) => remote.read_ranges(ranges).await,
+        }
+    }
+
+    /// The last bytes of a file, `length` at the most, and the file's size.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::read`].
+    pub async fn tail(&self, location: &str, length: u64) -> Result<(Bytes, u64)> {
+        let location = &*self.absolute(location);
+        match self.place(location)? {
+            Place::Local(LocalLocation { path, .. }) => {
+                let read = move || {
+                    let size = local::size(&path)?;
+                    let range = size.saturating_sub(length)..size;
+                    let mut found = local::read_ranges(&path, std::slice::from_ref(&range))?;
+                    Ok((found.pop().unwrap_or_default(), size))
+                };
+                blocking(location, read).await
+            }
+            Place::Remote(remote) => remote.tail(length).await,
+        }
+    }
+
+    /// Store `data` under a location, whole or not at all; directories are made as needed.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] if `overwrite` is false and something is there: of two racers one wins. Those
+    /// of [`FileIo::read`]; after [`Error::Storage`] from a network it is open what is stored.
+    pub async fn write(&self, location: &str, data: Bytes, overwrite: bool) -> Result<()> {
+        let location = &*self.absolute(location);
+        match self.place(location)? {
+            Place::Local(LocalLocation { path, .. }) => {
+                let naming = if overwrite { Naming::Replace } else { Naming::New };
+                blocking(location, move || local::write(&path, &data, naming)).await
+            }
+            Place::Remote(remote) => remote.write(data, overwrite).await,
+        }
+    }
+
+    /// Store `data` under a location that is new, in one step for all who look.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::write`]; [`Error::Storage`] where a local file system cannot do that.
+    pub async fn publish(&self, location: &str, data: Bytes) -> Result<()> {
+        let location = &*self.absolute(location);
+        match self.place(location)? {
+            Place::Local(LocalLocation { path, .. }) => {
+                let naming = Naming::NewInOneStep;
+                blocking(location, move || local::write(&path, &data, naming)).await
+            }
+            Place::Remote(remote) => remote.write(data, false).await,
+        }
+    }
+
+    /// An object of a remote store, to be written from front to back; `None` for a local location.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::local_path`] and for properties.
+    pub(crate) fn upload(&self, location: &str, abandoned: &Abandoned) -> Result<Option<Upload>> {
+        match self.place(location)? {
+            Place::Local(_) => Ok(None),
+            Place::Remote(remote) => {
+                remote.writable()?;
+                let object = (remote.store, remote.location.key);
+                Upload::new(self.properties_of(location), location, object, abandoned.clone())
+                    .map(Some)
+            }
+        }
+    }
+
+    /// Whether a file is stored at a location.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::read`] when storage cannot tell.
+    pub async fn exists(&self, location: &str) -> Result<bool> {
+        match self.size(location).await {
+            Ok(_) => Ok(true),
+            Err(Error::Missing { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Size of a file in bytes.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::read`].
+    pub async fn size(&self, location: &str) -> Result<u64> {
+        let location = &*self.absolute(location);
+        match self.place(location)? {
+            Place::Local(local) => blocking(location, move || local::size(&local.path)).await,
+            Place::Remote(remote) => remote.size().await,
+        }
+    }
+
+    /// Sizes of files in bytes, in the order asked for; several are looked up at once.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::size`], for the first file in order that has one.
+    pub async fn sizes(&self, locations: &[String]) -> Result<Vec<u64>> {
+        let sizes: Vec<_> = locations.iter().map(|location| self.size(location)).collect();
+        futures::stream::iter(sizes).buffered(CONCURRENCY).try_collect().await
+    }
+
+    /// Delete a file.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::read`].
+    pub async fn delete(&self, location: &str) -> Result<()> {
+        let location = &*self.absolute(location);
+        match self.place(location)? {
+            Place::Local(local) => blocking(location, move || local::delete(&local.path)).await,
+            Place::Remote(remote) => remote.delete().await,
+        }
+    }
+
+    /// Delete files, many at once, and report each that is still there with the reason. A file that
+    /// is gone already is no failure.
+    pub async fn delete_many(&self, locations: &[String]) -> Vec<(String, Error)> {
+        let mut failures = Vec::new();
+        let (mut local, mut remote) = (Vec::new(), HashMap::<_, Vec<Remote<'_>>>::new());
+        for location in locations {
+            match self.place(location) {
+                Ok(Place::Local(_)) => local.push(location),
+                Ok(Place::Remote(object)) => {
+                    let store = (object.location.service, object.location.authority);
+                    remote.entry(store).or_default().push(*object);
+                }
+                Err(error) => failures.push((location.clone(), error)),
+            }
+        }
+        let outcomes = futures::stream::iter(local)
+            .map(|location| async move { (location, self.delete(location).await) })
+            .buffered(CONCURRENCY);
+        let kept = outcomes.filter_map(|(location, outcome)| async move {
+            match outcome {
+                Ok(()) | Err(Error::Missing { .. }) => None,
+                Err(error) => Some((location.clone(), error)),
+            }
+        });
+        failures.extend(kept.collect::<Vec<_>>().await);
+        for objects in remote.into_values() {
+            failures.extend(remote::delete_many(&objects).await);
+        }
+        failures
+    }
+
+    /// Delete a directory with everything below it, and report each file or directory that is still there with
+    /// the reason. Local links are deleted, not followed; a directory that is gone already is no failure.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::list`] for a remote directory.
+    pub async fn delete_directory(&self, location: &str) -> Result<Vec<(String, Error)>> {
+        let location = &*self.absolute(location);
+        match self.directory(location)? {
+            Place::Local(LocalLocation { path, .. }) => {
+                let failures =
+                    blocking(location, move || Ok(local::delete_directory(&path))).await?;
+                let described = failures.into_iter().map(|(path, error)| {
+                    let path = path.to_string_lossy().into_owned();
+                    (path.clone(), Error::of_system(path, &error))
+                });
+                Ok(described.collect())
+            }
+            Place::Remote(_) => {
+                let listed = self.list(location).await?;
+                let locations: Vec<_> = listed.into_iter().map(|one| one.location).collect();
+                Ok(self.delete_many(&locations).await)
+            }
+        }
+    }
+
+    /// Every file under a directory, at any depth, ordered by location; none if it does not exist.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::read`].
+    pub async fn list(&self, prefix: &str) -> Result<Vec<Listed>> {
+        let prefix = &*self.absolute(prefix);
+        let directory = match prefix.trim_end_matches('/') {
+            root if root.is_empty() || root.ends_with(':') => prefix,
+            directory => directory,
+        };
+        let mut found = match self.directory(directory)? {
+            Place::Local(LocalLocation { path, scheme }) => {
+                let scheme = scheme.to_owned();
+                blocking(prefix, move || local::list(&path, &scheme)).await?
+            }
+            Place::Remote(remote) => remote.list().await?,
+        };
+        found.sort_by(|left, right| left.location.cmp(&right.location));
+        Ok(found)
+    }
+}
+
+/// Run what blocks where it may.
+async fn blocking<T: Send + 'static>(
+    location: &str,
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Result<T> {
+    let outcome = wait_for_file("wait for a file", move || Ok(work())).await?;
+    outcome.map_err(|error| Error::of_system(location, &error))
+}
