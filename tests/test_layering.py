@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +10,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests import rust_imports
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "python" / "icefloe"
@@ -66,7 +67,7 @@ SPARK_LAYERS = [
     {"data_source"},
 ]
 
-# Modules of the Rust crates, likewise.
+# Rooms of the Rust crates: a room may import from itself and from the rooms of earlier lines.
 RUST_LAYERS = {
     "format": [
         {"error"},
@@ -80,9 +81,10 @@ RUST_LAYERS = {
         {"runtime"},
         {"store"},
         {"bytes", "table"},
-        {"manifests", "write"},
-        {"plan"},
-        {"changes", "deletes", "formats", "pipeline", "resolve", "scan"},
+        {"changes", "manifests", "resolve", "write"},
+        {"formats", "pipeline"},
+        {"deletes", "plan"},
+        {"scan"},
     ],
 }
 
@@ -221,15 +223,40 @@ def test_format_crate_is_pure(path: Path) -> None:
 
 
 @pytest.mark.parametrize("crate", RUST_LAYERS)
-def test_rust_modules_use_those_before_them(crate: str) -> None:
+def test_rust_rooms_import_from_rooms_before_them(crate: str) -> None:
     source, layers = RUST / crate / "src", RUST_LAYERS[crate]
-    modules = {path.stem for path in source.iterdir()} - {"lib"}
-    assert modules == set().union(*layers)
-    for path in sorted(source.rglob("*.rs")):
-        mine = path.relative_to(source).with_suffix("").parts[0]
-        used = set(re.findall(r"crate::(\w+)", path.read_text(encoding="utf-8"))) & modules
-        later = {name for name in used if mine != "lib" and rank(layers, name) > rank(layers, mine)}
-        assert later == set(), path
+    assert {path.stem for path in source.iterdir()} - {"lib"} == set().union(*layers)
+    for module, imported in rust_imports.import_graph(source).items():
+        rooms = {other[0] for other in imported if other} - set(module[:1])
+        later = {room for room in rooms if module and rank(layers, room) >= rank(layers, module[0])}
+        assert later == set(), "::".join(module)
+
+
+@pytest.mark.parametrize("crate", RUST_LAYERS)
+def test_no_rust_files_import_each_other_in_a_circle(crate: str) -> None:
+    graph = rust_imports.import_graph(RUST / crate / "src")
+    named = {"::".join(module): {"::".join(other) for other in found} for module, found in graph.items()}
+    assert in_circles(named) == {}
+
+
+def test_rust_imports_are_those_of_the_files(tmp_path: Path) -> None:
+    files = {
+        "lib.rs": "pub mod a;\nmod b;\npub use b::Made;",
+        "a/mod.rs": "mod inner;\nmod outer;\npub(crate) use outer::{Outer, make as made};\n#[cfg(test)]\nmod tests {\n    use super::*;\n}\n",
+        "a/inner.rs": "use std::fmt;\n\nuse super::outer::{Outer,\n    make};\n// use crate::b::Made;\nfn f() { crate::Made::new() }",
+        "a/outer.rs": "pub(crate) struct Outer;",
+        "b.rs": "use crate::a::{Outer, made};",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert rust_imports.import_graph(tmp_path) == {
+        (): set(),
+        ("a",): set(),
+        ("a", "inner"): {("a", "outer"), ("b",)},
+        ("a", "outer"): set(),
+        ("b",): {("a", "outer")},
+    }
 
 
 def test_only_bindings_name_pyo3() -> None:
