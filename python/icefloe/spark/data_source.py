@@ -27,7 +27,8 @@ from icefloe.spark.session import active_session
 from icefloe.spark.table_options import TableOptions
 from icefloe.spark.types.conform import conform_schema
 from icefloe.spark.types.to_spark import to_spark_schema
-from icefloe.spark.writer.commit import SNAPSHOT_PROPERTY, WriteMode, commit_files, overwrite_isolation
+from icefloe.spark.writer.commit import WriteMode, commit_files, overwrite_isolation, summary_properties
+from icefloe.spark.writer.wap import snapshot_destination
 from icefloe.spark.writer.write_task import WriteDataFiles, collected, data_task
 from icefloe.table.scan import IncrementalChangelogScan
 from icefloe.table.scan.change_rows import CHANGE_COLUMNS
@@ -158,13 +159,11 @@ class IcefloeWriter(DataSourceArrowWriter):
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Commit what all tasks wrote, in one snapshot."""
-        answers = [one.files for one in messages if isinstance(one, FilesWritten) and one.files is not None]
-        options = {
-            key: value
-            for key, value in self._options.others.items()
-            if key in ("overwrite-filter", "case-sensitive", "branch") or key.startswith(SNAPSHOT_PROPERTY)
-        }
-        commit_files(self._options.load(), collected(answers), self._mode, options, isolation=self._isolation)
+        results = [one.files for one in messages if isinstance(one, FilesWritten) and one.files is not None]
+        table, options = self._options.load(), self._options.others
+        # Spark commits in a process without a session, which could not ask for a staged snapshot.
+        destination = snapshot_destination(None, table, options.get("branch"), summary_properties(options))
+        commit_files(table, collected(results), self._mode, options, destination=destination, isolation=self._isolation)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Delete nothing: Spark also calls this after a commit whose outcome may be unknown. Unreferenced files are orphans."""

@@ -152,7 +152,7 @@ def test_spark_row_changes_of_a_tag_are_refused_before_files_are_written(spark, 
 
 def test_isolation_options_of_an_append_are_refused(spark, handles):
     table, _ = handles()
-    with pytest.raises(ValidationError, match="isolation-level needs mode overwrite"):
+    with pytest.raises(ValidationError, match="option isolation-level: expected mode overwrite"):
         icefloe.spark.write(frame(spark, (10, 0)), table, options={"isolation-level": "snapshot"})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from icefloe.spark.dml.row_changes import RowChanges
-from icefloe.spark.dml.target import Target
+from icefloe.spark.dml.target import plan_target
 from icefloe.spark.session import active_session
 
 if TYPE_CHECKING:
@@ -24,18 +24,36 @@ def delete_from(
     branch: str | None = None,
     snapshot_properties: Mapping[str, str] | None = None,
 ) -> MergeResult:
-    """Delete the rows that match a filter, in one snapshot; files whose rows all match are dropped whole, unread.
+    """Delete the rows that match a filter, in one snapshot.
+
+    Data files whose rows all match are removed without being read. ``write.delete.mode`` decides between position deletes and
+    rewritten files for the others. Without a matching row there is no snapshot.
 
     Args:
-        table: Table.
-        where: Filter, as text or expression (not Spark SQL: it prunes files, too).
+        table: Table. It shows the new version afterwards.
+        where: Filter, as text or expression (not Spark SQL, because it prunes files). Rows for which it is null stay.
         spark: Session; the active one if None.
         branch: Branch to change; main if None.
-        snapshot_properties: More keys of the snapshot's summary.
+        snapshot_properties: Additional keys of the snapshot's summary.
+
+    Returns:
+        The number of deleted rows; no rows are updated or inserted.
+
+    Raises:
+        ResolveError: The filter names an unknown column.
+        ValidationError: The filter does not parse, there is no session, or the branch is a tag.
+        ValidationException: A concurrent commit conflicts.
 
     Example:
         >>> icefloe.spark.delete_from(table, "l_shipdate < '1993-01-01'")                      # doctest: +SKIP
+        MergeResult(rows_updated=0, rows_deleted=758110, rows_inserted=0)
     """
-    target = Target(table=table, operation="delete", branch=branch, snapshot_properties=dict(snapshot_properties or {}))
-    pinned = target.pinned(active_session(spark), row_filter=where)
-    return RowChanges.deleting(pinned).commit()
+    target = plan_target(
+        active_session(spark),
+        table,
+        "delete",
+        branch=branch,
+        snapshot_properties=snapshot_properties,
+        row_filter=where,
+    )
+    return RowChanges.deleting(target).commit()

@@ -1,4 +1,4 @@
-"""The join of a merge's source with its target, and the changes that its clauses make of the result."""
+"""The join of a merge's source with its target in Spark, and the changes that the clauses make of the pairs."""
 
 from __future__ import annotations
 
@@ -8,21 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
-from icefloe.exceptions import ValidationError
-from icefloe.expressions import And, GreaterThanOrEqual, LessThanOrEqual
-from icefloe.spark.dml.clauses import (
-    CLAUSE,
-    Clause,
-    check_expressions,
-    check_source,
-    clause_number,
-    values_of_clauses,
-)
+from icefloe.exceptions import ResolveError
+from icefloe.expressions import And
+from icefloe.spark.dml.clause_columns import CLAUSE, check_clauses, check_source, clause_number, values_by_clause
 from icefloe.spark.dml.row_changes import RowChanges
 from icefloe.spark.reader.frame import located_frame
 from icefloe.spark.reader.native import FILE, POSITION
 from icefloe.spark.types.columns import column_of, quoted
-from icefloe.table.row_level.clauses import Action
+from icefloe.table.row_level.clauses import Action, Match
+from icefloe.table.row_level.key_ranges import between
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +25,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from icefloe.expressions import BooleanExpression
-    from icefloe.spark.dml.target import PinnedTarget
+    from icefloe.spark.dml.target import PlannedTarget
+    from icefloe.table.row_level.clauses import Clause, Clauses
 
 _MAX_BROADCAST_ROWS = 1_000_000
 _RANGED_TYPES = ("tinyint", "smallint", "int", "bigint", "date", "string")
@@ -39,19 +34,29 @@ _KEY = "__icefloe_key_{}"
 
 
 class MergeSource:
-    """A merge's source, computed once: every use of it sees the same rows, whatever made them."""
+    """The source of a merge, computed once: every join reads the same rows, even from a source that is not deterministic.
+
+    Args:
+        frame: Rows.
+        keys: Target key column to source key column.
+
+    Raises:
+        ResolveError: The source has no key column of a name.
+    """
 
     def __init__(self, frame: DataFrame, keys: Mapping[str, str]) -> None:
         missing = [name for name in keys.values() if name not in frame.columns]
         if missing:
-            raise ValidationError(f"The source has no key column {missing[0]!r}; it has {', '.join(frame.columns)}")
+            raise ResolveError(
+                f"merge: the source has no key column {missing[0]!r}; expected one of {', '.join(frame.columns)}"
+            )
         self.frame = frame
         self.keys = keys
         self.spark = frame.sparkSession
         self._bounds: Any = None
 
     def __enter__(self) -> Self:
-        """Keep the rows and look at the keys' ranges."""
+        """Cache the rows, and compute their number and the least and greatest keys."""
         self.frame = self.frame.persist()
         ranged = [
             name for name in self.keys.values() if self.frame.schema[name].dataType.simpleString() in _RANGED_TYPES
@@ -65,21 +70,21 @@ class MergeSource:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Let the rows go."""
+        """Release the cached rows."""
         self.frame.unpersist()
 
     def key_range(self) -> BooleanExpression | None:
-        """Return a filter that every target row with a matching key satisfies; it prunes files."""
-        ranges: list[BooleanExpression] = []
-        for target, source in self.keys.items():
-            found = self._bounds.asDict()
-            low, high = found.get(f"min {source}"), found.get(f"max {source}")
-            if low is not None:
-                ranges.append(And(GreaterThanOrEqual(target, _literal(low)), LessThanOrEqual(target, _literal(high))))
+        """Return a filter that is true for every target row whose keys equal those of a source row; None for no restriction."""
+        bounds = self._bounds.asDict()
+        ranges = [
+            between(target, _literal(bounds[f"min {source}"]), _literal(bounds[f"max {source}"]))
+            for target, source in self.keys.items()
+            if bounds.get(f"min {source}") is not None
+        ]
         return functools.reduce(And, ranges) if ranges else None
 
     def hinted(self, frame: DataFrame) -> DataFrame:
-        """Return rows of the source, marked for broadcast if they are few: Spark cannot tell by itself."""
+        """Return rows of the source with a broadcast hint if they are at most 1,000,000: Spark does not know their number."""
         return F.broadcast(frame) if self._bounds["rows"] <= _MAX_BROADCAST_ROWS else frame
 
     def matches(self) -> Column:
@@ -89,60 +94,73 @@ class MergeSource:
 
 
 @contextmanager
-def merged(pinned: PinnedTarget, source: MergeSource, clauses: Sequence[Clause]) -> Iterator[RowChanges]:
-    """Yield what a merge changes. Matched rows are computed once and kept until the block ends.
+def merged(target: PlannedTarget, source: MergeSource, clauses: Clauses) -> Iterator[RowChanges]:
+    """Yield the changes of a merge. Matched rows are computed once and cached until the block ends.
 
     Raises:
-        ValidationError: A condition or value is refused; see :func:`check_expressions`.
+        ValidationError: A condition or value is refused; see :func:`check_clauses`.
         SchemaMismatchError: The source or a value does not fit the table.
     """
-    of_kind = {
-        kind: [clause for clause in clauses if clause.kind == kind]
-        for kind in ("matched", "not matched", "not matched by source")
-    }
-    struct = pinned.struct()
+    struct = target.struct
     check_source(clauses, struct, source.frame.schema)
-    located = located_frame(pinned.spark, pinned.planned).alias("target")
+    located = located_frame(target.spark, target.planned).alias("target")
     rows = source.frame.alias("source")
-    frames = {"matched": located.join(rows, source.matches()), "not matched": rows, "not matched by source": located}
-    check_expressions(clauses, struct, frames)
-    matched = _matched(located, source, of_kind["matched"], struct).persist()
-    kept = [matched]
+    check_clauses(
+        clauses,
+        struct,
+        {
+            Match.MATCHED: located.join(rows, source.matches()),
+            Match.NOT_MATCHED: rows,
+            Match.NOT_MATCHED_BY_SOURCE: located,
+        },
+    )
+    of_matched, of_rest = clauses.of(Match.MATCHED), clauses.of(Match.NOT_MATCHED_BY_SOURCE)
+    matched = _matched(located, source, of_matched, struct).persist()
+    cached = [matched]
     try:
-        parts = [(matched, of_kind["matched"])]
-        if of_kind["not matched by source"]:
-            rest = _not_matched_by_source(located, source, of_kind["not matched by source"], struct).persist()
-            kept.append(rest)
-            parts.append((rest, of_kind["not matched by source"]))
+        parts = [(matched, of_matched)]
+        if of_rest:
+            rest = _not_matched_by_source(located, source, of_rest, struct).persist()
+            cached.append(rest)
+            parts.append((rest, of_rest))
         yield RowChanges(
-            pinned=pinned,
-            gone=_union([part.where(F.col(CLAUSE).isNotNull()).select(FILE, POSITION) for part, own in parts if own]),
-            updated=_union(
-                [_updated(part, own, struct) for part, own in parts if any(one.action is Action.UPDATE for one in own)]
-            ),
-            inserted=_inserted(source, matched, of_kind["not matched"], struct),
-            only_updates=all(one.action is not Action.DELETE for one in clauses),
+            target=target,
+            removed=_union([_positions(part) for part, own in parts if own]),
+            updated=_union([_updated(part, own, struct) for part, own in parts if _has_update(own)]),
+            inserted=_inserted(source, matched, clauses.of(Match.NOT_MATCHED), struct),
+            only_updates=all(clause.action is not Action.DELETE for clause in clauses.in_order),
         )
     finally:
-        for frame in kept:
+        for frame in cached:
             frame.unpersist()
 
 
 def _matched(located: DataFrame, source: MergeSource, clauses: Sequence[Clause], struct: Any) -> DataFrame:
+    """Return the matched pairs: position, clause number, source keys and new values."""
     joined = located.join(source.hinted(source.frame.alias("source")), source.matches()).withColumn(
         CLAUSE, clause_number(clauses)
     )
     keys = [column_of("source", name).alias(_KEY.format(index)) for index, name in enumerate(source.keys.values())]
-    return joined.select(FILE, POSITION, CLAUSE, *keys, *values_of_clauses(clauses, struct, source.frame.columns))
+    return joined.select(FILE, POSITION, CLAUSE, *keys, *values_by_clause(clauses, struct, source.frame.columns))
 
 
 def _not_matched_by_source(
     located: DataFrame, source: MergeSource, clauses: Sequence[Clause], struct: Any
 ) -> DataFrame:
+    """Return the target rows without a match that a clause applies to: position, clause number and new values."""
     keys = source.frame.select(*[column_of(name) for name in source.keys.values()]).alias("source")
     rest = located.join(source.hinted(keys), source.matches(), "left_anti").withColumn(CLAUSE, clause_number(clauses))
     rest = rest.where(F.col(CLAUSE).isNotNull())
-    return rest.select(FILE, POSITION, CLAUSE, *values_of_clauses(clauses, struct, None))
+    return rest.select(FILE, POSITION, CLAUSE, *values_by_clause(clauses, struct, None))
+
+
+def _positions(part: DataFrame) -> DataFrame:
+    """Return the positions of the rows that a clause applies to."""
+    return part.where(F.col(CLAUSE).isNotNull()).select(FILE, POSITION)
+
+
+def _has_update(clauses: Sequence[Clause]) -> bool:
+    return any(clause.action is Action.UPDATE for clause in clauses)
 
 
 def _updated(part: DataFrame, clauses: Sequence[Clause], struct: Any) -> DataFrame:
@@ -151,7 +169,7 @@ def _updated(part: DataFrame, clauses: Sequence[Clause], struct: Any) -> DataFra
 
 
 def _inserted(source: MergeSource, matched: DataFrame, clauses: Sequence[Clause], struct: Any) -> DataFrame | None:
-    """Return the rows to insert: those of the source whose keys no matched pair has."""
+    """Return the rows to insert, from source rows whose keys no matched pair has."""
     if not clauses:
         return None
     keys = matched.select(*[F.col(_KEY.format(index)) for index in range(len(source.keys))]).alias("matched")
@@ -160,10 +178,10 @@ def _inserted(source: MergeSource, matched: DataFrame, clauses: Sequence[Clause]
         for index, name in enumerate(source.keys.values())
     ]
     rows = source.frame.alias("source").join(
-        source.hinted(keys), functools.reduce(lambda a, b: a & b, pairs), "left_anti"
+        source.hinted(keys), functools.reduce(lambda left, right: left & right, pairs), "left_anti"
     )
     rows = rows.withColumn(CLAUSE, clause_number(clauses)).where(F.col(CLAUSE).isNotNull())
-    return rows.select(*values_of_clauses(clauses, struct, source.frame.columns))
+    return rows.select(*values_by_clause(clauses, struct, source.frame.columns))
 
 
 def _union(frames: Sequence[DataFrame]) -> DataFrame | None:

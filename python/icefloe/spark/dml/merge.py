@@ -1,10 +1,10 @@
-"""MERGE, UPDATE and DELETE with DataFrames: planned here, joined by Spark, committed in one snapshot.
+"""MERGE with DataFrames: planned here, joined by Spark, committed in one snapshot.
 
 A string is Spark SQL over the two sides ``source`` and ``target``, both as a condition and as a value, as in ``Table.merge``;
-``docs/merge.md`` has the rule. Columns are taken as they are, anything else is a literal. The mode is the table's
-(``write.merge.mode``, ``write.update.mode``, ``write.delete.mode``): ``merge-on-read`` writes position deletes beside new rows,
-``copy-on-write``, the default of the format, rewrites the files that hold changed rows. Others may commit meanwhile: the commit
-checks what they did against the snapshot that was read, as strictly as ``write.<operation>.isolation-level`` asks.
+``docs/merge.md`` has the rule. Spark columns are used unchanged; any other value is a literal. The table property
+``write.merge.mode`` decides how rows change: ``merge-on-read`` writes position deletes beside new rows, ``copy-on-write``, the
+default of the format, rewrites data files with changed rows. The commit checks concurrent commits against the snapshot that the
+merge read, as ``write.merge.isolation-level`` requires.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
-from icefloe.spark.dml.clauses import Clause
 from icefloe.spark.dml.join import MergeSource, merged
-from icefloe.spark.dml.target import Target
-from icefloe.table.row_level.clauses import Action
+from icefloe.spark.dml.target import plan_target
+from icefloe.table.row_level.clauses import Action, Clauses, Match
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,15 +38,18 @@ def merge_into(
     branch: str | None = None,
     snapshot_properties: Mapping[str, str] | None = None,
 ) -> MergeBuilder:
-    """Describe a merge of a DataFrame into a table; add clauses, then ``execute()``.
+    """Return a merge of a DataFrame into a table: add clauses to it, then call ``execute()``.
 
     Args:
-        table: Target.
-        source: Rows to merge in. It is computed once and kept until the merge is done.
-        on: Key columns: names that both sides have, or target name to source name. Rows match when all are equal; null
-            equals nothing.
+        table: Target. It shows the new version after the merge.
+        source: Rows to merge. Spark computes them once and caches them until the merge is done.
+        on: Key columns: names that both sides have, or a mapping of target name to source name. Rows match when all keys are
+            equal; null equals nothing.
         branch: Branch to read and commit to; main if None.
-        snapshot_properties: More keys of the snapshot's summary.
+        snapshot_properties: Additional keys of the snapshot's summary.
+
+    Raises:
+        ValidationError: There are no key columns.
 
     Example:
         >>> merge = icefloe.spark.merge_into(table, changes, on=["id"])                       # doctest: +SKIP
@@ -55,84 +57,113 @@ def merge_into(
         >>> merge.when_matched_update_all().when_not_matched_insert_all().execute()           # doctest: +SKIP
         MergeResult(rows_updated=60012, rows_deleted=0, rows_inserted=60012)
     """
+    if not on or isinstance(on, str):
+        raise ValidationError(f"merge: no key columns; expected on=['id', ...] or on={{'id': 'source_id'}}, got {on!r}")
     keys = dict(on) if isinstance(on, Mapping) else {name: name for name in on}
-    if not keys or isinstance(on, str):
-        raise ValidationError('A merge needs key columns: on=["id"]')
-    target = Target(table=table, operation="merge", branch=branch, snapshot_properties=dict(snapshot_properties or {}))
-    return MergeBuilder(target, source, keys)
+    return MergeBuilder(table, source, keys, branch=branch, snapshot_properties=dict(snapshot_properties or {}))
 
 
 class MergeBuilder:
-    """A merge that is being described. Of the clauses of one kind the first whose condition holds applies."""
+    """A merge under construction; :func:`merge_into` returns it.
 
-    def __init__(self, target: Target, source: DataFrame, keys: Mapping[str, str]) -> None:
-        self._target = target
+    For each row, the first clause of its kind applies whose condition is true.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        source: DataFrame,
+        keys: Mapping[str, str],
+        *,
+        branch: str | None,
+        snapshot_properties: Mapping[str, str],
+    ) -> None:
+        self._table = table
         self._source = source
         self._keys = keys
-        self._clauses: list[Clause] = []
+        self._branch = branch
+        self._snapshot_properties = snapshot_properties
+        self._clauses = Clauses()
 
     def when_matched_update(self, set: Values = None, condition: Condition = None) -> Self:  # noqa: A002  SQL's word
-        """Replace target rows that match.
+        """Update target rows that match a source row.
 
         Args:
-            set: Column to SQL text (``"source.n + 1"``, ``"'de'"``), Spark column or literal; columns that are not named keep
-                their values. None sets all columns to the source's of the same name.
-            condition: When, over ``target`` and ``source``, as SQL text or Spark column; always if None.
+            set: Column name to SQL text (``"source.n + 1"``, ``"'de'"``), Spark column or literal; other columns keep their
+                values. None sets every column to the source's column of the same name.
+            condition: Condition over ``target`` and ``source``, as SQL text or Spark column; None for every matched row. Null
+                counts as false.
+
+        Raises:
+            ValidationError: ``set`` is empty.
         """
-        return self._add(Clause.make("matched", Action.UPDATE, condition, set))
+        return self._add(Match.MATCHED, Action.UPDATE, condition, set)
 
     def when_matched_update_all(self, condition: Condition = None) -> Self:
-        """Replace target rows that match by the source's row, all columns."""
+        """Replace target rows that match a source row by it, in every column."""
         return self.when_matched_update(None, condition)
 
     def when_matched_delete(self, condition: Condition = None) -> Self:
-        """Delete target rows that match."""
-        return self._add(Clause.make("matched", Action.DELETE, condition, None))
+        """Delete target rows that match a source row; ``condition`` as in :meth:`when_matched_update`."""
+        return self._add(Match.MATCHED, Action.DELETE, condition, None)
 
     def when_not_matched_insert(self, values: Values = None, condition: Condition = None) -> Self:
-        """Insert source rows that match nothing.
+        """Insert source rows that match no target row.
 
         Args:
-            values: Column to SQL text over ``source``, Spark column or literal; columns that are not named become null. None
-                takes all columns from the source's of the same name.
-            condition: When, over ``source``; always if None.
+            values: Column name to SQL text over ``source``, Spark column or literal; other columns become null. None takes every
+                column from the source's column of the same name.
+            condition: Condition over ``source``; None for every row. Null counts as false.
+
+        Raises:
+            ValidationError: ``values`` is empty.
         """
-        return self._add(Clause.make("not matched", Action.INSERT, condition, values))
+        return self._add(Match.NOT_MATCHED, Action.INSERT, condition, values)
 
     def when_not_matched_insert_all(self, condition: Condition = None) -> Self:
-        """Insert source rows that match nothing, all columns."""
+        """Insert source rows that match no target row, with all columns."""
         return self.when_not_matched_insert(None, condition)
 
     def when_not_matched_by_source_update(self, set: Mapping[str, Any], condition: Condition = None) -> Self:  # noqa: A002
-        """Change target rows that no source row matches; values and condition are over ``target``."""
-        return self._add(Clause.make("not matched by source", Action.UPDATE, condition, set))
-
-    def when_not_matched_by_source_delete(self, condition: Condition = None) -> Self:
-        """Delete target rows that no source row matches; the condition is over ``target``."""
-        return self._add(Clause.make("not matched by source", Action.DELETE, condition, None))
-
-    def execute(self) -> MergeResult:
-        """Run the merge and commit it in one snapshot; if it changes nothing, nothing is committed.
+        """Update target rows that match no source row; values and condition are over ``target``.
 
         Raises:
-            ValidationError: There is no clause, Spark refuses a condition or value, or several source rows match one target row
-                that they change.
+            ValidationError: ``set`` is empty or None.
+        """
+        return self._add(Match.NOT_MATCHED_BY_SOURCE, Action.UPDATE, condition, set)
+
+    def when_not_matched_by_source_delete(self, condition: Condition = None) -> Self:
+        """Delete target rows that match no source row; the condition is over ``target``."""
+        return self._add(Match.NOT_MATCHED_BY_SOURCE, Action.DELETE, condition, None)
+
+    def execute(self) -> MergeResult:
+        """Run the merge and commit it in one snapshot; a merge that changes no row makes no snapshot.
+
+        Returns:
+            The numbers of rows that were updated, deleted and inserted.
+
+        Raises:
+            ValidationError: There is no clause, Spark refuses a condition or value, or several source rows change one target row.
             ResolveError: A name is no column.
             SchemaMismatchError: A value does not fit its column.
-            ValidationException: What others committed meanwhile conflicts.
+            ValidationException: A concurrent commit conflicts.
         """
-        if not self._clauses:
-            raise ValidationError(
-                "The merge has no clause: add when_matched_update_all(), when_not_matched_insert_all(), ..."
-            )
+        self._clauses.require_any()
+        needs_all = bool(self._clauses.of(Match.NOT_MATCHED_BY_SOURCE))
+        reads_target = any(clause.reads_target() for clause in self._clauses.in_order)
         with MergeSource(self._source, self._keys) as source:
-            keeps_all = any(clause.kind == "not matched by source" for clause in self._clauses)
-            row_filter = None if keeps_all else source.key_range()
-            columns = None if any(clause.sees_target() for clause in self._clauses) else tuple(self._keys)
-            pinned = self._target.pinned(source.spark, row_filter=row_filter, columns=columns)
-            with merged(pinned, source, self._clauses) as changes:
+            target = plan_target(
+                source.spark,
+                self._table,
+                "merge",
+                branch=self._branch,
+                snapshot_properties=self._snapshot_properties,
+                row_filter=None if needs_all else source.key_range(),
+                columns=None if reads_target else tuple(self._keys),
+            )
+            with merged(target, source, self._clauses) as changes:
                 return changes.commit()
 
-    def _add(self, clause: Clause) -> Self:
-        self._clauses.append(clause)
+    def _add(self, match: Match, action: Action, condition: Condition, values: Values) -> Self:
+        self._clauses = self._clauses.added(match, action, condition, values)
         return self

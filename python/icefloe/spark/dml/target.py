@@ -1,125 +1,103 @@
-"""The table that rows are changed in, and the snapshot of it that the change rests on."""
+"""The rows of a table that a MERGE, UPDATE or DELETE may change, planned for Spark."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from icefloe.exceptions import FeatureUnsupportedError
 from icefloe.expressions import AlwaysTrue
 from icefloe.spark.reader.scan_choice import PlannedScan, plan_scan
 from icefloe.spark.types.to_spark import to_spark_schema
-from icefloe.spark.writer.wap import staged_as
-from icefloe.table.commit.snapshot_producer import check_branch
-from icefloe.table.write.isolation import is_merge_on_read, is_serializable
+from icefloe.spark.writer.wap import snapshot_destination
+from icefloe.table.row_level.row_commit import RowLevelOperation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
     from icefloe.expressions import BooleanExpression
     from icefloe.table import Table
-    from icefloe.table.scan import TableScan
+    from icefloe.table.row_level.target import Target
 
 
 @dataclass(frozen=True, kw_only=True)
-class Target:
-    """What is changed.
+class PlannedTarget:
+    """The target of an operation at one snapshot, and the scan of the rows that the operation may change.
 
     Args:
         table: The table.
-        operation: ``merge``, ``update`` or ``delete``, whose properties apply.
-        branch: Branch to read and commit to; None for main.
-        snapshot_properties: More keys of the snapshot's summary.
+        target: The table's branch within the transaction of the operation.
+        operation: ``merge``, ``update`` or ``delete``: the operation whose table properties apply.
+        spark: Session.
+        planned: Scan of the rows that may change.
     """
 
     table: Table
-    operation: str
-    branch: str | None
-    snapshot_properties: dict[str, str] = field(default_factory=dict)
-
-    def pinned(
-        self, spark: Any, *, row_filter: str | BooleanExpression | None = None, columns: Sequence[str] | None = None
-    ) -> PinnedTarget:
-        """Return the table as it is now, planned.
-
-        Args:
-            spark: Session.
-            row_filter: Which rows may change, None for any.
-            columns: Columns that the change looks at, None for all.
-        """
-        self.table.refresh()
-        check_branch(self.table.metadata, self.branch)
-        staged_as(spark, self.table, self.branch)
-        scan = self._scan()
-        if row_filter is not None:
-            scan = scan.filter(row_filter)
-        snapshot = scan.snapshot()
-        if columns is not None:
-            scan = scan.select(*columns)
-        return PinnedTarget(
-            target=self,
-            spark=spark,
-            planned=plan_scan(spark, scan, located=True),
-            snapshot_id=None if snapshot is None else snapshot.snapshot_id,
-        )
-
-    def _scan(self) -> TableScan:
-        scan = self.table.scan()
-        if self.branch is not None and self.branch in self.table.metadata.refs:
-            return scan.use_ref(self.branch)
-        return scan
-
-
-@dataclass(frozen=True, kw_only=True)
-class PinnedTarget:
-    """A target at one snapshot.
-
-    Args:
-        target: What is changed.
-        spark: Session.
-        planned: Scan of the rows that may change.
-        snapshot_id: The snapshot; None if the table has none.
-    """
-
     target: Target
+    operation: str
     spark: Any
     planned: PlannedScan
-    snapshot_id: int | None
 
     @property
-    def table(self) -> Table:
-        """The table."""
-        return self.target.table
-
     def struct(self) -> Any:
-        """Return the table's current schema in Spark."""
+        """The table's current schema as a Spark ``StructType``."""
         return to_spark_schema(self.table.schema())
 
+    @property
     def merges_on_read(self) -> bool:
-        """Return whether deleted rows are recorded in delete files; otherwise their files are rewritten.
+        """Whether the operation writes position deletes; it rewrites data files otherwise.
 
         Raises:
-            FeatureUnsupportedError: The table has no delete files in its format version.
+            ValidationError: The mode is unknown, or the table's format version has no delete files.
         """
-        on_read = is_merge_on_read(self.table.properties, self.target.operation)
-        if on_read and self.table.metadata.format_version < 2:
-            raise FeatureUnsupportedError(
-                f"write.{self.target.operation}.mode=merge-on-read needs format version 2: upgrade the table or use copy-on-write"
-            )
-        return on_read
+        return self.target.merges_on_read(self.operation)
 
-    def checked(self, change: Any) -> Any:
-        """Return a change that asks for the checks which the table's isolation level calls for."""
-        read = self.planned.scan.resolved_filter()
-        change = change.validate_from_snapshot(self.snapshot_id).conflict_detection_filter(read)
-        change = change.validate_no_conflicting_deletes()
-        if is_serializable(self.table.properties, self.target.operation):
-            change = change.validate_no_conflicting_data()
-        return change
+    def row_level_operation(self) -> RowLevelOperation:
+        """Return the operation for the commit of its files."""
+        row_filter = self.planned.scan.resolved_filter()
+        return RowLevelOperation(target=self.target, name=self.operation, row_filter=row_filter)
 
-    def only_files(self, paths: pa.Array) -> PlannedScan:
-        """Return a scan of all rows and columns of some of the files."""
+    def plan_files(self, paths: pa.Array) -> PlannedScan:
+        """Plan a scan of all rows and columns of some of the files."""
         scan = self.planned.scan.update(row_filter=AlwaysTrue(), selected_fields=("*",))
         return plan_scan(self.spark, scan, located=True, only=paths)
+
+
+def plan_target(  # noqa: PLR0913  all but the first three have defaults
+    spark: Any,
+    table: Table,
+    operation: str,
+    *,
+    branch: str | None = None,
+    snapshot_properties: Mapping[str, str] | None = None,
+    row_filter: str | BooleanExpression | None = None,
+    columns: Sequence[str] | None = None,
+) -> PlannedTarget:
+    """Refresh a table and plan the rows that an operation may change.
+
+    Args:
+        spark: Session.
+        table: Table.
+        operation: ``merge``, ``update`` or ``delete``.
+        branch: Branch to read and commit to; main if None.
+        snapshot_properties: Additional keys of the snapshot's summary.
+        row_filter: Rows that may change; all rows if None.
+        columns: Columns that the operation reads; all columns if None.
+
+    Raises:
+        ValidationError: The branch is a tag, or contradicts the session's settings for staging.
+        FeatureUnsupportedError: The session has a branch for all reads and writes.
+    """
+    table.refresh()
+    destination = snapshot_destination(spark, table, branch, snapshot_properties or {})
+    target = table.transaction().target(destination.branch, destination.snapshot_properties)
+    scan = table.scan()
+    if branch is not None and branch in table.metadata.refs:
+        scan = scan.use_ref(branch)
+    if row_filter is not None:
+        scan = scan.filter(row_filter)
+    if columns is not None:
+        scan = scan.select(*columns)
+    planned = plan_scan(spark, scan, located=True)
+    return PlannedTarget(table=table, target=target, operation=operation, spark=spark, planned=planned)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from icefloe.spark.dml.clauses import Clause, check_values
+from icefloe.exceptions import ValidationError
+from icefloe.spark.dml.clause_columns import check_values, new_values
 from icefloe.spark.dml.row_changes import RowChanges
-from icefloe.spark.dml.target import Target
+from icefloe.spark.dml.target import plan_target
 from icefloe.spark.reader.frame import located_frame
 from icefloe.spark.reader.native import FILE, POSITION
 from icefloe.spark.session import active_session
-from icefloe.table.row_level.clauses import Action
+from icefloe.table.row_level.clauses import Action, Clause, Match
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,29 +30,48 @@ def update(  # noqa: PLR0913  all but the first three have defaults
     branch: str | None = None,
     snapshot_properties: Mapping[str, str] | None = None,
 ) -> MergeResult:
-    """Change columns of the rows that match a filter, in one snapshot.
+    """Set columns of the rows that match a filter, in one snapshot.
+
+    ``write.update.mode`` decides between position deletes and rewritten files. Without a matching row there is no snapshot.
 
     Args:
-        table: Table.
-        set: Column to SQL text over the table's columns (``"l_tax * 2"``), Spark column or literal; a string is SQL, as in a
-            merge.
-        where: Filter, as text or expression; all rows if None.
+        table: Table. It shows the new version afterwards.
+        set: Column name to SQL text over the table's columns (``"l_tax * 2"``), Spark column or literal. A string is SQL, as in a
+            merge: quote a literal text in it (``"'de'"``).
+        where: Filter, as text or expression; all rows if None. Rows for which it is null stay as they are.
         spark: Session; the active one if None.
         branch: Branch to change; main if None.
-        snapshot_properties: More keys of the snapshot's summary.
+        snapshot_properties: Additional keys of the snapshot's summary.
+
+    Returns:
+        The number of updated rows; no rows are deleted or inserted.
+
+    Raises:
+        ResolveError: A name is no column.
+        SchemaMismatchError: ``set`` names an unknown column.
+        ValidationError: ``set`` is empty, Spark refuses a value, the filter does not parse, or there is no session.
+        ValidationException: A concurrent commit conflicts.
 
     Example:
         >>> icefloe.spark.update(table, {"l_comment": "upper(l_comment)"}, "l_orderkey < 100")  # doctest: +SKIP
+        MergeResult(rows_updated=105, rows_deleted=0, rows_inserted=0)
     """
-    target = Target(table=table, operation="update", branch=branch, snapshot_properties=dict(snapshot_properties or {}))
-    pinned = target.pinned(active_session(spark), row_filter=where)
-    clause = Clause.make("matched", Action.UPDATE, None, set)
-    located = located_frame(pinned.spark, pinned.planned).alias("target")
-    check_values(clause, pinned.struct(), located, "update")
-    changed = located.select(FILE, POSITION, *clause.new_values(pinned.struct(), source=None)).persist()
+    if not set:
+        raise ValidationError(f"update: no column to set; expected column names with their values, got {set!r}")
+    target = plan_target(
+        active_session(spark),
+        table,
+        "update",
+        branch=branch,
+        snapshot_properties=snapshot_properties,
+        row_filter=where,
+    )
+    clause = Clause(Match.MATCHED, Action.UPDATE, values=dict(set), label="update")
+    located = located_frame(target.spark, target.planned).alias("target")
+    check_values(clause, target.struct, located)
+    changed = located.select(FILE, POSITION, *new_values(clause, target.struct, source=None)).persist()
     try:
-        return RowChanges(
-            pinned=pinned, gone=changed.select(FILE, POSITION), updated=changed.drop(FILE, POSITION)
-        ).commit()
+        removed, updated = changed.select(FILE, POSITION), changed.drop(FILE, POSITION)
+        return RowChanges(target=target, removed=removed, updated=updated).commit()
     finally:
         changed.unpersist()

@@ -1,23 +1,24 @@
-"""Data files that executors wrote, committed in one snapshot."""
+"""The commit of data files that executors wrote, in one snapshot."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal
 
 import pyarrow.compute as pc
 
 from icefloe.exceptions import CommitStateUnknownException, IcebergError, ValidationError
 from icefloe.expressions import AlwaysTrue
-from icefloe.spark.writer.wap import staging_arguments
 from icefloe.table.commit.snapshot_producer import MAIN, check_branch, head_of
 from icefloe.table.write.isolation import Isolation, is_serializable
 from icefloe.table.write.overwrite import OPERATION, replace_partitions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
+    from icefloe.spark.writer.wap import SnapshotDestination
     from icefloe.table import Table
     from icefloe.table.row_level.target import Target
 
@@ -25,57 +26,56 @@ WriteMode = Literal["append", "overwrite", "overwrite-partitions"]
 SNAPSHOT_PROPERTY = "snapshot-property."
 
 
-def commit_files(  # noqa: PLR0913  what is written, where to, and what others may do meanwhile
+def commit_files(  # noqa: PLR0913  files, destination and isolation are three different things
     table: Table,
     files: pa.RecordBatch | None,
     mode: WriteMode,
     options: Mapping[str, str],
     *,
+    destination: SnapshotDestination,
     isolation: Isolation,
-    spark: Any = None,
 ) -> None:
-    """Commit data files in one snapshot; where the commit has definitely failed the files are deleted.
+    """Commit data files in one snapshot; delete them when the commit definitely failed.
 
     Args:
-        table: Target.
-        files: DataFile columns, None for none: then an append or a replacement of partitions makes no snapshot.
-        mode: What happens to rows that are there.
-        options: ``overwrite-filter``, ``case-sensitive``, ``branch``, ``snapshot-property.<key>``.
-        isolation: What a replacement tolerates of others, as `overwrite_isolation` found it when the write began.
-        spark: Session that may ask to stage the snapshot; None where there is none.
+        table: Table.
+        files: DataFile columns, or None without files: an append or a replacement of partitions then makes no snapshot.
+        mode: Effect on the rows that the table has.
+        options: ``overwrite-filter`` and ``case-sensitive``; other options are ignored.
+        destination: Branch and summary of the snapshot.
+        isolation: Concurrent commits that a replacement tolerates, see :func:`overwrite_isolation`.
 
     Raises:
-        ValidationError: A file holds both rows that match the overwrite filter and rows that do not.
-        CommitFailedException, ValidationException: Others were first.
+        ValidationError: A file has both rows that match the overwrite filter and rows that do not.
+        CommitFailedException: Concurrent commits won every retry.
+        ValidationException: A concurrent commit conflicts.
     """
     if files is None and mode != "overwrite":
         return
-    with undone_if_not_committed(table, [] if files is None else [files]):
-        arguments = snapshot_arguments(options)
-        if spark is not None:
-            arguments = staging_arguments(spark, table, arguments)
+    with files_deleted_on_failure(table, [] if files is None else [files]):
         transaction = table.transaction()
         if mode == "append":
-            transaction.new_append(**arguments).append(files).commit()
+            append = transaction.new_append(destination.branch, destination.snapshot_properties)
+            append.append(files).commit()
         else:
-            with transaction.target(**arguments) as target:
+            with transaction.target(destination.branch, destination.snapshot_properties) as target:
                 if mode == "overwrite-partitions" and files is not None:
                     replace_partitions(target, files, isolation)
                 else:
-                    _overwrite(target, files, options, isolation)
+                    _replace_files(target, files, options, isolation)
         transaction.commit_transaction()
 
 
 def overwrite_isolation(table: Table, options: Mapping[str, str]) -> Isolation:
-    """Return what an overwrite that begins now tolerates of others.
+    """Return the concurrent commits that an overwrite tolerates which starts now.
 
     Args:
-        table: The table as the rows to write were computed from it.
-        options: ``isolation-level`` in place of the table's ``write.delete.isolation-level``; ``validate-from-snapshot-id``, the
-            snapshot after which others' commits count, in place of the branch's head; ``branch``.
+        table: The table at the version that the new rows were computed from.
+        options: ``isolation-level`` replaces the table's ``write.delete.isolation-level``; ``validate-from-snapshot-id``, the
+            snapshot after which concurrent commits are checked, replaces the branch's head; ``branch``.
 
     Raises:
-        ValidationError: The level is unknown, the id is no number, or the branch is a tag.
+        ValidationError: The level is unknown, the id is no whole number, or the branch is a tag.
     """
     branch = options.get("branch", MAIN)
     check_branch(table.metadata, branch)
@@ -84,59 +84,56 @@ def overwrite_isolation(table: Table, options: Mapping[str, str]) -> Isolation:
     start = options.get("validate-from-snapshot-id")
     if start is not None:
         if not start.removeprefix("-").isdecimal():
-            raise ValidationError(f"validate-from-snapshot-id: expected a snapshot id, got {start!r}")
+            raise ValidationError(f"option validate-from-snapshot-id: expected a snapshot id, got {start!r}")
         return Isolation(int(start), is_serializable(properties, OPERATION))
     head = head_of(table.metadata, branch)
     return Isolation(None if head is None else head.snapshot_id, is_serializable(properties, OPERATION))
 
 
-class undone_if_not_committed:  # noqa: N801  used like contextlib's lower-case managers
-    """Deletes new files when the commit that was to make them part of the table has definitely failed.
+@contextmanager
+def files_deleted_on_failure(table: Table, files: Sequence[pa.RecordBatch]) -> Iterator[None]:
+    """Delete new files when the commit in the block definitely failed.
 
-    After an unknown outcome nothing is deleted: the files may be in use.
+    After an unknown outcome nothing is deleted: the files may be part of the table.
+
+    Args:
+        table: Table whose storage has the files.
+        files: DataFile columns.
     """
-
-    def __init__(self, table: Table, files: list[pa.RecordBatch]) -> None:
-        self._table = table
-        self._files = files
-
-    def __enter__(self) -> None:
-        """Enter."""
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        """Delete the files after a definite failure."""
-        if isinstance(error, IcebergError) and not isinstance(error, CommitStateUnknownException):
-            for batch in self._files:
-                self._table.io.core.delete_many(batch.column("file_path").to_pylist())
+    try:
+        yield
+    except CommitStateUnknownException:
+        raise
+    except IcebergError:
+        for batch in files:
+            table.io.core.delete_many(batch.column("file_path").to_pylist())
+        raise
 
 
-def snapshot_arguments(options: Mapping[str, str]) -> dict[str, Any]:
-    """Return branch and summary properties of a change from write options."""
-    arguments: dict[str, Any] = {}
-    if "branch" in options:
-        arguments["branch"] = options["branch"]
-    properties = {
+def summary_properties(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the keys of the snapshot's summary that write options give as ``snapshot-property.<key>``."""
+    return {
         key.removeprefix(SNAPSHOT_PROPERTY): value
         for key, value in options.items()
         if key.startswith(SNAPSHOT_PROPERTY)
     }
-    if properties:
-        arguments["snapshot_properties"] = properties
-    return arguments
 
 
-def _overwrite(target: Target, files: pa.RecordBatch | None, options: Mapping[str, str], isolation: Isolation) -> None:
-    """Replace whole data files: all of them, or those whose rows match the overwrite filter."""
+def _replace_files(
+    target: Target, files: pa.RecordBatch | None, options: Mapping[str, str], isolation: Isolation
+) -> None:
+    """Replace all data files, or the data files whose rows all match the overwrite filter."""
     text = options.get("overwrite-filter")
     case_sensitive = options.get("case-sensitive", "true").lower() == "true"
     row_filter = target.filter(AlwaysTrue() if text is None else text, case_sensitive=case_sensitive)
-    there = target.plan(row_filter).files
-    if text is not None and not pc.all(pc.fill_null(there.column("must_match"), False)).as_py():
+    replaced = target.plan(row_filter).files
+    if text is not None and not pc.all(pc.fill_null(replaced.column("must_match"), False)).as_py():
         raise ValidationError(
-            f"Some files hold rows that match {text!r} beside rows that do not: delete or merge those rows instead"
+            f"option overwrite-filter: expected a filter that matches all rows of a data file or none, got {text!r}, which "
+            "matches some rows of a file: delete or merge these rows instead"
         )
     change = target.transaction.new_overwrite(target.branch, target.snapshot_properties)
-    change.delete(there.column("file_path"))
+    change.delete(replaced.column("file_path"))
     if files is not None:
         change.append(files)
     change.validate_from_snapshot(isolation.snapshot_id).conflict_detection_filter(row_filter)

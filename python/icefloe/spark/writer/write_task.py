@@ -1,8 +1,8 @@
-"""What executors run: write the rows of one Spark partition, and say what was written.
+"""Tasks that write the rows of one Spark partition on an executor and return the metadata of the written files.
 
-Tasks are plain picklable values. A task's answer is one row whose only column holds the written files' DataFile columns as an
-Arrow IPC stream; :func:`collected` puts the answers of all tasks together. A task that fails leaves its files behind, unreferenced:
-their names carry the task attempt, so a retry never meets them.
+Tasks are picklable values. The result of a task is one row whose only column has the DataFile columns of the written files as an
+Arrow IPC stream; :func:`collected` concatenates the results of all tasks. A task that fails leaves files that no snapshot
+refers to. Their names include the task attempt, so a retry writes files of other names.
 """
 
 from __future__ import annotations
@@ -25,21 +25,24 @@ if TYPE_CHECKING:
 
     from icefloe.table import Table
 
-ANSWER_SCHEMA = "files binary"
-SEVERAL_MATCHES = "Several source rows change the same target row: make the source's keys unique"
+RESULT_SCHEMA = "files binary"
+SEVERAL_MATCHES = (
+    "merge: several source rows change the same target row; expected one source row for each target row: make the keys unique "
+    "in the source, or add a condition that one of the source rows meets"
+)
 _POSITIONS_PER_BATCH = 65_536
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableTask:
-    """What every writing task knows of its table.
+    """The table of a writing task.
 
     Args:
-        io_properties: Storage properties; they travel here and not in options, which show up in plans and logs.
+        io_properties: Storage properties. Tasks have them instead of options because plans and logs show options.
         schema: Table schema JSON.
         table_location: Location of the table.
         properties: Table properties.
-        operation_id: UUID that names the files of this operation.
+        operation_id: UUID in the names of the operation's files.
     """
 
     io_properties: dict[str, str]
@@ -51,12 +54,12 @@ class TableTask:
 
 @dataclass(frozen=True, kw_only=True)
 class WriteDataFiles(TableTask):
-    """Write rows to data files; for ``DataFrame.mapInArrow`` and the data source alike.
+    """Write rows to data files, for ``DataFrame.mapInArrow`` and for the data source.
 
     Args:
         spec: Partition spec JSON.
-        sort_order: Sort order JSON, None if unsorted.
-        presorted: Each partition's rows are sorted by (table partition, sort order).
+        sort_order: Sort order JSON; None for an unsorted table.
+        presorted: The rows of each Spark partition are sorted by table partition and sort order.
     """
 
     spec: str
@@ -64,13 +67,13 @@ class WriteDataFiles(TableTask):
     presorted: bool
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Write all batches; yield one answer, or none for an empty partition."""
+        """Write all batches; yield one result, or none for an empty partition."""
         files = self.write(iter(batches))
         if files is not None:
-            yield answer(files)
+            yield task_result(files)
 
     def write(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
-        """Write all batches and return DataFile columns, None if there was not one batch."""
+        """Write all batches and return DataFile columns; None without a batch."""
         first = next(batches, None)
         if first is None:
             return None
@@ -93,30 +96,30 @@ class WriteDataFiles(TableTask):
 
 @dataclass(frozen=True, kw_only=True)
 class WritePositionDeletes(TableTask):
-    """Write position deletes: rows of ``file`` (row number in ``targets``, int) and ``pos`` (long).
+    """Write position deletes from rows of ``file`` (int, row number in ``targets``) and ``pos`` (long).
 
-    All deletes of a file must come to one task; a place that comes twice is refused.
+    One task must get all deletes of a file. A position that occurs twice raises ValidationError.
 
     Args:
         specs: JSON array of all partition specs.
-        targets: Arrow IPC stream of ``file_path``, ``spec_id`` and ``partition`` of the files that rows may be deleted from.
+        targets: Arrow IPC stream of ``file_path``, ``spec_id`` and ``partition`` of the data files.
     """
 
     specs: str
     targets: bytes
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Write all batches; yield one answer, or none for an empty partition."""
-        arrived = list(batches)
-        if not arrived:
+        """Write all batches; yield one result, or none for an empty partition."""
+        received = list(batches)
+        if not received:
             return
-        places = pa.Table.from_batches(arrived).combine_chunks()
-        _check_places(places)
+        positions = pa.Table.from_batches(received).combine_chunks()
+        _check_positions(positions)
         targets = batch_from_ipc(self.targets)
         partition_id, task_id = task_ids()
         files = _core.write_position_deletes(
             _core.FileIo(self.io_properties),
-            _positions(places.to_batches(max_chunksize=_POSITIONS_PER_BATCH), targets.column("file_path")),
+            _with_paths(positions.to_batches(max_chunksize=_POSITIONS_PER_BATCH), targets.column("file_path")),
             targets=targets,
             schema=self.schema,
             specs=self.specs,
@@ -126,11 +129,17 @@ class WritePositionDeletes(TableTask):
             partition_id=partition_id,
             task_id=task_id,
         )
-        yield answer(files)
+        yield task_result(files)
 
 
 def data_task(table: Table, *, presorted: bool, operation_id: str | None = None) -> WriteDataFiles:
-    """Return the executors' part of a write to a table."""
+    """Return the task that writes rows to a table.
+
+    Args:
+        table: Table.
+        presorted: The rows of each Spark partition are sorted by table partition and sort order.
+        operation_id: UUID in the names of the files; a new one if None.
+    """
     table.catalog.check_location(table)
     order = table.sort_order()
     return WriteDataFiles(
@@ -146,19 +155,19 @@ def data_task(table: Table, *, presorted: bool, operation_id: str | None = None)
 
 
 def task_ids() -> tuple[int, int]:
-    """Return the running task's partition number and its attempt id, unique in the application; zeros outside of a task."""
+    """Return the running task's partition number and its attempt id, unique in the application; zeros outside a task."""
     context = TaskContext.get()
     return (0, 0) if context is None else (context.partitionId(), context.taskAttemptId())
 
 
-def answer(files: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a task's answer: one row that holds DataFile columns."""
+def task_result(files: pa.RecordBatch) -> pa.RecordBatch:
+    """Return one row that has DataFile columns as an Arrow IPC stream."""
     return pa.RecordBatch.from_arrays([pa.array([batch_to_ipc(files)], pa.binary())], names=["files"])
 
 
-def collected(answers: Sequence[bytes]) -> pa.RecordBatch | None:
-    """Return the DataFile columns of all tasks' answers together, None if nothing was written."""
-    batches = [batch_from_ipc(data) for data in answers]
+def collected(results: Sequence[bytes]) -> pa.RecordBatch | None:
+    """Return the DataFile columns of all tasks' results as one batch; None if no file was written."""
+    batches = [batch_from_ipc(data) for data in results]
     batches = [batch for batch in batches if batch.num_rows > 0]
     if not batches:
         return None
@@ -166,24 +175,27 @@ def collected(answers: Sequence[bytes]) -> pa.RecordBatch | None:
     return table.to_batches()[0]
 
 
-def _check_places(places: pa.Table) -> None:
-    if places.column("file").null_count > 0:
-        raise ValidationError("A row to be deleted is in none of the files of the plan")
-    files = places.column("file").to_numpy()
-    positions = places.column("pos").to_numpy()
+def _check_positions(rows: pa.Table) -> None:
+    if rows.column("file").null_count > 0:
+        raise ValidationError(
+            "position deletes: a row to delete belongs to none of the planned data files; expected files of the sizes that their "
+            "manifests state: check that no file was overwritten"
+        )
+    files = rows.column("file").to_numpy()
+    positions = rows.column("pos").to_numpy()
     order = np.lexsort((positions, files))
     files, positions = files[order], positions[order]
     if bool(np.any((files[1:] == files[:-1]) & (positions[1:] == positions[:-1]))):
         raise ValidationError(SEVERAL_MATCHES)
 
 
-def _positions(batches: Iterable[pa.RecordBatch], paths: pa.Array) -> pa.RecordBatchReader:
+def _with_paths(batches: Iterable[pa.RecordBatch], paths: pa.Array) -> pa.RecordBatchReader:
     schema = pa.schema(
         [pa.field("file_path", pa.string(), nullable=False), pa.field("pos", pa.int64(), nullable=False)]
     )
 
-    def located() -> Iterator[pa.RecordBatch]:
+    def converted() -> Iterator[pa.RecordBatch]:
         for batch in batches:
             yield pa.RecordBatch.from_arrays([paths.take(batch.column("file")), batch.column("pos")], schema=schema)
 
-    return pa.RecordBatchReader.from_batches(schema, located())
+    return pa.RecordBatchReader.from_batches(schema, converted())

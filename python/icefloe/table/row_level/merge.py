@@ -5,26 +5,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
-from icefloe.table.row_level.clauses import Action, Clause
+from icefloe.table.row_level.clauses import Action, Clauses, Match
 from icefloe.table.row_level.merge_commit import commit_merge
 from icefloe.table.row_level.merge_join import MergeJoin
 from icefloe.table.row_level.results import MergeResult
 from icefloe.table.write.arrow_input import to_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any, TypeAlias
 
+    import pyarrow.compute as pc
     from typing_extensions import Self
 
-    from icefloe.table.row_level.clauses import Condition, Values
+    from icefloe.expressions import BooleanExpression
+    from icefloe.table.row_level.clause_expressions import RowFunction
     from icefloe.table.row_level.target import Target
+
+    Condition: TypeAlias = str | BooleanExpression | pc.Expression | RowFunction | None
+    Values: TypeAlias = Mapping[str, Any] | None
 
 
 class Merge:
-    """A merge that is being described; `execute()` runs it.
+    """A merge under construction: add clauses, then call `execute()`.
 
-    Rows of the source and of the table match when all key columns are equal; null equals nothing. Of the clauses of one kind
-    the first whose condition is true applies. A string is Spark SQL over `source.<column>` and `target.<column>`, both as a
+    Rows of the source and of the table match when all key columns are equal; null equals nothing. For each row, the first clause
+    of its kind applies whose condition is true. A string is Spark SQL over `source.<column>` and `target.<column>`, both as a
     condition (`"source.op = 'D'"`) and as a value (`"source.n + 1"`); a literal text is quoted in it (`"'de'"`). Conditions
     may be icefloe or pyarrow expressions instead, values pyarrow expressions or Python objects, which are literals.
     `docs/merge.md` has the rule and the grammar.
@@ -46,67 +52,72 @@ class Merge:
 
     def __init__(self, target: Target, source: object, on: Sequence[str]) -> None:
         if not on:
-            raise ValidationError("merge needs key columns: on=['id']")
+            raise ValidationError(f"merge: no key columns; expected on=['id', ...], got {on!r}")
         self._target = target
         self._source = source
         self._on = tuple(on)
-        self._matched: list[Clause] = []
-        self._not_matched: list[Clause] = []
-        self._by_source: list[Clause] = []
+        self._clauses = Clauses()
 
     def when_matched_update(self, set: Values = None, condition: Condition = None) -> Self:  # noqa: A002 - SQL's word
-        """Replace target rows that match.
+        """Update target rows that match a source row.
 
         Args:
-            set: Column to value (SQL text, pyarrow expression or literal); columns that are not named keep theirs. All columns
-                of the source when None.
-            condition: When (SQL text, icefloe or pyarrow expression); always when None.
-        """
-        return self._add(self._matched, Action.UPDATE, condition, set, "when_matched_update")
-
-    def when_matched_delete(self, condition: Condition = None) -> Self:
-        """Delete target rows that match."""
-        return self._add(self._matched, Action.DELETE, condition, None, "when_matched_delete")
-
-    def when_not_matched_insert(self, values: Values = None, condition: Condition = None) -> Self:
-        """Insert source rows that match nothing.
-
-        Args:
-            values: Column to value; columns that are not named get null. All columns of the source when None.
-            condition: When; always when None. It sees the source alone.
-        """
-        return self._add(self._not_matched, Action.INSERT, condition, values, "when_not_matched_insert")
-
-    def when_not_matched_by_source_update(self, set: Values, condition: Condition = None) -> Self:  # noqa: A002 - SQL's word
-        """Change target rows that nothing of the source matches. Values and condition see the target alone."""
-        if set is None:
-            raise ValidationError(
-                "merge: rows that the source does not match can only be set to given values: set={...}"
-            )
-        return self._add(self._by_source, Action.UPDATE, condition, set, "when_not_matched_by_source_update")
-
-    def when_not_matched_by_source_delete(self, condition: Condition = None) -> Self:
-        """Delete target rows that nothing of the source matches. The condition sees the target alone."""
-        return self._add(self._by_source, Action.DELETE, condition, None, "when_not_matched_by_source_delete")
-
-    def execute(self) -> MergeResult:
-        """Run the merge and commit it as one snapshot; when it changes nothing, nothing is committed.
+            set: Column name to value (SQL text, pyarrow expression or literal); other columns keep their values. None sets every
+                column to the source's column of the same name.
+            condition: Condition (SQL text, icefloe or pyarrow expression) over both sides; None for every matched row. Null
+                counts as false.
 
         Raises:
-            ValidationError: There is no clause, a condition or value is refused or fails for a row, or several source rows match
+            ValidationError: `set` is empty.
+        """
+        return self._add(Match.MATCHED, Action.UPDATE, condition, set)
+
+    def when_matched_delete(self, condition: Condition = None) -> Self:
+        """Delete target rows that match a source row; `condition` as in `when_matched_update`."""
+        return self._add(Match.MATCHED, Action.DELETE, condition, None)
+
+    def when_not_matched_insert(self, values: Values = None, condition: Condition = None) -> Self:
+        """Insert source rows that match no target row.
+
+        Args:
+            values: Column name to value; other columns become null. None takes every column from the source's column of the same
+                name.
+            condition: Condition over the source alone; None for every row. Null counts as false.
+
+        Raises:
+            ValidationError: `values` is empty.
+        """
+        return self._add(Match.NOT_MATCHED, Action.INSERT, condition, values)
+
+    def when_not_matched_by_source_update(self, set: Values, condition: Condition = None) -> Self:  # noqa: A002 - SQL's word
+        """Update target rows that match no source row; values and condition read the target alone.
+
+        Raises:
+            ValidationError: `set` is empty or None.
+        """
+        return self._add(Match.NOT_MATCHED_BY_SOURCE, Action.UPDATE, condition, set)
+
+    def when_not_matched_by_source_delete(self, condition: Condition = None) -> Self:
+        """Delete target rows that match no source row; the condition reads the target alone."""
+        return self._add(Match.NOT_MATCHED_BY_SOURCE, Action.DELETE, condition, None)
+
+    def execute(self) -> MergeResult:
+        """Run the merge and commit it in one snapshot; a merge that changes no row makes no snapshot.
+
+        Raises:
+            ValidationError: There is no clause, a condition or value is refused or fails for a row, or several source rows change
                 one target row.
             ResolveError: A name is no column.
             SchemaMismatchError: A value does not fit its column.
             ValidationException: A concurrent commit conflicts.
         """
-        if not (self._matched or self._not_matched or self._by_source):
-            raise ValidationError("merge has no clause: add when_matched_update(), when_not_matched_insert(), ...")
-        join = MergeJoin(self._target, to_table(self._source), self._on, needs_all=bool(self._by_source))
-        changes = join.changes(self._matched, self._not_matched, self._by_source)
+        self._clauses.require_any()
+        needs_all = bool(self._clauses.of(Match.NOT_MATCHED_BY_SOURCE))
+        join = MergeJoin(self._target, to_table(self._source), self._on, needs_all=needs_all)
+        changes = join.changes(self._clauses)
         commit_merge(self._target, join, changes)
         return MergeResult(changes.updated, changes.deleted, changes.inserted)
 
-    def _add(self, clauses: list[Clause], action: Action, condition: Condition, values: Values, name: str) -> Self:
-        number = 1 + len(self._matched) + len(self._not_matched) + len(self._by_source)
-        clauses.append(Clause(action, condition, values, f"merge, clause {number} ({name})"))
+    def _add(self, match: Match, action: Action, condition: Condition, values: Values) -> Self:
+        self._clauses = self._clauses.added(match, action, condition, values)
         return self

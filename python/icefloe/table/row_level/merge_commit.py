@@ -1,4 +1,4 @@
-"""The commit of a merge: delete files beside new rows, or rewritten files, as `write.merge.mode` says."""
+"""The files of a merge in Python, and its commit: position deletes or rewritten files, as `write.merge.mode` says."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from icefloe.table.read_context import schema_json
-from icefloe.table.write.conflict_checks import add_checks, commit_read_set
+from icefloe.table.row_level.row_commit import RowDeltaFiles, RowLevelOperation, commit_rewrite, commit_row_delta
+from icefloe.table.write.conflict_checks import commit_read_set
 from icefloe.table.write.rows import paths_of, position_stream, rewritten_files, targets
 
 if TYPE_CHECKING:
@@ -18,34 +19,33 @@ OPERATION = "merge"
 
 
 def commit_merge(target: Target, join: MergeJoin, changes: MergeChanges) -> None:
-    """Write and commit what a merge changes; nothing when it changes nothing."""
+    """Write the files of a merge and commit them; a merge that changes no row commits only the rows it read."""
+    operation = RowLevelOperation(target=target, name=OPERATION, row_filter=join.row_filter)
+    removes_rows = changes.removed.rows.num_rows > 0
     with target:
-        if changes.gone.rows.num_rows == 0 and not changes.rows:
+        if not removes_rows and not changes.rows:
             commit_read_set(target, join.row_filter, OPERATION)
-        elif changes.gone.rows.num_rows > 0 and target.merges_on_read(OPERATION):
-            _merge_on_read(target, join, changes)
+        elif removes_rows and target.merges_on_read(OPERATION):
+            commit_row_delta(operation, _row_delta(target, join, changes))
         else:
-            _copy_on_write(target, join, changes)
+            rows = _new_rows(target, changes)
+            replaced = pa.array([], pa.string())
+            if removes_rows:
+                schema = schema_json(target.metadata.schema())
+                replaced, remaining = rewritten_files(join.plan, schema, changes.removed)
+                rows.append(target.writer.data_files(remaining))
+            commit_rewrite(operation, replaced, rows)
 
 
-def _merge_on_read(target: Target, join: MergeJoin, changes: MergeChanges) -> None:
-    change = target.transaction.new_row_delta(target.branch, target.snapshot_properties)
-    if changes.rows:
-        change.add_rows(target.writer.data_files(pa.concat_tables(changes.rows)))
-    if changes.gone.rows.num_rows > 0:
-        positions = position_stream(join.plan, changes.gone)
-        change.add_deletes(target.writer.position_deletes(positions, targets(join.plan)))
-        change.validate_data_files_exist(paths_of(join.plan, changes.gone)).validate_deleted_files()
-    add_checks(change, target, join.row_filter, OPERATION)
-    change.commit()
+def _row_delta(target: Target, join: MergeJoin, changes: MergeChanges) -> RowDeltaFiles:
+    rows = _new_rows(target, changes)
+    positions = position_stream(join.plan, changes.removed)
+    return RowDeltaFiles(
+        rows=rows,
+        deletes=target.writer.position_deletes(positions, targets(join.plan)),
+        referenced=paths_of(join.plan, changes.removed),
+    )
 
 
-def _copy_on_write(target: Target, join: MergeJoin, changes: MergeChanges) -> None:
-    change = target.transaction.new_overwrite(target.branch, target.snapshot_properties)
-    if changes.rows:
-        change.append(target.writer.data_files(pa.concat_tables(changes.rows)))
-    if changes.gone.rows.num_rows > 0:
-        paths, rows = rewritten_files(join.plan, schema_json(target.metadata.schema()), changes.gone)
-        change.delete(paths).append(target.writer.data_files(rows))
-    add_checks(change, target, join.row_filter, OPERATION)
-    change.commit()
+def _new_rows(target: Target, changes: MergeChanges) -> list[pa.RecordBatch]:
+    return [target.writer.data_files(pa.concat_tables(changes.rows))] if changes.rows else []

@@ -1,4 +1,4 @@
-"""The numbers of rows that a row-level change replaced, deleted and inserted."""
+"""The numbers of rows that a row-level operation updated, deleted and inserted."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class MergeResult:
-    """What a merge did.
+    """The rows that a merge, an update or a delete changed.
 
     Attributes:
-        rows_updated: Target rows that were replaced.
-        rows_deleted: Target rows that are gone.
-        rows_inserted: Source rows that were added.
+        rows_updated: Number of target rows that were replaced.
+        rows_deleted: Number of target rows that were deleted.
+        rows_inserted: Number of rows that were added.
     """
 
     rows_updated: int
@@ -22,11 +22,11 @@ class MergeResult:
 
 @dataclass(frozen=True)
 class UpsertResult:
-    """What an upsert did.
+    """The rows that an upsert changed.
 
     Attributes:
-        rows_updated: Rows that existed and differed.
-        rows_inserted: Rows that were new.
+        rows_updated: Number of rows whose key existed and whose values differed.
+        rows_inserted: Number of rows whose key did not exist.
     """
 
     rows_updated: int = 0

@@ -1,7 +1,7 @@
-"""Whether two versions of a row differ, for an upsert.
+"""Equality of two versions of a row in an upsert.
 
-Null equals null and NaN equals NaN. -0.0 differs from 0.0, as in equality deletes and change scans, so that a table holds exactly
-what was upserted. Structs and lists compare value by value, maps entry by entry in their order.
+Null equals null and NaN equals NaN. -0.0 differs from 0.0, as in equality deletes and change scans, so that the table stores the
+upserted value. Structs and lists compare value by value, maps entry by entry in order.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _BITS = {pa.float16(): pa.int16(), pa.float32(): pa.int32(), pa.float64(): pa.in
 
 
 def rows_differ(left: Sequence[pa.Array], right: Sequence[pa.Array]) -> pa.Array:
-    """Return whether rows differ in any of their columns; never null."""
+    """Return whether rows differ in at least one column, as a boolean array without nulls."""
     same = [equal_values(first, second) for first, second in zip(left, right, strict=True)]
     return pc.invert(functools.reduce(pc.and_, same))
 
 
 def equal_values(left: pa.Array, right: pa.Array) -> pa.Array:
-    """Return whether values of two arrays of one type are equal or both null; never null."""
+    """Return whether values of two arrays of one type are equal or both null, as a boolean array without nulls."""
     left, right = _storage(left), _storage(right)
     kind = left.type
     if pa.types.is_struct(kind):
@@ -57,7 +57,7 @@ def _equal_structs(left: pa.Array, right: pa.Array) -> pa.Array:
 
 
 def _where_both_valid(left: pa.Array, right: pa.Array, equal: object) -> pa.Array:
-    """Return whether both are null, or both are valid and equal."""
+    """Return whether two values are both null, or both valid and equal."""
     assert callable(equal)
     both = pc.and_(pc.is_valid(left), pc.is_valid(right))
     both_null = pc.and_(pc.is_null(left), pc.is_null(right))
@@ -67,7 +67,7 @@ def _where_both_valid(left: pa.Array, right: pa.Array, equal: object) -> pa.Arra
 
 
 def _equal_lists(left: pa.Array, right: pa.Array) -> pa.Array:
-    """Return whether lists, none of them null, are equal."""
+    """Return whether lists without nulls are equal."""
     aligned = pc.equal(pc.list_value_length(left), pc.list_value_length(right))
     left, right = left.filter(aligned), right.filter(aligned)
     differs = pc.invert(equal_values(pc.list_flatten(left), pc.list_flatten(right)))
@@ -77,7 +77,7 @@ def _equal_lists(left: pa.Array, right: pa.Array) -> pa.Array:
 
 
 def _entries(maps: pa.Array) -> pa.Array:
-    """Return maps, none of them null, as lists of entries."""
+    """Return maps without nulls as lists of entries."""
     maps = pa.concat_arrays([maps])
     pairs = pa.StructArray.from_arrays([maps.keys, maps.items], ["key", "value"])
     return pa.ListArray.from_arrays(maps.offsets, pairs)

@@ -1,4 +1,4 @@
-"""The table and branch that an operation changes, as it was when the operation began."""
+"""The table and branch that an operation changes, at the version that the operation reads."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What an operation works on.
+    """The table and branch of one operation.
 
-    As a context manager it deletes the operation's files when the operation raises before its change has become part of the
-    transaction; from then on the files share the transaction's fate.
+    As a context manager it deletes the operation's files when the operation raises before its change is part of the transaction;
+    later the transaction decides whether they stay.
 
     Attributes:
-        transaction: Where its change goes.
-        branch: The branch it changes; None to stage the change, on what main has.
-        snapshot_properties: Further keys of the snapshot's summary.
+        transaction: The transaction that the change is added to.
+        branch: The branch to change; None stages a snapshot on top of main's without moving a branch.
+        snapshot_properties: Additional keys of the snapshot's summary.
     """
 
     transaction: Transaction
@@ -45,17 +45,17 @@ class Target:
 
     @property
     def metadata(self) -> TableMetadata:
-        """The table as the operation sees it, earlier changes of the transaction included."""
+        """The table's metadata, with earlier changes of the transaction."""
         return self.transaction.table_metadata
 
     @cached_property
     def writer(self) -> FileWriter:
-        """Writes the operation's files."""
+        """The writer of the operation's files."""
         return FileWriter(self.transaction.io, self.metadata, self.transaction.environment.new_uuid())
 
     @property
     def snapshot_id(self) -> int | None:
-        """The snapshot that the operation reads: the branch's head, main's while the branch does not exist."""
+        """The id of the snapshot that the operation reads: the head of the branch, or of main if the branch does not exist."""
         head = head_of(self.metadata, self.branch)
         return head.snapshot_id if head is not None else None
 
@@ -69,23 +69,23 @@ class Target:
             self.abandon()
 
     def keep(self) -> None:
-        """Leave the files written so far to the table: they are part of it, or may be."""
+        """Forget the files written so far: they are part of the table, or may be."""
         self.__dict__.pop("writer", None)
 
     def abandon(self) -> None:
-        """Delete the files written so far; they are part of no snapshot."""
+        """Delete the files written so far: no snapshot has them."""
         writer: FileWriter | None = self.__dict__.pop("writer", None)
         if writer is not None:
             writer.abandon()
 
     def merges_on_read(self, operation: str) -> bool:
-        """Whether an operation marks rows in delete files, as `write.<operation>.mode` says; it rewrites data files otherwise.
+        """Return whether `write.<operation>.mode` is `merge-on-read`; an operation rewrites data files otherwise.
 
         Args:
             operation: `delete`, `update` or `merge`.
 
         Raises:
-            ValidationError: The table's format version has no delete files.
+            ValidationError: The mode is unknown, or the table's format version has no delete files.
         """
         on_read = is_merge_on_read(self.metadata.properties, operation)
         if on_read:
@@ -93,7 +93,7 @@ class Target:
         return on_read
 
     def filter(self, row_filter: str | BooleanExpression, *, case_sensitive: bool = True) -> Filter:
-        """Return a filter of the table's rows, in terms of the schema that the operation sees.
+        """Return a filter of rows, its names resolved against the table's current schema.
 
         Raises:
             ValidationError: The filter is text that does not parse.
@@ -101,7 +101,7 @@ class Target:
         return Filter.of(row_filter, self.metadata.schema(), case_sensitive=case_sensitive)
 
     def plan(self, row_filter: Filter) -> ScanPlan:
-        """Plan the rows of a filter, whole files, under the current schema."""
+        """Plan a scan of whole files for the rows of a filter, under the current schema."""
         scan = DataScan(
             self.metadata,
             self.transaction.io,

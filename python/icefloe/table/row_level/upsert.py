@@ -31,24 +31,26 @@ def upsert_rows(  # noqa: PLR0913  the choices that an upsert has
     insert: bool,
     case_sensitive: bool = True,
 ) -> UpsertResult:
-    """Upsert rows by key. Rows that are equal already are left alone; see `row_difference`.
+    """Upsert rows by key; rows that equal the table's row are not rewritten (see `row_difference`).
 
     Args:
         target: The table.
         data: The rows, with all columns of the table.
         join_cols: Key columns; the schema's identifier fields when None.
-        update: Whether rows that exist are updated.
-        insert: Whether rows that do not exist are inserted.
-        case_sensitive: Whether the names of keys and of the data's columns must match those of the table in case.
+        update: Update rows whose key exists.
+        insert: Insert rows whose key does not exist.
+        case_sensitive: Match the names of keys and of the data's columns exactly; False ignores case.
 
     Raises:
-        ValidationError: There are no keys, a key is there twice, a name is ambiguous, or neither update nor insert is wanted.
+        ValidationError: There are no key columns, several rows have the same key, a name is ambiguous, or both `update` and
+            `insert` are False.
     """
     schema = target.metadata.schema()
     keys = _keys(schema, join_cols, case_sensitive=case_sensitive)
     if not (update or insert):
         raise ValidationError(
-            "upsert: when_matched_update_all and when_not_matched_insert_all are both false: nothing to do"
+            "upsert: nothing to do; expected when_matched_update_all or when_not_matched_insert_all to be True, got False "
+            "for both"
         )
     rows = to_table(data) if case_sensitive else _renamed(schema, to_table(data))
     _check_unique(rows, keys)
@@ -68,42 +70,55 @@ def _keys(schema: Schema, join_cols: Sequence[str] | None, *, case_sensitive: bo
     keys = [schema.find_column_name(field_id) for field_id in schema.identifier_field_ids]
     names = [key for key in keys if key is not None]
     if not names:
-        raise ValidationError("upsert needs keys: pass join_cols=['id'], or give the schema identifier fields")
+        raise ValidationError(
+            "upsert: no key columns; expected join_cols=['id', ...] or identifier fields in the schema, got neither"
+        )
     return names
 
 
 def _in_table_case(schema: Schema, names: Sequence[str]) -> list[str]:
-    """Return names as the table spells them, where case does not count; those of no column as they are."""
+    """Return names in the table's spelling, ignoring case; names of no column unchanged."""
     spelled: dict[str, list[str]] = {}
     for field in schema.fields:
         spelled.setdefault(field.name.lower(), []).append(field.name)
     for name in names:
         if len(known := spelled.get(name.lower(), [])) > 1:
-            raise ValidationError(f"upsert: {name!r} may be {' or '.join(known)} where case does not count")
+            raise ValidationError(
+                f"upsert: {name!r} is ambiguous when case is ignored; expected one column, got {', '.join(known)}: pass "
+                "case_sensitive=True"
+            )
     return [spelled.get(name.lower(), [name])[0] for name in names]
 
 
 def _renamed(schema: Schema, rows: pa.Table) -> pa.Table:
-    """Return rows with the table's spelling of their columns' names."""
+    """Return rows with column names in the table's spelling."""
     names = _in_table_case(schema, rows.column_names)
-    twice = sorted(name for name, count in Counter(names).items() if count > 1)
-    if twice:
-        raise ValidationError(f"upsert: the data has several columns {', '.join(twice)} where case does not count")
+    repeated = sorted(name for name, count in Counter(names).items() if count > 1)
+    if repeated:
+        raise ValidationError(
+            f"upsert: the data has several columns {', '.join(repeated)} when case is ignored; expected one of each: rename "
+            "them, or pass case_sensitive=True"
+        )
     return rows.rename_columns(names)
 
 
 def _check_unique(rows: pa.Table, keys: list[str]) -> None:
     missing = [key for key in keys if key not in rows.column_names]
     if missing:
-        raise ValidationError(f"upsert: the data has no key column {', '.join(missing)}")
+        raise ValidationError(
+            f"upsert: the data has no key column {missing[0]!r}; expected one of {', '.join(rows.column_names)}"
+        )
     groups = rows.select(keys).group_by(keys).aggregate([([], "count_all")])
     if groups.num_rows < rows.num_rows:
         first = groups.filter(pc.field("count_all") > 1).slice(0, 1).select(keys).to_pylist()[0]
-        raise ValidationError(f"upsert: several rows have the key {first}; make {', '.join(keys)} unique in the data")
+        raise ValidationError(
+            f"upsert: several rows have the key {first}; expected one row for each key: make {', '.join(keys)} unique in the "
+            "data"
+        )
 
 
 def _differs(names: list[str]) -> RowFunction:
-    """Return the condition that any of some columns differs between source and target."""
+    """Return the condition that source and target differ in at least one of these columns."""
     source, target = [SOURCE + name for name in names], [TARGET + name for name in names]
 
     def evaluate(rows: pa.Table) -> pa.ChunkedArray:

@@ -259,7 +259,7 @@ def test_merge_text_compares_nan_and_negative_zero_as_spark(catalog):
         ("-- nothing", "not an SQL expression|expected one SQL expression"),
         ("source.key = source.name", "string does not convert to uuid"),
         (5, "got a int"),
-        (pc.field("source.id"), "must be boolean"),
+        (pc.field("source.id"), "expected a boolean, got bigint"),
     ],
 )
 def test_merge_condition_that_is_refused_names_clause_and_part(table, text, problem):

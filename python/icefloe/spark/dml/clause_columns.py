@@ -1,0 +1,184 @@
+"""The clauses of a merge as Spark columns: the clause that applies to a row, and the row's new values."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
+
+from icefloe.conversions import temporal
+from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationError
+from icefloe.expressions.literals import DateLiteral, Literal, TimestampLiteral, UUIDLiteral
+from icefloe.spark.types.columns import column_of
+from icefloe.spark.types.conform import fits
+from icefloe.table.row_level.clauses import Action
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyspark.sql import Column, DataFrame
+
+    from icefloe.table.row_level.clauses import Clause, Clauses, Match
+
+CLAUSE = "__icefloe_clause"
+"""Column with the number of the clause that applies to a row; null if no clause applies."""
+
+
+def new_values(clause: Clause, struct: Any, source: Sequence[str] | None) -> list[Column]:
+    """Return the values of a row after an update or insert, one column for each of the table's.
+
+    Args:
+        clause: The clause.
+        struct: The table's Spark schema.
+        source: Names of the source's columns; None without a source row.
+
+    Raises:
+        SchemaMismatchError: A value is for an unknown column, or a column has no value.
+    """
+    unknown = set(clause.values or {}) - set(struct.names)
+    if unknown:
+        raise SchemaMismatchError(
+            f"{clause.label}: the table has no column {min(unknown)!r} to set; expected one of {', '.join(struct.names)}"
+        )
+    return [_new_value(clause, field, source).alias(field.name) for field in struct.fields]
+
+
+def as_column(value: Any) -> Column:
+    """Return a value as a column: text is Spark SQL, a Spark column stays itself, any other value is a literal."""
+    if isinstance(value, str):
+        return F.expr(value)
+    return _literal_column(value) if isinstance(value, Literal) else F.lit(value)
+
+
+def check_clauses(clauses: Clauses, struct: Any, frames: Mapping[Match, DataFrame]) -> None:
+    """Check that Spark can resolve every condition and value; no job runs.
+
+    Args:
+        clauses: The clauses.
+        struct: The table's Spark schema.
+        frames: The rows that clauses read, by the rows that they apply to.
+
+    Raises:
+        ResolveError: A name is no column.
+        ValidationError: Spark refuses a text for another reason, or a condition is not boolean.
+    """
+    for clause in clauses.in_order:
+        frame = frames[clause.match]
+        if clause.condition is not None:
+            _check(frame, clause.condition, f"{clause.label}, condition")
+        check_values(clause, struct, frame)
+
+
+def check_values(clause: Clause, struct: Any, frame: DataFrame) -> None:
+    """Check that Spark can resolve every value of a clause over a frame; see :func:`check_clauses`."""
+    for name, value in (clause.values or {}).items():
+        if name in struct.names:
+            _check(frame, value, f"{clause.label}, value of column {name!r}", struct[name].dataType)
+
+
+def check_source(clauses: Clauses, struct: Any, source: Any) -> None:
+    """Check that the source has every column of the table, where a clause takes all columns from it; no job runs.
+
+    Raises:
+        SchemaMismatchError: The source lacks a column, or has it in a type that does not fit.
+    """
+    needs_all = [clause for clause in clauses.in_order if clause.values is None and clause.action is not Action.DELETE]
+    if not needs_all:
+        return
+    for field in struct.fields:
+        column = source[_same_name(needs_all[0], field.name, source.names)]
+        if not fits(column.dataType, field.dataType):
+            raise SchemaMismatchError(
+                f"{needs_all[0].label}: the source's column {column.name!r} does not fit; expected "
+                f"{field.dataType.simpleString()}, got {column.dataType.simpleString()}: cast the column"
+            )
+
+
+def clause_number(clauses: Sequence[Clause]) -> Column:
+    """Return the number of the first clause whose condition is true; null if there is none."""
+    number = None
+    for index, clause in enumerate(clauses):
+        applies = F.lit(True) if clause.condition is None else as_column(clause.condition)
+        number = F.when(applies, F.lit(index)) if number is None else number.when(applies, F.lit(index))
+    return F.lit(None).cast("int") if number is None else number
+
+
+def values_by_clause(clauses: Sequence[Clause], struct: Any, source: Sequence[str] | None) -> list[Column]:
+    """Return the new values of rows by the number of their clause in ``CLAUSE``; null where that clause deletes."""
+    values_of = {
+        index: new_values(clause, struct, source)
+        for index, clause in enumerate(clauses)
+        if clause.action is not Action.DELETE
+    }
+    if not values_of:
+        return []
+    if len(values_of) == 1 and len(clauses) == 1 and clauses[0].condition is None:
+        return values_of[0]
+    columns = []
+    for position, field in enumerate(struct.fields):
+        # At most one clause applies to a row, so at most one part is not null; a new value that is null stays null.
+        parts = [F.when(F.col(CLAUSE) == F.lit(index), values[position]) for index, values in values_of.items()]
+        columns.append(F.coalesce(*parts).alias(field.name))
+    return columns
+
+
+def _new_value(clause: Clause, field: Any, source: Sequence[str] | None) -> Column:
+    if clause.values is None:
+        return column_of("source", _same_name(clause, field.name, source or ()))
+    if field.name in clause.values:
+        return as_column(clause.values[field.name]).cast(field.dataType)
+    if clause.action is Action.UPDATE:
+        return column_of("target", field.name)
+    if not field.nullable:
+        raise SchemaMismatchError(
+            f"{clause.label}: no value for the required column {field.name!r}; expected one in values={{...}}"
+        )
+    return F.lit(None).cast(field.dataType)
+
+
+def _literal_column(value: Literal) -> Column:
+    raw = value.value
+    if isinstance(value, DateLiteral):
+        return F.lit(temporal.days_to_date(raw))
+    if isinstance(value, TimestampLiteral):
+        kind = "timestamp" if value.zoned else "timestamp_ntz"
+        return F.lit(temporal.timestamp_to_text(raw, "+00:00" if value.zoned else "")).cast(kind)
+    if isinstance(value, UUIDLiteral):
+        return F.lit(str(uuid.UUID(bytes=raw)))
+    return F.lit(bytearray(raw)) if isinstance(raw, bytes) else F.lit(raw)
+
+
+def _check(frame: DataFrame, value: Any, label: str, kind: Any = None) -> None:
+    """Check that a value casts to a type, or without a type that a condition is boolean."""
+    try:
+        column = as_column(value)
+        # Over Spark Connect, reading the schema makes Spark analyse the expression.
+        _ = frame.select(F.when(column, F.lit(1)) if kind is None else column.cast(kind)).schema
+    except AnalysisException as error:
+        shown = f"{value!r}" if isinstance(value, str) else str(value)
+        condition = error.getCondition() or ""
+        if condition.startswith("UNRESOLVED_COLUMN") and isinstance(value, str):
+            literal = "'" + value.replace("'", "''") + "'"
+            raise ResolveError(
+                f'{label} {shown}: {_first_line(error)}; if this is a literal, quote it: "{literal}", or pass F.lit()'
+            ) from error
+        raise ValidationError(f"{label} {shown}: {_first_line(error)}") from error
+
+
+def _first_line(error: AnalysisException) -> str:
+    return (str(error).strip().splitlines() or [""])[0].rstrip(".;")
+
+
+def _same_name(clause: Clause, name: str, source: Sequence[str]) -> str:
+    """Return the source's column of a name, exactly or else ignoring case."""
+    if name in source:
+        return name
+    similar = [candidate for candidate in source if candidate.lower() == name.lower()]
+    if len(similar) != 1:
+        raise SchemaMismatchError(
+            f"{clause.label}: the source has no column {name!r}; expected all columns of the table, got "
+            f"{', '.join(source)}: add the column, or name the columns to set"
+        )
+    return similar[0]

@@ -1,0 +1,152 @@
+"""The clauses of a merge over Arrow tables: names and types resolved once, then evaluated row by row.
+
+Conditions and values read joined rows, whose columns are named `source.<column>` and `target.<column>`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe.exceptions import SchemaMismatchError, ValidationError
+from icefloe.table.row_level.clause_expressions import (
+    SOURCE,
+    TARGET,
+    RowFunction,
+    column,
+    condition_of,
+    null_of,
+    value_of,
+)
+from icefloe.table.row_level.clause_sql import kinds
+from icefloe.table.row_level.clauses import Action, Clause
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from icefloe.table.row_level.clause_expressions import JoinedColumns
+
+
+@dataclass(frozen=True)
+class BoundClause:
+    """A clause whose condition and values are functions of joined rows.
+
+    Attributes:
+        clause: The clause.
+        condition: Condition; None for every row.
+        values: New value of each of the table's columns; empty for a delete.
+    """
+
+    clause: Clause
+    condition: RowFunction | None
+    values: tuple[RowFunction, ...]
+
+    def reads_target(self) -> bool:
+        """Return whether a condition or value reads a column of the target."""
+        functions = [*self.values, *([] if self.condition is None else [self.condition])]
+        return any(
+            function.columns is None or any(name.startswith(TARGET) for name in function.columns)
+            for function in functions
+        )
+
+    def new_rows(self, rows: pa.Table, schema: pa.Schema) -> pa.Table:
+        """Return the new version of each row, in the target's columns.
+
+        Args:
+            rows: Joined rows that the clause applies to.
+            schema: The target's Arrow schema.
+
+        Raises:
+            SchemaMismatchError: A value does not fit the type of its column.
+        """
+        columns = [
+            fitted(value.evaluate(rows), field, self.clause.label)
+            for value, field in zip(self.values, schema, strict=True)
+        ]
+        return pa.table(columns, schema=pa.schema([field.with_nullable(True) for field in schema]))
+
+
+def bind_clause(clause: Clause, joined: JoinedColumns, schema: pa.Schema) -> BoundClause:
+    """Resolve the names and types of a clause.
+
+    Args:
+        clause: The clause.
+        joined: The columns that the clause may read.
+        schema: The table's Arrow schema.
+
+    Raises:
+        ValidationError: A condition or value is not understood, or a condition is not boolean.
+        ResolveError: A name is no column.
+        SchemaMismatchError: A value is for an unknown column or does not fit its column, or a required column has no value.
+    """
+    condition = None
+    if clause.condition is not None:
+        condition = condition_of(clause.condition, joined, f"{clause.label}, condition")
+    if clause.action is Action.DELETE:
+        return BoundClause(clause, condition, ())
+    unknown = sorted(set(clause.values or ()) - set(schema.names))
+    if unknown:
+        raise SchemaMismatchError(
+            f"{clause.label}: the table has no column {unknown[0]!r} to set; expected one of {', '.join(schema.names)}"
+        )
+    return BoundClause(clause, condition, tuple(_value(clause, field, joined) for field in schema))
+
+
+def rows_by_clause(clauses: Sequence[BoundClause], rows: pa.Table) -> list[pa.Array]:
+    """Return, for each clause, the numbers of the rows that it applies to; each row belongs to one clause at most."""
+    numbers: list[pa.Array] = []
+    unclaimed = pa.repeat(pa.scalar(value=True), rows.num_rows)
+    for clause in clauses:
+        mask = unclaimed if clause.condition is None else _is_true(clause, clause.condition, rows, unclaimed)
+        numbers.append(pc.indices_nonzero(mask).cast(pa.int64()))
+        unclaimed = pc.and_(unclaimed, pc.invert(mask))
+    return numbers
+
+
+def fitted(values: pa.ChunkedArray, field: pa.Field, label: str = "merge") -> pa.ChunkedArray:
+    """Return a column in the type of a field.
+
+    Raises:
+        SchemaMismatchError: A value cannot be converted without loss.
+    """
+    if values.type == field.type:
+        return values
+    try:
+        return values.cast(field.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        raise SchemaMismatchError(
+            f"{label}: a value does not fit column {field.name!r}; expected {field.type}, got {values.type} ({error}): "
+            "cast the value"
+        ) from error
+
+
+def _value(clause: Clause, field: pa.Field, joined: JoinedColumns) -> RowFunction:
+    if clause.values is None:
+        return column(SOURCE + field.name, joined, clause.label)
+    if field.name in clause.values:
+        label = f"{clause.label}, value of column {field.name!r}"
+        return value_of(clause.values[field.name], field, joined.table.find_field(field.name), joined, label)
+    if clause.action is Action.UPDATE:
+        return column(TARGET + field.name, joined, clause.label)
+    if not field.nullable:
+        raise SchemaMismatchError(
+            f"{clause.label}: no value for the required column {field.name!r}; expected one in values={{...}}"
+        )
+    return null_of(field.type)
+
+
+def _is_true(clause: BoundClause, condition: RowFunction, rows: pa.Table, unclaimed: pa.Array) -> pa.Array:
+    """Return the unclaimed rows for which a condition is true. Claimed rows are not evaluated: they might raise errors."""
+    names = rows.column_names if condition.columns is None else sorted(condition.columns) or rows.column_names[:1]
+    selected = rows.select(names)
+    result = condition.evaluate(selected if pc.all(unclaimed).as_py() else selected.filter(unclaimed))
+    if not pa.types.is_boolean(result.type):
+        raise ValidationError(
+            f"{clause.clause.label}, condition: expected a boolean, got {kinds.name_of(result.type)}; "
+            "compare it with a value"
+        )
+    true = pc.fill_null(result, False).combine_chunks()
+    return pc.replace_with_mask(unclaimed, unclaimed, true) if len(true) < len(unclaimed) else true

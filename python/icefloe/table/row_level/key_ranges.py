@@ -1,0 +1,64 @@
+"""The least and greatest keys of a merge's source, as a filter that prunes files of the target."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe.expressions import AlwaysFalse, AlwaysTrue, And, GreaterThanOrEqual, LessThanOrEqual
+from icefloe.expressions.literals import DateLiteral, LongLiteral, TimeLiteral, TimestampLiteral
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from icefloe.expressions import BooleanExpression
+
+
+def between(key: str, least: Any, greatest: Any) -> BooleanExpression:
+    """Return the filter of keys from `least` to `greatest`, both included."""
+    return And(GreaterThanOrEqual(key, least), LessThanOrEqual(key, greatest))
+
+
+def key_ranges(source: pa.Table, on: Sequence[str]) -> BooleanExpression:
+    """Return a filter that is true for every target row whose keys equal those of a source row.
+
+    Keys of nested, boolean, binary and floating-point types do not restrict it. A key that is null in every source row
+    matches nothing, which makes the filter false.
+    """
+    ranges: BooleanExpression = AlwaysTrue()
+    for key in on:
+        column = storage_of(source.column(key))
+        if pa.types.is_nested(column.type) or pa.types.is_boolean(column.type) or _is_bytes(column.type):
+            continue
+        bounds = pc.min_max(column)
+        if not bounds["min"].is_valid:
+            return AlwaysFalse()
+        if not pa.types.is_floating(column.type):
+            ranges = And(ranges, between(key, _literal(bounds["min"]), _literal(bounds["max"])))
+    return ranges
+
+
+def storage_of(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column in the storage type of its extension type; other columns unchanged."""
+    if not isinstance(column.type, pa.BaseExtensionType):
+        return column
+    return pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_fixed_size_binary(kind))
+
+
+def _literal(bound: pa.Scalar) -> Any:
+    """Return a bound as a literal; dates and timestamps as numbers, because Python's calendar ends in the year 9999."""
+    kind = bound.type
+    if pa.types.is_date(kind):
+        return DateLiteral(bound.cast(pa.int32()).as_py())
+    if pa.types.is_time(kind):
+        return TimeLiteral(bound.cast(pa.int64()).as_py())
+    if pa.types.is_timestamp(kind):
+        count = bound.cast(pa.int64()).as_py()
+        return LongLiteral(count) if kind.unit == "ns" else TimestampLiteral(count, kind.tz is not None)
+    return bound.as_py()

@@ -1,0 +1,80 @@
+"""The commits of a row-level change whose files are written: delete files beside new rows, or rewritten files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from icefloe.table.write.conflict_checks import add_checks
+
+if TYPE_CHECKING:
+    from icefloe.expressions.filter import Filter
+    from icefloe.table.row_level.target import Target
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowLevelOperation:
+    """A row-level operation on a target.
+
+    Attributes:
+        target: The table and branch.
+        name: `delete`, `update` or `merge`: the operation whose table properties apply.
+        row_filter: The rows that the operation read.
+    """
+
+    target: Target
+    name: str
+    row_filter: Filter
+
+
+def _no_paths() -> pa.Array:
+    return pa.array([], pa.string())
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowDeltaFiles:
+    """The files of a change that marks rows as deleted.
+
+    Attributes:
+        rows: Files of new rows.
+        deletes: Position delete files; None when no row is deleted by position.
+        referenced: Paths of the data files that the position deletes refer to.
+        removed: Paths of data files that are removed whole.
+    """
+
+    rows: list[pa.RecordBatch] = field(default_factory=list)
+    deletes: pa.RecordBatch | None = None
+    referenced: pa.Array = field(default_factory=_no_paths)
+    removed: pa.Array = field(default_factory=_no_paths)
+
+
+def commit_row_delta(operation: RowLevelOperation, files: RowDeltaFiles) -> None:
+    """Add new rows and position deletes to the operation's transaction, with the checks of its isolation level."""
+    target = operation.target
+    change = target.transaction.new_row_delta(target.branch, target.snapshot_properties)
+    for batch in files.rows:
+        change.add_rows(batch)
+    change.remove_rows(files.removed)
+    if files.deletes is not None:
+        change.add_deletes(files.deletes)
+        change.validate_data_files_exist(files.referenced).validate_deleted_files()
+    add_checks(change, target, operation.row_filter, operation.name)
+    change.commit()
+
+
+def commit_rewrite(operation: RowLevelOperation, replaced: pa.Array, rows: list[pa.RecordBatch]) -> None:
+    """Replace data files in the operation's transaction, with the checks of its isolation level.
+
+    Args:
+        operation: The operation.
+        replaced: Paths of the data files to remove.
+        rows: Files of the rows that remain and of new rows.
+    """
+    target = operation.target
+    change = target.transaction.new_overwrite(target.branch, target.snapshot_properties).delete(replaced)
+    for batch in rows:
+        change.append(batch)
+    add_checks(change, target, operation.row_filter, operation.name)
+    change.commit()
