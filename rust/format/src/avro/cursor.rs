@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::codec::varint::{self, VarintError};
+
 /// What is wrong with encoded bytes; the position is the cursor's, so the hot path carries none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Malformed {
@@ -35,6 +37,15 @@ impl fmt::Display for Malformed {
             Self::LogicalValue => "a value is outside what its logical type can hold",
             Self::ColumnOverflow => "a column would exceed 2 GiB",
         })
+    }
+}
+
+impl From<VarintError> for Malformed {
+    fn from(error: VarintError) -> Self {
+        match error {
+            VarintError::EndOfData => Self::EndOfData,
+            VarintError::TooLong => Self::VarintTooLong,
+        }
     }
 }
 
@@ -95,7 +106,7 @@ impl<'a> Cursor<'a> {
     /// A zigzag `long`. Bits beyond the 64th are dropped, as Avro's Java decoder drops them.
     #[inline(always)]
     pub fn long(&mut self) -> Result<i64, Malformed> {
-        Ok(unzigzag(self.varint()?))
+        Ok(varint::unzigzag(self.varint()?))
     }
 
     /// A zigzag `int` of at most five bytes. Bits beyond the 32nd are dropped, as Avro's Java decoder drops them.
@@ -271,31 +282,7 @@ impl<'a> Cursor<'a> {
 
     #[inline(always)]
     fn varint(&mut self) -> Result<u64, Malformed> {
-        if let [byte, rest @ ..] = self.rest
-            && *byte < 0x80
-        {
-            self.rest = rest;
-            return Ok(u64::from(*byte));
-        }
-        self.long_varint()
-    }
-
-    /// Varints of two bytes or more. Eight bytes are looked at together: the first clear high
-    /// bit ends the number.
-    #[inline(always)]
-    fn long_varint(&mut self) -> Result<u64, Malformed> {
-        let chunk = self.rest.first_chunk::<8>().copied().unwrap_or([0xff; 8]);
-        let word = u64::from_le_bytes(chunk);
-        let ends = !word & CONTINUES;
-        if ends == 0 {
-            let (value, after) = self.slow_varint()?;
-            *self = after;
-            return Ok(value);
-        }
-        let last_bit = ends.trailing_zeros();
-        let value = seven_bit_groups(word & (u64::MAX >> (63 - last_bit)));
-        self.advance(last_bit / 8 + 1)?;
-        Ok(value)
+        Ok(varint::read(&mut self.rest)?)
     }
 
     #[inline(always)]
@@ -304,42 +291,12 @@ impl<'a> Cursor<'a> {
         self.take(length)?;
         Ok(())
     }
-
-    #[cold]
-    #[inline(never)]
-    fn slow_varint(mut self) -> Result<(u64, Self), Malformed> {
-        let mut value = 0_u64;
-        for index in 0..10_u32 {
-            let [byte] = self.take_array::<1>()?;
-            let group = u64::from(byte & 0x7f);
-            // Of the tenth group one bit is left.
-            value |= group << (7 * index);
-            if byte < 0x80 {
-                return Ok((value, self));
-            }
-        }
-        Err(Malformed::VarintTooLong)
-    }
-}
-
-/// A number that varints of eight bytes at most spread over seven bits of each byte: three shifts
-/// close the gaps. Higher bytes than its last must be zero, the high bits are dropped.
-#[inline(always)]
-fn seven_bit_groups(word: u64) -> u64 {
-    let pairs = (word & 0x007f_007f_007f_007f) | ((word & 0x7f00_7f00_7f00_7f00) >> 1);
-    let quads = (pairs & 0x0000_3fff_0000_3fff) | ((pairs & 0x3fff_0000_3fff_0000) >> 2);
-    (quads & 0x0fff_ffff) | ((quads & 0x0fff_ffff_0000_0000) >> 4)
 }
 
 #[inline(always)]
 pub(super) fn low_half(word: u64) -> u32 {
     let [a, b, c, d, ..] = word.to_le_bytes();
     u32::from_le_bytes([a, b, c, d])
-}
-
-#[inline(always)]
-fn unzigzag(raw: u64) -> i64 {
-    (raw >> 1).cast_signed() ^ -((raw & 1).cast_signed())
 }
 
 #[inline(always)]

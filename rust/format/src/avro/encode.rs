@@ -1,13 +1,10 @@
 //! Avro's binary encoding, appended to a buffer.
 
+use crate::codec::varint;
+
 /// Append a zigzag `int` or `long`.
 pub fn put_long(out: &mut Vec<u8>, value: i64) {
-    let mut raw = ((value << 1) ^ (value >> 63)).cast_unsigned();
-    while raw >= 0x80 {
-        out.push(low_seven_bits(raw) | 0x80);
-        raw >>= 7;
-    }
-    out.push(low_seven_bits(raw));
+    varint::append(out, varint::zigzag(value));
 }
 
 /// Append a `bytes` or `string`: its length, then its contents.
@@ -31,8 +28,4 @@ pub fn put_branch(out: &mut Vec<u8>, present: bool) {
 pub fn put_length(out: &mut Vec<u8>, length: usize) {
     // A slice in memory is never longer than isize::MAX, so this saturates for no real input.
     put_long(out, i64::try_from(length).unwrap_or(i64::MAX));
-}
-
-fn low_seven_bits(raw: u64) -> u8 {
-    raw.to_le_bytes()[0] & 0x7f
 }

@@ -2,6 +2,8 @@
 
 pub mod compress;
 pub mod decompress;
+pub mod raw_block;
+pub mod varint;
 
 pub use compress::Codec;
 pub use decompress::{Decompressor, MAX_BLOCK_BYTES, Space};

@@ -2,6 +2,7 @@
 
 use super::corrupt;
 use crate::Result;
+use crate::codec::varint::{self, VarintError};
 
 /// The value of one field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,11 +28,11 @@ impl<'a> Fields<'a> {
     }
 
     fn field(&mut self) -> Result<(u64, Value<'a>)> {
-        let key = varint(&mut self.rest)?;
+        let key = number(&mut self.rest)?;
         let value = match key & 7 {
-            0 => Value::Varint(varint(&mut self.rest)?),
+            0 => Value::Varint(number(&mut self.rest)?),
             2 => {
-                let length = varint(&mut self.rest)?;
+                let length = number(&mut self.rest)?;
                 Value::Bytes(take(&mut self.rest, length)?)
             }
             1 => {
@@ -73,8 +74,7 @@ impl<'a> Value<'a> {
 
     /// The number of a field whose numbers have a sign.
     pub(super) fn signed(self, name: &str) -> Result<i64> {
-        let number = self.number(name)?;
-        Ok((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
+        self.number(name).map(varint::unzigzag)
     }
 
     /// The number of a field that is a double.
@@ -106,7 +106,7 @@ impl<'a> Value<'a> {
             Self::Varint(number) => push(number),
             Self::Bytes(mut packed) => {
                 while !packed.is_empty() {
-                    push(varint(&mut packed)?)?;
+                    push(number(&mut packed)?)?;
                 }
                 Ok(())
             }
@@ -117,17 +117,12 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The next number of at most 64 bits.
-fn varint(rest: &mut &[u8]) -> Result<u64> {
-    let mut number = 0_u64;
-    for shift in (0..64).step_by(7) {
-        let byte = take(rest, 1)?.first().copied().unwrap_or_default();
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Ok(number);
-        }
-    }
-    Err(corrupt("its metadata have a number of more than 64 bits"))
+/// Read a varint of at most 64 bits.
+fn number(rest: &mut &[u8]) -> Result<u64> {
+    varint::read(rest).map_err(|error| match error {
+        VarintError::EndOfData => corrupt("its metadata end within a field"),
+        VarintError::TooLong => corrupt("its metadata have a number of more than 64 bits"),
+    })
 }
 
 fn take<'a>(rest: &mut &'a [u8], length: u64) -> Result<&'a [u8]> {

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::spec::civil::{parse_date, parse_moment, parse_time};
+use crate::spec::decimal::{Scaled, parse_scaled};
 use crate::spec::single_value::from_hex;
 use crate::spec::{Datum, PrimitiveType, Transform};
 
@@ -124,15 +125,6 @@ fn number(literal: &Value) -> Option<f64> {
     }
 }
 
-/// An integer, or the greatest integer below a number that is none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Scaled {
-    Exact(i128),
-    JustAbove(i128),
-    AboveAll,
-    BelowAll,
-}
-
 fn place(kind: &PrimitiveType, scaled: Scaled) -> Option<Converted> {
     let (value, exact) = match scaled {
         Scaled::Exact(value) => (value, true),
@@ -232,61 +224,12 @@ fn numeric(literal: &Value, scale: i8) -> Option<Scaled> {
     match literal {
         Value::Number(number) => match number.as_f64() {
             Some(wide) if !number.is_i64() && !number.is_u64() => {
-                scaled_text(&wide.to_string(), scale)
+                parse_scaled(&wide.to_string(), scale)
             }
-            _ => scaled_text(&number.to_string(), scale),
+            _ => parse_scaled(&number.to_string(), scale),
         },
-        Value::String(text) => scaled_text(text.trim(), scale),
+        Value::String(text) => parse_scaled(text.trim(), scale),
         _ => None,
-    }
-}
-
-/// `[+-]digits[.digits][e[+-]digits]` times ten to the `scale`.
-fn scaled_text(text: &str, scale: i8) -> Option<Scaled> {
-    let (negative, unsigned) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
-        None => (unsigned, 0),
-    };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    let point = i64::try_from(whole.len()).ok()? + i64::from(exponent) + i64::from(scale);
-    Some(signed(negative, magnitude(&digits, point)))
-}
-
-/// The digits before `point`, zero-extended, and whether something other than zero follows;
-/// `None` for the number where it is beyond 128 bits.
-fn magnitude(digits: &[u8], point: i64) -> (Option<i128>, bool) {
-    let kept = usize::try_from(point.max(0)).unwrap_or(usize::MAX);
-    let inexact = digits.iter().skip(kept).any(|digit| *digit != b'0');
-    let mut value: i128 = 0;
-    for position in 0..kept {
-        if value == 0 && position >= digits.len() {
-            break;
-        }
-        let digit = digits.get(position).map_or(0, |digit| i128::from(digit - b'0'));
-        match value.checked_mul(10).and_then(|tens| tens.checked_add(digit)) {
-            Some(next) => value = next,
-            None => return (None, inexact),
-        }
-    }
-    (Some(value), inexact)
-}
-
-fn signed(negative: bool, (value, inexact): (Option<i128>, bool)) -> Scaled {
-    match (value, negative, inexact) {
-        (None, false, _) => Scaled::AboveAll,
-        (None, true, _) => Scaled::BelowAll,
-        (Some(value), false, true) => Scaled::JustAbove(value),
-        (Some(value), true, true) => Scaled::JustAbove(-value - 1),
-        (Some(value), false, false) => Scaled::Exact(value),
-        (Some(value), true, false) => Scaled::Exact(-value),
     }
 }
 

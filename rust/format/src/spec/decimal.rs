@@ -1,9 +1,11 @@
 //! Decimals as text and as two's-complement bytes.
 
+use super::types::MAX_DECIMAL_PRECISION;
+
 /// The least number of bytes that holds every unscaled value of a precision, 1 to 38.
 pub fn storage_bytes(precision: u8) -> usize {
     // The greatest unscaled value is 10^precision - 1; one more bit is its sign.
-    let digits = u32::from(precision.min(super::types::MAX_DECIMAL_PRECISION));
+    let digits = u32::from(precision.min(MAX_DECIMAL_PRECISION));
     let bits = 129 - (10_i128.pow(digits) - 1).leading_zeros();
     usize::try_from(bits.div_ceil(8)).unwrap_or(16)
 }
@@ -60,45 +62,74 @@ pub fn format(unscaled: i128, scale: i8) -> String {
     }
 }
 
-/// The unscaled value of a decimal text at a scale, such as `14.2` or `1.42E+1`; `None` where the text
-/// is not a number, has non-zero digits beyond the scale, or is beyond 38 digits.
+/// Return the unscaled value of a decimal text at a scale, such as `14.2` or `1.42E+1`; `None` where the text is not a
+/// number, has non-zero digits beyond the scale, or exceeds 38 digits.
 pub fn parse(text: &str, scale: i8) -> Option<i128> {
-    let (number, exponent) = match text.split_once(['e', 'E']) {
-        Some((number, exponent)) => (number, exponent.parse::<i32>().ok()?),
-        None => (text, 0),
-    };
-    let (negative, number) = match number.as_bytes().first()? {
-        b'-' => (true, number.get(1..)?),
-        b'+' => (false, number.get(1..)?),
-        _ => (false, number),
-    };
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let digits = [whole, fraction].concat();
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
+    match parse_scaled(text, scale)? {
+        Scaled::Exact(unscaled) => fits(unscaled, MAX_DECIMAL_PRECISION).then_some(unscaled),
+        _ => None,
     }
-    let fraction_digits = i64::try_from(fraction.len()).ok()?;
-    let shift = i64::from(exponent) + i64::from(scale) - fraction_digits;
-    let magnitude = shift_digits(digits.trim_start_matches('0'), shift)?;
-    if !fits(magnitude, super::types::MAX_DECIMAL_PRECISION) {
-        return None;
-    }
-    Some(if negative { -magnitude } else { magnitude })
 }
 
-/// The number that digits form, times ten to the power of `shift`, where that is exact.
-fn shift_digits(digits: &str, shift: i64) -> Option<i128> {
-    if digits.is_empty() {
-        return Some(0);
+/// A number between the integers of 128 bits: itself, or the greatest integer below it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scaled {
+    /// The number is this integer.
+    Exact(i128),
+    /// The number lies between this integer and the next one up.
+    JustAbove(i128),
+    /// The number is greater than every integer of 128 bits.
+    AboveAll,
+    /// The number is less than every integer of 128 bits.
+    BelowAll,
+}
+
+/// Return the number of a decimal text, `[+-]digits[.digits][e[+-]digits]`, times ten to the power of `scale`; `None`
+/// where the text is not a number.
+pub fn parse_scaled(text: &str, scale: i8) -> Option<Scaled> {
+    let (negative, unsigned) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+        None => (unsigned, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
     }
-    if shift < 0 {
-        let dropped = usize::try_from(shift.checked_neg()?).ok()?;
-        let (kept, rest) = digits.split_at_checked(digits.len().saturating_sub(dropped))?;
-        if dropped > digits.len() || rest.bytes().any(|byte| byte != b'0') {
-            return None;
+    let point = i64::try_from(whole.len()).ok()? + i64::from(exponent) + i64::from(scale);
+    Some(signed(magnitude(&digits, point), negative))
+}
+
+/// Return the number of the first `point` digits, which zeros extend, and whether a digit other than zero follows them.
+/// The number is `None` where it exceeds 128 bits.
+fn magnitude(digits: &[u8], point: i64) -> (Option<i128>, bool) {
+    let kept = usize::try_from(point.max(0)).unwrap_or(usize::MAX);
+    let inexact = digits.iter().skip(kept).any(|digit| *digit != b'0');
+    let mut value: i128 = 0;
+    for position in 0..kept {
+        if value == 0 && position >= digits.len() {
+            break;
         }
-        return if kept.is_empty() { Some(0) } else { kept.parse().ok() };
+        let digit = digits.get(position).map_or(0, |digit| i128::from(digit - b'0'));
+        match value.checked_mul(10).and_then(|tens| tens.checked_add(digit)) {
+            Some(next) => value = next,
+            None => return (None, inexact),
+        }
     }
-    let power = 10_i128.checked_pow(u32::try_from(shift).ok()?)?;
-    digits.parse::<i128>().ok()?.checked_mul(power)
+    (Some(value), inexact)
+}
+
+fn signed((value, inexact): (Option<i128>, bool), negative: bool) -> Scaled {
+    match (value, negative, inexact) {
+        (None, false, _) => Scaled::AboveAll,
+        (None, true, _) => Scaled::BelowAll,
+        (Some(value), false, true) => Scaled::JustAbove(value),
+        (Some(value), true, true) => Scaled::JustAbove(-value - 1),
+        (Some(value), false, false) => Scaled::Exact(value),
+        (Some(value), true, false) => Scaled::Exact(-value),
+    }
 }
