@@ -13,6 +13,7 @@ SECONDS ?= 60
 SEED ?= 1
 WORKERS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 LINT_RUST = 1.95.0
+OLDEST_RUST = 1.90.0
 TARGET ?= container manifest manifest_list orc_end records single_value predicate_json schema_json spec_json
 PROFILE ?= fast
 
@@ -200,6 +201,41 @@ lint: lint-quick $(VENV)/.wheel ## Check formatting, lints, types and the stub
 	@$(BIN)/mypy
 	@$(BIN)/python -m mypy.stubtest icefloe._core --mypy-config-file pyproject.toml --ignore-disjoint-bases
 
+.PHONY: check-oldest-rust
+check-oldest-rust: | check-tools ## Compile with the oldest Rust that Cargo.toml allows
+	@rustup toolchain list 2>/dev/null | grep -q '^$(OLDEST_RUST)' || { echo "Rust $(OLDEST_RUST) is missing. Install it, then run make again: rustup toolchain install $(OLDEST_RUST) --profile minimal"; exit 1; }
+	@CARGO_TARGET_DIR=target/oldest RUSTFLAGS="-D warnings" cargo +$(OLDEST_RUST) check --locked --workspace
+
+.PHONY: deny
+deny: | check-tools ## Check licences, sources and advisories of the Rust dependencies
+	@command -v cargo-deny >/dev/null || { echo "cargo-deny is missing. Install it, then run make again: cargo install --locked cargo-deny"; exit 1; }
+	@cargo deny --locked check
+
+.PHONY: coverage
+coverage: | $(VENV)/.tools ## Measure which lines of Python and Rust the tests reach, as pages in target/coverage
+	@cargo llvm-cov --version >/dev/null 2>&1 || { echo "cargo-llvm-cov is missing. Install it, then run make again: cargo install --locked cargo-llvm-cov && rustup component add llvm-tools"; exit 1; }
+	$(SAY) "Rust lines that the Rust tests reach"
+	@cargo llvm-cov --locked --profile fast -p icefloe-format -p icefloe-engine --quiet --html --output-dir target/coverage/rust
+	@cargo llvm-cov report --profile fast --summary-only | tail -1
+	@$(UV) pip install --quiet --python $(BIN)/python -c constraints.txt --group pyproject.toml:coverage
+	$(SAY) "Python lines that the unit and property tests reach"
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --cov icefloe --cov-report html:target/coverage/python --cov-report term:skip-covered tests/unit tests/property $(PYTEST_ARGS)
+
+.PHONY: mutants
+mutants: | check-tools ## Change rust/format in small ways and count the changes that no Rust test finds (FILE=rust/format/src/spec/decimal.rs for one file)
+	@cargo mutants --version >/dev/null 2>&1 || { echo "cargo-mutants is missing. Install it, then run make again: cargo install --locked cargo-mutants"; exit 1; }
+	@cargo mutants --package icefloe-format --profile fast --output target $(if $(FILE),--file $(FILE))
+
+.docs/.ready: pyproject.toml constraints.txt | $(BIN)/uv
+	$(SAY) "Installing the site generator into .docs"
+	@test -x .docs/bin/python || $(PYTHON) -m venv .docs
+	@$(UV) pip install --quiet --python .docs/bin/python -c constraints.txt --group pyproject.toml:docs ruff
+	@touch $@
+
+.PHONY: docs
+docs: .docs/.ready ## Build the documentation as a site into target/site; a broken link or reference fails
+	@NO_MKDOCS_2_WARNING=1 .docs/bin/mkdocs build --quiet --strict
+
 .PHONY: format
 format: | $(VENV)/.tools ## Format Rust and Python
 	@cargo fmt --all
@@ -231,4 +267,4 @@ ci: ## What continuous integration runs
 
 .PHONY: clean
 clean: ## Remove everything that was built or generated
-	@rm -rf $(VENV) dist target .demo .bench .floors .wheel-test rust/fuzz/target rust/fuzz/found rust/fuzz/artifacts
+	@rm -rf $(VENV) dist target .demo .bench .docs .floors .wheel-test rust/fuzz/target rust/fuzz/found rust/fuzz/artifacts
