@@ -50,12 +50,12 @@ from icefloe.table.metadata.files import (
     DATA_DIRECTORY,
     LEFTOVER_PREFIX,
     METADATA_DIRECTORY,
-    PATH_PROPERTY,
     hadoop_location,
     hadoop_version,
     newest_hadoop_location,
     read_metadata,
 )
+from icefloe.table.properties.definitions import GC_ENABLED, METADATA_PATH
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from icefloe.table.update import SetLocationUpdate
 from icefloe.typedef import EMPTY_DICT, Identifier, Properties
@@ -142,7 +142,7 @@ class HadoopCatalog(Catalog):
 
     def purge_table(self, identifier: str | Identifier) -> None:  # noqa: D102
         table = self.load_table(identifier)
-        if table.properties.get("gc.enabled", "true").lower() == "false":
+        if not GC_ENABLED.of(table.properties):
             raise ValidationError(
                 f"table {dotted(identifier)}: cannot purge it, since table property gc.enabled is false; use drop_table()"
             )
@@ -367,9 +367,9 @@ class HadoopCatalog(Catalog):
 
 
 def _check_hadoop_table(metadata: TableMetadata) -> None:
-    if PATH_PROPERTY in metadata.properties:
+    if METADATA_PATH.name in metadata.properties:
         raise ValidationError(
-            f"table property {PATH_PROPERTY} cannot be set in a hadoop catalog, whose tables have their metadata in their directory; "
+            f"table property {METADATA_PATH.name} cannot be set in a hadoop catalog, whose tables have their metadata in their directory; "
             "remove it"
         )
 

@@ -29,6 +29,7 @@ from icefloe.table import Table
 from icefloe.table.commit.committing_table import CommitTableResponse
 from icefloe.table.environment import SYSTEM, Environment
 from icefloe.table.metadata.files import metadata_bytes, next_catalog_location, read_metadata
+from icefloe.table.properties.definitions import DELETE_AFTER_COMMIT, GC_ENABLED
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from icefloe.typedef import EMPTY_DICT, Identifier, Properties
 
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from icefloe.table.update import TableRequirement, TableUpdate
 
 Result = TypeVar("Result")
-
-DELETE_AFTER_COMMIT = "write.metadata.delete-after-commit.enabled"
 
 
 class PointerCatalog(Catalog):
@@ -123,7 +122,7 @@ class PointerCatalog(Catalog):
     def purge_table(self, identifier: str | Identifier) -> None:  # noqa: D102
         namespace, name = split_table_identifier(identifier)
         table = self.load_table(identifier)
-        if table.properties.get("gc.enabled", "true").lower() == "false":
+        if not GC_ENABLED.of(table.properties):
             raise ValidationError(
                 f"table {dotted(identifier)}: cannot purge it, since table property gc.enabled is false; use drop_table()"
             )
@@ -269,10 +268,9 @@ class PointerCatalog(Catalog):
             self.file_io(location).core.delete_many([location])
 
     def _delete_dropped_log_files(self, before: TableMetadata, after: TableMetadata) -> None:
-        if after.properties.get(DELETE_AFTER_COMMIT, "false").lower() != "true":
-            return
         logged = {entry.metadata_file for entry in after.metadata_log}
         dropped = [entry.metadata_file for entry in before.metadata_log if entry.metadata_file not in logged]
         # Deletion is best effort: the commit has already succeeded.
         with suppress(IcebergError):
-            self.file_io(after.location).core.delete_many(dropped)
+            if DELETE_AFTER_COMMIT.of(after.properties):
+                self.file_io(after.location).core.delete_many(dropped)

@@ -13,6 +13,7 @@ import pyarrow as pa
 from icefloe import _core
 from icefloe.exceptions import IcebergError, LeftoverFilesWarning, MissingFileError
 from icefloe.table.metadata.files import LEFTOVER_PREFIX, metadata_directory
+from icefloe.table.properties.definitions import DATA_PATH
 from icefloe.table.read_context import schema_json, specs_json
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def delete_table_files(table: Table) -> None:
 
 def files_elsewhere(table: Table) -> list[str]:
     """Return the table's data and delete files below its `write.data.path` but not below its location."""
-    path = table.properties.get("write.data.path")
+    path = DATA_PATH.of(table.properties)
     own = table.location().rstrip("/") + "/"
     if path is None or f"{path.rstrip('/')}/".startswith(own):
         return []
@@ -72,7 +73,7 @@ def warn_of_leftovers(name: str, failures: Failures) -> None:
 
 def _roots(table: Table) -> tuple[str, ...]:
     roots = [table.location(), metadata_directory(table.metadata)]
-    data = table.properties.get("write.data.path")
+    data = DATA_PATH.of(table.properties)
     if data is not None:
         roots.append(data)
     return tuple(root.rstrip("/") + "/" for root in roots)

@@ -7,7 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
-from icefloe.table.properties import TableProperties, property_as_bool
+from icefloe.table.properties.definitions import (
+    DATA_PATH,
+    LOCATION_PROVIDER,
+    METADATA_COMPRESSION,
+    METADATA_PATH,
+    OBJECT_STORAGE,
+    PARTITIONED_PATHS,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,10 +42,8 @@ class LocationProvider(ABC):
     def __init__(self, table_location: str, table_properties: Mapping[str, str]) -> None:
         self.table_location = table_location.rstrip("/")
         self.table_properties = table_properties
-        self.data_path = _path(table_properties, TableProperties.WRITE_DATA_PATH, f"{self.table_location}/data")
-        self.metadata_path = _path(
-            table_properties, TableProperties.WRITE_METADATA_PATH, f"{self.table_location}/metadata"
-        )
+        self.data_path = (DATA_PATH.of(table_properties) or f"{self.table_location}/data").rstrip("/")
+        self.metadata_path = (METADATA_PATH.of(table_properties) or f"{self.table_location}/metadata").rstrip("/")
 
     @abstractmethod
     def new_data_location(self, data_file_name: str, partition_key: PartitionKey | None = None) -> str:
@@ -54,10 +59,7 @@ class LocationProvider(ABC):
 
         if new_version < 0:
             raise ValidationError(f"a metadata version is not negative, got {new_version}")
-        codec = self.table_properties.get(
-            TableProperties.METADATA_COMPRESSION, TableProperties.METADATA_COMPRESSION_DEFAULT
-        )
-        infix = ".gz" if codec == "gzip" else ""
+        infix = ".gz" if METADATA_COMPRESSION.of(self.table_properties) == "gzip" else ""
         return self.new_metadata_location(f"{new_version:05d}-{uuid.uuid4()}{infix}.metadata.json")
 
 
@@ -75,11 +77,7 @@ class ObjectStoreLocationProvider(LocationProvider):
 
     def new_data_location(self, data_file_name: str, partition_key: PartitionKey | None = None) -> str:
         """Return the location of a new data file."""
-        partitioned = property_as_bool(
-            self.table_properties,
-            TableProperties.WRITE_OBJECT_STORE_PARTITIONED_PATHS,
-            TableProperties.WRITE_OBJECT_STORE_PARTITIONED_PATHS_DEFAULT,
-        )
+        partitioned = PARTITIONED_PATHS.of(self.table_properties)
         if partition_key is not None and partitioned:
             data_file_name = f"{partition_key.to_path()}/{data_file_name}"
         directories = _hash_directories(data_file_name)
@@ -98,12 +96,10 @@ def load_location_provider(table_location: str, table_properties: Mapping[str, s
     >>> load_location_provider("/t", {}).new_data_location("a.parquet")
     '/t/data/a.parquet'
     """
-    name = table_properties.get(TableProperties.WRITE_PY_LOCATION_PROVIDER_IMPL)
+    name = LOCATION_PROVIDER.of(table_properties)
     if name is not None:
         return _custom(name, table_location, table_properties)
-    spread = property_as_bool(
-        table_properties, TableProperties.OBJECT_STORE_ENABLED, TableProperties.OBJECT_STORE_ENABLED_DEFAULT
-    )
+    spread = OBJECT_STORAGE.of(table_properties)
     kind = ObjectStoreLocationProvider if spread else SimpleLocationProvider
     return kind(table_location, table_properties)
 
@@ -113,16 +109,10 @@ def _custom(name: str, table_location: str, table_properties: Mapping[str, str])
     try:
         found = getattr(import_module(module), kind)
     except (ImportError, AttributeError, ValueError) as error:
-        raise ValidationError(
-            f"{TableProperties.WRITE_PY_LOCATION_PROVIDER_IMPL}: cannot load {name!r}: {error}"
-        ) from error
+        raise ValidationError(f"{LOCATION_PROVIDER.name}: cannot load {name!r}: {error}") from error
     if not isinstance(found, type) or not issubclass(found, LocationProvider):
-        raise ValidationError(f"{TableProperties.WRITE_PY_LOCATION_PROVIDER_IMPL}: {name!r} is not a LocationProvider")
+        raise ValidationError(f"{LOCATION_PROVIDER.name}: {name!r} is not a LocationProvider")
     return found(table_location, table_properties)
-
-
-def _path(properties: Mapping[str, str], key: str, default: str) -> str:
-    return properties.get(key, default).rstrip("/")
 
 
 def _hash_directories(name: str) -> str:

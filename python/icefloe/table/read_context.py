@@ -9,14 +9,13 @@ from icefloe.expressions.filter import to_expression
 from icefloe.expressions.rest_json import expression_to_json
 from icefloe.partitioning import PartitionSpec
 from icefloe.schema import Schema
+from icefloe.table.properties.definitions import NAME_MAPPING
 
 if TYPE_CHECKING:
     from icefloe.expressions import BooleanExpression
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.sorting import SortOrder
     from icefloe.types import IcebergType
-
-NAME_MAPPING_PROPERTY = "schema.name-mapping.default"
 
 
 def schema_json(schema: Schema) -> str:
@@ -61,7 +60,7 @@ def context_json(metadata: TableMetadata, schema: Schema, *, case_sensitive: boo
         "case-sensitive": json.dumps(case_sensitive),
         "properties": json.dumps(dict(metadata.properties)),
     }
-    mapping = metadata.properties.get(NAME_MAPPING_PROPERTY)
+    mapping = NAME_MAPPING.of(metadata.properties)
     if mapping is not None:
         parts["name-mapping"] = mapping
     return "{" + ",".join(f'"{key}":{text}' for key, text in parts.items()) + "}"

@@ -22,6 +22,7 @@ from icefloe.spark.writer.commit import files_deleted_on_failure
 from icefloe.spark.writer.distribution import SHUFFLE_SETTINGS, distribute
 from icefloe.spark.writer.worker_errors import worker_errors
 from icefloe.spark.writer.write_task import RESULT_SCHEMA, SEVERAL_MATCHES, WritePositionDeletes, collected, data_task
+from icefloe.table.properties.core import delete_file_properties
 from icefloe.table.read_context import specs_json
 from icefloe.table.row_level.results import MergeResult
 from icefloe.table.row_level.row_commit import RowDeltaFiles, commit_rewrite, commit_row_delta
@@ -127,7 +128,7 @@ class RowChanges:
             schema=table.schema().model_dump_json(),
             specs=specs_json(table.metadata),
             table_location=table.location(),
-            properties={"write.delete.granularity": "file", **table.properties},
+            properties=delete_file_properties(table.properties),
             operation_id=operation_id,
             targets=batch_to_ipc(planned.plan.files.select(["file_path", "spec_id", "partition"])),
         )

@@ -13,7 +13,7 @@ from icefloe import _core
 from icefloe.spark.reader.native import FIELD_ID_READ, NativeScan, obstacle
 from icefloe.spark.reader.storage import storage_obstacle
 from icefloe.spark.types.to_spark import schema_value
-from icefloe.table.read_context import NAME_MAPPING_PROPERTY
+from icefloe.table.properties.definitions import NAME_MAPPING
 from icefloe.table.scan.metadata_columns import METADATA_COLUMNS
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _native_scan(spark: Any, scan: TableScan | IncrementalAppendScan, plan: Scan
         deletes=plan.deletes,
         schema=schema,
         schemas=metadata.schemas,
-        name_mapped=NAME_MAPPING_PROPERTY in metadata.properties,
+        name_mapped=NAME_MAPPING.name in metadata.properties,
         field_ids=spark.conf.get(FIELD_ID_READ, "false") == "true",
         io=scan.io.core,
     )

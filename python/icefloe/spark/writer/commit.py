@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from icefloe.exceptions import CommitStateUnknownException, IcebergError, ValidationError
 from icefloe.expressions import AlwaysTrue
 from icefloe.table.commit.snapshot_producer import MAIN, check_branch, head_of
+from icefloe.table.properties.definitions import ISOLATION_LEVELS
 from icefloe.table.write.isolation import Isolation, is_serializable
 from icefloe.table.write.overwrite import OPERATION, replace_partitions
 
@@ -80,7 +81,7 @@ def overwrite_isolation(table: Table, options: Mapping[str, str]) -> Isolation:
     branch = options.get("branch", MAIN)
     check_branch(table.metadata, branch)
     level = options.get("isolation-level")
-    properties = table.properties if level is None else {f"write.{OPERATION}.isolation-level": level}
+    properties = table.properties if level is None else {ISOLATION_LEVELS[OPERATION].name: level}
     start = options.get("validate-from-snapshot-id")
     if start is not None:
         if not start.removeprefix("-").isdecimal():

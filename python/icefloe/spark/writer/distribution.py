@@ -14,6 +14,7 @@ from icefloe.exceptions import ValidationError
 from icefloe.spark.functions import transform_column
 from icefloe.spark.types.columns import column_of
 from icefloe.spark.types.to_spark import primitive_name, schema_value
+from icefloe.table.properties.definitions import DISTRIBUTION_MODE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
     from icefloe.table import Table
 
-DISTRIBUTION_MODE = "write.distribution-mode"
-_MODES = ("none", "hash", "range")
 _KEY = "__icefloe_partition_{}"
 SHUFFLE_SETTINGS = {"spark.sql.adaptive.advisoryPartitionSizeInBytes": "128m"}
 """Spark's 64 MB of shuffled rows would make Parquet files of some 20 MB."""
@@ -58,7 +57,7 @@ def distribute(frame: DataFrame, table: Table, mode: str | None = None) -> Distr
     schema = schema_value(table.schema())
     keys = partition_columns(table, schema)
     order = sort_columns(table, schema)
-    chosen = _chosen(mode or table.properties.get(DISTRIBUTION_MODE), partitioned=bool(keys), ordered=bool(order))
+    chosen = _chosen(table.properties, mode, partitioned=bool(keys), ordered=bool(order))
     if chosen == "none" or not (keys or order):
         return Distribution(frame=frame, presorted=False, clustered=False)
     names = [_KEY.format(number) for number in range(len(keys))]
@@ -112,9 +111,11 @@ def _source(source_id: int, fields: list[dict[str, Any]]) -> tuple[list[str], st
     return None
 
 
-def _chosen(mode: str | None, *, partitioned: bool, ordered: bool) -> str:
-    if mode is None:
+def _chosen(properties: Mapping[str, str], mode: str | None, *, partitioned: bool, ordered: bool) -> str:
+    if mode is not None:
+        chosen = DISTRIBUTION_MODE.parse(mode, "option distribution-mode")
+    else:
+        chosen = DISTRIBUTION_MODE.of(properties)
+    if chosen is None:
         return "hash" if partitioned else "range" if ordered else "none"
-    if mode not in _MODES:
-        raise ValidationError(f"{DISTRIBUTION_MODE} is one of {', '.join(_MODES)}, not {mode!r}")
-    return mode
+    return chosen

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 from icefloe.table.commit.snapshot_producer import MAIN
+from icefloe.table.properties.definitions import WAP_ENABLED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from icefloe.table import Table
 
-ENABLED = "write.wap.enabled"
 ID, BRANCH = "spark.wap.id", "spark.wap.branch"
 ID_SUMMARY_KEY = "wap.id"
 
@@ -56,7 +56,7 @@ def snapshot_destination(
 
 
 def _wap_id(spark: Any, table: Table, branch: str | None) -> str | None:
-    if table.properties.get(ENABLED, "false").lower() != "true":
+    if not WAP_ENABLED.of(table.properties):
         return None
     wap_id: str | None = spark.conf.get(ID, None)
     wap_branch = spark.conf.get(BRANCH, None)

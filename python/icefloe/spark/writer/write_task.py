@@ -18,6 +18,7 @@ from pyspark import TaskContext
 from icefloe import _core
 from icefloe.exceptions import ValidationError
 from icefloe.spark.types.stored_types import to_stored_types
+from icefloe.table.properties.core import data_file_properties
 from icefloe.table.scan.task_group import batch_from_ipc, batch_to_ipc
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def data_task(table: Table, *, presorted: bool, operation_id: str | None = None)
         spec=table.spec().model_dump_json(),
         sort_order=order.model_dump_json() if order.fields else None,
         table_location=table.location(),
-        properties=dict(table.properties),
+        properties=data_file_properties(table.properties),
         operation_id=operation_id or str(uuid.uuid4()),
         presorted=presorted,
     )

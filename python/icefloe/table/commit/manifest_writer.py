@@ -11,7 +11,8 @@ from icefloe import _core
 from icefloe.exceptions import FeatureUnsupportedError, ValidationException
 from icefloe.manifest.reading import MANIFEST_SCHEMA
 from icefloe.table.metadata.files import metadata_directory
-from icefloe.table.properties import property_as_int
+from icefloe.table.properties.core import manifest_properties
+from icefloe.table.properties.definitions import MANIFEST_MIN_MERGE_COUNT, MANIFEST_TARGET_SIZE
 from icefloe.table.read_context import schemas_json, specs_json
 
 if TYPE_CHECKING:
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
 
 DATA = 0
 DELETES = 1
-TARGET_SIZE_PROPERTY = "commit.manifest.target-size-bytes"
-MIN_COUNT_PROPERTY = "commit.manifest.min-count-to-merge"
-DEFAULT_TARGET_SIZE_BYTES = 8 * 1024 * 1024
-DEFAULT_MIN_COUNT = 100
 
 
 class ManifestWriter:
@@ -105,8 +102,8 @@ class ManifestWriter:
             self._prefix(base),
             manifests,
             first_index=self._next_index,
-            target_size_bytes=property_as_int(base.properties, TARGET_SIZE_PROPERTY, DEFAULT_TARGET_SIZE_BYTES),
-            min_count_to_merge=property_as_int(base.properties, MIN_COUNT_PROPERTY, DEFAULT_MIN_COUNT),
+            target_size_bytes=MANIFEST_TARGET_SIZE.of(base.properties),
+            min_count_to_merge=MANIFEST_MIN_MERGE_COUNT.of(base.properties),
             **self._table(base),
         )
         self._remember_new(merged, manifests)
@@ -139,7 +136,7 @@ class ManifestWriter:
             "specs": specs_json(base),
             "format_version": base.format_version,
             "snapshot_id": self._snapshot_id,
-            "properties": dict(base.properties),
+            "properties": manifest_properties(base.properties),
         }
 
     def _remember(self, manifests: pa.Table) -> pa.Table:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from icefloe.exceptions import ValidationError
+from icefloe.table.properties.definitions import (
+    COMMIT_MAX_WAIT,
+    COMMIT_MIN_WAIT,
+    COMMIT_RETRIES,
+    COMMIT_TIMEOUT,
+    STATUS_MAX_WAIT,
+    STATUS_MIN_WAIT,
+    STATUS_RETRIES,
+    STATUS_TIMEOUT,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,20 +44,21 @@ class RetryPolicy:
     @classmethod
     def of_commits(cls, properties: Properties) -> RetryPolicy:
         """Return the policy that a table's `commit.retry.*` properties set."""
-        return cls._from(properties, "commit.retry", cls())
+        return cls(
+            retries=COMMIT_RETRIES.of(properties),
+            min_wait_ms=COMMIT_MIN_WAIT.of(properties),
+            max_wait_ms=COMMIT_MAX_WAIT.of(properties),
+            total_timeout_ms=COMMIT_TIMEOUT.of(properties),
+        )
 
     @classmethod
     def of_status_checks(cls, properties: Properties) -> RetryPolicy:
         """Return the policy that a table's `commit.status-check.*` properties set."""
-        return cls._from(properties, "commit.status-check", cls(retries=3, min_wait_ms=1_000))
-
-    @classmethod
-    def _from(cls, properties: Properties, prefix: str, default: RetryPolicy) -> RetryPolicy:
         return cls(
-            retries=_count(properties, f"{prefix}.num-retries", default.retries),
-            min_wait_ms=_count(properties, f"{prefix}.min-wait-ms", default.min_wait_ms),
-            max_wait_ms=_count(properties, f"{prefix}.max-wait-ms", default.max_wait_ms),
-            total_timeout_ms=_count(properties, f"{prefix}.total-timeout-ms", default.total_timeout_ms),
+            retries=STATUS_RETRIES.of(properties),
+            min_wait_ms=STATUS_MIN_WAIT.of(properties),
+            max_wait_ms=STATUS_MAX_WAIT.of(properties),
+            total_timeout_ms=STATUS_TIMEOUT.of(properties),
         )
 
     def attempts(self, environment: Environment) -> Iterator[int]:
@@ -70,12 +80,3 @@ class RetryPolicy:
             environment.sleep((capped + environment.uniform(0, capped * JITTER)) / 1000)
             wait_ms *= 2
             yield attempt
-
-
-def _count(properties: Properties, key: str, default: int) -> int:
-    text = properties.get(key)
-    if text is None:
-        return default
-    if not (text.isascii() and text.isdigit()):
-        raise ValidationError(f"table property {key}: expected a non-negative integer, got {text!r}")
-    return int(text)

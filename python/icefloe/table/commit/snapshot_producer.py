@@ -18,13 +18,12 @@ from icefloe.exceptions import ValidationError
 from icefloe.table.commit.derived_requirements import requirements_of
 from icefloe.table.commit.manifest_writer import DATA, DELETES, ManifestWriter
 from icefloe.table.commit.summary import (
-    PARTITION_LIMIT_PROPERTY,
     change_metrics,
     changed_partitions,
     file_columns,
     partition_metrics,
 )
-from icefloe.table.properties import property_as_int
+from icefloe.table.properties.definitions import MANIFEST_MERGE, PARTITION_SUMMARY_LIMIT
 from icefloe.table.read_context import schema_json, spec_json
 from icefloe.table.refs import SnapshotRefType
 from icefloe.table.snapshots import Operation, Snapshot, Summary, update_snapshot_summaries
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from icefloe.typedef import Properties
 
 MAIN = "main"
-MERGE_ENABLED = "commit.manifest-merge.enabled"
 
 
 @dataclass(frozen=True)
@@ -191,7 +189,7 @@ class SnapshotProducer(ABC):
             **partition_metrics(
                 added,
                 manifests.removed,
-                limit=property_as_int(base.properties, PARTITION_LIMIT_PROPERTY, 0),
+                limit=PARTITION_SUMMARY_LIMIT.of(base.properties),
                 schema=schema_json(base.schema()),
                 specs=specs,
             ),
@@ -214,7 +212,7 @@ class SnapshotProducer(ABC):
                 inherited = pa.Table.from_batches([filtered.manifests])
             own = self._writer.add(base, content, batches)
             together = pa.concat_tables([own, inherited])
-            merges = self.merges and base.properties.get(MERGE_ENABLED, "true").lower() == "true"
+            merges = self.merges and MANIFEST_MERGE.of(base.properties)
             parts.append(self._writer.merge(base, together) if merges else together)
         rows = pa.concat_tables(parts)
         paths, before = rows.column("manifest_path"), previous.column("manifest_path")

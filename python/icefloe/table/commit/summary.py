@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 DATA = 0
 POSITION_DELETES = 1
 EQUALITY_DELETES = 2
-PARTITION_LIMIT_PROPERTY = "write.summary.partition-limit"
 _TYPES = pa.schema(
     [
         ("content", pa.int32()),

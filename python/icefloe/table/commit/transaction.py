@@ -15,6 +15,7 @@ from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.commit.snapshot_producer import MAIN
 from icefloe.table.commit.update_snapshot import UpdateSnapshot
 from icefloe.table.environment import SYSTEM, Environment
+from icefloe.table.properties import properties_as_text
 from icefloe.table.update import (
     AddSnapshotUpdate,
     RemovePropertiesUpdate,
@@ -128,9 +129,14 @@ class Transaction:
         return self
 
     def set_properties(self, properties: Properties = EMPTY_DICT, **kwargs: Any) -> Self:
-        """Set table properties, from a mapping or as keywords; keys with dots need the mapping."""
-        given = {**properties, **kwargs}
-        return self.apply_updates((SetPropertiesUpdate(updates={key: str(value) for key, value in given.items()}),))
+        """Set table properties, from a mapping or as keywords; keys with dots need the mapping.
+
+        Numbers are stored as text, booleans as `true` and `false`.
+
+        Raises:
+            ValidationError: A value is None, or the property is a fact of the table such as `format-version`.
+        """
+        return self.apply_updates((SetPropertiesUpdate(updates=properties_as_text({**properties, **kwargs})),))
 
     def remove_properties(self, *removals: str) -> Self:
         """Remove table properties; a property that is not set is ignored."""

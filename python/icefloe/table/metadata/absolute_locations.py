@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from icefloe.table.metadata.entries import MetadataLog, Snapshots
+from icefloe.table.properties.definitions import DATA_PATH, METADATA_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from icefloe.io import FileIO
     from icefloe.table.metadata.table_metadata import TableMetadata
 
-_PATH_PROPERTIES = ("write.data.path", "write.metadata.path")
+_PATH_PROPERTIES = (DATA_PATH.name, METADATA_PATH.name)
 
 
 def with_absolute_locations(metadata: TableMetadata, io: FileIO) -> TableMetadata:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING
 
-from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.exceptions import FeatureUnsupportedError
 from icefloe.partitioning import PARTITION_FIELD_ID_START, assign_fresh_partition_spec_ids
 from icefloe.schema import assign_fresh_schema_ids
 from icefloe.table.environment import SYSTEM, Environment
 from icefloe.table.metadata.versions import TableMetadataV1, TableMetadataV2
 from icefloe.table.properties import RESERVED_PROPERTIES, TableProperties, properties_as_text
+from icefloe.table.properties.definitions import FORMAT_VERSION
 from icefloe.table.sorting import assign_fresh_sort_order_ids
 from icefloe.typedef import EMPTY_DICT
 
@@ -49,7 +50,7 @@ def new_table_metadata(  # noqa: PLR0913 - the signature is shared with PyIceber
         FeatureUnsupportedError: The format version is 3 or above.
     """
     texts = properties_as_text(properties)
-    version = _format_version(texts.get(TableProperties.FORMAT_VERSION, str(TableProperties.DEFAULT_FORMAT_VERSION)))
+    version = _format_version(texts)
     stored = {name: value for name, value in texts.items() if name not in RESERVED_PROPERTIES}
     stored.setdefault(TableProperties.PARQUET_COMPRESSION, TableProperties.PARQUET_COMPRESSION_DEFAULT)
     fresh_schema = assign_fresh_schema_ids(schema)
@@ -76,11 +77,9 @@ def new_table_metadata(  # noqa: PLR0913 - the signature is shared with PyIceber
     )
 
 
-def _format_version(text: str) -> int:
-    if text == "3":
+def _format_version(properties: Mapping[str, str]) -> int:
+    if properties.get(FORMAT_VERSION.name) == "3":
         raise FeatureUnsupportedError(
             "table property format-version: format version 3 can be read but not written; expected 1 or 2"
         )
-    if text not in {"1", "2"}:
-        raise ValidationError(f"table property format-version: expected 1 or 2, got {text!r}")
-    return int(text)
+    return int(FORMAT_VERSION.of(properties))

@@ -10,10 +10,11 @@ import re
 import zlib
 from typing import TYPE_CHECKING
 
-from icefloe.exceptions import CorruptFileError, MissingFileError, NoSuchTableError, ValidationError
+from icefloe.exceptions import CorruptFileError, MissingFileError, NoSuchTableError
 from icefloe.table.environment import SYSTEM, Environment
 from icefloe.table.metadata.absolute_locations import with_absolute_locations
 from icefloe.table.metadata.parsing import TableMetadataUtil
+from icefloe.table.properties.definitions import METADATA_COMPRESSION, METADATA_PATH
 
 if TYPE_CHECKING:
     from icefloe.io import FileIO
@@ -24,8 +25,6 @@ DATA_DIRECTORY = "data"
 LEFTOVER_PREFIX = ".icefloe-"
 """Prefix of files and directories that are renamed when they are complete; a killed writer leaves them behind."""
 VERSION_HINT = "version-hint.text"
-COMPRESSION_PROPERTY = "write.metadata.compression-codec"
-PATH_PROPERTY = "write.metadata.path"
 _SUFFIXES = {"none": ".metadata.json", "gzip": ".gz.metadata.json"}
 _CATALOG_VERSION = re.compile(r"^(\d+)-")
 _HADOOP_VERSION = re.compile(r"^v(\d+)(?:\.gz)?\.metadata\.json(?:\.gz)?$")
@@ -60,7 +59,7 @@ def metadata_bytes(metadata: TableMetadata, location: str) -> bytes:
 
 def metadata_directory(metadata: TableMetadata) -> str:
     """Return the directory of a table's metadata files, without a trailing slash."""
-    own = metadata.properties.get(PATH_PROPERTY)
+    own = METADATA_PATH.of(metadata.properties)
     return own.rstrip("/") if own is not None else f"{metadata.location.rstrip('/')}/{METADATA_DIRECTORY}"
 
 
@@ -130,10 +129,7 @@ def newest_location(io: FileIO, table_location: str) -> str:
 
 
 def _suffix(metadata: TableMetadata) -> str:
-    codec = metadata.properties.get(COMPRESSION_PROPERTY, "none").lower()
-    if codec not in _SUFFIXES:
-        raise ValidationError(f"table property {COMPRESSION_PROPERTY}: expected none or gzip, got {codec!r}")
-    return _SUFFIXES[codec]
+    return _SUFFIXES[METADATA_COMPRESSION.of(metadata.properties)]
 
 
 def _is_gzip(location: str) -> bool:

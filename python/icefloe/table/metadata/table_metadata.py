@@ -14,7 +14,7 @@ from icefloe.partitioning import INITIAL_PARTITION_SPEC_ID, PARTITION_FIELD_ID_S
 from icefloe.schema import INITIAL_SCHEMA_ID, Schema
 from icefloe.table.environment import SYSTEM
 from icefloe.table.metadata.entries import MetadataLog, SnapshotLog, Snapshots
-from icefloe.table.properties import TableProperties
+from icefloe.table.properties.definitions import ISOLATION_LEVELS, NAME_MAPPING
 from icefloe.table.refs import MAIN_BRANCH, SnapshotRef, SnapshotRefType
 from icefloe.table.snapshots import INITIAL_SEQUENCE_NUMBER, NO_SNAPSHOT_ID, IsolationLevel, Operation, Snapshot
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, UNSORTED_SORT_ORDER_ID, SortOrder
@@ -234,7 +234,7 @@ class TableMetadata(JsonModel):
 
     def name_mapping(self) -> NameMapping | None:
         """Return the table's name mapping for files without field ids, or None."""
-        text = self.properties.get(TableProperties.DEFAULT_NAME_MAPPING)
+        text = NAME_MAPPING.of(self.properties)
         if text is None:
             return None
         from icefloe.table.name_mapping import parse_mapping_from_json
@@ -266,10 +266,6 @@ class TableMetadata(JsonModel):
         return self.last_sequence_number + 1 if self.format_version > 1 else INITIAL_SEQUENCE_NUMBER
 
     def isolation_level(self, operation: Operation) -> IsolationLevel:
-        """Return the isolation level of deletes, or of overwrites, from the table properties."""
-        key = (
-            TableProperties.DELETE_ISOLATION_LEVEL
-            if operation is Operation.DELETE
-            else TableProperties.UPDATE_ISOLATION_LEVEL
-        )
-        return IsolationLevel(self.properties.get(key, TableProperties.ISOLATION_LEVEL_DEFAULT))
+        """Return the isolation level of deletes, or of updates for any other operation."""
+        name = "delete" if operation is Operation.DELETE else "update"
+        return IsolationLevel(ISOLATION_LEVELS[name].of(self.properties))

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
-from icefloe.table.properties import TableProperties
+from icefloe.table.properties.definitions import SPLIT_LOOKBACK, SPLIT_OPEN_FILE_COST, SPLIT_SIZE
 from icefloe.table.scan.plan import Packing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from icefloe.table.properties.reading import TableProperty
 
 SPLIT_SIZE_OPTION = "split-size"
 LOOKBACK_OPTION = "lookback"
@@ -46,27 +48,23 @@ class ScanOptions:
 
     def packing(self) -> Packing:
         """Return how tasks are packed into groups."""
-        properties = TableProperties
-        cost = properties.READ_SPLIT_OPEN_FILE_COST, properties.READ_SPLIT_OPEN_FILE_COST_DEFAULT
-        lookback = properties.READ_SPLIT_LOOKBACK, properties.READ_SPLIT_LOOKBACK_DEFAULT
         return Packing(
             target_size_bytes=self.split_size(),
-            lookback=self._setting(LOOKBACK_OPTION, *lookback),
-            open_file_cost_bytes=self._setting(OPEN_FILE_COST_OPTION, *cost),
+            lookback=self._setting(LOOKBACK_OPTION, SPLIT_LOOKBACK),
+            open_file_cost_bytes=self._setting(OPEN_FILE_COST_OPTION, SPLIT_OPEN_FILE_COST),
         )
 
     def split_size(self) -> int:
         """Return the wanted bytes of a task."""
-        size, default = TableProperties.READ_SPLIT_TARGET_SIZE, TableProperties.READ_SPLIT_TARGET_SIZE_DEFAULT
-        return self._setting(SPLIT_SIZE_OPTION, size, default)
+        return self._setting(SPLIT_SIZE_OPTION, SPLIT_SIZE)
 
     def batch_size(self) -> int:
         """Return the most rows of a batch."""
         return _positive(BATCH_SIZE_OPTION, self.options.get(BATCH_SIZE_OPTION, DEFAULT_BATCH_SIZE))
 
-    def _setting(self, option: str, name: str, default: int) -> int:
+    def _setting(self, option: str, fallback: TableProperty[int]) -> int:
         value = self.options.get(option)
-        return _positive(option, self.properties.get(name, str(default)) if value is None else value)
+        return fallback.of(self.properties) if value is None else _positive(option, value)
 
 
 def _positive(option: str, value: object) -> int:

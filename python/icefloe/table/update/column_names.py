@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from icefloe.schema import Schema, index_by_id, index_name_by_id
 from icefloe.table.name_mapping import parse_mapping_from_json, update_mapping
-from icefloe.table.properties import TableProperties
+from icefloe.table.properties.definitions import COLUMN_PREFIXES, NAME_MAPPING
 from icefloe.table.update.actions import RemovePropertiesUpdate, SetPropertiesUpdate, TableUpdate
 from icefloe.table.update.schema_edit import owner_of
 
@@ -14,12 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from icefloe.types import NestedField
-
-_COLUMN_PREFIXES = (
-    f"{TableProperties.METRICS_MODE_COLUMN_CONF_PREFIX}.",
-    "write.parquet.bloom-filter-enabled.column.",
-    "write.parquet.bloom-filter-fpp.column.",
-)
 
 
 def property_updates(properties: Mapping[str, str], before: Schema, after: Schema) -> tuple[TableUpdate, ...]:
@@ -29,16 +23,16 @@ def property_updates(properties: Mapping[str, str], before: Schema, after: Schem
     updates: dict[str, str] = {}
     removals: list[str] = []
     for key, value in properties.items():
-        prefix = next((each for each in _COLUMN_PREFIXES if key.startswith(each)), None)
+        prefix = next((each for each in COLUMN_PREFIXES if key.startswith(each)), None)
         if prefix is None or key.removeprefix(prefix) not in renamed:
             continue
         removals.append(key)
         new_name = renamed[key.removeprefix(prefix)]
         if new_name is not None:
             updates[prefix + new_name] = value
-    mapping = properties.get(TableProperties.DEFAULT_NAME_MAPPING)
+    mapping = properties.get(NAME_MAPPING.name)
     if mapping is not None:
-        updates[TableProperties.DEFAULT_NAME_MAPPING] = _mapping(mapping, before, after)
+        updates[NAME_MAPPING.name] = _mapping(mapping, before, after)
     removals = [key for key in removals if key not in updates]
     follow_up: list[TableUpdate] = []
     if removals:

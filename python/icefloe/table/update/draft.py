@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.table.environment import SYSTEM
 from icefloe.table.metadata import CLOCK_TOLERANCE_MS, TableMetadata, TableMetadataV2
-from icefloe.table.properties import TableProperties, property_as_int
+from icefloe.table.properties.definitions import PREVIOUS_VERSIONS
 from icefloe.table.snapshots import MetadataLogEntry
 
 if TYPE_CHECKING:
@@ -88,10 +88,6 @@ class Draft:
     def _log_previous(self, location: str) -> None:
         entry = MetadataLogEntry(metadata_file=location, timestamp_ms=self.base.last_updated_ms)
         log = self.base.metadata_log.appended(entry)
-        limit = property_as_int(
-            self.get("properties"),
-            TableProperties.METADATA_PREVIOUS_VERSIONS_MAX,
-            TableProperties.METADATA_PREVIOUS_VERSIONS_MAX_DEFAULT,
-        )
+        limit = PREVIOUS_VERSIONS.of(self.get("properties"))
         excess = len(log) - max(1, limit)
         self.set(metadata_log=type(log)(log[excess:]) if excess > 0 else log)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from icefloe import _core
+from icefloe.table.properties.core import data_file_properties, delete_file_properties
 from icefloe.table.read_context import schema_json, sort_order_json, spec_json, specs_json
 from icefloe.table.write.arrow_input import to_stream
 
@@ -55,7 +56,7 @@ class FileWriter:
                 spec=spec_json(self._metadata.spec()),
                 sort_order=sort_order_json(order) if order.fields else None,
                 table_location=self._metadata.location,
-                properties=dict(self._metadata.properties),
+                properties=data_file_properties(self._metadata.properties),
                 operation_id=self._operation_id,
                 partition_id=PARTITION_ID,
                 task_id=self._next_task(),
@@ -77,7 +78,7 @@ class FileWriter:
                 schema=schema_json(self._metadata.schema()),
                 specs=specs_json(self._metadata),
                 table_location=self._metadata.location,
-                properties=dict(self._metadata.properties),
+                properties=delete_file_properties(self._metadata.properties),
                 operation_id=self._operation_id,
                 partition_id=PARTITION_ID,
                 task_id=self._next_task(),

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from icefloe.exceptions import ValidationError
+from icefloe.table.properties.definitions import ISOLATION_LEVELS, ROW_LEVEL_MODES
 
 if TYPE_CHECKING:
     from icefloe.typedef import Properties
 
-COPY_ON_WRITE = "copy-on-write"
 MERGE_ON_READ = "merge-on-read"
 SERIALIZABLE = "serializable"
-SNAPSHOT = "snapshot"
 
 
 @dataclass(frozen=True)
@@ -36,16 +34,9 @@ def is_merge_on_read(properties: Properties, operation: str) -> bool:
         properties: Table properties.
         operation: `delete`, `update` or `merge`.
     """
-    return _one_of(properties, f"write.{operation}.mode", (COPY_ON_WRITE, MERGE_ON_READ)) == MERGE_ON_READ
+    return ROW_LEVEL_MODES[operation].of(properties) == MERGE_ON_READ
 
 
 def is_serializable(properties: Properties, operation: str) -> bool:
     """Return whether `write.<operation>.isolation-level` is serializable: rows that others add to the rows read conflict."""
-    return _one_of(properties, f"write.{operation}.isolation-level", (SERIALIZABLE, SNAPSHOT)) == SERIALIZABLE
-
-
-def _one_of(properties: Properties, key: str, allowed: tuple[str, str]) -> str:
-    value = properties.get(key, allowed[0]).lower()
-    if value not in allowed:
-        raise ValidationError(f"table property {key}: expected {allowed[0]} or {allowed[1]}, got {value!r}")
-    return value
+    return ISOLATION_LEVELS[operation].of(properties) == SERIALIZABLE

@@ -44,7 +44,7 @@ def test_properties_are_obeyed():
 
 def test_property_that_is_no_number_is_named():
     with pytest.raises(
-        ValidationError, match=r"commit\.retry\.num-retries: expected a non-negative integer, got 'many'"
+        ValidationError, match=r"commit\.retry\.num-retries: expected a whole number, 0 or above, got 'many'"
     ):
         RetryPolicy.of_commits({"commit.retry.num-retries": "many"})
 

@@ -1,4 +1,4 @@
-"""Table properties: their names and defaults, and reading them. Spec: Table Properties."""
+"""Names and defaults of table properties, as PyIceberg spells them. Spec: Table Properties."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ MIB = 1024 * 1024
 
 
 class TableProperties:
-    """Names of table properties; ``X_DEFAULT`` is what an unset ``X`` means."""
+    """Names of table properties; ``X_DEFAULT`` is the value of an unset ``X``."""
 
     FORMAT_VERSION = "format-version"
     DEFAULT_FORMAT_VERSION = 2
     DEFAULT_NAME_MAPPING = "schema.name-mapping.default"
 
     PARQUET_COMPRESSION = "write.parquet.compression-codec"
-    # What new tables store, although an unset property means gzip.
+    # Stored in new tables, because the Java reference reads an unset property as gzip.
     PARQUET_COMPRESSION_DEFAULT = "zstd"
     PARQUET_ROW_GROUP_SIZE_BYTES = "write.parquet.row-group-size-bytes"
     PARQUET_ROW_GROUP_SIZE_BYTES_DEFAULT = 128 * MIB
@@ -114,7 +114,7 @@ class TableProperties:
     MIN_SNAPSHOTS_TO_KEEP_DEFAULT = 1
 
 
-# Facts of the table that some engines show as properties; they are never stored as such.
+# Facts about a table that some engines list as properties. They are never stored as properties.
 RESERVED_PROPERTIES = frozenset(
     {
         "format-version",
@@ -130,38 +130,18 @@ RESERVED_PROPERTIES = frozenset(
 )
 
 
-def property_as_int(properties: Mapping[str, str], name: str, default: int) -> int:
-    """Return a property as an integer, or the default if it is not set.
-
-    >>> property_as_int({"commit.retry.num-retries": "7"}, "commit.retry.num-retries", 4)
-    7
-    """
-    value = properties.get(name)
-    if value is None:
-        return default
-    try:
-        return int(value)
-    except ValueError as error:
-        raise ValidationError(f"table property {name} must be an integer, found {value!r}") from error
-
-
-def property_as_bool(properties: Mapping[str, str], name: str, default: bool) -> bool:
-    """Return a property as a truth value, or the default if it is not set."""
-    value = properties.get(name)
-    if value is None:
-        return default
-    if value.lower() not in {"true", "false"}:
-        raise ValidationError(f"table property {name} must be true or false, found {value!r}")
-    return value.lower() == "true"
-
-
 def properties_as_text(properties: Mapping[str, object]) -> dict[str, str]:
-    """Return properties with truth values and numbers spelled as text; ValidationError for None."""
+    """Return properties with numbers and booleans as text.
+
+    Raises:
+        ValidationError: A value is None.
+    """
     texts = {}
     for name, value in properties.items():
         if value is None:
             raise ValidationError(
-                f"None type is not a supported value in properties: {name}; leave it out, or remove it"
+                f"None type is not a supported value in properties: {name}; expected text, a number or a boolean; "
+                "to unset a property, remove it"
             )
         texts[name] = str(value).lower() if isinstance(value, bool) else str(value)
     return texts

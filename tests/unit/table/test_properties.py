@@ -1,0 +1,215 @@
+"""Table properties: reading by type and range, and definitions that agree with the core."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from icefloe.exceptions import ValidationError
+from icefloe.table.properties import TableProperties, definitions
+from icefloe.table.properties.core import UNSUPPORTED
+from icefloe.table.properties.definitions import GROUPS
+from icefloe.table.properties.page import with_tables
+from icefloe.table.properties.reading import COLUMN, Flag, Fraction, OneOf, TableProperty, WholeNumber
+
+ROOT = Path(__file__).parents[3]
+DEFINED = {definition.name for group in GROUPS.values() for definition in group}
+MIB = 1024 * 1024
+COLUMNS = pa.schema([("id", pa.int64())])
+ROWS = pa.table({"id": [1, 2]}, schema=COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        (WholeNumber(1), "7", 7),
+        (WholeNumber(-7, 22), "-3", -3),
+        (Flag(), "TRUE", True),
+        (Flag(), "false", False),
+        (OneOf(("none", "gzip")), "GZIP", "gzip"),
+        (Fraction(), "0.05", 0.05),
+        (definitions.METRICS_MODE, "Truncate(16)", "Truncate(16)"),
+    ],
+)
+def test_property_has_the_value_of_its_text(kind, text, value):
+    assert TableProperty("p", kind, None, "").of({"p": text}) == value
+    assert TableProperty("p", kind, None, "").of({}) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expectation"),
+    [
+        (WholeNumber(1, unit="bytes"), "0", "a whole number of bytes, 1 or above"),
+        (WholeNumber(1, unit="bytes"), "1.5", "a whole number of bytes, 1 or above"),
+        (WholeNumber(1, unit="bytes"), "512MB", "a whole number of bytes, 1 or above"),
+        (WholeNumber(0), "-1", "a whole number, 0 or above"),
+        (WholeNumber(0), "", "a whole number, 0 or above"),
+        (WholeNumber(0), "1_000", "a whole number, 0 or above"),
+        (WholeNumber(0, 22), "23", "a whole number from 0 to 22"),
+        (Flag(), "yes", "true or false"),
+        (OneOf(("none", "hash", "range")), "sorted", "none, hash or range"),
+        (Fraction(), "1", "a number above 0 and below 1"),
+        (Fraction(), "nan", "a number above 0 and below 1"),
+        (definitions.METRICS_MODE, "truncate(0)", "none, counts, truncate(N) or full"),
+    ],
+)
+def test_property_of_a_wrong_value_names_property_expectation_and_value(kind, text, expectation):
+    with pytest.raises(ValidationError) as raised:
+        TableProperty("write.p", kind, None, "").of({"write.p": text})
+    assert str(raised.value) == f"table property write.p: expected {expectation}, got {text!r}"
+
+
+@pytest.mark.parametrize("name", [f"write.parquet.bloom-filter-enabled.column.{COLUMN}", "gc.enabled"])
+def test_definition_checks_the_properties_of_every_column(name):
+    definition = TableProperty(name, Flag(), False, "")
+    good, bad = name.replace(COLUMN, "a"), name.replace(COLUMN, "b.c")
+    assert definition.check({good: "true", "other": "?"}) == {good: "true"}
+    with pytest.raises(ValidationError, match=f"table property {bad}: expected true or false, got '1'"):
+        definition.check({bad: "1"})
+
+
+WRITES = {
+    "write.target-file-size-bytes": ("0", "a whole number of bytes, 1 or above"),
+    "write.parquet.page-row-limit": ("many", "a whole number of rows, 1 or above"),
+    "write.parquet.compression-codec": (
+        "lzo",
+        "zstd, gzip, snappy, lz4, lz4_raw, brotli, uncompressed or none",
+    ),
+    "write.parquet.compression-level": ("high", "a whole number from 0 to 22"),
+    "write.parquet.page-version": ("v3", "v1 or v2"),
+    "write.parquet.bloom-filter-fpp.column.id": ("2", "a number above 0 and below 1"),
+    "write.metadata.metrics.default": ("all", "none, counts, truncate(N) or full"),
+    "write.metadata.metrics.column.id": ("some", "none, counts, truncate(N) or full"),
+    "write.object-storage.enabled": ("on", "true or false"),
+    "write.manifest.compression-codec": ("lz4", "gzip, zstd, snappy or uncompressed"),
+    "write.summary.partition-limit": ("-1", "a whole number of partitions, 0 or above"),
+    "commit.manifest-merge.enabled": ("1", "true or false"),
+    "commit.retry.num-retries": ("no", "a whole number, 0 or above"),
+    "commit.retry.max-wait-ms": ("1s", "a whole number of milliseconds, 0 or above"),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_append_refuses_a_wrong_property_and_leaves_no_snapshot(catalog, name):
+    value, expectation = WRITES[name]
+    table = catalog.create_table("db.t", COLUMNS, properties={name: value})
+    with pytest.raises(ValidationError) as raised:
+        table.append(ROWS)
+    assert str(raised.value) == f"table property {name}: expected {expectation}, got {value!r}"
+    assert catalog.load_table("db.t").current_snapshot() is None
+
+
+@pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])
+@pytest.mark.parametrize(
+    ("name", "value", "expectation"),
+    [
+        ("write.delete.isolation-level", "none", "serializable or snapshot"),
+        ("write.delete.mode", "rewrite", "copy-on-write or merge-on-read"),
+    ],
+)
+def test_delete_refuses_a_wrong_property(catalog, name, value, expectation, mode):
+    table = catalog.create_table("db.t", COLUMNS, properties={"write.delete.mode": mode, name: value})
+    table.append(ROWS)
+    with pytest.raises(ValidationError, match=f"table property {name}: expected {expectation}, got '{value}'"):
+        table.delete("id = 1")
+
+
+@pytest.mark.parametrize("value", [None, {"write.target-file-size-bytes": None}])
+def test_set_properties_refuses_none(catalog, value):
+    table = catalog.create_table("db.t", COLUMNS)
+    given = {"owner": None} if value is None else value
+    (name,) = given
+    with pytest.raises(ValidationError, match=rf"{name}.*expected text, a number or a boolean"):
+        table.transaction().set_properties(given)
+    assert name not in catalog.load_table("db.t").properties
+
+
+def test_scan_refuses_a_wrong_property(catalog):
+    table = catalog.create_table("db.t", COLUMNS, properties={"read.split.target-size": "128m"})
+    with pytest.raises(ValidationError, match=r"table property read.split.target-size: expected .* of bytes"):
+        table.scan().to_arrow()
+    assert table.scan(options={"split-size": "5"}).packing().target_size_bytes == 5
+
+
+def test_constants_are_the_defaults_of_their_definitions():
+    by_name = {definition.name: definition for group in GROUPS.values() for definition in group}
+    constants = {name: value for name, value in vars(TableProperties).items() if name.isupper()}
+    checked = 0
+    for constant, name in constants.items():
+        default = constants.get(f"{constant}_DEFAULT")
+        if name in by_name and default is not None:
+            assert str(by_name[name].default) == str(default), constant
+            checked += 1
+    assert checked > 30
+
+
+def test_definitions_are_distinct_and_accept_their_defaults():
+    found = [definition for group in GROUPS.values() for definition in group]
+    assert len(found) == len(DEFINED)
+    for definition in found:
+        if definition.default is not None:
+            assert definition.kind.parse(str(definition.default).lower()) == definition.default
+
+
+def literals(path: Path) -> list[str]:
+    """Return the string constants of a module, docstrings left out."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
+    ]
+
+
+def test_only_definitions_name_properties_in_python():
+    found = {
+        (path.relative_to(ROOT).as_posix(), text)
+        for path in sorted((ROOT / "python" / "icefloe").rglob("*.py"))
+        if "properties" not in path.parts
+        for text in literals(path)
+        if text in DEFINED - {"format-version"}
+    }
+    assert found == set(), "read properties through icefloe.table.properties.definitions"
+
+
+def rust_sources() -> str:
+    paths = sorted((ROOT / "rust").glob("*/src/**/*.rs"))
+    return "\n".join(path.read_text(encoding="utf-8").split("#[cfg(test)]\nmod tests")[0] for path in paths)
+
+
+def test_every_property_that_the_core_reads_is_defined():
+    text = rust_sources()
+    names = set(re.findall(r'"((?:write|commit|read|gc|history)\.[a-z][a-z0-9.-]+[a-z])"', text))
+    prefixes = set(re.findall(r'"((?:write|commit|read)\.[a-z][a-z0-9.-]+\.)(?:\{column\})?"', text)) - {
+        "write.parquet.",
+        "write.delete.parquet.",
+    }
+    parquet = set(re.findall(r'\.parquet(?:_number)?\("([a-z-]+)"', text))
+    assert len(names) >= 10
+    assert names - DEFINED - set(UNSUPPORTED) == set()
+    assert {f"{prefix}{COLUMN}" for prefix in prefixes} <= DEFINED
+    assert parquet
+    assert {f"write.parquet.{name}" for name in parquet} <= DEFINED
+
+
+def test_defaults_of_the_core_are_those_of_the_definitions():
+    by_name = {definition.name: definition for group in GROUPS.values() for definition in group}
+    text = rust_sources()
+    plain = re.findall(r'\.number\("([a-z.-]+)", ([0-9_]*)( ?\*? ?MIB)?\)', text)
+    parquet = re.findall(r'\.parquet_number\("([a-z-]+)", ([0-9_]*)( ?\*? ?MIB)?\)', text)
+    found = [*plain, *((f"write.parquet.{name}", digits, unit) for name, digits, unit in parquet)]
+    assert len(found) >= 7
+    for name, digits, unit in found:
+        default = int(digits.replace("_", "") or "1") * (MIB if unit else 1)
+        assert by_name[name].default == default, name
+
+
+def test_page_has_the_tables_of_the_definitions():
+    page = (ROOT / "docs" / "table-properties.md").read_text(encoding="utf-8")
+    assert page == with_tables(page), "write it anew: python -m icefloe.table.properties.page docs/table-properties.md"
+    for name in DEFINED:
+        assert f"| `{name}` |" in page
