@@ -1,4 +1,4 @@
-"""File storage that takes a version file and loses the reply, or a client that repeats the request."""
+"""Version files whose write the file system carries out and then reports as failed, in processes of their own."""
 
 from pathlib import Path
 
@@ -6,41 +6,23 @@ import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
 from icefloe.catalog.hadoop_versions import publish
-from icefloe.exceptions import (
-    CommitFailedException,
-    CommitStateUnknownException,
-    FileAlreadyExistsError,
-    StorageError,
-)
-from icefloe.table import Table
-from icefloe.table.update import AssertTableUUID, SetPropertiesUpdate
+from icefloe.exceptions import CommitFailedException
 
+from tests.faults.strace import needs_strace, run
 
-class LossyStorage:
-    """Real storage that stores version 2 of a table and then reports a failure."""
-
-    def __init__(self, real, error, *, stores=True, answers=True):
-        self.real, self.error, self.stores, self.answers = real, error, stores, answers
-
-    def __getattr__(self, name):
-        return getattr(self.real, name)
-
-    def publish(self, location, data):
-        if self.stores:
-            self.real.publish(location, data)
-        raise self.error(f"{location}: connection reset")
-
-    def read(self, location):
-        if location.endswith("v2.metadata.json") and not self.answers:
-            raise StorageError(f"{location}: connection reset")
-        return self.real.read(location)
-
-
-class LossyIo:
-    """File access over lossy storage."""
-
-    def __init__(self, io, error, **options):
-        self.core = LossyStorage(io.core, error, **options)
+# Sets a table property and prints how the commit ended.
+COMMIT = """
+import sys
+from icefloe.catalog import load_catalog
+from icefloe.exceptions import IcebergError
+table = load_catalog("cat", type="hadoop", warehouse=sys.argv[1]).load_table("db.t")
+try:
+    table.transaction().set_properties({"a": "1"}).commit_transaction()
+except IcebergError as error:
+    print(f"{type(error).__name__}: {error}")
+else:
+    print("committed")
+"""
 
 
 @pytest.fixture
@@ -50,42 +32,48 @@ def table(tmp_path):
     return catalog.create_table("db.t", pa.schema([("id", pa.int64())]))
 
 
-def commit(table, error, **options):
-    """Commit through a handle that is on lossy storage."""
-    lossy = Table(
-        table.name(), table.metadata, table.metadata_location, LossyIo(table.io, error, **options), table.catalog
-    )
-    requirement = AssertTableUUID(uuid=table.metadata.table_uuid)
-    table.catalog.commit_table(lossy, (requirement,), (SetPropertiesUpdate(updates={"a": "1"}),))
+def commit(table, *faults):
+    """Commit in a process whose system calls fail as injected, and return what it prints."""
+    done = run(COMMIT, *faults, arguments=(table.catalog.properties["warehouse"],))
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
 
 
-def found(table):
-    """Return the property that a commit set, as everybody sees it, and the version files."""
+def committed(table):
+    """Return the property as other processes read it, and the names of the version files."""
     files = sorted(path.name for path in (Path(table.location()) / "metadata").glob("*.metadata.json"))
     return table.catalog.load_table("db.t").properties.get("a"), files
 
 
-@pytest.mark.parametrize("error", [FileAlreadyExistsError, StorageError])
-def test_publish_whose_reply_was_lost_is_a_commit(table, error):
-    commit(table, error)
-    assert found(table) == ("1", ["v1.metadata.json", "v2.metadata.json"])
+@needs_strace
+def test_commit_whose_directory_sync_fails_has_taken_effect(table):
+    faults = ("-P", f"{table.location()}/metadata", "-e", "inject=fsync:error=EIO")
+    assert commit(table, *faults) == "committed"
+    assert committed(table) == ("1", ["v1.metadata.json", "v2.metadata.json"])
 
 
-def test_publish_that_nobody_can_see_the_outcome_of_is_unknown_and_deletes_nothing(table):
-    with pytest.raises(CommitStateUnknownException, match="nothing was cleaned"):
-        commit(table, StorageError, answers=False)
-    assert found(table) == ("1", ["v1.metadata.json", "v2.metadata.json"])
+@needs_strace
+def test_commit_whose_version_cannot_be_read_back_is_unknown_and_deletes_nothing(table):
+    directory = f"{table.location()}/metadata"
+    # The version gets its name; the sync of its directory fails, and so does the attempt to read the version.
+    faults = ("-P", directory, "-P", f"{directory}/v2.metadata.json", "-e", "inject=?open,openat:error=EIO")
+    outcome = commit(table, *faults)
+    assert outcome.startswith("CommitStateUnknownException: ")
+    assert "v2.metadata.json: unknown whether the commit took effect" in outcome
+    assert "nothing was cleaned up" in outcome
+    assert committed(table) == ("1", ["v1.metadata.json", "v2.metadata.json"])
 
 
-def test_publish_that_stored_nothing_is_a_failure(table):
-    with pytest.raises(StorageError, match="connection reset"):
-        commit(table, StorageError, stores=False)
-    assert found(table) == (None, ["v1.metadata.json"])
+@needs_strace
+def test_commit_whose_version_gets_no_name_is_a_failure(table):
+    outcome = commit(table, "-e", "inject=?link,linkat:error=EIO")
+    assert outcome.startswith("StorageError: ")
+    assert committed(table) == (None, ["v1.metadata.json"])
 
 
-def test_publish_that_meets_the_version_of_another_is_a_conflict(table):
+def test_commit_that_meets_the_version_of_another_writer_is_a_conflict(table):
     table.transaction().set_properties({"a": "2"}).commit_transaction()
     stale = table.catalog.load_table("db.t")
     with pytest.raises(CommitFailedException, match="another commit was first"):
         publish(stale.io, stale.metadata.model_copy(update={"properties": {}}), stale.metadata_location)
-    assert found(table) == ("2", ["v1.metadata.json", "v2.metadata.json"])
+    assert committed(table) == ("2", ["v1.metadata.json", "v2.metadata.json"])
