@@ -1,17 +1,17 @@
-"""Every exception that icefloe raises, one tree.
+"""The exceptions of icefloe, in one tree.
 
 ```
 IcebergError
 ├── ValidationError (ValueError)               bad values, arguments, schemas, predicates
 │   ├── SchemaMismatchError                    data does not fit the table
 │   └── ResolveError                           a column that does not exist
-├── CorruptFileError                           bytes that are not what the format says
+├── CorruptFileError                           bytes that violate the format
 ├── FeatureUnsupportedError (NotImplementedError)
 ├── StorageError (OSError)
 │   ├── MissingFileError (FileNotFoundError)
 │   └── FileAlreadyExistsError (FileExistsError)
-├── CommitFailedException                      definite: nothing was committed, safe to retry
-├── CommitStateUnknownException                the outcome is unknown, nothing was cleaned up
+├── CommitFailedException                      nothing was committed, safe to retry
+├── CommitStateUnknownException                the outcome is unknown, no file was deleted
 ├── ValidationException                        a concurrent commit conflicts with this one
 ├── NamespaceAlreadyExistsError
 ├── NamespaceNotEmptyError
@@ -37,10 +37,10 @@ IcebergError
 └── TableAlreadyExistsError
 ```
 
-NoSuchIdentifierError, NoSuchViewError, ViewAlreadyExistsError, SignError and the family of RESTError belong to catalogs
-and views that icefloe does not have yet: they can be caught, and nothing raises them.
+NoSuchIdentifierError, NoSuchViewError, ViewAlreadyExistsError, SignError, RESTError and its subclasses belong to catalogs
+and views that icefloe does not have: they exist for `except` clauses, and nothing raises them.
 
-One warning: LeftoverFilesWarning (UserWarning), for a table that was dropped while files of it stay.
+One warning: LeftoverFilesWarning (UserWarning), for a dropped table whose files could not all be deleted.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ __all__ = [
 
 
 class IcebergError(Exception):
-    """Root of every exception raised on purpose by icefloe."""
+    """The base class of the exceptions of icefloe."""
 
 
 class ValidationError(IcebergError, ValueError):
@@ -97,47 +97,47 @@ class SchemaMismatchError(ValidationError):
 
 
 class ResolveError(ValidationError):
-    """A name or an id resolves to no column of the schema."""
+    """A schema has no column of a name or field id, or several columns of a name when case is ignored."""
 
 
 class CorruptFileError(IcebergError):
-    """A file is cut off, damaged, or not what the format says."""
+    """A file is truncated, damaged, or violates its format."""
 
 
 class FeatureUnsupportedError(IcebergError, NotImplementedError):
-    """The table needs a feature that icefloe does not have; nothing was read or written in part."""
+    """The table or the operation needs a feature that icefloe does not have; nothing was changed."""
 
 
 class StorageError(IcebergError, OSError):
-    """Storage refused or failed an operation."""
+    """An operation of the storage failed or was refused."""
 
 
 class MissingFileError(StorageError, FileNotFoundError):
-    """Nothing is stored at a location."""
+    """No file exists at a location."""
 
 
 class FileAlreadyExistsError(StorageError, FileExistsError):
-    """Something is already stored at a location that must be new."""
+    """A file exists at a location that must be new."""
 
 
 class CommitFailedException(IcebergError):  # noqa: N818 - the name is shared with PyIceberg
-    """The commit definitely did not happen, because the table changed underneath; safe to retry."""
+    """The commit did not happen, because another writer changed the table; safe to retry."""
 
 
 class CommitStateUnknownException(IcebergError):  # noqa: N818 - the name is shared with PyIceberg
-    """A commit, or another change of a catalog, may or may not have happened; no file was cleaned up. Look to find out."""
+    """The outcome of a commit or another catalog change is unknown; no file was deleted. Reload the table to find out."""
 
 
 class ValidationException(IcebergError):  # noqa: N818 - the name is shared with PyIceberg
-    """A commit made since this one began conflicts with it."""
+    """A concurrent commit conflicts with this commit."""
 
 
 class NamespaceAlreadyExistsError(IcebergError):
-    """The namespace to create exists."""
+    """The namespace to create already exists."""
 
 
 class NamespaceNotEmptyError(IcebergError):
-    """The namespace to drop still holds tables or namespaces."""
+    """The namespace to drop contains tables or namespaces."""
 
 
 class NoSuchNamespaceError(IcebergError):
@@ -145,11 +145,11 @@ class NoSuchNamespaceError(IcebergError):
 
 
 class InvalidIdentifierError(ValidationError, NoSuchNamespaceError):
-    """A name of a table or a namespace is empty, or a level of it is."""
+    """The name of a table or a namespace, or a level of the name, is empty."""
 
 
 class NoSuchPropertyException(IcebergError):  # noqa: N818 - the name is shared with PyIceberg
-    """A property that must be set is not."""
+    """A required property is not set."""
 
 
 class NoSuchTableError(IcebergError):
@@ -157,14 +157,14 @@ class NoSuchTableError(IcebergError):
 
 
 class TableAlreadyExistsError(IcebergError):
-    """The table to create exists."""
+    """The table to create already exists."""
 
 
 class LeftoverFilesWarning(UserWarning):
-    """A table was dropped, and files of it could not be deleted.
+    """A table was dropped, and some of its files could not be deleted.
 
     Attributes:
-        files: ``(location, reason)`` of each file or directory that is still there.
+        files: ``(location, reason)`` of each remaining file or directory.
     """
 
     def __init__(self, message: str, files: tuple[tuple[str, str], ...] = ()) -> None:
@@ -173,11 +173,11 @@ class LeftoverFilesWarning(UserWarning):
 
 
 class NoSuchIcebergTableError(NoSuchTableError):
-    """The table is there and is not an Iceberg table."""
+    """The table exists and is not an Iceberg table."""
 
 
 class NoSuchIdentifierError(IcebergError):
-    """A REST catalog does not have what an identifier names."""
+    """A REST catalog has no object of an identifier."""
 
 
 class NoSuchViewError(IcebergError):
@@ -185,11 +185,11 @@ class NoSuchViewError(IcebergError):
 
 
 class ViewAlreadyExistsError(IcebergError):
-    """The view to create exists."""
+    """The view to create already exists."""
 
 
 class NotInstalledError(IcebergError):
-    """A package that is needed is not installed."""
+    """A required package is not installed."""
 
 
 class SignError(IcebergError):
@@ -197,19 +197,19 @@ class SignError(IcebergError):
 
 
 class RESTError(IcebergError):
-    """A REST catalog answered with an error."""
+    """A REST catalog returned an error."""
 
 
 class BadRequestError(RESTError):
-    """A REST catalog does not understand a request."""
+    """A REST catalog rejected a request as malformed."""
 
 
 class UnauthorizedError(RESTError):
-    """A REST catalog does not accept the credentials."""
+    """A REST catalog rejected the credentials."""
 
 
 class ForbiddenError(RESTError):
-    """A REST catalog does not allow the operation."""
+    """A REST catalog denied the operation."""
 
 
 class AuthorizationExpiredError(RESTError):
@@ -217,11 +217,11 @@ class AuthorizationExpiredError(RESTError):
 
 
 class OAuthError(RESTError):
-    """The server that gives tokens answered with an error."""
+    """The OAuth token server returned an error."""
 
 
 class ServerError(RESTError):
-    """A REST catalog failed."""
+    """A REST catalog returned a server error."""
 
 
 class ServiceUnavailableError(RESTError):
@@ -229,4 +229,4 @@ class ServiceUnavailableError(RESTError):
 
 
 class TooManyRequestsError(RESTError):
-    """A REST catalog was sent too many requests."""
+    """A REST catalog rejected a request because of its rate limit."""

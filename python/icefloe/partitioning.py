@@ -1,4 +1,4 @@
-"""Partition specs: which values of a row say what partition it belongs to. Spec: Partitioning."""
+"""Partition specs: transforms of columns that determine the partition of a row. Spec: Partitioning."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ PARTITION_FIELD_ID_START = 1000
 
 
 class PartitionField(JsonModel):
-    """One value of a partition tuple.
+    """A field of a partition spec.
 
     Args:
-        source_id: Id of the column that the value follows from.
-        field_id: Id of the value, 1000 or more, unique among all specs of the table.
-        transform: The rule, or its text.
-        name: Name of the value in paths and metadata tables.
+        source_id: Field id of the source column.
+        field_id: Id of the partition field, 1000 or higher, unique among all specs of the table.
+        transform: The transform, or its text.
+        name: Name of the partition field in paths and metadata tables.
 
     >>> str(PartitionField(4, 1000, "day", "ts_day"))
     '1000: ts_day: day(4)'
@@ -55,13 +55,15 @@ class PartitionField(JsonModel):
     @model_validator(mode="before")
     @classmethod
     def _one_source(cls, data: Any) -> Any:
-        """Accept ``source-ids`` of one id, as format version 3 may write it."""
+        """Accept ``source-ids`` with one id, which writers of format version 3 may use."""
         if isinstance(data, dict) and "source-ids" in data and "source-id" not in data:
             ids = data["source-ids"]
             if not isinstance(ids, list) or len(ids) == 0:
-                raise ValidationError(f"source-ids are a list of field ids, found {ids!r}")
+                raise ValidationError(f"partition field JSON: source-ids must be a list of one field id, got {ids!r}")
             if len(ids) > 1:
-                raise FeatureUnsupportedError(f"a transform of several columns is not supported: source-ids {ids}")
+                raise FeatureUnsupportedError(
+                    f"partition field JSON: transforms of several columns are not supported; expected one of source-ids, got {ids}"
+                )
             data = {**data, "source-id": ids[0]}
         return data
 
@@ -70,7 +72,7 @@ class PartitionField(JsonModel):
 
 
 class PartitionSpec(JsonModel):
-    """The partition fields of files written under this spec, in order.
+    """The partition fields of data files, in order. An empty spec is that of an unpartitioned table.
 
     >>> spec = PartitionSpec(PartitionField(4, 1000, "day", "ts_day"), spec_id=1)
     >>> spec.is_unpartitioned()
@@ -88,41 +90,49 @@ class PartitionSpec(JsonModel):
         super().__init__(**data)
 
     def is_unpartitioned(self) -> bool:
-        """Return whether every file belongs to one partition: there is no field but void ones."""
+        """Return whether all files belong to one partition: the spec has no field, or only void fields."""
         return all(isinstance(field.transform, VoidTransform) for field in self.fields)
 
     @property
     def last_assigned_field_id(self) -> int:
-        """The highest field id; 999 if there is no field."""
+        """The highest field id of the spec; 999 of an empty spec."""
         return max((field.field_id for field in self.fields), default=PARTITION_FIELD_ID_START - 1)
 
     @cached_property
     def source_id_to_fields_map(self) -> dict[int, list[PartitionField]]:
-        """Fields by the column that they follow from."""
+        """Partition fields by the field id of their source column."""
         by_source: dict[int, list[PartitionField]] = {}
         for field in self.fields:
             by_source.setdefault(field.source_id, []).append(field)
         return by_source
 
     def fields_by_source_id(self, field_id: int) -> list[PartitionField]:
-        """Return the fields that follow from a column."""
+        """Return the partition fields of a source column."""
         return self.source_id_to_fields_map.get(field_id, [])
 
     def compatible_with(self, other: PartitionSpec) -> bool:
-        """Return whether sources, transforms and names are the same in order; ids do not count."""
+        """Return whether two specs have the same sources, transforms and names in the same order, whatever their ids."""
         return [_essence(field) for field in self.fields] == [_essence(field) for field in other.fields]
 
     def partition_type(self, schema: Schema) -> StructType:
-        """Return the struct of partition values: an optional field per partition field.
+        """Return the struct type of partition tuples, with an optional field for each partition field.
 
-        A field whose column was dropped keeps the type that its transform alone fixes, else it is unknown.
+        A field whose source column was dropped has the result type of its transform if that is fixed, else type unknown.
+
+        Args:
+            schema: A schema of the table.
         """
         return StructType(
             *(NestedField(field.field_id, field.name, _result_type(field, schema)) for field in self.fields)
         )
 
     def partition_to_path(self, data: Record, schema: Schema) -> str:
-        """Return the directory path ``name=value/...`` of a partition. Nothing ever parses it back."""
+        """Return the directory path ``name=value/...`` of a partition; readers never parse it.
+
+        Args:
+            data: The partition tuple.
+            schema: A schema of the table.
+        """
         from icefloe import _core
 
         types = [field.field_type for field in self.partition_type(schema).fields]
@@ -130,22 +140,31 @@ class PartitionSpec(JsonModel):
         return _core.partition_path(self.model_dump_json(), schema.model_dump_json(), json.dumps(values))
 
     def check_compatible(self, schema: Schema, allow_missing_fields: bool = False) -> None:
-        """Raise ValidationError unless every field's transform applies to its column."""
+        """Raise ValidationError unless every transform applies to its source column.
+
+        Args:
+            schema: The schema of the source columns.
+            allow_missing_fields: Whether source columns may be missing.
+        """
         for field in self.fields:
             if field.source_id not in schema.field_ids:
                 if allow_missing_fields or isinstance(field.transform, VoidTransform):
                     continue
-                raise ValidationError(f"partition field {field.name}: no column has the id {field.source_id}")
+                raise ValidationError(
+                    f"partition field {field.name}: no column has the id {field.source_id}; expected the id of a column in {sorted(schema.field_ids)}"
+                )
             source = schema.find_field(field.source_id)
             if isinstance(field.transform, VoidTransform):
                 continue
             if not source.field_type.is_primitive:
-                raise ValidationError(f"partition field {field.name}: column {source.name} is a {source.field_type}")
+                raise ValidationError(
+                    f"partition field {field.name}: column {source.name} cannot be partitioned; expected a primitive type, got {source.field_type}"
+                )
             if not field.transform.can_transform(source.field_type) and not isinstance(
                 field.transform, UnknownTransform
             ):
                 raise ValidationError(
-                    f"partition field {field.name}: {field.transform} does not apply to column {source.name} of type {source.field_type}"
+                    f"partition field {field.name}: {field.transform} does not apply to column {source.name} of type {source.field_type}; choose another transform"
                 )
 
     def __len__(self) -> int:
@@ -166,7 +185,7 @@ UNPARTITIONED_PARTITION_SPEC = PartitionSpec(spec_id=INITIAL_PARTITION_SPEC_ID)
 
 @dataclass(frozen=True, slots=True)
 class PartitionFieldValue:
-    """A column's value and the partition field that it goes through."""
+    """A source value and its partition field."""
 
     field: PartitionField
     value: Any
@@ -174,7 +193,7 @@ class PartitionFieldValue:
 
 @dataclass(frozen=True)
 class PartitionKey:
-    """A partition: column values and the spec that makes a tuple of them."""
+    """A partition: source values, and the spec and schema that transform them to a partition tuple."""
 
     field_values: list[PartitionFieldValue]
     partition_spec: PartitionSpec
@@ -199,30 +218,39 @@ class PartitionKey:
 def validate_partition_name(
     field_name: str, partition_transform: Transform, source_id: int, schema: Schema, partition_names: set[str]
 ) -> None:
-    """Raise ValidationError if a partition field may not have a name in a schema with the other names given.
+    """Raise ValidationError unless a partition field may have a name.
 
-    A column's name may be used by its identity (or void) field alone.
+    The name of a column is allowed only for the identity or void transform of that column.
+
+    Args:
+        field_name: The name of the partition field.
+        partition_transform: The transform of the partition field.
+        source_id: Field id of the source column.
+        schema: The schema of the table.
+        partition_names: Names of the other partition fields.
     """
     if not field_name:
-        raise ValidationError("a partition field needs a name")
+        raise ValidationError("partition field name: expected text, got an empty name")
     if field_name in partition_names:
-        raise ValidationError(f"partition field name {field_name!r} is used twice")
+        raise ValidationError(f"partition field name {field_name!r} is used twice; rename one of the fields")
     column = next((field for field in schema.fields if field.name == field_name), None)
     if column is None:
         return
     if not isinstance(partition_transform, (IdentityTransform, VoidTransform)) or column.field_id != source_id:
         raise ValidationError(
-            f"partition field name {field_name!r} is a column's name: only its identity transform may have it"
+            f"partition field name {field_name!r} is a column's name; expected its identity transform, got {partition_transform}: choose another name"
         )
 
 
 def assign_fresh_partition_spec_ids(spec: PartitionSpec, old_schema: Schema, fresh_schema: Schema) -> PartitionSpec:
-    """Return the spec for a schema whose columns were renumbered: sources by name, field ids from 1000."""
+    """Return the spec for a schema with new field ids: source columns are matched by name, partition field ids start at 1000."""
     fields: list[PartitionField] = []
     for position, field in enumerate(spec.fields):
         name = old_schema.find_column_name(field.source_id)
         if name is None:
-            raise ValidationError(f"partition field {field.name}: no column has the id {field.source_id}")
+            raise ValidationError(
+                f"partition field {field.name}: no column has the id {field.source_id}; expected the id of a column in {sorted(old_schema.field_ids)}"
+            )
         source_id = fresh_schema.find_field(name).field_id
         validate_partition_name(
             field.name, field.transform, source_id, fresh_schema, {earlier.name for earlier in fields}
@@ -232,7 +260,7 @@ def assign_fresh_partition_spec_ids(spec: PartitionSpec, old_schema: Schema, fre
 
 
 def _numbered(fields: list[Any]) -> list[Any]:
-    """Give fields ids from 1000 if, as early writers did, none has one."""
+    """Return the JSON of fields with ids from 1000 if none has an id; early writers of format version 1 omit them."""
     plain = [field for field in fields if isinstance(field, dict)]
     if len(plain) != len(fields) or any("field-id" in field or "field_id" in field for field in plain):
         return fields

@@ -1,4 +1,4 @@
-"""Names of plain shapes that the whole package shares, and the two bases of its frozen values."""
+"""Type aliases of the package, and the base classes of its frozen values."""
 
 from __future__ import annotations
 
@@ -26,12 +26,17 @@ ViewVersion: TypeAlias = Literal[1]
 
 
 def hyphenated(name: str) -> str:
-    """Return the JSON key of a field: ``schema_id`` is spelled ``schema-id``."""
+    """Return the JSON key of a field: ``schema-id`` for ``schema_id``."""
     return name.replace("_", "-")
 
 
 def explain(what: str, error: PydanticError) -> str:
-    """Return one line that says what is missing or wrong in a value, and where."""
+    """Return one line with the missing or invalid keys of a value.
+
+    Args:
+        what: The name of the value.
+        error: The error of the validation.
+    """
     problems = []
     for problem in error.errors(include_url=False, include_context=False):
         where = ".".join(str(part) for part in problem["loc"])
@@ -39,7 +44,7 @@ def explain(what: str, error: PydanticError) -> str:
         if problem["type"] == "missing":
             problems.append(f"`{where}` is missing")
         else:
-            problems.append(f"`{where}`: {message}, found {_short(problem['input'])}" if where else message)
+            problems.append(f"`{where}`: {message}, got {_short(problem['input'])}" if where else message)
     return f"{what} is not valid: {'; '.join(problems)}"
 
 
@@ -49,7 +54,7 @@ def _short(value: Any) -> str:
 
 
 class JsonModel(BaseModel):
-    """A frozen value with a JSON form as the specification writes it: hyphenated keys, absent values omitted."""
+    """A frozen value whose JSON object has the specification's keys, with hyphens, and omits None."""
 
     model_config = ConfigDict(
         frozen=True, populate_by_name=True, alias_generator=hyphenated, arbitrary_types_allowed=True
@@ -62,22 +67,22 @@ class JsonModel(BaseModel):
             raise ValidationError(explain(type(self).__name__, error)) from error
 
     def model_dump(self, *, by_alias: bool | None = True, exclude_none: bool = True, **options: Any) -> dict[str, Any]:
-        """Return the JSON form as dictionaries and lists."""
+        """Return the JSON object as dictionaries and lists."""
         return super().model_dump(by_alias=by_alias, exclude_none=exclude_none, **options)
 
     def model_dump_json(self, *, by_alias: bool | None = True, exclude_none: bool = True, **options: Any) -> str:
-        """Return the JSON form as text."""
+        """Return the JSON object as text."""
         return super().model_dump_json(by_alias=by_alias, exclude_none=exclude_none, **options)
 
 
 class FrozenDict(dict[Any, Any]):
-    """A dictionary that refuses changes."""
+    """A dictionary that raises AttributeError for changes."""
 
     def __setitem__(self, instance: Any, value: Any) -> None:
         raise AttributeError("FrozenDict does not support assignment")
 
     def update(self, *args: Any, **kwargs: Any) -> None:
-        """Refuse: AttributeError."""
+        """Raise AttributeError."""
         raise AttributeError("FrozenDict does not support .update()")
 
 
@@ -85,7 +90,7 @@ EMPTY_DICT: Any = FrozenDict()
 
 
 class KeyDefaultDict(dict[K, V]):
-    """A dictionary whose missing values a function computes from their keys.
+    """A dictionary that computes missing values from their keys and stores them.
 
     >>> KeyDefaultDict(str.upper)["a"]
     'A'
@@ -102,7 +107,7 @@ class KeyDefaultDict(dict[K, V]):
 
 @runtime_checkable
 class StructProtocol(Protocol):
-    """A row whose values are found by position."""
+    """A row with values by position."""
 
     def __getitem__(self, pos: int) -> Any: ...
 
@@ -110,7 +115,7 @@ class StructProtocol(Protocol):
 
 
 class Record:
-    """An immutable tuple of values, such as a partition's; compares and hashes by its values.
+    """An immutable tuple of values, such as a partition tuple; compares and hashes by its values.
 
     >>> Record(47, None, "a")[2]
     'a'
@@ -124,7 +129,7 @@ class Record:
         object.__setattr__(self, "_data", data)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError("a Record is immutable")
+        raise AttributeError(f"cannot set {name!r}: a Record is immutable")
 
     def __getitem__(self, position: int) -> Any:
         return self._data[position]

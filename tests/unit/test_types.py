@@ -104,7 +104,7 @@ def test_variant_is_refused_as_unsupported() -> None:
         ({"id": "1", "name": "a", "type": "int", "required": True}, "`id` of field 'a' must be an integer"),
         ({"id": True, "name": "a", "type": "int", "required": True}, "`id` of field 'a' must be an integer"),
         ({"id": 1, "type": "int", "required": True}, "`name` of a field is missing"),
-        ({"id": 1, "name": "a", "required": True}, "a type is text or an object"),
+        ({"id": 1, "name": "a", "required": True}, "expected text or an object, got None"),
         ({"id": 1, "name": "a", "required": True, "type": {"type": "list"}}, "`element-id` of a list is missing"),
     ],
 )

@@ -1,8 +1,8 @@
-"""One value as bytes, as JSON and as Python. Spec: Appendix D, Single-value Serialization.
+"""Single values as bytes, as JSON and as Python objects. Spec: Appendix D, Single-value Serialization.
 
-Python values are those of rows in metadata: dates are days, times and timestamps microseconds (or nanoseconds) from the epoch, all
-of them ``int``; decimals ``Decimal``; UUIDs ``uuid.UUID``; the rest what one expects. ``date``, ``time`` and ``datetime`` are
-accepted where an ``int`` is.
+Python values are ordinals of type ``int`` for dates (days from 1970-01-01), times (microseconds from midnight) and timestamps
+(microseconds, or nanoseconds of ``_ns`` types, from 1970-01-01 00:00), ``Decimal`` for decimals, ``uuid.UUID`` for UUIDs and ``bytes``
+for binary and fixed. ``date``, ``time`` and ``datetime`` objects are accepted in place of ordinals.
 """
 
 from __future__ import annotations
@@ -27,20 +27,28 @@ _FORMATS = {
     "int": "<i", "date": "<i", "long": "<q", "time": "<q", "timestamp": "<q", "timestamptz": "<q",
     "timestamp_ns": "<q", "timestamptz_ns": "<q", "float": "<f", "double": "<d",
 }  # fmt: skip
-# A value written before its column was promoted keeps its narrow form.
+# Bounds that were written before a column was promoted have the length of the narrower type.
 _NARROW = {("long", 4): "<i", ("double", 4): "<f"}
 _MAX_PRECISION = 38
 _JSON_KINDS: dict[str, Any] = {
     "boolean": bool, "int": int, "long": int, "float": (int, float), "double": (int, float),
 }  # fmt: skip
-# What JSON has no numbers for is text.
+# Floats without a JSON number are text.
 _NOT_IN_JSON = ("NaN", "Infinity", "-Infinity")
-# Twice the digits of the widest decimal: arithmetic under it never rounds.
+# Twice the digits of the widest decimal, so that arithmetic in this context never rounds.
 EXACT = Context(prec=76)
 
 
 def to_bytes(primitive_type: PrimitiveType, value: Any) -> bytes:
-    """Return the binary form of a value.
+    """Return the binary single value of a value.
+
+    Args:
+        primitive_type: The type of the value.
+        value: The value; never None.
+
+    Raises:
+        ValidationError: The value is not of the type, or a decimal has too many digits.
+        FeatureUnsupportedError: The type has no single values: geometry, geography, unknown.
 
     >>> from icefloe.types import IntegerType
     >>> to_bytes(IntegerType(), 84202).hex()
@@ -53,10 +61,12 @@ def to_bytes(primitive_type: PrimitiveType, value: Any) -> bytes:
         try:
             return struct.pack(_FORMATS[kind], value)
         except struct.error as error:
-            raise ValidationError(f"{value!r} is not a value of type {kind}") from error
+            raise ValidationError(
+                f"value {value!r} is not a value of type {kind}; expected a number in the range of the type"
+            ) from error
     if isinstance(primitive_type, DecimalType):
         unscaled = unscaled_value(value, primitive_type)
-        # ~unscaled has as many significant bits as a negative number needs beside its sign.
+        # A negative number needs the significant bits of its complement, and a sign bit.
         bits = (unscaled if unscaled >= 0 else ~unscaled).bit_length() + 1
         return unscaled.to_bytes((bits + 7) // 8, "big", signed=True)
     if kind == "string":
@@ -65,11 +75,19 @@ def to_bytes(primitive_type: PrimitiveType, value: Any) -> bytes:
         return value.bytes if isinstance(value, uuid.UUID) else bytes(value)
     if kind == "binary" or isinstance(primitive_type, FixedType):
         return bytes(value)
-    raise FeatureUnsupportedError(f"single values of type {kind}")
+    raise FeatureUnsupportedError(f"type {kind}: single values are not supported; expected another primitive type")
 
 
 def from_bytes(primitive_type: PrimitiveType, b: bytes) -> Any:
-    """Return the value of a binary form; ValidationError if its length is wrong.
+    """Return the value of a binary single value.
+
+    Args:
+        primitive_type: The type of the value; a long or double may have the 4 bytes of the int or float that it was promoted from.
+        b: The bytes.
+
+    Raises:
+        ValidationError: The length is wrong, text is not UTF-8, or a decimal has more than 38 digits.
+        FeatureUnsupportedError: The type has no single values: geometry, geography, unknown.
 
     >>> from icefloe.types import LongType
     >>> from_bytes(LongType(), bytes.fromhex("c800000000000000"))
@@ -89,7 +107,7 @@ def from_bytes(primitive_type: PrimitiveType, b: bytes) -> Any:
         try:
             return b.decode()
         except UnicodeDecodeError as error:
-            raise ValidationError(f"text that is not UTF-8: {b!r}") from error
+            raise ValidationError(f"value of type string: not UTF-8: {b!r}; expected UTF-8 bytes") from error
     if kind == "uuid":
         _check_length(kind, b, 16)
         return uuid.UUID(bytes=b)
@@ -98,20 +116,22 @@ def from_bytes(primitive_type: PrimitiveType, b: bytes) -> Any:
         return b
     if kind == "binary":
         return b
-    raise FeatureUnsupportedError(f"single values of type {kind}")
+    raise FeatureUnsupportedError(f"type {kind}: single values are not supported; expected another primitive type")
 
 
 def _decimal_from_bytes(kind: DecimalType, data: bytes) -> Decimal:
     if not data:
-        raise ValidationError(f"a {kind} needs at least one byte")
+        raise ValidationError(f"value of type {kind}: expected 1 to 16 bytes, got 0")
     unscaled = int.from_bytes(data, "big", signed=True)
     if abs(unscaled) >= 10**_MAX_PRECISION:
-        raise ValidationError(f"{len(data)} bytes are more digits than a decimal has")
+        raise ValidationError(
+            f"value of type {kind}: {len(data)} bytes hold more digits than a decimal; expected at most 38 digits"
+        )
     return Decimal(unscaled).scaleb(-kind.scale, EXACT)
 
 
 def to_ordinal(primitive_type: PrimitiveType, value: Any) -> Any:
-    """Return a date, time or datetime as the number that rows hold; other values as they are."""
+    """Return the ordinal of a ``date``, ``time`` or ``datetime`` object, and the UUID of text or bytes; other values unchanged."""
     kind = str(primitive_type)
     if isinstance(value, datetime):
         micros = temporal.datetime_to_micros(value)
@@ -131,16 +151,25 @@ def to_ordinal(primitive_type: PrimitiveType, value: Any) -> Any:
 
 
 def unscaled_value(value: Decimal | int | str, kind: DecimalType) -> int:
-    """Return a decimal's digits as an integer; ValidationError if it does not fit the type exactly."""
+    """Return the unscaled value of a decimal: its digits as an integer.
+
+    Raises:
+        ValidationError: The value has more digits than the precision, or more digits after the point than the scale.
+
+    >>> unscaled_value("1.50", DecimalType(9, 2))
+    150
+    """
     scaled = Decimal(value).scaleb(kind.scale, EXACT)
     unscaled = int(scaled)
     if scaled != unscaled or abs(unscaled) >= 10**kind.precision:
-        raise ValidationError(f"{value} does not fit {kind}")
+        raise ValidationError(
+            f"value {value} does not fit {kind}; expected at most {kind.precision} digits, {kind.scale} of them after the point"
+        )
     return unscaled
 
 
 def to_json_value(primitive_type: PrimitiveType, value: Any) -> Any:
-    """Return the JSON form of a value, None of None.
+    """Return the JSON single value of a value; None of None.
 
     >>> from icefloe.types import DateType
     >>> to_json_value(DateType(), 17486)
@@ -153,7 +182,7 @@ def to_json_value(primitive_type: PrimitiveType, value: Any) -> Any:
         try:
             return _temporal_text(kind, value)
         except OverflowError:
-            # Beyond the years 1 to 9999 that Python's own dates have.
+            # Python's dates have the years 1 to 9999; the core has no such limit.
             return _from_core(kind, to_bytes(primitive_type, value))
     if isinstance(primitive_type, DecimalType):
         unscaled, scale = unscaled_value(value, primitive_type), primitive_type.scale
@@ -183,7 +212,15 @@ def _from_core(kind: str, data: bytes) -> Any:
 
 
 def from_json_value(primitive_type: PrimitiveType, value: Any) -> Any:
-    """Return the value of a JSON form, None of None; ValidationError if it is not one of the type."""
+    """Return the value of a JSON single value; None of None.
+
+    Raises:
+        ValidationError: The JSON value is not a single value of the type.
+
+    >>> from icefloe.types import DateType
+    >>> from_json_value(DateType(), "2017-11-16")
+    17486
+    """
     if value is None:
         return None
     kind = str(primitive_type)
@@ -193,8 +230,8 @@ def from_json_value(primitive_type: PrimitiveType, value: Any) -> Any:
     try:
         return _parsed(primitive_type, kind, value)
     except (ValueError, ArithmeticError) as error:
-        if kind.startswith(("date", "time")) and (far := _far(primitive_type, value)) is not None:
-            return far
+        if kind.startswith(("date", "time")) and (ordinal := _ordinal_by_core(primitive_type, value)) is not None:
+            return ordinal
         raise ValidationError(f"{value!r} is not the JSON form of a {kind}: {error}") from error
 
 
@@ -215,8 +252,8 @@ def _parsed(primitive_type: PrimitiveType, kind: str, value: Any) -> Any:
     return bytes.fromhex(value) if kind == "binary" or isinstance(primitive_type, FixedType) else value
 
 
-def _far(primitive_type: PrimitiveType, text: str) -> int | None:
-    """Return a date or timestamp beyond the years 1 to 9999 that Python's own dates have; None if the text is none."""
+def _ordinal_by_core(primitive_type: PrimitiveType, text: str) -> int | None:
+    """Return the ordinal of a date or timestamp outside the years 1 to 9999 of Python's dates; None of any other text."""
     from icefloe import _core
 
     try:
@@ -229,13 +266,17 @@ def _far(primitive_type: PrimitiveType, text: str) -> int | None:
 
 
 def _check_json_kind(kind: str, value: Any) -> None:
-    if not isinstance(value, _JSON_KINDS.get(kind, str)) or (isinstance(value, bool) and kind != "boolean"):
-        raise ValidationError(f"{value!r} is not the JSON form of a {kind}")
+    expected_types = _JSON_KINDS.get(kind, str)
+    if not isinstance(value, expected_types) or (isinstance(value, bool) and kind != "boolean"):
+        expected = {bool: "a boolean", int: "an integer", (int, float): "a number", str: "text"}[expected_types]
+        raise ValidationError(
+            f"{value!r} is not the JSON form of a {kind}; expected {expected}, got {type(value).__name__}"
+        )
 
 
 def _check_length(kind: str, data: bytes, length: int) -> None:
     if len(data) != length:
-        raise ValidationError(f"a {kind} takes {length} bytes, found {len(data)}")
+        raise ValidationError(f"value of type {kind}: expected {length} bytes, got {len(data)}")
 
 
 _OBJECTS: dict[str, Callable[[int], Any]] = {

@@ -1,4 +1,4 @@
-"""Dates and times as Iceberg counts them, and their ISO 8601 texts: days, microseconds and nanoseconds from 1970-01-01."""
+"""Ordinals of dates, times and timestamps (days, microseconds, nanoseconds from 1970-01-01), and their ISO 8601 texts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def date_to_days(value: date) -> int:
 
 
 def days_to_date(days: int) -> date:
-    """Return the date that lies ``days`` from 1970-01-01."""
+    """Return the date ``days`` after 1970-01-01; OverflowError outside the years 1 to 9999."""
     return EPOCH_DATE + timedelta(days=days)
 
 
@@ -32,7 +32,7 @@ def time_to_micros(value: time) -> int:
 
 
 def micros_to_time(micros: int) -> time:
-    """Return the time of day that lies ``micros`` from midnight."""
+    """Return the time of day ``micros`` microseconds after midnight."""
     return (EPOCH + timedelta(microseconds=micros)).time()
 
 
@@ -44,12 +44,12 @@ def datetime_to_micros(value: datetime) -> int:
 
 
 def micros_to_timestamp(micros: int) -> datetime:
-    """Return the date and time without zone that lies ``micros`` from 1970-01-01 00:00:00."""
+    """Return the datetime without zone ``micros`` microseconds after 1970-01-01 00:00:00."""
     return EPOCH + timedelta(microseconds=micros)
 
 
 def micros_to_timestamptz(micros: int) -> datetime:
-    """Return the instant, in UTC, that lies ``micros`` from 1970-01-01 00:00:00 UTC."""
+    """Return the datetime in UTC ``micros`` microseconds after 1970-01-01 00:00:00 UTC."""
     return micros_to_timestamp(micros).replace(tzinfo=timezone.utc)
 
 
@@ -58,7 +58,7 @@ def date_from_text(text: str) -> int:
     try:
         return date_to_days(date.fromisoformat(text))
     except ValueError as error:
-        raise ValidationError(f"not a date, YYYY-MM-DD: {text!r}") from error
+        raise ValidationError(f"not a date: expected YYYY-MM-DD, got {text!r}") from error
 
 
 def time_from_text(text: str) -> int:
@@ -66,35 +66,35 @@ def time_from_text(text: str) -> int:
     try:
         whole, fraction, zone = _split(text)
         if zone:
-            raise ValidationError(f"a time has no zone: {text!r}")
+            raise ValidationError(f"not a time: expected HH:MM:SS.ffffff without a zone, got {text!r}")
         return time_to_micros(time.fromisoformat(whole)) + fraction // NANOS_PER_MICRO
     except ValueError as error:
-        raise ValidationError(f"not a time, HH:MM:SS.ffffff: {text!r}") from error
+        raise ValidationError(f"not a time: expected HH:MM:SS.ffffff, got {text!r}") from error
 
 
 def timestamp_nanos_from_text(text: str) -> tuple[int, bool]:
-    """Return nanoseconds from 1970-01-01 00:00:00 of an ISO 8601 timestamp or date, and whether the text names a zone."""
+    """Return nanoseconds from 1970-01-01 00:00:00 of an ISO 8601 timestamp or date, and whether the text has a zone."""
     try:
         whole, fraction, zone = _split(text)
         value = datetime.fromisoformat(whole + ("+00:00" if zone.upper() == "Z" else zone))
     except ValueError as error:
-        raise ValidationError(f"not a timestamp, YYYY-MM-DDTHH:MM:SS.ffffff: {text!r}") from error
+        raise ValidationError(f"not a timestamp: expected YYYY-MM-DDTHH:MM:SS.ffffff, got {text!r}") from error
     return datetime_to_micros(value) * NANOS_PER_MICRO + fraction, value.tzinfo is not None
 
 
 def timestamp_to_text(micros: int, zone: str = "") -> str:
-    """Return the ISO 8601 text with six digits of a second. Spec: Appendix D, JSON single values."""
+    """Return the ISO 8601 text of a timestamp with six digits of a second. Spec: Appendix D, JSON single values."""
     return micros_to_timestamp(micros).isoformat(timespec="microseconds") + zone
 
 
 def timestamp_nanos_to_text(nanos: int, zone: str = "") -> str:
-    """Return the ISO 8601 text with nine digits of a second."""
+    """Return the ISO 8601 text of a timestamp with nine digits of a second."""
     micros, rest = divmod(nanos, NANOS_PER_MICRO)
     return f"{timestamp_to_text(micros)}{rest:03d}{zone}"
 
 
 def _split(text: str) -> tuple[str, int, str]:
-    """Split off the fraction of a second, in nanoseconds, and the zone, which older Pythons do not read in every form."""
+    """Return a text without fraction and zone, the fraction in nanoseconds, and the zone; Python 3.10 does not parse every form."""
     if match := _FRACTION.match(text):
         return match[1], int(match[2].ljust(9, "0")), match[3] or ""
     if text[-1:] in {"Z", "z"}:

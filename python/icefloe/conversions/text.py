@@ -1,4 +1,4 @@
-"""Values that text spells: literals of filters and the values in the names of Hive's partition directories."""
+"""Values of text: literals in filters, and values in the names of Hive partition directories."""
 
 from __future__ import annotations
 
@@ -28,19 +28,18 @@ _READERS: dict[str, Callable[[str], Any]] = {
 
 
 def value_from_text(kind: PrimitiveType, text: str) -> Any:
-    """Return the value that a text in a filter spells beside a column of a type.
+    """Return the value of a text that a filter compares with a column.
 
     Args:
-        kind: The column's type: any but string.
-        text: A number, ``true`` or ``false``, an ISO 8601 date or time, a UUID, or bytes in hexadecimal. Beside a date column
-            the text of a timestamp spells its day.
+        kind: The column's type, other than string.
+        text: A number, ``true`` or ``false``, an ISO 8601 date or time, a UUID, or bytes in hexadecimal. The text of a timestamp
+            is accepted for a date column: its value is the day.
 
     Returns:
-        A bool; a Decimal for ``int``, ``long`` and ``decimal``; a float; days, microseconds or nanoseconds as an int; a UUID; bytes.
+        A bool, a float, a UUID or bytes; a Decimal for int, long and decimal; an ordinal for date, time and timestamp types.
 
     Raises:
-        ValidationError: The text does not spell a value of the type, or a timestamp has a zone where the type has none, or the
-            reverse.
+        ValidationError: The text is not a value of the type; a timestamp must have a zone exactly if the type has one.
 
     >>> from icefloe.types import DateType
     >>> value_from_text(DateType(), "2026-01-31")
@@ -49,16 +48,18 @@ def value_from_text(kind: PrimitiveType, text: str) -> Any:
     name = str(kind)
     if name == "boolean":
         if text.lower() not in {"true", "false"}:
-            raise ValidationError(f"Could not convert {text} into a boolean: expected true or false")
+            raise ValidationError(f"Could not convert {text} into a boolean: expected 'true' or 'false', got {text!r}")
         return text.lower() == "true"
     number = Decimal if isinstance(kind, DecimalType) else _NUMBERS.get(name)
     if number is not None:
         try:
             return number(text)
         except (ArithmeticError, ValueError) as error:
-            raise ValidationError(f"Could not convert {text} into a {kind}: it does not spell a number") from error
+            raise ValidationError(f"Could not convert {text} into a {kind}: expected a number, got {text!r}") from error
     if name not in _SPELLED and not isinstance(kind, FixedType):
-        raise ValidationError(f"Could not convert {text} into a {kind}: text in a filter spells no values of that type")
+        raise ValidationError(
+            f"Could not convert {text} into a {kind}: values of type {kind} cannot be compared; use `is null`"
+        )
     if name.startswith("timestamp"):
         return _timestamp_from_text(name, text)
     if name == "date" and ":" in text:
@@ -70,12 +71,19 @@ def _timestamp_from_text(name: str, text: str) -> int:
     nanos, zoned = temporal.timestamp_nanos_from_text(text)
     if zoned != name.startswith("timestamptz"):
         zone = "have no zone" if zoned else "have a zone, such as +00:00"
-        raise ValidationError(f"{text!r} must {zone} to be a {name}")
+        raise ValidationError(f"Could not convert {text} into a {name}: {text!r} must {zone} to be a {name}")
     return nanos if name.endswith("_ns") else nanos // temporal.NANOS_PER_MICRO
 
 
 def partition_to_py(primitive_type: PrimitiveType, value_str: str) -> Any:
-    """Return the value that a directory name such as Hive's spells; None of ``__HIVE_DEFAULT_PARTITION__``.
+    """Return the value in the name of a Hive partition directory; None of ``__HIVE_DEFAULT_PARTITION__``.
+
+    Args:
+        primitive_type: The type of the partition field.
+        value_str: The text after ``=``, with URL escapes removed.
+
+    Raises:
+        ValidationError: The text is not a value of the type.
 
     >>> from icefloe.types import DateType
     >>> partition_to_py(DateType(), "2017-11-16")
@@ -95,4 +103,4 @@ def partition_to_py(primitive_type: PrimitiveType, value_str: str) -> Any:
             return base64.b64decode(value_str, validate=True)
         return from_json_value(primitive_type, value_str)
     except (KeyError, InvalidOperation, binascii.Error, ValueError) as error:
-        raise ValidationError(f"{value_str!r} is not a value of type {kind}") from error
+        raise ValidationError(f"partition value {value_str!r} is not a value of type {kind}: {error}") from error

@@ -1,4 +1,4 @@
-"""Expressions: what rows to read, delete or overwrite.
+"""Expressions: predicates on columns that select the rows to read, delete or overwrite.
 
 >>> from icefloe.expressions import EqualTo, GreaterThan
 >>> EqualTo("name", "a") & GreaterThan("x", 5)

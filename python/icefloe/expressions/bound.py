@@ -24,7 +24,7 @@ class BoundPredicate(Bound, BooleanExpression):
     term: BoundTerm
     operator: ClassVar[str] = ""
     negation: ClassVar[type[BoundPredicate]]
-    # The class of the predicate on a name.
+    # The class of the same predicate on a column by name.
     as_unbound: ClassVar[type[BooleanExpression]]
 
     def __invert__(self) -> BooleanExpression:
@@ -32,7 +32,7 @@ class BoundPredicate(Bound, BooleanExpression):
 
 
 class BoundUnaryPredicate(BoundPredicate):
-    """A predicate without literal."""
+    """A predicate without a literal."""
 
     __slots__ = ()
 
@@ -52,14 +52,14 @@ class BoundNotNull(BoundUnaryPredicate):
 
 
 class BoundIsNaN(BoundUnaryPredicate):
-    """The value is a NaN."""
+    """The value is NaN; false for null."""
 
     __slots__ = ()
     operator = "is-nan"
 
 
 class BoundNotNaN(BoundUnaryPredicate):
-    """The value is not a NaN; true of null."""
+    """The value is not NaN; true for null."""
 
     __slots__ = ()
     operator = "not-nan"
@@ -83,7 +83,7 @@ class BoundEqualTo(BoundLiteralPredicate):
 
 
 class BoundNotEqualTo(BoundLiteralPredicate):
-    """``x != v``; unknown for null, so no row with a null passes."""
+    """``x != v``; unknown for null, so rows with a null are not selected."""
 
     __slots__ = ()
     operator = "not-eq"
@@ -118,14 +118,14 @@ class BoundGreaterThanOrEqual(BoundLiteralPredicate):
 
 
 class BoundStartsWith(BoundLiteralPredicate):
-    """The text begins with another."""
+    """The string starts with a prefix; unknown for null."""
 
     __slots__ = ()
     operator = "starts-with"
 
 
 class BoundNotStartsWith(BoundLiteralPredicate):
-    """The text does not begin with another; unknown for null."""
+    """The string does not start with a prefix; unknown for null."""
 
     __slots__ = ()
     operator = "not-starts-with"
@@ -133,7 +133,7 @@ class BoundNotStartsWith(BoundLiteralPredicate):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BoundSetPredicate(BoundPredicate):
-    """A predicate with many literals."""
+    """A predicate with a set of literals."""
 
     literals: frozenset[Literal]
 
@@ -158,20 +158,20 @@ class BoundSetPredicate(BoundPredicate):
 
 
 class BoundIn(BoundSetPredicate):
-    """The value is one of several."""
+    """The value equals one of the literals; unknown for null."""
 
     __slots__ = ()
     operator = "in"
 
 
 class BoundNotIn(BoundSetPredicate):
-    """The value is none of several; unknown for null."""
+    """The value equals none of the literals; unknown for null."""
 
     __slots__ = ()
     operator = "not-in"
 
 
-for _one, _other in (
+for _predicate, _negation in (
     (BoundIsNull, BoundNotNull),
     (BoundIsNaN, BoundNotNaN),
     (BoundEqualTo, BoundNotEqualTo),
@@ -180,13 +180,13 @@ for _one, _other in (
     (BoundStartsWith, BoundNotStartsWith),
     (BoundIn, BoundNotIn),
 ):
-    _one.negation, _other.negation = _other, _one
+    _predicate.negation, _negation.negation = _negation, _predicate
 
 
 def bind_unary(operator: str, term: BoundTerm) -> BooleanExpression:
-    """Return whether a term is null, or a NaN, as a predicate; a constant where its type says."""
+    """Return the predicate ``is-null``, ``not-null``, ``is-nan`` or ``not-nan`` on a term; a constant where the type decides it."""
     may_be_nan = isinstance(term.value_type, (FloatType, DoubleType))
-    # The result of a transform is null where the value is.
+    # The result of a transform is null exactly where its source value is null.
     term = term.ref()
     never_null = term.field.required and term.accessor.inner is None
     if operator == "is-null":
@@ -199,48 +199,58 @@ def bind_unary(operator: str, term: BoundTerm) -> BooleanExpression:
 
 
 def bind_literal(operator: str, literal: Literal, term: BoundTerm) -> BooleanExpression:
-    """Return a comparison of a term with one literal, in the term's type; a constant if no value can be like that."""
+    """Return a comparison of a term with a literal of the term's type.
+
+    A literal outside the range of the type folds the comparison to :class:`AlwaysFalse` or to :class:`BoundNotNull`.
+
+    Raises:
+        ValidationError: The literal cannot be compared with values of the type; the message names the column.
+    """
     if operator.endswith("starts-with") and not isinstance(term.value_type, StringType):
-        raise ValidationError(f"filter on {_shown(term)}: {operator} needs a string column, not {term.value_type}")
+        raise ValidationError(
+            f"filter on {_described(term)}: {operator} needs a string column; expected type string, got {term.value_type}"
+        )
     value = convert(literal, term)
     if isinstance(value, (AboveMax, BelowMin)):
-        # Beyond all values of the column: true of every value but null, for which it is unknown, or of none.
-        above = isinstance(value, AboveMax)
-        holds = operator in ({"lt", "lt-eq", "not-eq"} if above else {"gt", "gt-eq", "not-eq"})
-        return bind_unary("not-null", term) if holds else AlwaysFalse()
-    return _LITERAL[operator](term, value)
+        is_true = operator in ({"lt", "lt-eq", "not-eq"} if isinstance(value, AboveMax) else {"gt", "gt-eq", "not-eq"})
+        return bind_unary("not-null", term) if is_true else AlwaysFalse()
+    return _COMPARISONS[operator](term, value)
 
 
 def bind_set(operator: str, literals: tuple[Literal, ...], term: BoundTerm) -> BooleanExpression:
-    """Return whether a term is one of several literals, or none of them, without those that no value can be like."""
+    """Return the predicate ``in`` or ``not-in`` on a term, without the literals outside the range of its type."""
     values = [convert(value, term) for value in literals]
-    kept = frozenset(value for value in values if not isinstance(value, (AboveMax, BelowMin)))
-    if not kept:
+    in_range = frozenset(value for value in values if not isinstance(value, (AboveMax, BelowMin)))
+    if not in_range:
         return AlwaysFalse() if operator == "in" else bind_unary("not-null", term)
-    if len(kept) == 1:
-        (only,) = kept
-        return _LITERAL["eq" if operator == "in" else "not-eq"](term, only)
-    return BoundIn(term, kept) if operator == "in" else BoundNotIn(term, kept)
+    if len(in_range) == 1:
+        (single,) = in_range
+        return _COMPARISONS["eq" if operator == "in" else "not-eq"](term, single)
+    return BoundIn(term, in_range) if operator == "in" else BoundNotIn(term, in_range)
 
 
 def convert(value: Literal, term: BoundTerm) -> Literal:
-    """Return a literal as one of the type that a term has; ValidationError names the column."""
+    """Return a literal converted to the type of a term; text beside a time transform becomes the ordinal.
+
+    Raises:
+        ValidationError: The type has no value that equals the literal; the message names the column.
+    """
     if isinstance(term, BoundTransform) and isinstance(value, StringLiteral):
         ordinal = ordinal_of_text(term.transform, value.value)
         value = value if ordinal is None else literal_of(ordinal)
     try:
         return value.to(term.value_type)
     except ValidationError as error:
-        raise ValidationError(f"filter on {_shown(term)}: {error}") from error
+        raise ValidationError(f"filter on {_described(term)}: {error}") from error
 
 
-def _shown(term: BoundTerm) -> str:
+def _described(term: BoundTerm) -> str:
     column = term.ref()
     name = column.full_name or column.field.name
     return f"{term.transform}({name})" if isinstance(term, BoundTransform) else name
 
 
-_LITERAL: dict[str, type[BoundLiteralPredicate]] = {
+_COMPARISONS: dict[str, type[BoundLiteralPredicate]] = {
     kind.operator: kind
     for kind in (
         BoundEqualTo,
@@ -256,14 +266,19 @@ _LITERAL: dict[str, type[BoundLiteralPredicate]] = {
 
 
 def bind(schema: Schema, expression: BooleanExpression, case_sensitive: bool = True) -> BooleanExpression:
-    """Return an expression on a schema's columns.
+    """Return an expression whose predicates are bound to the columns of a schema.
 
-    A predicate that the column's type decides becomes a constant, or :class:`BoundNotNull` where it is true of every value but
-    unknown for null. ``Not`` above such a predicate is pushed down to it; any other ``Not`` stays.
+    A predicate that the type of its column decides becomes a constant, or :class:`BoundNotNull` where it is true for every value
+    and unknown for null. ``Not`` above such a predicate is pushed down to it; any other ``Not`` stays.
+
+    Args:
+        schema: The schema that resolves names and the types of literals.
+        expression: An unbound expression.
+        case_sensitive: Whether names must match exactly.
 
     Raises:
-        ResolveError: A name is unknown, or ambiguous when case does not count.
-        ValidationError: A literal has no meaning in its column's type.
+        ResolveError: The schema has no column of a name, or several that differ by case alone.
+        ValidationError: A literal cannot be compared with values of its column's type.
 
     >>> from icefloe.expressions import EqualTo
     >>> from icefloe.schema import Schema
@@ -277,7 +292,7 @@ def bind(schema: Schema, expression: BooleanExpression, case_sensitive: bool = T
         return Or(bind(schema, expression.left, case_sensitive), bind(schema, expression.right, case_sensitive))
     if isinstance(expression, Not):
         child = bind(schema, expression.child, case_sensitive)
-        # A predicate that folded may be unknown for a null, and so would be its negation.
+        # A predicate that folded to a constant may be unknown for null; its negation must be folded by itself.
         if _operator_counts(child) == _operator_counts(expression.child):
             return Not(child)
         return bind(schema, rewrite_not(expression), case_sensitive)
@@ -286,11 +301,13 @@ def bind(schema: Schema, expression: BooleanExpression, case_sensitive: bool = T
         return predicate
     if isinstance(expression, (AlwaysTrue, AlwaysFalse)):
         return expression
-    raise ValidationError(f"cannot bind {expression!r}")
+    raise ValidationError(
+        f"expression {expression!r}: cannot be bound; expected an unbound expression, got a {type(expression).__name__}"
+    )
 
 
 def _operator_counts(expression: BooleanExpression) -> tuple[int, int]:
-    """Return the number of predicates in an expression, and of those that are ``not-null``."""
+    """Return the number of all predicates in an expression and the number of ``not-null`` predicates."""
     if isinstance(expression, (And, Or)):
         left, right = _operator_counts(expression.left), _operator_counts(expression.right)
         return left[0] + right[0], left[1] + right[1]
@@ -302,7 +319,7 @@ def _operator_counts(expression: BooleanExpression) -> tuple[int, int]:
 
 
 def extract_field_ids(expr: BooleanExpression) -> set[int]:
-    """Return the ids of the columns that a bound expression is about."""
+    """Return the field ids of the columns of a bound expression."""
     if isinstance(expr, (And, Or)):
         return extract_field_ids(expr.left) | extract_field_ids(expr.right)
     if isinstance(expr, Not):

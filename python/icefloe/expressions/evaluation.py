@@ -1,4 +1,4 @@
-"""Expressions evaluated on one row in Python; the core evaluates them on whole columns."""
+"""Evaluation of expressions on single rows in Python; the core evaluates whole columns."""
 
 from __future__ import annotations
 
@@ -27,11 +27,23 @@ if TYPE_CHECKING:
 
 
 def expression_evaluator(schema: Schema, unbound: BooleanExpression, case_sensitive: bool) -> Callable[[Any], bool]:
-    """Return a function that returns whether an expression is true of a row, such as a :class:`icefloe.typedef.Record`.
+    """Return a function from a row, such as a :class:`icefloe.typedef.Record`, to whether an expression is true for it.
 
-    The function returns False where the expression is false and where it is unknown; see :func:`is_true`.
+    The function returns False where the expression is false or unknown; see :func:`is_true`.
+
+    Raises:
+        ResolveError: The schema has no column of a name, or several that differ by case alone.
+        ValidationError: A literal cannot be compared with values of its column's type.
+
+    >>> from icefloe.expressions import GreaterThan
+    >>> from icefloe.schema import Schema
+    >>> from icefloe.typedef import Record
+    >>> from icefloe.types import NestedField
+    >>> might_pass = expression_evaluator(Schema(NestedField(1, "x", "int")), GreaterThan("x", 5), True)
+    >>> might_pass(Record(6)), might_pass(Record(None))
+    (True, False)
     """
-    # A leaf that is unknown folds to false, so `not` has to be at the leaves before.
+    # An unknown predicate evaluates to false, so negations are pushed down to the predicates first.
     expression = bind(schema, rewrite_not(unbound), case_sensitive)
     return lambda row: _is_true(expression, row)
 
@@ -44,16 +56,20 @@ def _is_true(expr: BooleanExpression, row: Any) -> bool:
     if isinstance(expr, (AlwaysTrue, AlwaysFalse)):
         return isinstance(expr, AlwaysTrue)
     if not isinstance(expr, BoundPredicate):
-        raise ValidationError(f"not a bound expression: {expr!r}")
+        raise ValidationError(f"not a bound expression: {expr!r}; expected predicates on the columns of a schema")
     return is_true(expr, expr.term.ref().eval(row))
 
 
 def is_true(predicate: BoundPredicate, value: Any) -> bool:
-    """Return whether a predicate is true of a value of its column.
+    """Return whether a predicate is true for a value of its column.
 
-    Of null only ``is-null`` and ``not-nan`` are true: the result of a comparison, of ``in``, of ``starts-with`` and of their
-    negations is unknown. NaN equals no literal and has no order, so of NaN ``not-eq`` and ``not-in`` are true and ``<``,
-    ``<=``, ``>`` and ``>=`` are not. -0.0 equals 0.0.
+    For null only ``is-null`` and ``not-nan`` are true: comparisons, ``in``, ``starts-with`` and their negations are unknown.
+    NaN equals no literal and has no order: for NaN ``not-eq`` and ``not-in`` are true, ``<``, ``<=``, ``>`` and ``>=`` are not.
+    -0.0 equals 0.0.
+
+    Args:
+        predicate: A bound predicate.
+        value: The value of the predicate's column: a Python object, or the ordinal of a date, time or timestamp; None for null.
     """
     operator_name = predicate.operator
     if value is None:
@@ -97,11 +113,17 @@ def translate_column_names(
     case_sensitive: bool = True,
     projected_field_values: dict[int, Any] | None = None,
 ) -> BooleanExpression:
-    """Return a bound expression over the names that a file's schema has for the columns, unbound.
+    """Return the unbound form of a bound expression, with the column names of a file's schema.
 
-    A column that the file lacks has the value given for its id, else its initial default, else null. A predicate on it becomes
-    :class:`AlwaysTrue` where it is true of that value and :class:`AlwaysFalse` where it is false or unknown; ``Not`` above such
-    a predicate is pushed down to it first, as the negation of unknown is unknown.
+    A predicate on a column that the file lacks is evaluated on the value given for the field id, else on the initial default,
+    else on null. It becomes :class:`AlwaysTrue` if it is true and :class:`AlwaysFalse` if it is false or unknown; ``Not`` above
+    such a predicate is pushed down first, since the negation of unknown is unknown. Spec: Column Projection.
+
+    Args:
+        expr: A bound expression.
+        file_schema: The schema of the file, with the field ids of the table.
+        case_sensitive: Accepted for PyIceberg; columns are found by field id.
+        projected_field_values: Values by field id, such as those of identity-partitioned columns.
     """
     if isinstance(expr, (And, Or)):
         sides = [

@@ -1,4 +1,4 @@
-"""A filter together with what gives its names and literals their meaning: a schema and the case rule."""
+"""Filters: an expression with the schema and the case rule that resolve its names and literals."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Filter:
-    """The rows of a table that a scan, a delete, an overwrite or a validation is about.
+    """The filter of a scan, a delete, an overwrite, a merge or a validation.
 
-    Text such as `ts < '2026-01-01'` selects rows only together with a schema, which says what `ts` is, and with the rule
-    whether `TS` is the same column. A filter is made once, where the user passes it, and keeps all three.
+    Text such as `ts < '2026-01-01'` selects rows only together with a schema, which resolves `ts` and its type, and with the case
+    rule, which decides whether `TS` is the same column. A filter is created once, where the user passes it, and holds all three.
 
     Attributes:
         expression: The filter as an unbound expression.
@@ -64,15 +64,15 @@ class Filter:
 
     @classmethod
     def of(cls, row_filter: str | BooleanExpression | Filter, schema: Schema, *, case_sensitive: bool = True) -> Filter:
-        """Return a filter of a text or an expression; a `Filter` is returned as it is, with its own schema and case rule.
+        """Return the filter of a text or an expression; a `Filter` is returned with its own schema and case rule.
 
         Args:
-            row_filter: The rows.
+            row_filter: Text in the syntax of :func:`icefloe.expressions.parser.parse`, an expression or a `Filter`.
             schema: The schema that resolves names and types of literals.
             case_sensitive: Whether names must match exactly.
 
         Raises:
-            ValidationError: The text is no filter. An empty text is none: it would select every row.
+            ValidationError: The text is not a filter; an empty text is refused, since it would select every row.
         """
         if isinstance(row_filter, Filter):
             return row_filter
@@ -80,35 +80,35 @@ class Filter:
 
     @classmethod
     def everything(cls, schema: Schema) -> Filter:
-        """Return the filter that every row passes."""
+        """Return the filter that selects every row."""
         return cls(AlwaysTrue(), schema)
 
     @cached_property
     def json(self) -> str:
-        """The filter as the REST specification's expression JSON, its literals fitted to their columns' types.
+        """The filter as the REST specification's expression JSON, with literals of their columns' types.
 
         Raises:
-            ValidationError: A literal has no meaning in its column's type.
+            ValidationError: A literal cannot be compared with values of its column's type.
         """
         return expression_to_json(fit_literals(self.schema, self.expression, self.case_sensitive))
 
     @cached_property
     def bound(self) -> BooleanExpression:
-        """The filter on the schema's columns.
+        """The expression bound to the schema's columns.
 
         Raises:
-            ResolveError: A name is unknown, or ambiguous when case does not count.
-            ValidationError: A literal has no meaning in its column's type.
+            ResolveError: The schema has no column of a name, or several that differ by case alone.
+            ValidationError: A literal cannot be compared with values of its column's type.
         """
         return bind(self.schema, self.expression, self.case_sensitive)
 
     def under(self, schema: Schema) -> Filter:
-        """Return the filter of the same rows in terms of a later schema of the table, whatever its columns are called there.
+        """Return the filter of the same rows with the column names of another schema of the table.
 
-        Where the later schema lacks a column of the filter, the filter itself is returned.
+        If the other schema lacks a column of the filter, this filter is returned.
 
         Args:
-            schema: A schema with the field ids of the filter's own.
+            schema: A schema of the same table; columns are matched by field id.
         """
         if schema == self.schema:
             return self
@@ -133,7 +133,7 @@ def _renamed(expr: BooleanExpression, names: Mapping[str, str | None]) -> Boolea
     if not isinstance(expr, UnboundPredicate):
         return expr
     name = names[next(column_names(expr))]
-    assert name is not None, "the caller has found every column"
+    assert name is not None, "the caller has resolved every column"
     return with_column(expr, name)
 
 
@@ -141,7 +141,7 @@ def to_expression(row_filter: str | BooleanExpression | None, *, allow_empty: bo
     """Return a filter as an unbound expression, parsing it when it is text.
 
     Args:
-        row_filter: Text in the syntax of :func:`icefloe.expressions.parser.parse`, or an expression, which is returned as it is.
+        row_filter: Text in the syntax of :func:`icefloe.expressions.parser.parse`, or an expression, which is returned.
         allow_empty: Whether None and an empty text select every row; if not, they are refused.
 
     Raises:
@@ -157,7 +157,7 @@ def to_expression(row_filter: str | BooleanExpression | None, *, allow_empty: bo
     if isinstance(row_filter, str):
         return parse(row_filter)
     raise ValidationError(
-        f"row filter: not an expression: {row_filter!r}; expected text or an expression, AlwaysTrue() for every row"
+        f"row filter: not an expression: {row_filter!r}; expected text or an expression, such as AlwaysTrue() for every row"
     )
 
 
@@ -165,14 +165,15 @@ _TYPED = (DateLiteral, TimeLiteral, TimestampLiteral, UUIDLiteral, FixedLiteral,
 
 
 def fit_literals(schema: Schema, expr: BooleanExpression, case_sensitive: bool = True) -> BooleanExpression:
-    """Return an unbound expression whose dates, times, bytes and uuids are of their columns' types.
+    """Return an unbound expression whose dates, times, bytes and UUIDs are literals of their columns' types.
 
-    A date becomes the midnight of a timestamp column, a timestamp, also one in text, the day of a date
-    column, as in the Java reference and PyIceberg; a zone is added or dropped as the
-    column has one. Names that are unknown are left for binding to refuse.
+    JSON has one text for dates, bytes and timestamps with and without zone, so the Python types are converted before the
+    expression becomes JSON. A date beside a timestamp column becomes its midnight, a timestamp beside a date column its day, as
+    in the Java reference and PyIceberg; a zone is added or dropped as the column requires. Predicates on unknown names are
+    returned unchanged: binding refuses them.
 
     Raises:
-        ValidationError: A literal has no meaning in its column's type, such as bytes in an int.
+        ValidationError: A literal cannot be compared with values of its column's type, such as bytes with an int.
     """
     if isinstance(expr, (And, Or)):
         sides = [fit_literals(schema, side, case_sensitive) for side in (expr.left, expr.right)]
@@ -187,21 +188,22 @@ def fit_literals(schema: Schema, expr: BooleanExpression, case_sensitive: bool =
         literals = (expr.literal,)
     elif isinstance(expr, SetPredicate):
         literals = expr.values
-    if not any(_is_fitted(literal) for literal in literals):
+    if not any(_needs_type(literal) for literal in literals):
         return expr
     assert isinstance(expr, UnboundPredicate)
-    return _fitted(schema, expr, literals, case_sensitive)
+    return _with_typed_literals(schema, expr, literals, case_sensitive)
 
 
-def _is_fitted(literal: Literal, term: BoundTerm | None = None) -> bool:
+def _needs_type(literal: Literal, term: BoundTerm | None = None) -> bool:
+    """Return whether the JSON of a literal depends on the type of its column; without a term, whether it may."""
     if isinstance(literal, _TYPED):
         return True
-    # The text of a moment is its day beside a date, as the moment itself is.
-    moment = isinstance(literal, StringLiteral) and ":" in literal.value
-    return moment and (term is None or isinstance(term.value_type, DateType))
+    # The text of a timestamp beside a date column is converted to its day.
+    has_time = isinstance(literal, StringLiteral) and ":" in literal.value
+    return has_time and (term is None or isinstance(term.value_type, DateType))
 
 
-def _fitted(
+def _with_typed_literals(
     schema: Schema, expr: UnboundPredicate, literals: tuple[Literal, ...], case_sensitive: bool
 ) -> BooleanExpression:
     if not isinstance(expr.term, (Reference, UnboundTransform)):
@@ -210,9 +212,9 @@ def _fitted(
         term: BoundTerm = expr.term.bind(schema, case_sensitive)
     except ResolveError:
         return expr
-    fitted = [convert(literal, term) if _is_fitted(literal, term) else literal for literal in literals]
-    if all(new is old for new, old in zip(fitted, literals, strict=True)):
+    typed = [convert(literal, term) if _needs_type(literal, term) else literal for literal in literals]
+    if all(new is old for new, old in zip(typed, literals, strict=True)):
         return expr
     kind: Any = type(expr)
-    made: BooleanExpression = kind(expr.term, fitted if isinstance(expr, SetPredicate) else fitted[0])
+    made: BooleanExpression = kind(expr.term, typed if isinstance(expr, SetPredicate) else typed[0])
     return made

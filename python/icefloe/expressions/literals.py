@@ -30,7 +30,6 @@ class Literal(Generic[L_co]):
     """A value in an expression. Literals are equal if their classes and values are equal."""
 
     __slots__ = ("_value",)
-    _value: Any
 
     def __init__(self, value: Any) -> None:
         self._value = value
@@ -44,7 +43,7 @@ class Literal(Generic[L_co]):
         """Return the literal that stands for this value beside a column of a type.
 
         Returns:
-            A literal of the type; an :class:`AboveMax` or :class:`BelowMin` where the value exceeds the range of the type.
+            A literal of the type; an :class:`AboveMax` or :class:`BelowMin` if the value is outside the range of the type.
 
         Raises:
             ValidationError: The type has no value that equals this one exactly.
@@ -359,7 +358,8 @@ def literal(value: Any) -> Literal:
     for kind, made in _CLASSES:
         if isinstance(value, kind):
             return made(value)
-    raise ValidationError(f"no literal of a value of type {type(value).__name__}: {value!r}")
+    known = "bool, int, float, str, bytes, Decimal, UUID, date, time or datetime"
+    raise ValidationError(f"literal {value!r}: expected a {known}, got {type(value).__name__}")
 
 
 # Subclasses before their bases: datetime before date, bool before int.

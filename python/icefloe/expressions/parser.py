@@ -1,4 +1,4 @@
-"""Filters as text, in the manner of SQL.
+"""The parser of filters as text, in a syntax like that of SQL.
 
 ```
 expression := term ('or' term)*            term := factor ('and' factor)*
@@ -14,8 +14,8 @@ column     := name ('.' name)*             name: letters, digits, _; or in doubl
 literal    := 5 | 1.50 | 1e3 | 'text' | true | false | date '2026-01-31' | time '10:00:00' | timestamp '2026-01-31 10:00:00+00:00' | X'00ff'
 ```
 
-Results of the time transforms are written as calendars have them: ``years(ts) = 2026``, ``months(ts) = '2026-01'``,
-``days(ts) >= date '2026-01-31'``, ``hours(ts) < '2026-01-31-10'``. Whole numbers but years are ordinals from 1970 on.
+Results of the time transforms are years, months, days or hours of the calendar: ``years(ts) = 2026``, ``months(ts) = '2026-01'``,
+``days(ts) >= date '2026-01-31'``, ``hours(ts) < '2026-01-31-10'``. Whole numbers other than years are ordinals from 1970.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ _COMPARISONS: dict[str, type[LiteralPredicate]] = {
 }
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _TYPED = {"date", "time", "timestamp", "x"}
-# Those that take a number by their class.
+# Transforms with a parameter by their class, the others by their instance.
 _TRANSFORMS: dict[str, type[BucketTransform | TruncateTransform] | Transform] = {
     "bucket": BucketTransform,
     "truncate": TruncateTransform,
@@ -92,22 +92,22 @@ _TRANSFORMS: dict[str, type[BucketTransform | TruncateTransform] | Transform] = 
 
 
 def parse(expr: str) -> BooleanExpression:
-    """Return the expression that a text spells.
+    """Return the expression of a text; the syntax is in the module's docstring.
 
     Raises:
-        ValidationError: The text is not an expression; the message shows where.
+        ValidationError: The text is not an expression; the message shows the position.
 
     >>> parse("x in (1, 2) and not name like 'a%'")
     And(left=In(Reference(name='x'), {LongLiteral(1), LongLiteral(2)}), right=Not(child=StartsWith(term=Reference(name='name'), literal=literal('a'))))
     """
     parser = _Parser(expr)
-    found = parser.expression(0)
+    expression = parser.expression(0)
     parser.expect("end", "the end, `and` or `or`")
-    return found
+    return expression
 
 
 class _Parser:
-    """One pass over the tokens of one text."""
+    """A recursive-descent parser over the tokens of one text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -188,12 +188,12 @@ class _Parser:
 
     def like(self, column: UnboundTerm, negated: bool) -> BooleanExpression:
         if self.token.kind != "string":
-            raise self.error("a text in single quotes")
-        pattern, wild = _prefix_of(self.token.value)
+            raise self.error("a string in single quotes")
+        pattern, is_prefix = _prefix_of(self.token.value)
         if pattern is None:
             raise self.error("a pattern with a single % at its end, no _, and \\% for the character itself")
         self.at += 1
-        if wild:
+        if is_prefix:
             return NotStartsWith(column, pattern) if negated else StartsWith(column, pattern)
         return NotEqualTo(column, pattern) if negated else EqualTo(column, pattern)
 
@@ -300,7 +300,7 @@ class _Parser:
             raise self.error(what)
 
     def error(self, expected: str) -> ValidationError:
-        return self.error_at(self.token, f"expected {expected}, found {self.token}")
+        return self.error_at(self.token, f"expected {expected}, got {self.token}")
 
     def error_at(self, token: Token, problem: str) -> ValidationError:
         return ValidationError(
@@ -309,7 +309,7 @@ class _Parser:
 
 
 def _ordinal(term: UnboundTerm, value: Literal) -> Literal:
-    """Return a literal beside a term; the text or year beside a time transform becomes the ordinal."""
+    """Return the literal to compare a term with; the text or year beside a time transform becomes the ordinal."""
     if not isinstance(term, UnboundTransform) or not isinstance(value, (LongLiteral, StringLiteral)):
         return value
     ordinal = ordinal_of(term.transform, value.value)
@@ -317,12 +317,12 @@ def _ordinal(term: UnboundTerm, value: Literal) -> Literal:
 
 
 def _negated(number: Any) -> Any:
-    """Return the negative of a number with all its digits: unary minus would round a decimal."""
+    """Return the negative of a number; unary minus would round a Decimal to the context's precision."""
     return number.copy_negate() if isinstance(number, Decimal) else -number
 
 
 def _prefix_of(pattern: str) -> tuple[str | None, bool]:
-    """Return the prefix that a LIKE pattern asks for and whether anything may follow; None if it asks for anything else."""
+    """Return the prefix of a LIKE pattern and whether the pattern ends with %; None as the prefix of any other pattern."""
     prefix, position = [], 0
     while position < len(pattern):
         character = pattern[position]

@@ -1,4 +1,4 @@
-"""Predicates on columns by name, as users write them; binding resolves the names and converts the literals."""
+"""Predicates on columns by name; binding resolves the names and converts the literals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from icefloe.expressions.terms import BoundTerm
     from icefloe.schema import Schema
 
-# True of null; every other operator is false of it or unknown.
+# Operators that are true for null; every other operator is false or unknown.
 _TRUE_OF_NULL = {"is-null", "not-nan"}
 
 
@@ -30,7 +30,7 @@ class UnboundPredicate(Unbound, BooleanExpression):
 
     __slots__ = ("term",)
     term: UnboundTerm
-    # The predicate's name in the JSON form of expressions.
+    # The value of `type` in the JSON of the predicate.
     operator: ClassVar[str] = ""
     negation: ClassVar[builtins.type[UnboundPredicate]]
 
@@ -38,14 +38,16 @@ class UnboundPredicate(Unbound, BooleanExpression):
         object.__setattr__(self, "term", to_term(term))
 
     def bind(self, schema: Schema, case_sensitive: bool = True) -> BooleanExpression:
-        """Return the predicate on a schema's column, folded where the type alone decides it.
+        """Return the predicate on a schema's column; a constant where the type of the column decides it.
 
         Raises:
-            ResolveError: The schema has no such column.
-            ValidationError: The literal has no meaning in the column's type.
+            ResolveError: The schema has no column of this name, or several that differ by case alone.
+            ValidationError: The literal cannot be compared with values of the column's type.
         """
         if not isinstance(self.term, (Reference, UnboundTransform)):
-            raise ValidationError(f"only columns and transforms of them can be bound, found {self.term!r}")
+            raise ValidationError(
+                f"predicate {self.operator}: cannot be bound; expected a Reference or an UnboundTransform, got {self.term!r}"
+            )
         term = self.term.bind(schema, case_sensitive)
         if isinstance(term, BoundTransform) and isinstance(term.transform, VoidTransform):
             return AlwaysTrue() if self.operator in _TRUE_OF_NULL else AlwaysFalse()
@@ -53,12 +55,12 @@ class UnboundPredicate(Unbound, BooleanExpression):
 
     @property
     def type(self) -> str:
-        """The name of the kind of predicate in JSON."""
+        """The value of the key ``type`` in the predicate's JSON, such as ``not-eq``."""
         return self.operator
 
     @property
     def as_bound(self) -> builtins.type[bound.BoundPredicate]:
-        """The class of the predicate once it is bound."""
+        """The class of the same predicate on a column of a schema."""
         return _BOUND[self.operator]
 
     def _on(self, term: BoundTerm) -> BooleanExpression:
@@ -69,7 +71,7 @@ class UnboundPredicate(Unbound, BooleanExpression):
         return (self.term,)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError("an expression is immutable")
+        raise AttributeError(f"cannot set {name!r}: expressions are immutable")
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and isinstance(other, UnboundPredicate) and self._key() == other._key()
@@ -79,7 +81,7 @@ class UnboundPredicate(Unbound, BooleanExpression):
 
 
 class UnaryPredicate(UnboundPredicate):
-    """A predicate without literal."""
+    """A predicate without a literal."""
 
     __slots__ = ()
 
@@ -108,21 +110,21 @@ class NotNull(UnaryPredicate):
 
 
 class IsNaN(UnaryPredicate):
-    """The value is a NaN."""
+    """The value is NaN; false for null."""
 
     __slots__ = ()
     operator = "is-nan"
 
 
 class NotNaN(UnaryPredicate):
-    """The value is not a NaN; true of null."""
+    """The value is not NaN; true for null."""
 
     __slots__ = ()
     operator = "not-nan"
 
 
 class LiteralPredicate(UnboundPredicate):
-    """A predicate with one literal; a Python value stands for its literal."""
+    """A predicate with one literal, given as a Python value or a :class:`Literal`."""
 
     __slots__ = ("literal",)
     literal: Literal
@@ -131,7 +133,9 @@ class LiteralPredicate(UnboundPredicate):
         super().__init__(term)
         value = aliases.pop("value", literal)
         if aliases:
-            raise ValidationError(f"unknown arguments: {', '.join(sorted(aliases))}")
+            raise ValidationError(
+                f"{type(self).__name__}: unknown arguments {', '.join(sorted(aliases))}; expected term and literal (or value)"
+            )
         object.__setattr__(self, "literal", _literal(value))
 
     @property
@@ -165,7 +169,7 @@ class EqualTo(LiteralPredicate):
 
 
 class NotEqualTo(LiteralPredicate):
-    """``x != v``; unknown for null, so no row with a null passes."""
+    """``x != v``; unknown for null, so rows with a null are not selected."""
 
     __slots__ = ()
     operator = "not-eq"
@@ -200,21 +204,21 @@ class GreaterThanOrEqual(LiteralPredicate):
 
 
 class StartsWith(LiteralPredicate):
-    """The text begins with another."""
+    """The string starts with a prefix; unknown for null."""
 
     __slots__ = ()
     operator = "starts-with"
 
 
 class NotStartsWith(LiteralPredicate):
-    """The text does not begin with another; unknown for null."""
+    """The string does not start with a prefix; unknown for null."""
 
     __slots__ = ()
     operator = "not-starts-with"
 
 
 class SetPredicate(UnboundPredicate):
-    """A predicate with many literals."""
+    """A predicate with several literals."""
 
     __slots__ = ("values",)
     values: tuple[Literal, ...]
@@ -222,7 +226,7 @@ class SetPredicate(UnboundPredicate):
     _single: ClassVar[type[LiteralPredicate]]
 
     def __new__(cls, term: str | UnboundTerm, literals: Iterable[Any] = (), **aliases: Any) -> Self:
-        """Return the predicate; of no value a constant, of one value an (in)equality."""
+        """Return the predicate; a constant for no literal, an (in)equality for one literal."""
         values = tuple(dict.fromkeys(map(_literal, aliases.get("values", literals))))
         if not values:
             return cast("Self", cls._empty())
@@ -234,7 +238,7 @@ class SetPredicate(UnboundPredicate):
         return made
 
     def __init__(self, term: str | UnboundTerm, literals: Iterable[Any] = (), **aliases: Any) -> None:
-        """All is done by ``__new__``, which may return another kind of expression."""
+        """Do nothing: ``__new__`` sets the attributes, or returns an expression of another class."""
 
     @property
     def literals(self) -> set[Literal]:
@@ -263,7 +267,7 @@ class SetPredicate(UnboundPredicate):
 
 
 class In(SetPredicate):
-    """The value is one of several.
+    """The value equals one of the literals; unknown for null.
 
     >>> In("x", [1])
     EqualTo(term=Reference(name='x'), literal=LongLiteral(1))
@@ -276,7 +280,7 @@ class In(SetPredicate):
 
 
 class NotIn(SetPredicate):
-    """The value is none of several; unknown for null. None among the literals is refused."""
+    """The value equals none of the literals; unknown for null. None among the literals is refused."""
 
     __slots__ = ()
     operator = "not-in"
@@ -293,11 +297,11 @@ _OPPOSITES: tuple[tuple[type[UnboundPredicate], type[UnboundPredicate]], ...] = 
     (StartsWith, NotStartsWith),
     (In, NotIn),
 )
-for _one, _other in _OPPOSITES:
-    _one.negation, _other.negation = _other, _one
+for _predicate, _negation in _OPPOSITES:
+    _predicate.negation, _negation.negation = _negation, _predicate
 
 
-# Each unbound predicate and its bound form have one operator.
+# An unbound predicate and its bound form share their operator.
 _BOUND: dict[str, type[bound.BoundPredicate]] = {
     kind.operator: kind
     for kind in vars(bound).values()
@@ -311,12 +315,12 @@ for _operator, _bound in _BOUND.items():
 
 def _literal(value: Any) -> Literal:
     if value is None:
-        raise ValidationError("a comparison with None: use IsNull or NotNull")
+        raise ValidationError("literal None: comparisons with null are unknown; use IsNull or NotNull")
     return literal(value)
 
 
 def column_names(expr: BooleanExpression) -> Iterator[str]:
-    """Yield the names of the columns that an unbound expression is about, some perhaps more than once."""
+    """Yield the names of the columns of an unbound expression, one for each predicate."""
     if isinstance(expr, (And, Or)):
         yield from column_names(expr.left)
         yield from column_names(expr.right)
@@ -329,19 +333,19 @@ def column_names(expr: BooleanExpression) -> Iterator[str]:
 
 
 def with_column(predicate: UnboundPredicate, name: str) -> BooleanExpression:
-    """Return an unbound predicate on the column of another name, through the same transform."""
-    own = predicate.term
-    transform = own.transform if isinstance(own, UnboundTransform) else None
+    """Return an unbound predicate with another column name, on the same transform."""
+    term = predicate.term
+    transform = term.transform if isinstance(term, UnboundTransform) else None
     return unbound_predicate(predicate, name, transform)
 
 
 def unbound_predicate(
     predicate: UnboundPredicate | bound.BoundPredicate, name: str, transform: Transform | None
 ) -> BooleanExpression:
-    """Return the unbound predicate with the operator and literals of another predicate, on a column by name.
+    """Return an unbound predicate with the operator and literals of another predicate.
 
     Args:
-        predicate: The predicate whose operator and literals are taken.
+        predicate: The predicate that has the operator and the literals.
         name: Full name of the column.
         transform: The transform of the column; None for the column itself.
     """

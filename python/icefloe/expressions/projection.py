@@ -1,4 +1,4 @@
-"""What a filter says of partitions, manifests and what is left of it: asked of the core, as expressions.
+"""Projections of filters onto partition fields, evaluation of manifests and residuals, all computed by the core. Spec: Scan Planning.
 
 >>> from icefloe.expressions.parser import parse
 >>> from icefloe.partitioning import PartitionField, PartitionSpec
@@ -62,8 +62,8 @@ class ProjectionEvaluator:
         """Return the expression over partition fields, by their names.
 
         Raises:
-            ResolveError: The schema lacks a column.
-            ValidationError: A literal has no meaning in its column's type.
+            ResolveError: The schema has no column of a name, or several that differ by case alone.
+            ValidationError: A literal cannot be compared with values of its column's type.
         """
         from icefloe import _core
 
@@ -78,11 +78,11 @@ class ProjectionEvaluator:
 
 
 class InclusiveProjection(ProjectionEvaluator):
-    """True of the partition of every row that satisfies the expression."""
+    """A projection that is true for the partition of every row that satisfies the expression."""
 
 
 class StrictProjection(ProjectionEvaluator):
-    """True only of partitions whose every row satisfies the expression."""
+    """A projection that is true only for partitions in which every row satisfies the expression."""
 
     _strict = True
 
@@ -102,7 +102,7 @@ def strict_projection(
 
 
 class ResidualEvaluator:
-    """What is left to filter in the files of a partition."""
+    """The residuals of an expression: the filter that remains for the files of a partition."""
 
     def __init__(self, schema: Schema, spec: PartitionSpec, case_sensitive: bool, expr: BooleanExpression) -> None:
         self.schema = schema
@@ -111,19 +111,23 @@ class ResidualEvaluator:
         self.expr = expr
 
     def residual_for(self, partition_data: Any) -> BooleanExpression:
-        """Return the expression for a partition tuple, such as a :class:`icefloe.typedef.Record`: by column names."""
+        """Return the residual for one partition, as an expression on column names.
+
+        Args:
+            partition_data: The partition tuple in spec order, such as a :class:`icefloe.typedef.Record`.
+        """
         from icefloe import _core
 
         types = [field.field_type for field in self.spec.partition_type(self.schema).fields]
-        values = [_json_value(kind, partition_data[place]) for place, kind in enumerate(types)]
-        left = _core.residual_filter(
+        values = [_json_value(kind, partition_data[position]) for position, kind in enumerate(types)]
+        residual = _core.residual_filter(
             self.schema.model_dump_json(),
             self.spec.model_dump_json(),
             expression_to_json(self.expr),
             json.dumps(values),
             case_sensitive=self.case_sensitive,
         )
-        return expression_from_json(left)
+        return expression_from_json(residual)
 
 
 def _json_value(kind: IcebergType, value: Any) -> Any:
@@ -135,20 +139,20 @@ def _json_value(kind: IcebergType, value: Any) -> Any:
 
 
 class UnpartitionedResidualEvaluator(ResidualEvaluator):
-    """What is left without partitions: the whole expression."""
+    """The residuals of an expression in an unpartitioned table: the expression itself."""
 
     def __init__(self, schema: Schema, expr: BooleanExpression) -> None:
         super().__init__(schema, PartitionSpec(spec_id=0), False, expr)
 
     def residual_for(self, partition_data: Any) -> BooleanExpression:
-        """Return the whole expression."""
+        """Return the expression."""
         return self.expr
 
 
 def residual_evaluator_of(
     spec: PartitionSpec, expr: BooleanExpression, case_sensitive: bool, schema: Schema
 ) -> ResidualEvaluator:
-    """Return the evaluator of residuals of an expression for a spec."""
+    """Return the evaluator of the residuals of an expression for a partition spec."""
     if spec.is_unpartitioned():
         return UnpartitionedResidualEvaluator(schema, expr)
     return ResidualEvaluator(schema, spec, case_sensitive, expr)
@@ -157,12 +161,12 @@ def residual_evaluator_of(
 def manifest_evaluator(
     partition_spec: PartitionSpec, schema: Schema, partition_filter: BooleanExpression, case_sensitive: bool = True
 ) -> Callable[[ManifestFile], bool]:
-    """Return a function that tells whether a manifest might list a file whose partition satisfies a filter.
+    """Return a function that returns whether a manifest might list a file whose partition satisfies a filter.
 
     Args:
         partition_spec: The manifest's spec.
         schema: The table's schema.
-        partition_filter: Over partition fields, as of :func:`inclusive_projection`.
+        partition_filter: An expression on partition fields, as :func:`inclusive_projection` returns it.
         case_sensitive: Whether names must match exactly.
     """
     fields = partition_spec.partition_type(schema).fields
@@ -198,7 +202,7 @@ def _summaries(manifest: ManifestFile) -> Any:
     return pa.record_batch({"partitions": pa.array([rows], pa.list_(summary))})
 
 
-# Literals whose values the core takes as numbers, however far from 1970 they lie.
+# Literals that cross to the core as ordinals, since Python's dates end with the year 9999.
 _ORDINALS = (DateLiteral, TimeLiteral, TimestampLiteral)
 
 
@@ -206,7 +210,7 @@ _ORDINALS = (DateLiteral, TimeLiteral, TimestampLiteral)
 def projected_predicate(
     pred: BoundPredicate, transform: Transform, name: str, *, strict: bool
 ) -> BooleanExpression | None:
-    """Return what a predicate says of the values of one partition field; None if it says nothing.
+    """Return the projection of a bound predicate onto one partition field; None if every partition might match, or none must.
 
     Raises:
         ValidationError: The transform does not apply to values of the predicate's column.
@@ -215,15 +219,17 @@ def projected_predicate(
 
     source = pred.term.ref().value_type
     if not transform.can_transform(source):
-        raise ValidationError(f"transform {transform} does not apply to values of type {source}")
+        raise ValidationError(
+            f"transform {transform} does not apply to values of type {source}; project the predicate through another transform"
+        )
     column = {"id": 1, "name": "value", "required": False, "type": str(source)}
     schema = {"type": "struct", "schema-id": 0, "fields": [column]}
     field = {"source-id": 1, "field-id": 1000, "name": name, "transform": str(transform)}
     spec = {"spec-id": 0, "fields": [field]}
-    found = _core.project_filter(_text(schema), _text(spec), _text(_on_value(pred)), strict=strict)
+    projection = _core.project_filter(_text(schema), _text(spec), _text(_on_value(pred)), strict=strict)
     keeps_type = isinstance(transform, (IdentityTransform, TruncateTransform))
     read = _reader(transform.result_type(source), keeps_type=keeps_type)
-    expression = expression_from_json(_with_literals(from_json(found), read))
+    expression = expression_from_json(_with_literals(from_json(projection), read))
     return None if isinstance(expression, (AlwaysTrue, AlwaysFalse)) else expression
 
 
@@ -236,13 +242,13 @@ def _on_value(pred: BoundPredicate) -> dict[str, Any]:
     term: Any = "value"
     if isinstance(pred.term, BoundTransform):
         term = {"type": "transform", "transform": str(pred.term.transform), "term": "value"}
-    said: dict[str, Any] = {"type": pred.operator, "term": term}
+    value: dict[str, Any] = {"type": pred.operator, "term": term}
     kind = pred.term.value_type
     if isinstance(pred, BoundLiteralPredicate):
-        said["value"] = _literal_json(pred.literal, kind)
+        value["value"] = _literal_json(pred.literal, kind)
     elif isinstance(pred, BoundSetPredicate):
-        said["values"] = [_literal_json(each, kind) for each in pred.values]
-    return said
+        value["values"] = [_literal_json(each, kind) for each in pred.values]
+    return value
 
 
 def _literal_json(value: Literal, kind: IcebergType) -> Any:
@@ -250,11 +256,11 @@ def _literal_json(value: Literal, kind: IcebergType) -> Any:
 
 
 def _reader(result: IcebergType, *, keeps_type: bool) -> Callable[[Any], Literal]:
-    """Return a function from JSON single values of a result type to literals: buckets and ordinals are plain integers."""
+    """Return a function from JSON single values of a transform's result type to literals; buckets and ordinals become integers."""
 
     def read(value: Any) -> Literal:
         if isinstance(result, DecimalType):
-            # What is rounded down may have more digits than its type.
+            # A truncated value may have more digits than the type of its source.
             return DecimalLiteral(Decimal(value))
         assert isinstance(result, PrimitiveType)
         plain = from_json_value(result, value)
@@ -265,16 +271,16 @@ def _reader(result: IcebergType, *, keeps_type: bool) -> Callable[[Any], Literal
     return read
 
 
-def _with_literals(said: Any, read: Callable[[Any], Literal]) -> Any:
-    """Return an expression's JSON with literals for its values."""
-    if not isinstance(said, dict):
-        return said
-    changed = dict(said)
+def _with_literals(expression: Any, read: Callable[[Any], Literal]) -> Any:
+    """Return the JSON object of an expression with its JSON values replaced by literals."""
+    if not isinstance(expression, dict):
+        return expression
+    changed = dict(expression)
     for side in ("left", "right"):
-        if side in said:
-            changed[side] = _with_literals(said[side], read)
-    if "value" in said:
-        changed["value"] = read(said["value"])
-    if "values" in said:
-        changed["values"] = [read(each) for each in said["values"]]
+        if side in expression:
+            changed[side] = _with_literals(expression[side], read)
+    if "value" in expression:
+        changed["value"] = read(expression["value"])
+    if "values" in expression:
+        changed["values"] = [read(each) for each in expression["values"]]
     return changed

@@ -1,4 +1,4 @@
-"""Expressions as JSON, in the form of the REST catalog protocol; this is how filters reach the Rust core."""
+"""Expressions as the JSON of the REST specification, the form in which filters cross to the Rust core."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def to_json_value(expr: BooleanExpression) -> Any:
     if isinstance(expr, Not):
         return {"type": "not", "child": to_json_value(expr.child)}
     if not isinstance(expr, (UnboundPredicate, BoundPredicate)):
-        raise ValidationError(f"not an expression: {expr!r}")
+        raise ValidationError(f"not an expression: {expr!r}; expected a predicate, a constant, And, Or or Not")
     value: dict[str, Any] = {"type": expr.operator, "term": _term_to_json_value(expr.term)}
     kind = expr.term.value_type if isinstance(expr.term, BoundTerm) else None
     if isinstance(expr, (LiteralPredicate, BoundLiteralPredicate)):
@@ -77,18 +77,18 @@ def to_json_value(expr: BooleanExpression) -> Any:
 
 
 def literal_to_json_value(value: Literal, kind: IcebergType | None = None) -> Any:
-    """Return a literal's JSON form: numbers and truth values as they are, everything else as text.
+    """Return the JSON single value of a literal: numbers and booleans are JSON numbers and booleans, other values text.
 
     Args:
         value: The literal.
-        kind: The column's type, where it is known.
+        kind: The column's type, if known.
     """
     raw = value.value
     if isinstance(value, (DateLiteral, TimeLiteral, TimestampLiteral)):
         try:
             return _temporal_text(value)
         except (OverflowError, ValueError):
-            # Years that Python's calendar lacks; the core takes ordinals as well.
+            # Python's dates end with the year 9999; the core accepts ordinals as well.
             return raw
     if isinstance(value, UUIDLiteral) or (isinstance(kind, UUIDType) and isinstance(raw, bytes)):
         return str(uuid.UUID(bytes=raw))
@@ -108,7 +108,10 @@ def _temporal_text(value: DateLiteral | TimeLiteral | TimestampLiteral) -> str:
 
 
 def expression_from_json(data: str | bytes | bool | dict[str, Any]) -> BooleanExpression:
-    """Return the expression of a JSON text or object; ValidationError says what is wrong with it.
+    """Return the expression that a JSON text or object describes.
+
+    Raises:
+        ValidationError: The JSON is malformed, or a key is missing or has a value of the wrong type.
 
     >>> expression_from_json('{"type": "is-null", "term": "x"}')
     IsNull(term=Reference(name='x'))
@@ -118,18 +121,20 @@ def expression_from_json(data: str | bytes | bool | dict[str, Any]) -> BooleanEx
             data = from_json(data)
         except ValueError as error:
             if "recursion limit" in str(error):
-                raise ValidationError(f"expression is nested more than {MAX_DEPTH} deep") from error
-            raise ValidationError(f"expression is not JSON: {error}") from error
+                raise ValidationError(f"expression JSON: nested more than {MAX_DEPTH} deep") from error
+            raise ValidationError(f"expression JSON: not valid JSON: {error}") from error
     return _from_value(data, 0)
 
 
 def _from_value(value: Any, depth: int) -> BooleanExpression:
     if depth > MAX_DEPTH:
-        raise ValidationError(f"expression is nested more than {MAX_DEPTH} deep")
+        raise ValidationError(f"expression JSON: nested more than {MAX_DEPTH} deep")
     if isinstance(value, bool):
         return AlwaysTrue() if value else AlwaysFalse()
     if not isinstance(value, dict):
-        raise ValidationError(f"an expression is an object, found {value!r}")
+        raise ValidationError(
+            f"expression JSON: not an expression; expected an object with `type` or a boolean, got {value!r}"
+        )
     kind = value.get("type")
     if kind in {"true", "false"}:
         return AlwaysTrue() if kind == "true" else AlwaysFalse()
@@ -144,16 +149,18 @@ def _from_value(value: Any, depth: int) -> BooleanExpression:
 def _predicate(kind: Any, value: dict[str, Any]) -> BooleanExpression:
     made = _PREDICATES.get(kind)
     if made is None:
-        raise ValidationError(f"no such expression type: {kind!r}")
+        raise ValidationError(
+            f"expression JSON: unknown type {kind!r}; expected and, or, not, true, false or one of {', '.join(_PREDICATES)}"
+        )
     term = _term_from_json_value(kind, value.get("term"))
     if issubclass(made, SetPredicate):
         values = value.get("values")
         if not isinstance(values, list):
-            raise ValidationError(f"`values` of {kind} must be a list, found {values!r}")
+            raise ValidationError(f"expression JSON: `values` of {kind} must be a list, got {values!r}")
         return made(term, values)
     if issubclass(made, LiteralPredicate):
         if "value" not in value:
-            raise ValidationError(f"`value` of {kind} is missing")
+            raise ValidationError(f"expression JSON: `value` of {kind} is missing; expected a literal")
         return made(term, value["value"])
     return made(term)
 
@@ -162,14 +169,18 @@ def _term_from_json_value(kind: Any, term: Any) -> UnboundTerm:
     if isinstance(term, dict) and term.get("type") in {"reference", "transform"}:
         name = term.get("term")
         if not isinstance(name, str):
-            raise ValidationError(f"`term` of a {term['type']} must be text, found {name!r}")
+            raise ValidationError(f"expression JSON: `term` of a {term['type']} must be text, got {name!r}")
         if term["type"] == "reference":
             return Reference(name)
         if not isinstance(term.get("transform"), str):
-            raise ValidationError(f"`transform` of a transform must be text, found {term.get('transform')!r}")
+            raise ValidationError(
+                f"expression JSON: `transform` of a transform must be text such as 'bucket[16]', got {term.get('transform')!r}"
+            )
         return UnboundTransform(name, term["transform"])
     if not isinstance(term, str):
-        raise ValidationError(f"`term` of {kind} must be text, a reference or a transform, found {term!r}")
+        raise ValidationError(
+            f"expression JSON: `term` of {kind} must be text, a reference or a transform, got {term!r}"
+        )
     return Reference(term)
 
 
@@ -179,12 +190,12 @@ def _term_to_json_value(term: Any) -> Any:
     if isinstance(term, BoundReference):
         if term.full_name is None and term.accessor.inner is not None:
             raise FeatureUnsupportedError(
-                f"JSON of a bound predicate on the nested column {term.field.name} of unknown full name; use the unbound one"
+                f"bound predicate on nested column {term.field.name}: no JSON without the full name; serialize the unbound predicate"
             )
         return term.full_name or term.field.name
     if isinstance(term, Reference):
         return term.name
-    raise ValidationError(f"no JSON form of the term {term!r}")
+    raise ValidationError(f"term {term!r}: no JSON form; expected a column or a transform of a column")
 
 
 _PREDICATES: dict[Any, type[UnboundPredicate]] = {

@@ -1,4 +1,4 @@
-"""What predicates are about: columns, by name or resolved."""
+"""Terms of predicates: columns and transforms of columns, by name or bound to a schema."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ if TYPE_CHECKING:
 
 
 class Term:
-    """Root of all terms. Classes below take a type in brackets in annotations, as `BoundReference[int]`."""
+    """The base class of all terms. Annotations may parametrise subclasses, as in `BoundReference[int]`."""
 
     __slots__ = ()
     __class_getitem__: Any = classmethod(GenericAlias)
 
 
 class Unbound:
-    """What names columns."""
+    """A term or predicate on columns by name."""
 
     __slots__ = ()
 
     def bind(self, schema: Schema, case_sensitive: bool = True) -> Any:
-        """Return this on the columns of a schema."""
+        """Return the same term or predicate on the columns of a schema."""
         raise NotImplementedError
 
 
 class Bound:
-    """What knows its columns."""
+    """A term or predicate on the columns of a schema."""
 
     __slots__ = ()
 
 
 class UnboundTerm(Term, Unbound):
-    """A term that names a column."""
+    """A term on a column by name."""
 
     __slots__ = ()
 
 
 class BoundTerm(Term, Bound):
-    """A term that knows its column."""
+    """A term on a column of a schema."""
 
     __slots__ = ()
 
@@ -55,11 +55,11 @@ class BoundTerm(Term, Bound):
 
     @property
     def value_type(self) -> IcebergType:
-        """The type of what is compared, and so of the literals."""
+        """The type of the compared values, and of the literals."""
         raise NotImplementedError
 
     def eval(self, struct: Any) -> Any:
-        """Return what is compared, in a row."""
+        """Return the compared value of a row."""
         raise NotImplementedError
 
 
@@ -71,11 +71,15 @@ class Reference(UnboundTerm):
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str) or not name:
-            raise ValidationError(f"a column is named by text, found {name!r}")
+            raise ValidationError(f"column reference: not a name; expected text such as 'point.x', got {name!r}")
         object.__setattr__(self, "name", name)
 
     def bind(self, schema: Schema, case_sensitive: bool = True) -> BoundReference:
-        """Return the column of a schema; ResolveError if it has none of this name, or more than one."""
+        """Return the column of a schema.
+
+        Raises:
+            ResolveError: The schema has no column of this name, or several that differ by case alone.
+        """
         field = schema.find_field(self.name, case_sensitive)
         full_name = schema.find_column_name(field.field_id)
         return BoundReference(field, schema.accessor_for_field(field.field_id), full_name)
@@ -86,18 +90,18 @@ class Reference(UnboundTerm):
 
 @dataclass(frozen=True, slots=True)
 class BoundReference(BoundTerm):
-    """A column of a schema, how to reach its value in a row, and its full name where that is known."""
+    """A column of a schema, the accessor of its value in a row, and its full name if known."""
 
     field: NestedField
     accessor: Accessor
     full_name: str | None = dataclass_field(default=None, compare=False, repr=False)
 
     def eval(self, struct: Any) -> Any:
-        """Return the value in a row."""
+        """Return the column's value of a row."""
         return self.accessor.get(struct)
 
     def ref(self) -> BoundReference:
-        """Return the reference: itself."""
+        """Return this reference."""
         return self
 
     @property
@@ -111,7 +115,7 @@ class BoundReference(BoundTerm):
 
 @dataclass(frozen=True, slots=True, init=False)
 class UnboundTransform(UnboundTerm):
-    """A transform of a column by its name. Ordinals are numbers: ``year`` counts from 1970.
+    """A partition transform of a column by name. Results of time transforms are ordinals: ``year`` counts from 1970.
 
     >>> from icefloe.expressions import EqualTo
     >>> EqualTo(UnboundTransform("id", "bucket[16]"), 3)
@@ -126,34 +130,36 @@ class UnboundTransform(UnboundTerm):
         object.__setattr__(self, "transform", parse_transform(transform))
 
     def bind(self, schema: Schema, case_sensitive: bool = True) -> BoundTerm:
-        """Return the transform of a schema's column; of identity, the column.
+        """Return the transform of a schema's column; for identity, the column.
 
         Raises:
             ResolveError: The schema has no such column.
             ValidationError: The transform does not apply to the column's type.
-            FeatureUnsupportedError: Nothing is known of the transform but its name.
+            FeatureUnsupportedError: The transform is not one of the specification's.
         """
         column = self.term.bind(schema, case_sensitive)
         if isinstance(self.transform, IdentityTransform):
             return column
         if isinstance(self.transform, UnknownTransform):
-            raise FeatureUnsupportedError(f"a filter on {self.transform} of {self.term.name}")
+            raise FeatureUnsupportedError(
+                f"filter on {self.transform}({self.term.name}): unknown transform; expected identity, bucket[N], truncate[W], year, month, day, hour or void"
+            )
         if not self.transform.can_transform(column.value_type):
             raise ValidationError(
-                f"filter on {self.transform}({self.term.name}): it does not apply to values of type {column.value_type}"
+                f"filter on {self.transform}({self.term.name}): {self.transform} does not apply to type {column.value_type}; filter by the column itself"
             )
         return BoundTransform(column, self.transform)
 
 
 @dataclass(frozen=True, slots=True)
 class BoundTransform(BoundTerm):
-    """A transform of a column of a schema."""
+    """A partition transform of a column of a schema."""
 
     term: BoundReference
     transform: Transform
 
     def eval(self, struct: Any) -> Any:
-        """Return the transform of the value in a row; one value at a time, for single rows."""
+        """Return the transform of the column's value of a row."""
         return self.transform.transform(self.term.value_type)(self.term.eval(struct))
 
     def ref(self) -> BoundReference:
@@ -167,7 +173,7 @@ class BoundTransform(BoundTerm):
 
 
 def to_term(term: str | UnboundTerm) -> UnboundTerm:
-    """Return a name as a reference, a term as it is."""
+    """Return a term; a name becomes a :class:`Reference`."""
     if isinstance(term, UnboundTerm):
         return term
     return Reference(term)

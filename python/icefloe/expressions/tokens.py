@@ -1,4 +1,4 @@
-"""The words of a filter's text."""
+"""Tokens of a filter's text."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _PATTERN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One word of a text.
+    """One token of a text.
 
     Args:
         kind: ``string``, ``name`` (quoted), ``number``, ``word``, ``symbol`` or ``end``.
-        key: A word in lower case, a symbol as it is.
-        value: What it stands for, without its quotes.
-        position: Where it begins, in characters from 0.
+        key: The word in lower case, or the symbol; empty for other tokens.
+        value: The value without its quotes.
+        position: Offset of the first character, from 0.
     """
 
     kind: str
@@ -37,7 +37,7 @@ class Token:
     position: int
 
     def is_word(self, *keys: str) -> bool:
-        """Return whether this is one of some words, whatever its case."""
+        """Return whether the token is one of the words ``keys``, in upper or lower case."""
         return self.kind == "word" and self.key in keys
 
     def __str__(self) -> str:
@@ -45,13 +45,17 @@ class Token:
 
 
 def tokenize(text: str) -> list[Token]:
-    """Return the words of a text, an ``end`` after the last; ValidationError where no word begins."""
+    """Return the tokens of a text, followed by a token of kind ``end``.
+
+    Raises:
+        ValidationError: A quote is not closed, or a character starts no token; the message shows the position.
+    """
     tokens, position = [], 0
     while position < len(text):
         match = _PATTERN.match(text, position)
         if match is None:
             closed = text[position] not in "'\"`"
-            what = f"no word begins with {text[position]!r}" if closed else "a quote that is never closed"
+            what = f"unexpected character {text[position]!r}" if closed else "a quote that is never closed"
             raise ValidationError(f"filter, position {position}: {what}\n  {text}\n  {' ' * position}^")
         kind, found = match.lastgroup or "", match.group()
         if kind != "space":

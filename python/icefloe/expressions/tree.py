@@ -1,7 +1,7 @@
-"""Expressions that are true or false of a row, and how they combine. Immutable; ``&``, ``|`` and ``~`` combine them.
+"""Boolean expressions: constants, AND, OR and NOT. Expressions are immutable; ``&``, ``|`` and ``~`` combine them.
 
-A comparison with null is unknown, and so is its negation; AND and OR combine unknown as in SQL (Kleene's logic). A row passes
-where the expression is true.
+A comparison with null is unknown, and so is its negation; AND and OR combine unknown as in SQL (Kleene's logic). A filter
+selects the rows for which its expression is true.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-# Of ANDs, ORs and NOTs. With it, every walk over an expression stays within the stack, and its JSON within the 127
-# levels that the core reads.
+# The maximum nesting of AND, OR and NOT. It keeps recursive functions within the interpreter's stack, and the JSON of an
+# expression within the 127 levels that the core reads.
 MAX_DEPTH = 120
-# Where a chain becomes a balanced tree: with room left for what it is part of.
+# A chain deeper than this becomes a balanced tree, which leaves levels for the expressions around it.
 _REBALANCE_AT = 64
 
 
 @singledispatch
 def json_form(expression: object) -> Any:
-    """Return an expression as a JSON object; the case of expressions stands with their JSON form."""
-    raise ValidationError(f"not an expression: {expression!r}")
+    """Return an expression as a JSON object; :mod:`icefloe.expressions.rest_json` registers the case of expressions."""
+    raise ValidationError(f"not an expression: {expression!r}; expected a BooleanExpression")
 
 
 class BooleanExpression:
-    """Root of all expressions. Classes below take types in brackets in annotations, as `LiteralPredicate[int]`."""
+    """The base class of all expressions. Annotations may parametrise subclasses, as in `LiteralPredicate[int]`."""
 
     __slots__ = ()
     __class_getitem__: Any = classmethod(GenericAlias)
@@ -55,7 +55,7 @@ class BooleanExpression:
 
     @property
     def type(self) -> str:
-        """The name of the kind of expression in JSON."""
+        """The value of the key ``type`` in the expression's JSON, such as ``and``."""
         return type(self).__name__.lower()
 
     def __and__(self, other: BooleanExpression) -> BooleanExpression:
@@ -69,15 +69,15 @@ class BooleanExpression:
 
 
 class _Constant(BooleanExpression):
-    """An expression that no row decides; one object of each."""
+    """A constant expression; each class has one instance."""
 
     __slots__ = ()
-    _only: ClassVar[dict[type, Any]] = {}
+    _instances: ClassVar[dict[type, Any]] = {}
 
     def __new__(cls) -> Self:
-        """Return the one instance."""
-        only: Self = _Constant._only.setdefault(cls, super().__new__(cls))
-        return only
+        """Return the instance of the class."""
+        instance: Self = _Constant._instances.setdefault(cls, super().__new__(cls))
+        return instance
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
@@ -87,7 +87,7 @@ class _Constant(BooleanExpression):
 
 
 class AlwaysTrue(_Constant):
-    """True of every row."""
+    """The expression that is true for every row."""
 
     __slots__ = ()
 
@@ -105,7 +105,7 @@ class AlwaysTrue(_Constant):
 
 
 class AlwaysFalse(_Constant):
-    """True of no row."""
+    """The expression that is false for every row."""
 
     __slots__ = ()
 
@@ -140,17 +140,17 @@ class _Pair(BooleanExpression):
 
     @classmethod
     def _joined(cls, parts: tuple[BooleanExpression, ...]) -> BooleanExpression:
-        """Return the parts as one expression, of which a chain however long is not deep."""
+        """Return the parts as one expression whose depth grows with the logarithm of a chain's length."""
         made = cls._balanced(parts)
         if _depth_of(made) > _REBALANCE_AT:
             made = cls._balanced(cls._chain(made))
         if _depth_of(made) > MAX_DEPTH:
-            raise ValidationError(f"an expression is nested more than {MAX_DEPTH} deep")
+            raise ValidationError(f"expression: nested more than {MAX_DEPTH} deep; split it into several filters")
         return made
 
     @classmethod
     def _balanced(cls, parts: tuple[BooleanExpression, ...]) -> BooleanExpression:
-        """Return a tree in which each part lies as deep as the logarithm of how much lies beside it."""
+        """Return a tree of the parts, split in halves of about equal numbers of predicates."""
         if len(parts) == 1:
             return parts[0]
         half, taken, middle = (sum(map(_size_of, parts)) + 1) // 2, 0, 0
@@ -161,7 +161,7 @@ class _Pair(BooleanExpression):
 
     @classmethod
     def _chain(cls, expr: BooleanExpression) -> tuple[BooleanExpression, ...]:
-        """Return the parts along the deepest branch that is of this kind alone; one as long as its depth."""
+        """Return the operands of the longest chain of this class from the root, in order."""
         before: list[BooleanExpression] = []
         after: list[BooleanExpression] = []
         while type(expr) is cls:
@@ -175,7 +175,7 @@ class _Pair(BooleanExpression):
         return (*before, expr, *reversed(after))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError("an expression is immutable")
+        raise AttributeError(f"cannot set {name!r}: expressions are immutable")
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -195,7 +195,7 @@ class _Pair(BooleanExpression):
 
 
 class And(_Pair):
-    """True where all its parts are; folds constants, so that the result may be of another kind.
+    """A conjunction: true where all operands are true. Constants fold, so the result may be of another class.
 
     >>> And(AlwaysTrue(), AlwaysFalse())
     AlwaysFalse()
@@ -204,19 +204,19 @@ class And(_Pair):
     __slots__ = ()
 
     def __new__(cls, left: BooleanExpression, right: BooleanExpression, *rest: BooleanExpression) -> Self:
-        """Return the conjunction, or what is left of it once constants are gone."""
+        """Return the conjunction of the operands that are not constant; a constant if it is decided or none remains."""
         parts = _checked(left, right, *rest)
         if any(isinstance(part, AlwaysFalse) for part in parts):
             return cast("Self", AlwaysFalse())
-        kept = tuple(part for part in parts if not isinstance(part, AlwaysTrue))
-        return cast("Self", cls._joined(kept) if kept else AlwaysTrue())
+        operands = tuple(part for part in parts if not isinstance(part, AlwaysTrue))
+        return cast("Self", cls._joined(operands) if operands else AlwaysTrue())
 
     def __invert__(self) -> BooleanExpression:
         return Or(~self.left, ~self.right)
 
 
 class Or(_Pair):
-    """True where any of its parts is; folds constants, so that the result may be of another kind.
+    """A disjunction: true where any operand is true. Constants fold, so the result may be of another class.
 
     >>> Or(AlwaysTrue(), AlwaysFalse())
     AlwaysTrue()
@@ -225,19 +225,19 @@ class Or(_Pair):
     __slots__ = ()
 
     def __new__(cls, left: BooleanExpression, right: BooleanExpression, *rest: BooleanExpression) -> Self:
-        """Return the disjunction, or what is left of it once constants are gone."""
+        """Return the disjunction of the operands that are not constant; a constant if it is decided or none remains."""
         parts = _checked(left, right, *rest)
         if any(isinstance(part, AlwaysTrue) for part in parts):
             return cast("Self", AlwaysTrue())
-        kept = tuple(part for part in parts if not isinstance(part, AlwaysFalse))
-        return cast("Self", cls._joined(kept) if kept else AlwaysFalse())
+        operands = tuple(part for part in parts if not isinstance(part, AlwaysFalse))
+        return cast("Self", cls._joined(operands) if operands else AlwaysFalse())
 
     def __invert__(self) -> BooleanExpression:
         return And(~self.left, ~self.right)
 
 
 class Not(BooleanExpression):
-    """True where its part is false; two of them cancel out.
+    """A negation: true where its operand is false. Two negations cancel out.
 
     >>> Not(AlwaysTrue())
     AlwaysFalse()
@@ -247,20 +247,20 @@ class Not(BooleanExpression):
     child: BooleanExpression
 
     def __new__(cls, child: BooleanExpression) -> Self:
-        """Return the negation, simplified where that is possible at once."""
+        """Return the negation; of a constant or a negation, the simplified expression."""
         (child,) = _checked(child)
         if isinstance(child, Not):
             return cast("Self", child.child)
         if isinstance(child, (AlwaysTrue, AlwaysFalse)):
             return cast("Self", ~child)
         if _depth_of(child) >= MAX_DEPTH:
-            raise ValidationError(f"an expression is nested more than {MAX_DEPTH} deep")
+            raise ValidationError(f"expression: nested more than {MAX_DEPTH} deep; split it into several filters")
         made = object.__new__(cls)
         object.__setattr__(made, "child", child)
         return made
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError("an expression is immutable")
+        raise AttributeError(f"cannot set {name!r}: expressions are immutable")
 
     def __invert__(self) -> BooleanExpression:
         return self.child
@@ -279,12 +279,12 @@ class Not(BooleanExpression):
 
 
 def all_of(*parts: BooleanExpression) -> BooleanExpression:
-    """Return what is true where all parts are; of no part, what is always true."""
+    """Return the conjunction of expressions; :class:`AlwaysTrue` of none."""
     return And(AlwaysTrue(), *parts) if parts else AlwaysTrue()
 
 
 def any_of(*parts: BooleanExpression) -> BooleanExpression:
-    """Return what is true where any part is; of no part, what is never true."""
+    """Return the disjunction of expressions; :class:`AlwaysFalse` of none."""
     return Or(AlwaysFalse(), *parts) if parts else AlwaysFalse()
 
 
@@ -303,14 +303,15 @@ def _size_of(expr: BooleanExpression) -> int:
 def _checked(*parts: Any) -> tuple[BooleanExpression, ...]:
     for part in parts:
         if not isinstance(part, BooleanExpression):
-            raise ValidationError(f"not an expression: {part!r}")
+            raise ValidationError(f"not an expression: {part!r}; expected an operand such as EqualTo('x', 1)")
     return parts
 
 
 def rewrite_not(expr: BooleanExpression) -> BooleanExpression:
-    """Return an expression without ``Not``: each is pushed down to predicates, which are negated.
+    """Return an equivalent expression without ``Not``: negations are pushed down to the predicates.
 
-    Both are true of the same rows: a comparison with null is unknown, and so is its negation.
+    Both expressions are true for the same rows: a comparison with null is unknown, and so is its negation. A predicate that is
+    unknown for null may fold to a constant only in an expression without ``Not``: NOT unknown is unknown, NOT false is true.
 
     >>> from icefloe.expressions import EqualTo, Not
     >>> rewrite_not(Not(EqualTo("x", 5)))
@@ -330,15 +331,15 @@ def rewrite_not(expr: BooleanExpression) -> BooleanExpression:
     return expr
 
 
-# More conjunctions than any reader wants; their number grows with the product of the parts.
+# The number of conjunctions grows with the product of the operands.
 MAX_CONJUNCTIONS = 10_000
 
 
 def rewrite_to_dnf(expr: BooleanExpression) -> tuple[BooleanExpression, ...]:
-    """Return conjunctions of which any is true exactly where the expression is.
+    """Return the disjunctive normal form of an expression: conjunctions whose disjunction is equivalent to it.
 
     Raises:
-        ValidationError: There would be more than 10,000.
+        ValidationError: The form has more than 10,000 conjunctions.
 
     >>> from icefloe.expressions.parser import parse
     >>> len(rewrite_to_dnf(parse("(a = 1 or b = 2) and (c = 3 or d = 4)")))
@@ -353,6 +354,8 @@ def _conjunctions(expr: BooleanExpression) -> tuple[BooleanExpression, ...]:
     if isinstance(expr, And):
         left, right = _conjunctions(expr.left), _conjunctions(expr.right)
         if len(left) * len(right) > MAX_CONJUNCTIONS:
-            raise ValidationError(f"a disjunction of more than {MAX_CONJUNCTIONS} conjunctions")
-        return tuple(And(one, other) for one in left for other in right)
+            raise ValidationError(
+                f"expression: its disjunctive normal form has {len(left) * len(right)} conjunctions; expected at most {MAX_CONJUNCTIONS}"
+            )
+        return tuple(And(first, second) for first in left for second in right)
     return (expr,)

@@ -1,4 +1,4 @@
-"""Walks over expressions, and the functions over whole expressions at the path that PyIceberg gives them."""
+"""Visitors of expressions, and the functions over expressions at the path that PyIceberg gives them."""
 
 from __future__ import annotations
 
@@ -87,31 +87,31 @@ T = TypeVar("T")
 
 
 class BooleanExpressionVisitor(ABC, Generic[T]):
-    """What to make of each kind of node; a node is visited after its parts, left before right."""
+    """The results of the nodes of an expression; a node is visited after its operands, left before right."""
 
     @abstractmethod
     def visit_true(self) -> T:
-        """Return the result of what is always true."""
+        """Return the result of :class:`AlwaysTrue`."""
 
     @abstractmethod
     def visit_false(self) -> T:
-        """Return the result of what is never true."""
+        """Return the result of :class:`AlwaysFalse`."""
 
     @abstractmethod
     def visit_not(self, child_result: T) -> T:
-        """Return the result of a negation."""
+        """Return the result of a negation from the result of its operand."""
 
     @abstractmethod
     def visit_and(self, left_result: T, right_result: T) -> T:
-        """Return the result of a conjunction."""
+        """Return the result of a conjunction from the results of its operands."""
 
     @abstractmethod
     def visit_or(self, left_result: T, right_result: T) -> T:
-        """Return the result of a disjunction."""
+        """Return the result of a disjunction from the results of its operands."""
 
     @abstractmethod
     def visit_unbound_predicate(self, predicate: UnboundPredicate) -> T:
-        """Return the result of a predicate on a name."""
+        """Return the result of a predicate on a column by name."""
 
     @abstractmethod
     def visit_bound_predicate(self, predicate: BoundPredicate) -> T:
@@ -119,11 +119,11 @@ class BooleanExpressionVisitor(ABC, Generic[T]):
 
 
 class BoundBooleanExpressionVisitor(BooleanExpressionVisitor[T], ABC):
-    """What to make of each predicate of a bound expression."""
+    """The results of the predicates of a bound expression, with a method for each operator."""
 
     @abstractmethod
     def visit_in(self, term: BoundTerm, literals: set[Any]) -> T:
-        """Return the result of ``x in (..)``; the values of its literals."""
+        """Return the result of ``x in (..)``; ``literals`` holds the values of its literals."""
 
     @abstractmethod
     def visit_not_in(self, term: BoundTerm, literals: set[Any]) -> T:
@@ -171,23 +171,27 @@ class BoundBooleanExpressionVisitor(BooleanExpressionVisitor[T], ABC):
 
     @abstractmethod
     def visit_starts_with(self, term: BoundTerm, literal: Literal) -> T:
-        """Return the result of a text that begins with another."""
+        """Return the result of ``x like 'prefix%'``."""
 
     @abstractmethod
     def visit_not_starts_with(self, term: BoundTerm, literal: Literal) -> T:
-        """Return the result of a text that does not begin with another."""
+        """Return the result of ``x not like 'prefix%'``."""
 
     def visit_unbound_predicate(self, predicate: UnboundPredicate) -> T:
-        """Refuse: TypeError, for names have to be resolved first."""
-        raise TypeError(f"not a bound predicate: {predicate!r}")
+        """Raise TypeError: names must be resolved first."""
+        raise TypeError(f"not a bound predicate: {predicate!r}; bind the expression to a schema first")
 
     def visit_bound_predicate(self, predicate: BoundPredicate) -> T:
-        """Return the result of the method for the predicate's kind."""
+        """Return the result of the method for the predicate's operator."""
         return visit_bound_predicate(predicate, self)
 
 
 def visit(obj: BooleanExpression, visitor: BooleanExpressionVisitor[T]) -> T:
-    """Return what a visitor makes of an expression."""
+    """Return the result that a visitor computes for an expression, operands before the nodes around them.
+
+    Raises:
+        ValidationError: The object is not an expression.
+    """
     if isinstance(obj, And):
         return visitor.visit_and(visit(obj.left, visitor), visit(obj.right, visitor))
     if isinstance(obj, Or):
@@ -202,11 +206,11 @@ def visit(obj: BooleanExpression, visitor: BooleanExpressionVisitor[T]) -> T:
         return visitor.visit_unbound_predicate(obj)
     if isinstance(obj, BoundPredicate):
         return visitor.visit_bound_predicate(obj)
-    raise ValidationError(f"not an expression: {obj!r}")
+    raise ValidationError(f"not an expression: {obj!r}; expected a BooleanExpression")
 
 
 def visit_bound_predicate(expr: BoundPredicate, visitor: BoundBooleanExpressionVisitor[T]) -> T:
-    """Return what the visitor's method for a bound predicate's kind makes of it."""
+    """Return the result of the visitor's method for the operator of a bound predicate."""
     method = getattr(visitor, _METHODS[type(expr)])
     if isinstance(expr, BoundSetPredicate):
         result: T = method(expr.term, {literal.value for literal in expr.values})
@@ -238,11 +242,21 @@ _METHODS: dict[type[BoundPredicate], str] = {
 def expression_to_plain_format(
     expressions: tuple[BooleanExpression, ...], cast_int_to_datetime: bool = False
 ) -> list[list[tuple[str, str, Any]]]:
-    """Return bound conjunctions as lists of ``(column, operator, value)``, as Arrow and Dask take filters.
+    """Return bound conjunctions as lists of ``(column, operator, value)``, the form of filters in Arrow and Dask.
 
     Args:
-        expressions: Conjunctions of bound predicates, as of :func:`rewrite_to_dnf`.
-        cast_int_to_datetime: Give dates and timestamps as ``datetime`` objects, not as numbers.
+        expressions: Conjunctions of bound predicates, as :func:`rewrite_to_dnf` returns them.
+        cast_int_to_datetime: Whether dates and timestamps are ``datetime`` objects rather than ordinals.
+
+    Raises:
+        ValidationError: A predicate has no such form: it is unbound, a prefix comparison, or on a transform.
+
+    >>> from icefloe.expressions import In
+    >>> from icefloe.schema import Schema
+    >>> from icefloe.types import NestedField
+    >>> bound = bind(Schema(NestedField(1, "x", "int")), In("x", [1, 2]) | In("x", [3]))
+    >>> expression_to_plain_format(rewrite_to_dnf(bound))
+    [[('x', 'in', {1, 2})], [('x', '==', 3)]]
     """
     return [_plain(expression, cast_int_to_datetime) for expression in expressions]
 
@@ -254,7 +268,9 @@ def _plain(expr: BooleanExpression, as_datetime: bool) -> list[tuple[str, str, A
         return []
     operator = _PLAIN.get(getattr(expr, "operator", ""))
     if not isinstance(expr, BoundPredicate) or isinstance(expr.term, BoundTransform) or operator is None:
-        raise ValidationError(f"no plain form of {expr!r}")
+        raise ValidationError(
+            f"no plain form of {expr!r}; expected a bound comparison, `in`, `is null` or `is nan` on a column, not on a transform"
+        )
     name = expr.term.ref().full_name or expr.term.ref().field.name
     if isinstance(expr, BoundSetPredicate):
         return [(name, operator, {_value(each, as_datetime) for each in expr.values})]

@@ -1,4 +1,4 @@
-"""Access to files, by location. Spec: File System Operations."""
+"""Access to files by location, and the names of storage properties. Spec: File System Operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bound filters as expressions of pyarrow, with the meaning that `docs/filters.md` states."""
+"""Bound filters as pyarrow expressions, with the semantics of `docs/filters.md`."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ UNKNOWN = pa.scalar(None, pa.bool_())
 
 
 def expression_to_pyarrow(expr: BooleanExpression, schema: Schema | None = None) -> pc.Expression:
-    """Return a bound filter as an expression of pyarrow that selects the same rows of Arrow data as a scan does.
+    """Return the pyarrow expression that selects the rows of Arrow data that a scan with a bound filter returns.
 
-    The result is null where the filter is unknown: of a null, and of a NaN compared by ``<``, ``<=``, ``>`` or ``>=``. Arrow's
+    The expression is null where the filter is unknown: for null, and for NaN compared by ``<``, ``<=``, ``>`` or ``>=``. Arrow's
     ``Table.filter`` and datasets select the rows for which it is true. The data has the column names of the schema that the
     filter is bound to, and Arrow types that compare with those of :func:`icefloe.io.pyarrow.schema_to_pyarrow`.
 
     Args:
         expr: A bound filter, as :func:`icefloe.expressions.visitors.bind` returns it.
-        schema: The schema that the filter is bound to; needed for filters on fields of structs.
+        schema: The schema that the filter is bound to; required for filters on fields of structs.
 
     Raises:
         TypeError: The filter is not bound.
-        ValidationError: A column is a field of a struct and there is no schema, or the schema does not have the column.
+        ValidationError: A column is a field of a struct and no schema is given, or the schema does not have the column.
         FeatureUnsupportedError: The filter is on the result of a transform, which pyarrow cannot compute.
 
     >>> from icefloe.expressions import NotEqualTo
@@ -54,7 +54,7 @@ def expression_to_pyarrow(expr: BooleanExpression, schema: Schema | None = None)
 
 
 class _ToArrow(BoundBooleanExpressionVisitor[Any]):
-    """Builds Arrow expressions; Arrow's own `and`, `or` and `not` are three-valued."""
+    """A visitor that builds pyarrow expressions; the `and`, `or` and `not` of Arrow are three-valued."""
 
     def __init__(self, schema: Schema | None) -> None:
         self.schema = schema
@@ -76,10 +76,10 @@ class _ToArrow(BoundBooleanExpressionVisitor[Any]):
 
     def visit_in(self, term: BoundTerm, literals: set[Any]) -> Any:
         column = self._column(term)
-        # Arrow's `is_in` is false of null and hashes -0.0 and 0.0 apart.
+        # Arrow's `is_in` is false for null and distinguishes -0.0 from 0.0.
         values = [*literals, -0.0, 0.0] if _is_float(term) and 0.0 in literals else [*literals]
-        found = column.isin(pa.array([_raw(value) for value in values], _storage_of(term)))
-        return pc.if_else(column.is_valid(), found, UNKNOWN)
+        is_in = column.isin(pa.array([_raw(value) for value in values], _storage_of(term)))
+        return pc.if_else(column.is_valid(), is_in, UNKNOWN)
 
     def visit_not_in(self, term: BoundTerm, literals: set[Any]) -> Any:
         return ~self.visit_in(term, literals)
@@ -121,7 +121,7 @@ class _ToArrow(BoundBooleanExpressionVisitor[Any]):
         return ~self.visit_starts_with(term, literal)
 
     def _ordered(self, term: BoundTerm, compared: Any) -> Any:
-        """Return a comparison by order, unknown of NaN."""
+        """Return a comparison by order, unknown for NaN."""
         return pc.if_else(self.visit_is_nan(term), UNKNOWN, compared) if _is_float(term) else compared
 
     def _column(self, term: BoundTerm) -> Any:
@@ -130,14 +130,16 @@ class _ToArrow(BoundBooleanExpressionVisitor[Any]):
                 f"filter on {term.transform}({term.ref().field.name}): pyarrow cannot compute transforms; filter by the column, or scan the table"
             )
         column = pc.field(*self._path(term))
-        # Arrow compares the storage of UUIDs and not the extension type.
+        # Arrow does not compare extension types, so UUIDs are compared as their storage.
         return column.cast(pa.binary(16)) if isinstance(term.value_type, UUIDType) else column
 
     def _path(self, term: BoundTerm) -> tuple[str, ...]:
         reference = term.ref()
         if self.schema is None:
             if reference.accessor.inner is not None:
-                raise ValidationError(f"filter on {reference.full_name}: a field of a struct; pass the schema")
+                raise ValidationError(
+                    f"filter on {reference.full_name}: a field of a struct; pass the schema that the filter is bound to"
+                )
             return (reference.field.name,)
         path = _path_below(self.schema.fields, reference.field.field_id)
         if path is None:
@@ -149,7 +151,7 @@ class _ToArrow(BoundBooleanExpressionVisitor[Any]):
 
 
 def _path_below(fields: Iterable[NestedField], field_id: int) -> tuple[str, ...] | None:
-    """Return the names from the root to a field, through structs; a name may hold dots."""
+    """Return the names of the structs around a field and of the field; None if the field is not below the given fields."""
     for field in fields:
         if field.field_id == field_id:
             return (field.name,)
@@ -176,5 +178,5 @@ def _scalar(term: BoundTerm, literal: Literal) -> pa.Scalar:
 
 
 def _raw(value: Any) -> Any:
-    """Return a UUID as its bytes, any other value as it is."""
+    """Return the bytes of a UUID; any other value unchanged."""
     return getattr(value, "bytes", value)

@@ -1,4 +1,4 @@
-"""Walks over Arrow schemas: what to do at each kind of node is a visitor's, the order is here."""
+"""Visitors of Arrow schemas: functions define the order of the visit, visitors the results."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ T = TypeVar("T")
 
 
 class PyArrowSchemaVisitor(ABC, Generic[T]):
-    """What to make of each node of an Arrow schema; a node is visited after its parts, in the order of the schema.
+    """The results of the nodes of an Arrow schema; a node is visited after its children, in the order of the schema.
 
-    The methods ``before_*`` and ``after_*`` run around the visit of a child and do nothing unless they are overridden.
+    The methods ``before_*`` and ``after_*`` run around the visit of a child and do nothing unless overridden.
     """
 
     def before_field(self, field: pa.Field) -> None:
@@ -48,35 +48,36 @@ class PyArrowSchemaVisitor(ABC, Generic[T]):
 
     @abstractmethod
     def schema(self, schema: pa.Schema, struct_result: T) -> T:
-        """Return the result of a schema, given that of the struct of its fields."""
+        """Return the result of a schema from the result of the struct of its fields."""
 
     @abstractmethod
     def struct(self, struct: pa.StructType, field_results: builtins.list[T]) -> T:
-        """Return the result of a struct, given those of its fields."""
+        """Return the result of a struct from the results of its fields."""
 
     @abstractmethod
     def field(self, field: pa.Field, field_result: T) -> T:
-        """Return the result of a field of a struct, given that of its type."""
+        """Return the result of a struct's field from the result of its type."""
 
     @abstractmethod
     def list(self, list_type: pa.ListType, element_result: T) -> T:
-        """Return the result of a list of any layout, given that of its element type."""
+        """Return the result of a list of any layout from the result of its element type."""
 
     @abstractmethod
     def map(self, map_type: pa.MapType, key_result: T, value_result: T) -> T:
-        """Return the result of a map, given those of its key and value types."""
+        """Return the result of a map from the results of its key and value types."""
 
     @abstractmethod
     def primitive(self, primitive: pa.DataType) -> T:
-        """Return the result of a type without children; an extension type is one."""
+        """Return the result of a type without children, such as an extension type."""
 
 
 def visit_pyarrow(obj: pa.DataType | pa.Schema | pa.Field, visitor: PyArrowSchemaVisitor[T]) -> T:
-    """Return what a visitor makes of an Arrow schema, field or type. Dictionaries and runs count as their values.
+    """Return the result that a visitor computes for an Arrow schema, field or type.
+
+    Dictionary-encoded and run-end-encoded types are visited as their value types.
 
     Raises:
-        FeatureUnsupportedError: A type, such as a union, is nested in a way that Iceberg does not have; the message names
-            its column.
+        FeatureUnsupportedError: A nested type, such as a union, has no Iceberg type; the message names the column.
 
     >>> class Depth(PyArrowSchemaVisitor[int]):
     ...     def schema(self, schema, struct_result):
@@ -130,7 +131,9 @@ def _visit(obj: Any, visitor: PyArrowSchemaVisitor[T], path: str) -> T:
         visitor.after_list_element(obj.value_field)
         return visitor.list(obj, element)
     if types.is_nested(obj):
-        raise FeatureUnsupportedError(f"column {path}: Arrow type {obj} has no Iceberg type")
+        raise FeatureUnsupportedError(
+            f"column {path}: Arrow type {obj} has no Iceberg type; expected a struct, a list or a map"
+        )
     return visitor.primitive(obj)
 
 
@@ -142,7 +145,7 @@ def is_list(kind: pa.DataType) -> bool:
 
 
 def children(kind: pa.DataType) -> Iterable[pa.Field]:
-    """Return the fields directly below a nested type."""
+    """Return the child fields of a nested type."""
     if pa.types.is_map(kind):
         return [kind.key_field, kind.item_field]
     if is_list(kind):

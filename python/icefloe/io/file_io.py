@@ -1,4 +1,4 @@
-"""Files by location, over the store in the Rust core."""
+"""Access to files by location, through the object store of the Rust core."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ WORKING_DIRECTORY = "file.working-directory"
 """Property: the absolute path that relative locations start from."""
 
 STORAGE_PREFIXES = ("adls.", "client.", "file.", "gcs.", "hdfs.", "http.", "io.", "s3.")
-"""What storage may know of a catalog's properties; names and passwords of databases stay behind."""
+"""Prefixes of the catalog properties that reach the store; other properties, such as database passwords, do not."""
 
 
 class FileIO:
-    """Access to files, described by properties alone; small, and picklable to other processes.
+    """Access to files, defined by properties; picklable to other processes.
 
     Args:
-        properties: Catalog and storage properties; only those of storage reach the store.
-        working_directory: The absolute path that relative locations start from; the process's working directory if None, as it
-            is now. The property ``file.working-directory`` goes before both.
+        properties: Catalog and storage properties; only properties with a prefix in ``STORAGE_PREFIXES`` reach the store.
+        working_directory: The absolute path that relative locations start from; if None, the current working directory of the
+            process. The property ``file.working-directory`` takes precedence.
 
     >>> files = FileIO()
     >>> with files.new_output("/tmp/icefloe-example/hello").create(overwrite=True) as stream:
@@ -49,7 +49,7 @@ class FileIO:
 
     @property
     def core(self) -> FileIo:
-        """The store in the Rust core."""
+        """The object store in the Rust core."""
         if self._core is None:
             from icefloe import _core
 
@@ -60,15 +60,19 @@ class FileIO:
         return self._core
 
     def new_input(self, location: str) -> InputFile:
-        """Return a file to read; nothing is read yet."""
+        """Return a file for reading, without any request."""
         return InputFile(location, self)
 
     def new_output(self, location: str) -> OutputFile:
-        """Return a file to write; nothing is written yet."""
+        """Return a file for writing, without any request."""
         return OutputFile(location, self)
 
     def delete(self, location: str | InputFile | OutputFile) -> None:
-        """Delete a file; MissingFileError if there is none."""
+        """Delete a file.
+
+        Raises:
+            MissingFileError: The file does not exist.
+        """
         self.core.delete(location if isinstance(location, str) else location.location)
 
     def __eq__(self, other: object) -> bool:
@@ -86,17 +90,21 @@ class FileIO:
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file to read."""
+    """A file for reading."""
 
     location: str
     file_io: FileIO
 
     def exists(self) -> bool:
-        """Return whether something is stored there."""
+        """Return whether the file exists."""
         return self.file_io.core.exists(self.location)
 
     def open(self, seekable: bool = True) -> io.BytesIO:
-        """Return the file's bytes as a seekable stream; MissingFileError if there is none."""
+        """Return the bytes of the file as a seekable stream.
+
+        Raises:
+            MissingFileError: The file does not exist.
+        """
         del seekable
         return io.BytesIO(self.file_io.core.read(self.location))
 
@@ -109,13 +117,13 @@ class InputFile:
 
 @dataclass(frozen=True, slots=True)
 class OutputFile:
-    """A file to write."""
+    """A file for writing."""
 
     location: str
     file_io: FileIO
 
     def exists(self) -> bool:
-        """Return whether something is stored there."""
+        """Return whether the file exists."""
         return self.file_io.core.exists(self.location)
 
     def to_input_file(self) -> InputFile:
@@ -123,13 +131,19 @@ class OutputFile:
         return InputFile(self.location, self.file_io)
 
     def create(self, overwrite: bool = False) -> OutputStream:
-        """Return a stream whose bytes are stored, whole or not at all, when it is closed.
+        """Return a stream whose bytes are stored atomically when it is closed.
+
+        Args:
+            overwrite: Whether an existing file is replaced.
 
         Raises:
-            FileAlreadyExistsError: Something is there and may not be overwritten; raised now, or at closing if another was faster.
+            FileAlreadyExistsError: The file exists and `overwrite` is false; raised here, or by closing the stream if another
+                writer created the file in between.
         """
         if not overwrite and self.exists():
-            raise FileAlreadyExistsError(f"{self.location} exists")
+            raise FileAlreadyExistsError(
+                f"file {self.location}: {self.location} exists; pass overwrite=True to replace it"
+            )
         return OutputStream(self, overwrite)
 
     def __len__(self) -> int:
@@ -140,7 +154,7 @@ class OutputFile:
 
 
 class OutputStream(io.BytesIO):
-    """Bytes on their way to a file; leaving a ``with`` block by an exception stores nothing."""
+    """A buffer whose bytes are stored when it is closed; an exception in its ``with`` block discards them."""
 
     def __init__(self, file: OutputFile, overwrite: bool) -> None:
         super().__init__()
@@ -160,14 +174,14 @@ class OutputStream(io.BytesIO):
             self.close()
 
     def __del__(self) -> None:
-        # A forgotten stream stores nothing: only closing says that the bytes are whole.
+        # Only close() marks the bytes as complete, so a stream that is garbage-collected stores nothing.
         super().close()
 
 
 def current_directory() -> str | None:
-    """Return the working directory of the process, None if it has been deleted."""
+    """Return the working directory of the process; None if it has been deleted."""
     try:
-        return os.getcwd()  # noqa: PTH109 - text is needed
+        return os.getcwd()  # noqa: PTH109 - a str is needed
     except OSError:
         return None
 
@@ -175,14 +189,19 @@ def current_directory() -> str | None:
 def load_file_io(
     properties: Mapping[str, str] = EMPTY_DICT, location: str | None = None, working_directory: str | None = None
 ) -> FileIO:
-    """Return access to files of any location.
+    """Return the access to files that properties define.
 
     Args:
-        properties: Catalog and storage properties. ``py-io-impl`` names another implementation, which is not supported.
-        location: A location that must be accessible; its scheme is checked at first use.
-        working_directory: The directory that relative locations start from, see :class:`FileIO`.
+        properties: Catalog and storage properties.
+        location: Accepted for PyIceberg and ignored; schemes are checked when a file is used.
+        working_directory: The directory that relative locations start from; see :class:`FileIO`.
+
+    Raises:
+        ValidationError: The properties have ``py-io-impl``, another implementation, which is not supported.
     """
     del location
     if "py-io-impl" in properties:
-        raise ValidationError("property py-io-impl is not supported: storage is accessed by the Rust core")
+        raise ValidationError(
+            f"property py-io-impl: not supported; expected no such property, got {properties['py-io-impl']!r}: remove it"
+        )
     return FileIO(properties, working_directory)

@@ -1,4 +1,4 @@
-"""Iceberg schemas as Arrow schemas and back. Field ids travel in field metadata, under ``PARQUET:field_id``."""
+"""Conversion of Iceberg schemas to Arrow schemas and back. Field ids are in field metadata, under ``PARQUET:field_id``."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ UTC_ALIASES = frozenset({"UTC", "+00:00", "Etc/UTC", "Z"})
 
 
 class PyArrowFileIO(FileIO):
-    """The storage of :class:`icefloe.io.FileIO`, under the name that PyIceberg's has; pyarrow's file systems are not used."""
+    """The class :class:`icefloe.io.FileIO` under PyIceberg's name; it does not use pyarrow's file systems."""
 
     __slots__ = ()
 
@@ -78,12 +78,12 @@ class PyArrowFileIO(FileIO):
 def schema_to_pyarrow(
     schema: Schema | IcebergType, metadata: dict[bytes, bytes] = EMPTY_DICT, include_field_ids: bool = True
 ) -> pa.Schema:
-    """Return the Arrow schema that rows of an Iceberg schema have.
+    """Return the Arrow schema of scans of an Iceberg schema.
 
     Args:
         schema: A schema, or a struct type.
         metadata: Metadata of the Arrow schema.
-        include_field_ids: Whether fields carry their ids in their metadata.
+        include_field_ids: Whether the metadata of fields has their field ids.
 
     >>> from icefloe.types import LongType, NestedField
     >>> schema_to_pyarrow(Schema(NestedField(1, "id", LongType(), required=True)), include_field_ids=False)
@@ -101,17 +101,23 @@ def pyarrow_to_schema(
 ) -> Schema:
     """Return the Iceberg schema of an Arrow schema.
 
-    Ids come from field metadata if every field has one, else from the name mapping, else they are assigned from 1, all fields
-    of a level before what is inside them. Dictionaries, views, run-end and large layouts count as what they hold.
+    Field ids come from field metadata if every field has one, else from the name mapping, else they are assigned from 1: first
+    all fields of a level, then the fields inside each. Dictionary, run-end, view and large layouts are read as their value types.
 
     Args:
         schema: The Arrow schema.
-        name_mapping: Ids by name, for a schema without ids.
-        downcast_ns_timestamp_to_us: Read nanosecond timestamps as microseconds, which loses digits.
-        format_version: From 3 on nanosecond timestamps keep their type.
+        name_mapping: Field ids by name, for a schema without ids.
+        downcast_ns_timestamp_to_us: Whether nanosecond timestamps become microsecond timestamps, which loses precision.
+        format_version: Format version of the table; nanosecond timestamps need 3.
 
     Raises:
-        FeatureUnsupportedError: A column's type has no Iceberg counterpart; the message names the column.
+        FeatureUnsupportedError: A column's Arrow type has no Iceberg type in the format version; the message names the column.
+        ValidationError: Some fields have an id and others do not, or the name mapping lacks a name.
+
+    >>> print(pyarrow_to_schema(pa.schema([pa.field("id", pa.int64(), nullable=False)])))
+    table {
+      1: id: required long
+    }
     """
     reader = _ArrowReader(downcast_ns_timestamp_to_us, format_version)
     if _has_all_ids(schema):
@@ -123,7 +129,7 @@ def pyarrow_to_schema(
 
 
 class _ArrowReader:
-    """Arrow fields to Iceberg fields, under the options of one call."""
+    """Conversion of Arrow fields to Iceberg fields, with the options of one call."""
 
     def __init__(self, downcast: bool, format_version: int) -> None:
         self.downcast, self.format_version = downcast, format_version
@@ -174,30 +180,32 @@ class _ArrowReader:
             return self.timestamp(cast("pa.TimestampType", kind), path)
         if types.is_decimal(kind):
             if kind.precision > 38:
-                raise FeatureUnsupportedError(f"column {path}: {kind} has more than 38 digits")
+                raise FeatureUnsupportedError(
+                    f"column {path}: {kind} has more than 38 digits; cast the column to a precision of at most 38"
+                )
             return DecimalType(kind.precision, kind.scale)
         if types.is_fixed_size_binary(kind):
             return FixedType(kind.byte_width)
         if types.is_time(kind):
             if kind.unit == "ns":
                 raise FeatureUnsupportedError(
-                    f"column {path}: times of day in nanoseconds; cast the column to time64('us')"
+                    f"column {path}: Arrow type {kind} has no Iceberg type; cast the column to time64[us]"
                 )
             return TimeType()
-        for matches, found in _PRIMITIVES:
+        for matches, primitive in _PRIMITIVES:
             if matches(kind):
-                return found
-        raise FeatureUnsupportedError(f"column {path}: Arrow type {kind} has no Iceberg type")
+                return primitive
+        raise FeatureUnsupportedError(f"column {path}: Arrow type {kind} has no Iceberg type; cast or drop the column")
 
     def timestamp(self, kind: pa.TimestampType, path: str) -> PrimitiveType:
         if kind.tz is not None and kind.tz not in UTC_ALIASES:
             raise FeatureUnsupportedError(
-                f"column {path}: time zone {kind.tz}; Iceberg keeps instants in UTC, cast the column to UTC"
+                f"column {path}: time zone {kind.tz} of Arrow type {kind}; expected UTC, cast the column to timestamp[{kind.unit}, tz=UTC]"
             )
         if kind.unit == "ns" and not self.downcast:
             if self.format_version < 3:
                 raise FeatureUnsupportedError(
-                    f"column {path}: nanosecond timestamps need format version 3; cast the column to microseconds or downcast"
+                    f"column {path}: Arrow type {kind} needs format version 3, got {self.format_version}; cast the column to microseconds or set downcast_ns_timestamp_to_us"
                 )
             return TimestampNanoType() if kind.tz is None else TimestamptzNanoType()
         return TimestampType() if kind.tz is None else TimestamptzType()
@@ -218,7 +226,7 @@ def _is_bytes(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind)) or str(kind) == "binary_view"
 
 
-# The first that matches an Arrow type says what it is. An unsigned 64-bit integer fits no Iceberg type.
+# The Iceberg type of the first function that accepts an Arrow type. No Iceberg type holds unsigned 64-bit integers.
 _PRIMITIVES: list[tuple[Callable[[pa.DataType], bool], PrimitiveType]] = [
     (pa.types.is_boolean, BooleanType()),
     (_is_small_integer, IntegerType()),
@@ -233,11 +241,13 @@ _PRIMITIVES: list[tuple[Callable[[pa.DataType], bool], PrimitiveType]] = [
 
 
 def _has_all_ids(fields: Iterable[pa.Field]) -> bool:
-    """Return whether every field of every depth has an id; ValidationError if only some have."""
-    found = [bool(field.metadata and FIELD_ID_KEY in field.metadata) for field in _every(fields)]
-    if any(found) and not all(found):
-        raise ValidationError(f"some fields have an id in {FIELD_ID_KEY.decode()} and some do not: give all or none")
-    return bool(found) and all(found)
+    """Return whether every field of every depth has an id; ValidationError if only some fields have."""
+    has_id = [bool(field.metadata and FIELD_ID_KEY in field.metadata) for field in _every(fields)]
+    if any(has_id) and not all(has_id):
+        raise ValidationError(
+            f"Arrow schema: some fields have an id in {FIELD_ID_KEY.decode()} and some do not; expected ids for all fields or none"
+        )
+    return len(has_id) > 0 and all(has_id)
 
 
 def _every(fields: Iterable[pa.Field]) -> Iterable[pa.Field]:

@@ -1,4 +1,4 @@
-"""Data files, manifest entries and manifests, as Python objects that are made when asked for. Spec: Manifests."""
+"""Data files, manifest entries and manifests as Python objects. Spec: Manifests."""
 
 from __future__ import annotations
 

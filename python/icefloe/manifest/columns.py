@@ -1,4 +1,4 @@
-"""Data files as DataFile columns, the form in which the Rust core writes them into manifests. Spec: Manifests."""
+"""Data files as Arrow columns, the form in which the Rust core writes them into manifests. Spec: Manifests."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ DATA_FILE_SCHEMA = pa.schema(
 
 
 def data_file_columns(files: Sequence[DataFile], specs: dict[int, PartitionSpec], schema: Schema) -> pa.RecordBatch:
-    """Return data files as DataFile columns.
+    """Return data files as a record batch of ``DATA_FILE_SCHEMA``, one row for each file.
 
     Args:
         files: The data files.
@@ -53,7 +53,7 @@ def data_file_columns(files: Sequence[DataFile], specs: dict[int, PartitionSpec]
         schema: The table's schema.
 
     Raises:
-        ValidationError: A file's spec is unknown, or its partition tuple does not fit the spec.
+        ValidationError: The spec of a file is unknown, or its partition tuple does not fit the spec.
     """
     return pa.RecordBatch.from_pylist([_row(file, specs, schema) for file in files], DATA_FILE_SCHEMA)
 
@@ -74,7 +74,9 @@ def _row(file: DataFile, specs: dict[int, PartitionSpec], schema: Schema) -> dic
 def _partition_json(file: DataFile, specs: dict[int, PartitionSpec], schema: Schema) -> str:
     spec = specs.get(file.spec_id)
     if spec is None:
-        raise ValidationError(f"data file {file.file_path}: the table has no partition spec {file.spec_id}")
+        raise ValidationError(
+            f"data file {file.file_path}: the table has no partition spec {file.spec_id}; expected one of {sorted(specs)}"
+        )
     fields = spec.partition_type(schema).fields
     if len(fields) != len(file.partition):
         raise ValidationError(

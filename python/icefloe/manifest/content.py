@@ -1,4 +1,4 @@
-"""The enumerations of manifests: contents, statuses, file formats. Spec: Manifests."""
+"""Enumerations of manifests: contents, entry statuses and file formats. Spec: Manifests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from icefloe.exceptions import ValidationError
 
 
 class DataFileContent(int, Enum):
-    """Content of a data or delete file."""
+    """The content of a data or delete file."""
 
     DATA = 0
     POSITION_DELETES = 1
@@ -16,7 +16,14 @@ class DataFileContent(int, Enum):
 
     @staticmethod
     def from_rest_type(content_type: str) -> DataFileContent:
-        """Return the content that the REST catalog protocol spells, such as ``position-deletes``."""
+        """Return the content of a name of the REST specification, such as ``position-deletes``.
+
+        Raises:
+            ValidationError: The name is not that of a content.
+
+        >>> DataFileContent.from_rest_type("position-deletes")
+        DataFileContent.POSITION_DELETES
+        """
         names = {content.name.lower().replace("_", "-"): content for content in DataFileContent}
         if content_type not in names:
             raise ValidationError(
@@ -31,7 +38,7 @@ class DataFileContent(int, Enum):
 
 
 class ManifestContent(int, Enum):
-    """Content of the files that a manifest lists."""
+    """The content of the files in a manifest."""
 
     DATA = 0
     DELETES = 1
@@ -43,7 +50,7 @@ class ManifestContent(int, Enum):
 
 
 class ManifestEntryStatus(int, Enum):
-    """Change that a snapshot made to a file."""
+    """The status of a manifest entry."""
 
     EXISTING = 0
     ADDED = 1
@@ -56,7 +63,7 @@ class ManifestEntryStatus(int, Enum):
 
 
 class FileFormat(str, Enum):
-    """Format of a file."""
+    """The format of a data or delete file."""
 
     AVRO = "AVRO"
     PARQUET = "PARQUET"
@@ -65,7 +72,7 @@ class FileFormat(str, Enum):
 
     @classmethod
     def _missing_(cls, value: object) -> FileFormat | None:
-        """Accept any case, as writers differ."""
+        """Return the format of a name in any case, since writers differ."""
         return cls.__members__.get(str(value).upper())
 
     def __repr__(self) -> str:

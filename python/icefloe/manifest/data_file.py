@@ -1,4 +1,4 @@
-"""Data files and manifest entries, as small frozen views of the columns that the Rust core returns. Spec: Manifests."""
+"""Data files and manifest entries, as frozen values from rows of the core's Arrow batches. Spec: Manifests."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ DEFAULT_READ_VERSION: TableVersion = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DataFile:
-    """A data or delete file. Counts are of rows, sizes in bytes, bounds single values in binary form, by field id.
+    """A data or delete file. Counts are numbers of values, sizes are in bytes, bounds are binary single values, all by field id.
 
-    Data files are equal if their paths are. ``partition`` holds the partition tuple in spec order: dates as days, times and
-    timestamps as microseconds, decimals and UUIDs as Python has them.
+    Data files are equal if their paths are equal. ``partition`` holds the partition tuple in spec order: dates in days, times and
+    timestamps in microseconds, ``Decimal`` and ``uuid.UUID`` objects.
 
     >>> DataFile.from_args(file_path="a.parquet", file_format="parquet", record_count=3, file_size_in_bytes=9).file_format
     FileFormat.PARQUET
@@ -56,7 +56,7 @@ class DataFile:
 
     @classmethod
     def from_args(cls, _table_format_version: TableVersion = DEFAULT_READ_VERSION, **arguments: Any) -> Self:
-        """Return a data file with these attributes; content and format may be plain numbers and text."""
+        """Return a data file with the given attributes; content may be an int and the file format text."""
         if "content" in arguments:
             arguments["content"] = DataFileContent(arguments["content"])
         if "file_format" in arguments:
@@ -65,11 +65,11 @@ class DataFile:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any], partition_types: Sequence[IcebergType] | None = None) -> Self:
-        """Return the data file of a row of DataFile columns.
+        """Return the data file of a row of the core's data file columns.
 
         Args:
-            row: The row, as ``pyarrow`` gives it.
-            partition_types: Types of the partition fields; without them the tuple keeps its JSON single values.
+            row: The row, as ``pyarrow``'s ``to_pylist`` returns it.
+            partition_types: Types of the partition fields; if None, the tuple holds JSON single values.
         """
         values = {name: row[name] for name in names_of(cls) if name in row}
         values["content"] = DataFileContent(row["content"])
@@ -88,7 +88,7 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestEntry:
-    """What a snapshot did to a file, and when the file and its data came."""
+    """A row of a manifest: a data or delete file, its status and its sequence numbers."""
 
     status: ManifestEntryStatus
     snapshot_id: int | None = None
@@ -98,12 +98,12 @@ class ManifestEntry:
 
     @classmethod
     def from_args(cls, _table_format_version: TableVersion = DEFAULT_READ_VERSION, **arguments: Any) -> Self:
-        """Return an entry with these attributes."""
+        """Return an entry with the given attributes."""
         return cls(**{**arguments, "status": ManifestEntryStatus(arguments["status"])})
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any], partition_types: Sequence[IcebergType] | None = None) -> Self:
-        """Return the entry of a row of Entry columns; see :meth:`DataFile.from_row`."""
+        """Return the entry of a row of the core's entry columns; see :meth:`DataFile.from_row`."""
         return cls(
             status=ManifestEntryStatus(row["status"]),
             snapshot_id=row["snapshot_id"],
@@ -114,7 +114,16 @@ class ManifestEntry:
 
 
 def partition_of(text: str, types: Sequence[IcebergType] | None = None) -> Record:
-    """Return the partition tuple of a JSON array of single values, converted to the types if they are given."""
+    """Return the partition tuple of a JSON array of single values.
+
+    Args:
+        text: The JSON array, in spec order.
+        types: Types of the partition fields; if None, the tuple holds the JSON values.
+
+    >>> from icefloe.types import DateType
+    >>> partition_of('["2017-11-16"]', [DateType()])[0]
+    17486
+    """
     values = json.loads(text)
     if types is None:
         return Record(*values)

@@ -1,4 +1,4 @@
-"""Manifests, as the manifest list describes them. Spec: Manifest Lists."""
+"""Manifests as rows of a manifest list. Spec: Manifest Lists."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionFieldSummary:
-    """The values of one partition field in a manifest; bounds are single values in binary form."""
+    """The summary of one partition field in a manifest; bounds are binary single values."""
 
     contains_null: bool
     contains_nan: bool | None = None
@@ -29,13 +29,13 @@ class PartitionFieldSummary:
 
     @classmethod
     def from_args(cls, **arguments: Any) -> Self:
-        """Return a summary with these attributes."""
+        """Return a summary with the given attributes."""
         return cls(**arguments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ManifestFile:
-    """A manifest as the manifest list describes it; counts are of files and rows by status. Equal if the paths are."""
+    """A row of a manifest list. Counts are numbers of files and rows by status. Equal if the paths are equal."""
 
     manifest_path: str
     manifest_length: int
@@ -54,16 +54,16 @@ class ManifestFile:
     key_metadata: bytes | None = None
 
     def has_added_files(self) -> bool:
-        """Return whether the manifest may list added files: an unknown count may be any."""
+        """Return whether the manifest might have added files; true if the count is unknown."""
         return self.added_files_count is None or self.added_files_count > 0
 
     def has_existing_files(self) -> bool:
-        """Return whether the manifest may list existing files: an unknown count may be any."""
+        """Return whether the manifest might have existing files; true if the count is unknown."""
         return self.existing_files_count is None or self.existing_files_count > 0
 
     @classmethod
     def from_args(cls, _table_format_version: TableVersion = DEFAULT_READ_VERSION, **arguments: Any) -> Self:
-        """Return a manifest with these attributes; the content may be a plain number."""
+        """Return a manifest with the given attributes; content may be an int."""
         if "content" in arguments:
             arguments["content"] = ManifestContent(arguments["content"])
         return cls(**arguments)
@@ -71,15 +71,15 @@ class ManifestFile:
     def fetch_manifest_entry(self, io: FileIO, discard_deleted: bool = True) -> list[ManifestEntry]:
         """Return the manifest's entries, with the sequence numbers and snapshot ids that they inherit.
 
-        The whole manifest becomes Python objects: for a look at single manifests; scans and `Table.inspect` stay in columns.
+        Every entry becomes a Python object, which suits single manifests; scans and `Table.inspect` work on Arrow columns.
 
         Args:
-            io: Storage.
-            discard_deleted: Whether entries of removed files are left out.
+            io: Storage of the manifest.
+            discard_deleted: Whether to omit entries with status DELETED.
 
         Raises:
-            CorruptFileError: The manifest is not what the specification says.
-            MissingFileError: The manifest is not there.
+            CorruptFileError: The file is not a manifest, or is damaged.
+            MissingFileError: The file does not exist.
         """
         from icefloe.manifest.reading import read_entries
 
@@ -87,7 +87,7 @@ class ManifestFile:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        """Return the manifest of a row of ManifestFile columns."""
+        """Return the manifest of a row of the core's manifest columns."""
         values = {name: row[name] for name in names_of(cls)}
         values["content"] = ManifestContent(row["content"])
         if row["partitions"] is not None:
@@ -102,7 +102,12 @@ class ManifestFile:
 
 
 def read_manifest_list(input_file: InputFile) -> Iterator[ManifestFile]:
-    """Yield the manifests of a manifest list, in its order."""
+    """Yield the manifests of a manifest list, in order.
+
+    Raises:
+        CorruptFileError: The file is not a manifest list, or is damaged.
+        MissingFileError: The file does not exist.
+    """
     from icefloe import _core
 
     batch = _core.read_manifest_list(input_file.file_io.core, input_file.location)
@@ -110,11 +115,11 @@ def read_manifest_list(input_file: InputFile) -> Iterator[ManifestFile]:
 
 
 def clear_manifest_cache() -> None:
-    """Release what planning keeps of manifests in this process; the next plan reads its manifests again.
+    """Empty the manifest cache of this process; the next plan reads its manifests again.
 
-    The cache holds at most 64 MiB unless ``io.manifest.cache.max-total-bytes`` says otherwise, and never returns the entries of
-    a manifest that changed, so no result depends on this call. Plans that are running in other threads are not disturbed. Other
-    processes, Spark executors among them, keep their own caches.
+    The cache holds at most 64 MiB, or ``io.manifest.cache.max-total-bytes`` bytes, and checks that manifests are unchanged, so
+    results do not depend on this call. It does not affect plans that run in other threads, or the caches of other processes such
+    as Spark executors.
 
     >>> clear_manifest_cache()
     """

@@ -1,4 +1,4 @@
-"""Entries of one manifest, which says in its own header what its columns mean. Spec: Manifests."""
+"""Entries of one manifest, read with the schema and the partition spec of its own header. Spec: Manifests."""
 
 from __future__ import annotations
 
@@ -47,7 +47,17 @@ MANIFEST_SCHEMA = pa.schema(
 
 
 def read_entries(io: FileIO, manifest: dict[str, Any], keep: str) -> list[ManifestEntry]:
-    """Return the entries of a manifest, given as the values of its ManifestFile columns."""
+    """Return the entries of a manifest.
+
+    Args:
+        io: Storage of the manifest.
+        manifest: The row of the manifest list, by the names of ``MANIFEST_SCHEMA``.
+        keep: ``live`` to omit entries with status DELETED, or ``all``.
+
+    Raises:
+        CorruptFileError: The file is not a manifest, or is damaged.
+        MissingFileError: The file does not exist.
+    """
     schema, spec = schema_and_spec(io, manifest["manifest_path"])
     rows = pa.Table.from_pylist([manifest], MANIFEST_SCHEMA)
     entries = _core.read_manifest(
@@ -58,7 +68,11 @@ def read_entries(io: FileIO, manifest: dict[str, Any], keep: str) -> list[Manife
 
 
 def schema_and_spec(io: FileIO, location: str) -> tuple[Schema, PartitionSpec]:
-    """Return the table schema and the partition spec that a manifest was written with."""
+    """Return the table schema and the partition spec in the header of a manifest.
+
+    Raises:
+        CorruptFileError: The file is not an Avro file, or its header lacks a valid schema or partition spec.
+    """
     header = avro_header(io.core.read(location), location)
     try:
         schema = Schema.model_validate(json.loads(header["schema"]))
@@ -66,21 +80,31 @@ def schema_and_spec(io: FileIO, location: str) -> tuple[Schema, PartitionSpec]:
         spec = PartitionSpec.model_validate({"spec-id": spec_id, "fields": json.loads(header["partition-spec"])})
     except (KeyError, ValueError) as error:
         raise CorruptFileError(
-            f"manifest {location}: `schema` or `partition-spec` of its header is wrong: {error}"
+            f"manifest {location}: invalid header; expected `schema` and `partition-spec` as JSON, got {error}"
         ) from error
     return schema, spec
 
 
 def avro_header(data: bytes, location: str) -> dict[str, bytes]:
-    """Return the metadata of an Avro file's header. Spec: Avro, Object Container Files."""
+    """Return the metadata in the header of an Avro file. Spec: Avro, Object Container Files.
+
+    Args:
+        data: The bytes of the file, at least to the end of the header.
+        location: The location of the file, for errors.
+
+    Raises:
+        CorruptFileError: The bytes do not start with an Avro header, or end within it.
+    """
     if not data.startswith(AVRO_MAGIC):
-        raise CorruptFileError(f"{location}: not an Avro file: it does not begin with its magic bytes")
+        raise CorruptFileError(
+            f"{location}: not an Avro file; expected the magic bytes {AVRO_MAGIC!r}, got {data[: len(AVRO_MAGIC)]!r}"
+        )
     reader = _Bytes(data, len(AVRO_MAGIC), location)
     header: dict[str, bytes] = {}
     while (count := reader.long()) != 0:
         if count < 0:
             count = -count
-            reader.long()  # the block's size in bytes
+            reader.long()  # the size of the block in bytes
         for _ in range(count):
             key = reader.bytes().decode("utf-8", "replace")
             header[key] = reader.bytes()
@@ -88,7 +112,7 @@ def avro_header(data: bytes, location: str) -> dict[str, bytes]:
 
 
 class _Bytes:
-    """Avro primitives read one after the other; CorruptFileError where the bytes end too early."""
+    """A reader of consecutive Avro primitives; it raises CorruptFileError at the end of the bytes."""
 
     def __init__(self, data: bytes, position: int, location: str) -> None:
         self._data = data
@@ -106,13 +130,17 @@ class _Bytes:
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
                 return (value >> 1) ^ -(value & 1)
-        raise CorruptFileError(f"{self._location}: byte {self._position}: a number is cut off")
+        raise CorruptFileError(
+            f"{self._location}: byte {self._position}: invalid header; expected a variable-length integer, got the end of the file"
+        )
 
     def bytes(self) -> bytes:
         """Return length-prefixed bytes."""
         length = self.long()
         start = self._position
         if length < 0 or start + length > len(self._data):
-            raise CorruptFileError(f"{self._location}: byte {start}: {length} bytes expected, the file ends before")
+            raise CorruptFileError(
+                f"{self._location}: byte {start}: invalid header; expected {length} bytes, got {len(self._data) - start}"
+            )
         self._position = start + length
         return self._data[start : self._position]

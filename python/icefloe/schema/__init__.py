@@ -1,4 +1,4 @@
-"""A table's schema: its columns, their ids and names at every depth. Spec: Schemas."""
+"""Schemas: columns, their field ids and their names at every depth. Spec: Schemas."""
 
 from __future__ import annotations
 

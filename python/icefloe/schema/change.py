@@ -1,4 +1,4 @@
-"""Schemas derived from schemas: selected, renumbered, renamed columns, and types that may be read as others. Spec: Schema Evolution."""
+"""Schemas derived from schemas: selected, renumbered and renamed columns, promoted types. Spec: Schema Evolution."""
 
 from __future__ import annotations
 
@@ -33,15 +33,20 @@ if TYPE_CHECKING:
 
 
 def prune_columns(schema: Schema, selected: set[int], select_full_types: bool = True) -> Schema:
-    """Return the schema of the selected ids and of what lies around them.
+    """Return the schema of the selected fields, with the fields around them.
 
     Args:
         schema: The schema to select from.
-        selected: Ids of any depth.
-        select_full_types: Whether a selected struct brings all its fields, or only those selected themselves.
+        selected: Field ids of any depth; unknown ids are ignored.
+        select_full_types: Whether a selected struct includes all its fields, or only the selected ones.
 
     Raises:
-        ValidationError: A list or a map is selected by its own id without `select_full_types`.
+        ValidationError: A list or a map is selected by its own id and `select_full_types` is false.
+
+    >>> from icefloe.types import NestedField
+    >>> schema = Schema(NestedField(1, "id", "long"), NestedField(2, "name", "string"))
+    >>> prune_columns(schema, {2}).column_names
+    ['name']
     """
     if not select_full_types:
         for field_id in sorted(selected & schema.field_ids):
@@ -55,7 +60,7 @@ def prune_columns(schema: Schema, selected: set[int], select_full_types: bool = 
 
 
 def assign_fresh_schema_ids(schema_or_type: Schema, next_id: Callable[[], int] | None = None) -> Schema:
-    """Return the schema with new ids from 1: all fields of a level first, then what is inside each. Spec: Column ids."""
+    """Return the schema with new field ids from 1: first all fields of a level, then the fields inside each."""
     fresh: dict[int, int] = {}
     struct = assign_fresh_type_ids(
         schema_or_type.as_struct(), itertools.count(1).__next__ if next_id is None else next_id, fresh
@@ -69,7 +74,7 @@ def assign_fresh_schema_ids(schema_or_type: Schema, next_id: Callable[[], int] |
 
 
 def make_compatible_name(name: str) -> str:
-    """Return a name that Avro allows: other characters become ``_x`` and their UTF-16 units in hexadecimal.
+    """Return a name that Avro allows: other characters become ``_x`` and their UTF-16 code units in hexadecimal.
 
     >>> make_compatible_name("a.b"), make_compatible_name("9x")
     ('a_x2Eb', '_9x')
@@ -87,7 +92,7 @@ def make_compatible_name(name: str) -> str:
 
 
 def sanitize_column_names(schema: Schema) -> Schema:
-    """Return the schema with every name of every depth made compatible with Avro."""
+    """Return the schema with the names of every depth made compatible with Avro."""
 
     def rename(field: NestedField) -> NestedField:
         return field.with_(name=make_compatible_name(field.name), field_type=rebuild_type(field.field_type, rename))
@@ -100,7 +105,15 @@ def sanitize_column_names(schema: Schema) -> Schema:
 
 
 def promote(file_type: IcebergType, read_type: IcebergType) -> IcebergType:
-    """Return ``read_type`` if values written as ``file_type`` may be read as it; ResolveError if not. Spec: Schema Evolution."""
+    """Return ``read_type`` if values of ``file_type`` may be read as it. Spec: Schema Evolution.
+
+    Raises:
+        ResolveError: The promotion is not allowed.
+
+    >>> from icefloe.types import IntegerType, LongType
+    >>> promote(IntegerType(), LongType())
+    LongType()
+    """
     if file_type == read_type or isinstance(file_type, UnknownType):
         return read_type
     allowed: dict[type[PrimitiveType], tuple[type[PrimitiveType], ...]] = {
@@ -116,17 +129,30 @@ def promote(file_type: IcebergType, read_type: IcebergType) -> IcebergType:
         widened = file_type.scale == read_type.scale and file_type.precision <= read_type.precision
         if widened:
             return read_type
-    raise ResolveError(f"Cannot promote {file_type} to {read_type}: its values cannot be read as {read_type}")
+    raise ResolveError(
+        f"Cannot promote {file_type} to {read_type}: its values cannot be read as {read_type}; "
+        "expected int to long, float to double, or a decimal of higher precision and the same scale"
+    )
 
 
 def apply_name_mapping(schema_without_ids: Schema, name_mapping: NameMapping) -> Schema:
-    """Return a schema with the ids that a mapping gives to its names; ValidationError for a name it does not have."""
+    """Return a schema with the field ids of a name mapping. Spec: Column Projection.
+
+    Args:
+        schema_without_ids: The schema of a file; its field ids are ignored.
+        name_mapping: The mapping of the table.
+
+    Raises:
+        ValidationError: The mapping has no field, or no field id, for a name of the schema.
+    """
 
     def number(field: NestedField, path: tuple[str, ...]) -> NestedField:
         here = (*path, field.name)
         found = name_mapping.find(*here)
         if found.field_id is None:
-            raise ValidationError(f"the name mapping has no id for {'.'.join(here)!r}")
+            raise ValidationError(
+                f"name mapping: no field id for column {'.'.join(here)!r}; add one to property schema.name-mapping.default"
+            )
         inner = rebuild_type(field.field_type, lambda child: number(child, here))
         return field.with_(field_id=found.field_id, field_type=inner)
 

@@ -1,4 +1,4 @@
-"""Fields of every depth of a type: indexed by id and by full name, reached in rows, selected, replaced, renumbered."""
+"""Fields of every depth of a type: indexes by id and by name, accessors in rows, selection, replacement and renumbering."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Columned(Protocol):
-    """What has columns: a schema."""
+    """An object with columns, such as a schema."""
 
     def as_struct(self) -> StructType:
         """Return the columns as a struct type."""
@@ -21,13 +21,13 @@ class Columned(Protocol):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Accessor:
-    """How to reach a value in a row: a position, then positions in the structs inside."""
+    """The path of a value in a row: a position, then positions in nested structs."""
 
     position: int
     inner: Accessor | None = None
 
     def get(self, container: Any) -> Any:
-        """Return the value at this position of a row; None if a struct on the way is null."""
+        """Return the value of a row at this path; None if a struct of the path is null."""
         value = container[self.position]
         return value if self.inner is None or value is None else self.inner.get(value)
 
@@ -36,7 +36,7 @@ class Accessor:
 
 
 def child_fields(kind: IcebergType) -> tuple[NestedField, ...]:
-    """Return the fields directly below a type: a struct's, or ``element``, or ``key`` and ``value``."""
+    """Return the child fields of a type: those of a struct, ``element`` of a list, ``key`` and ``value`` of a map."""
     if isinstance(kind, StructType):
         return kind.fields
     if isinstance(kind, ListType):
@@ -47,25 +47,35 @@ def child_fields(kind: IcebergType) -> tuple[NestedField, ...]:
 
 
 def index_by_id(schema_or_type: Columned | IcebergType) -> dict[int, NestedField]:
-    """Return the fields of every depth by id; ValidationError if an id occurs twice."""
+    """Return the fields of every depth by field id.
+
+    Raises:
+        ValidationError: Two fields have the same id.
+    """
     index: dict[int, NestedField] = {}
     for field, _, _ in walk(schema_or_type):
         if field.field_id in index:
             raise ValidationError(
-                f"field id {field.field_id} is used by both {index[field.field_id].name!r} and {field.name!r}"
+                f"field id {field.field_id} is used by both {index[field.field_id].name!r} and {field.name!r}; give each field its own id"
             )
         index[field.field_id] = field
     return index
 
 
 def index_by_name(schema_or_type: Columned | IcebergType) -> dict[str, int]:
-    """Return the ids of the fields of every depth by full name, and by short name: without ``element`` and ``value`` of structs."""
+    """Return the ids of the fields of every depth by full name, and by short name.
+
+    The short name omits ``element`` and ``value`` of lists and maps of structs: ``points.x`` is ``points.element.x``.
+
+    Raises:
+        ValidationError: Two fields have the same full name.
+    """
     index: dict[str, int] = {}
     short: dict[str, int] = {}
     for field, name, short_name in walk(schema_or_type):
         if name in index:
             raise ValidationError(
-                f"Invalid schema, multiple fields for name {name}: {index[name]} and {field.field_id}"
+                f"Invalid schema, multiple fields for name {name}: {index[name]} and {field.field_id}; rename one of them"
             )
         index[name] = field.field_id
         short[short_name] = field.field_id
@@ -80,19 +90,18 @@ def index_name_by_id(schema_or_type: Columned | IcebergType) -> dict[int, str]:
 def walk(
     schema_or_type: Columned | IcebergType, prefix: str = "", short: str = ""
 ) -> Iterator[tuple[NestedField, str, str]]:
-    """Yield each field of every depth, parents first, with its full and its short name."""
+    """Yield the fields of every depth, parents first, with their full and short names."""
     kind = struct_of(schema_or_type)
     for field in child_fields(kind):
         name = prefix + field.name
         short_name = short + field.name
         yield field, name, short_name
-        # The struct inside a list or a map value lends its names to the list or map: `points.x` is `points.element.x`.
-        silent = field.field_type.is_struct and not kind.is_struct and field.name in {"element", "value"}
-        yield from walk(field.field_type, f"{name}.", short if silent else f"{short_name}.")
+        is_omitted = field.field_type.is_struct and not kind.is_struct and field.name in {"element", "value"}
+        yield from walk(field.field_type, f"{name}.", short if is_omitted else f"{short_name}.")
 
 
 def build_position_accessors(schema_or_type: Columned | IcebergType) -> dict[int, Accessor]:
-    """Return how to reach each field that is not inside a list or a map, by id."""
+    """Return the accessors of the fields outside lists and maps, by field id."""
     kind = struct_of(schema_or_type)
     accessors: dict[int, Accessor] = {}
     if isinstance(kind, StructType):
@@ -105,12 +114,12 @@ def build_position_accessors(schema_or_type: Columned | IcebergType) -> dict[int
 
 
 def struct_of(schema_or_type: Columned | IcebergType) -> IcebergType:
-    """Return a schema's columns as a struct type; a type as it is."""
+    """Return a type, or the columns of a schema as a struct type."""
     return schema_or_type if isinstance(schema_or_type, IcebergType) else schema_or_type.as_struct()
 
 
 def rebuild_type(kind: IcebergType, change: Callable[[NestedField], NestedField | None]) -> IcebergType:
-    """Return a type with each field directly below it replaced by ``change(field)``; a None drops a struct's field."""
+    """Return a type with each child field replaced by ``change(field)``; a struct's field is dropped if that is None."""
     if isinstance(kind, StructType):
         return StructType(*(changed for field in kind.fields if (changed := change(field)) is not None))
     changed_fields = [change(field) or field for field in child_fields(kind)]
@@ -126,7 +135,7 @@ def rebuild_type(kind: IcebergType, change: Callable[[NestedField], NestedField 
 def selected_fields(
     fields: Iterable[NestedField], selected: set[int], select_full_types: bool = True
 ) -> tuple[NestedField, ...]:
-    """Return the fields of the selected ids and of what lies around them; see :func:`icefloe.schema.prune_columns`."""
+    """Return the fields with the selected ids, with the fields around them; see :func:`icefloe.schema.prune_columns`."""
 
     def prune(field: NestedField) -> NestedField | None:
         kind = field.field_type
@@ -134,24 +143,24 @@ def selected_fields(
             return field
         if isinstance(kind, StructType):
             inner = rebuild_type(kind, prune)
-            kept = field.field_id in selected or (isinstance(inner, StructType) and inner.fields)
-            return field.with_(field_type=inner) if kept else None
+            has_selected = field.field_id in selected or (isinstance(inner, StructType) and len(inner.fields) > 0)
+            return field.with_(field_type=inner) if has_selected else None
         if not any(child.field_id in selected for child, _, _ in walk(kind)):
             return None
         return field.with_(field_type=rebuild_type(kind, prune))
 
-    return tuple(kept for field in fields if (kept := prune(field)) is not None)
+    return tuple(pruned for field in fields if (pruned := prune(field)) is not None)
 
 
 def assign_fresh_type_ids(
     kind: IcebergType, next_id: Callable[[], int], fresh: dict[int, int] | None = None
 ) -> IcebergType:
-    """Return a type with new ids: all fields of a level first, then what is inside each.
+    """Return a type with new field ids: first all fields of a level, then the fields inside each.
 
     Args:
         kind: The type.
-        next_id: Gives one id after the other.
-        fresh: Receives the new id of each old one.
+        next_id: A function that returns the next id.
+        fresh: Receives the new id of each old id.
     """
     children = child_fields(kind)
     ids = [next_id() for _ in children]

@@ -1,4 +1,4 @@
-"""Name mapping: which field id a column of a file without ids has. Spec: Column Projection, Name Mapping Serialization."""
+"""Name mappings: the field ids of columns in files without ids, by name. Spec: Column Projection, Name Mapping Serialization."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class MappedField(JsonModel):
-    """A field id, the names that mean it, and the fields below it."""
+    """A field id, the names of its column in files, and the mapped child fields."""
 
     field_id: StrictInt | None = None
     names: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class MappedField(JsonModel):
 
 
 class NameMapping(RootModel[tuple[MappedField, ...]]):
-    """The mapping of a table.
+    """The name mapping of a table.
 
     >>> parse_mapping_from_json('[{"field-id": 1, "names": ["id", "ID"]}]').find("ID").field_id
     1
@@ -54,10 +54,18 @@ class NameMapping(RootModel[tuple[MappedField, ...]]):
     root: tuple[MappedField, ...] = ()
 
     def find(self, *names: str) -> MappedField:
-        """Return the field that a path of names means; ValidationError if there is none. Dots in names are characters."""
+        """Return the field at a path of names.
+
+        Args:
+            names: The names from the top level down; a name may contain dots. A single name with dots may also be a path.
+
+        Raises:
+            ValidationError: The mapping has no such field.
+        """
         field = self._by_path.get(names) or self._by_path.get(tuple(".".join(names).split(".")))
         if field is None:
-            raise ValidationError(f"the name mapping has no {'.'.join(names)!r}")
+            known = ", ".join(name for mapped in self.root[:20] for name in mapped.names)
+            raise ValidationError(f"name mapping: no field with name {'.'.join(names)!r}; top-level names are {known}")
         return field
 
     @cached_property
@@ -79,17 +87,21 @@ class NameMapping(RootModel[tuple[MappedField, ...]]):
 
 
 def parse_mapping_from_json(mapping: str) -> NameMapping:
-    """Return the mapping of a JSON text; ValidationError says what is wrong with it."""
+    """Return the mapping of a JSON text. Spec: Name Mapping Serialization.
+
+    Raises:
+        ValidationError: The text is not JSON, or not a list of mapped fields.
+    """
     try:
         return NameMapping.model_validate(from_json(mapping))
     except PydanticError as error:
         raise ValidationError(explain("name mapping", error)) from error
     except ValueError as error:
-        raise ValidationError(f"name mapping is not JSON: {error}") from error
+        raise ValidationError(f"name mapping: not valid JSON: {error}") from error
 
 
 def create_mapping_from_schema(schema: Columned) -> NameMapping:
-    """Return the mapping in which every field has its own name alone."""
+    """Return the mapping in which every field has its current name."""
     return NameMapping(tuple(map(_mapped, child_fields(struct_of(schema)))))
 
 
@@ -100,8 +112,8 @@ def update_mapping(
 
     Args:
         mapping: The mapping before.
-        updates: Changed fields by id: a new name is added to the names known.
-        adds: New fields by the id of the field around them, -1 at the top. A new field takes its name from any other.
+        updates: Changed fields by id; a new name is added to the names of its field.
+        adds: New fields by the id of their parent, -1 at the top level. A name of a new field is removed from its siblings.
     """
     return NameMapping(_updated(mapping.root, -1, updates, adds))
 

@@ -1,4 +1,4 @@
-"""Walks over a schema and a partner of the same shape, such as an Arrow schema or an array."""
+"""Visitors of a schema together with a partner of the same shape, such as an Arrow schema or an array."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ class PrimitiveWithPartnerVisitor(SchemaWithPartnerVisitor[P, T]):
 
 
 class PartnerAccessor(ABC, Generic[P]):
-    """The way from a partner to the partners of the fields inside."""
+    """Access from a partner to the partners of nested fields."""
 
     @abstractmethod
     def schema_partner(self, partner: P | None) -> P | None:
@@ -224,7 +224,7 @@ def visit_with_partner(
         struct_partner = accessor.schema_partner(partner)
         return visitor.schema(kind, partner, visit_with_partner(kind.as_struct(), struct_partner, visitor, accessor))
     if isinstance(kind, StructType):
-        return visitor.struct(kind, partner, [_of_field(field, partner, visitor, accessor) for field in kind.fields])
+        return visitor.struct(kind, partner, [_visit_field(field, partner, visitor, accessor) for field in kind.fields])
     if isinstance(kind, ListType):
         inner = accessor.list_element_partner(partner)
         visitor.before_list_element(kind.element_field, inner)
@@ -234,13 +234,13 @@ def visit_with_partner(
             visitor.after_list_element(kind.element_field, inner)
         return visitor.list(kind, partner, element)
     if isinstance(kind, MapType):
-        return _of_map(kind, partner, visitor, accessor)
+        return _visit_map(kind, partner, visitor, accessor)
     if isinstance(kind, PrimitiveType):
         return visitor.primitive(kind, partner)
     raise ValidationError(f"Unsupported type: {kind}; expected a schema or a type")
 
 
-def _of_field(
+def _visit_field(
     field: NestedField, partner: P | None, visitor: SchemaWithPartnerVisitor[P, T], accessor: PartnerAccessor[P]
 ) -> T:
     inner = accessor.field_partner(partner, field.field_id, field.name)
@@ -251,7 +251,7 @@ def _of_field(
         visitor.after_field(field, inner)
 
 
-def _of_map(
+def _visit_map(
     kind: MapType, partner: P | None, visitor: SchemaWithPartnerVisitor[P, T], accessor: PartnerAccessor[P]
 ) -> T:
     inner = accessor.map_key_partner(partner)

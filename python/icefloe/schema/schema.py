@@ -1,4 +1,4 @@
-"""The schema as a value: columns and how to find them. Spec: Schemas."""
+"""The schema: columns, and their lookup by id and by name. Spec: Schemas."""
 
 from __future__ import annotations
 
@@ -27,19 +27,23 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 INITIAL_SCHEMA_ID = 0
-# Ids above this one are reserved for metadata columns. Spec: Reserved Field IDs.
+# Higher ids are reserved for metadata columns. Spec: Reserved Field IDs.
 MAX_COLUMN_ID = 2147483447
 
 
 class Schema(JsonModel):
     """The columns of a table.
 
-    Two schemas are equal if their columns and identifier fields are; the schema id does not count.
+    Two schemas are equal if their columns and identifier fields are equal, whatever their schema ids.
 
     Args:
-        fields: Columns, in order.
-        schema_id: Number of this schema in its table.
+        fields: Columns in order.
+        schema_id: Id of the schema in its table.
         identifier_field_ids: Ids of the columns that together identify a row.
+
+    Raises:
+        ValidationError: Two fields share an id or a full name, or an identifier field is optional, nested in an optional struct, a
+            list or a map, or of type float or double.
 
     >>> from icefloe.types import LongType, NestedField, StringType
     >>> schema = Schema(NestedField(1, "id", LongType(), required=True), NestedField(2, "name", StringType()))
@@ -72,12 +76,12 @@ class Schema(JsonModel):
         return value
 
     def _check(self) -> None:
-        _ = self._by_id, self._names  # raise on duplicates
+        _ = self._by_id, self._names  # computing the indexes raises for duplicates
         for field_id in self.identifier_field_ids:
             self._check_identifier(field_id)
 
     def _check_identifier(self, field_id: int) -> None:
-        """Refuse identifier fields that the specification forbids. Spec: Identifier Field IDs."""
+        """Raise ValidationError for an identifier field that the specification forbids. Spec: Identifier Field IDs."""
         field = self.find_field(field_id)
         subject = f"Identifier field {field_id} invalid"
         if not field.field_type.is_primitive:
@@ -89,12 +93,11 @@ class Schema(JsonModel):
         if not field.required:
             raise ValidationError(f"{subject}: not a required field; {field.name!r} is optional")
         while (parent := self.parent_ids.get(field.field_id)) is not None:
-            around = self.find_field(parent)
-            if not around.field_type.is_struct:
-                raise ValidationError(f"{subject}: not inside structs alone; {around.name!r} is a {around.field_type}")
-            if not around.required:
-                raise ValidationError(f"{subject}: nested in an optional field {around.name!r}; it must be required")
-            field = around
+            field = self.find_field(parent)
+            if not field.field_type.is_struct:
+                raise ValidationError(f"{subject}: nested in {field.name!r}; expected a struct, got {field.field_type}")
+            if not field.required:
+                raise ValidationError(f"{subject}: nested in an optional field {field.name!r}; it must be required")
 
     @property
     def columns(self) -> tuple[NestedField, ...]:
@@ -124,7 +127,7 @@ class Schema(JsonModel):
 
     @cached_property
     def parent_ids(self) -> dict[int, int]:
-        """The id of the field around each field that is not at the top; not to be changed."""
+        """The id of the parent of each nested field; the dictionary must not be modified."""
         return {
             child.field_id: field.field_id for field in self._by_id.values() for child in child_fields(field.field_type)
         }
@@ -138,7 +141,7 @@ class Schema(JsonModel):
         return StructType(*self.fields)
 
     def as_arrow(self) -> pa.Schema:
-        """Return the Arrow schema that rows of this schema are read as."""
+        """Return the Arrow schema of scans of this schema; field ids are in the metadata of the fields."""
         import pyarrow as pa
 
         return pa.schema([field_to_arrow(field) for field in self.fields])
@@ -146,8 +149,12 @@ class Schema(JsonModel):
     def find_field(self, name_or_id: str | int, case_sensitive: bool = True) -> NestedField:
         """Return a field of any depth by its id or its full name, such as ``point.x`` or ``tags.element``.
 
+        Args:
+            name_or_id: Field id or full name.
+            case_sensitive: Whether the name must match exactly.
+
         Raises:
-            ResolveError: There is no such field, or more than one whose name differs by case alone.
+            ResolveError: The schema has no such field, or several whose names differ by case alone.
         """
         if isinstance(name_or_id, int):
             field = self._by_id.get(name_or_id)
@@ -159,7 +166,10 @@ class Schema(JsonModel):
         else:
             ids = self._lower_names.get(name_or_id.lower(), [])
             if len(ids) > 1:
-                raise ResolveError(f"column name {name_or_id!r} is ambiguous when case does not count")
+                fields = " and ".join(str(self._full_names[field_id]) for field_id in ids)
+                raise ResolveError(
+                    f"column name {name_or_id!r} is ambiguous when case is ignored: {fields}; match case exactly"
+                )
             field_id = ids[0] if ids else None
         if field_id is None:
             raise ResolveError(
@@ -169,12 +179,12 @@ class Schema(JsonModel):
         return self._by_id[field_id]
 
     def _near_misses(self, name: str) -> str:
-        """Return the names that a misspelled one may have been meant for, else the names that there are."""
+        """Return a hint for a misspelled name: similar names, else the first 20 names of the schema."""
         names = self.column_names
-        meant = [known for known in names if known.lower().rpartition(".")[2] == name.lower().rpartition(".")[2]]
-        meant += [known for known in difflib.get_close_matches(name, names, cutoff=0.75) if known not in meant]
-        if meant:
-            return f"did you mean {' or '.join(meant[:20])}?"
+        similar = [known for known in names if known.lower().rpartition(".")[2] == name.lower().rpartition(".")[2]]
+        similar += [known for known in difflib.get_close_matches(name, names, cutoff=0.75) if known not in similar]
+        if similar:
+            return f"did you mean {' or '.join(similar[:20])}?"
         more = f" and {len(names) - 20} more" if len(names) > 20 else ""
         return f"columns are {', '.join(names[:20])}{more}"
 
@@ -183,34 +193,38 @@ class Schema(JsonModel):
         return self.find_field(name_or_id, case_sensitive).field_type
 
     def find_column_name(self, column_id: int) -> str | None:
-        """Return the full name of a field, or None if there is no such id."""
+        """Return the full name of a field; None for an unknown id."""
         return self._full_names.get(column_id)
 
     @property
     def column_names(self) -> list[str]:
-        """Full names of the fields of every depth."""
+        """The full names of the fields of every depth."""
         return list(self._full_names.values())
 
     @property
     def highest_field_id(self) -> int:
-        """The highest id of any depth, 0 if there are no columns."""
+        """The highest field id of any depth; 0 of a schema without columns."""
         return max(self._by_id, default=0)
 
     @property
     def field_ids(self) -> set[int]:
-        """Ids of the fields of every depth."""
+        """The ids of the fields of every depth."""
         return set(self._by_id)
 
     @cached_property
     def name_mapping(self) -> NameMapping:
-        """The mapping from this schema's names to its ids."""
+        """The name mapping of this schema: its current names and field ids."""
         return create_mapping_from_schema(self)
 
     def accessor_for_field(self, field_id: int) -> Accessor:
-        """Return how to reach a field's value in a row; ResolveError if it is inside a list or a map."""
+        """Return the accessor of a field's value in a row.
+
+        Raises:
+            ResolveError: The id is unknown, or the field is nested in a list or a map.
+        """
         if field_id not in self._accessors:
             raise ResolveError(
-                f"Could not find accessor for field with id: {field_id}; expected a column that no list or map holds"
+                f"Could not find accessor for field with id: {field_id}; expected the id of a field outside lists and maps"
             )
         return self._accessors[field_id]
 
@@ -219,10 +233,18 @@ class Schema(JsonModel):
         return {self._full_names[field_id] for field_id in self.identifier_field_ids}
 
     def select(self, *names: str, case_sensitive: bool = True) -> Schema:
-        """Return a schema of the named fields alone, with what lies around and below them, in this schema's order.
+        """Return the schema of the named fields, with the fields around and inside them, in the order of this schema.
+
+        Args:
+            names: Full names of fields of any depth; ``*`` selects every column.
+            case_sensitive: Whether names must match exactly.
 
         Raises:
-            ResolveError: A name is unknown.
+            ResolveError: The schema has no field of a name, or several that differ by case alone.
+
+        >>> from icefloe.types import NestedField
+        >>> Schema(NestedField(1, "id", "long"), NestedField(2, "name", "string")).select("name").column_names
+        ['name']
         """
         if "*" in names:
             return self
@@ -236,18 +258,18 @@ class Schema(JsonModel):
             raise ResolveError(f"Could not find column: {name!r}; {str(error).partition('; ')[2]}") from error
 
     def with_columns(self, fields: tuple[NestedField, ...]) -> Schema:
-        """Return a schema of other columns under this one's number; identifier fields that are not among them are none."""
+        """Return a schema of other columns with this schema's id, and with those of its identifier fields that they contain."""
         known = index_by_id(StructType(*fields))
         identifiers = [field_id for field_id in self.identifier_field_ids if field_id in known]
         return Schema(fields=fields, schema_id=self.schema_id, identifier_field_ids=identifiers)
 
     def check_format_version_compatibility(self, format_version: int) -> None:
-        """Raise ValidationError if a type needs a later format version than this one."""
+        """Raise ValidationError if a column has a type of a later format version than ``format_version``."""
         for field in self._by_id.values():
             needed = field.field_type.minimum_format_version()
             if needed > format_version:
                 raise ValidationError(
-                    f"column {self.find_column_name(field.field_id)}: {field.field_type} needs format version {needed}, the table has {format_version}"
+                    f"column {self.find_column_name(field.field_id)}: {field.field_type} needs format version {needed}, the table has {format_version}; upgrade the table"
                 )
 
     def __eq__(self, other: object) -> bool:

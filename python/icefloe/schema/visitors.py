@@ -1,4 +1,4 @@
-"""Walks over a schema's fields: the order of the visit is here, the result of each field is a visitor's."""
+"""Visitors of schemas and types: functions define the order of the visit, visitors the results."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class SchemaVisitor(ABC, Generic[T]):
 
 
 class PreOrderSchemaVisitor(ABC, Generic[T]):
-    """The result of each type of a schema; the visitor calls for the results of the types inside."""
+    """The result of each type of a schema; the visitor calls functions for the results of the types inside."""
 
     @abstractmethod
     def schema(self, schema: Schema, struct_result: Callable[[], T]) -> T:
@@ -212,7 +212,7 @@ class SchemaVisitorPerPrimitiveType(SchemaVisitor[T], ABC):
 
 
 def visit(obj: Schema | IcebergType, visitor: SchemaVisitor[T]) -> T:
-    """Return the result that a visitor computes for a schema or a type, types inside before those around them.
+    """Return the result that a visitor computes for a schema or a type, types inside before the types around them.
 
     Raises:
         ValidationError: The object is neither a schema nor a type.
@@ -246,7 +246,7 @@ def visit(obj: Schema | IcebergType, visitor: SchemaVisitor[T]) -> T:
 
 
 def pre_order_visit(obj: Schema | IcebergType, visitor: PreOrderSchemaVisitor[T]) -> T:
-    """Return the result that a visitor computes for a schema or a type, calling for the results inside as needed.
+    """Return the result that a visitor computes for a schema or a type, which calls functions for the results of the types inside.
 
     Raises:
         ValidationError: The object is neither a schema nor a type.

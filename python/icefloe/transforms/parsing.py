@@ -35,7 +35,10 @@ _PLAIN: dict[str, Transform] = {
 
 
 def parse_transform(v: Any) -> Transform:
-    """Return the transform that a text spells; an :class:`UnknownTransform` if none does.
+    """Return the transform of a text such as ``bucket[16]``; an :class:`UnknownTransform` for any other name.
+
+    Raises:
+        ValidationError: The value is not text, or the parameter of bucket or truncate is not in 1..=2**31 - 1.
 
     >>> parse_transform("bucket[16]")
     BucketTransform(num_buckets=16)
@@ -43,14 +46,16 @@ def parse_transform(v: Any) -> Transform:
     if isinstance(v, Transform):
         return v
     if not isinstance(v, str):
-        raise ValidationError(f"a transform is text, found {v!r}")
+        raise ValidationError(f"transform: expected text such as 'bucket[16]', got {v!r}")
     if (plain := _PLAIN.get(v.lower())) is not None:
         return plain
     if match := _PARAMETRISED.fullmatch(v):
         kind = BucketTransform if match[1].lower() == "bucket" else TruncateTransform
         return kind(int(match[2]))
     if _MISSPELLED.fullmatch(v):
-        raise ValidationError(f"not a transform: {v!r}; the number must be in 1..={MAX_PARAMETER}")
+        raise ValidationError(
+            f"transform {v!r}: bad parameter; expected a whole number in 1..={MAX_PARAMETER} in the brackets"
+        )
     return UnknownTransform(v)
 
 

@@ -1,4 +1,4 @@
-"""Transforms of dates and timestamps to whole years, months, days and hours."""
+"""Transforms of dates and timestamps to ordinals of years, months, days and hours, and the ordinals of calendar texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EPOCH_YEAR = 1970
 
 
 class TimeResolution(IntEnum):
-    """Spans of time, the longer the greater."""
+    """Units of time, ordered by length."""
 
     YEAR = 6
     MONTH = 5
@@ -25,7 +25,7 @@ class TimeResolution(IntEnum):
 
 
 class TimeTransform(Transform):
-    """Whole years, months, days or hours from 1970-01-01."""
+    """The number of years, months, days or hours from 1970-01-01, rounded down."""
 
     __slots__ = ()
     _sources: ClassVar[frozenset[str]] = DATES | TIMESTAMPS
@@ -33,34 +33,34 @@ class TimeTransform(Transform):
 
     @property
     def granularity(self) -> TimeResolution:
-        """How long a span of time has one value."""
+        """The unit of time of one ordinal."""
         return self._granularity
 
     def can_transform(self, source: IcebergType) -> bool:
-        """Return whether the type is a date or a timestamp (hours: a timestamp)."""
+        """Return whether the type is date or a timestamp; for hours, a timestamp."""
         return str(source) in self._sources
 
     def result_type(self, source: IcebergType) -> IcebergType:
-        """Return int; date for days."""
+        """Return int, or date for days."""
         return IntegerType()
 
     @property
     def preserves_order(self) -> bool:
-        """Whether partition values are ordered as source values are: they are."""
+        """Whether partition values have the order of source values: always true."""
         return True
 
     def satisfies_order_of(self, other: Transform) -> bool:
-        """Return whether the other transform counts the same or a longer span of time."""
+        """Return whether the other transform has the same or a longer unit of time."""
         return isinstance(other, TimeTransform) and self.granularity <= other.granularity
 
     @property
     def dedup_name(self) -> str:
-        """``time``, for all of this family."""
+        """``time``, for every time transform."""
         return "time"
 
 
 class YearTransform(TimeTransform):
-    """Years from 1970."""
+    """The number of years from 1970."""
 
     __slots__ = ()
     _text = "year"
@@ -72,7 +72,7 @@ class YearTransform(TimeTransform):
 
 
 class MonthTransform(TimeTransform):
-    """Months from 1970-01."""
+    """The number of months from 1970-01."""
 
     __slots__ = ()
     _text = "month"
@@ -84,7 +84,7 @@ class MonthTransform(TimeTransform):
 
 
 class DayTransform(TimeTransform):
-    """Days from 1970-01-01."""
+    """The number of days from 1970-01-01."""
 
     __slots__ = ()
     _text = "day"
@@ -100,7 +100,7 @@ class DayTransform(TimeTransform):
 
 
 class HourTransform(TimeTransform):
-    """Hours from 1970-01-01 00:00."""
+    """The number of hours from 1970-01-01 00:00."""
 
     __slots__ = ()
     _text = "hour"
@@ -113,7 +113,7 @@ class HourTransform(TimeTransform):
 
 
 def ordinal_of_text(transform: Transform, text: str) -> int | None:
-    """Return the ordinal of ``2026``, ``2026-01`` or ``2026-01-31-10`` for year, month or hour; None if it is no such text.
+    """Return the ordinal of the text ``2026``, ``2026-01`` or ``2026-01-31-10`` of a year, month or hour; None of other text.
 
     >>> ordinal_of_text(MonthTransform(), "1970-03")
     2
@@ -134,7 +134,7 @@ def ordinal_of_text(transform: Transform, text: str) -> int | None:
 
 
 def ordinal_of(transform: Transform, value: Any) -> int | None:
-    """Return the ordinal that a value of a calendar means to a time transform; None if the value is an ordinal itself.
+    """Return the ordinal of a year, or of a calendar text, beside a time transform; None if the value is an ordinal.
 
     Args:
         transform: The transform that the value is compared with.

@@ -1,4 +1,4 @@
-"""The transform as such: its source and result types, its functions and its texts."""
+"""The base class of transforms: source and result types, functions, projections and texts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# Names of source types, by what transforms do with them.
+# Names of source types, in groups that the transforms share.
 DATES = frozenset({"date"})
 TIMESTAMPS = frozenset({"timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"})
 INTEGERS = frozenset({"int", "long"})
@@ -44,7 +44,7 @@ class ColumnPredicate(Protocol[E_co]):
 
 
 class Transform(Generic[S, T]):
-    """A rule from source values to partition values. Immutable; ``str(transform)`` is the specification's spelling.
+    """A function from source values to partition values. Immutable; ``str(transform)`` is the specification's name.
 
     Equal transforms are the same object.
 
@@ -55,48 +55,49 @@ class Transform(Generic[S, T]):
 
     __slots__ = ("__weakref__",)
     _text: ClassVar[str] = ""
-    _only: ClassVar[WeakValueDictionary[tuple[Any, ...], Transform]] = WeakValueDictionary()
+    _instances: ClassVar[WeakValueDictionary[tuple[Any, ...], Transform]] = WeakValueDictionary()
     _lock: ClassVar[Lock] = Lock()
 
     def __new__(cls) -> Self:
-        """Return the one instance of a transform without parameters."""
-        return cls._one()
+        """Return the instance of a transform without parameters."""
+        return cls._instance()
 
     @classmethod
-    def _one(cls, **parameters: Any) -> Self:
-        """Return the one instance with these parameters."""
+    def _instance(cls, **parameters: Any) -> Self:
+        """Return the instance with these parameters."""
         key = (cls, *parameters.values())
         with Transform._lock:
-            found = Transform._only.get(key)
+            found = Transform._instances.get(key)
             if found is None:
                 found = super().__new__(cls)
                 for name, value in parameters.items():
                     object.__setattr__(found, f"_{name}", value)
-                Transform._only[key] = found
+                Transform._instances[key] = found
         return cast("Self", found)
 
     @property
     def root(self) -> str:
-        """The specification's spelling."""
+        """The specification's name, such as ``bucket[16]``."""
         return str(self)
 
     def model_dump(self, **options: Any) -> str:
-        """Return the specification's spelling; options are accepted and ignored."""
+        """Return the specification's name; options are accepted and ignored."""
         del options
         return str(self)
 
     def model_dump_json(self, **options: Any) -> str:
-        """Return the specification's spelling as JSON text."""
+        """Return the specification's name as JSON text."""
         del options
         return json.dumps(str(self))
 
     def transform(self, source: IcebergType) -> Callable[[Any], Any]:
-        """Return a function from one source value to its partition value, None for None.
+        """Return a function from one source value to its partition value, and from None to None.
 
-        Dates are days, times and timestamps microseconds, as numbers or as ``datetime`` objects; ordinals come out as ``int``.
+        The function accepts dates, times and timestamps as ordinals (days or microseconds) or as ``datetime`` objects, and returns
+        ordinals as ``int``. It raises ValidationError for a value that is not of the source type.
 
         Raises:
-            ValidationError: The transform does not apply to values of the type.
+            ValidationError: The transform does not apply to the type.
 
         >>> from icefloe.transforms import BucketTransform
         >>> from icefloe.types import LongType
@@ -115,18 +116,20 @@ class Transform(Generic[S, T]):
             try:
                 array = _array_of(kind, ordinal, arrow_type)
             except (pa.ArrowException, OverflowError, TypeError) as error:
-                raise ValidationError(f"{value!r} is not a value of type {kind}") from error
+                raise ValidationError(
+                    f"transform {self}: {value!r} is not a value of type {kind}, got {type(value).__name__}"
+                ) from error
             return _number(self._compute(array, kind))[0].as_py()
 
         return apply
 
     def pyarrow_transform(self, source: IcebergType) -> Callable[[Any], pa.Array]:
-        """Return a function from an Arrow array of source values to one of partition values, of the same length.
+        """Return a function from an Arrow array of source values to an array of partition values of the same length.
 
-        The arrays that come in are those of :func:`icefloe.transforms.bucket`; streams give chunked arrays.
+        The function accepts the arrays and streams that :func:`icefloe.transforms.bucket` accepts; a null stays null.
 
         Raises:
-            ValidationError: The transform does not apply to values of the type.
+            ValidationError: The transform does not apply to the type.
         """
         from icefloe.transforms.array_functions import each_chunk
 
@@ -135,11 +138,11 @@ class Transform(Generic[S, T]):
 
     @property
     def supports_pyarrow_transform(self) -> bool:
-        """Whether :meth:`pyarrow_transform` works: it does for every transform that is known."""
+        """Whether :meth:`pyarrow_transform` is supported: true for every transform but an unknown one."""
         return True
 
     def can_transform(self, source: IcebergType) -> bool:
-        """Return whether values of a type may be transformed."""
+        """Return whether the transform applies to a type."""
         raise NotImplementedError
 
     def result_type(self, source: IcebergType) -> IcebergType:
@@ -147,10 +150,10 @@ class Transform(Generic[S, T]):
         raise NotImplementedError
 
     def project(self, name: str, pred: ColumnPredicate[E]) -> E | None:
-        """Return what holds of partition field ``name`` wherever some row satisfies ``pred``; None if nothing is known.
+        """Return a predicate on partition field ``name`` that is true wherever some row satisfies ``pred``; None if there is none.
 
         Raises:
-            ValidationError: The transform does not apply to values of the predicate's column.
+            ValidationError: The transform does not apply to the type of the predicate's column.
 
         >>> from icefloe.expressions import GreaterThan
         >>> from icefloe.schema import Schema
@@ -164,35 +167,37 @@ class Transform(Generic[S, T]):
         return projection
 
     def strict_project(self, name: str, pred: ColumnPredicate[E]) -> E | None:
-        """Return what holds of partition field ``name`` only where every row satisfies ``pred``; None if nothing does.
+        """Return a predicate on partition field ``name`` that is true only where every row satisfies ``pred``; None if there is none.
 
         Raises:
-            ValidationError: The transform does not apply to values of the predicate's column.
+            ValidationError: The transform does not apply to the type of the predicate's column.
         """
         projection: E | None = projected(pred, self, name, strict=True)
         return projection
 
     @property
     def preserves_order(self) -> bool:
-        """Whether partition values are ordered as source values are."""
+        """Whether partition values have the order of source values."""
         return False
 
     def satisfies_order_of(self, other: Transform) -> bool:
-        """Return whether data sorted by this transform is sorted by the other."""
+        """Return whether data that is sorted by this transform is also sorted by the other."""
         return self == other
 
     def to_human_string(self, source: IcebergType, value: Any) -> str:
-        """Return the text of a partition value in paths and reports, ``null`` of None."""
+        """Return the text of a partition value in paths and reports; ``null`` for None."""
         return "null" if value is None else str(value)
 
     @property
     def dedup_name(self) -> str:
-        """The family of which a column may have one field per spec; all time transforms are one family."""
+        """The name under which a spec has at most one field per column; all time transforms share ``time``."""
         return str(self)
 
     def _checked(self, source: IcebergType) -> PrimitiveType:
         if not isinstance(source, PrimitiveType) or not self.can_transform(source):
-            raise ValidationError(f"transform {self} does not apply to values of type {source}")
+            raise ValidationError(
+                f"transform {self} does not apply to values of type {source}; choose another transform"
+            )
         return source
 
     def _compute(self, array: Any, source: PrimitiveType) -> pa.Array:
@@ -213,7 +218,7 @@ class Transform(Generic[S, T]):
         return hash(str(self))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"transform {self} is immutable")
+        raise AttributeError(f"cannot set {name!r}: transform {self} is immutable")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), ()
@@ -227,27 +232,33 @@ def projected(  # the signature is that of the cases
     *,
     strict: bool,  # noqa: ARG001
 ) -> Any:
-    """Return what a predicate says of the values of one partition field, see :meth:`Transform.project`.
+    """Return the projection of a predicate onto one partition field; see :meth:`Transform.project`.
 
-    Expressions know transforms, not the other way round: the case of bound predicates is theirs, and stands with them.
+    Expressions import transforms, so :mod:`icefloe.expressions.projection` registers the case of bound predicates.
     """
-    raise ValidationError(f"pred: a predicate that is bound to a column is needed, found {pred!r}")
+    raise ValidationError(
+        f"pred: expected a predicate that is bound to a column, got {pred!r}; bind it to a schema first"
+    )
 
 
 MAX_PARAMETER = 2**31 - 1
 
 
 def checked_parameter(name: str, value: int) -> int:
-    """Return a number of buckets or a width; ValidationError naming it unless it is in 1..=2**31 - 1."""
+    """Return the parameter of a transform.
+
+    Raises:
+        ValidationError: The value is not an int in 1..=2**31 - 1.
+    """
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValidationError(f"{name} is a whole number, found {value!r}")
+        raise ValidationError(f"{name} must be a whole number in 1..={MAX_PARAMETER}, got {value!r}")
     if not 1 <= value <= MAX_PARAMETER:
         raise ValidationError(f"{name} must be in 1..={MAX_PARAMETER}, got {value}")
     return value
 
 
 def _number(array: pa.Array) -> pa.Array:
-    """Return dates and times as the numbers that they are."""
+    """Return an array with dates, times and timestamps cast to their ordinals."""
     import pyarrow as pa
 
     if pa.types.is_date32(array.type):
@@ -260,7 +271,7 @@ def _array_of(kind: PrimitiveType, value: Any, arrow_type: pa.DataType) -> pa.Ar
     import pyarrow as pa
 
     if isinstance(kind, DecimalType):
-        # Of a Python number pyarrow makes no decimal whose scale is above its precision.
+        # pyarrow.array() makes no decimal whose scale exceeds its precision.
         wide = pa.array([unscaled_value(value, kind)], pa.decimal128(38, 0))
         return pa.Array.from_buffers(arrow_type, 1, wide.buffers())
     return pa.array([getattr(value, "bytes", value)], arrow_type)
@@ -271,7 +282,7 @@ _WHOLE_MINUTE = re.compile(r":00$")
 
 
 def human_text(source: IcebergType, value: Any) -> str:
-    """Return ISO 8601 texts of dates and times, base64 of bytes, ``null`` of None."""
+    """Return the text of a value in paths: ISO 8601 for dates and times, base64 for bytes, ``null`` for None."""
     if value is None:
         return "null"
     if isinstance(value, bytes):
@@ -290,7 +301,7 @@ def _trimmed(fraction: re.Match[str]) -> str:
 
 
 def _thousands(fraction: re.Match[str]) -> str:
-    """Return as many of the digits as are needed, by threes."""
+    """Return a fraction of a second with 0, 3, 6 or 9 digits, without trailing groups of zeros."""
     digits = fraction[0]
     while digits.endswith("000"):
         digits = digits[:-3]

@@ -1,4 +1,4 @@
-"""Transforms of values of any type: identity, truncate, bucket, void, and transforms of which only the name is known."""
+"""The identity, truncate, bucket and void transforms, and transforms with an unknown name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class _ValueTransform(Transform):
-    """What keeps a value's type and order."""
+    """A transform that preserves the type and the order of values."""
 
     __slots__ = ()
 
@@ -35,22 +35,22 @@ class _ValueTransform(Transform):
 
     @property
     def preserves_order(self) -> bool:
-        """Whether partition values are ordered as source values are: they are."""
+        """Whether partition values have the order of source values: always true."""
         return True
 
     def to_human_string(self, source: IcebergType, value: Any) -> str:
-        """Return ISO 8601 texts of dates and times, base64 of bytes."""
+        """Return the text of a value: ISO 8601 for dates and times, base64 for bytes."""
         return human_text(source, value)
 
 
 class IdentityTransform(_ValueTransform):
-    """The value itself."""
+    """The transform that returns the value."""
 
     __slots__ = ()
     _text = "identity"
 
     def transform(self, source: IcebergType) -> Callable[[Any], Any]:
-        """Return a function from a value to itself; ``datetime`` objects become the numbers that they stand for."""
+        """Return a function from a value to the same value; ``datetime`` objects become ordinals."""
         kind = self._checked(source)
         return lambda value: None if value is None else to_ordinal(kind, value)
 
@@ -59,12 +59,12 @@ class IdentityTransform(_ValueTransform):
         return source.is_primitive
 
     def satisfies_order_of(self, other: Transform) -> bool:
-        """Return whether the other transform keeps the order of values."""
+        """Return whether the other transform preserves the order of values."""
         return other.preserves_order
 
 
 class TruncateTransform(_ValueTransform):
-    """The value cut to a width: text to its first characters, a number down to a multiple.
+    """The first characters of a string, the first bytes of a binary, or the multiple of the width at or below a number.
 
     >>> str(TruncateTransform(4))
     'truncate[4]'
@@ -74,12 +74,12 @@ class TruncateTransform(_ValueTransform):
     _width: int
 
     def __new__(cls, width: int) -> Self:
-        """Return the one transform of a width."""
-        return cls._one(width=checked_parameter("width", width))
+        """Return the transform of a width."""
+        return cls._instance(width=checked_parameter("width", width))
 
     @property
     def width(self) -> int:
-        """The width: characters of text, bytes of binaries, units of the last digit of numbers."""
+        """The width: characters of a string, bytes of a binary, units of the last digit of a number."""
         return self._width
 
     def can_transform(self, source: IcebergType) -> bool:
@@ -97,7 +97,7 @@ class TruncateTransform(_ValueTransform):
 
 
 class BucketTransform(Transform):
-    """The hash of the value modulo a number of buckets. Spec: Appendix B.
+    """The Murmur3 hash of the value modulo a number of buckets. Spec: Appendix B.
 
     >>> str(BucketTransform(16))
     'bucket[16]'
@@ -107,12 +107,12 @@ class BucketTransform(Transform):
     _num_buckets: int
 
     def __new__(cls, num_buckets: int) -> Self:
-        """Return the one transform of a number of buckets."""
-        return cls._one(num_buckets=checked_parameter("num_buckets", num_buckets))
+        """Return the transform of a number of buckets."""
+        return cls._instance(num_buckets=checked_parameter("num_buckets", num_buckets))
 
     @property
     def num_buckets(self) -> int:
-        """How many buckets there are."""
+        """The number of buckets."""
         return self._num_buckets
 
     def can_transform(self, source: IcebergType) -> bool:
@@ -135,12 +135,12 @@ class BucketTransform(Transform):
 
 
 class VoidTransform(Transform):
-    """Always null: what is left of a partition field that was removed from a v1 table."""
+    """The transform that returns null, of a partition field that was removed from a v1 table."""
 
     __slots__ = ()
     _text = "void"
 
-    def can_transform(self, source: IcebergType) -> bool:  # noqa: D102 - every type may be dropped
+    def can_transform(self, source: IcebergType) -> bool:  # noqa: D102 - a field of any type may be removed
         return True
 
     def result_type(self, source: IcebergType) -> IcebergType:
@@ -152,24 +152,24 @@ class VoidTransform(Transform):
         return lambda _: None
 
     def project(self, name: str, pred: ColumnPredicate[Any]) -> None:
-        """Return None: null says nothing of the rows."""
+        """Return None: a null partition value has no information on the rows."""
 
     def strict_project(self, name: str, pred: ColumnPredicate[Any]) -> None:
-        """Return None: null says nothing of the rows."""
+        """Return None: a null partition value has no information on the rows."""
 
 
 class UnknownTransform(Transform):
-    """A transform of which only the text is known; files it made are read, none are written."""
+    """A transform with an unknown name: tables that use it are readable, and not writable."""
 
-    __slots__ = ("_spelled",)
-    _spelled: str
+    __slots__ = ("_name",)
+    _name: str
 
     def __new__(cls, transform: str) -> Self:
-        """Return the one transform of a text."""
-        return cls._one(spelled=transform)
+        """Return the transform of a name."""
+        return cls._instance(name=transform)
 
     def can_transform(self, source: IcebergType) -> bool:
-        """Return false: its values cannot be computed."""
+        """Return False: the function is unknown."""
         return False
 
     def result_type(self, source: IcebergType) -> IcebergType:
@@ -178,23 +178,26 @@ class UnknownTransform(Transform):
 
     @property
     def supports_pyarrow_transform(self) -> bool:
-        """Whether :meth:`pyarrow_transform` works: it does not."""
+        """Whether :meth:`pyarrow_transform` is supported: always false."""
         return False
 
     def project(self, name: str, pred: ColumnPredicate[Any]) -> None:
-        """Return None: any of its partitions might match."""
+        """Return None: every partition might match."""
 
     def strict_project(self, name: str, pred: ColumnPredicate[Any]) -> None:
-        """Return None: none of its partitions must match."""
+        """Return None: no partition must match."""
 
     def _checked(self, source: IcebergType) -> PrimitiveType:
-        raise FeatureUnsupportedError(f"applying the transform {self}, which is not known, to values of type {source}")
+        raise FeatureUnsupportedError(
+            f"transform {self}: unknown name, so values of type {source} cannot be transformed; "
+            "expected identity, bucket[N], truncate[W], year, month, day, hour or void"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return UnknownTransform, (self._spelled,)
+        return UnknownTransform, (self._name,)
 
     def __str__(self) -> str:
-        return self._spelled
+        return self._name
 
     def __repr__(self) -> str:
-        return f"UnknownTransform(transform={self._spelled!r})"
+        return f"UnknownTransform(transform={self._name!r})"

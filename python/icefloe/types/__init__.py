@@ -1,4 +1,4 @@
-"""Iceberg's types. Spec: Schemas and Data Types.
+"""The types of Iceberg. Spec: Schemas and Data Types.
 
 >>> from icefloe.types import ListType, LongType, NestedField
 >>> NestedField(1, "ids", ListType(2, LongType(), element_required=True)).field_type

@@ -1,4 +1,4 @@
-"""The Arrow type of each type, and the Arrow field of each column. Spec: Schemas and Data Types."""
+"""Arrow types of Iceberg types, and Arrow fields of columns. Spec: Schemas and Data Types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DOC_KEY = b"doc"
 
 
 def storage_schema(schema: pa.Schema) -> pa.Schema:
-    """Return a schema with the storage types of its extension types, which Arrow's kernels compare, group and join.
+    """Return a schema with extension types replaced by their storage types, which Arrow's kernels compare, group and join.
 
     >>> storage_schema(pa.schema([("u", pa.uuid())])).types
     [FixedSizeBinaryType(fixed_size_binary[16])]
@@ -27,7 +27,7 @@ def storage_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def storage_table(table: pa.Table) -> pa.Table:
-    """Return a table with the storage of its extension types; see :func:`storage_schema`."""
+    """Return a table with extension types replaced by their storage types; see :func:`storage_schema`."""
     schema = storage_schema(table.schema)
     return table if schema.equals(table.schema) else table.cast(schema)
 
@@ -38,14 +38,14 @@ def _storage_field(field: pa.Field) -> pa.Field:
 
 
 def _storage_type(kind: pa.DataType) -> pa.DataType:
-    """Return a type without extension types at any depth; the same object if it has none."""
+    """Return a type with extension types of every depth replaced by storage types; the same object if there are none."""
     import pyarrow as pa
 
     if isinstance(kind, pa.BaseExtensionType):
         return kind.storage_type
-    children = [kind.field(place) for place in range(kind.num_fields)]
+    children = [kind.field(position) for position in range(kind.num_fields)]
     stored = [_storage_field(child) for child in children]
-    if all(one is other for one, other in zip(children, stored, strict=True)):
+    if all(child is storage for child, storage in zip(children, stored, strict=True)):
         return kind
     if pa.types.is_struct(kind):
         return pa.struct(stored)
@@ -57,7 +57,7 @@ def _storage_type(kind: pa.DataType) -> pa.DataType:
 
 
 def primitive_to_arrow(kind: PrimitiveType) -> pa.DataType:
-    """Return the Arrow type that values of a primitive type are read as.
+    """Return the Arrow type of the values of a primitive type in scans.
 
     >>> from icefloe.types import TimestamptzType
     >>> primitive_to_arrow(TimestamptzType())
@@ -87,12 +87,14 @@ def primitive_to_arrow(kind: PrimitiveType) -> pa.DataType:
         "unknown": pa.null(),
     }
     if str(kind) not in plain:
-        raise FeatureUnsupportedError(f"type {kind} of format version 3 has no Arrow form here yet")
+        raise FeatureUnsupportedError(
+            f"type {kind}: has no Arrow type; leave columns of this type out of the selection"
+        )
     return plain[str(kind)]
 
 
 def field_to_arrow(field: NestedField, *, ids: bool = True) -> pa.Field:
-    """Return the Arrow field of a column: its comment, and its id if wanted, in the metadata."""
+    """Return the Arrow field of a column, with its comment and, if ``ids``, its field id in the metadata."""
     import pyarrow as pa
 
     metadata = {}

@@ -1,4 +1,4 @@
-"""Struct, list and map types, the field that names, numbers and types a column, and their JSON. Spec: Nested Types, Appendix C."""
+"""Struct, list and map types, fields, and their JSON. Spec: Nested Types, Appendix C."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-# Deeper nesting than any real schema has, shallower than the interpreter's stack.
+# The maximum nesting of types; deeper JSON could exhaust the interpreter's stack.
 MAX_DEPTH = 64
 
 
 class _NestedValue(IcebergType):
-    """A field, struct, list or map: made of a JSON object, changed by copying."""
+    """A field, struct, list or map: an immutable value with a JSON object."""
 
     __slots__ = ()
 
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:
-        """Return the value that a JSON object describes; ValidationError says what is wrong with it."""
+        """Return the value that a JSON object describes; see :func:`type_from_json` and :func:`field_from_json`."""
         del options
         made = field_from_json(obj) if cls is NestedField else type_from_json(obj)
         if not isinstance(made, cls):
-            raise ValidationError(f"expected a {cls.__name__}, got {made!r}")
+            raise ValidationError(f"type JSON: expected a {cls.__name__}, got {made!r}")
         return made
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes, **options: Any) -> Self:
-        """Return the value that a JSON text describes; ValidationError says what is wrong with it."""
+        """Return the value that a JSON text describes; see :meth:`model_validate`."""
         try:
             return cls.model_validate(json.loads(json_data), **options)
         except json.JSONDecodeError as error:
-            raise ValidationError(f"{cls.__name__}: not JSON: {error}") from error
+            raise ValidationError(f"{cls.__name__}: not JSON: {error}; expected the JSON of Appendix C") from error
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return this value with some attributes changed; `deep` makes no difference, since all parts are immutable."""
+        """Return a copy with some attributes changed; `deep` has no effect, since all attributes are immutable."""
         del deep
         changed = object.__new__(type(self))
         for name in self.__dataclass_fields__:  # type: ignore[attr-defined]
@@ -56,13 +56,16 @@ class NestedField(_NestedValue):
     """A column, or a field of a struct, or the element of a list, or the key or value of a map.
 
     Args:
-        field_id: Unique in the table, for ever; also accepted as ``id``.
-        name: Name among its siblings.
+        field_id: Id that is unique in the table and never reused; also accepted as ``id``.
+        name: Name, unique among the fields of the same struct.
         field_type: A type or its text; also accepted as ``type``.
         required: Whether nulls are refused.
-        doc: Comment.
-        initial_default: What rows written before the column existed read as, a JSON single value (format version 3).
-        write_default: What rows written without the column get, a JSON single value (format version 3).
+        doc: Comment, or None.
+        initial_default: Value of rows that were written before the column existed: a JSON single value (format version 3).
+        write_default: Value of rows that are written without the column: a JSON single value (format version 3).
+
+    Raises:
+        ValidationError: The id, the name or the type is missing or of the wrong Python type.
 
     >>> str(NestedField(1, "id", "long", required=True))
     '1: id: required long'
@@ -92,17 +95,16 @@ class NestedField(_NestedValue):
         initial_default = aliases.pop("initial-default", initial_default)
         write_default = aliases.pop("write-default", write_default)
         if aliases:
-            raise ValidationError(f"unknown properties of a field: {', '.join(sorted(aliases))}")
+            raise ValidationError(f"field: unknown properties of a field: {', '.join(sorted(aliases))}; remove them")
         if not isinstance(field_id, int) or isinstance(field_id, bool):
-            raise ValidationError(f"the id of field {name!r} must be an integer, got {field_id!r}")
+            raise ValidationError(f"field {name!r}: the id must be an integer, got {field_id!r}")
         if not isinstance(name, str):
-            raise ValidationError(f"the name of field {field_id} must be text, got {name!r}")
+            raise ValidationError(f"field {field_id}: the name must be text, got {name!r}")
         if field_type is None:
-            raise ValidationError(f"field {name!r} needs a type")
-        parsed = field_type if isinstance(field_type, IcebergType) else type_from_json(field_type)
+            raise ValidationError(f"field {name!r} needs a type; expected a type such as 'long', got None")
         object.__setattr__(self, "field_id", field_id)
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "field_type", parsed)
+        object.__setattr__(self, "field_type", type_from_json(field_type))
         object.__setattr__(self, "required", required)
         object.__setattr__(self, "doc", doc)
         object.__setattr__(self, "initial_default", initial_default)
@@ -122,7 +124,7 @@ class NestedField(_NestedValue):
         )
 
     def with_(self, **changes: Any) -> NestedField:
-        """Return this field with some attributes changed."""
+        """Return a copy of the field with some attributes changed."""
         return replace(self, **changes)
 
     def to_json_value(self) -> dict[str, Any]:
@@ -146,20 +148,14 @@ class NestedField(_NestedValue):
         parts = [
             f"field_id={self.field_id}, name={self.name!r}, field_type={self.field_type!r}, required={self.required}"
         ]
-        parts += [
-            f"{key}={value!r}"
-            for key, value in (
-                ("initial_default", self.initial_default),
-                ("write_default", self.write_default),
-            )
-            if value is not None
-        ]
+        defaults = {"initial_default": self.initial_default, "write_default": self.write_default}
+        parts += [f"{key}={value!r}" for key, value in defaults.items() if value is not None]
         return f"NestedField({', '.join(parts)})"
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class StructType(_NestedValue):
-    """A tuple of named fields.
+    """A struct of named fields.
 
     >>> str(StructType(NestedField(1, "x", "int"), NestedField(2, "y", "int")))
     'struct<1: x: optional int, 2: y: optional int>'
@@ -174,20 +170,20 @@ class StructType(_NestedValue):
 
     @property
     def type(self) -> str:
-        """The name of the kind of type in JSON."""
+        """The value of the key ``type`` in JSON."""
         return "struct"
 
     @property
     def is_struct(self) -> bool:
-        """Whether this is a struct: it is."""
+        """Whether this is a struct: always true."""
         return True
 
     def field(self, field_id: int) -> NestedField | None:
-        """Return the field of an id among this struct's own fields."""
+        """Return the direct field of an id, or None."""
         return next((field for field in self.fields if field.field_id == field_id), None)
 
     def field_by_name(self, name: str, case_sensitive: bool = True) -> NestedField | None:
-        """Return the field of a name among this struct's own fields."""
+        """Return the direct field of a name, or None."""
         if case_sensitive:
             return next((field for field in self.fields if field.name == name), None)
         return next((field for field in self.fields if field.name.lower() == name.lower()), None)
@@ -240,7 +236,7 @@ class ListType(_NestedValue):
 
     @property
     def type(self) -> str:
-        """The name of the kind of type in JSON."""
+        """The value of the key ``type`` in JSON."""
         return "list"
 
     @property
@@ -307,7 +303,7 @@ class MapType(_NestedValue):
 
     @property
     def type(self) -> str:
-        """The name of the kind of type in JSON."""
+        """The value of the key ``type`` in JSON."""
         return "map"
 
     @property
@@ -342,15 +338,23 @@ class MapType(_NestedValue):
 
 
 def type_from_json(value: Any, depth: int = 0) -> IcebergType:
-    """Return the type that a JSON value describes; ValidationError says what is missing or of the wrong kind."""
+    """Return the type that a JSON value describes. Spec: Appendix C.
+
+    Raises:
+        ValidationError: A key is missing or has a value of the wrong type, or types are nested too deeply.
+        FeatureUnsupportedError: The type belongs to a later format version.
+
+    >>> str(type_from_json({"type": "list", "element-id": 3, "element": "decimal(9,2)", "element-required": True}))
+    'list<decimal(9, 2)>'
+    """
     if isinstance(value, IcebergType):
         return value
     if isinstance(value, str):
         return known_type(value)
     if not isinstance(value, dict):
-        raise ValidationError(f"a type is text or an object, found {value!r}")
+        raise ValidationError(f"type JSON: expected text or an object, got {value!r}")
     if depth > MAX_DEPTH:
-        raise ValidationError(f"types are nested more than {MAX_DEPTH} deep")
+        raise ValidationError(f"type JSON: types are nested more than {MAX_DEPTH} deep")
     kind = required_key(value, "type", str, "type")
     if kind == "struct":
         return StructType(
@@ -374,15 +378,15 @@ def type_from_json(value: Any, depth: int = 0) -> IcebergType:
 
 
 def field_from_json(value: Any, depth: int = 0) -> NestedField:
-    """Return the field that a JSON object describes."""
+    """Return the field that a JSON object describes; ValidationError if a key is missing or of the wrong type."""
     if isinstance(value, NestedField):
         return value
     if not isinstance(value, dict):
-        raise ValidationError(f"a field is an object, found {value!r}")
+        raise ValidationError(f"field JSON: expected an object, got {value!r}")
     name = required_key(value, "name", str, "field")
     doc = value.get("doc")
     if doc is not None and not isinstance(doc, str):
-        raise ValidationError(f"`doc` of field {name!r} must be text, found {doc!r}")
+        raise ValidationError(f"field JSON: `doc` of field {name!r} must be text, got {doc!r}")
     return NestedField(
         required_key(value, "id", int, f"field {name!r}"),
         name,

@@ -1,4 +1,4 @@
-"""Primitive types from their texts, and the keys of the JSON objects of nested types. Spec: Appendix C."""
+"""Parsing of primitive types from text, and of the keys of nested types from JSON objects. Spec: Appendix C."""
 
 from __future__ import annotations
 
@@ -19,11 +19,15 @@ _GEOMETRY = re.compile(r"geometry(?:\(\s*([^(),]+?)\s*\))?")
 _GEOGRAPHY = re.compile(r"geography(?:\(\s*([^(),]+?)\s*(?:,\s*(\w+)\s*)?\))?")
 _TYPE_NAME = re.compile(r"[a-z]\w*(?:[(\[<].*[)\]>])?", re.IGNORECASE)
 _PARAMETERISED = re.compile(r"decimal\b|fixed\b|geometry\b|geography\b", re.IGNORECASE)
-_REFUSED = {"variant"}
+_UNSUPPORTED = {"variant"}
 
 
 def type_from_text(text: str) -> PrimitiveType:
-    """Return the primitive type that a text spells, in upper or lower case.
+    """Return the primitive type of a text, in upper or lower case.
+
+    Raises:
+        ValidationError: The text is not a primitive type, or a parameter is out of range.
+        FeatureUnsupportedError: The type is ``variant``.
 
     >>> type_from_text("decimal(9,2)")
     DecimalType(precision=9, scale=2)
@@ -38,50 +42,64 @@ def type_from_text(text: str) -> PrimitiveType:
         return GeometryType(*(part for part in match.groups() if part))
     if match := _GEOGRAPHY.fullmatch(text):
         return GeographyType(*(part for part in match.groups() if part))
-    if text in _REFUSED:
-        raise FeatureUnsupportedError(f"type {text} of format version 3 is not supported")
-    raise ValidationError(f"no such type: {text!r}")
+    if text in _UNSUPPORTED:
+        raise FeatureUnsupportedError(
+            f"type {text}: not supported; this type of format version 3 cannot be read or written"
+        )
+    raise ValidationError(
+        f"type {text!r}: not a primitive type; expected one of {', '.join(_PLAIN)}, decimal(P, S) or fixed[L]"
+    )
 
 
 def known_type(text: str) -> PrimitiveType:
-    """Return the type that metadata spell; one that no format version up to the third has is a later one's."""
+    """Return the primitive type of a text in table metadata.
+
+    Raises:
+        ValidationError: The text has the form of a known type, with wrong parameters, or of no type.
+        FeatureUnsupportedError: The text has the form of a type, which may belong to a later format version.
+    """
     try:
         return type_from_text(text)
     except ValidationError as error:
         if _TYPE_NAME.fullmatch(text) and not _PARAMETERISED.match(text):
-            raise FeatureUnsupportedError(f"type {text!r} is not supported") from error
+            raise FeatureUnsupportedError(
+                f"type {text!r} is not supported; expected a primitive type of format version 1 to 3"
+            ) from error
         raise
 
 
 def check_kind(data: dict[str, Any], kind: str) -> None:
-    """Refuse keywords that no JSON object of this kind has."""
+    """Raise ValidationError for keywords that the JSON object of a nested type does not have."""
     if data.pop("type", kind) != kind:
-        raise ValidationError(f"`type` of a {kind} must be '{kind}'")
+        raise ValidationError(f"type JSON: `type` of a {kind} must be '{kind}'")
     if data:
-        raise ValidationError(f"unknown properties of a {kind}: {', '.join(sorted(data))}")
+        raise ValidationError(f"type JSON: unknown properties of a {kind}: {', '.join(sorted(data))}; remove them")
 
 
 def integer(name: str, data: dict[str, Any], given: int | None) -> int:
-    """Return an id given by its Python name or by its JSON key."""
+    """Return an id that is passed under its Python name or under its JSON key."""
     found = data.pop(name.replace("_", "-"), given)
     if not isinstance(found, int) or isinstance(found, bool):
-        raise ValidationError(f"`{name}` must be an integer, got {found!r}")
+        raise ValidationError(f"type: `{name}` must be an integer, got {found!r}")
     return found
 
 
 def required_key(value: dict[str, Any], key: str, kind: type, owner: str) -> Any:
-    """Return the value of a key that a JSON object must have; ValidationError if it is missing or of another type."""
+    """Return the value of a required key of a JSON object.
+
+    Raises:
+        ValidationError: The key is missing, or its value is of another type.
+    """
     found = value.get(key)
     if found is None:
-        raise ValidationError(
-            f"`{key}` of a {owner} is missing" if owner in _KINDS else f"`{key}` of {owner} is missing"
-        )
+        article = "a " if owner in _KINDS else ""
+        raise ValidationError(f"type JSON: `{key}` of {article}{owner} is missing; expected {_NAMES[kind]}")
     if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
-        raise ValidationError(f"`{key}` of {owner} must be {_NAMES[kind]}, found {found!r}")
+        raise ValidationError(f"type JSON: `{key}` of {owner} must be {_NAMES[kind]}, got {found!r}")
     if isinstance(found, int) and not -(2**31) <= found < 2**31:
-        raise ValidationError(f"`{key}` of {owner} must be an integer of 32 bits, found {found!r}")
+        raise ValidationError(f"type JSON: `{key}` of {owner} must be a 32-bit integer, got {found!r}")
     return found
 
 
 _KINDS = {"type", "struct", "list", "map", "field"}
-_NAMES: dict[type, str] = {str: "text", int: "an integer", bool: "true or false", list: "a list"}
+_NAMES: dict[type, str] = {str: "text", int: "an integer", bool: "a boolean", list: "a list"}

@@ -1,4 +1,4 @@
-"""Primitive types: one object for each type and its parameters. Spec: Primitive Types."""
+"""Primitive types; equal types are the same object. Spec: Primitive Types."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ DEFAULT_GEOGRAPHY_ALGORITHM = "spherical"
 
 
 class IcebergType:
-    """Root of all types. Values are immutable; ``str(type)`` is the specification's spelling."""
+    """The base class of all types. Types are immutable; ``str(type)`` is the specification's name."""
 
     __slots__ = ()
 
     @property
     def is_primitive(self) -> bool:
-        """Whether values have no fields of their own."""
+        """Whether the type is primitive rather than a struct, a list or a map."""
         return isinstance(self, PrimitiveType)
 
     @property
     def is_struct(self) -> bool:
-        """Whether this is a struct."""
+        """Whether the type is a struct."""
         return False
 
     def minimum_format_version(self) -> int:
-        """Return the lowest table format version that has this type."""
+        """Return the lowest format version with this type: 1, 2 or 3."""
         return 1
 
     def to_json_value(self) -> Any:
-        """Return the JSON form: text for a primitive, an object for a nested type. Spec: Appendix C."""
+        """Return the JSON value: text of a primitive type, an object of a nested type. Spec: Appendix C."""
         raise NotImplementedError
 
     def model_dump(self, **options: Any) -> Any:
-        """Return the JSON form; options are accepted and ignored, since the specification fixes the form."""
+        """Return the JSON value; options are accepted and ignored."""
         del options
         return self.to_json_value()
 
     def model_dump_json(self, **options: Any) -> str:
-        """Return the JSON form as text.
+        """Return the JSON text; options are accepted and ignored.
 
         >>> DecimalType(9, 2).model_dump_json()
         '"decimal(9, 2)"'
@@ -57,7 +57,7 @@ class IcebergType:
 
 
 class PrimitiveType(IcebergType):
-    """A type without fields. Equal types are the same object.
+    """A type without nested fields. Equal types are the same object.
 
     >>> DecimalType(9, 2) is DecimalType(9, 2)
     True
@@ -66,41 +66,41 @@ class PrimitiveType(IcebergType):
     __slots__ = ("__weakref__",)
     _text: ClassVar[str] = ""
     _version: ClassVar[int] = 1
-    _only: ClassVar[WeakValueDictionary[tuple[Any, ...], PrimitiveType]] = WeakValueDictionary()
+    _instances: ClassVar[WeakValueDictionary[tuple[Any, ...], PrimitiveType]] = WeakValueDictionary()
     _lock: ClassVar[Lock] = Lock()
 
     def __new__(cls) -> Self:
-        """Return the one instance of a type without parameters."""
-        return cls._one()
+        """Return the instance of a type without parameters."""
+        return cls._instance()
 
     @classmethod
-    def _one(cls, **parameters: Any) -> Self:
-        """Return the one instance with these parameters."""
+    def _instance(cls, **parameters: Any) -> Self:
+        """Return the instance with these parameters."""
         key = (cls, *parameters.values())
         with PrimitiveType._lock:
-            found = PrimitiveType._only.get(key)
+            found = PrimitiveType._instances.get(key)
             if found is None:
                 found = super().__new__(cls)
                 for name, value in parameters.items():
                     object.__setattr__(found, name, value)
-                PrimitiveType._only[key] = found
+                PrimitiveType._instances[key] = found
         return cast("Self", found)
 
     @property
     def root(self) -> Any:
-        """The parameters: an int or a tuple; of a type without parameters its name."""
+        """The parameters, an int, text or a tuple; the name of a type without parameters."""
         return self._text
 
     def minimum_format_version(self) -> int:
-        """Return the lowest table format version that has this type."""
+        """Return the lowest format version with this type: 1, 2 or 3."""
         return self._version
 
     def to_json_value(self) -> str:
-        """Return the specification's spelling."""
+        """Return the specification's name."""
         return str(self)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"{self} is immutable")
+        raise AttributeError(f"cannot set {name!r}: type {self} is immutable")
 
     def __str__(self) -> str:
         return self._text
@@ -126,7 +126,7 @@ class BooleanType(PrimitiveType):
 
 
 class IntegerType(PrimitiveType):
-    """A 32-bit signed integer; may be promoted to long."""
+    """A 32-bit signed integer; promotes to long."""
 
     __slots__ = ()
     _text = "int"
@@ -144,7 +144,7 @@ class LongType(PrimitiveType):
 
 
 class FloatType(PrimitiveType):
-    """A 32-bit IEEE 754 number; may be promoted to double."""
+    """A 32-bit IEEE 754 number; promotes to double."""
 
     __slots__ = ()
     _text = "float"
@@ -204,7 +204,7 @@ class TimestamptzNanoType(PrimitiveType):
 
 
 class StringType(PrimitiveType):
-    """Text, UTF-8."""
+    """UTF-8 text of any length."""
 
     __slots__ = ()
     _text = "string"
@@ -225,7 +225,7 @@ class BinaryType(PrimitiveType):
 
 
 class UnknownType(PrimitiveType):
-    """A column of which only nulls are known. Format version 3."""
+    """A column that holds only nulls. Format version 3."""
 
     __slots__ = ()
     _text = "unknown"
@@ -233,9 +233,13 @@ class UnknownType(PrimitiveType):
 
 
 class DecimalType(PrimitiveType):
-    """A decimal number of ``precision`` digits, ``scale`` of them after the point.
+    """A decimal number of ``precision`` digits, with ``scale`` digits after the point.
 
-    The precision is 1 to 38. A scale above the precision, or a negative one, is legal; Parquet files hold neither.
+    The precision is 1 to 38, the scale -128 to 127. Parquet files cannot hold decimals with a negative scale or a scale above the
+    precision.
+
+    Raises:
+        ValidationError: The precision or the scale is out of range.
 
     >>> str(DecimalType(9, 2))
     'decimal(9, 2)'
@@ -246,14 +250,14 @@ class DecimalType(PrimitiveType):
     scale: int
 
     def __new__(cls, precision: int, scale: int) -> Self:
-        """Return the one decimal type of a precision and a scale."""
+        """Return the decimal type of a precision and a scale."""
         if not 1 <= precision <= MAX_DECIMAL_PRECISION:
             raise ValidationError(
                 f"Decimal precision must be between 1 and {MAX_DECIMAL_PRECISION} (inclusive), got: {precision}"
             )
         if not -128 <= scale <= 127:
             raise ValidationError(f"Decimal scale must be between -128 and 127 (inclusive), got: {scale}")
-        return cls._one(precision=precision, scale=scale)
+        return cls._instance(precision=precision, scale=scale)
 
     @property
     def root(self) -> tuple[int, int]:
@@ -281,14 +285,14 @@ class FixedType(PrimitiveType):
     length: int
 
     def __new__(cls, length: int) -> Self:
-        """Return the one fixed type of a length."""
+        """Return the fixed type of a length in bytes."""
         if length < 1:
-            raise ValidationError(f"the length of a fixed type must be at least 1, got {length}")
-        return cls._one(length=length)
+            raise ValidationError(f"type fixed: the length must be at least 1 byte, got {length}")
+        return cls._instance(length=length)
 
     @property
     def root(self) -> int:
-        """The length."""
+        """The length in bytes."""
         return self.length
 
     def __len__(self) -> int:
@@ -312,12 +316,12 @@ class GeometryType(PrimitiveType):
     crs: str
 
     def __new__(cls, crs: str = DEFAULT_GEOMETRY_CRS) -> Self:
-        """Return the one geometry type of a reference system."""
-        return cls._one(crs=crs)
+        """Return the geometry type of a coordinate reference system."""
+        return cls._instance(crs=crs)
 
     @property
     def root(self) -> str:
-        """The reference system."""
+        """The coordinate reference system."""
         return self.crs
 
     def __str__(self) -> str:
@@ -339,12 +343,12 @@ class GeographyType(PrimitiveType):
     algorithm: str
 
     def __new__(cls, crs: str = DEFAULT_GEOGRAPHY_CRS, algorithm: str = DEFAULT_GEOGRAPHY_ALGORITHM) -> Self:
-        """Return the one geography type of a reference system and an algorithm."""
-        return cls._one(crs=crs, algorithm=algorithm)
+        """Return the geography type of a coordinate reference system and an edge algorithm."""
+        return cls._instance(crs=crs, algorithm=algorithm)
 
     @property
     def root(self) -> tuple[str, str]:
-        """Reference system and algorithm."""
+        """The coordinate reference system and the edge algorithm."""
         return self.crs, self.algorithm
 
     def _is_default(self) -> bool:

@@ -111,7 +111,7 @@ def test_ids_come_from_a_name_mapping() -> None:
     )
     found = pyarrow_to_schema(pa.schema([("A", pa.struct([("b", pa.int32())]))]), name_mapping=mapping)
     assert found.field_ids == {7, 9}
-    with pytest.raises(ValidationError, match="no 'z'"):
+    with pytest.raises(ValidationError, match="no field with name 'z'"):
         pyarrow_to_schema(pa.schema([("z", pa.int32())]), name_mapping=mapping)
 
 

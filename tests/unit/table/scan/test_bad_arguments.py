@@ -35,7 +35,7 @@ ARGUMENTS = {
     "one name": ({"selected_fields": "id"}, r"selected_fields: expected a tuple of names such as \('id',\); got 'id'"),
     "no names": ({"selected_fields": None}, "selected_fields: expected a tuple of names .*; got None"),
     "filter of another kind": ({"row_filter": 5}, "not an expression: 5"),
-    "filter without an end": ({"row_filter": "id >"}, r"position 4: expected a literal, found the end"),
+    "filter without an end": ({"row_filter": "id >"}, r"position 4: expected a literal, got the end"),
     "no filter": ({"row_filter": ""}, "position 0: expected a column name"),
     "snapshot": ({"snapshot_id": 5}, "db.t has no snapshot 5; it may have been expired"),
     "option": (
