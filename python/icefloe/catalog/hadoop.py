@@ -367,6 +367,8 @@ class HadoopCatalog(Catalog):
 
 
 def _check_hadoop_table(metadata: TableMetadata) -> None:
+    # The name of the next version contains the codec: after an invalid one, no commit could follow.
+    hadoop_location(metadata, 1)
     if METADATA_PATH.name in metadata.properties:
         raise ValidationError(
             f"table property {METADATA_PATH.name} cannot be set in a hadoop catalog, whose tables have their metadata in their directory; "
