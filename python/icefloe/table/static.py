@@ -1,4 +1,4 @@
-"""A table that comes from a metadata file alone: it can be read, and not changed."""
+"""Tables read from a metadata file without a catalog, which cannot be changed."""
 
 from __future__ import annotations
 
@@ -16,43 +16,49 @@ if TYPE_CHECKING:
 
 
 class NoCatalog:
-    """Stands where a catalog would, and refuses what a catalog would do."""
+    """The catalog of a static table, which refuses to load and to commit."""
 
     name = "none"
 
     def load_table(self, identifier: str | Identifier) -> NoReturn:
-        """Refuse: there is nothing to load from."""
-        raise ValidationError(f"{identifier!r} was read from a metadata file: it has no catalog to load it from")
+        """Raise ValidationError: there is no catalog to load from."""
+        raise ValidationError(
+            f"table {identifier!r}: cannot load it, since it was read from a metadata file and has no catalog"
+        )
 
     def check_location(self, table: Table) -> None:
-        """Accept every place: no change is ever committed."""
+        """Accept every location, because no change is ever committed."""
 
     def commit_table(
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> NoReturn:
-        """Refuse: there is nothing to commit to."""
+        """Raise ValidationError: there is no catalog to commit to."""
         raise ValidationError(
-            f"{table.metadata_location} was read without a catalog and cannot be changed ({len(updates)} updates, "
-            f"{len(requirements)} requirements): load the table from its catalog"
+            f"table of {table.metadata_location}: cannot commit {len(updates)} updates with {len(requirements)} requirements, since "
+            "the table was read without a catalog; load it from its catalog"
         )
 
 
 class StaticTable(Table):
-    """A table read from a metadata file, fixed in time."""
+    """A table read from a metadata file, fixed to one version and read-only."""
 
     @classmethod
     def from_metadata(cls, metadata_location: str, properties: Properties = EMPTY_DICT) -> StaticTable:
         """Return the table of a metadata file, or of the newest metadata file of a table directory.
 
         Args:
-            metadata_location: A `*.metadata.json` file, or the directory that has `metadata/` in it. A relative path, like
-                those that the metadata may hold, starts from the working directory as it is now.
+            metadata_location: A `*.metadata.json` file, or the directory that contains `metadata/`. Relative paths, in the metadata
+                too, start from the current working directory.
             properties: Storage properties.
 
         Raises:
-            NoSuchTableError: The directory holds no table.
-            MissingFileError: There is no such file.
-            CorruptFileError: The file is not a table's metadata.
+            NoSuchTableError: The directory contains no metadata file.
+            MissingFileError: The file does not exist.
+            CorruptFileError: The file is not the metadata of a table.
+
+        Example:
+            >>> StaticTable.from_metadata(table.metadata_location).scan().count()
+            3
         """
         io = load_file_io(dict(properties), metadata_location)
         metadata_location = io.core.absolute(metadata_location)
@@ -62,7 +68,7 @@ class StaticTable(Table):
         return cls(name, read_metadata(io, location), location, io, NoCatalog())
 
     def refresh(self) -> NoReturn:
-        """Refuse: the metadata file is all there is."""
+        """Raise ValidationError: a static table has one version."""
         raise ValidationError(
-            "a static table does not change: read its directory again with StaticTable.from_metadata()"
+            "a static table cannot be refreshed; read its directory again with StaticTable.from_metadata()"
         )

@@ -1,4 +1,7 @@
-"""The handle of a table: what it is, and the way to everything that can be done to it."""
+"""The handle of a table: its metadata, scans of it and changes to it.
+
+Each method delegates: facts to the metadata, reads to a scan, changes to a transaction.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,11 @@ from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import AlwaysTrue
-from icefloe.table.readable import ReadableTable
+from icefloe.table.inspect import InspectTable
+from icefloe.table.locations import load_location_provider
 from icefloe.table.refs import MAIN_BRANCH
+from icefloe.table.scan import DataScan, IncrementalAppendScan, IncrementalChangelogScan
+from icefloe.table.scan.scan import as_names
 from icefloe.table.update.manage_snapshots import ManageSnapshots
 from icefloe.table.write_transaction import WriteTransaction
 from icefloe.typedef import EMPTY_DICT
@@ -15,14 +21,23 @@ from icefloe.typedef import EMPTY_DICT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import polars as pl
+
     from icefloe.expressions import BooleanExpression
     from icefloe.io import FileIO
+    from icefloe.partitioning import PartitionSpec
+    from icefloe.schema import Schema
     from icefloe.table.commit.committing_table import CommitTableResponse
     from icefloe.table.commit.data_file_changes import DeleteFiles, FastAppend, MergeAppend, OverwriteFiles
     from icefloe.table.commit.row_delta import RowDelta
+    from icefloe.table.locations import LocationProvider
     from icefloe.table.metadata import TableMetadata
+    from icefloe.table.name_mapping import NameMapping
+    from icefloe.table.refs import SnapshotRef
     from icefloe.table.row_level.merge import Merge
     from icefloe.table.row_level.results import UpsertResult
+    from icefloe.table.snapshots import Snapshot, SnapshotLogEntry
+    from icefloe.table.sorting import SortOrder
     from icefloe.table.update import TableRequirement, TableUpdate
     from icefloe.table.update.schema import UpdateSchema
     from icefloe.table.update.sorting import UpdateSortOrder
@@ -33,32 +48,41 @@ ALWAYS_TRUE = AlwaysTrue()
 
 
 class TableCatalog(Protocol):
-    """What a table needs of the catalog it came from."""
+    """The part of a catalog that a table uses."""
 
     name: str
 
     def load_table(self, identifier: str | Identifier) -> Table:
-        """Return the table as it is now."""
+        """Return the table at its current metadata location."""
 
     def check_location(self, table: Table) -> None:
-        """Refuse to change a table that is not where its metadata says."""
+        """Raise if the table is not at the location that its metadata states."""
 
     def commit_table(
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
-        """Check, apply and swap."""
+        """Check the requirements, apply the updates and swap the metadata location."""
 
 
-class Table(ReadableTable):
-    """An Iceberg table, as it was when it was loaded, last refreshed, or last changed through this handle.
+class Table:
+    """An Iceberg table in the version that this handle loaded, refreshed or committed last.
+
+    Several methods share arguments:
+
+    - `df`: rows of anything that exports Arrow: pyarrow, pandas, Polars, DuckDB, a stream. Columns are matched by name.
+    - `row_filter`, `overwrite_filter`, `delete_filter`: text such as `"id > 5 and country = 'fr'"`, or an expression. A comparison with
+      null is unknown and selects no row, and neither does its negation.
+    - `case_sensitive`: whether column names must match in case.
+    - `snapshot_properties`: additional keys of the snapshot's summary.
+    - `branch`: the branch to change. None stages the snapshot: no branch moves until one is set to it.
 
     Args:
         identifier: Namespace levels and name.
         metadata: The table's metadata.
-        metadata_location: The file it came from.
+        metadata_location: The file of the metadata.
         io: Storage.
-        catalog: Where changes are committed.
-        config: Settings of this handle; none so far.
+        catalog: The catalog that commits changes.
+        config: Settings of this handle; none are defined.
     """
 
     def __init__(  # noqa: PLR0913 - the signature shared with PyIceberg
@@ -70,20 +94,51 @@ class Table(ReadableTable):
         catalog: TableCatalog,
         config: dict[str, str] = EMPTY_DICT,
     ) -> None:
-        super().__init__(identifier, metadata, metadata_location, io)
+        self._identifier = identifier
+        self._version = (metadata, metadata_location)
+        self.io = io
         self._catalog = catalog
         self.config = dict(config)
+
+    # ---- the version
+
+    @property
+    def version(self) -> tuple[TableMetadata, str]:
+        """The metadata and the location of its file, read in one step: another thread may move the handle."""
+        return self._version
+
+    @property
+    def metadata(self) -> TableMetadata:
+        """The table's metadata."""
+        return self._version[0]
+
+    @metadata.setter
+    def metadata(self, metadata: TableMetadata) -> None:
+        self._version = (metadata, self._version[1])
+
+    @property
+    def metadata_location(self) -> str:
+        """The location of the metadata file."""
+        return self._version[1]
+
+    @property
+    def catalog(self) -> TableCatalog:
+        """The catalog that commits changes."""
+        return self._catalog
 
     def refresh(self) -> Table:
         """Load the newest version into this handle, and return it.
 
         Raises:
-            NoSuchTableError: The table is gone.
-            ValidationError: Another table has taken its name.
+            NoSuchTableError: The table does not exist any more.
+            ValidationError: The name belongs to another table.
         """
         fresh = self.catalog.load_table(self._identifier)
         if str(fresh.metadata.table_uuid).lower() != str(self.metadata.table_uuid).lower():
-            raise ValidationError(f"table {'.'.join(self._identifier)} was dropped and created anew; load it again")
+            raise ValidationError(
+                f"table {self._dotted_name()}: expected uuid {self.metadata.table_uuid}, got {fresh.metadata.table_uuid}; "
+                "the table was dropped and created anew, load it again"
+            )
         self.io = fresh.io
         self.show(*fresh.version)
         return self
@@ -92,31 +147,272 @@ class Table(ReadableTable):
         """Move the handle to a version of the table, in one step."""
         self._version = (metadata, metadata_location)
 
+    # ---- metadata
+
+    def name(self) -> Identifier:
+        """Return namespace levels and name."""
+        return self._identifier
+
     @property
-    def catalog(self) -> TableCatalog:
-        """Where the table came from and changes are committed."""
-        return self._catalog
+    def format_version(self) -> int:
+        """The format version: 1, 2 or 3."""
+        return self.metadata.format_version
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """The table's properties."""
+        return dict(self.metadata.properties)
+
+    @property
+    def last_sequence_number(self) -> int:
+        """The highest sequence number of a snapshot, 0 in format version 1."""
+        return self.metadata.last_sequence_number
+
+    def last_partition_id(self) -> int:
+        """Return the highest id of a partition field, 999 without partition fields."""
+        return self.metadata.last_partition_id
+
+    def schema(self) -> Schema:
+        """Return the current schema."""
+        return self.metadata.schema()
+
+    def schemas(self) -> dict[int, Schema]:
+        """Return all schemas by id."""
+        return {schema.schema_id: schema for schema in self.metadata.schemas}
+
+    def spec(self) -> PartitionSpec:
+        """Return the partition spec of new files."""
+        return self.metadata.spec()
+
+    def specs(self) -> dict[int, PartitionSpec]:
+        """Return all partition specs by id."""
+        return self.metadata.specs()
+
+    def sort_order(self) -> SortOrder:
+        """Return the sort order of new files."""
+        return self.metadata.sort_order()
+
+    def sort_orders(self) -> dict[int, SortOrder]:
+        """Return all sort orders by id."""
+        return {order.order_id: order for order in self.metadata.sort_orders}
+
+    def location(self) -> str:
+        """Return the table's location."""
+        return self.metadata.location
+
+    def location_provider(self) -> LocationProvider:
+        """Return the provider of locations of new files."""
+        return load_location_provider(self.metadata.location, self.metadata.properties)
+
+    def current_snapshot(self) -> Snapshot | None:
+        """Return the current snapshot, None for a table without snapshots."""
+        return self.metadata.current_snapshot()
+
+    def snapshots(self) -> list[Snapshot]:
+        """Return all snapshots that have not been expired, in the order of their commits."""
+        return list(self.metadata.snapshots)
+
+    def snapshot_by_id(self, snapshot_id: int) -> Snapshot | None:
+        """Return the snapshot of an id, None if the table has no such snapshot."""
+        return self.metadata.snapshot_by_id(snapshot_id)
+
+    def snapshot_by_name(self, name: str) -> Snapshot | None:
+        """Return the snapshot of a branch or tag, None if the table has no such branch or tag."""
+        return self.metadata.snapshot_by_name(name)
+
+    def snapshot_as_of_timestamp(self, timestamp_ms: int, inclusive: bool = True) -> Snapshot | None:
+        """Return the snapshot that was current at a time, None if none was.
+
+        Args:
+            timestamp_ms: Milliseconds since 1970-01-01 UTC.
+            inclusive: Whether a snapshot that became current exactly then counts.
+        """
+        snapshot_id = self.metadata.snapshot_log.snapshot_id_at(timestamp_ms, inclusive=inclusive)
+        return None if snapshot_id is None else self.metadata.snapshot_by_id(snapshot_id)
+
+    def history(self) -> list[SnapshotLogEntry]:
+        """Return the snapshots that were current and the times at which they became so, oldest first."""
+        return list(self.metadata.snapshot_log)
+
+    def refs(self) -> dict[str, SnapshotRef]:
+        """Return branches and tags by name."""
+        return dict(self.metadata.refs)
+
+    def name_mapping(self) -> NameMapping | None:
+        """Return the mapping of column names to field ids for files without field ids, None if the table has none."""
+        return self.metadata.name_mapping()
+
+    @property
+    def inspect(self) -> InspectTable:
+        """The metadata tables: snapshots, files, manifests, partitions and others.
+
+        Example:
+            >>> table.inspect.snapshots().column("operation").to_pylist()
+            ['append']
+        """
+        return InspectTable(self.metadata, self.io)
+
+    # ---- reading rows
+
+    def scan(  # noqa: PLR0913 - the signature shared with PyIceberg
+        self,
+        row_filter: str | BooleanExpression = ALWAYS_TRUE,
+        selected_fields: tuple[str, ...] = ("*",),
+        case_sensitive: bool = True,
+        snapshot_id: int | None = None,
+        options: Properties = EMPTY_DICT,
+        limit: int | None = None,
+    ) -> DataScan:
+        """Return a scan of one snapshot. Nothing is read before one of its methods returns rows.
+
+        Args:
+            row_filter: The rows to return.
+            selected_fields: Column names, all columns by default; dotted names for nested fields; the metadata columns `_file`,
+                `_pos`, `_deleted`, `_spec_id` and `_partition`.
+            case_sensitive: Whether column names must match in case.
+            snapshot_id: The snapshot, None for the current one.
+            options: `split-size` (bytes of a task), `batch-size` (rows of a batch) and others, see `DataScan`.
+            limit: Most rows to return, None for all.
+
+        Example:
+            >>> table.scan("id > 1", selected_fields=("id",)).to_arrow().to_pydict()
+            {'id': [2, 3]}
+        """
+        names = as_names(selected_fields)
+        name = self._dotted_name()
+        return DataScan(
+            self.metadata, self.io, row_filter, names, case_sensitive, snapshot_id, options, limit, table_name=name
+        )
+
+    def incremental_append_scan(  # noqa: PLR0913 - the signature shared with PyIceberg
+        self,
+        *,
+        from_snapshot_id_exclusive: int | None = None,
+        to_snapshot_id_inclusive: int | None = None,
+        row_filter: str | BooleanExpression = ALWAYS_TRUE,
+        selected_fields: tuple[str, ...] = ("*",),
+        case_sensitive: bool = True,
+        options: Properties = EMPTY_DICT,
+        limit: int | None = None,
+    ) -> IncrementalAppendScan:
+        """Return a scan of the rows that `append` snapshots of a range added. Snapshots of other operations are skipped.
+
+        Methods of the scan set the range in other ways: by branch or tag, by time, with the first snapshot included.
+
+        Args:
+            from_snapshot_id_exclusive: The snapshot that the range begins after, None for the beginning of the history. It may have been
+                expired if the snapshot after it has not.
+            to_snapshot_id_inclusive: The last snapshot of the range, None for the current one.
+            row_filter: The rows to return; see `scan` for this and the following arguments.
+            selected_fields: Columns of the current schema.
+            case_sensitive: Whether column names must match in case.
+            options: `split-size`, `batch-size` and others.
+            limit: Most rows to return, None for all.
+
+        Example:
+            >>> seen = table.current_snapshot().snapshot_id
+            >>> table.append(pa.table({"id": [4, 5]}))
+            >>> table.incremental_append_scan(from_snapshot_id_exclusive=seen).to_arrow().column("id").to_pylist()
+            [4, 5]
+        """
+        return IncrementalAppendScan(
+            self.metadata,
+            self.io,
+            row_filter=row_filter,
+            selected_fields=as_names(selected_fields),
+            case_sensitive=case_sensitive,
+            options=options,
+            limit=limit,
+            table_name=self._dotted_name(),
+            from_snapshot_id=from_snapshot_id_exclusive,
+            to_snapshot_id=to_snapshot_id_inclusive,
+        )
+
+    def incremental_changelog_scan(  # noqa: PLR0913 - the arguments of incremental_append_scan and of changes
+        self,
+        *,
+        from_snapshot_id_exclusive: int | None = None,
+        to_snapshot_id_inclusive: int | None = None,
+        row_filter: str | BooleanExpression = ALWAYS_TRUE,
+        selected_fields: tuple[str, ...] = ("*",),
+        case_sensitive: bool = True,
+        options: Properties = EMPTY_DICT,
+        limit: int | None = None,
+        compute_updates: bool = False,
+        identifier_columns: tuple[str, ...] | None = None,
+        net_changes: bool = False,
+    ) -> IncrementalChangelogScan:
+        """Return a scan of the rows that the snapshots of a range inserted and deleted.
+
+        Args:
+            from_snapshot_id_exclusive: The snapshot that the range begins after, None for the beginning of the history.
+            to_snapshot_id_inclusive: The last snapshot of the range, None for the current one.
+            row_filter: The change rows to return; see `scan` for this and the following arguments.
+            selected_fields: Columns of the current schema; the columns that describe the change follow them.
+            case_sensitive: Whether column names must match in case.
+            options: `batch-size`.
+            limit: Most rows to return, None for all.
+            compute_updates: Report a delete and an insert of the same key in one snapshot as an update, in two rows of type
+                `UPDATE_BEFORE` and `UPDATE_AFTER`.
+            identifier_columns: Key columns of updates, the schema's identifier fields if None. They imply `compute_updates`.
+            net_changes: Omit changes of different snapshots that cancel each other.
+
+        Example:
+            >>> seen = table.current_snapshot().snapshot_id
+            >>> table.delete("id = 2")
+            >>> changes = table.incremental_changelog_scan(from_snapshot_id_exclusive=seen)
+            >>> changes.to_arrow().select(["id", "_change_type", "_change_ordinal"]).to_pylist()
+            [{'id': 2, '_change_type': 'DELETE', '_change_ordinal': 0}]
+        """
+        return IncrementalChangelogScan(
+            self.metadata,
+            self.io,
+            row_filter=row_filter,
+            selected_fields=as_names(selected_fields),
+            case_sensitive=case_sensitive,
+            options=options,
+            limit=limit,
+            table_name=self._dotted_name(),
+            from_snapshot_id=from_snapshot_id_exclusive,
+            to_snapshot_id=to_snapshot_id_inclusive,
+            compute_updates=compute_updates,
+            identifier_columns=identifier_columns,
+            net_changes=net_changes,
+        )
+
+    def to_polars(self) -> pl.LazyFrame:
+        """Return all rows as a lazy Polars frame. The rows are read now."""
+        return self.scan().to_polars().lazy()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.scan().__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self.scan().__arrow_c_schema__()
 
     # ---- changing rows
 
     def transaction(self) -> WriteTransaction:
-        """Return a transaction, whose changes become visible together."""
+        """Return a transaction, whose changes become visible together.
+
+        Example:
+            >>> with table.transaction() as transaction:
+            ...     transaction.delete("id = 1")
+            ...     transaction.append(pa.table({"id": [10]}))
+            >>> sorted(table.scan().to_arrow().column("id").to_pylist())
+            [2, 3, 10]
+        """
         self._catalog.check_location(self)
         return WriteTransaction(self)
 
     def append(
         self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN_BRANCH
     ) -> None:
-        """Append rows.
-
-        Args:
-            df: Rows from anything that exports Arrow: pyarrow, pandas, Polars, DuckDB, a stream. Columns are matched by name.
-            snapshot_properties: Further keys of the snapshot's summary.
-            branch: The branch to append to. None stages the snapshot: no branch moves until one is set to it.
+        """Append rows in one snapshot. Columns of the table that `df` lacks are null.
 
         Raises:
             SchemaMismatchError: The rows do not fit the table; no file was written.
-            CommitFailedException: Others were first, more often than the table's `commit.retry.num-retries` allows.
+            CommitFailedException: Concurrent commits came first, more often than `commit.retry.num-retries` allows.
 
         Example:
             >>> table.append(pa.table({"id": [4]}))
@@ -133,14 +429,7 @@ class Table(ReadableTable):
         case_sensitive: bool = True,
         branch: str | None = MAIN_BRANCH,
     ) -> None:
-        """Replace the rows of a filter, all of them by default, in one snapshot.
-
-        Args:
-            df: The rows that come in; see `append`.
-            overwrite_filter: The rows that go.
-            snapshot_properties: Further keys of the snapshot's summary.
-            case_sensitive: Whether names in the filter must match exactly.
-            branch: The branch to change; None stages the snapshot, see `append`.
+        """Replace the rows that match a filter, all rows by default, in one snapshot.
 
         Raises:
             SchemaMismatchError: The rows do not fit the table.
@@ -156,21 +445,21 @@ class Table(ReadableTable):
     def dynamic_partition_overwrite(
         self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN_BRANCH
     ) -> None:
-        """Replace the partitions that the rows are in. An unpartitioned table is one partition.
+        """Replace the partitions of the table that `df` has rows of. An unpartitioned table is one partition.
 
-        Args:
-            df: The rows that come in; see `append`. Without any nothing happens.
-            snapshot_properties: Further keys of the snapshot's summary.
-            branch: The branch to change; None stages the snapshot, see `append`.
-
-        Rows fall into partitions by the table's current spec, whatever spec their files were written under. A file of another spec
-        that holds other rows, too, is rewritten without the replaced ones.
+        Partitions are those of the current spec, also for rows in files of earlier specs. A file of an earlier spec that holds other
+        rows as well is rewritten without the replaced rows. A `df` without rows changes nothing.
 
         Raises:
             SchemaMismatchError: The rows do not fit the table; no file was written.
-            ValidationException: A concurrent commit added rows to one of the partitions (unless `write.delete.isolation-level` is
-                `snapshot`), or changed the files that are replaced.
-            CommitFailedException: Others changed the partition spec, or were first too often.
+            ValidationException: A concurrent commit added rows to one of the partitions, unless `write.delete.isolation-level` is
+                `snapshot`, or changed the replaced files.
+            CommitFailedException: Concurrent commits changed the partition spec, or came first too often.
+
+        Example:
+            >>> table.dynamic_partition_overwrite(pa.table({"id": [7]}))
+            >>> table.scan().to_arrow().column("id").to_pylist()
+            [7]
         """
         self._autocommit().dynamic_partition_overwrite(df, snapshot_properties, branch)
 
@@ -181,16 +470,10 @@ class Table(ReadableTable):
         case_sensitive: bool = True,
         branch: str | None = MAIN_BRANCH,
     ) -> None:
-        """Delete the rows of a filter, all of them by default.
+        """Delete the rows that match a filter, all rows by default.
 
-        Files whose rows all match are dropped from metadata alone. Of the others, rows are marked in delete files or files
-        are rewritten, as `write.delete.mode` says (`merge-on-read`, or `copy-on-write`, the default).
-
-        Args:
-            delete_filter: The rows that go; a comparison with a null is no match.
-            snapshot_properties: Further keys of the snapshot's summary.
-            case_sensitive: Whether names in the filter must match exactly.
-            branch: The branch to change; None stages the snapshot, see `append`.
+        Files whose rows all match are removed by metadata alone. Other files with matching rows are rewritten, or get delete files, as
+        `write.delete.mode` says (`copy-on-write`, the default, or `merge-on-read`).
 
         Raises:
             ValidationException: A concurrent commit conflicts, under the table's isolation level.
@@ -209,13 +492,13 @@ class Table(ReadableTable):
         snapshot_properties: Properties = EMPTY_DICT,
         branch: str | None = MAIN_BRANCH,
     ) -> Merge:
-        """Begin a merge of rows into the table; it ends with `execute()`.
+        """Begin a merge of rows into the table. Clauses are added to it, and `execute()` commits it.
 
         Args:
-            source: Rows; see `append`. They may have columns that the table has not.
-            on: Key columns, which both have.
-            snapshot_properties: Further keys of the snapshot's summary.
-            branch: The branch to change; None stages the snapshot, see `append`.
+            source: Rows, like `df` of `append`; additional columns are allowed.
+            on: Key columns of both the table and `source`.
+            snapshot_properties: Additional keys of the snapshot's summary.
+            branch: The branch to change, None to stage the snapshot.
 
         Example:
             >>> changes = pa.table({"id": [3, 4]})
@@ -234,19 +517,19 @@ class Table(ReadableTable):
         branch: str | None = MAIN_BRANCH,
         snapshot_properties: Properties = EMPTY_DICT,
     ) -> UpsertResult:
-        """Update the rows whose keys exist and insert the others, in one snapshot. Rows that are equal already stay.
+        """Update rows whose keys exist in the table and insert the other rows, in one snapshot. Equal rows are not rewritten.
 
         Args:
-            df: Rows with all columns of the table; see `append`.
-            join_cols: Key columns; the schema's identifier fields when None.
-            when_matched_update_all: Whether rows that exist are updated.
-            when_not_matched_insert_all: Whether rows that do not exist are inserted.
-            case_sensitive: Whether the names of keys and of the columns of `df` must match the table's in case.
-            branch: The branch to change; None stages the snapshot, see `append`.
-            snapshot_properties: Further keys of the snapshot's summary.
+            df: Rows with all columns of the table.
+            join_cols: Key columns; the schema's identifier fields if None.
+            when_matched_update_all: Whether to update rows whose keys exist.
+            when_not_matched_insert_all: Whether to insert rows whose keys do not exist.
+            case_sensitive: Whether names of keys and of columns of `df` must match the table's in case.
+            branch: The branch to change, None to stage the snapshot.
+            snapshot_properties: Additional keys of the snapshot's summary.
 
         Raises:
-            ValidationError: There are no keys, or a key is in `df` twice.
+            ValidationError: There are no key columns, or `df` has a key twice.
 
         Example:
             >>> table.upsert(pa.table({"id": [3, 4]}), join_cols=["id"])
@@ -265,15 +548,15 @@ class Table(ReadableTable):
     # ---- changing files
 
     def new_append(self) -> MergeAppend:
-        """Return an append of data files that were written elsewhere."""
+        """Return an append of data files that exist already; small manifests are merged."""
         return self._autocommit().new_append()
 
     def new_fast_append(self) -> FastAppend:
-        """Return an append of data files that leaves all other manifests alone."""
+        """Return an append of data files that exist already; no manifest is merged."""
         return self._autocommit().new_fast_append()
 
     def new_overwrite(self) -> OverwriteFiles:
-        """Return a replacement of data files by others that were written elsewhere."""
+        """Return a replacement of data files by other data files that exist already."""
         return self._autocommit().new_overwrite()
 
     def new_delete(self) -> DeleteFiles:
@@ -281,7 +564,7 @@ class Table(ReadableTable):
         return self._autocommit().new_delete()
 
     def new_row_delta(self) -> RowDelta:
-        """Return a change of rows by data and delete files that were written elsewhere."""
+        """Return a row-level change by data and delete files that exist already."""
         return self._autocommit().new_row_delta()
 
     def add_files(
@@ -291,15 +574,15 @@ class Table(ReadableTable):
         check_duplicate_files: bool = True,
         branch: str | None = MAIN_BRANCH,
     ) -> NoReturn:
-        """Not available yet: append the rows of the files instead."""
+        """Raise NotImplementedError: the method is not available; append the rows of the files instead."""
         raise NotImplementedError(
-            f"add_files({len(file_paths)} files, branch={branch!r}): not available yet; append the rows of the files"
+            f"add_files({len(file_paths)} files, branch={branch!r}): not available; append the rows of the files"
         )
 
     # ---- changing metadata
 
     def manage_snapshots(self) -> ManageSnapshots:
-        """Return changes of branches, tags and the current snapshot.
+        """Return changes of branches, tags and the current snapshot, committed by `commit()`.
 
         Example:
             >>> table.manage_snapshots().create_tag(table.current_snapshot().snapshot_id, "v1").commit()
@@ -309,7 +592,7 @@ class Table(ReadableTable):
         return ManageSnapshots(self._autocommit())
 
     def update_properties(self) -> WriteTransaction:
-        """Return a transaction to set and remove properties in.
+        """Return a transaction for `set_properties` and `remove_properties`.
 
         Example:
             >>> with table.update_properties() as update:
@@ -338,14 +621,37 @@ class Table(ReadableTable):
         return self._autocommit().update_sort_order(case_sensitive)
 
     def update_statistics(self) -> NoReturn:
-        """Not available yet."""
-        raise NotImplementedError("update_statistics: not available yet")
+        """Raise NotImplementedError: the method is not available."""
+        raise NotImplementedError("update_statistics: not available")
 
     @property
     def maintenance(self) -> NoReturn:
-        """Not available yet."""
-        raise NotImplementedError("maintenance (expiry, compaction, orphan removal): not available yet")
+        """Raise NotImplementedError: maintenance is not available."""
+        raise NotImplementedError("maintenance (expiry, compaction, orphan removal): not available")
+
+    # ---- parts
 
     def _autocommit(self) -> WriteTransaction:
         self._catalog.check_location(self)
         return WriteTransaction(self, autocommit=True)
+
+    def _dotted_name(self) -> str:
+        return ".".join(self._identifier)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Table)
+            and self._identifier == other._identifier
+            and self.metadata_location == other.metadata_location
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._identifier, self.metadata_location))
+
+    def __repr__(self) -> str:
+        columns = "\n".join(f"  {field}" for field in self.schema().fields)
+        snapshot = self.current_snapshot()
+        return (
+            f"{self._dotted_name()}(\n{columns}\n),\npartition by: {self.spec()},\nsort order: {self.sort_order()},\n"
+            f"snapshot: {snapshot if snapshot is not None else 'none yet'}"
+        )
