@@ -1,4 +1,4 @@
-"""One PostgreSQL server for all tests, a database for each."""
+"""One PostgreSQL server for all tests, and a database for each test."""
 
 from __future__ import annotations
 

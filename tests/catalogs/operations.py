@@ -1,4 +1,4 @@
-"""Changes of a catalog, each with the state it starts from, and what a catalog looks like to a bystander."""
+"""Changes of a catalog with their initial states, and the state of a catalog as another client reads it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def one_table(catalog: SqlCatalog) -> None:
 
 
 def loose_table(catalog: SqlCatalog) -> None:
-    """A table that is on storage and in no catalog."""
+    """A table on storage that no catalog contains."""
     one_table(catalog)
     catalog.drop_table("db.t")
 
 
 @dataclass(frozen=True)
 class Operation:
-    """A change: `start` makes what it needs, `prepare` runs before the change and returns what the change is called with."""
+    """A change: `start` creates the initial state, and `prepare` returns the arguments of the change."""
 
     start: Callable[[SqlCatalog], None]
     act: Callable
@@ -94,7 +94,7 @@ def files_of(catalog: SqlCatalog) -> set[str]:
 
 
 def write_next(catalog: SqlCatalog) -> None:
-    """Append to every table, or create one: the writer who comes next is not in the way of what was in doubt."""
+    """Append to every table, or create one: the next writer succeeds after an unknown outcome."""
     tables = [name for namespace in catalog.list_namespaces() for name in catalog.list_tables(namespace)]
     for name in tables:
         loaded = catalog.load_table(name)

@@ -31,7 +31,7 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class PostgresServer:
-    """A server that lets the user `postgres` in without a password."""
+    """A server that accepts the user `postgres` without a password."""
 
     port: int
 
@@ -47,7 +47,7 @@ class PostgresServer:
 
 
 def tool(name: str) -> str:
-    """Return the path of a PostgreSQL program; skip the test where it is not installed."""
+    """Return the path of a PostgreSQL program; skip the test if it is not installed."""
     packaged = [str(path) for path in sorted(Path("/").glob(PACKAGED.lstrip("/")), reverse=True)]
     found = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), *packaged]))
     if found is None:
@@ -87,7 +87,7 @@ def postgres_server():
 
 
 def wait_until_ready(server: PostgresServer) -> None:
-    """Return when the server lets clients in: it listens while it still starts up."""
+    """Wait until the server accepts clients: it listens before it has started."""
     deadline = time.monotonic() + PATIENCE
     while (refusal := refusal_of(server)) is not None:
         assert time.monotonic() < deadline, refusal

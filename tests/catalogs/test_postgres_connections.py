@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL that are lost, late or inherited, and what users are told of it."""
+"""Lost, late and inherited connections to PostgreSQL, and the errors that users get."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from icefloe.table.environment import SYSTEM
 from tests.catalogs.operations import MORE, OPERATIONS, one_table, table
 from tests.catalogs.wire_proxy import Cut, Direction, Fault
 
-HASTY = replace(SYSTEM, sleep=lambda _: None)
+WITHOUT_SLEEP = replace(SYSTEM, sleep=lambda _: None)
 READS = {
     "list_tables": lambda catalog: catalog.list_tables("db"),
     "list_namespaces": lambda catalog: catalog.list_namespaces(),
@@ -35,13 +35,13 @@ READS = {
 def catalog(postgres, database, line, driver, tmp_path):
     """A catalog behind a proxy, with one table, and a connection in its pool."""
 
-    class HastyCatalog(SqlCatalog):
+    class CatalogWithoutSleep(SqlCatalog):
         """A catalog that does not wait between status checks."""
 
-        environment = HASTY
+        environment = WITHOUT_SLEEP
 
     uri = postgres.url(driver, database=database, port=line.port)
-    with HastyCatalog("cat", uri=uri, warehouse=str(tmp_path / "warehouse")) as made:
+    with CatalogWithoutSleep("cat", uri=uri, warehouse=str(tmp_path / "warehouse")) as made:
         one_table(made)
         yield made
 
@@ -75,7 +75,7 @@ def test_idle_connection_that_was_lost_is_replaced(catalog, line, reset):
     assert catalog.load_table("db.t").scan().count() == 4
 
 
-def test_commit_delivered_while_the_server_is_asked_is_a_success(catalog, line):
+def test_commit_delivered_during_the_outcome_query_is_a_success(catalog, line):
     # PostgreSQL reports the transaction as in progress until the COMMIT arrives.
     loaded = table(catalog)
     slept = []
@@ -136,7 +136,7 @@ def test_connections_are_not_shared_with_a_forked_child(catalog, tmp_path):
     assert catalog.load_table("db.t").scan().count() == 4
 
 
-def test_server_that_is_not_there_is_a_storage_error(driver):
+def test_unreachable_server_is_a_storage_error(driver):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
@@ -147,13 +147,13 @@ def test_server_that_is_not_there_is_a_storage_error(driver):
 
 
 @pytest.mark.parametrize("name", ["\0", "a" * 300, "\udc80"])
-def test_name_that_the_database_refuses_is_an_error_of_icefloe(catalog, name):
+def test_name_that_the_database_rejects_is_an_icefloe_error(catalog, name):
     with pytest.raises((StorageError, ValidationError)):
         catalog.create_namespace((name,))
     assert catalog.list_namespaces() == [("db",)]
 
 
-def test_database_that_refuses_a_commit_for_good_is_not_asked_again(postgres, database, catalog):
+def test_permanent_database_error_is_not_retried(postgres, database, catalog):
     import psycopg
 
     loaded = table(catalog)
@@ -181,7 +181,7 @@ def test_url_without_a_driver_uses_one_that_is_installed(postgres, database, tmp
             assert catalog.engine.driver == "psycopg"
 
 
-def test_driver_that_is_missing_is_named(monkeypatch):
+def test_missing_driver_is_in_the_error(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg2", None)
     with pytest.raises(ValidationError, match=r"no driver for the catalog database.*psycopg2") as caught:
         SqlCatalog("cat", uri="postgresql+psycopg2://me:secret@127.0.0.1/db")

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL that end in the middle of a change: the outcome reported is the outcome found.
+"""Connections to PostgreSQL that end in the middle of a change: the reported outcome agrees with the database.
 
 Every driver, every change, every message before, during and after COMMIT; `--all-cuts` cuts at all other messages too.
 """
@@ -28,14 +28,14 @@ SAMPLED_MESSAGES = 1
 APPLICATION = "doubtful"
 
 
-class HastyCatalog(SqlCatalog):
+class CatalogWithoutSleep(SqlCatalog):
     """A catalog whose waits between status checks are shorter."""
 
     environment = replace(SYSTEM, sleep=lambda seconds: time.sleep(seconds / HASTE))
 
 
 class Stage:
-    """A catalog on one server, as a bystander sees it and as the client under test does, through the proxy."""
+    """A catalog on one server, read directly and changed through the proxy."""
 
     def __init__(self, postgres, database, line, directory, driver):
         self.line, self.driver, self.tally = line, driver, Counter()
@@ -44,7 +44,7 @@ class Stage:
         places = {"warehouse": str(self.warehouse)}
         self.direct = SqlCatalog("cat", uri=postgres.url("psycopg", database=database), **places)
         uri = postgres.url(driver, database=database, port=line.port, options=f"application_name={APPLICATION}")
-        self.client = HastyCatalog("cat", uri=uri, **places)
+        self.client = CatalogWithoutSleep("cat", uri=uri, **places)
         # Of drivers that would try encryption first, one takes long to prepare it.
         if driver == "pg8000":
             event.listen(self.client.engine, "do_connect", lambda *given: given[3].update(ssl_context=False))
@@ -108,7 +108,7 @@ def outcome(operation, subject):
 
 
 def all_cuts(messages):
-    """Return every cut of a change whose messages these are: those about COMMIT, then the others."""
+    """Return every cut of a change with these messages: first the cuts at COMMIT, then all others."""
     counts = Counter()
     numbered = []
     for message in messages:
@@ -137,7 +137,7 @@ def stage(postgres, database, line, tmp_path, driver):
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_outcome_reported_is_the_outcome_found(stage, name, request, capsys):
+def test_reported_outcome_agrees_with_the_database(stage, name, request, capsys):
     operation = OPERATIONS[name]
     before, after, reported, messages = stage.run(operation, None)
     assert (reported, before != after) == ("success", True)
@@ -150,9 +150,9 @@ def test_outcome_reported_is_the_outcome_found(stage, name, request, capsys):
         assert found in (before, after), f"{cut}: neither the old state nor the new one"
         if reported == "success":
             assert found == after, f"{cut}: reported as done, and not there"
-        # A server that can be asked decides, except for what reaches it after the client has stopped asking.
+        # A reachable server decides the outcome, except for messages that arrive after the client has given up.
         if cut.fault not in (Fault.DOWN, Fault.LATE):
-            assert reported != "unknown", f"{cut}: the server could have been asked"
+            assert reported != "unknown", f"{cut}: the server was reachable"
     if request.config.getoption("--all-cuts"):
         with capsys.disabled():
             print(f"\n{stage.driver} {name}: {stage.tally.total()} cuts, {dict(stage.tally)}")

@@ -35,7 +35,7 @@ LOCK = "update iceberg_namespace_properties set property_value = property_value 
 
 @pytest.fixture
 def open_catalog(postgres, database, tmp_path):
-    """Open the catalog of this test by a driver."""
+    """Open the catalog of this test with a driver."""
     opened = []
 
     def make(driver="psycopg"):
@@ -57,7 +57,7 @@ def catalog(open_catalog):
 
 @pytest.fixture
 def session(postgres, database, catalog):
-    """A session of somebody else, in a transaction."""
+    """Another session, in a transaction."""
     with psycopg.connect(postgres.address(database)) as connection:
         yield connection
 
@@ -70,14 +70,14 @@ def in_background():
 
 @pytest.fixture
 def wait_for_lock(postgres):
-    """Return when some session waits for a lock."""
+    """Wait until a session waits for a lock."""
 
     def wait():
         query = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'"
         with psycopg.connect(postgres.address(), autocommit=True) as monitor:
             deadline = time.monotonic() + PATIENCE
             while monitor.execute(query).fetchone()[0] == 0:
-                assert time.monotonic() < deadline, "nobody waits"
+                assert time.monotonic() < deadline, "no session waits for a lock"
                 time.sleep(0.01)
 
     return wait
@@ -91,7 +91,7 @@ def check_commits(table, writers, commits):
     assert [snapshot.sequence_number for snapshot in table.snapshots()] == list(range(1, writers * commits + 1))
 
 
-def test_appends_of_many_processes_and_drivers_are_all_there(postgres, database, catalog, tmp_path):
+def test_appends_of_many_processes_and_drivers_are_all_committed(postgres, database, catalog, tmp_path):
     table = catalog.create_table("db.t", SCHEMA, properties=RETRIES)
     workers = [
         subprocess.Popen(
@@ -106,7 +106,7 @@ def test_appends_of_many_processes_and_drivers_are_all_there(postgres, database,
 
 
 @pytest.mark.parametrize("isolation", ["read committed", "serializable"])
-def test_appends_of_many_threads_are_all_there(postgres, database, driver, open_catalog, isolation):
+def test_appends_of_many_threads_are_all_committed(postgres, database, driver, open_catalog, isolation):
     with psycopg.connect(postgres.address(), autocommit=True) as connection:
         connection.execute(f"alter database {database} set default_transaction_isolation = '{isolation}'")
     catalog = open_catalog(driver)
@@ -163,7 +163,7 @@ def test_no_append_is_lost_or_doubled_while_connections_are_cut(postgres, databa
     assert every - unknown <= set(found) <= every
 
 
-def test_namespace_changes_of_many_threads_are_all_there(driver, open_catalog):
+def test_namespace_changes_of_many_threads_are_all_committed(driver, open_catalog):
     catalog = open_catalog(driver)
     catalog.create_namespace("db")
     start = threading.Barrier(6)
@@ -180,7 +180,7 @@ def test_namespace_changes_of_many_threads_are_all_there(driver, open_catalog):
     assert found == {str(writer): "4" for writer in range(6)}
 
 
-def test_one_of_many_creations_of_a_table_wins(catalog):
+def test_concurrent_creations_of_a_table_create_it_once(catalog):
     start = threading.Barrier(6)
 
     def create(_):
@@ -195,7 +195,7 @@ def test_one_of_many_creations_of_a_table_wins(catalog):
     assert made == [catalog.load_table("db.t").metadata_location]
 
 
-def test_table_is_not_created_in_a_namespace_that_is_dropped_meanwhile(catalog, session, in_background, wait_for_lock):
+def test_create_table_fails_when_its_namespace_is_dropped_concurrently(catalog, session, in_background, wait_for_lock):
     session.execute("delete from iceberg_namespace_properties where namespace = 'db'")
     creation = in_background(catalog.create_table, "db.t", SCHEMA)
     wait_for_lock()
@@ -205,9 +205,7 @@ def test_table_is_not_created_in_a_namespace_that_is_dropped_meanwhile(catalog, 
     assert catalog.list_namespaces() == []
 
 
-def test_table_is_not_renamed_into_a_namespace_that_is_dropped_meanwhile(
-    catalog, session, in_background, wait_for_lock
-):
+def test_rename_fails_when_the_new_namespace_is_dropped_concurrently(catalog, session, in_background, wait_for_lock):
     catalog.create_namespace("other")
     catalog.create_table("other.t", SCHEMA)
     session.execute("delete from iceberg_namespace_properties where namespace = 'db'")
@@ -219,7 +217,7 @@ def test_table_is_not_renamed_into_a_namespace_that_is_dropped_meanwhile(
     assert catalog.table_exists("other.t")
 
 
-def test_namespace_that_gets_a_table_meanwhile_is_not_dropped(catalog, session, in_background, wait_for_lock):
+def test_drop_namespace_fails_when_a_table_is_created_concurrently(catalog, session, in_background, wait_for_lock):
     session.execute(LOCK)
     session.execute("insert into iceberg_tables values ('cat', 'db', 't', '/x', null, 'TABLE')")
     removal = in_background(catalog.drop_namespace, "db")
@@ -230,7 +228,7 @@ def test_namespace_that_gets_a_table_meanwhile_is_not_dropped(catalog, session, 
     assert catalog.list_tables("db") == [("db", "t")]
 
 
-def test_properties_are_not_set_on_a_namespace_that_is_dropped_meanwhile(
+def test_set_properties_fails_when_the_namespace_is_dropped_concurrently(
     catalog, session, in_background, wait_for_lock
 ):
     session.execute("delete from iceberg_namespace_properties where namespace = 'db'")
@@ -241,7 +239,7 @@ def test_properties_are_not_set_on_a_namespace_that_is_dropped_meanwhile(
         change.result()
 
 
-def test_deadlock_is_a_failed_commit_with_the_cause_attached(catalog, session, in_background, wait_for_lock):
+def test_deadlock_is_a_failed_commit_with_its_cause(catalog, session, in_background, wait_for_lock):
     # The other session never looks for deadlocks, so that the catalog's is the one that is ended.
     session.execute("set deadlock_timeout = '10min'")
     session.execute("insert into iceberg_tables values ('cat', 'db', 't', '/x', null, 'TABLE')")

@@ -1,4 +1,4 @@
-"""A proxy that knows where messages of PostgreSQL's protocol begin and end, and cuts connections between them."""
+"""A proxy that parses messages of PostgreSQL's protocol and cuts connections between them."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ SSL_REQUEST, GSS_REQUEST = 80877103, 80877104
 
 
 class Direction(enum.Enum):
-    """Who sends a message."""
+    """The sender of a message."""
 
     CLIENT = "client"
     SERVER = "server"
 
 
 class Fault(enum.Enum):
-    """What happens at a message."""
+    """The fault at a message."""
 
     BEFORE = "before"  # both ends are closed, the message is lost
     AFTER = "after"  # the message is passed on, then both ends are closed
     RESET = "reset"  # as BEFORE, and the client meets a reset instead of an end
-    DOWN = "down"  # as AFTER, and nobody can connect from then on
+    DOWN = "down"  # as AFTER, and all later connections fail
     LATE = "late"  # the client's end is closed; the message is passed on by `deliver`
 
 
 @dataclass(frozen=True)
 class Cut:
-    """A fault at the n-th message of one direction, from 0, counted from `arm`; at the one that has the server commit if None."""
+    """A fault at the n-th message of one direction after `arm`, from 0; None is the message that makes the server commit."""
 
     direction: Direction
     number: int | None
@@ -80,7 +80,7 @@ class Link:
 
 @dataclass
 class WireProxy:
-    """Passes messages on, records them, and commits one fault."""
+    """Forwards and records messages, and causes one fault."""
 
     target: int
     port: int = 0
@@ -166,7 +166,7 @@ class WireProxy:
         try:
             while (data := read_message(source, in_startup=in_startup)) is not None:
                 if in_startup and struct.unpack(">I", data[4:8])[0] in (SSL_REQUEST, GSS_REQUEST):
-                    # Messages could not be told apart under encryption: there is none here.
+                    # Encryption is not supported: the proxy parses the messages.
                     source.sendall(b"N")
                     continue
                 kind = "startup" if in_startup else chr(data[0])

@@ -37,7 +37,7 @@ def tick():
 
 
 class CountingIo:
-    """A store whose calls count."""
+    """A store that counts its calls."""
 
     def __init__(self, real):
         self.real = real

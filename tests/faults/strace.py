@@ -1,4 +1,4 @@
-"""Real processes whose system calls are recorded, refused or answered by a kill, by strace."""
+"""Processes under strace, whose system calls are recorded, fail or are killed."""
 
 from __future__ import annotations
 

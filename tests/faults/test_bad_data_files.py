@@ -1,4 +1,4 @@
-"""Data and delete files that are not what the table says: one error that names file, table, snapshot and reason; never some of the rows."""
+"""Corrupt data and delete files: one error with the file, table, snapshot and reason, and never a part of the rows."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def rows(start: int = 0, count: int = ROWS) -> pa.Table:
 
 
 def written(table, *, deletes: bool) -> Path:
-    """The delete file, or the data file that it is about."""
+    """The delete file, or the data file that it applies to."""
     [found] = Path(table.location(), "data").rglob("*-deletes.parquet")
     return found if deletes else Path(pq.read_table(found)["file_path"][0].as_py())
 
 
 def assert_refused(table, path: Path, error: type[Exception], reason: str, *, of_columns: bool = False) -> None:
-    """Check that every way to read says what is wrong with a file, and where.
+    """Check that every way to read reports the problem of a file and its path.
 
     Counting sees footers and delete files; what is wrong with the columns of a data file it never learns.
     """
@@ -73,23 +73,23 @@ def overwritten(path: Path, columns: dict[pa.Field, list], **options) -> None:
 
 
 @pytest.mark.parametrize("deletes", [False, True], ids=["data", "deletes"])
-def test_a_missing_file_is_told(table, deletes):
+def test_missing_data_file_is_an_error(table, deletes):
     path = written(table, deletes=deletes)
     path.unlink()
     assert_refused(table, path, MissingFileError, "no such file")
 
 
 @pytest.mark.parametrize("deletes", [False, True], ids=["data", "deletes"])
-@pytest.mark.parametrize("kept", [0, 3, 0.5, 0.99])
-def test_a_file_that_was_cut_off_is_told(table, deletes, kept):
+@pytest.mark.parametrize("size", [0, 3, 0.5, 0.99])
+def test_truncated_data_file_is_an_error(table, deletes, size):
     path = written(table, deletes=deletes)
     data = path.read_bytes()
-    path.write_bytes(data[: int(kept * len(data)) if kept < 1 else kept])
+    path.write_bytes(data[: int(size * len(data)) if size < 1 else size])
     assert_refused(table, path, CorruptFileError, "corrupt")
 
 
 @pytest.mark.parametrize("deletes", [False, True], ids=["data", "deletes"])
-def test_a_file_whose_middle_is_lost_is_told(table, deletes):
+def test_data_file_with_a_lost_middle_is_an_error(table, deletes):
     path = written(table, deletes=deletes)
     data = path.read_bytes()
     path.write_bytes(data[:4] + bytes(len(data) // 2) + data[len(data) // 2 + 4 :])
@@ -97,26 +97,26 @@ def test_a_file_whose_middle_is_lost_is_told(table, deletes):
 
 
 @pytest.mark.parametrize("count", [0, ROWS - 1, ROWS + 1])
-def test_another_number_of_rows_is_told(table, count):
+def test_wrong_record_count_is_an_error(table, count):
     path = written(table, deletes=False)
     overwritten(path, {IDS: list(range(count)), TEXTS: ["text"] * count})
     assert_refused(table, path, CorruptFileError, f"holds {count} rows, the table's metadata says {ROWS}")
 
 
-def test_another_number_of_deletes_is_told(table):
+def test_wrong_record_count_of_deletes_is_an_error(table):
     path, data = written(table, deletes=True), written(table, deletes=False)
     pq.write_table(pa.table({"file_path": [str(data)] * 5, "pos": range(5)}, schema=DELETES), path)
     assert_refused(table, path, CorruptFileError, "holds 5 rows, the table's metadata says 10")
 
 
-def test_a_column_of_another_type_is_told(table):
+def test_column_of_another_type_is_an_error(table):
     path = written(table, deletes=False)
     texts = [str(n) for n in range(ROWS)]
     overwritten(path, {IDS.with_type(pa.string()): texts, TEXTS.with_type(pa.int64()): list(range(ROWS))})
     assert_refused(table, path, SchemaMismatchError, "found .*, expected (long|string)", of_columns=True)
 
 
-def test_a_required_column_that_is_missing_is_told():
+def test_missing_required_column_is_an_error():
     from icefloe.schema import Schema
     from icefloe.types import LongType, NestedField, StringType
 
@@ -132,14 +132,14 @@ def test_a_required_column_that_is_missing_is_told():
 
 
 @pytest.mark.parametrize("position", [-1, ROWS, 2**62])
-def test_a_delete_of_a_row_that_is_not_there_is_told(table, position):
+def test_position_delete_beyond_the_last_row_is_an_error(table, position):
     path, data = written(table, deletes=True), written(table, deletes=False)
     positions = sorted([*range(9), position])
     pq.write_table(pa.table({"file_path": [str(data)] * 10, "pos": positions}, schema=DELETES), path)
     assert_refused(table, path, CorruptFileError, f"(row|position) {position} ")
 
 
-def test_deletes_of_other_files_delete_nothing_here(table):
+def test_position_deletes_of_other_files_delete_nothing(table):
     pq.write_table(
         pa.table({"file_path": ["elsewhere"] * 10, "pos": range(10)}, schema=DELETES), written(table, deletes=True)
     )
@@ -160,7 +160,7 @@ class NoKeys(pe.KmsClient):
 
 
 @pytest.mark.parametrize("plaintext_footer", [False, True])
-def test_an_encrypted_file_is_refused(table, plaintext_footer):
+def test_encrypted_data_file_is_unsupported(table, plaintext_footer):
     path = written(table, deletes=False)
     configuration = pe.EncryptionConfiguration(
         footer_key="one",
@@ -177,15 +177,15 @@ def test_an_encrypted_file_is_refused(table, plaintext_footer):
         assert table.scan(selected_fields=("s",)).to_arrow().num_rows == 2 * ROWS - 10
 
 
-def test_an_encrypted_manifest_is_refused(table):
+def test_encrypted_manifest_is_unsupported(table):
     path = Path(table.current_snapshot().manifest_list)
     path.write_bytes(b"AGS1" + path.read_bytes())
     with pytest.raises(FeatureUnsupportedError, match=f"{path.name}.*encrypted Avro is not supported"):
         table.scan().to_arrow()
 
 
-def test_an_unknown_codec_is_told(table):
-    """The codec is a number in the footer: here that of LZO, which nobody decodes."""
+def test_unknown_codec_is_an_error(table):
+    """The codec is a number in the footer: here that of LZO, which is not supported."""
     path = written(table, deletes=False)
     columns = {IDS: list(range(ROWS)), TEXTS: ["text"] * ROWS}
     overwritten(path, columns, compression="snappy", use_dictionary=False, write_statistics=False)
@@ -199,7 +199,7 @@ def test_an_unknown_codec_is_told(table):
 
 
 @pytest.mark.parametrize("format_name", ["csv", "PUFFIN"])
-def test_a_file_of_an_unknown_format_is_refused(table, format_name):
+def test_unknown_file_format_is_unsupported(table, format_name):
     from icefloe import _core
 
     plan = table.scan().plan()

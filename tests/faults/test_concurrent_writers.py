@@ -1,4 +1,4 @@
-"""Many processes commit to one table at once: every row is there, and every commit."""
+"""Concurrent commits of many processes to one table: no row and no commit is lost."""
 
 import subprocess
 import sys
@@ -33,7 +33,7 @@ def test_no_commit_is_lost(shared_catalog, kind, tmp_path):
     assert table.current_snapshot().summary["total-records"] == str(len(expected))
 
 
-def test_losers_leave_no_metadata_behind(shared_catalog, kind, tmp_path):
+def test_failed_commits_leave_no_metadata(shared_catalog, kind, tmp_path):
     schema = pa.schema([("writer", pa.int64()), ("commit", pa.int64())])
     retries = {"commit.retry.num-retries": "100", "commit.retry.min-wait-ms": "5", "commit.retry.max-wait-ms": "200"}
     shared_catalog.create_table("db.t", schema, properties=retries)

@@ -57,7 +57,7 @@ def stated_rows(table, data):
     """
     try:
         records = list(fastavro.reader(io.BytesIO(data)))
-    except Exception:  # noqa: BLE001 - whatever the other reader raises
+    except Exception:  # noqa: BLE001 - any error of the other reader
         return [*FIRST, *SECOND]
     if "manifest_path" in records[0]:
         paths = [entry["path"] for entry in table.inspect.manifests().to_pylist()]

@@ -1,4 +1,4 @@
-"""The shared vectors of bytes that are no manifest list: what is wrong is told, and where."""
+"""The shared vectors of corrupt manifest lists: errors report the problem and its offset."""
 
 import json
 import re
@@ -12,13 +12,13 @@ VECTORS = Path(__file__).parent.parent / "vectors" / "corrupt_manifest_list.json
 
 
 @pytest.mark.parametrize("case", json.loads(VECTORS.read_text("utf-8")), ids=lambda case: case["note"])
-def test_bytes_that_are_no_manifest_list_are_told(tmp_path, case):
+def test_corrupt_manifest_list_is_an_error(tmp_path, case):
     path = tmp_path / "list.avro"
     path.write_bytes(bytes.fromhex(case["bytes"]))
     if "unsupported" in case:
         expected, message = FeatureUnsupportedError, re.escape(case["unsupported"])
     else:
-        told = f"{case['what']} is corrupt at byte {case['at']}: "
-        expected, message = CorruptFileError, re.escape(told) + ".*" + re.escape(case["reason"])
+        prefix = f"{case['what']} is corrupt at byte {case['at']}: "
+        expected, message = CorruptFileError, re.escape(prefix) + ".*" + re.escape(case["reason"])
     with pytest.raises(expected, match=re.escape(str(path)) + ".*" + message):
         _core.read_manifest_list(_core.FileIo({}), str(path))

@@ -1,4 +1,4 @@
-"""kill -9 between any two calls of storage: the table is readable, at the old or the new snapshot, and takes commits."""
+"""kill -9 between any two calls of storage: the table is readable at the old or the new snapshot, and accepts commits."""
 
 import signal
 import subprocess
@@ -11,7 +11,7 @@ WORKER = Path(__file__).parent / "crashing_worker.py"
 TABLES = 36
 
 
-def test_append_that_is_killed_leaves_the_old_table_or_the_new_one(shared_catalog, kind, tmp_path):
+def test_killed_append_leaves_the_old_version_or_the_new_one(shared_catalog, kind, tmp_path):
     numbers = range(1, TABLES + 1)
     for number in numbers:
         table = shared_catalog.create_table(f"db.t{number}", pa.schema([("id", pa.int64())]))

@@ -1,4 +1,4 @@
-"""Dropping a table of a hadoop catalog: it is gone in one step, whatever happens to its files."""
+"""Dropping a table of a hadoop catalog is atomic, also if its files cannot be deleted."""
 
 import os
 import signal
@@ -51,7 +51,7 @@ def hidden(warehouse):
 
 
 def is_whole_or_gone(catalog):
-    """Check that a table that lists is whole, and that one that does not is gone; return whether it lists."""
+    """Check that a listed table is complete and an unlisted table does not exist; return whether it is listed."""
     assert catalog.list_namespaces("db") == []
     if catalog.list_tables("db") == [("db", "t")]:
         assert catalog.load_table("db.t").scan().count() in (0, 3)
@@ -65,7 +65,7 @@ def is_whole_or_gone(catalog):
 
 @needs_strace
 @pytest.mark.parametrize("call", ["drop_table", "purge_table"])
-def test_drop_that_is_killed_leaves_the_whole_table_or_none(tmp_path, call):
+def test_killed_drop_leaves_the_whole_table_or_none(tmp_path, call):
     def killed(number):
         warehouse = tmp_path / str(number)
         catalog = filled(warehouse)
@@ -88,7 +88,7 @@ def test_drop_that_is_killed_leaves_the_whole_table_or_none(tmp_path, call):
 
 
 @needs_strace
-def test_creation_that_is_killed_leaves_a_table_or_none(tmp_path):
+def test_killed_creation_leaves_a_whole_table_or_none(tmp_path):
     def killed(number):
         warehouse = tmp_path / str(number)
         catalog = load_catalog("cat", type="hadoop", warehouse=str(warehouse))
@@ -111,7 +111,7 @@ def test_creation_that_is_killed_leaves_a_table_or_none(tmp_path):
 
 @needs_strace
 @pytest.mark.parametrize("code", ["EACCES", "EIO", "ENOSPC", "EBUSY"])
-def test_drop_that_the_system_refuses_changes_nothing(tmp_path, code):
+def test_failed_drop_changes_nothing(tmp_path, code):
     catalog = filled(tmp_path)
     options = ("-e", f"inject=?rename,?renameat,renameat2:error={code}")
     done = run(CHANGE, *options, arguments=(str(tmp_path), "purge_table"))
@@ -122,7 +122,7 @@ def test_drop_that_the_system_refuses_changes_nothing(tmp_path, code):
 
 @needs_strace
 @pytest.mark.parametrize("call", ["unlink", "rmdir", "fsync"])
-def test_drop_whose_files_cannot_be_deleted_says_so_and_the_next_deletes_them(tmp_path, call):
+def test_drop_warns_of_undeleted_files_and_the_next_drop_deletes_them(tmp_path, call):
     catalog = filled(tmp_path)
     names = {"unlink": "?unlink,unlinkat", "rmdir": "?rmdir,unlinkat", "fsync": "fsync"}
     options = ("-e", f"inject={names[call]}:error=EIO")
@@ -136,10 +136,10 @@ def test_drop_whose_files_cannot_be_deleted_says_so_and_the_next_deletes_them(tm
     assert hidden(tmp_path) == []
 
 
-def test_drop_without_permission_to_delete_files_names_them_all(tmp_path):
+def test_drop_without_permission_warns_of_every_file(tmp_path):
     catalog = filled(tmp_path)
     directory = Path(catalog.load_table("db.t").location()) / "data" / "id=2"
-    kept = next(directory.iterdir()).name
+    undeletable = next(directory.iterdir()).name
     # What is imported at the first drop may not be readable later on.
     catalog.create_table("db.other", SCHEMA)
     catalog.drop_table("db.other")
@@ -159,12 +159,12 @@ def test_drop_without_permission_to_delete_files_names_them_all(tmp_path):
             with pytest.warns(LeftoverFilesWarning, match="Permission denied") as caught:
                 catalog.drop_table("db.t")
             files = caught[0].message.files
-            code = 0 if [Path(location).name for location, _ in files] == [kept] else 2
+            code = 0 if [Path(location).name for location, _ in files] == [undeletable] else 2
         finally:
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     left = [path for path in (tmp_path / "db").rglob("*") if path.is_file()]
-    assert [path.name for path in left] == [kept]
+    assert [path.name for path in left] == [undeletable]
     assert catalog.list_tables("db") == []
 
 
@@ -183,7 +183,7 @@ class DroppedMeanwhile(AssertTableUUID):
 
 
 @pytest.mark.parametrize("anew", [False, True])
-def test_commit_into_a_drop_is_refused_and_brings_no_table_back(tmp_path, anew):
+def test_commit_during_a_drop_fails_and_does_not_restore_the_table(tmp_path, anew):
     catalog = filled(tmp_path)
     table = catalog.load_table("db.t")
     requirement = DroppedMeanwhile(uuid=table.metadata.table_uuid, anew=anew)
@@ -198,7 +198,7 @@ def test_commit_into_a_drop_is_refused_and_brings_no_table_back(tmp_path, anew):
         catalog.drop_namespace("db")
 
 
-def test_drops_at_the_same_time_leave_nothing(tmp_path):
+def test_concurrent_drops_leave_no_files(tmp_path):
     catalog = load_catalog("cat", type="hadoop", warehouse=str(tmp_path))
     catalog.create_namespace("db")
     for number in range(8):

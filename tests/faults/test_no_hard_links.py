@@ -1,4 +1,4 @@
-"""Commits on file systems without hard links, as FUSE, SMB and exFAT are: their `link` is refused by the kernel here."""
+"""Commits on file systems without hard links, such as FUSE, SMB and exFAT: `link` fails in these tests."""
 
 import subprocess
 import sys
@@ -55,7 +55,7 @@ def rows(catalog):
 
 
 @pytest.mark.parametrize("code", ["EPERM", "EOPNOTSUPP", "EMLINK", "ENOSYS"])
-def test_commit_without_hard_links_renames_without_replacing(catalog, tmp_path, code):
+def test_commit_without_hard_links_renames_and_replaces_no_file(catalog, tmp_path, code):
     done = run(APPEND, "-e", f"inject=?link,linkat:error={code}", arguments=(str(tmp_path), "1"))
     assert done.returncode == 0, done.stderr
     assert rows(catalog) == [0, 1]
@@ -74,7 +74,7 @@ def test_writers_without_hard_links_lose_no_commit(catalog, tmp_path):
     assert rows(catalog) == [0, *range(10, 15), *range(20, 25), *range(30, 35)]
 
 
-def test_hadoop_commit_that_no_call_can_make_exclusive_is_refused(catalog, tmp_path):
+def test_hadoop_commit_without_links_and_exclusive_renames_is_an_error(catalog, tmp_path):
     done = run(APPEND, *NEITHER, arguments=(str(tmp_path), "1"))
     assert done.returncode == 1
     assert "StorageError" in done.stderr
@@ -83,7 +83,7 @@ def test_hadoop_commit_that_no_call_can_make_exclusive_is_refused(catalog, tmp_p
     assert list(tmp_path.rglob(".icefloe-*")) == []
 
 
-def test_table_of_a_database_needs_neither_links_nor_exclusive_renames(tmp_path):
+def test_sql_catalog_needs_neither_links_nor_exclusive_renames(tmp_path):
     directory = str(tmp_path)
     done = run(CREATE_AND_APPEND, *NEITHER, arguments=(directory,))
     assert done.returncode == 0, done.stderr
@@ -93,7 +93,7 @@ def test_table_of_a_database_needs_neither_links_nor_exclusive_renames(tmp_path)
     assert [path for path in tmp_path.rglob("*") if path.is_file() and path.stat().st_size == 0] == []
 
 
-def test_file_that_must_be_new_replaces_none_without_links_and_exclusive_renames(tmp_path):
+def test_exclusive_write_replaces_no_file_without_links_and_exclusive_renames(tmp_path):
     done = run(CREATE_FILE, *NEITHER, arguments=(f"{tmp_path}/file",))
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["FileAlreadyExistsError"]

@@ -1,4 +1,4 @@
-"""What a commit refers to is on disk before the commit: files, and every directory that leads to them."""
+"""Files of a commit, and the directories above them, are synced to disk before the commit."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ catalog.create_table("above.db.t", pa.schema([("p", pa.int64())]))
 
 
 def synced_paths(found: list[Call], before: int) -> set[str]:
-    """Return what was synced after it was last changed and before a call."""
+    """Return the paths that were synced after their last change and before a call."""
     synced: set[str] = set()
     for call in found[:before]:
         if not call.succeeded:
@@ -43,7 +43,7 @@ def synced_paths(found: list[Call], before: int) -> set[str]:
 
 
 def published(found: list[Call], name: str) -> int:
-    """Return the place of the call that gave a file its name."""
+    """Return the index of the call that gave a file its name."""
     places = [
         place
         for place, call in enumerate(found)
@@ -75,7 +75,7 @@ def test_append_syncs_every_file_and_directory_before_the_swap(tmp_path):
     assert missing == set()
 
 
-def test_append_to_directories_of_another_process_syncs_them_too(tmp_path):
+def test_append_syncs_directories_that_another_process_created(tmp_path):
     warehouse = str(tmp_path / "warehouse")
     catalog = load_catalog("cat", type="hadoop", warehouse=warehouse)
     catalog.create_namespace("db")

@@ -1,4 +1,4 @@
-"""Errors of the operating system, at every call that changes a file: they come as errors of the package, and break nothing."""
+"""Failing system calls, at every call that changes a file: the errors are icefloe's, and the table stays valid."""
 
 import errno
 import subprocess
@@ -58,7 +58,7 @@ def create(catalog, numbers, *, first_rows):
 
 
 def check(catalog, name, before, end):
-    """Check that a table is whole, with its old rows or the new ones, and takes the next commit."""
+    """Check that a table has its old rows or the new ones, and accepts the next commit."""
     assert end.returncode == 0, end.stderr
     found = ids(catalog, name)
     if end.stdout.startswith("appended"):
@@ -71,7 +71,7 @@ def check(catalog, name, before, end):
 
 @needs_strace
 @pytest.mark.parametrize("code", CALLS)
-def test_append_that_the_system_refuses_leaves_the_old_rows_or_the_new(shared_catalog, kind, tmp_path, code):
+def test_append_with_failing_system_calls_leaves_the_old_rows_or_the_new(shared_catalog, kind, tmp_path, code):
     numbers = range(1, 13)
     before = [1, 2] if code == "EIO" else []
     create(shared_catalog, numbers, first_rows=before)
@@ -120,7 +120,7 @@ except OSError as error:
 @pytest.mark.parametrize(
     ("call", "code", "cause"), [("pread64", "EIO", "OSError"), ("openat", "EACCES", "PermissionError")]
 )
-def test_data_file_that_the_system_does_not_read_is_an_error_with_its_cause(tmp_path, call, code, cause):
+def test_unreadable_data_file_is_an_error_with_its_cause(tmp_path, call, code, cause):
     catalog = load_catalog("cat", type="hadoop", warehouse=str(tmp_path))
     catalog.create_namespace("db")
     table = catalog.create_table("db.t", pa.schema([("id", pa.int64())]))

@@ -1,4 +1,4 @@
-"""Random histories, each made from its seed alone."""
+"""Random histories, each a function of its seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs a history against a real table, in one thread, and reports what became of it."""
+"""Runs a history on a real table in one thread, and reports its outcome."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SPECS = {"flat": (), "part": (("part", IdentityTransform()),), "id": (("id", Tru
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a history.
+    """The outcome of a history.
 
     Attributes:
         committed: Clients whose transactions committed, in the order of their commits.
@@ -63,7 +63,7 @@ class Outcome:
 
 
 class SimulatedCatalog(InMemoryCatalog):
-    """A catalog that lets others act just before it swaps a table's metadata."""
+    """A catalog that runs steps of other clients just before it swaps a table's metadata."""
 
     def __init__(self, environment: Environment) -> None:
         super().__init__("simulated")
@@ -76,7 +76,7 @@ class SimulatedCatalog(InMemoryCatalog):
 
 
 def simulated_environment(seed: int) -> Environment:
-    """Return clock, chance and names that follow from a seed; waiting takes no time."""
+    """Return an environment whose clock, random numbers and UUIDs follow from a seed, and whose sleep returns at once."""
     rng, clock = Random(seed), itertools.count(1_700_000_000_000)
     return Environment(
         now_ms=lambda: next(clock),
@@ -228,7 +228,7 @@ def rows_of(table: Table, branch: str) -> Rows:
 
 
 def orphans(table: Table) -> frozenset[str]:
-    """Return the files of a table, versions of its metadata excepted, that no snapshot refers to."""
+    """Return the files of a table, except metadata files, that no snapshot refers to."""
     known = set()
     for snapshot in table.snapshots():
         known.add(snapshot.manifest_list)

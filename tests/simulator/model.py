@@ -1,4 +1,4 @@
-"""The pure model of a table: what operations do to rows, and which serial orders explain an outcome."""
+"""The model of a table: the effect of operations on rows, and the serial orders that explain an outcome."""
 
 from __future__ import annotations
 
@@ -55,15 +55,15 @@ def apply(rows: Rows, operation: Operation, layout: Layout) -> Rows:
 
 def _merged(rows: Rows, merge: Merge) -> Rows:
     source = {row.id: row for row in merge.rows}
-    kept = []
+    remaining = []
     for row in rows:
         if row.id not in source:
-            kept += [] if merge.delete_others else [row]
+            remaining += [] if merge.delete_others else [row]
         elif merge.matched != "delete":
-            kept.append(source[row.id] if merge.matched == "update" else row)
+            remaining.append(source[row.id] if merge.matched == "update" else row)
     known = {row.id for row in rows}
     inserted = [row for row in merge.rows if row.id not in known] if merge.insert else []
-    return ordered((*kept, *inserted))
+    return ordered((*remaining, *inserted))
 
 
 def after(state: State, transaction: ClientTransaction, layout: Layout) -> State:

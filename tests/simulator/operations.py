@@ -1,4 +1,4 @@
-"""What clients of a simulated table do, as frozen values: rows, conditions, operations, transactions, histories."""
+"""Operations of clients of a simulated table, as frozen values: rows, conditions, operations, transactions, histories."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WIDTH = 4
 
 
 class Row(NamedTuple):
-    """A row; `value` is new with every row that is written, so that a lost or doubled row shows."""
+    """A row; `value` is unique to each written row, so that a lost or duplicate row is found."""
 
     id: int
     part: str | None
@@ -46,7 +46,7 @@ class Condition:
 
 
 class Layout(Enum):
-    """How the rows of a table are partitioned: the specs that it has had, the current one last."""
+    """The partition specs of a table, the current spec last."""
 
     FLAT = ("flat",)
     BY_PART = ("part",)
@@ -87,7 +87,7 @@ class OverwritePartitions:
 
 @dataclass(frozen=True)
 class Upsert:
-    """Rows with distinct ids: they replace the rows of these ids, or come besides."""
+    """Rows with distinct ids, which replace rows of the same id or are inserted."""
 
     rows: Rows
     branch: str = MAIN

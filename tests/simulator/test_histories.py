@@ -1,4 +1,4 @@
-"""Histories of concurrent transactions: what is left at the end is what some serial order of those that committed leaves."""
+"""Histories of concurrent transactions: the final rows are those of a serial order of the committed transactions."""
 
 from __future__ import annotations
 

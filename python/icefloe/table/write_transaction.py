@@ -1,4 +1,4 @@
-"""The transaction that writes rows: all that a plain transaction does, and appends, overwrites, deletes and merges."""
+"""The transaction with operations on rows: appends, overwrites, deletes, merges and upserts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALWAYS_TRUE = AlwaysTrue()
 
 
 class WriteTransaction(Transaction):
-    """Changes of rows and of metadata that become visible together. Data files of a change that definitely fails go again."""
+    """Changes of rows and metadata that become visible together. Data files of a change that definitely fails are deleted."""
 
     def append(self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN) -> None:
         """Append rows; see `Table.append`."""

@@ -1,4 +1,4 @@
-"""The catalogs that every test of the interface runs against."""
+"""The catalogs that the tests of the interface use."""
 
 import pytest
 from icefloe.catalog import load_catalog

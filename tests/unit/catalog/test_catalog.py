@@ -1,4 +1,4 @@
-"""What every catalog promises."""
+"""The interface of catalogs, tested with every catalog."""
 
 from pathlib import Path
 
@@ -45,7 +45,7 @@ def test_column_ids_are_assigned_from_one(catalog):
     assert [field.field_id for field in catalog.create_table("db.t", schema).schema().fields] == [1, 2]
 
 
-def test_table_of_a_taken_name_is_refused(catalog):
+def test_create_table_refuses_an_existing_name(catalog):
     catalog.create_namespace("db")
     catalog.create_table("db.events", SCHEMA)
     with pytest.raises(TableAlreadyExistsError, match=r"db\.events"):
@@ -53,19 +53,19 @@ def test_table_of_a_taken_name_is_refused(catalog):
     assert catalog.create_table_if_not_exists("db.events", SCHEMA) == catalog.load_table("db.events")
 
 
-def test_table_without_its_namespace_is_refused(catalog):
+def test_create_table_refuses_a_missing_namespace(catalog):
     with pytest.raises(NoSuchNamespaceError, match="create_namespace"):
         catalog.create_table("db.events", SCHEMA)
 
 
-def test_table_that_is_absent_is_named(catalog):
+def test_missing_table_is_in_the_error(catalog):
     catalog.create_namespace("db")
     with pytest.raises(NoSuchTableError, match=r"db\.nothing"):
         catalog.load_table("db.nothing")
     assert not catalog.table_exists("db.nothing")
 
 
-def test_dropped_table_is_gone(catalog):
+def test_dropped_table_does_not_exist(catalog):
     catalog.create_namespace("db")
     catalog.create_table("db.events", SCHEMA)
     catalog.drop_table("db.events")
@@ -96,14 +96,14 @@ def test_namespaces_nest_and_drop_when_empty(catalog):
         catalog.drop_namespace("a")
 
 
-def test_namespace_of_a_taken_name_is_refused(catalog):
+def test_create_namespace_refuses_an_existing_name(catalog):
     catalog.create_namespace("a")
     with pytest.raises(NamespaceAlreadyExistsError):
         catalog.create_namespace("a")
     catalog.create_namespace_if_not_exists("a")
 
 
-def test_commit_on_an_old_version_applies_when_its_requirements_hold(catalog):
+def test_commit_to_an_old_version_succeeds_if_its_requirements_hold(catalog):
     catalog.create_namespace("db")
     stale = catalog.create_table("db.events", SCHEMA)
     fresh = catalog.load_table("db.events")
@@ -153,7 +153,7 @@ def test_gzip_metadata_is_written_and_read(catalog):
     assert catalog.load_table("db.events").properties["n"] == "2"
 
 
-def test_relative_warehouse_is_meant_from_the_working_directory(
+def test_relative_warehouse_is_resolved_from_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""The directory layout that hadoop catalogs share."""
+"""The directory layout of hadoop catalogs."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def test_versions_and_hint_are_written(hadoop_catalog):
 
 
 @pytest.mark.parametrize("hint", ["1", "7", "rubbish", None], ids=["behind", "ahead", "rubbish", "missing"])
-def test_newest_version_is_found_whatever_the_hint_says(hadoop_catalog, hint):
+def test_newest_version_is_found_with_any_hint(hadoop_catalog, hint):
     hadoop_catalog.create_namespace("db")
     table = hadoop_catalog.create_table("db.t", SCHEMA)
     for number in ("2", "3"):
@@ -48,7 +48,7 @@ def test_stale_checksum_of_the_hint_is_removed(hadoop_catalog):
     assert ".version-hint.text.crc" not in names(table)
 
 
-def test_of_two_writers_on_one_version_one_wins(hadoop_catalog):
+def test_two_writers_of_one_version_commit_once(hadoop_catalog):
     hadoop_catalog.create_namespace("db")
     first = hadoop_catalog.create_table("db.t", SCHEMA)
     updated = first.metadata.model_copy(update={"properties": {"a": "1"}})
@@ -60,7 +60,7 @@ def test_of_two_writers_on_one_version_one_wins(hadoop_catalog):
     assert hadoop_catalog.load_table("db.t").properties["a"] == "1"
 
 
-def test_own_file_met_again_is_success(hadoop_catalog):
+def test_publish_of_the_same_version_twice_is_a_success(hadoop_catalog):
     hadoop_catalog.create_namespace("db")
     table = hadoop_catalog.create_table("db.t", SCHEMA)
     updated = table.metadata.model_copy(update={"properties": {"a": "1"}})
@@ -68,7 +68,7 @@ def test_own_file_met_again_is_success(hadoop_catalog):
     assert publish(FileIO(), updated, location) == publish(FileIO(), updated, location)
 
 
-def test_compression_of_the_next_version_follows_the_one_before(hadoop_catalog):
+def test_name_of_the_next_version_has_the_previous_compression(hadoop_catalog):
     hadoop_catalog.create_namespace("db")
     table = hadoop_catalog.create_table("db.t", SCHEMA)
     with table.update_properties() as update:
@@ -88,7 +88,7 @@ def test_metadata_path_and_location_cannot_be_changed(hadoop_catalog):
         table.transaction().update_location("/x").commit_transaction()
 
 
-def test_rename_says_what_to_do(hadoop_catalog):
+def test_rename_is_unsupported_and_says_what_to_do(hadoop_catalog):
     with pytest.raises(FeatureUnsupportedError, match="append the rows"):
         hadoop_catalog.rename_table("db.a", "db.b")
 
@@ -98,7 +98,7 @@ def test_name_that_leaves_the_warehouse_is_refused(hadoop_catalog):
         hadoop_catalog.load_table(("db", "../../etc"))
 
 
-def test_static_table_takes_the_directory(hadoop_catalog):
+def test_static_table_reads_a_table_directory(hadoop_catalog):
     hadoop_catalog.create_namespace("db")
     table = hadoop_catalog.create_table("db.t", SCHEMA)
     assert StaticTable.from_metadata(table.location()).metadata.table_uuid == table.metadata.table_uuid
@@ -112,6 +112,6 @@ def test_remote_warehouse_is_refused_by_scheme():
         HadoopCatalog("x", warehouse="s3://bucket/warehouse")
 
 
-def test_relative_file_address_is_refused_with_the_way_out():
+def test_relative_file_address_is_refused_with_the_expected_form():
     with pytest.raises(ValidationError, match="a path without it"):
         load_catalog("x", type="hadoop", warehouse="file:lake")

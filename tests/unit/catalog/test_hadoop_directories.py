@@ -1,4 +1,4 @@
-"""What directories of a hadoop catalog mean, leftovers of killed writers among them; errors of the operating system."""
+"""Directories of a hadoop catalog: tables, namespaces and leftovers of killed writers; errors of the operating system."""
 
 import errno
 import shutil
@@ -30,7 +30,7 @@ def table(hadoop_catalog):
 
 
 def leave_dropped(table):
-    """Leave what a drop leaves that was killed after its first step."""
+    """Create the leftovers of a drop that was killed after its first step."""
     left = Path(table.location()).parent / ".icefloe-dropped-1"
     shutil.copytree(table.location(), left)
     return left
@@ -46,7 +46,7 @@ def test_half_deleted_directory_is_neither_table_nor_namespace(hadoop_catalog, t
         hadoop_catalog.create_namespace(("db", left.name))
 
 
-def test_next_drop_deletes_what_an_earlier_one_left(hadoop_catalog, table):
+def test_next_drop_deletes_leftovers_of_an_earlier_drop(hadoop_catalog, table):
     left = leave_dropped(table)
     hadoop_catalog.create_table("db.other", SCHEMA)
     hadoop_catalog.drop_table("db.other")
@@ -54,7 +54,7 @@ def test_next_drop_deletes_what_an_earlier_one_left(hadoop_catalog, table):
     assert hadoop_catalog.load_table("db.t").scan().count() == 2
 
 
-def test_namespace_with_leftovers_alone_is_dropped(hadoop_catalog, table):
+def test_namespace_with_only_leftovers_is_dropped(hadoop_catalog, table):
     leave_dropped(table)
     created = Path(table.location()).parent / ".icefloe-new-1" / "metadata"
     created.mkdir(parents=True)
@@ -64,14 +64,14 @@ def test_namespace_with_leftovers_alone_is_dropped(hadoop_catalog, table):
     assert hadoop_catalog.list_namespaces() == []
 
 
-def test_namespace_with_a_table_is_not_dropped_and_loses_no_leftovers(hadoop_catalog, table):
+def test_drop_of_a_namespace_with_a_table_deletes_nothing(hadoop_catalog, table):
     left = leave_dropped(table)
     with pytest.raises(NamespaceNotEmptyError, match="contains t"):
         hadoop_catalog.drop_namespace("db")
     assert left.exists()
 
 
-def test_temporary_files_of_killed_writers_are_no_versions_and_go_with_the_table(hadoop_catalog, table):
+def test_temporary_files_are_not_versions_and_are_dropped_with_the_table(hadoop_catalog, table):
     left = Path(table.location()) / "metadata" / ".icefloe-0b1c"
     left.write_bytes(b"{")
     loaded = hadoop_catalog.load_table("db.t")
@@ -81,7 +81,7 @@ def test_temporary_files_of_killed_writers_are_no_versions_and_go_with_the_table
     assert not left.parent.parent.exists()
 
 
-def test_directory_with_a_temporary_file_alone_is_no_table(hadoop_catalog, table):
+def test_directory_with_only_a_temporary_file_is_not_a_table(hadoop_catalog, table):
     directory = Path(table.location()).parent / "half" / "metadata"
     directory.mkdir(parents=True)
     (directory / ".icefloe-0b1c").write_bytes(b"{}")
@@ -93,7 +93,7 @@ def test_directory_with_a_temporary_file_alone_is_no_table(hadoop_catalog, table
     assert hadoop_catalog.load_table("db.half").scan().count() == 2
 
 
-def test_table_in_a_directory_that_has_files_is_created_once(hadoop_catalog, table):
+def test_table_is_created_once_in_a_directory_with_files(hadoop_catalog, table):
     (Path(table.location()).parent / "other" / "data").mkdir(parents=True)
     hadoop_catalog.create_table("db.other", SCHEMA)
     with pytest.raises(TableAlreadyExistsError):
@@ -131,7 +131,7 @@ def test_drop_of_a_link_is_refused_and_changes_nothing(hadoop_catalog, table, tm
     assert hadoop_catalog.load_table("db.t").scan().count() == 2
 
 
-def test_drop_deletes_links_and_not_what_they_lead_to(hadoop_catalog, table, tmp_path):
+def test_drop_deletes_links_and_not_their_targets(hadoop_catalog, table, tmp_path):
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "file").write_text("stays")
@@ -141,7 +141,7 @@ def test_drop_deletes_links_and_not_what_they_lead_to(hadoop_catalog, table, tmp
     assert list(Path(table.location()).parent.iterdir()) == []
 
 
-def test_purge_deletes_data_files_in_another_place(hadoop_catalog, tmp_path):
+def test_purge_deletes_data_files_below_the_data_path(hadoop_catalog, tmp_path):
     hadoop_catalog.create_namespace("db")
     elsewhere = tmp_path / "elsewhere"
     table = hadoop_catalog.create_table("db.t", SCHEMA, properties={"write.data.path": str(elsewhere)})
@@ -152,7 +152,7 @@ def test_purge_deletes_data_files_in_another_place(hadoop_catalog, tmp_path):
 
 
 @pytest.mark.parametrize("how", ["moved", "copied"])
-def test_table_in_another_place_is_refused_to_writers_before_files_are_written(hadoop_catalog, table, how):
+def test_moved_table_refuses_writes_before_files_are_written(hadoop_catalog, table, how):
     own, other = Path(table.location()), Path(table.location()).parent / "other"
     own.rename(other) if how == "moved" else shutil.copytree(own, other)
     found = hadoop_catalog.load_table("db.other")
@@ -178,7 +178,7 @@ def test_table_in_another_place_is_refused_to_writers_before_files_are_written(h
             found.scan().count()
 
 
-def test_table_behind_a_link_in_its_path_is_where_it_says(hadoop_catalog, table, tmp_path):
+def test_table_behind_a_link_accepts_writes(hadoop_catalog, table, tmp_path):
     from icefloe.catalog import load_catalog
 
     (tmp_path / "link").symlink_to(hadoop_catalog.properties["warehouse"])
@@ -187,7 +187,7 @@ def test_table_behind_a_link_in_its_path_is_where_it_says(hadoop_catalog, table,
     assert hadoop_catalog.load_table("db.t").scan().count() == 4
 
 
-def test_names_that_are_too_long_are_errors_of_the_package(hadoop_catalog, table):
+def test_too_long_names_are_icefloe_errors(hadoop_catalog, table):
     long = "x" * 300
     calls = [
         lambda: hadoop_catalog.create_namespace(("db", long)),
@@ -207,7 +207,7 @@ def test_names_that_are_too_long_are_errors_of_the_package(hadoop_catalog, table
         assert caught.value.__cause__.errno == errno.ENAMETOOLONG
 
 
-def test_file_in_place_of_a_directory_holds_nothing(tmp_path):
+def test_file_instead_of_a_directory_contains_no_tables(tmp_path):
     from icefloe.catalog import load_catalog
 
     (tmp_path / "file").write_text("x")
@@ -226,7 +226,7 @@ def test_file_in_place_of_a_directory_holds_nothing(tmp_path):
     assert caught.value.errno == errno.ENOTDIR
 
 
-def test_links_that_lead_in_a_circle_are_errors_of_the_package(tmp_path):
+def test_circular_links_are_icefloe_errors(tmp_path):
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")
     with pytest.raises(StorageError) as caught:

@@ -1,4 +1,4 @@
-"""Names of tables and namespaces: what is refused, and by which errors."""
+"""Names of tables and namespaces, and the errors of invalid names."""
 
 from __future__ import annotations
 

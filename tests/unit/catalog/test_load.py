@@ -23,7 +23,7 @@ def test_memory_catalog_by_either_name(kind):
     assert isinstance(load_catalog("x", type=kind), InMemoryCatalog)
 
 
-def test_sql_catalog_is_told_from_its_uri(tmp_path):
+def test_uri_implies_a_sql_catalog(tmp_path):
     catalog = load_catalog("x", uri=f"sqlite:///{tmp_path}/c.db", warehouse=str(tmp_path))
     assert isinstance(catalog, SqlCatalog)
 
@@ -33,7 +33,7 @@ def test_hadoop_catalog(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["rest", "hive", "glue"])
-def test_known_type_that_is_absent_is_named(kind):
+def test_unsupported_type_is_in_the_error(kind):
     with pytest.raises(NotImplementedError, match=kind):
         load_catalog("x", type=kind, uri="http://localhost")
 
@@ -48,7 +48,7 @@ def test_unknown_property_is_refused_by_name(tmp_path):
         load_catalog("x", type="hadoop", warehous=str(tmp_path))
 
 
-def test_catalog_that_nothing_describes_is_refused():
+def test_unconfigured_catalog_is_refused():
     with pytest.raises(ValidationError, match="catalog 'default' is not configured"):
         load_catalog()
 
@@ -58,7 +58,7 @@ def test_sql_catalog_without_uri_is_refused():
         load_catalog("x", type="sql")
 
 
-def test_uri_that_is_none_is_refused():
+def test_invalid_uri_is_refused():
     with pytest.raises(ValidationError, match="not a database URL"):
         load_catalog("x", type="sql", uri="not a url")
 
@@ -98,13 +98,13 @@ def test_environment_names_properties():
     assert catalog_properties("my-cat", variables) == {"uri": "sqlite:///b", "s3.access-key-id": "key"}
 
 
-def test_file_is_read_and_the_environment_wins(tmp_path, monkeypatch):
+def test_environment_overrides_the_configuration_file(tmp_path, monkeypatch):
     (tmp_path / ".pyiceberg.yaml").write_text("catalog:\n  lake:\n    type: memory\n    s3:\n      region: eu\n")
     monkeypatch.setenv("ICEFLOE_CATALOG__LAKE__S3__REGION", "us")
     assert catalog_properties("lake") == {"type": "memory", "s3.region": "us"}
 
 
-def test_own_file_comes_before_pyicebergs(tmp_path):
+def test_icefloe_file_overrides_the_pyiceberg_file(tmp_path):
     (tmp_path / ".pyiceberg.yaml").write_text("catalog: {lake: {type: sql}}\n")
     (tmp_path / ".icefloe.yaml").write_text("catalog: {lake: {type: memory}}\n")
     assert catalog_properties("lake")["type"] == "memory"
@@ -116,7 +116,7 @@ def test_file_that_is_not_yaml_is_refused_by_name(tmp_path):
         catalog_properties("lake")
 
 
-def test_list_catalogs_names_those_of_files_and_environment(monkeypatch, tmp_path):
+def test_list_catalogs_returns_names_of_files_and_environment(monkeypatch, tmp_path):
     assert list_catalogs() == []
     home, work = tmp_path / "home", tmp_path / "work"
     for directory in (home, work):

@@ -1,4 +1,4 @@
-"""A store that does not report what became of a change, and keeps no record of it that could be asked for."""
+"""A store that does not report the outcome of a change and has no record of it."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,13 +13,13 @@ from icefloe.table.environment import SYSTEM
 
 SCHEMA = pa.schema([("id", pa.int64())])
 ROWS = pa.table({"id": [1, 2]})
-HASTY = replace(SYSTEM, sleep=lambda _: None)
+WITHOUT_SLEEP = replace(SYSTEM, sleep=lambda _: None)
 
 
-class DeafStore(InMemoryCatalog):
-    """A store whose next reply to a swap or a removal is lost; the change took effect or did not."""
+class LossyCatalog(InMemoryCatalog):
+    """A catalog whose store loses its next reply to a swap or removal, which may have taken effect."""
 
-    environment = HASTY
+    environment = WITHOUT_SLEEP
     takes_effect: bool | None = None
     then: Callable[[], None] | None = None
 
@@ -41,7 +41,7 @@ class DeafStore(InMemoryCatalog):
 
 
 class RacingCatalog(InMemoryCatalog):
-    """A catalog in which somebody appends to a table just before it is removed."""
+    """A catalog with a concurrent append to a table just before it is removed."""
 
     def _remove(self, namespace, name, location=None):
         self.load_table((*namespace, name)).append(ROWS)
@@ -50,7 +50,7 @@ class RacingCatalog(InMemoryCatalog):
 
 @pytest.fixture
 def catalog(tmp_path):
-    made = DeafStore("cat", str(tmp_path / "w"))
+    made = LossyCatalog("cat", str(tmp_path / "w"))
     made.create_namespace("db")
     made.create_table("db.t", SCHEMA)
     return made
@@ -76,7 +76,7 @@ def test_commit_that_took_effect_is_found_below_a_later_commit(catalog):
     assert catalog.load_table("db.t").scan().count() == 4
 
 
-def test_commit_that_is_not_seen_is_unknown_and_deletes_nothing(catalog):
+def test_invisible_commit_is_unknown_and_deletes_nothing(catalog):
     table = catalog.load_table("db.t")
     before = files(table)
     catalog.takes_effect = False
@@ -89,7 +89,7 @@ def test_commit_that_is_not_seen_is_unknown_and_deletes_nothing(catalog):
     assert any(name.endswith(".metadata.json") for name in left)
 
 
-def test_commit_inside_a_transaction_that_is_not_seen_deletes_nothing(catalog):
+def test_invisible_commit_inside_a_transaction_deletes_nothing(catalog):
     table = catalog.load_table("db.t")
     before = files(table)
     catalog.takes_effect = False
@@ -104,7 +104,7 @@ def test_commit_inside_a_transaction_that_is_not_seen_deletes_nothing(catalog):
     assert any(path.endswith(".parquet") for path in files(table) - before)
 
 
-def test_removal_is_done_if_the_name_is_gone(catalog):
+def test_removal_has_taken_effect_if_the_name_is_absent(catalog):
     catalog.takes_effect = True
     catalog.drop_table("db.t")
     assert not catalog.table_exists("db.t")
@@ -119,7 +119,7 @@ def test_purge_deletes_nothing_unless_the_removal_is_certain(catalog):
     assert files(table) == before
 
 
-def test_purge_refuses_a_table_that_another_commit_changed_meanwhile(tmp_path):
+def test_purge_fails_after_a_concurrent_commit(tmp_path):
     catalog = RacingCatalog("cat", str(tmp_path / "w"))
     catalog.create_namespace("db")
     table = catalog.create_table("db.t", SCHEMA)
@@ -128,7 +128,7 @@ def test_purge_refuses_a_table_that_another_commit_changed_meanwhile(tmp_path):
     assert table.refresh().scan().count() == 2
 
 
-def test_policy_that_is_no_number_is_refused_before_the_change():
+def test_invalid_status_check_property_is_refused_before_the_change():
     made = []
     with pytest.raises(ValidationError, match="num-retries"):
         run_change(
@@ -137,13 +137,13 @@ def test_policy_that_is_no_number_is_refused_before_the_change():
             is_visible=lambda: True,
             rejected=StorageError,
             properties={"commit.status-check.num-retries": "many"},
-            environment=HASTY,
+            environment=WITHOUT_SLEEP,
         )
     assert made == []
 
 
 @pytest.mark.parametrize("trouble", [ConnectionResetError("reset"), StorageError("down"), KeyError("rows")])
-def test_outcome_stays_unknown_whatever_asking_raises(trouble):
+def test_outcome_stays_unknown_after_any_error_of_its_query(trouble):
     def raise_trouble():
         raise trouble
 
@@ -151,15 +151,19 @@ def test_outcome_stays_unknown_whatever_asking_raises(trouble):
         raise OutcomeUnknownError("no reply", recorded_outcome=raise_trouble) from BrokenPipeError("pipe")
 
     with pytest.raises(CommitStateUnknownException, match="no reply") as caught:
-        run_change("x", change, is_visible=raise_trouble, rejected=StorageError, properties={}, environment=HASTY)
+        run_change(
+            "x", change, is_visible=raise_trouble, rejected=StorageError, properties={}, environment=WITHOUT_SLEEP
+        )
     assert isinstance(caught.value.__cause__, BrokenPipeError)
 
 
-def test_record_of_the_store_decides_before_what_is_seen():
+def test_record_of_the_store_decides_over_visibility():
     answers = iter([None, None, False])
 
     def change():
         raise OutcomeUnknownError("no reply", recorded_outcome=lambda: next(answers))
 
     with pytest.raises(StorageError, match="did not take effect"):
-        run_change("x", change, is_visible=lambda: False, rejected=StorageError, properties={}, environment=HASTY)
+        run_change(
+            "x", change, is_visible=lambda: False, rejected=StorageError, properties={}, environment=WITHOUT_SLEEP
+        )

@@ -1,4 +1,4 @@
-"""A catalog in memory and its private warehouse."""
+"""A catalog in memory and its temporary warehouse."""
 
 import subprocess
 import sys
@@ -29,13 +29,13 @@ def test_warehouse_outlives_a_forked_child_and_not_the_process():
     assert not Path(warehouse).exists()
 
 
-def test_warehouse_that_was_given_is_kept(tmp_path):
+def test_given_warehouse_is_not_deleted(tmp_path):
     with InMemoryCatalog("cat", str(tmp_path)):
         pass
     assert tmp_path.is_dir()
 
 
-def test_namespace_that_was_dropped_is_not_dropped_or_changed_again():
+def test_dropped_namespace_cannot_be_dropped_or_changed():
     with InMemoryCatalog("cat") as catalog:
         catalog.create_namespace("db")
         catalog.drop_namespace("db")

@@ -1,4 +1,4 @@
-"""What catalogs that swap a pointer promise beyond the interface."""
+"""Catalogs that store metadata locations: operations that hadoop catalogs do not have."""
 
 import pyarrow as pa
 import pytest
@@ -22,7 +22,7 @@ def test_rename_keeps_the_files(pointer_catalog):
         pointer_catalog.load_table("db.a")
 
 
-def test_rename_to_a_taken_name_is_refused(pointer_catalog):
+def test_rename_to_an_existing_name_is_refused(pointer_catalog):
     pointer_catalog.create_namespace("db")
     pointer_catalog.create_table("db.a", SCHEMA)
     pointer_catalog.create_table("db.b", SCHEMA)
@@ -58,7 +58,7 @@ def test_namespace_properties_are_set_and_removed(pointer_catalog):
         pointer_catalog.update_namespace_properties("db", removals={"a"}, updates={"a": "1"})
 
 
-def test_dropped_metadata_files_are_deleted_when_asked(pointer_catalog):
+def test_old_metadata_files_are_deleted_after_commit(pointer_catalog):
     pointer_catalog.create_namespace("db")
     table = pointer_catalog.create_table(
         "db.a",
@@ -72,16 +72,16 @@ def test_dropped_metadata_files_are_deleted_when_asked(pointer_catalog):
     for number in range(4):
         with table.update_properties() as update:
             update.set_properties({"n": str(number)})
-    kept = [entry.metadata_file for entry in table.metadata.metadata_log]
-    assert len(kept) == 2
+    logged = [entry.metadata_file for entry in table.metadata.metadata_log]
+    assert len(logged) == 2
     assert not table.io.core.exists(first)
-    assert all(table.io.core.exists(path) for path in kept)
+    assert all(table.io.core.exists(path) for path in logged)
 
 
 @pytest.mark.parametrize(
     "name", ["a b", "100%", "it's", 'a"b', "a_b", "a\\b", "a;b", "täble", "a.b", "-- x", "?", ":x", "%s"]
 )
-def test_name_with_special_characters_is_a_name(pointer_catalog, name):
+def test_names_with_special_characters_are_accepted(pointer_catalog, name):
     pointer_catalog.create_namespace(("n", name.replace(".", "")))
     namespace = ("n", name.replace(".", ""))
     table = pointer_catalog.create_table((*namespace, name), SCHEMA)
@@ -96,7 +96,7 @@ def test_name_with_special_characters_is_a_name(pointer_catalog, name):
 
 
 @pytest.mark.parametrize("identifier", [("db", "../../t"), ("db", ".."), ("a/b", "t"), ("db", "a/b")])
-def test_name_that_leads_out_of_its_directory_needs_a_location(pointer_catalog, identifier, tmp_path):
+def test_name_outside_the_warehouse_needs_a_location(pointer_catalog, identifier, tmp_path):
     pointer_catalog.create_namespace(identifier[:-1])
     with pytest.raises(ValidationError, match="pass location="):
         pointer_catalog.create_table(identifier, SCHEMA)
@@ -104,19 +104,19 @@ def test_name_that_leads_out_of_its_directory_needs_a_location(pointer_catalog, 
     assert table.location() == str(tmp_path / "own")
 
 
-def test_table_does_not_enter_a_namespace_that_is_gone(pointer_catalog):
+def test_table_is_not_created_in_or_renamed_to_a_dropped_namespace(pointer_catalog):
     # As when the namespace is dropped between the look at it and the change.
     pointer_catalog.create_namespace("db")
     pointer_catalog.create_table("db.t", SCHEMA)
     with pytest.raises(NoSuchNamespaceError):
-        pointer_catalog._insert(("gone",), "t", "/x")
+        pointer_catalog._insert(("dropped",), "t", "/x")
     with pytest.raises(NoSuchNamespaceError):
-        pointer_catalog._rename((("db",), "t"), (("gone",), "t"))
+        pointer_catalog._rename((("db",), "t"), (("dropped",), "t"))
     assert pointer_catalog.list_namespaces() == [("db",)]
     assert pointer_catalog.list_tables("db") == [("db", "t")]
 
 
-def test_table_whose_metadata_cannot_be_read_is_not_renamed(pointer_catalog):
+def test_rename_fails_if_metadata_cannot_be_read(pointer_catalog):
     # The handle of the renamed table needs the metadata: an error after the rename would read like a failure of it.
     pointer_catalog.create_namespace("db")
     table = pointer_catalog.create_table("db.t", SCHEMA)

@@ -1,4 +1,4 @@
-"""Purging tables of catalogs with pointers: what cannot be deleted is reported, after the table is gone."""
+"""Purging tables of pointer catalogs: a warning after the drop lists files that could not be deleted."""
 
 from pathlib import Path
 
@@ -29,21 +29,21 @@ def test_purge_deletes_temporary_files_of_killed_writers(pointer_catalog, table)
     assert [path.name for path in files(table)] == ["stranger"]
 
 
-def test_purge_reports_files_that_stay_and_deletes_the_others(pointer_catalog, table):
-    kept = table.inspect.files().column("file_path")[0].as_py()
-    Path(kept).unlink()
-    # The system refuses to unlink a directory, whoever asks.
-    Path(kept).mkdir()
+def test_purge_warns_of_undeleted_files_and_deletes_all_others(pointer_catalog, table):
+    undeletable = table.inspect.files().column("file_path")[0].as_py()
+    Path(undeletable).unlink()
+    # A directory cannot be unlinked, not even by root.
+    Path(undeletable).mkdir()
     with pytest.warns(LeftoverFilesWarning, match=r"db\.t is dropped.*directory") as caught:
         pointer_catalog.purge_table("db.t")
-    assert [location for location, _ in caught[0].message.files] == [kept]
+    assert [location for location, _ in caught[0].message.files] == [undeletable]
     assert caught[0].filename == __file__
     assert files(table) == []
     assert pointer_catalog.list_tables("db") == []
 
 
 @pytest.mark.parametrize("what", ["list", "manifest"])
-def test_purge_of_a_damaged_table_reports_what_it_cannot_read(pointer_catalog, table, what):
+def test_purge_of_a_corrupt_table_warns_of_unreadable_files(pointer_catalog, table, what):
     data = table.inspect.files().column("file_path").to_pylist()
     newest = table.current_snapshot().manifest_list
     damaged = newest if what == "list" else table.inspect.manifests().column("path")[0].as_py()

@@ -52,7 +52,7 @@ def test_views_are_not_tables(sql_catalog, tmp_path):
     assert not sql_catalog.table_exists("db.v")
 
 
-def test_catalogs_of_one_database_are_apart(sql_catalog, tmp_path):
+def test_catalogs_of_one_database_are_separate(sql_catalog, tmp_path):
     sql_catalog.create_namespace("db")
     sql_catalog.create_table("db.t", SCHEMA)
     other = SqlCatalog("other", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=str(tmp_path))
@@ -60,14 +60,14 @@ def test_catalogs_of_one_database_are_apart(sql_catalog, tmp_path):
     assert not other.table_exists("db.t")
 
 
-def test_wildcards_in_namespaces_are_plain_characters(sql_catalog):
+def test_wildcards_in_namespaces_match_literally(sql_catalog):
     sql_catalog.create_namespace("axb.c")
     assert not sql_catalog.namespace_exists("a_b")
     assert not sql_catalog.namespace_exists("a%")
     assert sql_catalog.namespace_exists("axb")
 
 
-def test_namespaces_that_differ_in_case_are_apart(sql_catalog):
+def test_namespaces_that_differ_in_case_are_separate(sql_catalog):
     sql_catalog.create_namespace("axb.c")
     assert not sql_catalog.namespace_exists("AXB")
 
@@ -87,7 +87,7 @@ def test_table_is_not_created_over_a_view(sql_catalog, tmp_path):
         sql_catalog.drop_namespace("db")
 
 
-def test_namespace_keeps_its_place_when_all_its_properties_are_removed(sql_catalog, tmp_path):
+def test_namespace_exists_after_all_its_properties_are_removed(sql_catalog, tmp_path):
     sql_catalog.create_namespace("db", {"a": "1"})
     summary = sql_catalog.update_namespace_properties("db", removals={"a", "exists"})
     assert (summary.removed, summary.missing) == (["a"], ["exists"])
@@ -117,7 +117,7 @@ def test_password_is_not_shown():
         "nosuch://me:secret@h/db",
     ],
 )
-def test_url_that_is_none_is_refused_without_its_password(uri):
+def test_invalid_url_is_refused_without_its_password(uri):
     with pytest.raises(ValidationError, match="database") as caught:
         SqlCatalog("cat", uri=uri)
     shown = "".join(traceback.format_exception(caught.value))

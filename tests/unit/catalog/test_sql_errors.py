@@ -1,4 +1,4 @@
-"""What errors of drivers say about a transaction."""
+"""The state of a transaction that errors of drivers imply."""
 
 import sqlite3
 
@@ -35,10 +35,10 @@ def test_rollback_because_of_another_transaction_is_a_conflict(error):
         ConnectionResetError("reset"),
         BrokenPipeError(),
         TimeoutError("timed out"),
-        RuntimeError("nobody foresaw this"),
+        RuntimeError("unexpected"),
     ],
 )
-def test_error_that_is_no_refusal_leaves_a_commit_in_doubt(error):
+def test_other_error_leaves_the_outcome_of_a_commit_unknown(error):
     assert not is_rolled_back(error)
     assert not is_rolled_back(wrapped(error))
 
@@ -57,7 +57,7 @@ def test_sqlite_refuses_before_its_commit_point(text):
         ValueError("A string literal cannot contain NUL"),
     ],
 )
-def test_refusal_that_trying_again_does_not_mend_is_not_transient(error):
+def test_permanent_error_is_not_transient(error):
     assert not is_transient(error)
 
 
@@ -66,14 +66,14 @@ def test_lost_connection_before_commit_is_transient(error):
     assert is_transient(error)
 
 
-def test_reason_is_the_drivers_own_words():
+def test_reason_is_the_message_of_the_driver():
     assert reason_of(wrapped(of_pg8000("23505"))) == "the server's words"
     assert reason_of(wrapped(sqlite3.OperationalError("no such table: x"))) == "no such table: x"
     assert reason_of(BrokenPipeError()) == "BrokenPipeError"
     assert "secret" not in reason_of(DBAPIError("update secret", None, Exception("words")))
 
 
-def test_only_the_database_has_a_state():
+def test_only_errors_of_the_database_have_a_sqlstate():
     assert sqlstate(wrapped(psycopg.errors.UniqueViolation("x"))) == "23505"
     assert sqlstate(wrapped(psycopg.OperationalError("lost"))) is None
     assert sqlstate(ConnectionResetError("reset")) is None

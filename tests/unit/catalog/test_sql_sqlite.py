@@ -17,7 +17,7 @@ SCHEMA = pa.schema([("id", pa.int64())])
 ROWS = pa.table({"id": [1, 2]})
 
 
-class HastyCatalog(SqlCatalog):
+class CatalogWithoutSleep(SqlCatalog):
     """A catalog that does not wait between status checks."""
 
     environment = replace(SYSTEM, sleep=lambda _: None)
@@ -26,7 +26,7 @@ class HastyCatalog(SqlCatalog):
 @pytest.fixture
 def catalog(tmp_path):
     uri = f"sqlite:///{tmp_path}/catalog.db?timeout=0.05"
-    with HastyCatalog("cat", uri=uri, warehouse=str(tmp_path / "w")) as made:
+    with CatalogWithoutSleep("cat", uri=uri, warehouse=str(tmp_path / "w")) as made:
         made.create_namespace("db")
         made.create_table("db.t", SCHEMA, properties={"commit.retry.num-retries": "1", "commit.retry.min-wait-ms": "1"})
         yield made
@@ -45,7 +45,7 @@ def files(catalog):
     return {str(path) for path in Path(catalog.properties["warehouse"]).rglob("*") if path.is_file()}
 
 
-def test_locked_database_fails_a_commit_that_leaves_nothing(catalog, lock):
+def test_commit_to_a_locked_database_fails_and_leaves_no_files(catalog, lock):
     table = catalog.load_table("db.t")
     before = files(catalog)
     with pytest.raises(CommitFailedException, match="database is locked") as caught:
@@ -58,7 +58,7 @@ def test_locked_database_fails_a_commit_that_leaves_nothing(catalog, lock):
     assert catalog.load_table("db.t").scan().count() == 2
 
 
-def test_readers_that_keep_a_commit_out_fail_it(catalog, tmp_path):
+def test_commit_fails_while_readers_lock_the_database(catalog, tmp_path):
     # A reader holds off the end of a commit, not its statements.
     table = catalog.load_table("db.t")
     before = files(catalog)
@@ -108,7 +108,7 @@ def test_failing_disk_at_commit_is_unknown_and_deletes_nothing(catalog, tmp_path
     assert catalog.load_table("db.z").scan().count() == 2
 
 
-def test_database_that_may_not_be_written_is_a_storage_error(catalog, tmp_path):
+def test_read_only_database_is_a_storage_error(catalog, tmp_path):
     uri = f"sqlite:///file:{tmp_path}/catalog.db?mode=ro&uri=true"
     reader = SqlCatalog("cat", uri=uri, warehouse=catalog.properties["warehouse"])
     with pytest.raises(StorageError, match="readonly database"):
@@ -116,7 +116,7 @@ def test_database_that_may_not_be_written_is_a_storage_error(catalog, tmp_path):
 
 
 @pytest.mark.parametrize("database", ["", "file"])
-def test_threads_that_share_a_database_do_not_undo_each_other(tmp_path, database):
+def test_threads_that_share_a_database_keep_each_others_changes(tmp_path, database):
     uri = "sqlite://" if database == "" else f"sqlite:///{tmp_path}/shared.db"
     retries = {"commit.retry.num-retries": "50", "commit.retry.min-wait-ms": "1", "commit.retry.max-wait-ms": "20"}
     with SqlCatalog("cat", uri=uri, warehouse=str(tmp_path / "w")) as catalog:

@@ -18,7 +18,7 @@ class CommitTableResponse:
 
     Attributes:
         metadata: The new metadata.
-        metadata_location: The file that holds it.
+        metadata_location: The location of its file.
     """
 
     metadata: TableMetadata

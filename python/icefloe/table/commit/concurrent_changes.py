@@ -37,7 +37,7 @@ class ConcurrentChanges:
 
     Attributes:
         added_data: Data files added.
-        removed_data: Data files removed, whatever the operation.
+        removed_data: Data files removed by any operation.
         overwritten_data: The part of `removed_data` that operations other than `delete` removed.
         added_deletes: Delete files added.
     """

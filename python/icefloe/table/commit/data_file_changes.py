@@ -32,7 +32,7 @@ class FastAppend(SnapshotProducer):
 
 
 class MergeAppend(FastAppend):
-    """Adds data files and merges small manifests, so that a table of many small appends stays quick to plan."""
+    """Adds data files and merges small manifests, so that plans of a table with many small appends read few manifests."""
 
     merges = True
 

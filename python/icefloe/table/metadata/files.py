@@ -111,10 +111,10 @@ def newest_hadoop_location(io: FileIO, table_location: str) -> str | None:
 
 
 def newest_location(io: FileIO, table_location: str) -> str:
-    """Return the newest metadata file of a table directory, whatever catalog wrote it.
+    """Return the newest metadata file of a table directory that any catalog wrote.
 
     Raises:
-        NoSuchTableError: The directory holds no metadata files.
+        NoSuchTableError: The directory has no metadata files.
     """
     hinted_file = _hinted_file(io, table_location)
     if hinted_file is not None:

@@ -1,4 +1,4 @@
-"""Two operations on one version of a table: which pairs both succeed, and which the second loses."""
+"""Two operations on one version of a table: both commit, or the second conflicts."""
 
 import pytest
 from icefloe.exceptions import CommitFailedException, ValidationException
@@ -91,7 +91,7 @@ def test_overwrite_loses_to_an_append(catalog, new_table, rows):
     assert catalog.load_table("db.t").scan().count() == 7
 
 
-def test_loser_leaves_no_files_behind(catalog, new_table, rows, mode, tmp_path):
+def test_failed_commit_leaves_no_files(catalog, new_table, rows, mode, tmp_path):
     table = new_table(properties=mode)
     first, second = twice(catalog)
     first.append(rows((1, "a", 9.0)))
@@ -102,7 +102,7 @@ def test_loser_leaves_no_files_behind(catalog, new_table, rows, mode, tmp_path):
     assert after == before
 
 
-def test_operation_whose_start_was_rolled_away_cannot_commit(catalog, new_table, rows):
+def test_operation_fails_after_a_rollback_of_its_start(catalog, new_table, rows):
     new_table()
     first, second = twice(catalog)
     first.manage_snapshots().rollback_to_snapshot(first.snapshots()[0].snapshot_id).commit()

@@ -1,4 +1,4 @@
-"""Changes of files by their paths: what others did to these files is minded without being asked for."""
+"""Changes of data files by their paths, which are checked against concurrent changes of these files by default."""
 
 import pyarrow as pa
 import pytest
@@ -16,7 +16,7 @@ def ids(table):
 
 
 def written(table, rows):
-    """New data files of a table, uncommitted."""
+    """New data files of a table that are not committed."""
     return table.transaction().target().writer.data_files(rows)
 
 

@@ -25,7 +25,7 @@ def test_waits_double_up_to_the_longest():
     assert waits_of(policy) == [0.1, 0.2, 0.4, 0.8, 1.0, 1.0]
 
 
-def test_no_retry_starts_after_the_time_is_up():
+def test_no_retry_starts_after_the_total_timeout():
     assert len(waits_of(RetryPolicy(retries=10, min_wait_ms=1000, total_timeout_ms=2500), 1.0)) == 1
 
 
@@ -36,13 +36,13 @@ def test_jitter_adds_a_tenth_at_most():
     assert waits == [pytest.approx(0.11)]
 
 
-def test_properties_are_obeyed():
+def test_policy_is_read_from_table_properties():
     policy = RetryPolicy.of_commits({"commit.retry.num-retries": "1", "commit.retry.min-wait-ms": "7"})
     assert (policy.retries, policy.min_wait_ms, policy.max_wait_ms) == (1, 7, 60_000)
     assert RetryPolicy.of_status_checks({}).retries == 3
 
 
-def test_property_that_is_no_number_is_named():
+def test_invalid_property_is_in_the_error():
     with pytest.raises(
         ValidationError, match=r"commit\.retry\.num-retries: expected a whole number, 0 or above, got 'many'"
     ):

@@ -46,7 +46,7 @@ def test_block_that_raises_commits_nothing_and_leaves_no_files(catalog, new_tabl
     assert set(table.io.core.list(table.location()).column("location").to_pylist()) == before
 
 
-def test_failed_change_does_not_spoil_the_others(catalog, new_table, rows):
+def test_failed_change_leaves_earlier_changes_in_the_transaction(catalog, new_table, rows):
     table = new_table()
     with table.transaction() as transaction:
         with pytest.raises(SchemaMismatchError):
@@ -55,7 +55,7 @@ def test_failed_change_does_not_spoil_the_others(catalog, new_table, rows):
     assert catalog.load_table("db.t").scan().count() == 7
 
 
-def test_transaction_is_tried_again_over_the_newer_table(catalog, new_table, rows):
+def test_transaction_is_retried_on_the_newest_version(catalog, new_table, rows):
     table, other = new_table(), catalog.load_table("db.t")
     with table.transaction() as transaction:
         transaction.append(rows((7, "x", 1.0)))
@@ -96,13 +96,13 @@ def test_version_1_table_takes_appends_and_refuses_delete_files(catalog, rows):
     assert sorted(table.scan().to_arrow().column("id").to_pylist()) == [2, 3]
 
 
-def test_snapshot_properties_are_kept(new_table, rows):
+def test_snapshot_properties_are_in_the_summary(new_table, rows):
     table = new_table()
     table.append(rows((7, "x", 1.0)), snapshot_properties={"job": "42"})
     assert table.current_snapshot().summary["job"] == "42"
 
 
-def test_partition_summaries_are_written_when_asked(catalog, rows):
+def test_partition_summaries_are_written_below_the_limit(catalog, rows):
     from icefloe.partitioning import PartitionField, PartitionSpec
     from icefloe.schema import Schema
     from icefloe.transforms import IdentityTransform

@@ -1,4 +1,4 @@
-"""All operations of a transaction are validated against everything committed since the table was loaded."""
+"""Every operation of a transaction is validated against all commits since the table was loaded."""
 
 from pathlib import Path
 
@@ -99,7 +99,7 @@ def test_operations_may_replace_files_that_earlier_ones_rewrote(catalog, handles
     assert ids(catalog.load_table("db.t")) == [4, 5, 6, 30, 70]
 
 
-def test_operation_without_effect_is_part_of_what_a_transaction_read(catalog, handles, rows):
+def test_read_set_of_a_transaction_includes_operations_without_effect(catalog, handles, rows):
     first, second = handles
     transaction = second.transaction()
     transaction.delete("id = 20")
@@ -112,7 +112,7 @@ def test_operation_without_effect_is_part_of_what_a_transaction_read(catalog, ha
     assert ids(catalog.load_table("db.t")) == [1, 2, 3, 4, 5, 6, 20]
 
 
-def test_upsert_without_effect_is_part_of_what_a_transaction_read(catalog, handles, rows):
+def test_read_set_of_a_transaction_includes_upserts_without_effect(catalog, handles, rows):
     first, second = handles
     transaction = second.transaction()
     transaction.upsert(rows((1, "a", 0.5)))

@@ -1,4 +1,4 @@
-"""Snapshots of data files given as objects: appended, replaced, removed."""
+"""Snapshots that add and remove DataFile objects."""
 
 from __future__ import annotations
 

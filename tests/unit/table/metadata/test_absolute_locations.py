@@ -1,4 +1,4 @@
-"""Relative locations start from the working directory, as it was when the catalog or the table was loaded."""
+"""Relative locations are resolved from the working directory in which the catalog or table was loaded."""
 
 import pickle
 from pathlib import Path
@@ -125,7 +125,7 @@ def test_catalog_with_a_relative_warehouse_stays_where_it_was_opened(tmp_path, m
     assert list(elsewhere.iterdir()) == []
 
 
-def test_file_io_keeps_its_working_directory(tmp_path, monkeypatch):
+def test_file_io_records_its_working_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     files = FileIO()
     monkeypatch.chdir("/")

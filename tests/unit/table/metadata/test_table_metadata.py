@@ -1,4 +1,4 @@
-"""Metadata files: read, written, created; agreement with PyIceberg in both directions."""
+"""Reading, writing and creating metadata files; agreement with PyIceberg in both directions."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_unpartitioned_unsorted_table_has_the_numbers_of_the_spec() -> None:
     assert metadata.spec().is_unpartitioned()
 
 
-def test_new_table_refuses_what_does_not_fit() -> None:
+def test_new_table_refuses_invalid_specs_and_properties() -> None:
     schema = Schema(NestedField(1, "a", "double"))
     with pytest.raises(ValidationError, match="bucket"):
         new_table_metadata(schema, PartitionSpec(PartitionField(1, 1000, "bucket[4]", "b")), UNSORTED_SORT_ORDER, "/t")
@@ -119,7 +119,7 @@ def test_file_of_version_1_has_the_single_schema_and_spec_too() -> None:
     assert theirs.TableMetadataUtil.parse_obj(value).format_version == 1
 
 
-def test_what_we_write_pyiceberg_reads_alike() -> None:
+def test_pyiceberg_reads_written_metadata() -> None:
     ours = TableMetadataUtil.parse_obj(with_history())
     other = theirs.TableMetadataUtil.parse_raw(ours.model_dump_json())
     assert other.current_snapshot_id == 1002
@@ -129,7 +129,7 @@ def test_what_we_write_pyiceberg_reads_alike() -> None:
     assert TableMetadataUtil.parse_raw(other.model_dump_json()) == ours
 
 
-def test_what_pyiceberg_creates_we_read_alike() -> None:
+def test_metadata_of_pyiceberg_is_read() -> None:
     schema = TheirSchema(
         TheirNested(1, "id", TheirLong(), required=True), TheirNested(2, "ts", TheirTimestamptz(), required=False)
     )
@@ -174,7 +174,7 @@ def test_metadata_survives_json_and_pickle() -> None:
     assert pickle.loads(pickle.dumps(metadata)) == metadata
 
 
-def test_snapshot_keys_we_do_not_know_are_kept() -> None:
+def test_unknown_snapshot_keys_are_preserved() -> None:
     value = with_history()
     value["snapshots"][0]["first-row-id"] = 7
     value["snapshots"][0]["of-the-future"] = {"a": 1}
@@ -253,7 +253,7 @@ def test_version_1_metadata_without_sort_orders_is_unsorted_whatever_the_default
     ],
     ids=lambda value: value if isinstance(value, str) else next(iter(value)),
 )
-def test_contradiction_is_corrupt_and_named(change: dict[str, Any], why: str) -> None:
+def test_contradictory_metadata_is_corrupt_and_the_key_is_in_the_error(change: dict[str, Any], why: str) -> None:
     text = json.dumps({**with_history(), **change})
     with pytest.raises(CorruptFileError) as caught:
         TableMetadataUtil.parse_raw(text, location="file:/t/metadata/v1.metadata.json")
@@ -265,14 +265,14 @@ def test_contradiction_is_corrupt_and_named(change: dict[str, Any], why: str) ->
     ("text", "why"),
     [("", "is empty"), ("not json", "is not JSON"), ("[]", "not a JSON object"), ("{}", "no `format-version`")],
 )
-def test_what_is_no_metadata_is_corrupt(text: str, why: str) -> None:
+def test_other_text_is_corrupt_metadata(text: str, why: str) -> None:
     with pytest.raises(CorruptFileError, match=why):
         TableMetadataUtil.parse_raw(text)
 
 
 @given(st.data())
 @settings(max_examples=50)
-def test_file_cut_off_anywhere_is_corrupt(data: st.DataObject) -> None:
+def test_truncated_metadata_is_corrupt(data: st.DataObject) -> None:
     text = TableMetadataUtil.parse_obj(with_history()).model_dump_json()
     cut = data.draw(st.integers(0, len(text) - 1))
     with pytest.raises(CorruptFileError):
@@ -288,7 +288,7 @@ def test_file_cut_off_anywhere_is_corrupt(data: st.DataObject) -> None:
     st.sampled_from(KEYS_V2),
 )
 @settings(max_examples=200)
-def test_any_value_under_any_key_is_read_or_refused_cleanly(value: Any, key: str) -> None:
+def test_any_value_of_any_key_is_read_or_is_an_error(value: Any, key: str) -> None:
     try:
         metadata = TableMetadataUtil.parse_obj({**with_history(), key: value})
     except (CorruptFileError, FeatureUnsupportedError):

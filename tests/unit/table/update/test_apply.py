@@ -1,4 +1,4 @@
-"""Changes of metadata: what each does, what it shares with its base, what it refuses."""
+"""Updates of metadata: their effect, what the result shares with the base, and the errors of invalid updates."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_no_change_returns_the_base() -> None:
         (lambda _: update.RemoveStatisticsUpdate(snapshot_id=1), "statistics of snapshot 1: it has none"),
     ],
 )
-def test_impossible_change_is_refused(change: Any, why: str) -> None:
+def test_invalid_update_is_refused(change: Any, why: str) -> None:
     base = update_table_metadata(table(), commit(table(), 1))
     with pytest.raises(ValidationError, match=why):
         update_table_metadata(base, (change(base),))
@@ -288,10 +288,10 @@ def test_absent_ref_is_an_explicit_null_in_json() -> None:
     ],
     ids=lambda change: change.action,
 )
-def test_change_survives_json(change: update.TableUpdate) -> None:
+def test_update_survives_json(change: update.TableUpdate) -> None:
     assert update.update_from_json(json.loads(change.model_dump_json())) == change
 
 
-def test_unknown_change_is_refused() -> None:
+def test_unknown_update_is_refused() -> None:
     with pytest.raises(ValidationError, match="table update"):
         update.update_from_json({"action": "explode"})

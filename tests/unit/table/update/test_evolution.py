@@ -1,4 +1,4 @@
-"""Schema, partition and sort evolution: what the builders make of a table's metadata."""
+"""Schema, partition and sort order evolution: the updates of the builders."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from icefloe.types import ListType, MapType, NestedField, StructType
 
 
 class Recorder:
-    """A transaction that applies changes to metadata alone."""
+    """A transaction that only applies updates to metadata."""
 
     def __init__(self, metadata: TableMetadata) -> None:
         self.table_metadata = metadata
@@ -68,7 +68,7 @@ def test_added_column_gets_a_new_id_and_its_insides_the_next() -> None:
     assert recorder.table_metadata.current_schema_id == 1
 
 
-def test_dropped_and_added_again_column_is_another_one() -> None:
+def test_column_added_again_has_a_new_id() -> None:
     recorder = table()
     before = recorder.schema.find_field("named").field_id
     with UpdateSchema(recorder) as update:
@@ -112,7 +112,7 @@ def test_columns_move() -> None:
     assert [field.name for field in recorder.schema.find_type("at").fields] == ["y", "x"]
 
 
-def test_nothing_changed_commits_nothing() -> None:
+def test_empty_update_commits_nothing() -> None:
     recorder = table()
     with UpdateSchema(recorder) as update:
         update.update_column("id", doc=None)
@@ -127,7 +127,7 @@ def test_exception_leaves_the_table_alone() -> None:
     assert recorder.commits == 0
 
 
-def test_going_back_reuses_the_old_schema() -> None:
+def test_undone_change_reuses_the_old_schema() -> None:
     recorder = table()
     with UpdateSchema(recorder) as update:
         update.rename_column("day", "date")
@@ -160,7 +160,7 @@ def test_going_back_reuses_the_old_schema() -> None:
         (lambda update: update.delete_column("day").commit(), "partition field day_month"),
     ],
 )
-def test_impossible_change_is_refused(change: Any, why: str) -> None:
+def test_invalid_update_is_refused(change: Any, why: str) -> None:
     with pytest.raises(ValidationError, match=why):
         change(UpdateSchema(table()))
 
@@ -172,7 +172,7 @@ def test_unknown_column_and_default_values_are_refused() -> None:
         UpdateSchema(table()).add_column("x", "int", default_value=1)
 
 
-def test_incompatible_changes_are_allowed_when_asked_for() -> None:
+def test_allow_incompatible_changes_adds_required_columns() -> None:
     recorder = table()
     with UpdateSchema(recorder, allow_incompatible_changes=True) as update:
         update.update_column("day", required=True).add_column("must", "int", required=True)
@@ -245,7 +245,7 @@ def test_version_1_keeps_removed_fields_as_void() -> None:
         (lambda update: update.add_identity("id").rename_field("id", "day_month"), "used twice"),
     ],
 )
-def test_impossible_partitioning_is_refused(change: Any, why: str) -> None:
+def test_invalid_partition_field_is_refused(change: Any, why: str) -> None:
     with pytest.raises(ValidationError, match=why):
         change(UpdateSpec(table()))
 

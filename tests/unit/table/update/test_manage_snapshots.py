@@ -44,7 +44,7 @@ def test_commits_to_tags_and_taken_names_are_refused(new_table, rows):
 
 
 @pytest.mark.parametrize("change", ["append", "overwrite", "delete", "upsert"])
-def test_a_staged_snapshot_moves_no_branch_until_it_is_published(new_table, rows, content, change):
+def test_staged_snapshot_moves_no_branch_until_it_is_published(new_table, rows, content, change):
     table = new_table()
     before, ids = table.current_snapshot(), content(table)
     if change == "delete":
@@ -65,7 +65,7 @@ def test_a_staged_snapshot_moves_no_branch_until_it_is_published(new_table, rows
     assert content(table) != ids
 
 
-def test_a_staged_snapshot_is_made_again_on_what_others_committed(catalog, new_table, rows):
+def test_staged_snapshot_is_retried_on_a_concurrent_commit(catalog, new_table, rows):
     table = new_table()
     other = catalog.load_table("db.t")
     other.append(rows((10, "a", 1.0)))
@@ -75,7 +75,7 @@ def test_a_staged_snapshot_is_made_again_on_what_others_committed(catalog, new_t
     assert table.scan(snapshot_id=staged.snapshot_id).count() == 8
 
 
-def test_a_table_without_rows_stages_its_first_snapshot(catalog, rows):
+def test_first_snapshot_of_a_table_can_be_staged(catalog, rows):
     table = catalog.create_table("db.fresh", rows((1, "a", 1.0)).schema)
     table.append(rows((1, "a", 1.0)), branch=None)
     [staged] = table.snapshots()

@@ -1,4 +1,4 @@
-"""Files of operations that failed: deleted when the failure is definite, kept when nobody knows."""
+"""Files of failed operations are deleted if the failure is definite, and not if the outcome is unknown."""
 
 import pyarrow as pa
 import pytest
@@ -55,7 +55,7 @@ def test_delete_files_are_refused_by_format_version_1_before_files_are_written(n
 
 
 def overwrite_since_nowhere(transaction, rows):
-    """Overwrite after a snapshot that the table never had, which staging finds out when the rows are written."""
+    """Overwrite after a snapshot that the table never had, which fails when the change is staged."""
     with transaction.target() as target:
         files = target.writer.data_files(rows)
         transaction.new_overwrite().append(files).validate_from_snapshot(1).commit()
@@ -104,7 +104,7 @@ def test_unknown_outcome_deletes_no_file(catalog, new_table, rows, explicit, mon
     table = new_table()
 
     def lose_reply(*arguments):
-        raise CommitStateUnknownException("the line is gone")
+        raise CommitStateUnknownException("connection reset")
 
     before = files_of(table)
     monkeypatch.setattr(catalog, "commit_table", lose_reply)

@@ -4,7 +4,7 @@ ALL = {(1, "a", 0.5), (2, "b", None), (3, None, 1.5), (4, "a", 2.0), (5, "b", 2.
 
 
 @pytest.mark.parametrize(
-    ("text", "gone"),
+    ("text", "deleted"),
     [
         ("id = 1", {1}),
         ("id < 4", {1, 2, 3}),
@@ -22,10 +22,10 @@ ALL = {(1, "a", 0.5), (2, "b", None), (3, None, 1.5), (4, "a", 2.0), (5, "b", 2.
         ("id > 100", set()),
     ],
 )
-def test_rows_of_the_filter_go_and_no_others(new_table, content, mode, spec, text, gone):
+def test_delete_removes_exactly_the_rows_of_the_filter(new_table, content, mode, spec, text, deleted):
     table = new_table(spec, mode)
     before = {row[0] for row in content(table, text)}
-    assert before == gone
+    assert before == deleted
     table.delete(text)
     assert content(table) == {row for row in ALL if row[0] not in before}
 
@@ -59,13 +59,13 @@ def test_merge_on_read_writes_positions_and_no_data(new_table):
 
 def test_copy_on_write_leaves_untouched_files_alone(new_table):
     table = new_table()
-    kept = table.scan("id > 3").plan().files.column("file_path")[0].as_py()
+    untouched = table.scan("id > 3").plan().files.column("file_path")[0].as_py()
     table.delete("id = 2")
-    assert kept in table.inspect.files().column("file_path").to_pylist()
+    assert untouched in table.inspect.files().column("file_path").to_pylist()
     assert table.inspect.delete_files().num_rows == 0
 
 
-def test_deletes_add_up(new_table, content):
+def test_several_deletes_remove_the_rows_of_each(new_table, content):
     table = new_table(properties={"write.delete.mode": "merge-on-read"})
     for number in (1, 2, 4):
         table.delete(f"id = {number}")

@@ -44,7 +44,7 @@ def test_dynamic_overwrite_with_no_rows_commits_nothing(new_table, rows):
     ],
     ids=["type", "extra column", "missing column", "null in required column"],
 )
-def test_rows_that_do_not_fit_change_nothing(new_table, content, data):
+def test_mismatched_rows_change_nothing(new_table, content, data):
     table = new_table()
     before = content(table)
     for act in (table.append, table.overwrite, table.dynamic_partition_overwrite):

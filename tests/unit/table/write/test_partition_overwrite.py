@@ -1,4 +1,4 @@
-"""Dynamic overwrites replace the rows that fall into the written partitions, whatever spec their files were written under."""
+"""Dynamic overwrites replace the rows of the written partitions in files of any spec."""
 
 from datetime import date, datetime, timezone
 
@@ -40,7 +40,7 @@ ROWS = [
 
 
 def partitioned_by(table, *terms):
-    """Give a table a spec of (source, transform) terms."""
+    """Set a table's partition spec, a list of (source, transform)."""
     with table.update_spec() as update:
         for field in table.spec().fields:
             update.remove_field(field.name)
@@ -164,8 +164,8 @@ def test_partition_overwrite_of_many_partitions_of_two_fields(events_table):
     partitioned_by(table, ("at", "day"), ("kind", "identity"))
     table.dynamic_partition_overwrite(events(*[(1000 + row[0], *row[1:]) for row in moments[:300]]))
     written = {(row[1].day, row[2]) for row in moments[:300]}
-    kept = [row[0] for row in moments if (row[1].day, row[2]) not in written]
-    assert ids(table) == sorted([*kept, *range(1000, 1300)])
+    remaining = [row[0] for row in moments if (row[1].day, row[2]) not in written]
+    assert ids(table) == sorted([*remaining, *range(1000, 1300)])
 
 
 # ---- concurrent commits
