@@ -1,8 +1,10 @@
-"""Rows as pandas and Polars data frames and as DuckDB tables, uuid columns in the form that each library takes."""
+"""Arrow tables as pandas data frames, with uuids as Python objects."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import pyarrow as pa
 
@@ -20,17 +22,24 @@ def pandas_frame(table: pa.Table, **kwargs: Any) -> pd.DataFrame:
         **kwargs: Keywords of `pyarrow.Table.to_pandas`.
     """
     stored = storage_schema(table.schema)
-    nested = [
+    # pyarrow refuses uuids inside lists, maps and structs; old versions convert a column of uuids to bytes.
+    converted = [
         position
         for position, field in enumerate(table.schema)
-        if pa.types.is_nested(field.type) and field.type != stored.types[position]
+        if field.type != stored.types[position] and (pa.types.is_nested(field.type) or not _pyarrow_converts_uuids())
     ]
-    # pyarrow converts uuid columns to objects, and refuses uuids inside lists, maps and structs.
-    objects = {position: table.column(position).to_pylist() for position in nested}
-    for position in nested:
+    objects = {position: table.column(position).to_pylist() for position in converted}
+    for position in converted:
         table = table.set_column(position, table.schema.names[position], pa.nulls(table.num_rows))
     frame = table.to_pandas(**kwargs)
     for position, values in objects.items():
         name = table.schema.names[position]
         frame[name] = type(frame[name])(values, index=frame.index, dtype=object)
     return frame
+
+
+@cache
+def _pyarrow_converts_uuids() -> bool:
+    """Return whether `pyarrow.Table.to_pandas` converts columns of uuids to `uuid.UUID`."""
+    column = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([bytes(16)], pa.binary(16)))
+    return isinstance(pa.table({"uuid": column}).to_pandas()["uuid"][0], UUID)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from icefloe.exceptions import FeatureUnsupportedError
 from icefloe.table.scan.frames import pandas_frame
 from icefloe.table.scan.progress import watched
 from icefloe.table.scan.row_stream import STREAM_BATCH_BYTES, TABLE_BATCH_BYTES, read_from
@@ -64,7 +65,15 @@ class Results:
         """Return the rows as a Polars data frame."""
         import polars as pl
 
-        return pl.DataFrame(self.stream(batch_bytes=TABLE_BATCH_BYTES))
+        # Old versions of Polars panic on extension types; all versions read uuids as bytes.
+        stream = self.stream(extension_types=False, batch_bytes=TABLE_BATCH_BYTES)
+        try:
+            return pl.DataFrame(stream)
+        except pl.exceptions.PanicException as error:
+            raise FeatureUnsupportedError(
+                f"to_polars: Polars {pl.__version__} cannot read the columns {_columns(stream.schema)}; upgrade Polars, or select "
+                "other columns"
+            ) from error
 
     def to_duckdb(self, table_name: str, connection: duckdb.DuckDBPyConnection | None) -> duckdb.DuckDBPyConnection:
         """Register the rows in DuckDB and return the connection."""
@@ -73,3 +82,7 @@ class Results:
         connection = connection if connection is not None else duckdb.connect(":memory:")
         connection.register(table_name, self.to_arrow(progress=False))
         return connection
+
+
+def _columns(schema: pa.Schema) -> str:
+    return ", ".join(f"{field.name} ({field.type})" for field in schema)

@@ -39,7 +39,8 @@ class Scan(ABC):
     """Rows and columns of a table, not yet read. Methods that narrow a scan return a new one.
 
     A scan is an Arrow stream: `polars.DataFrame(scan)`, `pyarrow.table(scan)`, DuckDB's SQL and every other consumer of
-    `__arrow_c_stream__` read it.
+    `__arrow_c_stream__` read it. A stream has uuid columns in Arrow's extension type, which Polars before 1.36 does not read:
+    `to_polars` works with every version.
 
     Attributes:
         table_metadata: The table.
