@@ -14,7 +14,7 @@ pytest.importorskip("grpc", reason="Spark Connect needs grpcio: pip install 'pys
 JOB = Path(__file__).parent / "connect_job.py"
 
 
-def test_write_delete_merge_and_read_over_connect(tmp_path):
+def test_connect_session_writes_deletes_merges_and_reads(tmp_path):
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}
     command = [sys.executable, str(JOB), str(tmp_path / "lake")]
     ran = subprocess.run(

@@ -35,7 +35,7 @@ def killing(marker: str):
     return step
 
 
-def test_a_killed_worker_leaves_a_correct_table(spark, new_table, tmp_path):
+def test_write_survives_a_killed_worker(spark, new_table, tmp_path):
     marker = tmp_path / "killed"
     table = new_table(T.StructType([T.StructField("id", T.LongType()), T.StructField("s", T.StringType())]))
     rows = spark.range(0, 200_000, 1, 2).select("id", F.concat(F.lit("value "), F.col("id").cast("string")).alias("s"))
@@ -50,7 +50,7 @@ def test_a_killed_worker_leaves_a_correct_table(spark, new_table, tmp_path):
     assert len(table.history()) == 1
 
 
-def test_executors_use_the_wheel_that_the_job_ships(tmp_path):
+def test_executors_use_the_wheel_of_the_job(tmp_path):
     if not (PACKAGE / "_core.abi3.so").exists():
         pytest.skip("the extension is not in the package's directory")
     wheel = tmp_path / "icefloe.zip"

@@ -30,7 +30,7 @@ print("done")
 """
 
 
-def test_children_forked_after_use_read_and_write(tmp_path):
+def test_forked_children_read_and_write(tmp_path):
     command = [sys.executable, "-c", PROGRAM, str(tmp_path / "lake")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr

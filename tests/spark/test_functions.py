@@ -71,7 +71,7 @@ def frames(spark):
 
 
 @pytest.mark.parametrize(("name", "kind"), CASES)
-def test_columns_equal_the_rust_kernels(frames, name, kind):
+def test_functions_equal_the_rust_kernels(frames, name, kind):
     values = COLUMNS[kind]
     expected = values if name == "identity" else _core.transform(values, name, kind)
     found = (
@@ -80,7 +80,7 @@ def test_columns_equal_the_rust_kernels(frames, name, kind):
     assert found.to_pylist() == expected.cast(found.type).to_pylist()
 
 
-def test_integers_need_no_python(frames):
+def test_functions_of_integers_run_without_python(frames):
     for kind in ("int", "long", "date", "timestamp", "timestamptz"):
         frame = frames[kind].select(ice.bucket(16, "x", source_type=kind))
         assert "ArrowEvalPython" not in frame._jdf.queryExecution().executedPlan().toString()
@@ -103,13 +103,13 @@ UNTYPED = {
 
 
 @pytest.mark.parametrize(("kind", "name", "made"), [(kind, *one) for kind, all_ in UNTYPED.items() for one in all_])
-def test_types_need_not_be_told(frames, kind, name, made):
+def test_functions_infer_the_source_type(frames, kind, name, made):
     found = frames[kind].select("at", made().alias("y")).orderBy("at").toArrow().column("y")
     expected = _core.transform(COLUMNS[kind], name, kind)
     assert found.to_pylist() == expected.cast(found.type).to_pylist()
 
 
-def test_spark_finds_types_that_need_no_python(frames):
+def test_functions_of_inferred_types_run_without_python(frames):
     def plan(kind, column):
         return frames[kind].select(column)._jdf.queryExecution().executedPlan().toString()
 
@@ -120,7 +120,7 @@ def test_spark_finds_types_that_need_no_python(frames):
     assert "ArrowEvalPython" in plan("string", ice.bucket(16, "x"))
 
 
-def test_small_integers_hash_as_ints(spark):
+def test_bucket_hashes_small_integers_as_ints(spark):
     values = [None, -128, 0, 34, 127]
     frame = spark.createDataFrame([(value,) for value in values], "x tinyint")
     found = frame.select(ice.bucket(100, "x"), ice.bucket(100, frame.x.cast("smallint")).alias("y")).collect()
@@ -128,7 +128,7 @@ def test_small_integers_hash_as_ints(spark):
     assert [tuple(row) for row in found] == list(zip(expected, expected, strict=True))
 
 
-def test_columns_are_called_after_their_transform(frames):
+def test_functions_name_their_columns_after_the_call(frames):
     made = [
         ice.bucket(16, "x"),
         ice.truncate(10, "x", source_type="long"),
@@ -138,13 +138,13 @@ def test_columns_are_called_after_their_transform(frames):
     assert frames["date"].select(ice.months("x")).filter("`months(x)` is null").count() == COLUMNS["date"].null_count
 
 
-def test_truncate_needs_a_type():
+def test_truncate_requires_a_source_type():
     with pytest.raises(ValidationError, match="source_type"):
         ice.truncate(3, "x")
 
 
 @pytest.mark.parametrize("count", [0, -1, 2**31])
-def test_bucket_counts_out_of_range_are_refused(count):
+def test_bucket_refuses_numbers_out_of_range(count):
     with pytest.raises(ValidationError, match="num_buckets"):
         ice.bucket(count, "x")
 

@@ -9,7 +9,7 @@ from icefloe.exceptions import ValidationError
 from icefloe.spark.writer.write_task import data_task
 
 
-def test_write_task_of_a_moved_table_is_refused_with_both_paths(tmp_path):
+def test_write_task_refuses_a_moved_table_and_names_both_paths(tmp_path):
     catalog = load_catalog("moved", type="hadoop", warehouse=str(tmp_path))
     catalog.create_namespace("db")
     old = Path(catalog.create_table("db.t", pa.schema([("id", pa.int64())])).location())

@@ -1,8 +1,8 @@
 """Iceberg tables in PySpark, no jar: read, write, merge, update and delete with DataFrames.
 
-Planning and committing happen here, on the driver or the Spark Connect client; executors run icefloe's Rust code on tasks that
-they are sent, so the wheel has to be installed there, too. Importing this package starts nothing, and names load their module at
-first use: executors need few of them.
+The driver or the Spark Connect client plans and commits. Executors run icefloe's Rust code on the tasks that it sends, so the wheel
+must be installed there as well. Importing this package starts nothing. Names load their module at first use, because executors
+need few of them.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """``spark.read.format("icefloe")`` and ``df.write.format("icefloe")``.
 
-For sessions and places where :func:`icefloe.spark.read` and :func:`icefloe.spark.write` are not at hand. Spark plans a Python data
-source in a process of its own, so the options must say everything: ``load("db.events")``, ``catalog`` and ``catalog.<property>``.
+This data source is for SQL and for code that cannot call :func:`icefloe.spark.read` and :func:`icefloe.spark.write`. Spark plans a
+Python data source in a separate process, so the table and the catalog must be options: ``load("db.events")``, ``catalog`` and
+``catalog.<property>``.
 
-Two things to know. A DataFrame or view of this source is pinned to the files of its first use (Spark 4.1 and later). Spark prunes
-neither columns nor rows for it: give ``columns`` and ``filter`` as options.
+In Spark 4.1 and later a DataFrame or view of this source always reads the files of its first use. Spark prunes neither columns nor
+rows for it: pass ``columns`` and ``filter`` as options.
 """
 
 from __future__ import annotations
@@ -46,10 +47,13 @@ SHORT_NAME = "icefloe"
 
 
 def register(spark: Any = None) -> None:
-    """Make ``format("icefloe")`` known to a session.
+    """Register ``format("icefloe")`` with a session.
 
     Args:
         spark: Session; the active one if None.
+
+    Raises:
+        ValidationError: No session is given and none is active.
 
     Example:
         >>> icefloe.spark.register(spark)                                             # doctest: +SKIP
@@ -59,14 +63,21 @@ def register(spark: Any = None) -> None:
 
 
 class IcefloeDataSource(DataSource):
-    """An Iceberg table.
+    """The data source of Iceberg tables.
 
-    Options to read with: ``snapshot-id``, ``as-of-timestamp`` (milliseconds), ``branch``, ``tag``, ``versionAsOf`` (any of the
-    three), ``columns`` (comma-separated, metadata columns such as ``_file`` among them), ``filter``, ``case-sensitive``;
-    ``start-snapshot-id`` (exclusive) and ``end-snapshot-id`` for what was appended between them. With ``changes`` = ``true`` rows are
-    those that :func:`icefloe.spark.changes` tells, by the same two or ``start-timestamp`` and ``end-timestamp``; further
-    ``compute-updates``, ``identifier-columns``, ``net-changes``. To write with: ``overwrite-mode`` (``static`` or
-    ``dynamic``), ``overwrite-filter``, ``branch``, ``snapshot-property.<key>``.
+    Options of reads:
+
+    - ``snapshot-id``, ``as-of-timestamp`` (milliseconds), ``branch``, ``tag``, or ``versionAsOf`` (a snapshot id, branch or tag);
+    - ``start-snapshot-id`` (exclusive) and ``end-snapshot-id``: rows that were appended between them;
+    - ``changes`` = ``true``: the rows of :func:`icefloe.spark.changes`, between the same ids or ``start-timestamp`` and
+      ``end-timestamp``, with ``compute-updates``, ``identifier-columns`` and ``net-changes``;
+    - ``columns`` (comma-separated, also metadata columns such as ``_file``), ``filter``, ``case-sensitive``.
+
+    Options of writes: ``overwrite-mode`` (``static`` or ``dynamic``), ``overwrite-filter``, ``isolation-level``,
+    ``validate-from-snapshot-id``, ``branch``, ``snapshot-property.<key>``.
+
+    Example:
+        >>> spark.read.format("icefloe").option("catalog", "lake").load("db.events")   # doctest: +SKIP
     """
 
     @classmethod
@@ -75,16 +86,16 @@ class IcefloeDataSource(DataSource):
         return SHORT_NAME
 
     def schema(self) -> Any:
-        """Return the schema of the rows to be read."""
+        """Return the schema of a read."""
         return to_spark_schema(_schema(TableOptions.parse(self.options).scan()))
 
     def reader(self, schema: Any) -> DataSourceReader:
-        """Return a reader; a schema given by the user chooses columns by name."""
+        """Return a reader; a schema that the user passed selects columns by name."""
         options = TableOptions.parse(self.options)
         return IcefloeReader(options, [field.name for field in schema.fields if field.name not in CHANGE_COLUMNS.names])
 
     def writer(self, schema: Any, overwrite: bool) -> DataSourceArrowWriter:
-        """Return a writer, once the rows' schema is seen to fit the table."""
+        """Return a writer after a check that the rows fit the table."""
         options = TableOptions.parse(self.options)
         return IcefloeWriter.make(options, schema, overwrite=overwrite)
 
@@ -94,35 +105,37 @@ def _schema(scan: Scan) -> str:
 
 
 class IcefloeReader(DataSourceReader):
-    """Reads a scan; planned when Spark asks for partitions."""
+    """The reader of a scan, planned in ``partitions()``."""
 
     def __init__(self, options: TableOptions, columns: Sequence[str]) -> None:
         self._options = options
         self._columns = columns
 
     def partitions(self) -> Sequence[ReadTask | ChangeTask]:
-        """Plan the scan and return its tasks, of about the split size each, or its changes."""
+        """Plan the scan and return its tasks, up to the split size each, or the tasks of its changes."""
         scan = self._options.scan().update(selected_fields=tuple(self._columns))
         if isinstance(scan, IncrementalChangelogScan):
             return change_tasks(scan)
         return [ReadTask(group) for group in scan.plan_tasks()]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Yield one task's rows."""
+        """Yield the rows of one task."""
         if not isinstance(partition, (ReadTask, ChangeTask)):
-            raise ValidationError(f"{type(partition).__name__} is no task of this reader")
+            raise ValidationError(
+                f"partition: expected a ReadTask or ChangeTask of this reader, got a {type(partition).__name__}"
+            )
         return partition.batches()
 
 
 @dataclass(frozen=True)
 class FilesWritten(WriterCommitMessage):
-    """What one task wrote: DataFile columns as an Arrow IPC stream, None if it had no rows."""
+    """The files of one task: DataFile columns as an Arrow IPC stream; None for a task without rows."""
 
     files: bytes | None
 
 
 class IcefloeWriter(DataSourceArrowWriter):
-    """Writes rows as they come, each task one file per partition, and commits once."""
+    """The writer of rows without a shuffle: each task writes one file for each partition; one commit."""
 
     def __init__(self, options: TableOptions, task: WriteDataFiles, mode: WriteMode, isolation: Isolation) -> None:
         self._options = options
@@ -132,38 +145,41 @@ class IcefloeWriter(DataSourceArrowWriter):
 
     @staticmethod
     def make(options: TableOptions, schema: Any, *, overwrite: bool) -> IcefloeWriter:
-        """Return a writer of rows of a schema.
+        """Return a writer for rows of a Spark schema.
 
         Raises:
             SchemaMismatchError: The rows do not fit the table.
-            ValidationError: The table is named by its location, or the overwrite mode is unknown.
+            ValidationError: The table is given by its location, or the overwrite mode is unknown.
         """
         if options.is_location():
             raise ValidationError(
-                "A table to be written to must be named in a catalog: a location cannot be committed to"
+                f"table: a write needs a catalog to commit to; expected an identifier such as db.events, got the location "
+                f"{options.table!r}"
             )
-        dynamic = options.others.get("overwrite-mode", "static").lower()
-        if dynamic not in ("static", "dynamic"):
-            raise ValidationError(f"overwrite-mode is static or dynamic, not {dynamic!r}")
+        overwrite_mode = options.others.get("overwrite-mode", "static").lower()
+        if overwrite_mode not in ("static", "dynamic"):
+            raise ValidationError(f"option overwrite-mode: expected static or dynamic, got {overwrite_mode!r}")
         table = options.load()
         conform_schema(schema, table.schema())
-        mode: WriteMode = "append" if not overwrite else "overwrite" if dynamic == "static" else "overwrite-partitions"
+        mode: WriteMode = "append"
+        if overwrite:
+            mode = "overwrite" if overwrite_mode == "static" else "overwrite-partitions"
         return IcefloeWriter(
             options, data_task(table, presorted=False), mode, overwrite_isolation(table, options.others)
         )
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> FilesWritten:
-        """Write one task's rows."""
+        """Write the rows of one task."""
         files = self._task.write(iterator)
         return FilesWritten(None if files is None else batch_to_ipc(files))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Commit what all tasks wrote, in one snapshot."""
+        """Commit the files of all tasks in one snapshot."""
         results = [one.files for one in messages if isinstance(one, FilesWritten) and one.files is not None]
         table, options = self._options.load(), self._options.others
-        # Spark commits in a process without a session, which could not ask for a staged snapshot.
+        # Spark commits in a process without a session, so no session setting stages the snapshot.
         destination = snapshot_destination(None, table, options.get("branch"), summary_properties(options))
         commit_files(table, collected(results), self._mode, options, destination=destination, isolation=self._isolation)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Delete nothing: Spark also calls this after a commit whose outcome may be unknown. Unreferenced files are orphans."""
+        """Leave all files: Spark calls this after a commit of unknown outcome as well, and the table may have them."""

@@ -1,16 +1,16 @@
 """Iceberg's partition transforms as Spark columns.
 
-Where a built-in Spark expression gives exactly Iceberg's value it is used (it runs at some 80 million values a second);
-otherwise the Rust kernels run in an Arrow UDF. Which of the two depends on the source type. Spark's analysis finds integers, dates and
-timestamps by itself; for other built-in ones give ``source_type``, an Iceberg type name, or use :func:`transform`, which finds it in
-a DataFrame's schema.
+A transform is a built-in Spark expression where one returns Iceberg's values for the source type (80 million values a second on
+one core); otherwise the Rust kernels run in an Arrow UDF. Spark's analysis finds integers, dates and timestamps by itself. For
+other source types with a built-in expression pass ``source_type``, an Iceberg type name, or use :func:`transform`, which takes
+it from a DataFrame's schema.
 
     >>> from icefloe.spark import functions as ice
     >>> frame.select(ice.bucket(16, "id"))                               # doctest: +SKIP
     >>> frame.select(ice.transform(frame, "truncate[4]", "name"))        # doctest: +SKIP
 
-A column given by name is called after its transform: ``bucket(16, id)``. Results do not depend on the session's time zone.
-Null in, null out. Spec: Partition Transforms, Appendix B.
+The result of a column given by name is called after its transform: ``bucket(16, id)``. Results do not depend on the session's time
+zone. The result is null where the source is null. Spec: Partition Transforms, Appendix B.
 """
 
 from __future__ import annotations
@@ -40,62 +40,91 @@ _MAX_PRECISION = 38
 
 
 def bucket(num_buckets: int, col: Column | str, *, source_type: str | None = None) -> Column:
-    """Return ``bucket[num_buckets]``: int in ``0..num_buckets``.
+    """Return the ``bucket[num_buckets]`` ordinal of each value.
 
     Args:
         num_buckets: Number of buckets, in 1..=2**31 - 1.
-        col: Source column.
-        source_type: Iceberg type of the column; dates need no Python on executors if it is given, integers and timestamps
-            never do.
+        col: Source column or its name.
+        source_type: Iceberg type of the column. Dates need no Python on executors if it is given; integers and timestamps never
+            do.
+
+    Returns:
+        int column, each value in ``0..num_buckets``; null where the source is null.
 
     Raises:
         ValidationError: ``num_buckets`` is out of range.
+
+    Example:
+        >>> frame.select(bucket(16, "id")).columns                                   # doctest: +SKIP
+        ['bucket(16, id)']
     """
     _check_positive("num_buckets", num_buckets)
     return _named(f"bucket({num_buckets}, ", col, transform_column(f"bucket[{num_buckets}]", source_type, col))
 
 
 def truncate(width: int, col: Column | str, *, source_type: str | None = None) -> Column:
-    """Return ``truncate[width]``, of the source's type: code points of strings, bytes of binaries, multiples of numbers.
+    """Return the ``truncate[width]`` value of each value.
 
     Args:
-        width: Width, in 1..=2**31 - 1; for decimals in units of the last digit.
-        col: Source column.
-        source_type: Iceberg type of the column, which the result shares.
+        width: Width, in 1..=2**31 - 1: code points of strings, bytes of binaries, a factor of integers, and of decimals in units
+            of the last digit.
+        col: Source column or its name.
+        source_type: Iceberg type of the column, which is the type of the result.
+
+    Returns:
+        Column of the source's type; null where the source is null.
 
     Raises:
         ValidationError: ``width`` is out of range or ``source_type`` is missing.
+
+    Example:
+        >>> frame.select(truncate(4, "name", source_type="string")).columns          # doctest: +SKIP
+        ['truncate(4, name)']
     """
     _check_positive("width", width)
     if source_type is None:
         raise ValidationError(
-            f"truncate({width}, ...) returns its source's type: pass source_type=, or use transform(frame, ...)"
+            f"truncate({width}, ...): the type of the result is unknown; expected source_type, got None: pass "
+            "source_type='string', or use transform(frame, ...)"
         )
     return _named(f"truncate({width}, ", col, transform_column(f"truncate[{width}]", source_type, col))
 
 
 def years(col: Column | str, *, source_type: str | None = None) -> Column:
-    """Return years from 1970 of a date or timestamp: int."""
+    """Return the years from 1970 to each date or timestamp, as an int column; null where the source is null."""
     return _named("years(", col, transform_column("year", source_type, col))
 
 
 def months(col: Column | str, *, source_type: str | None = None) -> Column:
-    """Return months from January 1970 of a date or timestamp: int."""
+    """Return the months from January 1970 to each date or timestamp, as an int column; null where the source is null."""
     return _named("months(", col, transform_column("month", source_type, col))
 
 
 def days(col: Column | str, *, source_type: str | None = None) -> Column:
-    """Return the day of a date or timestamp: date."""
+    """Return the day of each date or timestamp, as a date column; null where the source is null."""
     return _named("days(", col, transform_column("day", source_type, col))
 
 
 def hours(col: Column | str, *, source_type: str | None = None) -> Column:
-    """Return hours from 1970-01-01 00:00 of a timestamp: int."""
+    """Return the hours from 1970-01-01 00:00 UTC to each timestamp, as an int column; null where the source is null."""
     return _named("hours(", col, transform_column("hour", source_type, col))
 
 
 def transform(frame: DataFrame, name: str, column: str) -> Column:
-    """Return a transform, by its text, of a top-level column of a DataFrame; the source type is taken from its schema."""
+    """Return a transform of a top-level column of a DataFrame, whose schema has the source type.
+
+    Args:
+        frame: DataFrame.
+        name: ``identity``, ``bucket[N]``, ``truncate[W]``, ``year``, ``month``, ``day``, ``hour`` or ``void``.
+        column: Name of the column.
+
+    Returns:
+        Column of the transform's result type; null where the source is null.
+
+    Raises:
+        ValidationError: There is no such transform.
+        FeatureUnsupportedError: Iceberg has no type for the column.
+    """
     from icefloe.spark.types.from_spark import schema_from_spark
 
     field = schema_from_spark(frame.select(column).schema).fields[0]
@@ -103,15 +132,15 @@ def transform(frame: DataFrame, name: str, column: str) -> Column:
 
 
 def transform_column(name: str, source_type: str | None, col: Column | str) -> Column:
-    """Return a transform of a column, built-in where that is exact.
+    """Return a transform of a column, as a built-in expression where one returns the same values.
 
     Args:
         name: ``identity``, ``bucket[N]``, ``truncate[W]``, ``year``, ``month``, ``day``, ``hour`` or ``void``.
-        source_type: Iceberg type name; None for Spark to find out.
-        col: Source column.
+        source_type: Iceberg type name; None if only Spark's analysis has the type.
+        col: Source column or its name.
 
     Raises:
-        ValidationError: No such transform.
+        ValidationError: There is no such transform.
     """
     source = F.col(col) if isinstance(col, str) else col
     if name == "identity":
@@ -119,7 +148,9 @@ def transform_column(name: str, source_type: str | None, col: Column | str) -> C
     if name == "void":
         return F.lit(None).cast("int" if source_type is None else to_spark_type(source_type))
     if name not in _TEMPORAL and _PARAMETER.fullmatch(name) is None:
-        raise ValidationError(f"{name!r} is no transform that Spark columns can be put through")
+        raise ValidationError(
+            f"transform: unknown transform; expected identity, bucket[N], truncate[W], year, month, day, hour or void, got {name!r}"
+        )
     if source_type is None:
         return _of_any_type(name, source)
     builtin = _built_in(name, source_type, source)
@@ -127,32 +158,32 @@ def transform_column(name: str, source_type: str | None, col: Column | str) -> C
 
 
 def _named(call: str, col: Column | str, result: Column) -> Column:
-    """Name a result as its call reads; a column that is itself an expression gives nothing short to go by."""
+    """Name the result of a column given by name after its call; results of expressions have Spark's name."""
     return result.alias(f"{call}{col})") if isinstance(col, str) else result
 
 
 def _of_any_type(name: str, source: Column) -> Column:
-    """Return the built-in expression for the types where it passes analysis whatever the type is, else the Rust kernel.
+    """Return a CASE over the column's type: built-in expressions for integers, dates and timestamps, else the Rust kernel.
 
-    What a column's type is folds to a constant, so that one of the branches remains in the plan.
+    Spark folds the type to a constant, so that one branch remains in the plan. All branches must pass analysis for any type.
     """
     column = rust_transform(name, None, source)
     for source_type in ("date", *_TIMESTAMPS) if name in _TEMPORAL else ("long", *_TIMESTAMPS):
         spark_type = to_spark_type(source_type)
-        # The cast changes nothing in the branch that remains, and has the others pass analysis.
+        # The cast lets the other branches pass analysis; it changes nothing in the branch that remains.
         builtin = _built_in(name, source_type, source.cast(spark_type) if name in _TEMPORAL else source)
         if builtin is not None:
             column = F.when(F.typeof(source) == F.lit(spark_type.simpleString()), builtin).otherwise(column)
     if name.startswith("bucket["):
-        # Every type has a cast to text, and text one to int; so ints pass analysis whatever the type is, and Spark 4.0 need not
-        # hand those with nulls to pandas, which makes doubles of them.
+        # Casts to string and from there to int pass analysis for any type. Without this branch Spark 4.0 gives ints with nulls
+        # to pandas, which turns them into doubles.
         builtin = _built_in(name, "int", source.cast("string").cast("int"))
         column = F.when(F.typeof(source).isin(*_SMALL_INTEGERS), builtin).otherwise(column)
     return column
 
 
 def _built_in(name: str, source_type: str, source: Column) -> Column | None:
-    """Return the equal Spark expression, None if there is none."""
+    """Return the Spark expression with the same values; None if there is none."""
     parameter = _PARAMETER.fullmatch(name)
     if parameter is None:
         return _temporal(name, source_type, source)
@@ -166,7 +197,7 @@ def _temporal(name: str, source_type: str, source: Column) -> Column | None:
         return None
     date = source
     if source_type == "timestamp":
-        date = source.cast("date")  # the local date: a timestamp without zone has no other
+        date = source.cast("date")  # a timestamp without a zone has one date only
     elif source_type == "timestamptz":
         date = F.date_from_unix_date(_floor_div(F.unix_micros(source), _MICROS_PER_DAY))
     if name == "day":
@@ -183,7 +214,7 @@ def _temporal(name: str, source_type: str, source: Column) -> Column | None:
 
 
 def _floor_div(value: Column, divisor: int) -> Column:
-    """Return the floor of a division as int; Spark's ``div`` rounds towards zero."""
+    """Return the floor of a quotient as int; Spark's ``div`` rounds towards zero."""
     whole = value - F.pmod(value, F.lit(divisor))
     return F.call_function("div", whole, F.lit(divisor)).cast("int")
 
@@ -221,4 +252,4 @@ def _truncate(width: int, source_type: str, source: Column) -> Column | None:
 
 def _check_positive(argument: str, value: int) -> None:
     if not 1 <= value < 2**31:
-        raise ValidationError(f"{argument} must be in 1..=2147483647, got {value}")
+        raise ValidationError(f"{argument}: out of range; expected 1..=2147483647, got {value}")

@@ -1,6 +1,6 @@
-"""The session to work in, and settings that hold for one call only.
+"""The active session, and session settings for the duration of a block.
 
-Nothing here, or elsewhere in this package, touches ``sparkContext``, RDDs or the JVM gateway: everything works over Spark Connect.
+This package works over Spark Connect: it uses neither ``sparkContext`` nor RDDs, and the JVM gateway only where there is one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 UNLIMITED_BATCH_BYTES = {"spark.sql.execution.arrow.maxBytesPerBatch": "2147483647"}
-"""At exactly this limit Spark leaves out a size check per row, which otherwise takes half of the time of a write."""
+"""With this limit Spark omits a size check for each row, which takes half of the time of a write."""
 
 
 def active_session(spark: Any = None) -> Any:
@@ -27,13 +27,13 @@ def active_session(spark: Any = None) -> Any:
     """
     session = spark if spark is not None else SparkSession.getActiveSession()
     if session is None:
-        raise ValidationError("No Spark session is active: pass spark=")
+        raise ValidationError("spark: no session is active; expected an active SparkSession or spark=session, got None")
     return session
 
 
 @contextmanager
 def settings(spark: Any, values: dict[str, str]) -> Iterator[None]:
-    """Set session settings for the duration of a block and put back what was there, also after an error.
+    """Set session settings for the duration of a block, and restore the old values afterwards, also after an error.
 
     Example:
         >>> with settings(spark, {"spark.sql.shuffle.partitions": "4"}):  # doctest: +SKIP

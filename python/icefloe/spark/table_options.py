@@ -1,6 +1,6 @@
-"""Options of the data source, and the table they name.
+"""The options of the data source, and the table and scan that they describe.
 
-Option names reach a data source in lower case. Unknown ones are refused: a misspelt ``snapshot-id`` must not read the wrong rows.
+A data source gets option names in lower case. Unknown options are errors: a misspelt ``snapshot-id`` must not read other rows.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _TABLE_OPTIONS = ("path", "table", "catalog", "case-sensitive")
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """Options, checked.
+    """Checked options.
 
     Args:
         table: Identifier in a catalog, or the location of a table or of a metadata file.
         catalog: Name of the catalog; its properties come from ``catalog.*`` options, the environment and the configuration file.
-        catalog_properties: Those that were given as options, without their prefix.
+        catalog_properties: Catalog properties from options, without their prefix.
         others: All other options, by lower-case name.
     """
 
@@ -49,18 +49,21 @@ class TableOptions:
         """Return checked options.
 
         Raises:
-            ValidationError: No table is named, or an option is unknown.
+            ValidationError: No table is given, or an option is unknown.
         """
         given = {key.lower(): value for key, value in options.items()}
         known = {*READ_OPTIONS, *WRITE_OPTIONS, *_TABLE_OPTIONS}
         unknown = [key for key in given if key not in known and not key.startswith((CATALOG_PREFIX, SNAPSHOT_PROPERTY))]
         if unknown:
             raise ValidationError(
-                f"Unknown option {unknown[0]!r}; there are: {', '.join(sorted(known))}, catalog.<key>, snapshot-property.<key>"
+                f"options: unknown option; expected {', '.join(sorted(known))}, catalog.<key> or snapshot-property.<key>, got "
+                f"{unknown[0]!r}"
             )
         table = given.get("table") or given.get("path")
         if table is None:
-            raise ValidationError('Name the table: spark.read.format("icefloe").load("db.events")')
+            raise ValidationError(
+                'table: expected an identifier or location, as in spark.read.format("icefloe").load("db.events"), got none'
+            )
         properties = {
             key.removeprefix(CATALOG_PREFIX): value for key, value in given.items() if key.startswith(CATALOG_PREFIX)
         }
@@ -72,11 +75,11 @@ class TableOptions:
         )
 
     def is_location(self) -> bool:
-        """Return whether the table is named by a location; identifiers have neither slashes nor colons."""
+        """Return whether the table is given by its location; identifiers have neither slashes nor colons."""
         return "/" in self.table or ":" in self.table
 
     def load(self) -> Table:
-        """Return the table; one that is named by its location can only be read."""
+        """Return the table; a table given by its location is read-only."""
         if self.is_location():
             return StaticTable.from_metadata(self.table, properties=self.catalog_properties)
         return load_catalog(self.catalog, **self.catalog_properties).load_table(self.table)
@@ -85,8 +88,8 @@ class TableOptions:
         """Return the scan that the read options describe.
 
         Raises:
-            ValidationError: More than one of ``snapshot-id``, ``as-of-timestamp``, ``branch``, ``tag`` and ``versionAsOf``, or one of
-                them beside a range of snapshots.
+            ValidationError: There is more than one of ``snapshot-id``, ``as-of-timestamp``, ``branch``, ``tag`` and
+                ``versionAsOf``, or one of them beside a range of snapshots or ``changes``.
         """
         scan = self._scan_of_snapshots()
         if "columns" in self.others:
@@ -101,12 +104,15 @@ class TableOptions:
         versions = [key for key in VERSION_OPTIONS if key in self.others]
         ranges = [key for key in RANGE_OPTIONS if key in self.others]
         if len(versions) > 1 or (versions and (ranges or self._flag("changes"))):
-            raise ValidationError(f"Give one of the options {', '.join((*versions, *ranges))}, not all of them")
+            got = [*versions, *ranges, *(["changes"] if self._flag("changes") else [])]
+            raise ValidationError(
+                f"options: expected one of {', '.join(VERSION_OPTIONS)}, or a range of snapshots, got {' and '.join(got)}"
+            )
         if self._flag("changes"):
             return self._changelog()
         others = [key for key in CHANGE_OPTIONS if key in self.others and key != "changes"]
         if others:
-            raise ValidationError(f"{others[0]} goes with changes=true")
+            raise ValidationError(f"option {others[0]}: expected changes=true beside it, got a read of rows")
         if ranges:
             return self._appends(ranges)
         scan: TableScan = self.load().scan()
@@ -117,9 +123,13 @@ class TableOptions:
     def _appends(self, ranges: list[str]) -> IncrementalAppendScan:
         timed = [key for key in ranges if key.endswith("timestamp")]
         if timed:
-            raise ValidationError(f"{timed[0]} goes with changes=true; name snapshots to read what was appended")
+            raise ValidationError(
+                f"option {timed[0]}: expected changes=true beside it, got a read of appended rows: pass start-snapshot-id"
+            )
         if "start-snapshot-id" not in self.others:
-            raise ValidationError("end-snapshot-id ends what begins after start-snapshot-id: give both, or snapshot-id")
+            raise ValidationError(
+                "option end-snapshot-id: expected start-snapshot-id beside it, got none: pass both, or snapshot-id"
+            )
         return self.load().incremental_append_scan(
             from_snapshot_id_exclusive=self._number("start-snapshot-id"),
             to_snapshot_id_inclusive=self._number("end-snapshot-id"),
@@ -145,7 +155,7 @@ class TableOptions:
     def _flag(self, key: str) -> bool:
         text = self.others.get(key, "false").lower()
         if text not in ("true", "false"):
-            raise ValidationError(f"{key} is true or false, not {text!r}")
+            raise ValidationError(f"option {key}: expected true or false, got {text!r}")
         return text == "true"
 
 
@@ -160,5 +170,5 @@ def _at_version(scan: TableScan, key: str, value: str) -> TableScan:
 def _whole_number(key: str, value: str) -> int:
     digits = value.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()):
-        raise ValidationError(f"{key} must be a whole number, not {value!r}")
+        raise ValidationError(f"option {key}: expected a whole number, got {value!r}")
     return int(value)

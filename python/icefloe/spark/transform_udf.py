@@ -1,4 +1,4 @@
-"""The Rust transform kernels as Spark UDFs: for source types that no built-in expression hashes or truncates exactly."""
+"""The Rust transform kernels as Spark UDFs, for source types without an equal built-in expression."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def rust_transform(name: str, source_type: str | None, source: Column) -> Column
 
     Args:
         name: Text of the transform.
-        source_type: Iceberg type name, None to go by the Arrow type of what arrives.
+        source_type: Iceberg type name; None for the Arrow type of the values.
         source: Source column.
     """
     result = _result_type(name, source_type)
-    functions: Any = F  # its stubs do not have the UDF makers
+    functions: Any = F  # its stubs do not have arrow_udf and pandas_udf
 
     def apply(values: Any) -> Any:
         array = pa.Array.from_pandas(values) if not isinstance(values, pa.Array) else values
@@ -60,7 +60,7 @@ def _result_type(name: str, source_type: str | None) -> Any:
 
 
 def _typed(function: Callable[[Any], Any], of: Any) -> Callable[[Any], Any]:
-    """Return a function annotated as Spark wants it: it tells kinds of UDFs apart by their type hints."""
+    """Return a function with type hints, from which Spark infers the kind of a UDF."""
 
     def udf(values: Any) -> Any:
         return function(values)

@@ -36,7 +36,7 @@ def table(request, spark, new_table):
     return made
 
 
-def test_upsert_replaces_and_adds_rows_in_one_snapshot(spark, table):
+def test_merge_updates_and_inserts_in_one_snapshot(spark, table):
     before = table.current_snapshot().snapshot_id
     source = frame_of(spark, [(3, 300, "new"), (19, 1900, "new"), (50, 5000, "new"), (None, 1, "null key")])
     result = (
@@ -53,7 +53,7 @@ def test_upsert_replaces_and_adds_rows_in_one_snapshot(spark, table):
     assert again == [(key, key, "old") for key in range(20)]
 
 
-def test_the_first_clause_that_holds_applies(spark, table):
+def test_merge_applies_the_first_clause_whose_condition_is_true(spark, table):
     source = frame_of(spark, [(key, key + 1000, "D" if key % 3 == 0 else "U") for key in range(10, 30)])
     merge = icefloe.spark.merge_into(table, source, on=["id"]).when_matched_delete("source.s = 'D'")
     merge = merge.when_matched_update({"n": "target.n + source.n", "s": F.lit("sum")}, "target.n < 15")
@@ -70,7 +70,7 @@ def test_the_first_clause_that_holds_applies(spark, table):
     assert result == MergeResult(rows_updated=7, rows_deleted=3, rows_inserted=5)
 
 
-def test_rows_that_the_source_lacks_can_be_changed(spark, table):
+def test_merge_changes_rows_not_matched_by_source(spark, table):
     source = frame_of(spark, [(key, 0, "kept") for key in range(5)])
     merge = icefloe.spark.merge_into(table, source, on=["id"]).when_matched_update({"s": "source.s"})
     merge = merge.when_not_matched_by_source_delete("target.id >= 10").when_not_matched_by_source_update(
@@ -80,14 +80,14 @@ def test_rows_that_the_source_lacks_can_be_changed(spark, table):
     assert rows(table, spark) == [(key, key, "kept") for key in range(5)] + [(key, -key, "old") for key in range(5, 10)]
 
 
-def test_keys_may_be_called_otherwise_in_the_source(spark, table):
+def test_merge_joins_keys_of_different_names(spark, table):
     source = frame_of(spark, [(4, "x")], "key int, value string")
     merge = icefloe.spark.merge_into(table, source, on={"id": "key"}).when_matched_update({"s": "source.value"})
     assert merge.execute().rows_updated == 1
     assert rows(table, spark)[4] == (4, 4, "x")
 
 
-def test_two_source_rows_for_one_target_row_are_refused(spark, table):
+def test_merge_refuses_two_source_rows_for_one_target_row(spark, table):
     before = table.current_snapshot().snapshot_id
     source = frame_of(spark, [(1, 1, "a"), (1, 2, "b")])
     with pytest.raises(ValidationError, match="several source rows"):
@@ -95,7 +95,7 @@ def test_two_source_rows_for_one_target_row_are_refused(spark, table):
     assert table.refresh().current_snapshot().snapshot_id == before
 
 
-def test_merges_upon_merges_see_earlier_deletes(spark, table):
+def test_merge_reads_deletes_of_earlier_merges(spark, table):
     for turn in range(3):
         source = frame_of(spark, [(key, turn * 100 + key, f"turn {turn}") for key in range(turn, 20, 2)])
         icefloe.spark.merge_into(table, source, on=["id"]).when_matched_update_all().execute()
@@ -105,7 +105,7 @@ def test_merges_upon_merges_see_earlier_deletes(spark, table):
     assert rows(table, spark) == [expected[key] for key in range(20)]
 
 
-def test_a_merge_that_changes_nothing_commits_nothing(spark, table):
+def test_merge_without_changes_makes_no_snapshot(spark, table):
     before = table.current_snapshot().snapshot_id
     source = frame_of(spark, [(100, 1, "x")])
     assert icefloe.spark.merge_into(table, source, on=["id"]).when_matched_update_all().execute() == MergeResult(
@@ -114,7 +114,7 @@ def test_a_merge_that_changes_nothing_commits_nothing(spark, table):
     assert table.refresh().current_snapshot().snapshot_id == before
 
 
-def test_a_source_that_cannot_fill_all_columns_is_refused(spark, table):
+def test_merge_refuses_a_source_without_all_columns(spark, table):
     with pytest.raises(SchemaMismatchError, match="'s'"):
         icefloe.spark.merge_into(
             table, frame_of(spark, [(1, 1)], "id long, n int"), on=["id"]
@@ -124,7 +124,7 @@ def test_a_source_that_cannot_fill_all_columns_is_refused(spark, table):
         icefloe.spark.merge_into(table, source, on=["id"]).when_not_matched_insert_all().execute()
 
 
-def test_a_merge_without_clauses_or_keys_is_refused(spark, table):
+def test_merge_refuses_missing_clauses_and_keys(spark, table):
     with pytest.raises(ValidationError, match="no clause"):
         icefloe.spark.merge_into(table, spark.range(1), on=["id"]).execute()
     with pytest.raises(ValidationError, match="key columns"):
@@ -133,7 +133,7 @@ def test_a_merge_without_clauses_or_keys_is_refused(spark, table):
         icefloe.spark.merge_into(table, frame_of(spark, [(1,)], "x int"), on=["id"]).when_matched_delete().execute()
 
 
-def test_a_concurrent_change_of_the_same_rows_is_a_conflict(spark, table, catalog, monkeypatch):
+def test_merge_conflicts_with_a_concurrent_change_of_the_same_rows(spark, table, catalog, monkeypatch):
     other = catalog.load_table(table.name())
     source = frame_of(spark, [(3, 0, "mine")])
     merge = icefloe.spark.merge_into(table, source, on=["id"]).when_matched_update_all()
@@ -150,7 +150,7 @@ def test_a_concurrent_change_of_the_same_rows_is_a_conflict(spark, table, catalo
     assert [row[0] for row in rows(table.refresh(), spark)] == [key for key in range(20) if key != 3]
 
 
-def test_update_changes_only_the_rows_of_its_filter(spark, table):
+def test_update_changes_only_rows_of_the_filter(spark, table):
     result = icefloe.spark.update(table, {"n": "n * 2", "s": F.lit("doubled")}, "id >= 18", spark=spark)
     assert result == MergeResult(rows_updated=2, rows_deleted=0, rows_inserted=0)
     assert rows(table, spark)[17:] == [(17, 17, "old"), (18, 36, "doubled"), (19, 38, "doubled")]
@@ -164,7 +164,7 @@ def test_delete_removes_rows_and_whole_files(spark, table):
     assert icefloe.spark.delete_from(table, "id >= 0", spark=spark) == MergeResult(0, 0, 0)
 
 
-def test_python_agrees_on_what_spark_merged(spark, table):
+def test_merge_in_spark_is_read_alike_in_python(spark, table):
     source = frame_of(spark, [(key, -key, "new") for key in range(15, 25)])
     icefloe.spark.merge_into(table, source, on=["id"]).when_matched_update_all().when_not_matched_insert_all().execute()
     found = sorted(zip(*table.scan().to_arrow().to_pydict().values(), strict=True))

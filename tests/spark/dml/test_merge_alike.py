@@ -127,7 +127,7 @@ def content(table):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", ALL_CLAUSES)
-def test_merge_in_python_makes_the_table_that_spark_makes(utc, new_table, name, mode):
+def test_merge_returns_the_same_table_in_python_and_spark(utc, new_table, name, mode):
     ours, sparks = filled(new_table, mode), filled(new_table, mode)
     before = content(ours)
     source = source_rows()
@@ -141,7 +141,7 @@ def test_merge_in_python_makes_the_table_that_spark_makes(utc, new_table, name, 
     assert content(ours) == content(sparks.refresh()) != before
 
 
-def test_merge_of_rows_that_match_twice_is_refused_by_both_only_if_both_change_the_row(utc, new_table):
+def test_merge_refuses_repeated_matches_only_if_several_change_the_row(utc, new_table):
     source = pa.table({"id": [1, 1, 2], "n": [1, 2, 3]})
     for condition, refused in (("source.n <> 2", False), ("source.n > 0", True)):
         ours, sparks = filled(new_table), filled(new_table)
@@ -170,7 +170,7 @@ def test_merge_of_rows_that_match_twice_is_refused_by_both_only_if_both_change_t
         ({"day": "source.flag"}, None, IcebergError, "clause 1 .*value of column 'day'"),
     ],
 )
-def test_merge_refuses_a_text_in_both_and_names_the_clause(utc, new_table, values, condition, kind, problem):
+def test_merge_error_names_the_clause_in_python_and_spark(utc, new_table, values, condition, kind, problem):
     source = source_rows()
     ours, sparks = filled(new_table), filled(new_table)
     for merge in (
@@ -183,7 +183,7 @@ def test_merge_refuses_a_text_in_both_and_names_the_clause(utc, new_table, value
 
 
 @pytest.mark.parametrize("value", ["'de'", F.lit, literal], ids=["text", "F.lit", "literal"])
-def test_merge_in_spark_takes_every_form_of_a_literal_text(utc, new_table, value):
+def test_merge_in_spark_accepts_every_form_of_a_literal_text(utc, new_table, value):
     table = filled(new_table)
     given = value if isinstance(value, str) else value("de")
     source = utc.createDataFrame([(1,)], "id long")
@@ -192,7 +192,7 @@ def test_merge_in_spark_takes_every_form_of_a_literal_text(utc, new_table, value
 
 
 @pytest.mark.parametrize("name", ["day", "at", "raw", "price", "x", "flag"])
-def test_merge_in_spark_takes_literals_of_the_package(utc, new_table, name):
+def test_merge_in_spark_accepts_icefloe_literals(utc, new_table, name):
     table = filled(new_table)
     expected = table.scan("id = 9").to_arrow().column(name).to_pylist()
     source = utc.createDataFrame([(1,)], "id long")
@@ -202,7 +202,7 @@ def test_merge_in_spark_takes_literals_of_the_package(utc, new_table, name):
 
 
 @pytest.mark.parametrize("key", ["x", "price", "name", "raw", "flag", "day", "at"])
-def test_merge_in_python_matches_the_keys_that_spark_matches(utc, new_table, key):
+def test_merge_matches_the_same_keys_in_python_and_spark(utc, new_table, key):
     tables = [new_table(SCHEMA) for _ in range(2)]
     # One row for each value: the table has -0.0, the source 0.0.
     kept = {str(row(n, n)[key]): row(n, n) for n in range(24) if str(row(n, n)[key]) != "0.0"}
@@ -221,7 +221,7 @@ def test_merge_in_python_matches_the_keys_that_spark_matches(utc, new_table, key
     assert content(ours) == content(sparks.refresh())
 
 
-def test_update_in_spark_says_to_quote_a_text_that_is_no_column(utc, new_table):
+def test_update_error_suggests_quotes_for_an_unknown_column(utc, new_table):
     table = filled(new_table)
     with pytest.raises(ResolveError, match=r"update, value of column 'name' 'de'.*quote it: \"'de'\""):
         icefloe.spark.update(table, {"name": "de"}, spark=utc)

@@ -101,12 +101,12 @@ def check(spark, made, texts):
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_merge_condition_holds_for_the_rows_for_which_it_holds_in_spark(utc, seed):
+def test_merge_condition_is_true_for_the_same_rows_in_python_and_spark(utc, seed):
     made = RandomSql(seed)
     check(utc, made, [made.condition() for _ in range(TEXTS)])
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_merge_value_is_that_of_spark(utc, seed):
+def test_merge_value_is_the_same_in_python_and_spark(utc, seed):
     made = RandomSql(1000 + seed)
     check(utc, made, [made.random.choice([made.number, made.text])(2) for _ in range(TEXTS)])

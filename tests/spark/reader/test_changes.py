@@ -48,7 +48,7 @@ def found(frame):
     return sorted(tuple(row) for row in frame.select("_change_ordinal", "_change_type", "id", "s").collect())
 
 
-def test_appended_rows(spark, table, options):
+def test_read_returns_appended_rows_of_a_range(spark, table, options):
     first, second, *_ = (one.snapshot_id for one in table.snapshots())
     frame = icefloe.spark.read(table, spark=spark, start_snapshot_id=first)
     assert sorted(row.id for row in frame.collect()) == [4, 5]
@@ -60,13 +60,13 @@ def test_appended_rows(spark, table, options):
     assert [tuple(row) for row in loaded.collect()] == [(5,)]
     with pytest.raises(ValidationError, match="end_snapshot_id"):
         icefloe.spark.read(table, spark=spark, end_snapshot_id=second)
-    with pytest.raises(ValidationError, match="Give one of snapshot, start"):
+    with pytest.raises(ValidationError, match="got snapshot_id and start_snapshot_id"):
         icefloe.spark.read(table, spark=spark, snapshot_id=first, start_snapshot_id=first)
-    with pytest.raises(PySparkException, match="goes with changes=true"):
+    with pytest.raises(PySparkException, match="start-timestamp: expected changes=true"):
         load(spark, options, table, start_timestamp="5")
 
 
-def test_changed_rows(spark, table, options):
+def test_changes_returns_inserted_and_deleted_rows(spark, table, options):
     _, second, _, last = (one.snapshot_id for one in table.snapshots())
     expected = [
         (0, "DELETE", 1, "a"),
@@ -92,7 +92,7 @@ def test_changed_rows(spark, table, options):
     assert kinds == ["INSERT", "UPDATE_AFTER", "UPDATE_BEFORE"]
 
 
-def test_where_rows_are(spark, table, options):
+def test_read_returns_metadata_columns(spark, table, options):
     wanted = ["id", "_file", "_pos", "_spec_id", "_partition"]
     frame = icefloe.spark.read(table, spark=spark, columns=wanted)
     assert frame.columns == wanted

@@ -21,7 +21,7 @@ def plan_after_deletes(tmp_path):
     return table.scan().plan(), table
 
 
-def test_positions_are_those_of_the_file_that_each_delete_names(tmp_path):
+def test_deleted_positions_belong_to_the_referenced_file(tmp_path):
     plan, table = plan_after_deletes(tmp_path)
     paths = plan.files.column("file_path").to_pylist()
     found = deleted_positions(table.io.core, plan.files, plan.deletes, pa.array(range(len(paths)), pa.int64()))
@@ -33,7 +33,7 @@ def test_positions_are_those_of_the_file_that_each_delete_names(tmp_path):
     assert deleted == {3, 5, 7, 102}
 
 
-def test_delete_file_that_does_not_apply_deletes_nothing(tmp_path):
+def test_deleted_positions_ignore_delete_files_that_do_not_apply(tmp_path):
     plan, table = plan_after_deletes(tmp_path)
     index = plan.files.schema.get_field_index("deletes")
     nothing = pa.array([[]] * plan.files.num_rows, plan.files.schema.field(index).type)
@@ -42,7 +42,7 @@ def test_delete_file_that_does_not_apply_deletes_nothing(tmp_path):
     assert deleted_positions(table.io.core, clean, plan.deletes, keys).num_rows == 0
 
 
-def test_relative_paths_in_delete_files_name_their_data_files(tmp_path, monkeypatch):
+def test_deleted_positions_resolve_relative_paths(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = StaticTable.from_metadata(relative_table(tmp_path))
     monkeypatch.chdir("/")

@@ -27,16 +27,16 @@ def made(rows):
 
 
 @given(ROWS)
-def test_every_row_stands_once(rows):
+def test_deletion_blocks_have_one_bit_for_each_row(rows):
     assert rows_of(made([*rows, *rows[:3]])) == sorted(set(rows))
 
 
-def test_the_last_bit_of_a_word_is_a_row_like_others():
+def test_deletion_blocks_use_the_sign_bit_of_a_word():
     assert rows_of(made([(3, 63), (3, 64), (3, 127)])) == [(3, 63), (3, 64), (3, 127)]
 
 
 @pytest.mark.parametrize(("step", "words_log2"), [(2, 6), (100, 6), (5_000, 0)])
-def test_the_denser_the_larger_the_blocks(step, words_log2):
+def test_deletion_blocks_are_larger_for_dense_deletes(step, words_log2):
     rows = [(1, position) for position in range(0, 2_000_000, step)]
     blocks = made(rows)
     assert blocks.words_log2 == words_log2

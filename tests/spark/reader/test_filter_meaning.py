@@ -37,7 +37,7 @@ def ids(frame) -> list[int]:
     return sorted(row["id"] for row in frame.select("id").collect())
 
 
-def test_both_readers_select_the_rows_that_sparks_where_selects(spark, random_table):
+def test_filter_selects_the_rows_of_sparks_where_in_both_readers(spark, random_table):
     table, rows = random_table
     rng = Random("filters in Spark")
     filters = [random_filter(rng, StructType(*SCHEMA.fields), depth=3) for _ in range(FILTERS)]
@@ -56,7 +56,7 @@ def test_both_readers_select_the_rows_that_sparks_where_selects(spark, random_ta
 
 
 @pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])
-def test_delete_keeps_the_rows_that_the_filter_is_not_true_of(spark, random_table, mode):
+def test_delete_keeps_rows_for_which_the_filter_is_not_true(spark, random_table, mode):
     table, rows = random_table
     with table.transaction() as change:
         change.set_properties({"write.delete.mode": mode})
@@ -70,7 +70,7 @@ def test_delete_keeps_the_rows_that_the_filter_is_not_true_of(spark, random_tabl
         assert ids(icefloe.spark.read(table, spark=spark, branch=branch)) == kept, sql(chosen, "spark")
 
 
-def test_not_equal_finds_nan_beside_one_number(spark, new_table):
+def test_not_equal_selects_nan(spark, new_table):
     """The statistics of the row group hold 5.0 alone, by which Parquet's reader would skip it."""
     table = new_table(Schema(NestedField(1, "id", "long"), NestedField(2, "x", "double")))
     table.append(pa.table({"id": [1, 2, 3], "x": [5.0, float("nan"), 5.0]}))

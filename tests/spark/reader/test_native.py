@@ -38,39 +38,39 @@ def scan(schemas=(NOW,), schema=NOW, field_ids=False, name_mapped=False, deletes
     )
 
 
-def test_plain_parquet_meets_no_obstacle():
+def test_obstacle_of_plain_parquet_is_none():
     assert obstacle(scan()) is None
     assert obstacle(scan(schemas=(NOW, NARROWER))) is None
 
 
 @pytest.mark.parametrize("earlier", [RENAMED, ADDED_AGAIN])
-def test_names_that_meant_other_columns_need_field_ids(earlier):
+def test_obstacle_of_reused_names_is_missing_field_ids(earlier):
     assert "renamed" in obstacle(scan(schemas=(earlier, NOW)))
     assert obstacle(scan(schemas=(earlier, NOW), field_ids=True)) is None
 
 
-def test_names_that_parquet_does_not_keep_need_field_ids():
+def test_obstacle_of_unusual_names_is_missing_field_ids():
     odd = Schema(NestedField(1, "a b", LongType()))
     assert obstacle(scan(schemas=(odd,), schema=odd)) is not None
 
 
-def test_a_dot_in_a_name_is_none_between_names():
+def test_obstacle_distinguishes_dots_in_names_from_struct_fields():
     dotted = Schema(NestedField(1, "a.b", LongType()))
-    assert "names that Parquet does not keep" in obstacle(scan(schemas=(dotted,)))
+    assert "names that Parquet changes" in obstacle(scan(schemas=(dotted,)))
     assert "dot" in obstacle(scan(schemas=(dotted,), schema=dotted, field_ids=True))
 
 
-def test_a_file_that_is_listed_twice_is_not_for_spark():
-    assert "listed twice" in obstacle(scan(file_path=["/t/a.parquet"] * 2))
+def test_obstacle_of_a_repeated_file():
+    assert "has a file twice" in obstacle(scan(file_path=["/t/a.parquet"] * 2))
 
 
-def test_other_formats_mapped_names_and_hidden_files_are_not_for_spark():
+def test_obstacle_of_other_formats_name_mappings_and_hidden_files():
     assert "AVRO" in obstacle(scan(file_format=["PARQUET", "AVRO"]))
     assert "name mapping" in obstacle(scan(name_mapped=True))
-    assert "hidden" in obstacle(scan(file_path=["/t/a.parquet", "/t/_b.parquet"]))
+    assert "starts with '.' or '_'" in obstacle(scan(file_path=["/t/a.parquet", "/t/_b.parquet"]))
 
 
-def test_equality_deletes_are_not_for_spark():
+def test_obstacle_of_equality_deletes():
     deletes = pa.RecordBatch.from_pydict({"content": pa.array([2], pa.int32()), "file_path": ["/t/d.parquet"]})
     lists = pa.array([[{"first": 0, "count": 1}], []], RUNS)
     assert "equality" in obstacle(_with(lists, deletes))
@@ -83,20 +83,20 @@ def _with(lists, deletes):
     return NativeScan(**{**vars(made), "files": changed})
 
 
-def test_keys_of_files_of_equal_size_differ():
+def test_file_keys_of_equal_sizes_differ():
     keys = file_keys(files(file_size_in_bytes=[10, 10])).to_pylist()
     assert keys[0] == 10
     assert keys[1] != keys[0]
     assert keys[1] % (1 << 31) == 10
 
 
-def test_keys_of_large_files_differ_from_those_of_small_ones():
+def test_file_keys_of_large_and_small_files_differ():
     keys = file_keys(files(file_size_in_bytes=[10, 10 + (5 << 31)])).to_pylist()
     assert len(set(keys)) == 2
     assert max(keys) < 1 << 33
 
 
-def test_sizes_other_than_those_of_the_manifest_are_named():
+def test_obstacle_of_a_wrong_file_size_names_the_file():
     class Storage:
         def sizes(self, locations):
             return pa.array([10 if location == "/t/a.parquet" else 21 for location in locations])
@@ -105,6 +105,6 @@ def test_sizes_other_than_those_of_the_manifest_are_named():
     assert "/t/b.parquet" in obstacle(NativeScan(**{**vars(made), "io": Storage()}), located=True)
 
 
-def test_a_column_called_like_sparks_own_is_not_for_spark():
+def test_obstacle_of_a_column_called_metadata():
     odd = Schema(NestedField(1, "_metadata", LongType()))
     assert obstacle(scan(schemas=(odd,), schema=odd, field_ids=True)) is not None

@@ -26,7 +26,7 @@ def lake(tmp_path_factory):
         yield made
 
 
-def test_executors_write_and_read_with_the_catalogs_properties(spark, lake):
+def test_executors_write_and_read_with_catalog_properties(spark, lake):
     frame = spark.range(1_000).selectExpr("id", "cast(id % 3 as string) as kind")
     table = lake.create_table("db.t", schema_from_spark(frame.schema))
     icefloe.spark.write(frame, table)
@@ -39,7 +39,7 @@ def test_executors_write_and_read_with_the_catalogs_properties(spark, lake):
     assert sorted(row.id for row in found) == [i for i in range(100) if i % 3 == 1]
 
 
-def test_rows_are_merged_on_s3(spark, lake):
+def test_merge_changes_a_table_on_s3(spark, lake):
     frame = spark.range(100).selectExpr("id", "'old' as kind")
     table = lake.create_table("db.m", schema_from_spark(frame.schema), properties={"write.merge.mode": "merge-on-read"})
     icefloe.spark.write(frame, table)

@@ -57,24 +57,24 @@ def plan(frame):
     return frame._jdf.queryExecution().executedPlan().toString()
 
 
-def test_exactly_the_deleted_rows_are_gone(spark, scattered):
+def test_native_scan_removes_exactly_the_deleted_rows(spark, scattered):
     assert ids(native_frame(spark, scattered)) == sorted(set(range(FILES * ROWS)) - set(SCATTERED))
 
 
-def test_a_file_split_over_tasks_keeps_its_positions(spark, scattered):
+def test_native_scan_of_a_split_file_keeps_positions(spark, scattered):
     with settings(spark, {"spark.sql.files.maxPartitionBytes": "16384", "spark.sql.files.openCostInBytes": "1"}):
         frame = native_frame(spark, scattered)
         assert frame.rdd.getNumPartitions() > 2 * FILES
         assert ids(frame) == sorted(set(range(FILES * ROWS)) - set(SCATTERED))
 
 
-def test_count_and_aggregates_see_no_deleted_row(spark, scattered):
+def test_native_scan_aggregates_live_rows(spark, scattered):
     frame = native_frame(spark, scattered)
     assert frame.count() == FILES * ROWS - len(SCATTERED)
     assert frame.agg(F.sum("id")).first()[0] == sum(range(FILES * ROWS)) - sum(SCATTERED)
 
 
-def test_filters_and_selections_reach_the_parquet_reader(spark, scattered):
+def test_native_scan_pushes_filters_and_selections_down(spark, scattered):
     frame = native_frame(spark, scattered).where("id >= 9990 and id < 10010").select("id")
     read_schema = plan(frame).split("ReadSchema: struct<")[1].split(">")[0]
     assert "GreaterThanOrEqual(id,9990)" in plan(frame)
@@ -82,31 +82,31 @@ def test_filters_and_selections_reach_the_parquet_reader(spark, scattered):
     assert ids(frame) == [number for number in range(9990, 10010) if number not in SCATTERED]
 
 
-def test_a_filter_of_the_scan_and_deletes_go_together(spark, scattered):
+def test_native_scan_applies_filter_and_deletes(spark, scattered):
     frame = native_frame(spark, scattered, filter="id < 200 and s != 'text 5'", columns=["s", "id"])
     assert ids(frame) == [number for number in range(200) if number not in SCATTERED and number != 5]
 
 
-def test_a_frame_joins_itself(spark, scattered):
+def test_native_scan_joins_itself(spark, scattered):
     left = native_frame(spark, scattered)
     right = left.where("id < 100")
     assert left.alias("l").join(right.alias("r"), F.col("l.id") == F.col("r.id")).count() == 100 - 4
     assert left.join(left.select("id"), "id").count() == FILES * ROWS - len(SCATTERED)
 
 
-def test_many_deleted_positions(spark, make):
+def test_native_scan_applies_many_deletes(spark, make):
     table = make("many", ["x < 35000.0 and s not like 'text 7%'"])
     expected = table.scan(selected_fields=("id",)).to_arrow()["id"].to_pylist()
     assert 0 < len(expected) < FILES * ROWS // 2
     assert ids(native_frame(spark, table)) == sorted(expected)
 
 
-def test_deletes_of_several_commits_add_up(spark, make):
+def test_native_scan_applies_deletes_of_several_commits(spark, make):
     table = make("commits", ["id in (3, 4, 20000)", "id in (4, 5, 29999)", "id = 6"])
     assert ids(native_frame(spark, table)) == sorted(set(range(FILES * ROWS)) - {3, 4, 5, 6, 20_000, 29_999})
 
 
-def test_nothing_is_left(spark, make):
+def test_native_scan_of_deleted_rows_is_empty(spark, make):
     table = make("nothing", [], files=1)
     icefloe.spark.delete_from(table, "x >= 0.0 and s like 'text%'", spark=spark)
     frame = icefloe.spark.read(table, spark=spark)
@@ -114,19 +114,19 @@ def test_nothing_is_left(spark, make):
     assert frame.count() == 0
 
 
-def test_too_many_deletes_go_to_the_rust_reader(spark, scattered, monkeypatch):
+def test_scan_with_too_many_deletes_uses_the_rust_reader(spark, scattered, monkeypatch):
     monkeypatch.setattr(native, "_MAX_DELETES", len(SCATTERED) - 1)
     choice = icefloe.spark.explain_read(scattered, spark=spark)
     assert "too many" in choice.reason
     assert ids(icefloe.spark.read(scattered, spark=spark)) == sorted(set(range(FILES * ROWS)) - set(SCATTERED))
 
 
-def test_plans_stay_readable(spark, make):
+def test_native_scan_has_a_short_plan(spark, make):
     table = make("readable", ["s like 'text 1%'"], files=2)
     assert len(plan(native_frame(spark, table))) < 5_000
 
 
-def test_paths_with_special_characters_lose_their_own_rows(spark, new_table):
+def test_native_scan_applies_deletes_to_paths_with_special_characters(spark, new_table):
     schema = T.StructType([T.StructField("id", T.LongType()), T.StructField("p", T.StringType())])
     spec = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "p"))
     table = new_table(schema, spec, write__delete__mode="merge-on-read")
@@ -138,7 +138,7 @@ def test_paths_with_special_characters_lose_their_own_rows(spark, new_table):
     assert ids(native_frame(spark, table)) == sorted({row[0] for row in rows} - set(gone))
 
 
-def test_columns_may_be_called_like_those_of_the_join(spark, catalog):
+def test_native_scan_reads_columns_with_names_of_the_join(spark, catalog):
     table = catalog.create_table(
         "db.words",
         pa.schema([("id", pa.int64()), ("words", pa.int64()), ("block", pa.int64())]),

@@ -53,7 +53,7 @@ MODES = {
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_spark_overwrite_loses_to_an_append_of_rows_that_it_replaces(spark, handles, mode):
+def test_spark_overwrite_conflicts_with_an_append_to_replaced_rows(spark, handles, mode):
     first, second = handles()
     first.append(rows_of((5, 0)))
     before = data_files(first)
@@ -74,7 +74,7 @@ def test_spark_overwrite_tolerates_an_append_of_other_rows(spark, handles, mode)
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_spark_overwrite_under_snapshot_isolation_keeps_rows_that_others_append(spark, handles, mode):
+def test_spark_overwrite_under_snapshot_isolation_keeps_appended_rows(spark, handles, mode):
     first, second = handles(write__delete__isolation_level="snapshot")
     first.append(rows_of((5, 0)))
     name, options = MODES[mode]
@@ -83,7 +83,7 @@ def test_spark_overwrite_under_snapshot_isolation_keeps_rows_that_others_append(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_spark_overwrite_loses_to_a_delete_of_rows_that_it_replaces(spark, handles, mode):
+def test_spark_overwrite_conflicts_with_a_delete_of_replaced_rows(spark, handles, mode):
     first, second = handles(write__delete__isolation_level="snapshot", write__delete__mode="merge-on-read")
     first.delete("id = 1")
     name, options = MODES[mode]
@@ -92,14 +92,14 @@ def test_spark_overwrite_loses_to_a_delete_of_rows_that_it_replaces(spark, handl
     assert ids(first) == [2, 3, 4]
 
 
-def test_spark_overwrite_takes_the_isolation_level_as_an_option(spark, handles):
+def test_spark_overwrite_uses_the_isolation_level_option(spark, handles):
     first, second = handles()
     first.append(rows_of((5, 0)))
     icefloe.spark.write(frame(spark, (10, 0)), second, "overwrite-partitions", {"isolation-level": "snapshot"})
     assert ids(first) == [3, 4, 5, 10]
 
 
-def test_spark_overwrite_validates_from_the_snapshot_that_is_named(spark, handles):
+def test_spark_overwrite_validates_from_the_given_snapshot(spark, handles):
     first, second = handles()
     start = first.current_snapshot().snapshot_id
     first.append(rows_of((5, 0)))
@@ -110,7 +110,7 @@ def test_spark_overwrite_validates_from_the_snapshot_that_is_named(spark, handle
     assert ids(first) == [3, 4, 10]
 
 
-def test_spark_overwrite_of_partitions_reaches_files_of_older_specs(spark, new_table):
+def test_spark_overwrite_of_partitions_replaces_rows_of_older_specs(spark, new_table):
     table = new_table(SCHEMA)
     table.append(rows_of((1, 0), (2, 0), (3, 1)))
     with table.update_spec() as update:
@@ -119,7 +119,7 @@ def test_spark_overwrite_of_partitions_reaches_files_of_older_specs(spark, new_t
     assert ids(table) == [3, 10]
 
 
-def test_spark_overwrite_filter_may_disregard_case(spark, handles):
+def test_spark_overwrite_filter_ignores_case_on_request(spark, handles):
     first, second = handles()
     options = {"overwrite-filter": "PART = 0", "case-sensitive": "false"}
     first.append(rows_of((5, 1)))
@@ -156,7 +156,7 @@ def test_isolation_options_of_an_append_are_refused(spark, handles):
         icefloe.spark.write(frame(spark, (10, 0)), table, options={"isolation-level": "snapshot"})
 
 
-def test_data_source_overwrite_validates_from_the_snapshot_that_is_named(spark, catalog, handles):
+def test_data_source_overwrite_validates_from_the_given_snapshot(spark, catalog, handles):
     first, _ = handles()
     icefloe.spark.register(spark)
     given = {key: catalog.properties[key] for key in ("uri", "warehouse")}

@@ -24,7 +24,7 @@ def staged(table):
 
 
 @pytest.mark.parametrize("mode", ["append", "overwrite"])
-def test_a_write_is_staged_under_the_sessions_id(spark, table, mode):
+def test_write_is_staged_with_the_sessions_id(spark, table, mode):
     before = table.current_snapshot()
     with settings(spark, {"spark.wap.id": "audit"}):
         icefloe.spark.write(spark.range(5).selectExpr("id", "2 AS kind"), table, mode)
@@ -36,7 +36,7 @@ def test_a_write_is_staged_under_the_sessions_id(spark, table, mode):
 
 
 @pytest.mark.parametrize("delete_mode", ["copy-on-write", "merge-on-read"])
-def test_changes_of_rows_are_staged(spark, table, delete_mode):
+def test_delete_is_staged_with_the_sessions_id(spark, table, delete_mode):
     with table.transaction() as transaction:
         transaction.set_properties({"write.delete.mode": delete_mode, "write.merge.mode": delete_mode})
     before = table.current_snapshot()
@@ -47,7 +47,7 @@ def test_changes_of_rows_are_staged(spark, table, delete_mode):
     assert table.scan().count() == 10
 
 
-def test_a_table_that_takes_no_part_is_written_as_ever(spark, new_table):
+def test_write_to_a_table_without_wap_is_not_staged(spark, new_table):
     table = new_table(SCHEMA)
     with settings(spark, {"spark.wap.id": "audit"}):
         icefloe.spark.write(spark.range(3).selectExpr("id", "1 AS kind"), table)
@@ -63,7 +63,7 @@ def test_a_table_that_takes_no_part_is_written_as_ever(spark, new_table):
         ({"spark.wap.id": "a"}, {"branch": "b"}, ValidationError, "belongs to no branch; expected .* branch='b'"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_before_anything_runs(spark, table, asked, branch, error, words):
+def test_contradicting_wap_settings_are_refused_before_files_are_written(spark, table, asked, branch, error, words):
     files = sorted(table.inspect.files()["file_path"].to_pylist())
     with settings(spark, asked), pytest.raises(error, match=words):
         icefloe.spark.write(spark.range(3).selectExpr("id", "1 AS kind"), table, "append", branch)

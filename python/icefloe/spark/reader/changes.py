@@ -1,4 +1,4 @@
-"""What snapshots changed, as a DataFrame."""
+"""The changes of snapshots as a DataFrame."""
 
 from __future__ import annotations
 
@@ -24,18 +24,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ChangeTask(InputPartition):
-    """Changes that one Spark task reads; credentials travel in here and not in options, which show up in plans and logs.
+    """The changes that one Spark task reads.
+
+    Credentials are in the task instead of in options because plans and logs show options.
 
     Args:
         group: The changes.
-        schema: Schema JSON of their rows.
+        schema: Schema JSON of the change rows.
     """
 
     group: ChangeGroup
     schema: str
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in exactly the Arrow schema that Spark demands."""
+        """Yield the rows in the Arrow schema that Spark requires."""
         schema = to_arrow_schema(self.schema)
         for batch in self.group.read():
             yield exact(batch, schema)
@@ -43,24 +45,24 @@ class ChangeTask(InputPartition):
 
 @dataclass(frozen=True)
 class ReadChanges:
-    """Reads the tasks whose numbers arrive; for ``DataFrame.mapInArrow`` over a range of those numbers."""
+    """Read the tasks of the given numbers, for ``DataFrame.mapInArrow`` over a range of numbers."""
 
     tasks: tuple[ChangeTask, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of each task that is asked for."""
+        """Yield the rows of each task."""
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 yield from self.tasks[number].batches()
 
 
 def change_tasks(scan: IncrementalChangelogScan) -> list[ChangeTask]:
-    """Plan a changelog and return what its readers do."""
+    """Plan a changelog scan and return its tasks."""
     schema = scan.changes_json()
     return [ChangeTask(group, schema) for group in scan.plan_tasks()]
 
 
-def changes(  # noqa: PLR0913  the ways of telling changes are many
+def changes(  # noqa: PLR0913  all but the first have defaults
     table: Table,
     *,
     spark: Any = None,
@@ -74,28 +76,29 @@ def changes(  # noqa: PLR0913  the ways of telling changes are many
     identifier_columns: Sequence[str] | None = None,
     net_changes: bool = False,
 ) -> DataFrame:
-    """Return the rows that snapshots inserted and deleted, as ``create_changelog_view`` of the Java runtime shows them.
+    """Return the rows that snapshots inserted and deleted, as ``create_changelog_view`` of the Java runtime does.
 
-    Beside the table's columns there are ``_change_type`` (``INSERT``, ``DELETE``, ``UPDATE_BEFORE``, ``UPDATE_AFTER``),
-    ``_change_ordinal`` (number of the snapshot, from 0) and ``_commit_snapshot_id``; rows that were only moved to other files are
-    left out. The changes are planned here. Each snapshot, and in one that rewrites files each partition, is read by a Spark task of its
-    own; with ``net_changes`` one task reads all.
+    After the table's columns come ``_change_type`` (``INSERT``, ``DELETE``, ``UPDATE_BEFORE``, ``UPDATE_AFTER``),
+    ``_change_ordinal`` (number of the snapshot, from 0) and ``_commit_snapshot_id``. Rows that a rewrite moved to other files are
+    no changes. The changes are planned here. One Spark task reads a snapshot, or a partition of a snapshot that rewrites files;
+    with ``net_changes`` one task reads all.
 
     Args:
         table: Table.
         spark: Session; the active one if None.
-        start_snapshot_id: The last snapshot that is known already; None for the beginning of the history.
-        end_snapshot_id: The last snapshot to read; None for the current one.
-        start_timestamp: Instead: read what came after this time, in milliseconds since the epoch.
-        end_timestamp: Instead: read up to this time.
-        columns: Names of the columns to return; all if None. Those that tell the change come after them.
-        filter: Which rows, as text or expression.
-        compute_updates: Whether a deletion and an insertion of the same row in one snapshot are told as an update.
-        identifier_columns: The columns that tell which row that is; the schema's identifier fields if None.
-        net_changes: Whether changes of different snapshots that undo each other are left out.
+        start_snapshot_id: Read the snapshots after this one; None for the beginning of the history.
+        end_snapshot_id: Last snapshot to read; None for the current one.
+        start_timestamp: In place of ``start_snapshot_id``: read the snapshots after this time, in milliseconds since the epoch.
+        end_timestamp: In place of ``end_snapshot_id``: read the snapshots up to this time.
+        columns: Names of the table's columns to return; all if None.
+        filter: Filter of the change rows, as text or expression. Rows for which it is null are left out.
+        compute_updates: Report a delete and an insert of the same row in one snapshot as an update.
+        identifier_columns: Columns that identify a row for ``compute_updates``; the schema's identifier fields if None.
+        net_changes: Leave out changes of different snapshots that cancel each other.
 
     Raises:
-        ValidationError: No session, a snapshot that is not known, or one that is no ancestor of the other.
+        ValidationError: There is no session, a snapshot does not exist, or the start is no ancestor of the end.
+        ResolveError: A column does not exist.
 
     Example:
         >>> changed = icefloe.spark.changes(table, start_snapshot_id=seen, compute_updates=True)      # doctest: +SKIP

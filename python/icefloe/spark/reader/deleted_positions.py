@@ -1,7 +1,7 @@
-"""Deleted rows, read on the driver: small enough to broadcast, they need no Spark job of their own.
+"""The positions of deleted rows, read on the driver: a broadcast needs them there, and a Spark job would take longer.
 
-The Rust reader reads the delete files as the tables they are, two columns of reserved field ids. A position counts for a data file
-only if its delete file applies to that data file: sequence numbers and partitions have been judged by the plan.
+The Rust reader reads position delete files as tables of two columns with reserved field ids. A position is returned only if its
+delete file applies to the data file: the plan has compared sequence numbers and partitions.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ _CONTEXT = json.dumps(
         "properties": {},
     }
 )
-_CARRIED = ("file_path", "file_format", "record_count", "file_size_in_bytes", "data_sequence_number")
+_DELETE_FILE_COLUMNS = ("file_path", "file_format", "record_count", "file_size_in_bytes", "data_sequence_number")
 
 
 def deleted_positions(io: Any, files: pa.RecordBatch, deletes: pa.RecordBatch, keys: pa.Array) -> pa.Table:
-    """Return the deleted rows of a plan's files.
+    """Return the positions of the deleted rows of a plan's files.
 
     Args:
         io: Storage, a `_core.FileIo`.
         files: The plan's files.
         deletes: The plan's delete files, all of them position deletes.
-        keys: int64, what names each of the files.
+        keys: int64 array with a key for each of the files.
 
     Returns:
-        Columns `key` and `pos`, both int64; a row deleted twice may stand twice.
+        Columns `key` and `pos`, both int64 without nulls; a row that two delete files delete may occur twice.
     """
     files, deletes = _core.own_deletes(files, deletes)
-    applying = _Pairs(files.column("deletes"), deletes.num_rows)
+    pairs = _Pairs(files.column("deletes"), deletes.num_rows)
     delete_paths, data_paths = deletes.column("file_path"), files.column("file_path")
     parts = []
     for batch in _rows(io, deletes):
         paths = batch.column("file_path").cast(pa.string()).dictionary_encode()
-        # Old writers name data files by relative paths.
-        named = pa.array([io.absolute(path) for path in paths.dictionary.to_pylist()], pa.string())
-        data_file = pc.index_in(named, value_set=data_paths).take(paths.indices).cast(pa.int64())
+        # Delete files of some writers have relative paths of data files.
+        absolute = pa.array([io.absolute(path) for path in paths.dictionary.to_pylist()], pa.string())
+        data_file = pc.index_in(absolute, value_set=data_paths).take(paths.indices).cast(pa.int64())
         delete_file = pc.index_in(batch.column("_file"), value_set=delete_paths).cast(pa.int64())
-        applies = applying.among(data_file, delete_file)
+        applies = pairs.contain(data_file, delete_file)
         key = keys.take(data_file.filter(applies))
         parts.append(pa.table({"key": key, "pos": batch.column("pos").filter(applies)}))
     empty = pa.schema([("key", pa.int64()), ("pos", pa.int64())]).empty_table()
@@ -65,7 +65,7 @@ def deleted_positions(io: Any, files: pa.RecordBatch, deletes: pa.RecordBatch, k
 
 
 class _Pairs:
-    """Which delete files apply to which data files: runs of delete files, those of all data files in one line."""
+    """Pairs of a data file and a delete file that applies to it, as ascending ranges of pair numbers."""
 
     def __init__(self, runs: pa.Array, deletes: int) -> None:
         values = pc.list_flatten(runs)
@@ -74,20 +74,20 @@ class _Pairs:
         self._starts = data_file * deletes + pc.struct_field(values, "first").to_numpy()
         self._ends = self._starts + pc.struct_field(values, "count").to_numpy()
 
-    def among(self, data_file: pa.Array, delete_file: pa.Array) -> pa.Array:
-        """Return which pairs are among them; a data file of null is in none."""
+    def contain(self, data_file: pa.Array, delete_file: pa.Array) -> pa.Array:
+        """Return a boolean array: whether each pair is one of these; false where the data file is null."""
         known = pc.is_valid(data_file).to_numpy(zero_copy_only=False)
         if len(self._starts) == 0:
             return pa.array(np.zeros(len(known), dtype=bool))
-        places = pc.fill_null(data_file, 0).to_numpy() * self._deletes + delete_file.to_numpy()
-        run = np.searchsorted(self._starts, places, side="right") - 1
-        return pa.array(known & (run >= 0) & (places < self._ends[run]))
+        numbers = pc.fill_null(data_file, 0).to_numpy() * self._deletes + delete_file.to_numpy()
+        run = np.searchsorted(self._starts, numbers, side="right") - 1
+        return pa.array(known & (run >= 0) & (numbers < self._ends[run]))
 
 
 def _rows(io: Any, deletes: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """Yield the rows of delete files, each with the location of its delete file."""
     count = deletes.num_rows
-    columns = {name: deletes.column(name) for name in _CARRIED}
+    columns = {name: deletes.column(name) for name in _DELETE_FILE_COLUMNS}
     zeros = pa.array(np.zeros(count, dtype=np.int64))
     tasks = pa.RecordBatch.from_pydict(
         {

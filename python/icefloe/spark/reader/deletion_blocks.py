@@ -1,7 +1,7 @@
-"""Deleted rows as blocks of bits, for a scan to look up which of its rows are gone.
+"""Deleted rows as blocks of bits, for a broadcast join with a scan.
 
-A block is a run of rows of one file with a bit for each: 64 or 4,096 rows, whichever makes all blocks together smaller.
-Neighbouring rows look the same block up, which is then at hand; as keys of their own, positions fill a table that no cache holds.
+A block has one bit for each of 64 or 4,096 consecutive rows of a file; the size that makes all blocks together smaller is used.
+Neighbouring rows look up the same block, which stays in the processor's cache. A hash table of positions would not fit there.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
     Longs = npt.NDArray[np.int64]
 
 BLOCK_BITS = 30
-"""Lower bits of a block's key, which number the blocks of a file; the file's number is above them."""
+"""Number of lower bits of a block's key that number the blocks of a file; the upper bits are the file's key."""
 
 WORD_ROWS_LOG2 = 6
-"""log2 of the rows of a word."""
+"""log2 of the number of rows in a word."""
 
 MAX_ROWS = 1 << (BLOCK_BITS + WORD_ROWS_LOG2)
-"""More rows than this a file must not have."""
+"""Files must have fewer rows than this."""
 
-# log2 of the words of a block, and roughly the bytes that Spark needs for a block besides its words.
+# log2 of the number of words in a block, and the bytes that Spark needs for a block besides its words.
 _WORDS_LOG2 = (0, 6)
 _BLOCK_OVERHEAD = 64
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeletionBlocks:
-    """The blocks in which rows are deleted.
+    """The blocks that have deleted rows.
 
     Args:
         table: Columns ``block``, int64: ``file << BLOCK_BITS | row >> rows_log2``, and ``words``, list<int64>: the bits of the
             block's rows, the lowest bit of the first word for its first row.
-        words_log2: log2 of the words of a block.
+        words_log2: log2 of the number of words in a block.
     """
 
     table: pa.Table
@@ -46,7 +46,7 @@ class DeletionBlocks:
 
     @property
     def rows_log2(self) -> int:
-        """log2 of the rows of a block."""
+        """log2 of the number of rows in a block."""
         return self.words_log2 + WORD_ROWS_LOG2
 
 
@@ -54,8 +54,8 @@ def deletion_blocks(files: Longs, positions: Longs) -> DeletionBlocks:
     """Return the blocks of deleted rows.
 
     Args:
-        files: Number of each row's file, less than ``2**33``.
-        positions: Position of each row in its file, less than ``MAX_ROWS``. A row may stand twice, rows in any order.
+        files: Key of each row's file, less than ``2**33``.
+        positions: Position of each row in its file, less than ``MAX_ROWS``. Rows may be in any order and occur twice.
 
     Example:
         >>> blocks = deletion_blocks(np.array([5, 5]), np.array([0, 65]))
@@ -74,7 +74,7 @@ def deletion_blocks(files: Longs, positions: Longs) -> DeletionBlocks:
 
 
 def _words(files: Longs, positions: Longs) -> tuple[Longs, Longs]:
-    """Return the key of each word that has a bit set, as if it were a block, and the word; ordered by key."""
+    """Return the keys of the words that have a bit set, as of blocks of one word, and the words; ordered by key."""
     keys = (files << BLOCK_BITS) | (positions >> WORD_ROWS_LOG2)
     bits = np.left_shift(np.uint64(1), (positions & ((1 << WORD_ROWS_LOG2) - 1)).astype(np.uint64))
     if np.any(keys[1:] < keys[:-1]):
@@ -86,7 +86,7 @@ def _words(files: Longs, positions: Longs) -> tuple[Longs, Longs]:
 
 
 def _firsts(ordered: Longs) -> npt.NDArray[np.bool_]:
-    """Return which values are the first of their kind; there are no negative ones."""
+    """Return a mask of the first of each run of equal values; values are not negative."""
     firsts: npt.NDArray[np.bool_] = np.diff(ordered, prepend=-1) != 0
     return firsts
 

@@ -31,12 +31,12 @@ NUMBER = "__icefloe_number"
 
 @dataclass(frozen=True)
 class ReadGroups:
-    """Reads the task groups whose numbers arrive; for ``DataFrame.mapInArrow`` over a range of those numbers."""
+    """Read the task groups of the given numbers, for ``DataFrame.mapInArrow`` over a range of numbers."""
 
     groups: tuple[TaskGroup, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of each group that is asked for."""
+        """Yield the rows of each group."""
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 yield from ReadTask(self.groups[number]).batches()
@@ -60,18 +60,19 @@ def scan_frame(spark: Any, planned: PlannedScan) -> DataFrame:
 
 
 def _names(scan: TableScan | IncrementalAppendScan) -> list[str]:
-    """Return the names of a scan's top-level columns in the order that was asked for, else the table's."""
+    """Return the names of a scan's top-level columns in the order of the selection, or else of the table."""
     names = [field.name for field in scan.projection().fields]
     names += [name for name in scan.selected_fields if name in METADATA_COLUMNS and name not in names]
-    wanted = enumerate(scan.selected_fields)
-    places = {name: place for place, path in wanted for name in names if f"{path}.".startswith(f"{name}.")}
-    return sorted(names, key=lambda name: places.get(name, len(places)))
+    selected = enumerate(scan.selected_fields)
+    ranks = {name: rank for rank, path in selected for name in names if f"{path}.".startswith(f"{name}.")}
+    return sorted(names, key=lambda name: ranks.get(name, len(ranks)))
 
 
 def located_frame(spark: Any, planned: PlannedScan) -> DataFrame:
-    """Return the rows of a planned scan and where each is, for :func:`with_file_number` to make sense of.
+    """Return the rows of a planned scan with the file and position of each.
 
-    ``__icefloe_file`` is what names the file, a number or its path; ``__icefloe_pos`` is the row's position in it.
+    ``__icefloe_file`` is the file's key or its path, which :func:`with_file_number` replaces by a number; ``__icefloe_pos`` is the
+    row's position in the file.
     """
     if planned.native is not None:
         return _filtered(native_frame(spark, planned.native, located=True), planned)
@@ -81,21 +82,21 @@ def located_frame(spark: Any, planned: PlannedScan) -> DataFrame:
 
 
 def with_file_number(planned: PlannedScan, frame: DataFrame) -> DataFrame:
-    """Replace ``__icefloe_file`` by the file's row number in the plan, an int; null if it is none of the plan's."""
+    """Replace ``__icefloe_file`` by the file's row number in the plan, an int; null for a file that the plan does not have."""
     files = planned.plan.files
     numbers = pa.table({FILE: file_names(planned), NUMBER: pa.array(np.arange(files.num_rows, dtype=np.int32))})
     return replaced_by(frame, numbers)
 
 
 def replaced_by(frame: DataFrame, mapping: pa.Table) -> DataFrame:
-    """Replace ``__icefloe_file`` by what a small table of it and ``__icefloe_number`` says, null where it says nothing."""
+    """Replace ``__icefloe_file`` by ``__icefloe_number`` of a small table with both columns; null where the table has no row."""
     joined = frame.join(F.broadcast(frame.sparkSession.createDataFrame(mapping)), FILE, "left")
     others = [F.col(quoted(name)) for name in frame.columns if name != FILE]
     return joined.select(*others, F.col(NUMBER).alias(FILE))
 
 
 def file_names(planned: PlannedScan) -> pa.Array:
-    """Return what names each of the plan's files in ``__icefloe_file``."""
+    """Return the value of ``__icefloe_file`` for each file of the plan."""
     files = planned.plan.files
     return file_keys(files) if planned.native is not None else files.column("file_path")
 
@@ -107,7 +108,7 @@ def _filtered(frame: DataFrame, planned: PlannedScan) -> DataFrame:
 
 
 def _rust_frame(spark: Any, scan: TableScan | IncrementalAppendScan, only: pa.Array | None) -> DataFrame:
-    """Return a scan's rows read, filtered and freed of deleted ones by the Rust reader."""
+    """Return the rows of a scan by the Rust reader, after deletes and filter."""
     plan = scan.plan()
     if only is not None:
         plan = replace(plan, files=plan.files.filter(pc.is_in(plan.files.column("file_path"), value_set=only)))

@@ -1,12 +1,12 @@
-"""Scans by Spark's own Parquet reader, of the files that a plan names.
+"""Scans of a plan's files by Spark's own Parquet reader.
 
-It is the fastest way to read in Spark and prunes columns, but it knows nothing of Iceberg. :func:`obstacle` says what of a plan it
-could not get right; :func:`native_frame` builds the scan.
+It is the fastest reader in Spark and prunes columns, but it does not implement Iceberg. :func:`obstacle` returns the reason why it
+would return wrong rows for a plan; :func:`native_frame` builds the scan.
 
-Position deletes are taken away by a broadcast anti-join whose key is a block of rows and whose condition is the row's bit in it.
-The file is a number in that key, its size: strings as keys cost half of the scan again. A size tells files apart only if it is
-unique, so files are dealt into groups of unique sizes, each a relation of its own; files without deletes go through a relation
-that nothing is joined to.
+A broadcast anti-join removes deleted rows: its key is a block of rows, its condition the row's bit in the block. The key has the
+size of the file instead of its path, because text keys make a scan half as slow again. A size identifies a file only if it is
+unique, so files are divided into groups of unique sizes, each one relation. Files without deletes are in a relation without a
+join.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from icefloe.schema import Schema
 
 FILE, POSITION = "__icefloe_file", "__icefloe_pos"
-"""Columns of a located scan: the file's key and the row's position in the file."""
+"""Columns of a scan with positions: the key of the file and the position of the row in it."""
 
 _BLOCK, _WORDS = "__icefloe_block", "__icefloe_words"
 _BLOCK_SCHEMA = T.StructType(
@@ -45,12 +45,12 @@ _BLOCK_SCHEMA = T.StructType(
 
 FIELD_ID_READ = "spark.sql.parquet.fieldId.read.enabled"
 _DISCOVERY = {"spark.sql.sources.parallelPartitionDiscovery.parallelism": "4"}
-# Spark would otherwise treat glob characters in paths as patterns, and without recursive lookup read such files several times.
+# Without these options Spark takes pattern characters in paths for patterns, and reads such files several times.
 _EXACT_PATHS = {"__globPaths__": "false", "recursiveFileLookup": "true"}
-# The driver reads deleted positions and broadcasts them: at worst 72 bytes for each.
+# The driver reads deleted positions and broadcasts at most 72 bytes for each.
 _MAX_DELETES = 5_000_000
 _MAX_GROUPS = 4
-# Sizes are told apart by their lower bits; above them is a file's group.
+# The lower 31 bits of a key are the file's size, the upper bits its group.
 _GROUP_STEP = 1 << 31
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _UNREADABLE = re.compile(r'"(uuid|time|timestamp_ns|timestamptz_ns|unknown|variant|geometry.*|geography.*)"')
@@ -58,16 +58,16 @@ _UNREADABLE = re.compile(r'"(uuid|time|timestamp_ns|timestamptz_ns|unknown|varia
 
 @dataclass(frozen=True, kw_only=True)
 class NativeScan:
-    """What to scan natively.
+    """The input of a scan by Spark's own reader.
 
     Args:
         files: The plan's files, whole.
         deletes: The plan's delete files.
         schema: Schema of the columns to read.
-        schemas: All schemas that the table has had.
-        name_mapped: The table has a name mapping, so files without field ids are to be expected.
+        schemas: All schemas of the table's metadata.
+        name_mapped: The table has a name mapping, so files may have no field ids.
         field_ids: Spark's reader resolves columns by id in this session.
-        io: Storage, to read deletes and to confirm the file sizes that they are paired by.
+        io: Storage, to read position deletes and to check file sizes.
     """
 
     files: pa.RecordBatch
@@ -80,21 +80,21 @@ class NativeScan:
 
 
 def obstacle(scan: NativeScan, *, located: bool = False) -> str | None:
-    """Return why Spark's reader would not read this plan right, None if it will.
+    """Return the reason why Spark's reader would return wrong rows; None if it returns the right ones.
 
     Args:
-        scan: What to scan.
-        located: Whether rows need their file and position.
+        scan: Input of the scan.
+        located: The scan returns the file and position of each row as well.
     """
     return _schema_obstacle(scan) or _file_obstacle(scan) or _delete_obstacle(scan, located=located)
 
 
 def native_frame(spark: Any, scan: NativeScan, *, located: bool = False) -> DataFrame:
-    """Return the rows of a plan without deleted ones; :func:`obstacle` must have found nothing.
+    """Return the live rows of a plan for which :func:`obstacle` returned None.
 
     Args:
         spark: Session.
-        scan: What to scan.
+        scan: Input of the scan.
         located: Add ``__icefloe_file`` (one of :func:`file_keys`) and ``__icefloe_pos``.
     """
     struct = to_spark_schema(scan.schema, field_ids=True)
@@ -111,15 +111,16 @@ def native_frame(spark: Any, scan: NativeScan, *, located: bool = False) -> Data
             parts.append(rows if located else rows.drop(FILE, POSITION))
     if not parts:
         empty = _relation(spark, struct, [])
-        nowhere = [F.lit(None).cast("long").alias(FILE), F.lit(None).cast("long").alias(POSITION)]
-        return empty.select("*", *nowhere) if located else empty
+        no_positions = [F.lit(None).cast("long").alias(FILE), F.lit(None).cast("long").alias(POSITION)]
+        return empty.select("*", *no_positions) if located else empty
     return functools.reduce(lambda left, right: left.union(right), parts)
 
 
 def file_keys(files: pa.RecordBatch) -> pa.Array:
-    """Return the number by which a located scan names each file: its size, plus a step for each earlier file of that size.
+    """Return the key of each file: its size modulo 2 GiB, plus 2 GiB for each earlier file with the same key.
 
-    Of sizes of 2 GiB and more, the lower 31 bits stand for the size.
+    Returns:
+        int64 array without nulls, one key for each row of ``files``.
     """
     sizes = files.column("file_size_in_bytes").to_numpy(zero_copy_only=False) % _GROUP_STEP
     order = np.argsort(sizes, kind="stable")
@@ -133,24 +134,24 @@ def file_keys(files: pa.RecordBatch) -> pa.Array:
 
 def _schema_obstacle(scan: NativeScan) -> str | None:
     if any(field.name.lower() == "_metadata" for field in scan.schema.fields):
-        return "a column has the name by which Spark knows files"
+        return "a column is called _metadata, as Spark's column of file metadata"
     if any("." in path[-1] for path, _ in _named_ids(schema_value(scan.schema), ())):
-        return "a column has a dot in its name, which filters take for a step into a struct"
+        return "a column has a dot in its name, which Spark's filters take for a struct field"
     text = scan.schema.model_dump_json()
     unreadable = _UNREADABLE.search(text)
     if unreadable is not None:
-        return f"a column is {unreadable[1]}, which Spark's Parquet reader does not read as icefloe does"
+        return f"a column has type {unreadable[1]}, which Spark's Parquet reader does not read"
     if '"initial-default"' in text:
-        return "a column has an initial default, which files written before it lack"
+        return "a column has an initial default, which Spark's Parquet reader does not apply"
     if scan.name_mapped:
         return "the table has a name mapping, so files may have no field ids"
-    if not scan.field_ids and not _names_tell_columns(scan):
-        return f"columns were renamed or have names that Parquet does not keep: set {FIELD_ID_READ}=true to have Spark find them by id"
+    if not scan.field_ids and not _names_identify_columns(scan):
+        return f"columns were renamed or have names that Parquet changes: set {FIELD_ID_READ}=true so that Spark finds them by id"
     return None
 
 
-def _names_tell_columns(scan: NativeScan) -> bool:
-    """Return whether every name has only ever meant one id and the reverse, so that finding columns by name is finding them by id."""
+def _names_identify_columns(scan: NativeScan) -> bool:
+    """Return whether in all schemas each name has one id and each id one name, so that names find the same columns as ids."""
     ids: dict[str, int] = {}
     names: dict[int, str] = {}
     for schema in [*scan.schemas, scan.schema]:
@@ -166,7 +167,7 @@ def _names_tell_columns(scan: NativeScan) -> bool:
 
 
 def _named_ids(iceberg_type: Any, outer: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int]]:
-    """Yield the names that lead to every field at any depth, and its id."""
+    """Yield the path of names and the id of every field at any depth."""
     if isinstance(iceberg_type, str):
         return
     for field in iceberg_type.get("fields", []):
@@ -182,12 +183,12 @@ def _file_obstacle(scan: NativeScan) -> str | None:
     formats = pc.unique(pc.utf8_upper(scan.files.column("file_format"))).to_pylist()
     others = [name for name in formats if name != "PARQUET"]
     if others:
-        return f"some files are {others[0]}"
+        return f"some data files are {others[0]}"
     hidden = pc.match_substring_regex(scan.files.column("file_path"), r"/[._][^/]*$")
     if pc.any(hidden).as_py():
-        return "a file's name starts with '.' or '_', which Spark takes for hidden"
+        return "the name of a file starts with '.' or '_', and Spark ignores such files"
     if pc.count_distinct(scan.files.column("file_path")).as_py() < scan.files.num_rows:
-        return "a file is listed twice, which Spark would read once"
+        return "the plan has a file twice, and Spark would read it once"
     return None
 
 
@@ -196,28 +197,28 @@ def _delete_obstacle(scan: NativeScan, *, located: bool) -> str | None:
     dirty = has_deletes(scan.files)
     paired = scan.files if located else scan.files.filter(dirty)
     if paired.num_rows > 0 and len(pc.unique(_groups_of(keys))) > _MAX_GROUPS:
-        return "too many files are of the same size to be told apart by it"
+        return f"too many files have the same size: more than {_MAX_GROUPS}"
     if not pc.any(dirty).as_py():
         return _size_obstacle(paired, scan.io)
     if pc.any(pc.not_equal(scan.deletes.column("content"), 1)).as_py():
-        return "there are equality deletes"
+        return "some delete files are equality deletes"
     if pc.any(pc.not_equal(pc.utf8_upper(scan.deletes.column("file_format")), "PARQUET")).as_py():
         return "some delete files are not Parquet"
     if pc.max(scan.files.column("record_count")).as_py() >= MAX_ROWS:
-        return "a file has too many rows"
+        return f"a file has {MAX_ROWS:,} rows or more"
     positions = pc.sum(scan.deletes.column("record_count")).as_py()
     if positions > _MAX_DELETES:
-        return f"{positions:,} position deletes are too many to broadcast"
+        return f"{positions:,} position deletes are too many to broadcast: the limit is {_MAX_DELETES:,}"
     return _size_obstacle(paired, scan.io)
 
 
 def _size_obstacle(files: pa.RecordBatch, io: Any) -> str | None:
-    """Return a reason if a manifest has a file's size wrong: rows could not be paired with their file."""
+    """Return a reason if the size of a file differs from its manifest entry: the key of its rows would be wrong."""
     if files.num_rows == 0:
         return None
     paths = files.column("file_path")
     wrong = paths.filter(pc.not_equal(io.sizes(paths.to_pylist()), files.column("file_size_in_bytes")))
-    return f"the size of {wrong[0]} is not the one in its manifest" if len(wrong) > 0 else None
+    return f"the size of {wrong[0]} differs from its manifest entry" if len(wrong) > 0 else None
 
 
 def _groups_of(keys: pa.Array) -> pa.Array:
@@ -225,7 +226,7 @@ def _groups_of(keys: pa.Array) -> pa.Array:
 
 
 def _grouped(files: pa.RecordBatch, mask: pa.Array, groups: pa.Array) -> Iterator[tuple[int, list[str]]]:
-    """Yield each group that has files under a mask, and their paths."""
+    """Yield each group of the masked files with the paths of its files."""
     for group in pc.unique(groups.filter(mask)).to_pylist():
         yield group, files.column("file_path").filter(pc.and_(mask, pc.equal(groups, group))).to_pylist()
 
@@ -236,7 +237,7 @@ def _relation(spark: Any, struct: Any, paths: list[str]) -> DataFrame:
         return empty
     with settings(spark, _DISCOVERY):
         frame: DataFrame = spark.read.schema(struct).options(**_EXACT_PATHS).parquet(*paths)
-        frame.schema  # noqa: B018  lists the files now, under these settings; a remote session would do so later
+        frame.schema  # noqa: B018  Spark Connect lists the files here, while the settings apply
     return frame
 
 
@@ -246,7 +247,7 @@ def _located(relation: DataFrame, group: int) -> DataFrame:
 
 
 def _without_deleted(spark: Any, scan: NativeScan, keys: pa.Array) -> Callable[[DataFrame], DataFrame]:
-    """Return what takes the deleted rows out of a located relation of the scan's files."""
+    """Return a function that removes deleted rows from a relation with positions."""
     deleted = deleted_positions(scan.io, scan.files, scan.deletes, keys)
     blocks = deletion_blocks(deleted.column("key").to_numpy(), deleted.column("pos").to_numpy())
     table = F.broadcast(spark.createDataFrame(blocks.table.rename_columns([_BLOCK, _WORDS]), _BLOCK_SCHEMA))

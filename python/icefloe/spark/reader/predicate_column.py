@@ -1,7 +1,7 @@
 """A row filter, in the expression JSON of the REST specification, as a Spark column.
 
-Nulls are Spark's own: a comparison with null is null, and so is its negation. NaN is to Spark equal to itself and the greatest of
-numbers; here it has no order and equals no literal, as in icefloe's other readers.
+A comparison with null is null, and so is its negation, as in Spark. NaN has no order and equals no literal, as in icefloe's other
+readers; in Spark NaN equals itself and is above all numbers.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def predicate_column(predicate: Any, schema: Mapping[str, Any], *, negated: bool
     """Return a predicate as a boolean column.
 
     Args:
-        predicate: Decoded predicate JSON, its terms dotted column names.
-        schema: Decoded schema JSON that the terms refer to.
-        negated: Return its negation.
+        predicate: Decoded predicate JSON; its terms are dotted column names.
+        schema: Decoded JSON of the schema of the terms.
+        negated: Return the negation.
 
     Raises:
-        ResolveError: A term names no column.
+        ResolveError: A term is no column.
         FeatureUnsupportedError: A term is a transform, or the operator is unknown.
     """
     if isinstance(predicate, bool):
@@ -69,7 +69,9 @@ def predicate_column(predicate: Any, schema: Mapping[str, Any], *, negated: bool
 def _leaf(kind: str, predicate: Mapping[str, Any], schema: Mapping[str, Any]) -> Column:
     term = predicate["term"]
     if not isinstance(term, str):
-        raise FeatureUnsupportedError(f"Filters over transforms cannot be evaluated in Spark: {term}")
+        raise FeatureUnsupportedError(
+            f"filter: a Spark column has no transform of the table format; expected a column name, got {term}"
+        )
     column, iceberg_type = column_of(*term.split(".")), _type_of(term, schema)
     floating = iceberg_type in ("float", "double")
     if floating and (kind in ("not-eq", "not-in") or 0 in (predicate.get("value"), *predicate.get("values", ()))):
@@ -91,7 +93,9 @@ def _leaf(kind: str, predicate: Mapping[str, Any], schema: Mapping[str, Any]) ->
         return column.isNull() if kind == "is-null" else column.isNotNull()
     if kind in ("is-nan", "not-nan"):
         return _is_nan(column) if kind == "is-nan" else ~_is_nan(column)
-    raise FeatureUnsupportedError(f"Spark cannot evaluate the filter operator {kind!r}")
+    raise FeatureUnsupportedError(
+        f"filter: unknown operator; expected an operator of the REST specification, got {kind!r}"
+    )
 
 
 def _membership(kind: str, column: Column, values: list[Column]) -> Column:
@@ -105,7 +109,7 @@ def _is_nan(column: Column) -> Column:
 
 
 def _literal(value: Any, iceberg_type: str) -> Column:
-    """Return a JSON literal as a Spark literal that compares with a column of a type without widening it wrongly."""
+    """Return a JSON literal as a Spark literal of the column's type, so that Spark widens neither in a comparison."""
     if iceberg_type in ("int", "long"):
         return F.lit(value) if not isinstance(value, str) else F.lit(decimal.Decimal(value))
     if iceberg_type == "binary" or iceberg_type.startswith("fixed"):
@@ -120,19 +124,21 @@ def _literal(value: Any, iceberg_type: str) -> Column:
 
 
 def _instant(text: str) -> Column:
-    """Return a timestamptz literal; text without an offset is UTC, whatever the session's zone is."""
+    """Return a timestamptz literal; text without an offset is in UTC, in any time zone of the session."""
     time = text[10:]
     has_offset = "+" in time or "-" in time or time.endswith("Z")
     return F.lit(text if has_offset else f"{text}+00:00").cast("timestamp")
 
 
 def _type_of(term: str, schema: Mapping[str, Any]) -> str:
-    """Return the name of the type that a dotted name leads to, through structs only."""
+    """Return the name of the type of a column or struct field by its dotted name."""
     current: Any = schema
     for part in term.split("."):
         fields = current.get("fields", []) if not isinstance(current, str) else []
         field = next((field for field in fields if field["name"] == part), None)
         if field is None:
-            raise ResolveError(f"No column {term!r}: {part!r} is none of {[field['name'] for field in fields]}")
+            raise ResolveError(
+                f"filter: there is no column {term!r}; expected one of {', '.join(field['name'] for field in fields)}, got {part!r}"
+            )
         current = field["type"]
     return primitive_name(current)

@@ -1,4 +1,4 @@
-"""Read a table as a DataFrame: by Spark's own Parquet reader where that is right, else by icefloe's Rust reader."""
+"""Reading a table as a DataFrame: by Spark's own Parquet reader where its rows are right, else by icefloe's Rust reader."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     AnyScan = TableScan | IncrementalAppendScan
 
 
-def read(  # noqa: PLR0913  the ways of choosing rows are many
+def read(  # noqa: PLR0913  all but the first have defaults
     source: Table | AnyScan,
     *,
     spark: Any = None,
@@ -34,28 +34,30 @@ def read(  # noqa: PLR0913  the ways of choosing rows are many
     start_snapshot_id: int | None = None,
     end_snapshot_id: int | None = None,
 ) -> DataFrame:
-    """Return a table's rows as a DataFrame of the snapshot that is current now, or of the one that is named.
+    """Return the rows of a table's current snapshot, or of a given one, as a DataFrame.
 
-    The scan is planned here: files are pruned by the filter, which is applied to the rows as well. Filters and selections that
-    Spark finds later reach its Parquet reader, but prune no files. :func:`explain_read` says how the rows are read. Required
-    columns come back nullable where Spark's own reader reads them: it makes no promises about files.
+    The scan is planned here: the filter prunes files and applies to rows. Filters and selections on the DataFrame reach Spark's
+    Parquet reader, but prune no files. :func:`explain_read` returns which reader reads the rows. Required columns are nullable
+    where Spark's own reader reads them.
 
     Args:
         source: Table, or a scan of it.
         spark: Session; the active one if None.
-        columns: Names of the columns to return, in this order; all if None. ``_file``, ``_pos``, ``_deleted``, ``_spec_id`` and
-            ``_partition`` say where a row is; with ``_deleted`` deleted rows are returned, too.
-        filter: Which rows, as text or expression.
+        columns: Names of the columns to return, in this order; all if None. Metadata columns are ``_file``, ``_pos``,
+            ``_deleted``, ``_spec_id`` and ``_partition``; with ``_deleted`` the frame has deleted rows as well.
+        filter: Filter of the rows, as text or expression. Rows for which it is null are left out.
         snapshot_id: Snapshot to read, with its own schema.
         as_of_timestamp: Time to read as of, in milliseconds since the epoch.
         branch: Branch to read, with the table's current schema.
         tag: Tag to read, with its snapshot's schema.
-        start_snapshot_id: Read only what was appended after this snapshot; see ``Table.incremental_append_scan``.
-        end_snapshot_id: With ``start_snapshot_id``: the last snapshot to read; None for the current one.
+        start_snapshot_id: Read only rows that were appended after this snapshot; see ``Table.incremental_append_scan``.
+        end_snapshot_id: With ``start_snapshot_id``: last snapshot to read; None for the current one.
 
     Raises:
         ResolveError: A column does not exist.
-        ValidationError: No session, no such snapshot, or more than one of snapshot, time, branch, tag and start.
+        ValidationError: There is no session, the snapshot, branch or tag does not exist, or more than one of snapshot, time,
+            branch, tag and start is given.
+        FeatureUnsupportedError: Spark has no type for a column.
 
     Example:
         >>> icefloe.spark.read(table, filter="l_shipdate < '1994-01-01'").count()     # doctest: +SKIP
@@ -66,18 +68,18 @@ def read(  # noqa: PLR0913  the ways of choosing rows are many
         columns,
         filter,
         {
-            "snapshot": snapshot_id,
-            "time": as_of_timestamp,
+            "snapshot_id": snapshot_id,
+            "as_of_timestamp": as_of_timestamp,
             "branch": branch,
             "tag": tag,
-            "start": start_snapshot_id,
-            "end": end_snapshot_id,
+            "start_snapshot_id": start_snapshot_id,
+            "end_snapshot_id": end_snapshot_id,
         },
     )
     return scan_frame(session, plan_scan(session, scan))
 
 
-def explain_read(  # noqa: PLR0913  those of read
+def explain_read(  # noqa: PLR0913  the parameters of read
     source: Table | AnyScan,
     *,
     spark: Any = None,
@@ -90,11 +92,11 @@ def explain_read(  # noqa: PLR0913  those of read
     start_snapshot_id: int | None = None,
     end_snapshot_id: int | None = None,
 ) -> ScanChoice:
-    """Return by which reader :func:`read` would read with the same arguments, why, and how many files.
+    """Return the reader that :func:`read` uses for the same arguments, the reason, and the numbers of files.
 
     Example:
         >>> print(icefloe.spark.explain_read(table))                                  # doctest: +SKIP
-        8 data files and 0 delete files by Spark's Parquet reader: all is Parquet, its columns found rightly
+        8 data files and 0 delete files by Spark's Parquet reader: all files are Parquet and Spark finds their columns
     """
     session = active_session(spark)
     scan = resolve_scan(
@@ -102,12 +104,12 @@ def explain_read(  # noqa: PLR0913  those of read
         columns,
         filter,
         {
-            "snapshot": snapshot_id,
-            "time": as_of_timestamp,
+            "snapshot_id": snapshot_id,
+            "as_of_timestamp": as_of_timestamp,
             "branch": branch,
             "tag": tag,
-            "start": start_snapshot_id,
-            "end": end_snapshot_id,
+            "start_snapshot_id": start_snapshot_id,
+            "end_snapshot_id": end_snapshot_id,
         },
     )
     return plan_scan(session, scan).choice
@@ -116,48 +118,62 @@ def explain_read(  # noqa: PLR0913  those of read
 def resolve_scan(
     source: Table | AnyScan, columns: Sequence[str] | None, row_filter: Any, version: dict[str, Any]
 ) -> AnyScan:
-    """Return the scan that is asked for.
+    """Return the scan for the arguments of :func:`read`.
 
     Args:
         source: Table, or a scan of it.
-        columns: Columns, None for all.
-        row_filter: Filter, None for all rows.
-        version: At most one of ``snapshot``, ``time``, ``branch``, ``tag``, ``start`` that is not None; ``end`` beside ``start``.
+        columns: Columns; None for all.
+        row_filter: Filter; None for all rows.
+        version: Arguments that choose snapshots, by name; at most one of them is not None, except ``end_snapshot_id`` beside
+            ``start_snapshot_id``.
 
     Raises:
         ValidationError: More than one version is given.
     """
-    chosen = {kind: value for kind, value in version.items() if value is not None and kind != "end"}
+    given = {name: value for name, value in version.items() if value is not None}
+    chosen = [name for name in given if name != "end_snapshot_id"]
     if len(chosen) > 1:
-        raise ValidationError(f"Give one of {', '.join(chosen)}, not all of them")
-    in_range = "start" in chosen or version.get("end") is not None
-    scan = _incremental(source, version) if in_range else _versioned(source, chosen)
+        raise ValidationError(
+            f"read: expected at most one of {', '.join(name for name in version if name != 'end_snapshot_id')}, got "
+            f"{' and '.join(chosen)}"
+        )
+    in_range = "start_snapshot_id" in given or "end_snapshot_id" in given
+    scan = _incremental(source, given) if in_range else _versioned(source, given)
     if columns is not None:
         scan = scan.select(*columns)
     return scan if row_filter is None else scan.filter(row_filter)
 
 
-def _incremental(source: Table | AnyScan, version: dict[str, Any]) -> AnyScan:
+def _incremental(source: Table | AnyScan, given: dict[str, Any]) -> AnyScan:
     if isinstance(source, (TableScan, IncrementalAppendScan)):
-        raise ValidationError("start_snapshot_id goes with a table; a scan has its snapshots already")
-    if version.get("start") is None:
-        raise ValidationError("end_snapshot_id ends what begins after start_snapshot_id: give both, or snapshot_id")
+        raise ValidationError(
+            f"read: {next(iter(given))} chooses snapshots; expected a Table, got a {type(source).__name__}, whose snapshots are "
+            "fixed: pass the table"
+        )
+    if "start_snapshot_id" not in given:
+        raise ValidationError(
+            "read: end_snapshot_id needs start_snapshot_id; expected both, got end_snapshot_id alone: pass both, or snapshot_id"
+        )
+    end = given.get("end_snapshot_id")
     return source.incremental_append_scan(
-        from_snapshot_id_exclusive=int(version["start"]),
-        to_snapshot_id_inclusive=None if version.get("end") is None else int(version["end"]),
+        from_snapshot_id_exclusive=int(given["start_snapshot_id"]),
+        to_snapshot_id_inclusive=None if end is None else int(end),
     )
 
 
-def _versioned(source: Table | AnyScan, chosen: dict[str, Any]) -> AnyScan:
+def _versioned(source: Table | AnyScan, given: dict[str, Any]) -> AnyScan:
     if isinstance(source, IncrementalAppendScan):
-        if chosen:
-            raise ValidationError(f"{next(iter(chosen))}: the scan is of a range of snapshots already")
+        if given:
+            raise ValidationError(
+                f"read: {next(iter(given))} chooses snapshots; expected a Table or TableScan, got an IncrementalAppendScan, whose "
+                "snapshots are fixed: pass the table"
+            )
         return source
     scan = source if isinstance(source, TableScan) else source.scan()
-    for kind, value in chosen.items():
-        if kind == "snapshot":
+    for name, value in given.items():
+        if name == "snapshot_id":
             scan = scan.update(snapshot_id=int(value))
-        elif kind == "time":
+        elif name == "as_of_timestamp":
             scan = scan.as_of(int(value))
         else:
             scan = scan.use_ref(str(value))

@@ -1,4 +1,4 @@
-"""What executors run to read: a group of a plan's tasks, and its rows as Spark wants them."""
+"""The Spark task that reads a group of a plan's tasks, in the Arrow types that Spark requires."""
 
 from __future__ import annotations
 
@@ -19,23 +19,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReadTask(InputPartition):
-    """Files that one Spark task reads; credentials travel in here and not in options, which show up in plans and logs.
+    """The files that one Spark task reads.
+
+    Credentials are in the task instead of in options because plans and logs show options.
 
     Args:
-        group: Files, deletes, storage properties, wanted columns.
+        group: Files, deletes, storage properties and selected columns.
     """
 
     group: TaskGroup
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows, deletes and filter applied, in exactly the Arrow schema that Spark demands."""
+        """Yield the rows after deletes and filter, in the Arrow schema that Spark requires."""
         schema = to_arrow_schema(self.group.projection)
         for batch in self.group.read():
             yield exact(batch, schema)
 
 
 def exact(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Return a batch's columns in a schema with other types for some: uuid becomes text, fixed becomes binary."""
+    """Return a batch in the Arrow schema that Spark requires: uuid becomes text, fixed becomes binary."""
     if batch.num_columns == 0:
         return batch
     arrays = [_as_type(batch.column(index), field.type) for index, field in enumerate(schema)]

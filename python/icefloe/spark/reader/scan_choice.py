@@ -1,4 +1,4 @@
-"""Which way a scan is read in Spark, and why."""
+"""The choice between Spark's Parquet reader and icefloe's Rust reader for a scan, and its reason."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _WHOLE_FILES = {"split-size": str(2**62)}
 
 @dataclass(frozen=True, kw_only=True)
 class ScanChoice:
-    """How Spark reads a scan.
+    """The reader of a scan in Spark, and the reason.
 
     Args:
         native: Spark's own Parquet reader reads the files; otherwise icefloe's Rust reader does, in Python workers.
-        reason: Why.
+        reason: Reason of the choice.
         files: Number of data files.
         delete_files: Number of delete files.
-        counters: What planning looked at and skipped.
+        counters: Numbers of manifests and files that planning read and skipped.
     """
 
     native: bool
@@ -53,15 +53,15 @@ class ScanChoice:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedScan:
-    """A scan, its plan of whole files, and how it will be read.
+    """A scan, its plan of whole files, and the reader of its rows.
 
     Args:
         scan: The scan.
         plan: Its plan.
         predicate: The row filter, decoded predicate JSON.
-        native: The same as Spark's own reader would scan it; None if the Rust reader is to be used.
-        choice: Why.
-        only: Paths of the files to read; None for all of the scan's.
+        native: Input of Spark's own reader; None for the Rust reader.
+        choice: The reader and the reason.
+        only: Paths of the files to read; None for all files of the scan.
     """
 
     scan: TableScan | IncrementalAppendScan
@@ -75,13 +75,13 @@ class PlannedScan:
 def plan_scan(
     spark: Any, scan: TableScan | IncrementalAppendScan, *, located: bool = False, only: pa.Array | None = None
 ) -> PlannedScan:
-    """Plan a scan and choose how it is read; the choice is logged.
+    """Plan a scan, and choose and log its reader.
 
     Args:
         spark: Session.
         scan: The scan.
-        located: Whether rows need their file and position.
-        only: Paths of the files to read, of those in the plan; None for all.
+        located: Return the file and position of each row as well.
+        only: Paths of the files to read; None for all files of the plan.
     """
     plan = scan.update(options={**scan.options, **_WHOLE_FILES}).plan()
     if only is not None:
@@ -96,18 +96,19 @@ def plan_scan(
     )
     choice = ScanChoice(
         native=problem is None,
-        reason="all is Parquet, its columns found rightly" if problem is None else problem,
+        reason="all files are Parquet and Spark finds their columns" if problem is None else problem,
         files=plan.files.num_rows,
         delete_files=plan.deletes.num_rows,
         counters=plan.counters,
     )
     _LOG.info("%s: %s", scan.table_name, choice)
-    used = native if problem is None else None
-    return PlannedScan(scan=scan, plan=plan, predicate=predicate, native=used, choice=choice, only=only)
+    if problem is not None:
+        return PlannedScan(scan=scan, plan=plan, predicate=predicate, native=None, choice=choice, only=only)
+    return PlannedScan(scan=scan, plan=plan, predicate=predicate, native=native, choice=choice, only=only)
 
 
 def _bound_filter(scan: TableScan | IncrementalAppendScan) -> str:
-    """Return the row filter as JSON whose names are those of columns and whose literals are of their types."""
+    """Return the row filter as JSON with the names of columns in the schema's case and literals of their types."""
     context = {"schema": schema_value(scan.schema()), "case-sensitive": scan.case_sensitive}
     return _core.validate_filter(json.dumps(context), scan.resolved_filter().json)
 
@@ -117,26 +118,26 @@ def _selection_obstacle(scan: TableScan | IncrementalAppendScan) -> str | None:
     other = next((name for name in scan.selected_fields if name != "*" and name not in names), None)
     if other in METADATA_COLUMNS:
         return f"{other} is a metadata column"
-    return None if other is None else f"{other} is no top-level column"
+    return None if other is None else f"{other} is not a top-level column"
 
 
 def _filter_obstacle(predicate: Any) -> str | None:
-    """Name the first transform that a filter asks about: Spark has none that are the table format's."""
+    """Return a reason if a filter has a transform: Spark has no transforms of the table format."""
     if not isinstance(predicate, dict):
         return None
     term = predicate.get("term")
     if isinstance(term, dict):
-        return f"the filter asks about {term.get('transform')} of {term.get('term')}"
+        return f"the filter has the transform {term.get('transform')} of {term.get('term')}"
     parts = (_filter_obstacle(predicate.get(part)) for part in ("left", "right", "child"))
-    return next((found for found in parts if found is not None), None)
+    return next((reason for reason in parts if reason is not None), None)
 
 
 def _native_scan(spark: Any, scan: TableScan | IncrementalAppendScan, plan: ScanPlan, predicate: Any) -> NativeScan:
     metadata = scan.table_metadata
     schema = scan.schema()
     if _selection_obstacle(scan) is None and "*" not in scan.selected_fields:
-        wanted = (*scan.selected_fields, *terms(predicate))
-        names = [field.name for name in wanted for field in schema.fields if f"{name}.".startswith(f"{field.name}.")]
+        paths = (*scan.selected_fields, *terms(predicate))
+        names = [field.name for name in paths for field in schema.fields if f"{name}.".startswith(f"{field.name}.")]
         schema = schema.select(*dict.fromkeys(names))
     return NativeScan(
         files=plan.files,

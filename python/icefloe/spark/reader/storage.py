@@ -1,4 +1,4 @@
-"""Whether Spark's own reader gets at the files of a plan."""
+"""The check that Spark's own reader has access to the files of a plan."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _LOCAL = frozenset({"", "file"})
-# Spark would fetch such files whole, and cannot tell their sizes.
+# Spark reads such files whole, and does not know their sizes.
 _NOT_FOR_SPARK = frozenset({"http", "https"})
 _CREDENTIALS = ("s3.", "client.", "gcs.", "adls.")
 
 
 def storage_obstacle(spark: Any, files: pa.RecordBatch, properties: Mapping[str, str]) -> str | None:
-    """Return why Spark's JVM cannot read these files, None if it can.
+    """Return the reason why Spark's JVM cannot read these files; None if it can.
 
-    It can if it has a file system for their scheme, and the catalog has no storage properties of its own, which Spark would know
-    nothing of.
+    It can if it has a file system for their scheme, and the catalog has no storage properties, which Spark does not get.
 
     Args:
         spark: Session.
@@ -35,7 +34,7 @@ def storage_obstacle(spark: Any, files: pa.RecordBatch, properties: Mapping[str,
         if scheme in _NOT_FOR_SPARK or not _has_file_system(spark, scheme):
             return f"Spark has no file system for {scheme}://"
         if any(name.startswith(_CREDENTIALS) for name in properties):
-            return f"Spark does not know the catalog's storage properties for {scheme}://"
+            return f"Spark does not have the catalog's storage properties for {scheme}://"
     return None
 
 
@@ -45,7 +44,7 @@ def _has_file_system(spark: Any, scheme: str) -> bool:
         return False
     from py4j.protocol import Py4JJavaError
 
-    configuration = spark._jsc.hadoopConfiguration()  # noqa: SLF001  PySpark has no public way to it
+    configuration = spark._jsc.hadoopConfiguration()  # noqa: SLF001  PySpark has no public access to it
     try:
         jvm.org.apache.hadoop.fs.FileSystem.getFileSystemClass(scheme, configuration)
     except Py4JJavaError:

@@ -1,4 +1,4 @@
-"""Spark columns by name, whatever characters the name has."""
+"""Spark columns by quoted names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def column_of(*path: str) -> Column:
-    """Return the column at a path of names; each is quoted, so any character may occur in it."""
+    """Return the column at a path of names, each quoted: names may have dots and backticks."""
     return F.col(".".join(quoted(part) for part in path))
 
 

@@ -1,4 +1,4 @@
-"""A DataFrame made to fit a table, or a clear refusal before any job starts."""
+"""The check that a DataFrame fits a table, and its conversion to the table's columns; no job runs."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ _WIDENINGS = {
 
 
 def conform(frame: DataFrame, schema: Schema | str, *, check_nullability: bool = False) -> DataFrame:
-    """Return a frame with exactly the table's columns, in the table's order and types.
+    """Return a frame with the table's columns, in the table's order and types.
 
     Columns are matched by name, exactly or else ignoring case. Types are widened where no value changes (int to long, float to
-    double, decimal precision); an optional column that is missing is null.
+    double, decimal precision). A missing optional column is null in every row.
 
     Args:
         frame: Rows.
         schema: Table schema, or its JSON.
-        check_nullability: Refuse nullable columns for required ones. Without it the writer refuses the first null that it meets.
+        check_nullability: Refuse nullable columns for required ones. Without it the writer fails at the first null.
 
     Raises:
         SchemaMismatchError: A column is unknown, missing, of another type, or nullable where the table requires values. The
-            message names every such column.
+            message has every such column.
     """
     names = conform_schema(frame.schema, schema, check_nullability=check_nullability)
     columns = []
@@ -53,15 +53,19 @@ def conform(frame: DataFrame, schema: Schema | str, *, check_nullability: bool =
 
 
 def conform_schema(struct: Any, schema: Schema | str, *, check_nullability: bool = False) -> dict[str, str]:
-    """Return which column of a ``StructType`` each of the table's columns is, those that are there.
+    """Return a mapping of table columns to the columns of a ``StructType``, without missing columns.
 
     Raises:
         SchemaMismatchError: See :func:`conform`.
     """
     wanted = to_spark_schema(schema)
     names = _matched([field.name for field in struct.fields], [field.name for field in wanted.fields])
-    taken = set(names.values())
-    problems = [f"column {field.name!r} is not in the table" for field in struct.fields if field.name not in taken]
+    used = set(names.values())
+    problems = [
+        f"column {field.name!r} is not in the table; drop it, or add it to the table"
+        for field in struct.fields
+        if field.name not in used
+    ]
     for field in wanted.fields:
         problem = (
             _missing(field)
@@ -71,16 +75,22 @@ def conform_schema(struct: Any, schema: Schema | str, *, check_nullability: bool
         if problem is not None:
             problems.append(problem)
     if problems:
-        raise SchemaMismatchError("The rows do not fit the table: " + "; ".join(problems))
+        raise SchemaMismatchError("rows do not fit the table: " + ". ".join(problems))
     return names
 
 
 def _missing(field: Any) -> str | None:
-    return None if field.nullable else f"required column {field.name!r} is missing"
+    return (
+        None
+        if field.nullable
+        else (
+            f"required column {field.name!r} is missing; expected {field.dataType.simpleString()}, got no column: add it to the rows"
+        )
+    )
 
 
 def fits(given: Any, wanted: Any) -> bool:
-    """Return whether values of one Spark type can be stored as another without changing any."""
+    """Return whether every value of one Spark type is a value of another."""
     if (type(given), type(wanted)) in _WIDENINGS:
         return True
     if isinstance(given, spark_types.DecimalType) and isinstance(wanted, spark_types.DecimalType):
@@ -99,31 +109,32 @@ def _problem(given: Any, field: Any, *, check_nullability: bool) -> str | None:
         return None
     if not fits(given.dataType, field.dataType):
         return (
-            f"column {field.name!r} is {given.dataType.simpleString()}, the table has {field.dataType.simpleString()}"
+            f"column {field.name!r} does not fit; expected {field.dataType.simpleString()}, got "
+            f"{given.dataType.simpleString()}: cast the column"
         )
     if check_nullability and given.nullable and not field.nullable:
         return (
-            f"column {field.name!r} may be null, the table requires values "
-            "(option check-nullability=false leaves that to the rows)"
+            f"column {field.name!r} may be null; expected a column that is not nullable: option check-nullability=false checks "
+            "the values instead"
         )
     return None
 
 
 def _matched(given: list[str], wanted: list[str]) -> dict[str, str]:
-    """Return the frame's column for each of the table's."""
-    exact = {name: name for name in wanted if name in given}
-    taken = set(exact.values())
+    """Return a mapping of table columns to columns of the frame, by exact name or else ignoring case."""
+    matches = {name: name for name in wanted if name in given}
+    used = set(matches.values())
     for name in wanted:
-        if name not in exact:
-            similar = [candidate for candidate in given if candidate.lower() == name.lower() and candidate not in taken]
+        if name not in matches:
+            similar = [candidate for candidate in given if candidate.lower() == name.lower() and candidate not in used]
             if len(similar) == 1:
-                exact[name] = similar[0]
-                taken.add(similar[0])
-    return exact
+                matches[name] = similar[0]
+                used.add(similar[0])
+    return matches
 
 
 def _shape(data_type: Any) -> Any:
-    """Return a type without nullability and metadata, which values do not have."""
+    """Return a type without nullability and metadata, for comparisons."""
     if isinstance(data_type, spark_types.StructType):
         return ("struct", tuple((field.name, _shape(field.dataType)) for field in data_type.fields))
     if isinstance(data_type, spark_types.ArrayType):

@@ -1,4 +1,4 @@
-"""Iceberg schemas of Spark's."""
+"""Spark schemas as Iceberg schemas."""
 
 from __future__ import annotations
 
@@ -29,12 +29,16 @@ _FROM_SPARK: dict[type[Any], str] = {
 
 
 def schema_from_spark(struct: Any) -> Schema:
-    """Return an Iceberg schema for a Spark ``StructType``, ids assigned from 1; for ``catalog.create_table``.
+    """Return the Iceberg schema of a Spark ``StructType``, for ``catalog.create_table``.
 
-    Bytes and shorts become ``int``, ``char`` and ``varchar`` become ``string``; what is not nullable is required.
+    Field ids count from 1. ``tinyint`` and ``smallint`` become ``int``, ``char`` and ``varchar`` become ``string``. A field that
+    is not nullable is required.
+
+    Args:
+        struct: Spark schema, such as ``frame.schema``.
 
     Raises:
-        FeatureUnsupportedError: A Spark type has no Iceberg type (intervals, variant, null).
+        FeatureUnsupportedError: Iceberg has no type for a column, such as an interval, a variant or void.
 
     Example:
         >>> from pyspark.sql.types import LongType, StructField, StructType
@@ -46,7 +50,7 @@ def schema_from_spark(struct: Any) -> Schema:
 
 
 class _Ids:
-    """Assigns field ids the way tables do: all fields of one level first, then what is inside them."""
+    """Field ids in the order of new tables: all fields of one level first, then the fields inside them."""
 
     def __init__(self) -> None:
         self._last = 0
@@ -97,6 +101,7 @@ class _Ids:
         name = _FROM_SPARK.get(type(data_type))
         if name is None:
             raise FeatureUnsupportedError(
-                f"Iceberg has no type for Spark's {data_type.simpleString()}: cast the column first"
+                f"type {data_type.simpleString()}: Iceberg has no such type; expected a Spark type that Iceberg has, got "
+                f"{data_type.simpleString()}: cast the column first"
             )
         return name

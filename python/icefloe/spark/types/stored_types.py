@@ -1,4 +1,4 @@
-"""Rows from Spark in the types that files store: uuid as 16 bytes, fixed of its length, numbers of the table's width."""
+"""Rows from Spark in the Arrow types of data files: ``uuid`` and ``fixed`` as fixed-size binary, numbers in the table's width."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ if TYPE_CHECKING:
 
 
 def to_stored_types(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch], schema: str) -> pa.RecordBatchReader:
-    """Return batches from Spark as a stream of what files store. Time zones stay the session's: they do not change an instant.
+    """Return batches from Spark as a stream in the Arrow types of data files.
+
+    Timestamps keep the session's time zone, which does not change the instant.
 
     Args:
         first: First batch, already taken from the iterator.
-        rest: The others.
+        rest: The other batches.
         schema: Table schema JSON.
 
     Raises:
-        FeatureUnsupportedError: A uuid or fixed is inside a nested type.
+        FeatureUnsupportedError: A ``uuid`` or ``fixed`` is inside a nested type.
+        SchemaMismatchError: A text is no UUID.
     """
     types = {field["name"]: _stored_type(field["name"], field["type"]) for field in json.loads(schema)["fields"]}
     batches = itertools.chain([first], rest)
@@ -61,7 +64,8 @@ def _stored_type(column: str, iceberg_type: Any) -> pa.DataType:
         text = json.dumps(iceberg_type)
         if '"uuid"' in text or '"fixed[' in text:
             raise FeatureUnsupportedError(
-                f"Column {column!r} has a uuid or fixed inside a nested type, which Spark cannot exchange yet"
+                f"column {column!r}: Spark cannot write a uuid or fixed inside a nested type; expected it at top level, got "
+                f"{iceberg_type['type']}: write the table from Python instead"
             )
         return to_arrow_type(iceberg_type)
     if iceberg_type == "uuid":

@@ -1,10 +1,7 @@
-"""Iceberg types as Spark types, and the exact Arrow types that Spark expects of each.
+"""Iceberg types as Spark types, and the Arrow types in which Spark exchanges their values.
 
-Everything that knows how a type looks on the Spark side is here. Types travel as the specification's JSON (``"long"``,
-``{"type": "list", ...}``), so executors need no more than text.
-
-Spark stores what it has no type for in the nearest one: ``uuid`` is a string, ``fixed`` a binary. ``time`` and the nanosecond
-timestamps have no Spark type and are refused by name.
+Types are given as the specification's JSON (``"long"``, ``{"type": "list", ...}``), which executors get as text. In Spark a
+``uuid`` is a string and a ``fixed`` a binary. ``time`` and the nanosecond timestamps have no Spark type.
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
     from icefloe.schema import Schema
 
 FIELD_ID = "parquet.field.id"
-"""Field metadata by which Spark's Parquet reader finds a column by id."""
+"""Key of the field metadata from which Spark's Parquet reader takes a column's id."""
 
 _DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)")
 _PRIMITIVES: dict[str, tuple[type[Any], pa.DataType]] = {
@@ -54,10 +51,10 @@ def to_spark_schema(schema: Schema | str, *, field_ids: bool = False) -> Any:
 
     Args:
         schema: Table schema, or its JSON.
-        field_ids: Mark each field, at any depth, with its id for Spark's Parquet reader.
+        field_ids: Add its id to the metadata of each field, at any depth, for Spark's Parquet reader.
 
     Raises:
-        FeatureUnsupportedError: A column's type has no Spark type.
+        FeatureUnsupportedError: Spark has no type for a column, such as ``time``.
 
     Example:
         >>> to_spark_schema('{"type": "struct", "fields": [{"id": 1, "name": "a", "required": true, "type": "long"}]}')
@@ -67,12 +64,12 @@ def to_spark_schema(schema: Schema | str, *, field_ids: bool = False) -> Any:
 
 
 def to_arrow_schema(schema: Schema | str) -> pa.Schema:
-    """Return the Arrow schema that Spark takes for a table's rows: types, units, zone, nullability and order are exact."""
+    """Return the Arrow schema of a table's rows in Spark: Spark requires these types, units, time zones and nullability."""
     return pa.schema([_arrow_field(field) for field in schema_value(schema)["fields"]])
 
 
 def primitive_name(iceberg_type: str | Mapping[str, Any]) -> str:
-    """Return how a type is called: ``long``, ``decimal(9, 2)``, ``struct``."""
+    """Return the name of a type: ``long``, ``decimal(9, 2)``, ``struct``."""
     return iceberg_type if isinstance(iceberg_type, str) else str(iceberg_type["type"])
 
 
@@ -87,7 +84,10 @@ def to_spark_type(iceberg_type: str | Mapping[str, Any], *, field_ids: bool = Fa
         return spark_types.DecimalType(int(decimal[1]), int(decimal[2]))
     if iceberg_type.startswith("fixed"):
         return spark_types.BinaryType()
-    raise FeatureUnsupportedError(f"Spark has no type for Iceberg's {iceberg_type}: leave the column out with columns=")
+    raise FeatureUnsupportedError(
+        f"type {iceberg_type}: Spark has no such type; expected columns of other types, got {iceberg_type}: leave the column out "
+        "with columns=[...]"
+    )
 
 
 def to_arrow_type(iceberg_type: str | Mapping[str, Any]) -> pa.DataType:

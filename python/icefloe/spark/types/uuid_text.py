@@ -1,4 +1,4 @@
-"""UUIDs as text, the way Spark carries them, and back: whole arrays at once, never a value at a time."""
+"""UUIDs as text, which is their form in Spark, and back; both work on whole arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from icefloe.exceptions import SchemaMismatchError
 _UUID_BYTES = 16
 _TEXT_LENGTH = 36
 _HYPHENS = (8, 13, 18, 23)
-_DIGITS = np.array([place for place in range(_TEXT_LENGTH) if place not in _HYPHENS])
+_DIGITS = np.array([index for index in range(_TEXT_LENGTH) if index not in _HYPHENS])
 _HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 _NO_DIGIT = 255
 _NIBBLES = np.full(256, _NO_DIGIT, dtype=np.uint8)
@@ -20,7 +20,11 @@ _NIBBLES[np.frombuffer(b"ABCDEF", dtype=np.uint8)] = np.arange(10, 16, dtype=np.
 
 
 def uuid_to_text(values: pa.Array) -> pa.Array:
-    """Return fixed_size_binary(16) values as ``8-4-4-4-12`` hexadecimal text; utf8, null where the input is null."""
+    """Return fixed_size_binary[16] values as ``8-4-4-4-12`` hexadecimal text.
+
+    Returns:
+        string array of the same length, null where the input is null.
+    """
     storage = values.storage if isinstance(values, pa.ExtensionArray) else values
     count = len(storage)
     packed = storage.fill_null(bytes(_UUID_BYTES)) if storage.null_count > 0 else storage
@@ -35,15 +39,22 @@ def uuid_to_text(values: pa.Array) -> pa.Array:
 
 
 def text_to_uuid(values: pa.Array, column: str) -> pa.Array:
-    """Return ``8-4-4-4-12`` hexadecimal text as fixed_size_binary(16); null where the input is null.
+    """Return ``8-4-4-4-12`` hexadecimal text as fixed_size_binary[16] values.
+
+    Args:
+        values: string array.
+        column: Name of the column, for messages.
+
+    Returns:
+        fixed_size_binary[16] array of the same length, null where the input is null.
 
     Raises:
-        SchemaMismatchError: A value is not a UUID.
+        SchemaMismatchError: A text is no UUID.
     """
     filled = values.cast(pa.string()).fill_null("00000000-0000-0000-0000-000000000000")
-    lengths = pc.binary_length(filled)
-    if len(filled) > 0 and pc.any(pc.not_equal(lengths, _TEXT_LENGTH)).as_py():
-        raise SchemaMismatchError(f"Column {column!r} has values that are not UUIDs of 36 characters")
+    wrong_length = pc.not_equal(pc.binary_length(filled), _TEXT_LENGTH)
+    if len(filled) > 0 and pc.any(wrong_length).as_py():
+        raise _not_a_uuid(column, filled.filter(wrong_length)[0].as_py())
     start = filled.offset
     offsets = np.frombuffer(filled.buffers()[1], dtype=np.int32)[start : start + len(filled) + 1]
     raw = (
@@ -53,8 +64,15 @@ def text_to_uuid(values: pa.Array, column: str) -> pa.Array:
     )
     text = raw.reshape(len(filled), _TEXT_LENGTH)
     nibbles = _NIBBLES[text[:, _DIGITS]]
-    if (nibbles == _NO_DIGIT).any() or (text[:, _HYPHENS] != ord("-")).any():
-        raise SchemaMismatchError(f"Column {column!r} has values that are not UUIDs")
+    wrong = (nibbles == _NO_DIGIT).any(axis=1) | (text[:, _HYPHENS] != ord("-")).any(axis=1)
+    if wrong.any():
+        raise _not_a_uuid(column, filled[int(np.argmax(wrong))].as_py())
     packed = np.ascontiguousarray((nibbles[:, 0::2] << 4) | nibbles[:, 1::2])
     array = pa.FixedSizeBinaryArray.from_buffers(pa.binary(_UUID_BYTES), len(filled), [None, pa.py_buffer(packed)])
     return pc.if_else(values.is_valid(), array, pa.scalar(None, pa.binary(_UUID_BYTES)))
+
+
+def _not_a_uuid(column: str, text: str) -> SchemaMismatchError:
+    return SchemaMismatchError(
+        f"column {column!r}: a value is no uuid; expected 36 characters such as f79c3e09-677c-4bbd-a479-3f349cb785e7, got {text!r}"
+    )

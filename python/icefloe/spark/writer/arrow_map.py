@@ -1,4 +1,4 @@
-"""Rows given to a function as Arrow batches, whatever their columns are called."""
+"""``DataFrame.mapInArrow`` for frames whose column names have dots or backticks."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WithNames:
-    """Calls a function with batches whose columns get their names back.
+    """A function of batches, called with restored column names.
 
     Args:
-        function: Takes batches and yields batches.
-        names: Names of the columns that it takes.
+        function: Function from batches to batches.
+        names: Column names of the batches that it gets.
     """
 
     function: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
     names: tuple[str, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield what the function does."""
+        """Yield the batches of the function."""
         names = list(self.names)
         return self.function(pa.RecordBatch.from_arrays(batch.columns, names=names) for batch in batches)
 
@@ -34,15 +34,15 @@ class WithNames:
 def map_in_arrow(
     frame: DataFrame, function: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: Any
 ) -> DataFrame:
-    """Return ``frame.mapInArrow(function, schema)``, which by itself looks for a column ``a.b`` as a field of a column ``a``.
+    """Return ``frame.mapInArrow(function, schema)``, which alone would take a column ``a.b`` for a field of a column ``a``.
 
     Args:
         frame: Rows.
-        function: Takes batches and yields batches.
-        schema: Schema of what it yields.
+        function: Function from batches to batches.
+        schema: Schema of the batches that it yields.
     """
     names = tuple(frame.columns)
     if not any("." in name or "`" in name for name in names):
         return frame.mapInArrow(function, schema)
-    plain = frame.toDF(*[f"column_{place}" for place in range(len(names))])
+    plain = frame.toDF(*[f"column_{index}" for index in range(len(names))])
     return plain.mapInArrow(WithNames(function, names), schema)

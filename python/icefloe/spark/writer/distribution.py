@@ -1,8 +1,8 @@
-"""How rows are brought together before they are written: few files per partition, each sorted.
+"""The distribution of rows over Spark partitions before a write, for few and sorted files in each table partition.
 
-``write.distribution-mode`` decides. ``none`` leaves rows where they are. ``hash`` brings the rows of a table partition together, in
-shuffle partitions of a size that Spark adapts. ``range`` also orders the whole by (table partition, sort order). By default a
-partitioned table is hashed, an unpartitioned one with a sort order is ranged, any other left alone.
+``write.distribution-mode`` chooses it. ``none`` does not shuffle rows. ``hash`` clusters the rows of a table partition, in shuffle
+partitions of a size that Spark adapts. ``range`` also orders all rows by table partition and sort order. The default is ``hash``
+for a partitioned table, ``range`` for an unpartitioned table with a sort order, and ``none`` for other tables.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 _KEY = "__icefloe_partition_{}"
 SHUFFLE_SETTINGS = {"spark.sql.adaptive.advisoryPartitionSizeInBytes": "128m"}
-"""Spark's 64 MB of shuffled rows would make Parquet files of some 20 MB."""
+"""Spark's default of 64 MB of shuffled rows makes Parquet files of 20 MB."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Distribution:
-    """Rows as they are to be written.
+    """Rows in the order in which they are written.
 
     Args:
-        frame: The rows, with the columns that were given.
-        presorted: Whether each Spark partition is sorted by (table partition, sort order).
-        clustered: Whether the rows of one table partition are together.
+        frame: The rows, with unchanged columns.
+        presorted: Each Spark partition is sorted by table partition and sort order.
+        clustered: The rows of a table partition are adjacent.
     """
 
     frame: DataFrame
@@ -44,15 +44,15 @@ class Distribution:
 
 
 def distribute(frame: DataFrame, table: Table, mode: str | None = None) -> Distribution:
-    """Bring rows together as the table's partition spec, sort order and ``write.distribution-mode`` ask.
+    """Shuffle and sort rows by the table's partition spec and sort order, as ``write.distribution-mode`` says.
 
     Args:
         frame: Rows with the table's columns.
-        table: Where they are going.
-        mode: ``none``, ``hash`` or ``range``, instead of the table property.
+        table: Table that the rows are written to.
+        mode: ``none``, ``hash`` or ``range``, in place of the table property.
 
     Raises:
-        ValidationError: No such mode.
+        ValidationError: The mode is unknown.
     """
     schema = schema_value(table.schema())
     keys = partition_columns(table, schema)
@@ -94,13 +94,15 @@ def sort_columns(table: Table, schema: Mapping[str, Any]) -> list[Column]:
 def _transformed(field: Any, schema: Mapping[str, Any]) -> Column:
     found = _source(field.source_id, schema["fields"])
     if found is None:
-        raise ValidationError(f"No column has field id {field.source_id}")
+        raise ValidationError(
+            f"partition spec or sort order: the schema has no column with field id {field.source_id}, the source of {field}"
+        )
     path, iceberg_type = found
     return transform_column(str(field.transform), iceberg_type, column_of(*path))
 
 
 def _source(source_id: int, fields: list[dict[str, Any]]) -> tuple[list[str], str] | None:
-    """Return the name parts and the type of a field by id, through structs only."""
+    """Return the path of names and the type of a column or struct field by its id."""
     for field in fields:
         if field["id"] == source_id:
             return [field["name"]], primitive_name(field["type"])

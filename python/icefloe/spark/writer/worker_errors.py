@@ -1,4 +1,4 @@
-"""Failures of executors, raised on the driver as what they were."""
+"""Exceptions of executors, raised on the driver as icefloe's exceptions."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _RAISED = re.compile(r"^\s*icefloe\.exceptions\.(\w+): (.*)$", re.MULTILINE)
 
 @contextmanager
 def worker_errors() -> Iterator[None]:
-    """Raise an icefloe exception that failed a Spark job as itself, with Spark's report as its cause.
+    """Raise the icefloe exception that failed a Spark job in the block, with Spark's exception as its cause.
 
-    Spark reports what a Python worker raised only as the text of a traceback.
+    Spark reports an exception of a Python worker as the text of its traceback.
     """
     try:
         yield
     except PySparkException as error:
         found = _RAISED.findall(str(error))
-        # An error that a stream carried through Arrow is quoted within that of its consumer: the last is the first cause.
+        # An exception that passed through an Arrow stream is quoted in the exception of its consumer: the last match is the cause.
         name, message = found[-1] if found else ("", "")
         kind = getattr(exceptions, name, None)
         if kind is None:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 RESULT_SCHEMA = "files binary"
 SEVERAL_MATCHES = (
-    "merge: several source rows change the same target row; expected one source row for each target row: make the keys unique "
-    "in the source, or add a condition that one of the source rows meets"
+    "merge: several source rows change the same target row; expected one source row for each target row, got several: make the "
+    "keys unique in the source, or add a condition that one of the source rows meets"
 )
 _POSITIONS_PER_BATCH = 65_536
 

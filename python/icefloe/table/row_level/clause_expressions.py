@@ -1,4 +1,4 @@
-"""Conditions and values of a merge, in every form that they are given in, as functions of joined rows."""
+"""Conditions and values of a merge in every accepted form, as functions of joined rows."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _ARROW_ERRORS = (pa.ArrowException, ArithmeticError)
 
 @dataclass(frozen=True)
 class RowFunction:
-    """A column that is computed of joined rows.
+    """A function of joined rows.
 
     Attributes:
         evaluate: Returns the values for the rows of a table.
-        columns: The columns that are read; None for any.
+        columns: The columns that the function reads; None if it may read any.
     """
 
     evaluate: Callable[[pa.Table], pa.ChunkedArray]
@@ -51,12 +51,12 @@ class RowFunction:
 
 @dataclass(frozen=True)
 class JoinedColumns:
-    """The columns that a clause sees: those of the source, of the target, or of both.
+    """The columns that a clause may read: those of the source, of the target, or of both.
 
     Attributes:
-        source: Arrow schema of the source, shared columns in the table's types; None where no source row is.
-        target: The table's schema; None where no target row is.
-        table: The table's schema in any case.
+        source: Arrow schema of the source, shared columns in the table's types; None for rows without a source row.
+        target: The table's schema; None for rows without a target row.
+        table: The table's schema.
     """
 
     source: pa.Schema | None
@@ -79,7 +79,7 @@ class JoinedColumns:
 
     @cached_property
     def structs(self) -> Schema:
-        """The columns as two structs `source` and `target`; without those that no Iceberg type holds."""
+        """The columns as two structs `source` and `target`, without columns that no Iceberg type can store."""
         shared = {field.name: field for field in self.table.fields}
         sides = []
         if self.source is not None:
@@ -87,7 +87,7 @@ class JoinedColumns:
             sides.append(NestedField(0, "source", StructType(*(one for one in fields if one is not None))))
         if self.target is not None:
             sides.append(NestedField(0, "target", StructType(*self.target.fields)))
-        # Ids of the two sides collide, and columns of the source alone have none.
+        # The two sides have the same field ids, and columns of the source alone have no id.
         struct = assign_fresh_type_ids(StructType(*sides), itertools.count(1).__next__)
         assert isinstance(struct, StructType)
         return Schema(*struct.fields)
@@ -101,63 +101,70 @@ def _uuids(fields: Iterable[NestedField], prefix: str = "") -> Iterator[str]:
             yield from _uuids(field.field_type.fields, f"{prefix}{field.name}.")
 
 
-def condition_of(given: Any, joined: JoinedColumns, label: str) -> RowFunction:
+def condition_of(condition: Any, joined: JoinedColumns, label: str) -> RowFunction:
     """Return a condition as a function of joined rows.
 
+    Args:
+        condition: SQL text, icefloe or pyarrow expression.
+        joined: The columns that the clause may read.
+        label: The condition in messages.
+
     Raises:
-        ValidationError: The condition is not understood, or not boolean.
+        ValidationError: The condition does not parse, is of another type, or is not boolean.
         ResolveError: A name is no column.
     """
-    if isinstance(given, RowFunction):
-        return given
-    if isinstance(given, str):
-        value = _bound(given, joined, label)
+    if isinstance(condition, RowFunction):
+        return condition
+    if isinstance(condition, str):
+        value = _bound(condition, joined, label)
         if value.kind not in (pa.bool_(), pa.null()):
             raise ValidationError(
-                f"{label} {given!r}: expected a boolean, got {kinds.name_of(value.kind)}; compare it with something"
+                f"{label} {condition!r}: expected a boolean, got {kinds.name_of(value.kind)}; compare it with a value"
             )
-        return _of_text(value, pa.bool_(), given, label)
-    if isinstance(given, BooleanExpression):
-        return _of_filter(given, joined, label)
-    if isinstance(given, pc.Expression):
-        return _of_arrow(given, label)
+        return _of_text(value, pa.bool_(), condition, label)
+    if isinstance(condition, BooleanExpression):
+        return _of_filter(condition, joined, label)
+    if isinstance(condition, pc.Expression):
+        return _of_arrow(condition, label)
     raise ValidationError(
-        f"{label}: expected SQL text, an icefloe expression or a pyarrow expression, got a {type(given).__name__}"
+        f"{label}: expected SQL text, an icefloe expression or a pyarrow expression, got {type(condition).__name__}"
     )
 
 
-def value_of(given: Any, field: pa.Field, column_field: NestedField, joined: JoinedColumns, label: str) -> RowFunction:
-    """Return the value of a column as a function of joined rows: text is SQL, anything but an expression a literal.
+def value_of(value: Any, field: pa.Field, column_field: NestedField, joined: JoinedColumns, label: str) -> RowFunction:
+    """Return the value of a column as a function of joined rows.
 
     Args:
-        given: The value.
+        value: SQL text, pyarrow expression, or any other value, which is a literal.
         field: The column in the table's Arrow schema.
         column_field: The column in the table's schema.
-        joined: The columns that the clause sees.
+        joined: The columns that the clause may read.
         label: The value in messages.
 
     Raises:
-        ValidationError: A text is not understood.
+        ValidationError: A text does not parse.
         ResolveError: A name is no column.
-        SchemaMismatchError: The value is of a type that the column does not take.
+        SchemaMismatchError: The value does not fit the type of the column.
     """
-    if isinstance(given, str):
-        return _of_stored_text(given, field, joined, label)
-    if isinstance(given, pc.Expression):
-        return _of_arrow(given, label)
+    if isinstance(value, str):
+        return _of_stored_text(value, field, joined, label)
+    if isinstance(value, pc.Expression):
+        return _of_arrow(value, label)
     try:
-        scalar = _scalar(given, field.type, column_field)
+        scalar = _scalar(value, field.type, column_field)
     except (pa.ArrowException, TypeError, ValidationError, ValueError) as error:
         raise SchemaMismatchError(
-            f"{label}: {given!r} is no value of a column of type {column_field.field_type}: {error}"
+            f"{label}: the literal does not fit; expected a value of type {column_field.field_type}, got {value!r} ({error})"
         ) from error
     return _constant(scalar, field.type)
 
 
 def column(name: str, joined: JoinedColumns, label: str) -> RowFunction:
-    """Return a joined column, by its whole name."""
+    """Return a joined column by its full name, such as `source.id`."""
     if name not in joined.arrow.names:
-        raise ResolveError(f"{label}: there is no column {name!r}; there are {', '.join(sorted(joined.arrow.names))}")
+        raise ResolveError(
+            f"{label}: there is no column {name!r}; expected one of {', '.join(sorted(joined.arrow.names))}"
+        )
     return RowFunction(lambda rows: rows.column(name), frozenset([name]))
 
 
@@ -210,7 +217,7 @@ def _of_filter(condition: BooleanExpression, joined: JoinedColumns, label: str) 
         text = row_filter.json
         row_filter.bound  # noqa: B018 - raises for names that are unknown
     except ResolveError as error:
-        raise ResolveError(f"{label}: {error}; the columns are {', '.join(joined.arrow.names)}") from error
+        raise ResolveError(f"{label}: {error}; expected one of {', '.join(joined.arrow.names)}") from error
     except ValidationError as error:
         raise ValidationError(f"{label}: {error}") from error
     whole, shape = schema_json(schema), schema_to_pyarrow(schema)
@@ -224,7 +231,7 @@ def _of_filter(condition: BooleanExpression, joined: JoinedColumns, label: str) 
 
 def _of_arrow(expression: pc.Expression, label: str) -> RowFunction:
     def evaluate(rows: pa.Table) -> pa.ChunkedArray:
-        # It brings pyarrow's datasets along, and pandas: 60 MB that no reader needs.
+        # The module loads pyarrow's datasets and pandas, 60 MB that readers do not need.
         from pyarrow import acero
 
         source = acero.Declaration("table_source", acero.TableSourceNodeOptions(rows))
@@ -232,7 +239,7 @@ def _of_arrow(expression: pc.Expression, label: str) -> RowFunction:
         try:
             return acero.Declaration.from_sequence([source, project]).to_table(use_threads=False).column("value")
         except pa.ArrowException as error:
-            raise ValidationError(f"{label}: the expression {expression} cannot be evaluated: {error}") from error
+            raise ValidationError(f"{label}: pyarrow cannot evaluate {expression}: {error}") from error
 
     return RowFunction(evaluate, None)
 
@@ -243,11 +250,12 @@ def _constant(scalar: pa.Scalar, kind: pa.DataType) -> RowFunction:
     )
 
 
-def _scalar(given: Any, kind: pa.DataType, column_field: NestedField) -> pa.Scalar:
+def _scalar(value: Any, kind: pa.DataType, column_field: NestedField) -> pa.Scalar:
     storage = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
-    if isinstance(given, pa.Scalar):
-        return (given.value if isinstance(given, pa.ExtensionScalar) else given).cast(storage)
-    value = given.to(column_field.field_type).value if isinstance(given, Literal) else given
+    if isinstance(value, pa.Scalar):
+        return (value.value if isinstance(value, pa.ExtensionScalar) else value).cast(storage)
+    if isinstance(value, Literal):
+        value = value.to(column_field.field_type).value
     if hasattr(value, "bytes") and isinstance(column_field.field_type, UUIDType):
         value = value.bytes
     return pa.scalar(value, storage)

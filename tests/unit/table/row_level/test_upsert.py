@@ -47,7 +47,7 @@ UNCHANGED = [
 @pytest.mark.parametrize(
     ("kind", "values"), UNCHANGED, ids=lambda one: str(one) if isinstance(one, pa.DataType) else ""
 )
-def test_upsert_leaves_unchanged_rows_alone(catalog, kind, values):
+def test_upsert_does_not_rewrite_unchanged_rows(catalog, kind, values):
     assert upserted(catalog, kind, values, values)[0] == 0
 
 
@@ -72,11 +72,11 @@ def test_upsert_rewrites_every_changed_row(catalog, kind, before, after):
     assert upserted(catalog, kind, before, after)[0] == len(before)
 
 
-def test_upsert_takes_all_nan_for_one_value(catalog):
+def test_upsert_treats_all_nan_as_equal(catalog):
     assert upserted(catalog, pa.float64(), [NAN], [OTHER_NAN])[0] == 0
 
 
-def test_upsert_takes_negative_zero_for_another_value_than_zero(catalog):
+def test_upsert_distinguishes_negative_zero(catalog):
     updated, values = upserted(catalog, pa.float64(), [0.0, -0.0], [-0.0, -0.0])
     assert updated == 1
     assert [str(value) for value in values] == ["-0.0", "-0.0"]

@@ -23,21 +23,28 @@ _CHECKED: dict[str, Callable[..., pa.Array]] = {
 
 
 def arithmetic(symbol: str, left: Value, right: Value) -> Value:
-    """Return `left symbol right`, the symbol being +, -, *, /, % or `div`.
+    """Return the result of an operator on two numbers.
+
+    Args:
+        symbol: `+`, `-`, `*`, `/`, `%` or `div`.
+        left: Left operand.
+        right: Right operand.
 
     Raises:
-        ValidationError: An operand is no number, or the operator does not take numbers of these types.
+        ValidationError: An operand is no number, or the operator is not defined for these types.
     """
     for operand in (left, right):
         if not (kinds.is_number(operand.kind) or operand.kind == pa.null()):
-            raise ValidationError(f"{symbol} takes numbers, got {kinds.name_of(operand.kind)}; cast it to a number")
+            raise ValidationError(
+                f"`{symbol}`: expected numbers, got {kinds.name_of(operand.kind)}; cast it to a number"
+            )
     types = [operand.kind for operand in (left, right)]
     if any(pa.types.is_floating(kind) for kind in types):
         return _floating(symbol, left, right)
     if any(pa.types.is_decimal(kind) for kind in types) and symbol != "div":
         return _decimal(symbol, left, right)
     if any(pa.types.is_decimal(kind) for kind in types):
-        raise ValidationError("div takes whole numbers; divide with / and cast the result")
+        raise ValidationError("`div`: expected whole numbers, got a decimal; divide with / and cast the result")
     if symbol == "/":
         return _floating(symbol, left, right)
     kind = pa.int64() if symbol == "div" else _promoted(left.kind, right.kind)
@@ -59,7 +66,7 @@ def _signed(operand: Value, function: Callable[..., pa.Array], name: str) -> Val
     if operand.kind == pa.null():
         return operand
     if not kinds.is_number(operand.kind):
-        raise ValidationError(f"{name} takes a number, got {kinds.name_of(operand.kind)}; cast it to a number")
+        raise ValidationError(f"`{name}`: expected a number, got {kinds.name_of(operand.kind)}; cast it to a number")
     kind = operand.kind
     return computed(kind, lambda a: function(a).cast(kind), [operand], can_fail=kinds.is_integer(kind))
 
@@ -72,7 +79,9 @@ def _promoted(left: pa.DataType, right: pa.DataType) -> pa.DataType:
 
 def _floating(symbol: str, left: Value, right: Value) -> Value:
     if symbol in {"%", "div"}:
-        raise ValidationError(f"{symbol} takes whole numbers and decimals, got a float or double; cast it to a decimal")
+        raise ValidationError(
+            f"`{symbol}`: expected whole numbers or decimals, got a float or double; cast it to a decimal"
+        )
     single = symbol != "/" and left.kind == right.kind == pa.float32()
     kind = pa.float32() if single else pa.float64()
 
@@ -114,14 +123,14 @@ def _decimal(symbol: str, left: Value, right: Value) -> Value:
 
 
 def _decimal_of(operand: Value, other: Value) -> pa.DataType:
-    """Return the decimal type of an operand; a literal whole number has the digits that are written."""
+    """Return the decimal type of an operand; the precision of a literal integer is its number of digits."""
     if operand.kind == pa.null():
         return kinds.as_decimal(other.kind)
     return pa.decimal128(operand.digits, 0) if operand.digits is not None else kinds.as_decimal(operand.kind)
 
 
 def _narrowed(values: pa.Array) -> pa.Array:
-    """Return decimals in the type of fewest digits that holds them, so that results stay within 76 digits."""
+    """Return decimals with the smallest precision that all values fit, so that results have at most 76 digits."""
     scale = values.type.scale
     largest = pc.max(pc.abs(values.cast(kinds.wide(scale)))).as_py()
     digits = 1 if largest is None else len(str(int(largest.scaleb(scale))).lstrip("-"))
@@ -129,7 +138,7 @@ def _narrowed(values: pa.Array) -> pa.Array:
 
 
 def _divided(left: pa.Array, right: pa.Array, scale: int) -> pa.Array:
-    """Return quotients cut, not rounded, after at least `scale` digits. Arrow's result has s1 + p2 - s2 + 1 of them."""
+    """Return quotients truncated after at least `scale` fraction digits; Arrow's result has s1 + p2 - s2 + 1 of them."""
     left, right = _narrowed(left), _narrowed(right)
     more = max(scale - (left.type.scale + right.type.precision - right.type.scale + 1), 0)
     if more > 0:
@@ -151,18 +160,18 @@ def _quotient(left: pa.Array, right: pa.Array) -> pa.Array:
 
 
 def _remainder(left: pa.Array, right: pa.Array) -> pa.Array:
-    """Return remainders with the sign of the left side; by -1 they are 0, also where the quotient overflows."""
+    """Return remainders with the sign of the left side; the remainder by -1 is 0, also where the quotient overflows."""
     _refuse_zero(left, right)
     by = pc.if_else(pc.equal(right, -1), pa.scalar(1, right.type), _without_zero(left, right))
     return pc.subtract_checked(left, pc.multiply_checked(pc.divide_checked(left, by), by))
 
 
 def _without_zero(left: pa.Array, right: pa.Array) -> pa.Array:
-    """Return divisors, null where the dividend is null: such a divisor may be zero."""
+    """Return divisors, null where the dividend is null, because such a divisor may be zero."""
     return pc.if_else(pc.is_null(left), pa.scalar(None, right.type), right)
 
 
 def _refuse_zero(left: pa.Array, right: pa.Array) -> None:
     zero = pc.equal(right, pa.scalar(0, right.type))
     if pc.any(pc.and_(pc.is_valid(left), pc.fill_null(zero, False))).as_py():
-        raise ValidationError("division by zero")
+        raise ValidationError("division by zero; guard it with nullif or case")

@@ -1,4 +1,4 @@
-"""Bind a syntax tree to columns: each node becomes a typed value, coerced as in Spark's ANSI mode."""
+"""The binding of a syntax tree to columns: each node becomes a typed value, coerced as in Spark's ANSI mode."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def bind(text: str, scope: Scope) -> Value:
     """Return the value of an SQL text over columns.
 
     Raises:
-        ValidationError: The text is not SQL, or uses what the grammar lacks; the message names the part.
+        ValidationError: The text is not SQL, or has a part that the grammar lacks, which the message names.
         ResolveError: A name is no column.
     """
     try:
@@ -57,7 +57,7 @@ def bind(text: str, scope: Scope) -> Value:
 
 
 class _Binder:
-    """The nodes of one tree."""
+    """The binding of one tree to the columns of a scope."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -91,13 +91,13 @@ class _Binder:
     def _operands(self, node: Any) -> list[Value]:
         for side in (node.this, node.expression):
             if type(side).__name__ in _PREDICATES:
-                raise ValidationError(f"put {piece(side)} in parentheses")
+                raise ValidationError(f"expected parentheses around {piece(side)}")
         return [self.bind(node.this), self.bind(node.expression)]
 
     def _tested(self, node: Any) -> Value:
-        """Return the left side of a predicate, which is no predicate itself unless in parentheses."""
+        """Return the left side of a predicate; a predicate there must be in parentheses."""
         if type(node.this).__name__ in _PREDICATES:
-            raise ValidationError(f"put {piece(node.this)} in parentheses")
+            raise ValidationError(f"expected parentheses around {piece(node.this)}")
         return self.bind(node.this)
 
     # ---- names and literals
@@ -145,13 +145,13 @@ class _Binder:
         return computed(pa.bool_(), lambda a, b: pc.invert(comparing.null_safe_equal(a, b)), [left, right])
 
     def _is(self, node: Any) -> Value:
-        tested, what = self._tested(node), node.expression
-        if type(what).__name__ == "Null":
+        tested, expected = self._tested(node), node.expression
+        if type(expected).__name__ == "Null":
             return computed(pa.bool_(), pc.is_null, [tested])
-        if type(what).__name__ == "Boolean":
-            other = literal(pa.scalar(bool(what.this)))
+        if type(expected).__name__ == "Boolean":
+            other = literal(pa.scalar(bool(expected.this)))
             return computed(pa.bool_(), comparing.null_safe_equal, [require_boolean(tested, "is"), other])
-        if type(what).__name__ == "Column" and what.name.lower() == "nan":
+        if type(expected).__name__ == "Column" and expected.name.lower() == "nan":
             return _is_nan(tested)
         raise ValidationError("expected null, true, false or nan after `is`")
 
@@ -162,7 +162,7 @@ class _Binder:
         tested = self._tested(node)
         listed = node.args.get("expressions") or []
         if not listed or node.args.get("query") is not None:
-            raise ValidationError("`in` takes a list of values in parentheses")
+            raise ValidationError("`in`: expected a list of values in parentheses")
         tested, *members = compared([tested, *(self.bind(one) for one in listed)])
         if all(member.constant for member in members):
             values = pa.concat_arrays([pa.array([member.single()], tested.kind) for member in members])
@@ -229,9 +229,9 @@ class _Binder:
     def _cast(self, node: Any) -> Value:
         target = type_of(node.to)
         if type(node.this).__name__ == "Literal":
-            made = typed_text(node.this, node.to)
-            if made is not None:
-                return made
+            typed = typed_text(node.this, node.to)
+            if typed is not None:
+                return typed
         return coerced(self.bind(node.this), target)
 
     def _trycast(self, node: Any) -> Value:
@@ -257,7 +257,8 @@ class _Binder:
         for part, node in zip(parts, nodes, strict=True):
             if part.kind not in (kind, pa.null()):
                 raise ValidationError(
-                    f"{piece(node)} is {kinds.name_of(part.kind)}; cast({piece(node)} as {kinds.name_of(kind)})"
+                    f"{piece(node)}: expected {kinds.name_of(kind)}, got {kinds.name_of(part.kind)}; write "
+                    f"cast({piece(node)} as {kinds.name_of(kind)})"
                 )
         return computed(kind, strings.concatenated, [coerced(part, kind) for part in parts])
 
@@ -274,14 +275,16 @@ class _Binder:
     def _text(self, node: Any) -> Value:
         value = self.bind(node)
         if value.kind not in (pa.string(), pa.null()):
-            raise ValidationError(f"{piece(node)} is {kinds.name_of(value.kind)}; expected a string")
+            raise ValidationError(
+                f"{piece(node)}: expected a string, got {kinds.name_of(value.kind)}; cast it to string"
+            )
         return coerced(value, pa.string())
 
     def _constant_text(self, node: Any) -> str:
         value = self.bind(node)
         text = value.single().as_py() if value.constant else None
         if not isinstance(text, str):
-            raise ValidationError(f"{piece(node)}: expected a literal string")
+            raise ValidationError(f"{piece(node)}: expected a literal string, got an expression; {WAY_OUT}")
         return text
 
     def _anonymous(self, node: Any) -> Value:
@@ -293,11 +296,11 @@ class _Binder:
 
 
 class _NamedValidationError(ValidationError):
-    """A refusal whose message names the part of the text."""
+    """A ValidationError whose message names the part of the text."""
 
 
 class _NamedResolveError(ResolveError):
-    """A name that is no column, in a message that names the part of the text."""
+    """A ResolveError whose message names the part of the text."""
 
 
 def _inverted(value: Value) -> Value:
@@ -308,5 +311,5 @@ def _is_nan(value: Value) -> Value:
     if value.kind == pa.null() or kinds.is_integer(value.kind):
         return computed(pa.bool_(), lambda values: pc.and_(pc.is_null(values), pa.scalar(value=False)), [value])
     if not pa.types.is_floating(value.kind):
-        raise ValidationError(f"NaN is a float or double, got {kinds.name_of(value.kind)}")
+        raise ValidationError(f"`nan`: expected a float or double, got {kinds.name_of(value.kind)}")
     return computed(pa.bool_(), comparing.is_nan, [value])

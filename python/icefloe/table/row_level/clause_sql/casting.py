@@ -1,4 +1,4 @@
-"""CAST as in Spark's ANSI mode: values that have no place in the new type are errors."""
+"""CAST as in Spark's ANSI mode: values out of the range of the new type are errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TRUE, _FALSE = ["t", "true", "y", "yes", "1"], ["f", "false", "n", "no", "0"]
 
 
 def can_cast(source: pa.DataType, target: pa.DataType) -> bool:
-    """Return whether `cast` takes values of one type to another."""
+    """Return whether `cast` converts values of one type to another."""
     return source == target or source == pa.null() or _family(target) in _CASTS.get(_family(source), {})
 
 
@@ -32,7 +32,7 @@ def cast(values: pa.Array, target: pa.DataType) -> pa.Array:
     """Return values in another type.
 
     Raises:
-        ValidationError: A text does not spell a value of the type.
+        ValidationError: A text is no value of the type.
         pyarrow.ArrowInvalid: A value is out of the type's range.
     """
     if values.type == target:
@@ -79,14 +79,14 @@ def _whole_to_decimal(values: pa.Array, target: pa.DataType) -> pa.Array:
 
 
 def _decimal_to_float(values: pa.Array, target: pa.DataType) -> pa.Array:
-    # By way of text, which is rounded correctly; Arrow's own conversion may be off by one bit.
+    # Arrow's conversion may be wrong in the last bit; its conversions to and from text are exact.
     return values.cast(pa.string()).cast(target)
 
 
 def _float_to_decimal(values: pa.Array, target: pa.DataType) -> pa.Array:
-    """Round the shortest text of each number, as Spark does. The 17 digits of a number below 1 need a scale of their own."""
+    """Round the shortest text of each number, as Spark does. Numbers below 1 need a larger scale for their 17 digits."""
     if not pc.all(pc.is_finite(values)).as_py() and values.null_count < len(values):
-        raise ValidationError(f"NaN and Infinity have no place in {kinds.name_of(target)}")
+        raise ValidationError(f"cast to {kinds.name_of(target)}: expected finite numbers, got NaN or Infinity")
     small = pc.less(pc.abs(values), 1.0)
     nothing = pa.scalar(None, pa.string())
     negligible = pc.less(pc.abs(values), 1e-50)
@@ -97,12 +97,12 @@ def _float_to_decimal(values: pa.Array, target: pa.DataType) -> pa.Array:
 
 
 def _spelled(values: pa.Array, pattern: str, target: pa.DataType) -> pa.Array:
-    """Return trimmed texts, all of which match a pattern."""
+    """Return trimmed texts; ValidationError if one does not match the pattern."""
     trimmed = pc.utf8_trim_whitespace(values)
     fits = pc.fill_null(pc.match_substring_regex(trimmed, pattern), True)
     if not pc.all(fits).as_py():
         first = trimmed.filter(pc.invert(fits))[0].as_py()
-        raise ValidationError(f"the text {first!r} is no {kinds.name_of(target)}")
+        raise ValidationError(f"cast to {kinds.name_of(target)}: the text {first!r} is no {kinds.name_of(target)}")
     return trimmed
 
 
@@ -142,7 +142,7 @@ def _text_to_local(values: pa.Array, target: pa.DataType) -> pa.Array:
 
 
 def _text_to_instant(values: pa.Array, target: pa.DataType) -> pa.Array:
-    """Read moments; those without a zone are in UTC."""
+    """Parse timestamps; a text without a zone is in UTC."""
     texts = _spelled(values, f"{_MOMENT}({_ZONE}|$)", target)
     zoned = pc.match_substring_regex(texts, f":.*{_ZONE}")
     nothing = pa.scalar(None, pa.string())

@@ -1,4 +1,4 @@
-"""Implicit conversion of operands, as Spark's ANSI mode has it."""
+"""Implicit conversion of operands, as in Spark's ANSI mode."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ def coerced(value: Value, kind: pa.DataType) -> Value:
     """Return a value in a type.
 
     Raises:
-        ValidationError: The types do not convert, or a literal has no place in the type.
+        ValidationError: The types do not convert, or a literal is out of the type's range.
     """
     if value.kind == kind:
         return value
     if kind == kinds.UUID and value.constant:
         return _uuid(value)
     if not can_cast(value.kind, kind):
-        raise ValidationError(f"a {kinds.name_of(value.kind)} does not convert to {kinds.name_of(kind)}")
+        raise ValidationError(
+            f"expected {kinds.name_of(kind)}, got {kinds.name_of(value.kind)}, which does not convert to {kinds.name_of(kind)}; cast it"
+        )
     if value.constant:
         return literal(cast(pa.array([value.single()], value.kind), kind)[0])
     return computed(kind, lambda values: cast(values, kind), [value], can_fail=True)
@@ -48,14 +50,16 @@ def compared(values: Sequence[Value]) -> list[Value]:
     """
     found = to_common(values)
     if not kinds.is_known(found[0].kind):
-        raise ValidationError(f"values of {found[0].kind} do not compare; compare their fields")
+        raise ValidationError(f"comparison: expected values with an order, got {found[0].kind}; compare their fields")
     return found
 
 
 def require_boolean(value: Value, where: str) -> Value:
     """Return a boolean; ValidationError for a value of any other type but null."""
     if value.kind not in (pa.bool_(), pa.null()):
-        raise ValidationError(f"`{where}` takes a boolean, got {kinds.name_of(value.kind)}")
+        raise ValidationError(
+            f"`{where}`: expected a boolean, got {kinds.name_of(value.kind)}; compare it with a value"
+        )
     return coerced(value, pa.bool_())
 
 
@@ -75,4 +79,4 @@ def _uuid(value: Value) -> Value:
     try:
         return literal(pa.scalar(uuid.UUID(given).bytes, kinds.UUID))
     except (ValueError, AttributeError, TypeError) as error:
-        raise ValidationError(f"{given!r} is no uuid") from error
+        raise ValidationError(f"expected a uuid, got {given!r}") from error

@@ -1,4 +1,4 @@
-"""Comparisons of two arrays of one type: NaN equals NaN and is above all numbers, -0.0 equals 0.0, null is unknown."""
+"""Comparisons of two arrays of one type. NaN equals NaN and is above all numbers, -0.0 equals 0.0, null gives null."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def not_equal(left: pa.Array, right: pa.Array) -> pa.Array:
 
 
 def less(left: pa.Array, right: pa.Array) -> pa.Array:
-    """Return whether values on the left are below those on the right."""
+    """Return whether each value on the left is below its counterpart on the right."""
     if left.type == pa.null():
         return pa.nulls(len(left), pa.bool_())
     found = pc.less(left, right)
@@ -30,17 +30,17 @@ def less(left: pa.Array, right: pa.Array) -> pa.Array:
 
 
 def greater(left: pa.Array, right: pa.Array) -> pa.Array:
-    """Return whether values on the left are above those on the right."""
+    """Return whether each value on the left is above its counterpart on the right."""
     return less(right, left)
 
 
 def less_equal(left: pa.Array, right: pa.Array) -> pa.Array:
-    """Return whether values on the left are not above those on the right."""
+    """Return whether each value on the left is below or equal to its counterpart on the right."""
     return pc.invert(less(right, left))
 
 
 def greater_equal(left: pa.Array, right: pa.Array) -> pa.Array:
-    """Return whether values on the left are not below those on the right."""
+    """Return whether each value on the left is above or equal to its counterpart on the right."""
     return pc.invert(less(left, right))
 
 
@@ -56,16 +56,16 @@ def is_nan(values: pa.Array) -> pa.Array:
 
 
 def is_member(values: pa.Array, members: pa.Array) -> pa.Array:
-    """Return whether values are among the members; unknown for null, and where a member is null and none is equal."""
+    """Return whether values are members; null for null, and where a member is null and no member is equal."""
     if values.type == pa.null():
         return pa.nulls(len(values), pa.bool_())
     has_null = members.null_count > 0
-    known = members.drop_null()
+    valid = members.drop_null()
     if pa.types.is_floating(values.type):
         # Adding 0.0 turns -0.0 into 0.0.
-        values, known = pc.add(values, 0.0).cast(values.type), pc.add(known, 0.0).cast(values.type)
-    found = pc.is_in(values, value_set=known)
-    if pa.types.is_floating(values.type) and pc.any(pc.is_nan(known)).as_py():
+        values, valid = pc.add(values, 0.0).cast(values.type), pc.add(valid, 0.0).cast(values.type)
+    found = pc.is_in(values, value_set=valid)
+    if pa.types.is_floating(values.type) and pc.any(pc.is_nan(valid)).as_py():
         found = pc.or_(found, pc.fill_null(pc.is_nan(values), False))
     unknown = pc.or_(pc.is_null(values), pc.and_(pc.invert(found), pa.scalar(has_null)))
     return pc.if_else(unknown, pa.scalar(None, pa.bool_()), found)

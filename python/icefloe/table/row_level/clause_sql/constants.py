@@ -46,12 +46,12 @@ def number(text: str) -> Value:
                 return literal(pa.scalar(whole, kind), digits=len(digits))
     precision = max(len(digits), scale)
     if precision > kinds.MAX_DIGITS:
-        raise ValidationError(f"a number has at most {kinds.MAX_DIGITS} digits, got {precision}")
+        raise ValidationError(f"literal: expected at most {kinds.MAX_DIGITS} digits, got {precision}")
     return literal(pa.scalar(value, pa.decimal128(precision, scale)))
 
 
 def type_of(node: Any) -> pa.DataType:
-    """Return the type that a cast names.
+    """Return the target type of a cast.
 
     Raises:
         ValidationError: A merge's SQL has no such type.
@@ -61,15 +61,17 @@ def type_of(node: Any) -> pa.DataType:
         parameters = [int(one.name) for one in node.expressions]
         precision, scale = (*parameters, *(10, 0)[len(parameters) :])
         if not (1 <= precision <= kinds.MAX_DIGITS and 0 <= scale <= precision):
-            raise ValidationError(f"decimal({precision},{scale}): expected 1 to 38 digits and a scale within them")
+            raise ValidationError(
+                f"cast: expected decimal(p,s) with p in 1..=38 and s in 0..=p, got decimal({precision},{scale})"
+            )
         return pa.decimal128(precision, scale)
     if name not in _TYPES or node.expressions:
-        raise ValidationError(f"no cast to {node.sql('spark')}; expected {', '.join(_shown())}")
+        raise ValidationError(f"no cast to {node.sql('spark')}; expected one of {', '.join(_shown())}")
     return _TYPES[name]
 
 
 def typed_text(node: Any, target: Any) -> Value | None:
-    """Return the literal that a type's name and a text spell, such as `date '2026-01-31'`; None for other literals."""
+    """Return a literal of a type's name and a text, such as `date '2026-01-31'`; None for other literals."""
     name = target.this.name
     if not node.is_string or name not in {"DATE", "TIME", "TIMESTAMPTZ", "TIMESTAMP"}:
         return None

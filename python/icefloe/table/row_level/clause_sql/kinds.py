@@ -1,11 +1,11 @@
-"""The types that texts compute with: one Arrow type for each SQL type, and the common type of two."""
+"""The types of SQL values: one Arrow type for each SQL type, and the common type of two."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 
 UUID = pa.binary(16)
-"""UUIDs; `fixed` columns are `binary` here, so that no other value has this type."""
+"""The type of UUIDs alone: `fixed` columns are `binary` here."""
 _INTEGERS = [pa.int8(), pa.int16(), pa.int32(), pa.int64()]
 _DIGITS = dict(zip(_INTEGERS, (3, 5, 10, 20), strict=True))
 _WIDENED = {pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64(), pa.uint64(): pa.decimal128(20, 0)}
@@ -15,7 +15,7 @@ _MAX_WIDE_DIGITS = 76
 
 
 def canonical(kind: pa.DataType) -> pa.DataType:
-    """Return the type that values of a column's type are computed in. Nested types stay as they are."""
+    """Return the type in which values of a column's type are evaluated; nested types unchanged."""
     types = pa.types
     if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         return canonical(kind.value_type)
@@ -54,12 +54,12 @@ def plain(column: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def is_integer(kind: pa.DataType) -> bool:
-    """Return whether a type is a whole number."""
+    """Return whether a type is an integer type."""
     return kind in _DIGITS
 
 
 def is_number(kind: pa.DataType) -> bool:
-    """Return whether a type is a number."""
+    """Return whether a type is a numeric type."""
     return bool(is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
@@ -93,9 +93,9 @@ def name_of(kind: pa.DataType) -> str:
 
 
 def common(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
-    """Return the type that two operands are compared in, as Spark's ANSI mode chooses it; None if there is none.
+    """Return the common type of two operands, as in Spark's ANSI mode; None if there is none.
 
-    Decimals are compared exactly: unlike in Spark, a common decimal may have 76 digits.
+    Decimals are compared exactly: unlike in Spark, the common type may have 76 digits.
     """
     if left == right or right == pa.null():
         return left
@@ -133,7 +133,7 @@ def _common_number(left: pa.DataType, right: pa.DataType) -> pa.DataType:
 
 
 def as_decimal(kind: pa.DataType) -> pa.DataType:
-    """Return the decimal type that holds every value of a whole number's type; decimal types as they are."""
+    """Return the decimal type of all values of an integer type; decimal types unchanged."""
     return pa.decimal128(_DIGITS[kind], 0) if kind in _DIGITS else kind
 
 
@@ -148,7 +148,7 @@ def wide(scale: int) -> pa.DataType:
 
 
 def adjusted(precision: int, scale: int) -> pa.DataType:
-    """Return the type of a decimal result, its scale cut to make room for whole digits where 38 do not suffice."""
+    """Return the type of a decimal result; beyond 38 digits a smaller scale leaves room for the integer digits."""
     if precision <= MAX_DIGITS:
         return pa.decimal128(precision, scale)
     return pa.decimal128(MAX_DIGITS, max(MAX_DIGITS - (precision - scale), min(scale, _MIN_SCALE)))

@@ -1,4 +1,4 @@
-"""The text of a condition or value as a syntax tree."""
+"""The syntax tree of the text of a condition or value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 WAY_OUT = "write this part as a pyarrow expression, such as pc.field('source.x')"
-QUOTE_HINT = "a literal text takes single quotes of its own: \"'de'\""
+QUOTE_HINT = "write a literal text in single quotes: \"'de'\""
 _UNESCAPED = {
     "n": "\n",
     "r": "\r",
@@ -61,7 +61,7 @@ _WORDS_BEFORE_PARENTHESES = {
         "when",
     ),
 }
-# What sqlglot raises for functions whose arguments it does not expect.
+# sqlglot raises these for functions with unexpected arguments.
 _PARSER_FAILURES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.|$)", re.DOTALL)
 
@@ -69,11 +69,12 @@ _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.|$)", re.DOTALL)
 def parse(text: str, names: Collection[str] = ()) -> Any:
     """Return the tree of one expression.
 
-    Double quotes beside a dot or around a whole name quote a name, as in row filters; else they quote a string, as in Spark.
+    Double quotes next to a dot or around the full name of a column quote a name, as in row filters; otherwise they quote a string,
+    as in Spark.
 
     Args:
         text: One SQL expression.
-        names: Whole names of columns.
+        names: Full names of columns.
 
     Raises:
         ValidationError: The text is not one SQL expression.
@@ -83,7 +84,7 @@ def parse(text: str, names: Collection[str] = ()) -> Any:
     from sqlglot.errors import SqlglotError
 
     if not text.strip():
-        raise ValidationError("the text is empty")
+        raise ValidationError("expected an SQL expression, got an empty text")
     dialect = Spark()
     try:
         tokens = _respelled(dialect.tokenize(text), text, names)
@@ -110,7 +111,7 @@ def piece(node: Any) -> str:
 
 
 def _position(error: Any) -> str:
-    """Return where the parser stopped, if it reports that."""
+    """Return the position at which the parser stopped; empty if it reports none."""
     while error is not None:
         for found in getattr(error, "errors", ()):
             if found.get("description") and found.get("col") is not None:
@@ -121,31 +122,31 @@ def _position(error: Any) -> str:
 
 
 def _respelled(tokens: list[Any], text: str, names: Collection[str]) -> list[Any]:
-    """Return tokens whose strings are unescaped as Spark does and whose doubled quotes are joined."""
+    """Return tokens with strings unescaped as in Spark and doubled quotes joined."""
     from sqlglot import TokenType
 
-    made: list[Any] = []
+    respelled: list[Any] = []
     end_of_string = -2
     for position, token in enumerate(tokens):
         raw = text[token.start : token.end + 1]
         if token.token_type is TokenType.STRING and raw[:1] in {"'", '"'}:
             if raw[0] == '"' and (raw[1:-1] in names or _is_beside_dot(tokens, position)):
-                made.append(_copied(token, TokenType.IDENTIFIER, raw[1:-1]))
+                respelled.append(_copied(token, TokenType.IDENTIFIER, raw[1:-1]))
                 continue
             unescaped = _unescaped(raw[1:-1])
             if token.start == end_of_string + 1 and text[end_of_string] == raw[0]:
-                last = made.pop()
-                made.append(_copied(last, TokenType.STRING, last.text + raw[0] + unescaped))
+                last = respelled.pop()
+                respelled.append(_copied(last, TokenType.STRING, last.text + raw[0] + unescaped))
             else:
-                made.append(_copied(token, TokenType.STRING, unescaped))
+                respelled.append(_copied(token, TokenType.STRING, unescaped))
             end_of_string = token.end
         else:
-            made.append(token)
-    return made
+            respelled.append(token)
+    return respelled
 
 
 def _check_functions(tokens: list[Any], text: str) -> None:
-    """Check that every function is known: sqlglot drops arguments of some that it takes for a cast."""
+    """Check that every function is supported: sqlglot reads some functions as casts and drops their arguments."""
     for token, following in itertools.pairwise(tokens):
         name = text[token.start : token.end + 1].lower()
         if following.text == "(" and name.isidentifier() and name not in _FUNCTIONS | _WORDS_BEFORE_PARENTHESES:
@@ -167,7 +168,7 @@ def _unescaped(raw: str) -> str:
     """Return the value of a string literal.
 
     Raises:
-        ValidationError: A backslash introduces no escape sequence of Spark's; Spark would drop it.
+        ValidationError: A backslash starts no escape sequence of Spark, which would drop it.
     """
 
     def value_of(match: re.Match[str]) -> str:
@@ -175,7 +176,9 @@ def _unescaped(raw: str) -> str:
         if found[:1] in {"u", "U"} and len(found) > 1:
             return chr(int(found[1:], 16))
         if found not in _UNESCAPED:
-            raise ValidationError(f"a backslash in a string is written twice: \\\\, got \\{found} in {raw!r}")
+            raise ValidationError(
+                f"string: expected a backslash to be written twice, as \\\\, got \\{found} in {raw!r}"
+            )
         return _UNESCAPED[found]
 
     return _ESCAPE.sub(value_of, raw)

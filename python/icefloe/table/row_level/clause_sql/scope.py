@@ -1,4 +1,4 @@
-"""The columns that a clause sees, and what a name in its text stands for."""
+"""The columns that a clause may read, and the resolution of names in its text."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ class Scope:
 
     Attributes:
         schema: Fields `source.<column>` and `target.<column>`.
-        uuids: Dotted names of columns and fields of structs that hold UUIDs, whose Arrow type may be 16 bytes.
+        uuids: Dotted names of UUID columns and struct fields, whose Arrow type may be fixed_size_binary[16].
     """
 
     schema: pa.Schema
     uuids: frozenset[str] = frozenset()
 
     def resolve(self, parts: Sequence[str]) -> Value:
-        """Return the column of a dotted name, such as `source.a.b`. Case counts only where two names differ by it alone.
+        """Return the column of a dotted name, such as `source.a.b`. Case is ignored unless two names differ in case alone.
 
         Raises:
             ResolveError: No column has this name.
         """
         name = ".".join(parts)
-        joined = self._quoted_whole(name) if len(parts) == 1 else None
+        joined = self._full_name(name) if len(parts) == 1 else None
         if joined is not None:
             return self._column(joined, ())
         side = parts[0].lower()
@@ -52,19 +52,21 @@ class Scope:
             return self._column(f"{side}.{dotted}", ())
         raise ResolveError(self._unknown(name, None))
 
-    def _quoted_whole(self, name: str) -> str | None:
+    def _full_name(self, name: str) -> str | None:
         return name if name in self.schema.names else None
 
     def _column(self, name: str, path: Sequence[str]) -> Value:
         kind, indices, full_name = self.schema.field(name).type, [], name
         for part in path:
             if not pa.types.is_struct(kind):
-                raise ResolveError(f"{name}.{'.'.join(path)}: {part!r} is inside a {kind}, which has no named fields")
+                raise ResolveError(
+                    f"{name}.{'.'.join(path)}: expected a struct around {part!r}, got {kind}, which has no named fields"
+                )
             fields = [kind.field(index).name for index in range(kind.num_fields)]
             found = _match(part, fields)
             if found is None:
                 raise ResolveError(
-                    f"{name}.{'.'.join(path)}: there is no field {part!r}; there are {', '.join(fields)}"
+                    f"{name}.{'.'.join(path)}: there is no field {part!r}; expected one of {', '.join(fields)}"
                 )
             indices.append(fields.index(found))
             kind, full_name = kind.field(indices[-1]).type, f"{full_name}.{found}"
@@ -76,19 +78,19 @@ class Scope:
 
         return Value(own, evaluate, columns=frozenset([name]))
 
-    def _unknown(self, name: str, alone: str | None) -> str:
-        there = f"the columns are {', '.join(sorted(self.schema.names))}"
-        if alone is None:
-            return f"there is no column {name!r} here; {there}"
-        sides = [side for side in SIDES if _match(f"{side}.{alone}", self.schema.names) is not None]
+    def _unknown(self, name: str, unqualified: str | None) -> str:
+        known = f"expected one of {', '.join(sorted(self.schema.names))}"
+        if unqualified is None:
+            return f"there is no column {name!r} here; {known}"
+        sides = [side for side in SIDES if _match(f"{side}.{unqualified}", self.schema.names) is not None]
         if sides:
-            return f"{name!r} names no side; write {' or '.join(f'{side}.{alone}' for side in sides)}"
+            return f"{name!r}: expected a side in front of the column; write {' or '.join(f'{side}.{unqualified}' for side in sides)}"
         quoted = "'" + name.replace("'", "''") + "'"
-        return f'there is no column {name!r} here; if this is a literal, quote it: "{quoted}"; {there}'
+        return f'there is no column {name!r} here; if this is a literal, quote it: "{quoted}"; {known}'
 
 
 def _match(name: str, names: Sequence[str]) -> str | None:
-    """Return the name that is equal, or the only one that is equal where case does not count."""
+    """Return the equal name, or the only name that is equal ignoring case; None if there is none."""
     if name in names:
         return name
     similar = [candidate for candidate in names if candidate.lower() == name.lower()]

@@ -1,4 +1,4 @@
-"""Functions of strings, as Spark evaluates them."""
+"""Functions of strings with the results of Spark."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from icefloe.exceptions import ValidationError
 
 
 def concatenated(*parts: pa.Array) -> pa.Array:
-    """Return texts or bytes joined row by row; null where any part is."""
+    """Return texts or bytes joined row by row; null where a part is null."""
     separator = "" if parts[0].type == pa.string() else b""
     return pc.binary_join_element_wise(*parts, separator, null_handling="emit_null")
 
@@ -44,18 +44,18 @@ def check_pattern(pattern: str) -> None:
         ValidationError: A backslash precedes neither `%` nor `_` nor a backslash.
     """
     if re.sub(r"\\[%_\\]", "", pattern).count("\\") > 0:
-        raise ValidationError(f"a backslash in a LIKE pattern escapes %, _ or itself, got {pattern!r}")
+        raise ValidationError(f"`like`: expected a backslash in front of %, _ or a backslash, got {pattern!r}")
 
 
 @functools.cache
 def _special_upper() -> str:
-    """Return a pattern of the characters whose upper case is longer than they are."""
+    """Return a pattern of the characters whose upper case has several characters."""
     found = [chr(code) for code in range(0x80, 0x1_0000) if len(chr(code).upper()) > 1]
     return f"[{''.join(found)}]"
 
 
 def _with_special(changed: pa.Array, values: pa.Array, pattern: str, function: object) -> pa.Array:
-    """Replace results of texts that have characters which Arrow maps one to one and Unicode's full mapping does not."""
+    """Replace the results of texts with characters that Arrow maps to one character and Unicode to several."""
     special = pc.fill_null(pc.match_substring_regex(values, pattern), False)
     if not pc.any(special).as_py():
         return changed

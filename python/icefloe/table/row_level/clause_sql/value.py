@@ -1,4 +1,4 @@
-"""A bound expression, and evaluation that skips rows whose branch is not taken."""
+"""Bound expressions, evaluated only for the rows whose branch needs them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _ONE_ROW = pa.record_batch({"row": pa.nulls(1)})
 
 @dataclass(frozen=True)
 class Value:
-    """An expression whose columns and types are resolved.
+    """An expression with resolved columns and types.
 
     Attributes:
         kind: Type of the values.
         evaluate: Returns the values for the rows of a batch.
-        columns: Columns of the batch that are read.
-        can_fail: Whether evaluation may raise for some rows, such as a division.
-        constant: Whether the value is the same for all rows and reads none.
-        digits: Precision of a whole number that is a literal.
+        columns: Columns of the batch that the expression reads.
+        can_fail: Evaluation may raise for some rows, as a division does.
+        constant: The value is the same for all rows and reads no column.
+        digits: Number of digits of a literal integer.
     """
 
     kind: pa.DataType
@@ -47,26 +47,26 @@ def literal(scalar: pa.Scalar, digits: int | None = None) -> Value:
 
 
 def repeated(scalar: pa.Scalar, count: int) -> pa.Array:
-    """Return a scalar `count` times; nulls of any type."""
+    """Return an array of `count` times a scalar, which may be null."""
     return pa.repeat(scalar, count) if scalar.is_valid else pa.nulls(count, scalar.type)
 
 
 def computed(
     kind: pa.DataType, function: Callable[..., pa.Array], operands: Sequence[Value], *, can_fail: bool = False
 ) -> Value:
-    """Return the result of a function of the operands' arrays; a constant is computed once, unless that fails."""
+    """Return the result of a function of the operands' arrays; a constant is evaluated once, unless that fails."""
 
     def evaluate(rows: pa.RecordBatch) -> pa.Array:
         return function(*(operand.evaluate(rows) for operand in operands))
 
-    made = combined(kind, evaluate, operands, can_fail=can_fail)
-    if not made.constant:
-        return made
+    value = combined(kind, evaluate, operands, can_fail=can_fail)
+    if not value.constant:
+        return value
     try:
-        return literal(made.single())
+        return literal(value.single())
     except (pa.ArrowException, ValidationError):
-        # The rows that it is evaluated for decide: a branch that no row takes does not fail.
-        return replace(made, constant=False)
+        # It fails at evaluation instead, and not at all in a branch without rows.
+        return replace(value, constant=False)
 
 
 def combined(
@@ -76,7 +76,7 @@ def combined(
     *,
     can_fail: bool = False,
 ) -> Value:
-    """Return an expression over operands that it evaluates itself."""
+    """Return an expression whose function evaluates the operands."""
     return Value(
         kind,
         evaluate,
@@ -87,12 +87,12 @@ def combined(
 
 
 def conjunction(parts: Sequence[Value]) -> Value:
-    """Return whether all parts are true; a part is not evaluated where one before it is false."""
+    """Return whether all parts are true; a part is not evaluated for rows where an earlier part is false."""
     return _connected(parts, pc.and_kleene, decisive=False)
 
 
 def disjunction(parts: Sequence[Value]) -> Value:
-    """Return whether any part is true; a part is not evaluated where one before it is true."""
+    """Return whether a part is true; a part is not evaluated for rows where an earlier part is true."""
     return _connected(parts, pc.or_kleene, decisive=True)
 
 
@@ -112,25 +112,25 @@ def _connected(parts: Sequence[Value], function: Callable[..., pa.Array], *, dec
 
 
 def chosen(conditions: Sequence[Value], values: Sequence[Value], otherwise: Value) -> Value:
-    """Return the value of the first condition that is true; every value is evaluated for its own rows only."""
+    """Return the value of the first condition that is true; a value is evaluated for the rows of its condition only."""
 
     def evaluate(rows: pa.RecordBatch) -> pa.Array:
         numbers = pa.array(range(0), pa.int64()) if rows.num_rows == 0 else _row_numbers(rows.num_rows)
-        parts, places = [], []
+        parts, positions = [], []
         for condition, value in zip(conditions, values, strict=True):
-            holds = pc.fill_null(condition.evaluate(rows), False)
-            parts.append(value.evaluate(rows.filter(holds)))
-            places.append(numbers.filter(holds))
-            rows, numbers = rows.filter(pc.invert(holds)), numbers.filter(pc.invert(holds))
+            applies = pc.fill_null(condition.evaluate(rows), False)
+            parts.append(value.evaluate(rows.filter(applies)))
+            positions.append(numbers.filter(applies))
+            rows, numbers = rows.filter(pc.invert(applies)), numbers.filter(pc.invert(applies))
         parts.append(otherwise.evaluate(rows))
-        places.append(numbers)
-        return pa.concat_arrays(parts).take(pc.array_sort_indices(pa.concat_arrays(places)))
+        positions.append(numbers)
+        return pa.concat_arrays(parts).take(pc.array_sort_indices(pa.concat_arrays(positions)))
 
     return combined(otherwise.kind, evaluate, [*conditions, *values, otherwise])
 
 
 def first_not_null(values: Sequence[Value]) -> Value:
-    """Return the first value that is not null; later ones are evaluated where earlier ones are null."""
+    """Return the first value that is not null; a value is evaluated for rows where earlier values are null."""
 
     def evaluate(rows: pa.RecordBatch) -> pa.Array:
         found = values[0].evaluate(rows)
