@@ -1,0 +1,213 @@
+"""Every error that a user of `icefloe.spark` can cause names its subject, what was expected and what was given."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import icefloe.spark
+import pyarrow as pa
+import pytest
+from icefloe.exceptions import IcebergError, ResolveError, SchemaMismatchError
+from icefloe.schema import Schema
+from icefloe.spark import data_source, functions
+from icefloe.spark.session import settings
+from icefloe.spark.table_options import TableOptions
+from icefloe.spark.types.stored_types import to_stored_types
+from icefloe.spark.types.uuid_text import text_to_uuid
+from icefloe.types import LongType, NestedField, StringType, TimeType
+from pyspark.sql import SparkSession
+from pyspark.sql import types as T  # noqa: N812  the name everyone uses
+
+PACKAGE = Path(icefloe.spark.__file__).parent
+SCHEMA = Schema(NestedField(1, "id", LongType(), required=True), NestedField(2, "name", StringType()))
+NESTED_UUID = (
+    '{"type":"struct","fields":[{"id":1,"name":"u","required":false,'
+    '"type":{"type":"list","element-id":2,"element":"uuid","element-required":false}}]}'
+)
+UNREACHABLE = {
+    "module 'icefloe.spark' has no attribute ": "an attribute of a module, in Python's words",
+    "partition: expected a ReadTask or ChangeTask of this reader, got a ": "Spark passes the reader's own tasks",
+    "filter: unknown operator; expected an operator of the REST specification, got ": "the core has parsed the filter",
+    "filter: a Spark column has no transform of the table format; expected a column name, got ": "the plan refuses them",
+    "filter: there is no column ": "the core has resolved the names",
+    "partition spec or sort order: the schema has no column with field id ": "metadata with an unknown source id",
+    "position deletes: a row to delete belongs to none of the planned data files; ": "a file that changed during the read",
+}
+
+
+class Cases:
+    """The ways to cause each error, with a table of two rows."""
+
+    def __init__(self, spark, table):
+        self.spark, self.table = spark, table
+        self.rows = spark.createDataFrame([(1, "x")], "id long, name string")
+        self.twice = spark.createDataFrame([(1, "x"), (1, "y")], "id long, name string")
+
+    def merge(self, source=None, on=("id",)):
+        return icefloe.spark.merge_into(self.table, self.rows if source is None else source, on=on)
+
+    def write(self, mode="append", **options):
+        named = {key.replace("_", "-"): value for key, value in options.items()}
+        icefloe.spark.write(self.rows, self.table, mode, named)
+
+    def read(self, source=None, **arguments):
+        return icefloe.spark.read(self.table if source is None else source, spark=self.spark, **arguments)
+
+    def scan(self, **options):
+        named = {key.replace("_", "-"): value for key, value in options.items()}
+        return TableOptions.parse({"path": self.table.metadata_location, **named}).scan()
+
+    def staged(self, values, **options):
+        with settings(self.spark, {f"spark.wap.{key}": value for key, value in values.items()}):
+            self.write(**options)
+
+    def without_session(self):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(SparkSession, "getActiveSession", staticmethod(lambda: None))
+            icefloe.spark.read(self.table)
+
+    def writer(self, path, **options):
+        named = {key.replace("_", "-"): value for key, value in options.items()}
+        parsed = TableOptions.parse({"path": path, **named})
+        data_source.IcefloeWriter.make(parsed, self.rows.schema, overwrite=True)
+
+    def causes(self):
+        return {
+            "merge on no keys": lambda: self.merge(on=[]),
+            "merge without clauses": lambda: self.merge().execute(),
+            "merge with an unknown key": lambda: self.merge(on={"id": "nope"}).when_matched_delete().execute(),
+            "merge with no values": lambda: self.merge().when_matched_update({}),
+            "merge of an unknown column": lambda: self.merge().when_matched_update({"nope": "1"}).execute(),
+            "merge of an unknown name": lambda: self.merge().when_matched_update({"name": "nope"}).execute(),
+            "merge with wrong SQL": lambda: self.merge().when_matched_delete("source.id = ").execute(),
+            "merge without a required value": lambda: (
+                self.merge().when_not_matched_insert({"name": "source.name"}).execute()
+            ),
+            "merge from a source without a column": lambda: (
+                self.merge(self.rows.select("id")).when_matched_update_all().execute()
+            ),
+            "merge from a source of another type": lambda: (
+                self.merge(self.rows.selectExpr("id", "array(name) AS name")).when_matched_update_all().execute()
+            ),
+            "merge of two rows into one": lambda: self.merge(self.twice).when_matched_update_all().execute(),
+            "update of no column": lambda: icefloe.spark.update(self.table, {}, spark=self.spark),
+            "update of an unknown column": lambda: icefloe.spark.update(self.table, {"no": "1"}, spark=self.spark),
+            "truncate without a type": lambda: functions.truncate(4, "name"),
+            "bucket out of range": lambda: functions.bucket(0, "id"),
+            "unknown transform": lambda: functions.transform(self.rows, "halve", "id"),
+            "read of two versions": lambda: self.read(tag="a", branch="b"),
+            "read of a scan's range": lambda: self.read(self.table.scan(), start_snapshot_id=1),
+            "read of an end alone": lambda: self.read(end_snapshot_id=1),
+            "read of a range's version": lambda: self.read(
+                self.table.incremental_append_scan(
+                    from_snapshot_id_exclusive=self.table.history()[0].snapshot_id, to_snapshot_id_inclusive=None
+                ),
+                tag="a",
+            ),
+            "no session": self.without_session,
+            "option of no number": lambda: self.scan(snapshot_id="new"),
+            "option unknown": lambda: self.scan(snapshotid="1"),
+            "option of no table": lambda: TableOptions.parse({}),
+            "options of two versions": lambda: self.scan(tag="a", branch="b"),
+            "option of changes alone": lambda: self.scan(net_changes="true"),
+            "option of a time alone": lambda: self.scan(start_timestamp="1"),
+            "option of an end alone": lambda: self.scan(end_snapshot_id="1"),
+            "option of no boolean": lambda: self.scan(case_sensitive="perhaps"),
+            "write to a location": lambda: self.writer(self.table.metadata_location),
+            "unknown overwrite mode": lambda: self.writer("db.events", overwrite_mode="loud"),
+            "rows that do not fit": lambda: icefloe.spark.write(self.spark.range(1).toDF("other"), self.table),
+            "schema of a type that Iceberg lacks": lambda: icefloe.spark.schema_from_spark(
+                T.StructType([T.StructField("n", T.NullType())])
+            ),
+            "rows of a nested uuid": lambda: to_stored_types(pa.record_batch({"u": [["a"]]}), iter(()), NESTED_UUID),
+            "schema of a type that Spark lacks": lambda: icefloe.spark.to_spark_schema(
+                Schema(NestedField(1, "at", TimeType()))
+            ),
+            "text of another length than a uuid": lambda: text_to_uuid(pa.array(["a"]), "u"),
+            "text of no uuid": lambda: text_to_uuid(pa.array(["x" * 36]), "u"),
+            "overwrite of some rows of a file": lambda: self.write("overwrite", overwrite_filter="id = 1"),
+            "overwrite from no snapshot": lambda: self.write("overwrite", validate_from_snapshot_id="new"),
+            "both session settings": lambda: self.staged({"id": "a", "branch": "b"}),
+            "session setting of a branch": lambda: self.staged({"branch": "b"}),
+            "session setting and a branch": lambda: self.staged({"id": "a"}, branch="b"),
+            "unknown write mode": lambda: self.write("replace"),
+            "unknown write option": lambda: self.write(mood="calm"),
+            "filter of an append": lambda: self.write(overwrite_filter="id = 1"),
+            "isolation of an append": lambda: self.write(isolation_level="snapshot"),
+        }
+
+
+@pytest.fixture(scope="module")
+def errors(spark, catalog):
+    """The error of each case, by the name of the case."""
+    table = catalog.create_table("db.errors", SCHEMA, properties={"write.wap.enabled": "true"})
+    table.append(pa.table({"id": [1, 2], "name": ["a", "b"]}, schema=SCHEMA.as_arrow()))
+    found = {}
+    for name, cause in Cases(spark, table).causes().items():
+        with pytest.raises(IcebergError) as caught:
+            cause()
+        found[name] = caught.value
+    assert len(table.refresh().snapshots()) == 1
+    return found
+
+
+def test_errors_name_subject_and_expectation_and_what_was_given(errors):
+    by_spark = {"merge of an unknown name", "merge with wrong SQL"}
+    wrong = {
+        name: str(error)
+        for name, error in errors.items()
+        if name not in by_spark
+        and not (re.match(r"[^;\n]+: ", str(error)) and "expected" in str(error) and re.search("got |no ", str(error)))
+    }
+    assert wrong == {}
+
+
+def test_errors_of_spark_name_the_clause_and_the_text(errors):
+    label = r"merge, clause 1 \(when_matched_"
+    assert re.match(
+        label + r"update\), value of column 'name' 'nope': .*quote it", str(errors["merge of an unknown name"])
+    )
+    assert re.match(label + r"delete\), condition 'source\.id = ': ", str(errors["merge with wrong SQL"]))
+
+
+def test_errors_contain_no_names_of_rust_and_no_second_line(errors):
+    for error in errors.values():
+        assert not re.search(r"Utf8|Int64|\n", str(error)), error
+
+
+def test_errors_have_the_class_of_their_kind(errors):
+    assert type(errors["merge with an unknown key"]) is type(errors["merge of an unknown name"]) is ResolveError
+    assert type(errors["rows that do not fit"]) is SchemaMismatchError
+
+
+def raised_texts():
+    """Yield the longest literal text of each error that the package raises, and the place of the statement."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not (isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)):
+                continue
+            texts = [
+                part.value
+                for argument in node.exc.args
+                for part in ast.walk(argument)
+                if isinstance(part, ast.Constant) and isinstance(part.value, str) and " " in part.value.strip()
+            ]
+            if texts:
+                yield max(texts, key=len), f"{path.relative_to(PACKAGE)}:{node.lineno}"
+
+
+def test_every_error_of_the_package_has_a_case(errors):
+    messages = [str(error) for error in errors.values()]
+    missing = {
+        place: text
+        for text, place in raised_texts()
+        if not text.startswith(tuple(UNREACHABLE)) and not any(text in message for message in messages)
+    }
+    assert missing == {}
+
+
+def test_unreachable_errors_are_still_raised():
+    texts = [text for text, _ in raised_texts()]
+    assert [known for known in UNREACHABLE if not any(text.startswith(known) for text in texts)] == []
