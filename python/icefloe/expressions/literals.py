@@ -56,9 +56,8 @@ class Literal(Generic[L_co]):
         """
         converted = self._to(type_var) if isinstance(type_var, PrimitiveType) else None
         if converted is None:
-            raise ValidationError(
-                f"Could not convert {self} into a {type_var}: it cannot be compared with values of that type"
-            )
+            problem = f"it cannot be compared with values of that type; expected a literal of type {type_var}"
+            raise ValidationError(f"Could not convert {self} into a {type_var}: {problem}")
         return converted
 
     def _to(self, kind: PrimitiveType) -> Literal | None:

@@ -220,7 +220,7 @@ def projected_predicate(
     source = pred.term.ref().value_type
     if not transform.can_transform(source):
         raise ValidationError(
-            f"transform {transform} does not apply to values of type {source}; project the predicate through another transform"
+            f"transform {transform} does not apply to values of type {source}; choose another transform"
         )
     column = {"id": 1, "name": "value", "required": False, "type": str(source)}
     schema = {"type": "struct", "schema-id": 0, "fields": [column]}

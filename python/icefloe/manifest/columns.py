@@ -81,7 +81,7 @@ def _partition_json(file: DataFile, specs: dict[int, PartitionSpec], schema: Sch
     if len(fields) != len(file.partition):
         raise ValidationError(
             f"data file {file.file_path}: partition spec {spec.spec_id} has {len(fields)} fields; "
-            f"got a partition tuple of {len(file.partition)} values"
+            f"expected a partition tuple of {len(fields)} values, got {len(file.partition)} values"
         )
     values = []
     for position, field in enumerate(fields):

@@ -85,13 +85,17 @@ class Schema(JsonModel):
         field = self.find_field(field_id)
         subject = f"Identifier field {field_id} invalid"
         if not field.field_type.is_primitive:
-            raise ValidationError(f"{subject}: not a primitive type field; {field.name!r} is a {field.field_type}")
+            raise ValidationError(
+                f"{subject}: not a primitive type field; expected a primitive type, {field.name!r} is a {field.field_type}"
+            )
         if isinstance(field.field_type, (FloatType, DoubleType)):
             raise ValidationError(
                 f"{subject}: must not be float or double field; {field.name!r} is a {field.field_type}"
             )
         if not field.required:
-            raise ValidationError(f"{subject}: not a required field; {field.name!r} is optional")
+            raise ValidationError(
+                f"{subject}: not a required field; expected a required field, {field.name!r} is optional"
+            )
         while (parent := self.parent_ids.get(field.field_id)) is not None:
             field = self.find_field(parent)
             if not field.field_type.is_struct:

@@ -117,7 +117,7 @@ class Transform(Generic[S, T]):
                 array = _array_of(kind, ordinal, arrow_type)
             except (pa.ArrowException, OverflowError, TypeError) as error:
                 raise ValidationError(
-                    f"transform {self}: {value!r} is not a value of type {kind}, got {type(value).__name__}"
+                    f"transform {self}: {value!r} is not a value of type {kind}; expected a {kind}, got {type(value).__name__}"
                 ) from error
             return _number(self._compute(array, kind))[0].as_py()
 

@@ -87,9 +87,7 @@ def primitive_to_arrow(kind: PrimitiveType) -> pa.DataType:
         "unknown": pa.null(),
     }
     if str(kind) not in plain:
-        raise FeatureUnsupportedError(
-            f"type {kind}: has no Arrow type; leave columns of this type out of the selection"
-        )
+        raise FeatureUnsupportedError(f"type {kind}: has no Arrow type; select other columns")
     return plain[str(kind)]
 
 

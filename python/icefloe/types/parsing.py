@@ -43,9 +43,7 @@ def type_from_text(text: str) -> PrimitiveType:
     if match := _GEOGRAPHY.fullmatch(text):
         return GeographyType(*(part for part in match.groups() if part))
     if text in _UNSUPPORTED:
-        raise FeatureUnsupportedError(
-            f"type {text}: not supported; this type of format version 3 cannot be read or written"
-        )
+        raise FeatureUnsupportedError(f"type {text}: not supported; expected a primitive type other than variant")
     raise ValidationError(
         f"type {text!r}: not a primitive type; expected one of {', '.join(_PLAIN)}, decimal(P, S) or fixed[L]"
     )
