@@ -1,4 +1,4 @@
-"""What planning keeps of manifests: found again by the next plan, and never in place of another file."""
+"""The manifest cache of planning: hits for the same request, and never for a changed manifest."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def with_properties(table: Table, **properties: str) -> Table:
 
 
 def spoil(table: Table) -> None:
-    """Make the manifest unreadable in a way that nothing but reading it tells."""
+    """Overwrite the manifest with bytes that are not Avro, of the same length and modification time."""
     manifest = Path(table.manifests[0]["manifest_path"][0].as_py())
     status = manifest.stat()
     manifest.write_bytes(b"x" * status.st_size)
     os.utime(manifest, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def test_a_manifest_is_decoded_once_for_the_same_question(table):
+def test_plan_with_the_same_filter_decodes_a_manifest_once(table):
     first = table.plan(leaf("lt", "id", 5))
     spoil(table)
     again = table.plan(leaf("lt", "id", 5))
@@ -44,7 +44,7 @@ def test_a_manifest_is_decoded_once_for_the_same_question(table):
     assert again.counters == first.counters
 
 
-def test_another_question_reads_the_manifest(table):
+def test_plan_with_other_options_reads_the_manifest(table):
     table.plan()
     spoil(table)
     for options in ({"predicate": leaf("lt", "id", 5)}, {"include_stats": True}, {"added_by": 1}):
@@ -53,14 +53,14 @@ def test_another_question_reads_the_manifest(table):
     assert paths(table.plan()) == ["/a", "/b"]
 
 
-def test_storage_with_other_properties_is_other_storage(table):
+def test_plan_with_other_storage_properties_reads_the_manifest(table):
     table.plan()
     spoil(table)
     with pytest.raises(CorruptFileError):
         with_properties(table, **{".max-total-bytes": "1000000"}).plan()
 
 
-def test_a_manifest_that_changed_is_read_anew(table):
+def test_plan_reads_a_changed_manifest_again(table):
     table.plan()
     manifest = Path(table.manifests[0]["manifest_path"][0].as_py())
     whole = manifest.read_bytes()
@@ -78,14 +78,14 @@ def test_a_manifest_that_changed_is_read_anew(table):
     "properties",
     [{"-enabled": "false"}, {".max-total-bytes": "0"}, {".max-total-bytes": "80"}, {".max-content-length": "10"}],
 )
-def test_nothing_is_kept_beyond_what_properties_allow(table, properties):
+def test_cache_is_empty_if_properties_disable_it(table, properties):
     with_properties(table, **properties).plan()
     spoil(table)
     with pytest.raises(CorruptFileError):
         table.plan()
 
 
-def test_the_parts_used_longest_ago_make_room(tmp_path, table):
+def test_cache_evicts_the_least_recently_used_parts(tmp_path, table):
     budget = {".max-total-bytes": "12000"}
     with_properties(table, **budget).plan()
     others = Table(tmp_path / "others")
@@ -98,7 +98,7 @@ def test_the_parts_used_longest_ago_make_room(tmp_path, table):
 
 
 @pytest.mark.parametrize(("name", "value"), [("-enabled", "maybe"), (".max-total-bytes", "much")])
-def test_a_property_that_says_nothing_is_refused(table, name, value):
+def test_cache_refuses_an_invalid_property(table, name, value):
     with pytest.raises(ValidationError, match=f"{PREFIX}{name}".replace(".", r"\.")):
         with_properties(table, **{name: value}).plan()
 
@@ -119,6 +119,9 @@ def test_clear_manifest_cache_makes_the_next_plan_read_manifests_again(table):
     assert paths(table.plan()) == paths(first)
 
 
-def test_clear_manifest_cache_is_harmless_where_nothing_is_kept():
+def test_clear_manifest_cache_of_an_empty_cache_leaves_it_usable(table):
     clear_manifest_cache()
     clear_manifest_cache()
+    first = table.plan()
+    spoil(table)
+    assert paths(table.plan()) == paths(first) == ["/a", "/b"]

@@ -74,7 +74,10 @@ def test_update_snapshot_commits_nothing_when_the_block_raises(tables: tuple[Tab
 def test_update_snapshot_refuses_files_that_do_not_fit(tables: tuple[Table, Table]) -> None:
     full, empty = tables
     file = {"file_path": "a", "file_format": "parquet", "record_count": 1, "file_size_in_bytes": 1}
-    for wrong, reason in ((Record(), "expected a partition tuple of 1 values, got 0 values"), (Record(1, 2), "got 2 values")):
+    for wrong, reason in (
+        (Record(), "expected a partition tuple of 1 values, got 0 values"),
+        (Record(1, 2), "got 2 values"),
+    ):
         change = empty.transaction().update_snapshot().fast_append()
         with pytest.raises(ValidationError, match=reason):
             change.append_data_file(DataFile.from_args(partition=wrong, **file)).commit()
