@@ -1,4 +1,4 @@
-"""Where a table's files go. Spec: Table Properties; layout: see `write.object-storage.enabled`."""
+"""Providers of the locations of a table's new files. Spec: Table Properties."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DIRECTORY_BITS = (4, 4, 4, 8)
 
 
 class LocationProvider(ABC):
-    """Names the locations of new files; subclass it and name the class in ``write.py-location-provider.impl``.
+    """A provider of the locations of new files. A subclass is set with ``write.py-location-provider.impl``.
 
     Args:
         table_location: Location of the table.
@@ -58,13 +58,13 @@ class LocationProvider(ABC):
         import uuid
 
         if new_version < 0:
-            raise ValidationError(f"a metadata version is not negative, got {new_version}")
+            raise ValidationError(f"new_version: expected a whole number, 0 or above, got {new_version}")
         infix = ".gz" if METADATA_COMPRESSION.of(self.table_properties) == "gzip" else ""
         return self.new_metadata_location(f"{new_version:05d}-{uuid.uuid4()}{infix}.metadata.json")
 
 
 class SimpleLocationProvider(LocationProvider):
-    """``<data path>/<partition path>/<file name>``."""
+    """The layout ``<data path>/<partition path>/<file name>``."""
 
     def new_data_location(self, data_file_name: str, partition_key: PartitionKey | None = None) -> str:
         """Return the location of a new data file."""
@@ -73,7 +73,7 @@ class SimpleLocationProvider(LocationProvider):
 
 
 class ObjectStoreLocationProvider(LocationProvider):
-    """``<data path>/<hash directories>/...``: spreads files over the key space of an object store."""
+    """The layout ``<data path>/<hash directories>/...``, which spreads files over the key space of an object store."""
 
     def new_data_location(self, data_file_name: str, partition_key: PartitionKey | None = None) -> str:
         """Return the location of a new data file."""
@@ -82,7 +82,7 @@ class ObjectStoreLocationProvider(LocationProvider):
             data_file_name = f"{partition_key.to_path()}/{data_file_name}"
         directories = _hash_directories(data_file_name)
         if not self.data_path.startswith(self.table_location):
-            # Tables share such a data path: their database and name tell their files apart.
+            # Tables may share a data path outside of their locations: database and table name keep their files apart.
             context = "/".join(self.table_location.split("/")[-2:])
             return f"{self.data_path}/{directories}/{context}/{data_file_name}"
         if partitioned:
@@ -91,7 +91,7 @@ class ObjectStoreLocationProvider(LocationProvider):
 
 
 def load_location_provider(table_location: str, table_properties: Mapping[str, str]) -> LocationProvider:
-    """Return what names the locations of a table's new files.
+    """Return the location provider that a table's properties select.
 
     >>> load_location_provider("/t", {}).new_data_location("a.parquet")
     '/t/data/a.parquet'
@@ -109,9 +109,11 @@ def _custom(name: str, table_location: str, table_properties: Mapping[str, str])
     try:
         found = getattr(import_module(module), kind)
     except (ImportError, AttributeError, ValueError) as error:
-        raise ValidationError(f"{LOCATION_PROVIDER.name}: cannot load {name!r}: {error}") from error
+        raise ValidationError(f"table property {LOCATION_PROVIDER.name}: cannot load {name!r}: {error}") from error
     if not isinstance(found, type) or not issubclass(found, LocationProvider):
-        raise ValidationError(f"{LOCATION_PROVIDER.name}: {name!r} is not a LocationProvider")
+        raise ValidationError(
+            f"table property {LOCATION_PROVIDER.name}: expected a subclass of LocationProvider, got {name!r}"
+        )
     return found(table_location, table_properties)
 
 

@@ -1,4 +1,4 @@
-"""What the core needs to know of a table, as the JSON texts that cross the boundary."""
+"""The JSON texts that describe a table to the core: schemas, specs, sort orders and the read context."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def schema_json(schema: Schema) -> str:
 
 
 def schemas_json(metadata: TableMetadata) -> str:
-    """Return the current schema and then every other that a table has had, as a JSON array: specs may name dropped columns."""
+    """Return the current schema and then all other schemas as a JSON array, because specs may refer to dropped columns."""
     current = metadata.schema()
     others = [schema for schema in metadata.schemas if schema.schema_id != current.schema_id]
     return f"[{','.join(schema_json(schema) for schema in (current, *others))}]"
@@ -50,8 +50,8 @@ def context_json(metadata: TableMetadata, schema: Schema, *, case_sensitive: boo
 
     Args:
         metadata: The table.
-        schema: What filters are bound to: the current schema, or a snapshot's own.
-        case_sensitive: Whether names in filters must match exactly.
+        schema: The schema that filters are bound to: the current schema, or the schema of a snapshot.
+        case_sensitive: Whether names in filters must match in case.
     """
     parts = {
         "schema": schema_json(schema),

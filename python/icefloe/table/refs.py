@@ -14,7 +14,7 @@ MAIN_BRANCH = "main"
 
 
 class SnapshotRefType(str, Enum):
-    """A branch moves with its commits, a tag stays."""
+    """The type of a snapshot reference: commits move a branch and never a tag."""
 
     BRANCH = "branch"
     TAG = "tag"
@@ -27,7 +27,7 @@ class SnapshotRefType(str, Enum):
 
 
 class SnapshotRef(JsonModel):
-    """A name's snapshot and how long history behind it is kept.
+    """A branch or tag: its snapshot, and the retention of its history.
 
     Args:
         snapshot_id: The snapshot.
@@ -53,5 +53,7 @@ class SnapshotRef(JsonModel):
         if self.snapshot_ref_type is SnapshotRefType.TAG and (
             self.min_snapshots_to_keep is not None or self.max_snapshot_age_ms is not None
         ):
-            raise ValidationError("a tag has neither `min-snapshots-to-keep` nor `max-snapshot-age-ms`")
+            raise ValidationError(
+                "tag: `min-snapshots-to-keep` and `max-snapshot-age-ms` are settings of branches; remove them"
+            )
         return self

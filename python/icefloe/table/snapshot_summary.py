@@ -45,7 +45,7 @@ OPERATION = "operation"
 
 
 class Operation(str, Enum):
-    """What a commit did to the rows of a table."""
+    """The operation of a commit."""
 
     APPEND = "append"
     REPLACE = "replace"
@@ -59,7 +59,7 @@ class Operation(str, Enum):
 
 
 class Summary(Mapping[str, str]):
-    """The operation of a commit and its counts, all of them text; a key that is not there has the value None.
+    """The operation of a commit and its counts as text. A missing key has the value None.
 
     >>> summary = Summary(Operation.APPEND, **{"added-records": "3"})
     >>> summary["added-records"], summary["deleted-records"], summary.get("deleted-records", "0")
@@ -71,13 +71,13 @@ class Summary(Mapping[str, str]):
     _properties: dict[str, str]
 
     def __init__(self, operation: Operation | str | None = None, **data: Any) -> None:
-        # A summary without an operation, as some writers leave it, may have changed anything.
+        # Some writers omit the operation; overwrite is the operation that assumes least.
         self.operation = Operation(operation) if operation is not None else Operation.OVERWRITE
         self._properties = {key: _text_of(value) for key, value in data.items()}
 
     @property
     def additional_properties(self) -> dict[str, str]:
-        """All but the operation."""
+        """All keys but the operation."""
         return dict(self._properties)
 
     def to_json_value(self) -> dict[str, str]:
@@ -88,7 +88,7 @@ class Summary(Mapping[str, str]):
         return self.operation if key.lower() == OPERATION else self._properties.get(key)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return the value of a key, or the default if the key is not there."""
+        """Return the value of a key, or the default if the key is missing."""
         value = self[key]
         return default if value is None else value
 
@@ -138,16 +138,16 @@ def _summary_from_json(value: Any) -> Summary:
     if isinstance(value, Summary):
         return value
     if not isinstance(value, dict):
-        raise ValidationError(f"a summary is an object, found {value!r}")
+        raise ValidationError(f"summary: expected a JSON object, got {value!r}")
     for key, part in value.items():
         if not isinstance(part, str):
-            raise ValidationError(f"`{key}` of a summary must be text, found {part!r}")
+            raise ValidationError(f"summary: expected text as `{key}`, got {part!r}")
     rest = {key: part for key, part in value.items() if key != "operation"}
     return Summary(value.get("operation"), **rest)
 
 
 class UpdateMetrics:
-    """Files, rows and bytes that a snapshot adds and removes, by kind of file."""
+    """Counts of the files, rows and bytes that a snapshot adds and removes, by kind of file."""
 
     def __init__(self) -> None:
         self.added_file_size = 0
@@ -198,7 +198,7 @@ class UpdateMetrics:
             self.removed_eq_deletes += data_file.record_count
 
     def to_dict(self) -> dict[str, str]:
-        """Return the counts above zero under the summary's keys."""
+        """Return the counts above zero by their summary keys."""
         properties: dict[str, str] = {}
         for attribute, key in _KEYS.items():
             set_when_positive(properties, getattr(self, attribute), key)
@@ -229,7 +229,7 @@ class SnapshotSummaryCollector:
     """Counts of a snapshot, in total and by partition.
 
     Args:
-        partition_summary_limit: The most partitions whose counts the summary holds one by one.
+        partition_summary_limit: Most partitions whose counts the summary lists one by one.
 
     >>> from icefloe.manifest import DataFile
     >>> from icefloe.schema import Schema
@@ -246,7 +246,7 @@ class SnapshotSummaryCollector:
         self.max_changed_partitions_for_summaries = partition_summary_limit
 
     def set_partition_summary_limit(self, limit: int) -> None:
-        """Set the most partitions whose counts the summary holds one by one."""
+        """Set the most partitions whose counts the summary lists one by one."""
         self.max_changed_partitions_for_summaries = limit
 
     def add_file(
@@ -268,7 +268,7 @@ class SnapshotSummaryCollector:
     def update_partition_metrics(
         self, partition_spec: PartitionSpec, file: DataFile, is_add_file: bool, schema: Schema
     ) -> None:
-        """Count a file for its partition."""
+        """Count a file in its partition."""
         metrics = self.partition_metrics[partition_spec.partition_to_path(file.partition, schema)]
         if is_add_file:
             metrics.add_file(file)
@@ -276,7 +276,7 @@ class SnapshotSummaryCollector:
             metrics.remove_file(file)
 
     def build(self) -> dict[str, str]:
-        """Return the summary's keys and values, the operation excepted."""
+        """Return the summary's keys and values without the operation."""
         properties = self.metrics.to_dict()
         changed = len(self.partition_metrics)
         set_when_positive(properties, changed, CHANGED_PARTITION_COUNT_PROP)
@@ -290,12 +290,12 @@ class SnapshotSummaryCollector:
 
 
 def set_when_positive(properties: dict[str, str], num: int, property_name: str) -> None:
-    """Set a property to a count above zero."""
+    """Set a property to a count if the count is above zero."""
     if num > 0:
         properties[property_name] = str(num)
 
 
-# Totals of a summary: what the commit added and removed. Spec: Optional Snapshot Summary Fields.
+# The keys of the counts that change each total. Spec: Optional Snapshot Summary Fields.
 _TOTALS = {
     "total-data-files": ("added-data-files", "deleted-data-files"),
     "total-delete-files": ("added-delete-files", "removed-delete-files"),
@@ -307,9 +307,9 @@ _TOTALS = {
 
 
 def update_snapshot_summaries(summary: Summary, previous_summary: Mapping[str, str] | None = None) -> Summary:
-    """Return a summary with its totals: those of the parent, plus what was added, minus what was removed.
+    """Return a summary with totals: the parent's totals plus added and minus removed counts.
 
-    Without a parent totals start from 0. A total that the parent lacks or misspells, or that would be negative, is omitted.
+    Without a parent, totals start from 0. A total is omitted if the parent's is missing or malformed, or if it would be negative.
     """
     properties = summary.additional_properties
     for total, (added, removed) in _TOTALS.items():

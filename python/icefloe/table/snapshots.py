@@ -1,4 +1,4 @@
-"""Snapshots: the states of a table, how they follow from each other, what each commit did. Spec: Snapshots."""
+"""Snapshots of a table, their ancestry and their logs. Spec: Snapshots."""
 
 from __future__ import annotations
 
@@ -100,28 +100,28 @@ __all__ = [
 ]
 
 INITIAL_SEQUENCE_NUMBER = 0
-# What metadata files of a table without rows say of its current snapshot.
+# The `current-snapshot-id` in metadata files of a table without snapshots.
 NO_SNAPSHOT_ID = -1
 
 
 class IsolationLevel(str, Enum):
-    """Which concurrent commits a row-level operation tolerates."""
+    """The concurrent commits that conflict with a row-level operation."""
 
     SERIALIZABLE = "serializable"
     SNAPSHOT = "snapshot"
 
 
 class Snapshot(JsonModel):
-    """A state of a table: the manifest list of its files.
+    """One state of a table, with the manifest list of its files.
 
     Args:
         snapshot_id: Random positive id.
-        parent_snapshot_id: The snapshot that this one was made from.
+        parent_snapshot_id: The snapshot that this snapshot is based on.
         sequence_number: Order of commits, 0 in format version 1.
-        timestamp_ms: When it was made, milliseconds from the epoch.
-        manifest_list: Location of the manifest list; None in old v1 snapshots, which name ``manifest_paths`` instead.
-        summary: What the commit did.
-        schema_id: The table's schema when the snapshot was made.
+        timestamp_ms: Time of the commit, milliseconds since 1970-01-01 UTC.
+        manifest_list: Location of the manifest list; None in old v1 snapshots, which have ``manifest_paths`` instead.
+        summary: Operation and counts of the commit.
+        schema_id: Id of the table's schema at the time of the commit.
     """
 
     snapshot_id: StrictInt
@@ -146,13 +146,13 @@ class Snapshot(JsonModel):
 
     @property
     def operation(self) -> Operation:
-        """What the commit did; overwrite if it does not say."""
+        """The operation of the commit; overwrite if the summary lacks it."""
         return Operation.OVERWRITE if self.summary is None else self.summary.operation
 
     def manifests(self, io: FileIO) -> list[ManifestFile]:
         """Return the snapshot's manifests, in the order of its manifest list.
 
-        Manifests that an old v1 snapshot names in the table metadata have their path, length and partition spec alone.
+        Manifests of an old v1 snapshot, listed in the table metadata, have only path, length, partition spec and snapshot id.
         """
         if self.manifest_list is not None:
             return list(read_manifest_list(io.new_input(self.manifest_list)))
@@ -171,11 +171,11 @@ class Snapshot(JsonModel):
     def manifest_rows(self, io: FileIO) -> pa.Table:
         """Return the snapshot's manifests as rows of a manifest list.
 
-        Manifests that an old v1 snapshot names in the table metadata have null for the snapshot that added them and for
-        their partition summaries.
+        Manifests of an old v1 snapshot, listed in the table metadata, have null as added snapshot id and as partition
+        summaries.
 
         Raises:
-            MissingFileError: The manifest list, or a manifest that the snapshot names, does not exist.
+            MissingFileError: The manifest list, or a manifest of the snapshot, does not exist.
             CorruptFileError: A file does not follow the format.
         """
         import pyarrow as pa
@@ -208,14 +208,14 @@ class Snapshot(JsonModel):
 
 
 class SnapshotLogEntry(JsonModel):
-    """When a snapshot became the current one, milliseconds from the epoch."""
+    """A snapshot, and the time at which it became current in milliseconds since 1970-01-01 UTC."""
 
     snapshot_id: StrictInt
     timestamp_ms: StrictInt
 
 
 class MetadataLogEntry(JsonModel):
-    """An earlier metadata file and when it was last updated, milliseconds from the epoch."""
+    """An earlier metadata file, and the time of its last update in milliseconds since 1970-01-01 UTC."""
 
     metadata_file: StrictStr
     timestamp_ms: StrictInt
@@ -232,7 +232,7 @@ class SnapshotLookup(Protocol):
 
 
 def ancestors_of(current_snapshot: Snapshot | None, table_metadata: SnapshotLookup) -> Iterator[Snapshot]:
-    """Yield a snapshot, its parent and so on, as far as the table still has them."""
+    """Yield a snapshot and its ancestors, newest first, up to the oldest that has not been expired."""
     snapshot = current_snapshot
     seen: set[int] = set()
     while snapshot is not None and snapshot.snapshot_id not in seen:
@@ -245,7 +245,7 @@ def ancestors_of(current_snapshot: Snapshot | None, table_metadata: SnapshotLook
 def ancestors_between(
     from_snapshot: Snapshot | None, to_snapshot: Snapshot, table_metadata: SnapshotLookup
 ) -> Iterator[Snapshot]:
-    """Yield the ancestors of ``to_snapshot``, itself first, down to and with ``from_snapshot``; all if that is None."""
+    """Yield ``to_snapshot`` and its ancestors down to ``from_snapshot``, both included; all ancestors if that is None."""
     for snapshot in ancestors_of(to_snapshot, table_metadata):
         yield snapshot
         if from_snapshot is not None and snapshot.snapshot_id == from_snapshot.snapshot_id:
@@ -255,7 +255,7 @@ def ancestors_between(
 def ancestors_between_ids(
     from_snapshot_id_exclusive: int | None, to_snapshot_id_inclusive: int, table_metadata: SnapshotLookup
 ) -> Iterator[Snapshot]:
-    """Yield the ancestors of a snapshot, itself first, that are newer than another one."""
+    """Yield a snapshot and its ancestors, newest first, down to another snapshot, which is excluded."""
     for snapshot in ancestors_of(table_metadata.snapshot_by_id(to_snapshot_id_inclusive), table_metadata):
         if snapshot.snapshot_id == from_snapshot_id_exclusive:
             return
@@ -263,13 +263,13 @@ def ancestors_between_ids(
 
 
 def is_ancestor_of(snapshot_id: int, ancestor_snapshot_id: int, table_metadata: SnapshotLookup) -> bool:
-    """Return whether a snapshot is the other one or was made from it."""
+    """Return whether the second snapshot is the first one or an ancestor of it."""
     start = table_metadata.snapshot_by_id(snapshot_id)
     return any(snapshot.snapshot_id == ancestor_snapshot_id for snapshot in ancestors_of(start, table_metadata))
 
 
 def is_parent_ancestor_of(snapshot_id: int, ancestor_parent_snapshot_id: int, table_metadata: SnapshotLookup) -> bool:
-    """Return whether some ancestor's parent has an id; that parent itself may be gone."""
+    """Return whether an ancestor of a snapshot has a parent of the given id. The parent itself may have been expired."""
     start = table_metadata.snapshot_by_id(snapshot_id)
     return any(
         snapshot.parent_snapshot_id == ancestor_parent_snapshot_id for snapshot in ancestors_of(start, table_metadata)
@@ -277,7 +277,7 @@ def is_parent_ancestor_of(snapshot_id: int, ancestor_parent_snapshot_id: int, ta
 
 
 def latest_ancestor_before_timestamp(table_metadata: SnapshotLookup, timestamp_ms: int) -> Snapshot | None:
-    """Return the newest ancestor of the current snapshot that was made before a time."""
+    """Return the newest ancestor of the current snapshot that was committed before a time, None if there is none."""
     for snapshot in ancestors_of(table_metadata.current_snapshot(), table_metadata):
         if snapshot.timestamp_ms < timestamp_ms:
             return snapshot

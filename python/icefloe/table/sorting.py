@@ -1,4 +1,4 @@
-"""Sort orders: how rows are ordered within files. Spec: Sorting."""
+"""Sort orders of the rows within a file. Spec: Sorting."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INITIAL_SORT_ORDER_ID = 1
 
 
 class SortDirection(Enum):
-    """Ascending or descending."""
+    """The direction of a sort key."""
 
     ASC = "asc"
     DESC = "desc"
@@ -33,7 +33,7 @@ class SortDirection(Enum):
 
 
 class NullOrder(Enum):
-    """Whether nulls come before or after all values."""
+    """The position of nulls among the values of a sort key."""
 
     NULLS_FIRST = "nulls-first"
     NULLS_LAST = "nulls-last"
@@ -46,7 +46,7 @@ class NullOrder(Enum):
 
 
 class SortField(JsonModel):
-    """One key of a sort order; without ``null_order`` nulls count as the smallest values.
+    """One key of a sort order. Without ``null_order``, nulls sort as the smallest values.
 
     >>> str(SortField(2, direction=SortDirection.DESC))
     '2 DESC NULLS LAST'
@@ -86,7 +86,7 @@ class SortField(JsonModel):
 
     @field_validator("direction", "null_order", mode="before")
     @classmethod
-    def _case_does_not_count(cls, value: Any) -> Any:
+    def _lower_case(cls, value: Any) -> Any:
         return value.lower() if isinstance(value, str) else value
 
     def __str__(self) -> str:
@@ -99,7 +99,7 @@ class SortField(JsonModel):
 
 
 class SortOrder(JsonModel):
-    """The keys of a sort order, most significant first; order 0 is the unsorted one.
+    """The keys of a sort order, most significant first. Order 0 has no keys.
 
     >>> SortOrder(SortField(2)).is_unsorted
     False
@@ -115,11 +115,11 @@ class SortOrder(JsonModel):
 
     @property
     def is_unsorted(self) -> bool:
-        """Whether there is no key."""
+        """Whether the order has no keys."""
         return not self.fields
 
     def satisfies(self, other: SortOrder) -> bool:
-        """Return whether rows in this order are in the other order too."""
+        """Return whether rows sorted by this order are sorted by the other order too."""
         if len(other.fields) > len(self.fields):
             return False
         return all(
@@ -130,10 +130,14 @@ class SortOrder(JsonModel):
         )
 
     def check_compatible(self, schema: Schema) -> None:
-        """Raise ValidationError unless every key is a primitive column that its transform applies to."""
+        """Check that every key is a primitive column that its transform applies to.
+
+        Raises:
+            ValidationError: A key's column does not exist, or its transform does not apply to the column's type.
+        """
         for field in self.fields:
             if field.source_id not in schema.field_ids:
-                raise ValidationError(f"sort field {field}: no column has the id {field.source_id}")
+                raise ValidationError(f"sort field {field}: no column has field id {field.source_id}")
             source = schema.find_field(field.source_id)
             if not source.field_type.is_primitive or not field.transform.can_transform(source.field_type):
                 raise ValidationError(
@@ -159,14 +163,14 @@ UNSORTED_SORT_ORDER = SortOrder(order_id=UNSORTED_SORT_ORDER_ID)
 def assign_fresh_sort_order_ids(
     sort_order: SortOrder, old_schema: Schema, fresh_schema: Schema, sort_order_id: int = INITIAL_SORT_ORDER_ID
 ) -> SortOrder:
-    """Return the order for a schema whose columns were renumbered, its sources found by name."""
+    """Return a sort order for a schema with new field ids; source columns are matched by name."""
     if sort_order.is_unsorted:
         return UNSORTED_SORT_ORDER
     fields = []
     for field in sort_order.fields:
         name = old_schema.find_column_name(field.source_id)
         if name is None:
-            raise ValidationError(f"sort field {field}: no column has the id {field.source_id}")
+            raise ValidationError(f"sort field {field}: no column has field id {field.source_id}")
         fields.append(
             SortField(fresh_schema.find_field(name).field_id, field.transform, field.direction, field.null_order)
         )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class BlobMetadata(JsonModel):
-    """What one blob of a Puffin file says, and of which columns."""
+    """Metadata of one blob of a Puffin file: type, columns and properties."""
 
     type: StrictStr
     snapshot_id: StrictInt
@@ -23,7 +23,7 @@ class BlobMetadata(JsonModel):
 
 
 class StatisticsFile(JsonModel):
-    """A Puffin file of statistics of a snapshot."""
+    """A Puffin file with statistics of a snapshot."""
 
     snapshot_id: StrictInt
     statistics_path: StrictStr
@@ -34,7 +34,7 @@ class StatisticsFile(JsonModel):
 
 
 class PartitionStatisticsFile(JsonModel):
-    """A file of statistics of each partition of a snapshot."""
+    """A file with statistics of every partition of a snapshot."""
 
     snapshot_id: StrictInt
     statistics_path: StrictStr

@@ -49,7 +49,7 @@ def test_custom_provider_is_loaded_and_checked() -> None:
     )
     with pytest.raises(ValidationError, match="cannot load"):
         load_location_provider("/t", {"write.py-location-provider.impl": "no.Such"})
-    with pytest.raises(ValidationError, match="is not a LocationProvider"):
+    with pytest.raises(ValidationError, match="expected a subclass of LocationProvider"):
         load_location_provider("/t", {"write.py-location-provider.impl": "builtins.dict"})
 
 

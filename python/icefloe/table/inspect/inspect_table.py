@@ -1,4 +1,4 @@
-"""The metadata tables: what a table is made of, as Arrow tables. Column names are those of Iceberg's metadata tables."""
+"""Metadata tables as Arrow tables, with the column names of Iceberg's metadata tables."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ ENTRY_COLUMNS = ("status", "snapshot_id", "sequence_number", "file_sequence_numb
 
 
 class InspectTable:
-    """Metadata tables of one table, each made when asked for.
+    """The metadata tables of one table. Each method reads what it returns.
 
-    Partition tuples are JSON arrays of single values, in the order of their spec's fields.
+    Partition tuples are JSON arrays of single values, in the order of the spec's fields. A table without snapshots has
+    metadata tables without rows.
 
     Example:
         >>> table.inspect.files().column("record_count").to_pylist()
@@ -37,7 +38,10 @@ class InspectTable:
         self._io = io
 
     def snapshots(self) -> pa.Table:
-        """Return one row per snapshot: committed_at, snapshot_id, parent_id, operation, manifest_list, summary."""
+        """Return one row per snapshot: committed_at, snapshot_id, parent_id, operation, manifest_list, summary.
+
+        `parent_id` is null for a first snapshot, `manifest_list` and `summary` where old writers omitted them.
+        """
         known = self._metadata.snapshots
         return pa.table(
             {
@@ -57,7 +61,10 @@ class InspectTable:
         )
 
     def history(self) -> pa.Table:
-        """Return one row per change of the current snapshot: made_current_at, snapshot_id, parent_id, is_current_ancestor."""
+        """Return one row per change of the current snapshot: made_current_at, snapshot_id, parent_id, is_current_ancestor.
+
+        `parent_id` is null for a first snapshot and for an expired one.
+        """
         log = self._metadata.snapshot_log
         current = {one.snapshot_id for one in ancestors_of(self._metadata.current_snapshot(), self._metadata)}
         found = [self._metadata.snapshot_by_id(entry.snapshot_id) for entry in log]
@@ -73,7 +80,10 @@ class InspectTable:
         )
 
     def refs(self) -> pa.Table:
-        """Return one row per branch or tag: name, type, snapshot_id, and what expiry keeps of it."""
+        """Return one row per branch or tag, sorted by name: name, type, snapshot_id, and its retention settings.
+
+        Settings that are not set are null: max_reference_age_in_ms, min_snapshots_to_keep, max_snapshot_age_in_ms.
+        """
         refs = sorted(self._metadata.refs.items())
         return pa.table(
             {
@@ -97,7 +107,14 @@ class InspectTable:
         )
 
     def manifests(self, snapshot_id: int | None = None) -> pa.Table:
-        """Return one row per manifest of a snapshot, the current one by default."""
+        """Return one row per manifest of a snapshot.
+
+        Args:
+            snapshot_id: The snapshot, None for the current one.
+
+        Raises:
+            ValidationError: The table has no such snapshot.
+        """
         rows = self._manifest_rows(snapshot_id)
         is_data = pc.equal(rows.column("content"), 0)
         zero = pa.scalar(0, pa.int32())
@@ -116,7 +133,11 @@ class InspectTable:
         return pa.table(columns)
 
     def entries(self, snapshot_id: int | None = None) -> pa.Table:
-        """Return one row per manifest entry of a snapshot, removed files included: status, sequence numbers, the file."""
+        """Return one row per manifest entry of a snapshot, removed files included: status, sequence numbers and the file.
+
+        Args:
+            snapshot_id: The snapshot, None for the current one.
+        """
         return self._entries(snapshot_id, "all")
 
     def files(self, snapshot_id: int | None = None) -> pa.Table:
@@ -135,7 +156,12 @@ class InspectTable:
         return files.filter(pc.greater(files.column("content"), 0))
 
     def partitions(self, snapshot_id: int | None = None) -> pa.Table:
-        """Return one row per partition of a snapshot: its files, rows and bytes, and its delete files by kind."""
+        """Return one row per partition of a snapshot: data files, rows and bytes, and delete files by kind.
+
+        Example:
+            >>> table.inspect.partitions().select(["record_count", "file_count"]).to_pylist()
+            [{'record_count': 3, 'file_count': 1}]
+        """
         files = self.files(snapshot_id)
         content = files.column("content")
         counted = {"partition": files.column("partition"), "spec_id": files.column("spec_id")}
@@ -150,7 +176,7 @@ class InspectTable:
         grouped = pa.table(counted).group_by(["partition", "spec_id"]).aggregate([(name, "sum") for name in sums])
         return grouped.rename_columns([name.removesuffix("_sum") for name in grouped.column_names])
 
-    # ---- how
+    # ---- parts
 
     def _snapshot(self, snapshot_id: int | None) -> Snapshot | None:
         if snapshot_id is None:

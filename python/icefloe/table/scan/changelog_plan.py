@@ -1,4 +1,4 @@
-"""What each snapshot of a range changed, as tasks to read."""
+"""The changes of each snapshot of a range, as tasks to read."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ DELETE = "DELETE"
 
 @dataclass(frozen=True)
 class ChangelogScanTask:
-    """Rows of one data file that a snapshot inserted or deleted, those included that it merely moved to another file.
+    """Rows of one data file that a snapshot inserted or deleted, including rows that it only moved to another file.
 
     Attributes:
         change_type: `INSERT` or `DELETE`.
         change_ordinal: Number of the snapshot in the range, from 0.
-        commit_snapshot_id: The snapshot.
+        commit_snapshot_id: Id of the snapshot.
         task: The data file, and the delete files that apply.
     """
 
@@ -40,13 +40,13 @@ class ChangelogScanTask:
 
 @dataclass(frozen=True)
 class SnapshotChanges:
-    """What one snapshot changed.
+    """The changes of one snapshot.
 
     Attributes:
         ordinal: Number of the snapshot in the range, from 0.
         snapshot: The snapshot.
-        deleted: Tasks of rows that it has not, and its parent has.
-        inserted: Tasks of rows that it has, and its parent has not.
+        deleted: Tasks of rows of the parent that the snapshot lacks.
+        inserted: Tasks of rows of the snapshot that the parent lacks.
     """
 
     ordinal: int
@@ -55,7 +55,7 @@ class SnapshotChanges:
     inserted: ScanPlan
 
     def by_partition(self) -> list[SnapshotChanges]:
-        """Return the changes partition by partition. Rows stay in theirs when they move, unless the partition spec changed."""
+        """Return the changes of each partition; all changes together if the files have different partition specs."""
         specs = {spec for _, plan in self.sides() for spec in pc.unique(plan.files.column("spec_id")).to_pylist()}
         if len(specs) > 1:
             return [self]
@@ -68,25 +68,25 @@ class SnapshotChanges:
         ]
 
     def by_pairing(self) -> list[SnapshotChanges]:
-        """Return the changes of partitions that were only deleted from, then those of partitions with both kinds, then the rest.
+        """Return the changes in at most three groups of partitions: with deletes only, with both kinds, with inserts only.
 
-        Where all are of one sort, or the partition spec changed, that is all changes as they are.
+        There is one group if the files have different partition specs.
         """
         parts = self.by_partition()
         if len(parts) == 1:
             return parts
-        sorts: dict[tuple[bool, bool], list[SnapshotChanges]] = {}
+        groups: dict[tuple[bool, bool], list[SnapshotChanges]] = {}
         for part in parts:
-            sorts.setdefault((part.deleted.files.num_rows > 0, part.inserted.files.num_rows > 0), []).append(part)
-        return [_together(sorts[sort]) for sort in ((True, False), (True, True), (False, True)) if sort in sorts]
+            groups.setdefault((part.deleted.files.num_rows > 0, part.inserted.files.num_rows > 0), []).append(part)
+        return [_together(groups[kinds]) for kinds in ((True, False), (True, True), (False, True)) if kinds in groups]
 
     def sides(self) -> list[tuple[str, ScanPlan]]:
-        """Return the kinds of change that there are, deletions first, each with its tasks."""
+        """Return each kind of change that has tasks, deletions first, with its tasks."""
         both = [(DELETE, self.deleted), (INSERT, self.inserted)]
         return [(kind, plan) for kind, plan in both if plan.files.num_rows > 0]
 
     def tasks(self) -> Iterator[ChangelogScanTask]:
-        """Yield the tasks one by one."""
+        """Yield the tasks, deletions first."""
         for kind, plan in self.sides():
             for task in plan.tasks():
                 yield ChangelogScanTask(kind, self.ordinal, self.snapshot.snapshot_id, task)
@@ -119,7 +119,7 @@ def appended(ordinal: int, snapshot: Snapshot, plan: ScanPlan) -> SnapshotChange
 
 
 def difference(ordinal: int, snapshot: Snapshot, before: ScanPlan, after: ScanPlan) -> SnapshotChanges:
-    """Return the changes from the plan of one state to that of another."""
+    """Return the changes between the plans of a snapshot's parent and of the snapshot."""
     inserted, deleted, deletes = _core.plan_changes(before.files, before.deletes, after.files, after.deletes)
     return SnapshotChanges(
         ordinal,

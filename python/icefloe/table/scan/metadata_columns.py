@@ -32,7 +32,7 @@ _FIXED: dict[str, tuple[int, IcebergType]] = {
     SPEC_ID: (2147483643, IntegerType()),
 }
 METADATA_COLUMNS = (*_FIXED, PARTITION)
-"""Names of the columns that can be selected beside a table's own."""
+"""Names of the metadata columns that can be selected."""
 
 
 def metadata_field(name: str, metadata: TableMetadata | None = None) -> NestedField:
@@ -40,7 +40,7 @@ def metadata_field(name: str, metadata: TableMetadata | None = None) -> NestedFi
 
     Args:
         name: One of `METADATA_COLUMNS`.
-        metadata: The table; `_partition` alone needs it.
+        metadata: The table; only `_partition` needs it.
     """
     if name == PARTITION and metadata is not None:
         return NestedField(PARTITION_ID, name, partition_struct(metadata))
@@ -51,11 +51,11 @@ def metadata_field(name: str, metadata: TableMetadata | None = None) -> NestedFi
 def partition_struct(metadata: TableMetadata) -> StructType:
     """Return the struct of the partition fields of all of a table's specs, as `_partition` has it.
 
-    There is one optional field for each partition field id, in the order of the ids, with the name that the newest spec gives
-    it. Fields that are void in every spec, or whose column was dropped, are left out.
+    The struct has one optional field for each partition field id, in the order of the ids, with the field's name in the newest
+    spec. Fields that are void in every spec, and fields of dropped columns, are left out.
 
     Raises:
-        ValidationError: A spec has a transform that is not known, so its values have no known type.
+        ValidationError: A spec has an unknown transform, whose result type is unknown.
     """
     schema = metadata.schema()
     names: dict[int, str] = {}
@@ -70,15 +70,17 @@ def partition_struct(metadata: TableMetadata) -> StructType:
 
 def _is_active(field: PartitionField, schema: Schema) -> bool:
     if isinstance(field.transform, UnknownTransform):
-        raise ValidationError(f"_partition: the transform {field.transform} of {field.name} is not known")
+        raise ValidationError(
+            f"_partition: partition field {field.name} has the unknown transform {field.transform}; select other columns"
+        )
     return field.source_id in schema.field_ids and not isinstance(field.transform, VoidTransform)
 
 
 def check_names(wanted: Iterable[str], schema: Schema, reserved: Iterable[str] = METADATA_COLUMNS) -> None:
-    """Refuse to select a metadata column from a table that has a column of its own of the same name.
+    """Raise if a selected name is the name of both a metadata column and a column of the table.
 
     Raises:
-        ValidationError: Both could be meant.
+        ValidationError: A name is ambiguous.
     """
     own = {field.name for field in schema.fields}
     names = set(reserved)

@@ -1,4 +1,4 @@
-"""A planned scan: its tasks as columns, and what planning skipped."""
+"""Plans of scans: tasks as columns, and the counters of pruning."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _NO_COLUMNS = '{"type": "struct", "schema-id": 0, "fields": []}'
 class Packing:
     """How tasks are packed into groups.
 
-    A task weighs its bytes and those of its deletes, and never less than it costs to open the files.
+    The weight of a task is the bytes of its data file and delete files, and at least the cost of opening them.
 
     Attributes:
-        target_size_bytes: Wanted weight of a group, >= 1.
-        lookback: How many groups are open at once, >= 1; a task goes to the first that has room for it.
-        open_file_cost_bytes: What opening a file weighs, >= 0.
+        target_size_bytes: Target weight of a group, >= 1.
+        lookback: Number of groups filled at the same time, >= 1; a task goes to the first group with room for it.
+        open_file_cost_bytes: Weight of opening a file, >= 0.
     """
 
     target_size_bytes: int = 128 * 1024 * 1024
@@ -45,16 +45,16 @@ class Packing:
 
 @dataclass(frozen=True)
 class ScanPlan:
-    """What a scan will read.
+    """The plan of a scan: the tasks to read.
 
     Attributes:
         files: One row per task (see `icefloe._core.ScanPlan.files`).
         deletes: One row per delete file; `files.deletes` holds runs of its rows.
-        counters: What planning looked at and skipped.
+        counters: Manifests, files, rows and bytes that planning read and skipped.
         context: Read context, JSON.
-        projection: Wanted columns, schema JSON.
+        projection: Selected columns, schema JSON.
         io: Storage.
-        limit: Most rows that will be read, None for all.
+        limit: Most rows to read, None for all.
     """
 
     files: pa.RecordBatch
@@ -75,18 +75,18 @@ class ScanPlan:
         return tasks_of(self._source(), self.files, self.deletes)
 
     def groups(self, packing: Packing | None = None) -> Iterator[TaskGroup]:
-        """Yield the tasks packed into groups of about equal weight, for readers elsewhere. The limit is not part of them.
+        """Yield the tasks packed into groups of similar weight, for readers elsewhere. Groups do not apply the limit.
 
         Raises:
             ValidationError: The target or the lookback is not positive.
         """
-        wanted = packing or Packing()
+        packing = packing or Packing()
         packed = _core.pack_tasks(
             self.files,
             self.deletes,
-            target_size=wanted.target_size_bytes,
-            lookback=wanted.lookback,
-            open_file_cost=wanted.open_file_cost_bytes,
+            target_size=packing.target_size_bytes,
+            lookback=packing.lookback,
+            open_file_cost=packing.open_file_cost_bytes,
         )
         properties = dict(self.io.core.properties)
         for files, deletes in packed:
@@ -100,12 +100,12 @@ class ScanPlan:
         batch_size: int = 65536,
         batch_bytes: int = STREAM_BATCH_BYTES,
     ) -> _core.ScanStream:
-        """Return the rows as a stream that any Arrow consumer reads, each from the beginning.
+        """Return the rows as an Arrow stream; each consumer reads it from the beginning.
 
         Args:
-            string_views: Strings and binaries as views.
-            extension_types: UUIDs as Arrow's extension type, as users get them; else as fixed_size_binary(16), which
-                Arrow's kernels compare, group and join.
+            string_views: Return strings and binaries as views.
+            extension_types: Return uuids as Arrow's extension type; else as fixed_size_binary(16), which Arrow's kernels compare,
+                group and join.
             batch_size: Most rows of a batch.
             batch_bytes: Most bytes of a batch.
         """
@@ -175,5 +175,5 @@ def has_deletes(files: pa.RecordBatch) -> pa.Array:
 
 
 def with_own_deletes(files: pa.RecordBatch, deletes: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-    """Return some of a plan's files with only the deletes they need, runs of rows changed accordingly."""
+    """Return some of a plan's files and the delete files that apply to them, with runs that refer to those rows."""
     return _core.own_deletes(files, deletes)

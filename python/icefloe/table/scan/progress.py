@@ -1,4 +1,4 @@
-"""A progress bar for reads that take long, for whoever sits at a terminal."""
+"""A progress bar on the terminal for reads of more than one second."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 QUIET_SECONDS = 1.0
-"""A read that ends sooner draws nothing."""
+"""Seconds without a progress bar at the start of a read."""
 
 
-def watched(
+def with_progress_bar(
     batches: Iterator[pa.RecordBatch], planned_rows: int | None, *, show: bool | None
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches, and tell how many rows there have been once it takes long.
+    """Yield batches, and draw their number of rows as a progress bar after `QUIET_SECONDS`.
 
     Args:
-        batches: Rows.
-        planned_rows: How many rows there are at most, None if nobody knows.
-        show: Whether to draw a bar; None draws it in interactive sessions. Without a terminal there is never one.
+        batches: The batches.
+        planned_rows: The number of rows at most, None if unknown.
+        show: Whether to draw a bar; None draws it in interactive sessions. Without a terminal there is never a bar.
     """
     if not (is_interactive() if show is None else show) or not sys.stderr.isatty():
         yield from batches
@@ -34,16 +34,16 @@ def watched(
         rows += batch.num_rows
         yield batch
         if time.monotonic() - begun >= QUIET_SECONDS:
-            yield from _drawn(batches, rows, planned_rows)
+            yield from _draw(batches, rows, planned_rows)
             return
 
 
 def is_interactive() -> bool:
-    """Return whether somebody types into this process: an interactive interpreter or IPython."""
+    """Return whether this process is an interactive interpreter or IPython."""
     return hasattr(sys, "ps1") or bool(sys.flags.interactive)
 
 
-def _drawn(batches: Iterator[pa.RecordBatch], rows: int, total: int | None) -> Iterator[pa.RecordBatch]:
+def _draw(batches: Iterator[pa.RecordBatch], rows: int, total: int | None) -> Iterator[pa.RecordBatch]:
     with _bar() as bar:
         task = bar.add_task("reading", total=total, completed=rows)
         for batch in batches:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from icefloe.exceptions import FeatureUnsupportedError
 from icefloe.table.scan.frames import pandas_frame
-from icefloe.table.scan.progress import watched
+from icefloe.table.scan.progress import with_progress_bar
 from icefloe.table.scan.row_stream import STREAM_BATCH_BYTES, TABLE_BATCH_BYTES, read_from
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Results:
     def to_arrow(self, progress: bool | None) -> pa.Table:
         """Return the rows as an Arrow table; see `Scan.to_arrow`."""
         stream = self.stream(string_views=False, batch_bytes=TABLE_BATCH_BYTES)
-        batches = watched(read_from(self.origin, iter(stream)), self.source.max_rows, show=progress)
+        batches = with_progress_bar(read_from(self.origin, iter(stream)), self.source.max_rows, show=progress)
         return pa.Table.from_batches(batches, schema=stream.schema)
 
     def to_arrow_batch_reader(self) -> pa.RecordBatchReader:

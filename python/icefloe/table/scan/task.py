@@ -1,4 +1,4 @@
-"""One data file to read, or a part of one: a light view of a row of a plan."""
+"""Tasks of a scan: one data file, or a part of one, as a view of a row of a plan."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from icefloe.expressions import BooleanExpression
     from icefloe.types import IcebergType
 
-# So many rows are made Python objects of at once, column by column, when one of them is asked for.
+# Rows are converted to Python objects in chunks of this size, column by column.
 _CHUNK_ROWS = 1024
 _RUNS = ("deletes", "marks")
 
 
 @dataclass(frozen=True)
 class ScanSource:
-    """What the tasks of one scan have in common, and a reader needs.
+    """The parts of a read that all tasks of a scan share.
 
     Attributes:
         context: Read context, JSON.
-        projection: Wanted columns, schema JSON.
+        projection: Selected columns, schema JSON.
         io_properties: Storage properties, credentials included.
         files_schema: Columns of the plan's files.
         deletes_schema: Columns of the plan's deletes.
@@ -46,7 +46,7 @@ class ScanSource:
 
 
 class _Chunk:
-    """Some rows of a plan's files; a column becomes a list when it is first asked for."""
+    """Some rows of a plan's files, whose columns are converted to lists at first use."""
 
     __slots__ = ("_lists", "_types", "deletes", "files", "source")
 
@@ -84,16 +84,16 @@ class _Chunk:
 
 
 def _values(column: pa.Array) -> list[Any]:
-    """Return a column as a list; rows with one text of a dictionary share one object."""
+    """Return a column as a list. Rows with the same dictionary entry share one object."""
     if not isinstance(column, pa.DictionaryArray):
         return column.to_pylist()  # type: ignore[no-any-return]
-    places = column.indices.to_pylist()
-    texts = {place: column.dictionary[place].as_py() for place in set(places) if place is not None}
-    return [texts.get(place) for place in places]
+    indices = column.indices.to_pylist()
+    texts = {index: column.dictionary[index].as_py() for index in set(indices) if index is not None}
+    return [texts.get(index) for index in indices]
 
 
 class _Restored(_Chunk):
-    """One row that was pickled; it becomes batches again for a reader alone."""
+    """One unpickled row, which is converted to batches only for a reader."""
 
     __slots__ = ("_deletes",)
 
@@ -118,8 +118,8 @@ class _Restored(_Chunk):
 class FileScanTask:
     """One data file, or a part of it, with the delete files that apply.
 
-    A view of one row of a plan: what it says is looked up when it is asked for. Tasks compare by what they say and pickle
-    with all that reading takes, credentials included.
+    A task is a view of one row of a plan, whose values are looked up at first use. Tasks compare by their values. A task pickles
+    with everything that reading needs, credentials included.
 
     Example:
         >>> [(task.record_count, len(task.delete_files)) for task in scan.plan_files()]
@@ -134,12 +134,12 @@ class FileScanTask:
 
     @property
     def file(self) -> DataFile:
-        """The data file; with statistics where they were planned."""
+        """The data file, with column statistics if the plan has them."""
         return self._chunk.data_file({"content": 0, **self._chunk.row(self._row)})
 
     @property
     def file_path(self) -> str:
-        """The data file's location, as the manifests spell it."""
+        """The data file's location, as in its manifest."""
         return self._text("file_path")
 
     @property
@@ -149,37 +149,37 @@ class FileScanTask:
 
     @property
     def spec_id(self) -> int:
-        """The partition spec it was written with."""
+        """The partition spec that the data file was written with."""
         return self._number("spec_id")
 
     @property
     def partition(self) -> str:
-        """Its partition tuple, JSON array of single values."""
+        """The data file's partition tuple, a JSON array of single values."""
         return self._text("partition")
 
     @property
     def record_count(self) -> int:
-        """Rows of the whole file, deleted ones included."""
+        """Rows of the whole data file, including deleted rows."""
         return self._number("record_count")
 
     @property
     def file_size_in_bytes(self) -> int:
-        """Bytes of the whole file."""
+        """Bytes of the whole data file."""
         return self._number("file_size_in_bytes")
 
     @property
     def start(self) -> int:
-        """First byte of the part."""
+        """Offset of the first byte of the task in the data file."""
         return self._number("start")
 
     @property
     def length(self) -> int:
-        """Bytes of the part."""
+        """Bytes of the data file that belong to the task."""
         return self._number("length")
 
     @property
     def residual(self) -> BooleanExpression:
-        """What is left to filter row by row; `AlwaysTrue` where nothing is."""
+        """The residual of the scan's filter for the data file's partition; `AlwaysTrue` if every row matches."""
         text = self._chunk.values("residual")[self._row]
         return AlwaysTrue() if text is None else expression_from_json(text)
 
@@ -189,7 +189,7 @@ class FileScanTask:
         return frozenset(map(self._chunk.data_file, self._chunk.delete_values(self._row)))
 
     def group(self) -> TaskGroup:
-        """Return this task as a group of one, for a reader."""
+        """Return a group of this task alone."""
         chunk = self._chunk
         files, deletes = _core.own_deletes(chunk.files.slice(self._row, 1), chunk.deletes)
         source = chunk.source
@@ -198,7 +198,7 @@ class FileScanTask:
         )
 
     def read(self, batch_size: int = 65536) -> pa.RecordBatchReader:
-        """Return the task's rows, deletes and filter applied, as a stream of record batches."""
+        """Return the task's rows, after deletes and the filter, as a reader of record batches of at most `batch_size` rows."""
         return self.group().read(batch_size)
 
     def _text(self, name: str) -> str:
@@ -241,7 +241,7 @@ def _restored(source: ScanSource, values: tuple[Any, ...], deletes: list[tuple[A
 
 
 def tasks_of(source: ScanSource, files: pa.RecordBatch, deletes: pa.RecordBatch) -> Iterator[FileScanTask]:
-    """Yield the tasks of a plan one by one; of what they say nothing is looked up before it is asked for."""
+    """Yield the tasks of a plan. Values are looked up at their first use."""
     starts = range(0, files.num_rows, _CHUNK_ROWS)
     return chain.from_iterable(_tasks(source, files.slice(start, _CHUNK_ROWS), deletes) for start in starts)
 

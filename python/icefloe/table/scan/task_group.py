@@ -1,4 +1,4 @@
-"""Tasks that one reader works through, wherever it is."""
+"""Groups of tasks, which pickle and are read anywhere."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import pyarrow as pa
 
 from icefloe import _core
 
-# Before version 21, the IPC writer of pyarrow cuts the child of a list to its part of it, and leaves the offsets as they are.
+# Before version 21, the IPC writer of pyarrow writes a slice of a list's child with the offsets of the whole child.
 _WRITES_OFFSETS_FROM_ZERO = int(pa.__version__.split(".")[0]) >= 21
 
 
 @dataclass(frozen=True)
 class TaskGroup:
-    """Tasks that one reader works through, everything that reading needs included. It pickles and travels.
+    """Tasks that one reader reads, with everything that reading needs. A group pickles.
 
     Attributes:
         context: Read context, JSON.
-        projection: Wanted columns, schema JSON.
-        io_properties: Storage properties, credentials included: for readers alone, never for logs.
+        projection: Selected columns, schema JSON.
+        io_properties: Storage properties, credentials included; they must not be logged.
         files_ipc: The plan's files of this group, Arrow IPC stream.
         deletes_ipc: The delete files that apply to them, Arrow IPC stream.
     """
@@ -59,7 +59,7 @@ class TaskGroup:
 
     @property
     def num_tasks(self) -> int:
-        """How many tasks the group has."""
+        """Number of tasks in the group."""
         return int(self.files.num_rows)
 
     def __repr__(self) -> str:
@@ -67,9 +67,9 @@ class TaskGroup:
 
 
 def batch_reader(stream: _core.ScanStream) -> pa.RecordBatchReader:
-    """Return a scan's rows as a reader that raises icefloe's own exceptions.
+    """Return a scan's rows as a reader that raises icefloe's exceptions.
 
-    Through the C stream interface every failure would arrive as pyarrow's.
+    The C stream interface would turn every failure into an exception of pyarrow.
     """
     return pa.RecordBatchReader.from_batches(stream.schema, iter(stream))
 
@@ -86,6 +86,6 @@ def batch_to_ipc(batch: pa.RecordBatch) -> bytes:
 
 
 def batch_from_ipc(data: bytes) -> pa.RecordBatch:
-    """Return the record batch of an Arrow IPC stream that `batch_to_ipc` made."""
+    """Return the record batch of an Arrow IPC stream of `batch_to_ipc`."""
     with pa.ipc.open_stream(data) as reader:
         return reader.read_next_batch()

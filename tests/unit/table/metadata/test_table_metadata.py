@@ -247,7 +247,10 @@ def test_version_1_metadata_without_sort_orders_is_unsorted_whatever_the_default
         ({"schemas": [{"type": "struct", "schema-id": 0, "fields": [{"id": 1}]}]}, "`name` of a field is missing"),
         ({"refs": {"b": {"snapshot-id": 77, "type": "branch"}}}, "77"),
         ({"refs": {"main": {"snapshot-id": 1001, "type": "branch"}}}, "branch main is at snapshot 1001"),
-        ({"refs": {"b": {"snapshot-id": 1001, "type": "tag", "min-snapshots-to-keep": 1}}}, "a tag has neither"),
+        (
+            {"refs": {"b": {"snapshot-id": 1001, "type": "tag", "min-snapshots-to-keep": 1}}},
+            "tag: `min-snapshots-to-keep` and",
+        ),
         ({"refs": {"b": {"snapshot-id": 1001, "type": "branch", "max-ref-age-ms": 0}}}, "greater than 0"),
         ({"last-updated-ms": 5}, "`last-updated-ms` 5 is before"),
     ],

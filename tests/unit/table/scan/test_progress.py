@@ -27,23 +27,23 @@ def batches(count=3):
 
 def rows(show, stderr):
     with redirect_stderr(stderr):
-        return sum(batch.num_rows for batch in progress.watched(batches(), 6, show=show))
+        return sum(batch.num_rows for batch in progress.with_progress_bar(batches(), 6, show=show))
 
 
-def test_a_bar_is_drawn_where_it_is_asked_for(terminal):
+def test_progress_draws_a_bar_with_progress_true(terminal):
     assert rows(True, terminal) == 6
     assert "reading" in terminal.getvalue()
     assert "6/6" in terminal.getvalue()
 
 
 @pytest.mark.parametrize("show", [False, None])
-def test_none_is_drawn_for_programs(terminal, monkeypatch, show):
+def test_progress_draws_no_bar_for_programs(terminal, monkeypatch, show):
     monkeypatch.delattr(sys, "ps1", raising=False)
     assert rows(show, terminal) == 6
     assert terminal.getvalue() == ""
 
 
-def test_one_is_drawn_for_whoever_types(terminal, monkeypatch):
+def test_progress_draws_a_bar_in_interactive_sessions(terminal, monkeypatch):
     monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
     assert rows(None, terminal) == 6
     assert "reading" in terminal.getvalue()
