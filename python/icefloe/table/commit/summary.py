@@ -122,5 +122,6 @@ def _totals(files: pa.Table, content: int) -> FileTotals:
 
 
 def _sum(files: pa.Table, column: str) -> int:
-    total = pc.sum(files.column(column)).as_py()
+    # Decimals do not overflow, whatever counts manifests state.
+    total = pc.sum(files.column(column).cast(pa.decimal128(19))).as_py()
     return 0 if total is None else int(total)

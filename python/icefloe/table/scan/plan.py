@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe import _core
@@ -16,13 +17,13 @@ from icefloe.table.scan.task_group import TaskGroup, batch_to_ipc
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import pyarrow as pa
-
     from icefloe.io import FileIO
 
 FIRST_BYTE = 4
 """Offset of the first row group of a Parquet file, behind its magic `PAR1`."""
 
+# Sums of this type do not overflow, whatever counts manifests state.
+_EXACT = pa.decimal128(19)
 _NO_COLUMNS = '{"type": "struct", "schema-id": 0, "fields": []}'
 
 
@@ -132,8 +133,10 @@ class ScanPlan:
             pc.less_equal(files.column("start"), FIRST_BYTE),
             pc.greater_equal(end, files.column("file_size_in_bytes")),
         )
-        has_known_rows = pc.and_(is_whole_file, self._selects_all_rows())
-        rows = pc.cumulative_sum(pc.if_else(has_known_rows, files.column("record_count"), 0))
+        has_known_rows = pc.and_(is_whole_file, self._has_countable_rows())
+        # A manifest may state any count: no file counts more than the limit, so that the sum does not overflow.
+        counts = pc.min_element_wise(files.column("record_count"), self.limit)
+        rows = pc.cumulative_sum(pc.if_else(has_known_rows, counts, 0))
         needed = pc.sum(pc.less(rows, self.limit)).as_py() + 1
         return replace(self, files=files.slice(0, needed if self.limit > 0 else 0))
 
@@ -142,27 +145,29 @@ class ScanPlan:
 
         Files without deletes whose rows all match the filter are counted from metadata and not opened.
         """
-        selects_all = self._selects_all_rows()
-        total: int = pc.sum(self.files.filter(selects_all).column("record_count")).as_py() or 0
+        is_countable = self._has_countable_rows()
+        counts = self.files.filter(is_countable).column("record_count")
+        total = int(pc.sum(counts.cast(_EXACT)).as_py() or 0)
         remaining = None if self.limit is None else self.limit - total
         if remaining is not None and remaining <= 0:
             return self.limit or 0
         opened = replace(
             self,
-            files=self.files.filter(pc.invert(selects_all)),
+            files=self.files.filter(pc.invert(is_countable)),
             projection=with_metadata_columns(_NO_COLUMNS, [POSITION]),
             limit=remaining,
         )
         return total + (sum(batch.num_rows for batch in opened.stream()) if opened.files.num_rows > 0 else 0)
 
-    def _selects_all_rows(self) -> pa.Array:
-        """Return for each file whether neither the filter nor a delete removes any of its rows."""
+    def _has_countable_rows(self) -> pa.Array:
+        """Return for each file whether a scan returns as many rows as its entry states: a negative count is unknown."""
         files = self.files
         unfiltered = pc.or_(files.column("must_match"), pc.is_null(files.column("residual")))
         without_deletes = pc.invert(has_deletes(files))
         if "marks" in files.schema.names:
             without_deletes = pc.and_(without_deletes, pc.is_null(files.column("marks")))
-        return pc.and_(unfiltered, without_deletes)
+        has_count = pc.greater_equal(files.column("record_count"), 0)
+        return pc.and_(has_count, pc.and_(unfiltered, without_deletes))
 
     def _source(self) -> ScanSource:
         properties = dict(self.io.core.properties)

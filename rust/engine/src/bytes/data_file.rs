@@ -1,6 +1,6 @@
 //! The bytes of one data file, for one decoding thread.
 
-use std::io::{BufReader, ErrorKind, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -171,6 +171,19 @@ fn storage_error(location: &str, error: ParquetError) -> Error {
 pub(crate) enum ReadOn {
     Local(BufReader<FromOffset>),
     Remote(RemoteOn),
+}
+
+impl ReadOn {
+    /// The next bytes, which stay unread: at least one unless the file ends.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub(crate) fn peek(&mut self) -> std::io::Result<&[u8]> {
+        match self {
+            Self::Local(reader) => reader.fill_buf(),
+            Self::Remote(reader) => reader.peek(),
+        }
+    }
 }
 
 impl Read for ReadOn {

@@ -188,12 +188,19 @@ pub(crate) struct RemoteOn {
     known: Bytes,
 }
 
-impl Read for RemoteOn {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+impl RemoteOn {
+    /// The next bytes, which stay unread: at least one unless the file ends.
+    pub(super) fn peek(&mut self) -> io::Result<&[u8]> {
         if self.known.is_empty() {
             self.known = self.file.some(self.offset).map_err(carried)?;
         }
-        let count = self.known.len().min(buffer.len());
+        Ok(&self.known)
+    }
+}
+
+impl Read for RemoteOn {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.peek()?.len().min(buffer.len());
         buffer[..count].copy_from_slice(&self.known.split_to(count));
         self.offset += count as u64;
         Ok(count)

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+/// A manifest may state any file size: a file without offsets is cut into at most this many ranges.
+const MAX_CHUNKS: u64 = 1_024;
+
 /// Append the ranges of one file that are read by one task each: together they cover the file.
 ///
 /// Valid split offsets (where row groups start) are kept and neighbours joined up to `split_size`; without
@@ -18,8 +21,9 @@ pub(crate) fn append_splits(
         return ranges.push(0..file_size);
     };
     let Some(offsets) = offsets.filter(|offsets| are_valid(offsets, file_size)) else {
-        let count = file_size.div_ceil(split_size).max(1);
-        let chunk = |n: u64| n * split_size..((n + 1) * split_size).min(file_size);
+        let chunk_size = split_size.max(file_size.div_ceil(MAX_CHUNKS));
+        let count = file_size.div_ceil(chunk_size).max(1);
+        let chunk = |n: u64| n * chunk_size..(n + 1).saturating_mul(chunk_size).min(file_size);
         return ranges.extend((0..count).map(chunk));
     };
     let first = ranges.len();
@@ -71,6 +75,16 @@ mod tests {
     fn offsets_out_of_order_or_beyond_the_end_are_ignored() {
         for offsets in [&[60, 30][..], &[4, 100], &[-1, 4], &[]] {
             assert_eq!(splits(100, Some(offsets), Some(60), true), [0..60, 60..100]);
+        }
+    }
+
+    #[test]
+    fn a_file_of_any_stated_size_has_a_bounded_number_of_ranges() {
+        for size in [u64::MAX, i64::MAX as u64, 1 << 50] {
+            let found = splits(size, None, Some(1), true);
+            assert!(found.len() <= 1_024);
+            assert!(found.windows(2).all(|pair| pair[0].end == pair[1].start));
+            assert_eq!((found[0].start, found[found.len() - 1].end), (0, size));
         }
     }
 

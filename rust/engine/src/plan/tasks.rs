@@ -158,7 +158,8 @@ fn slice_of<'a>(values: &'a [i64], places: &[i32]) -> Option<&'a [i64]> {
 }
 
 fn sum(values: &Int64Array) -> u64 {
-    values.values().iter().map(|value| u64::try_from(*value).unwrap_or(0)).sum()
+    let counts = values.values().iter().map(|value| u64::try_from(*value).unwrap_or(0));
+    counts.fold(0, u64::saturating_add)
 }
 
 fn longs<'a>(entries: &'a RecordBatch, name: &str) -> Result<&'a Int64Array> {

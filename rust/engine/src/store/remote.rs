@@ -4,11 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures::{StreamExt, TryStreamExt};
+use futures::{Stream, StreamExt, TryStreamExt};
 use icefloe_format::Error as FormatError;
 use object_store::path::Path;
 use object_store::{
-    Error as StoreError, GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutPayload,
+    Error as StoreError, GetOptions, GetRange, OBJECT_STORE_COALESCE_DEFAULT, ObjectStore,
+    ObjectStoreExt, PutPayload, coalesce_ranges,
 };
 
 use super::create::create;
@@ -18,6 +19,8 @@ use super::s3::BULK_DELETES;
 use super::stores;
 use crate::error::{Error, Result};
 
+/// A reply has room for this many bytes before they arrive, whatever length it states.
+const MAX_ROOM_BYTES: u64 = 64 << 20;
 /// Objects of one bulk delete.
 const DELETED_AT_ONCE: usize = 1_000;
 /// Deletes under way at once where they go one by one.
@@ -34,13 +37,24 @@ pub(super) struct Remote<'a> {
 
 impl Remote<'_> {
     pub(super) async fn read(&self) -> Result<Bytes> {
-        let found = self.store.get(&self.location.key).await.map_err(|error| self.failed(error))?;
-        found.bytes().await.map_err(|error| self.failed(error))
+        let whole = self.get(GetOptions::default()).await;
+        whole.map_err(|error| self.failed(error)).map(|(bytes, _)| bytes)
+    }
+
+    /// Bytes of the object, and its size as the server states it.
+    async fn get(&self, options: GetOptions) -> Result<(Bytes, u64), StoreError> {
+        let found = self.store.get_opts(&self.location.key, options).await?;
+        let (size, stated) = (found.meta.size, found.range.end.saturating_sub(found.range.start));
+        Ok((collected(found.into_stream(), stated).await?, size))
     }
 
     /// Ranges that are close together come with one request.
     pub(super) async fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        match self.store.get_ranges(&self.location.key, ranges).await {
+        let get = |range: Range<u64>| async move {
+            let options = GetOptions { range: Some(range.into()), ..GetOptions::default() };
+            self.get(options).await.map(|(bytes, _)| bytes)
+        };
+        match coalesce_ranges(ranges, get, OBJECT_STORE_COALESCE_DEFAULT).await {
             Err(error) if self.is_without_ranges(&error) => {
                 let whole = self.read().await?;
                 ranges.iter().map(|range| self.cut(&whole, range)).collect()
@@ -64,12 +78,8 @@ impl Remote<'_> {
         }
         let range = Some(GetRange::Suffix(length));
         let options = GetOptions { range, ..GetOptions::default() };
-        match self.store.get_opts(&self.location.key, options).await {
-            Ok(found) => {
-                let size = found.meta.size;
-                let bytes = found.bytes().await.map_err(|error| self.failed(error))?;
-                Ok((bytes, size))
-            }
+        match self.get(options).await {
+            Ok(found) => Ok(found),
             Err(error @ StoreError::NotFound { .. }) => Err(self.failed(error)),
             Err(error) if self.is_without_ranges(&error) => {
                 let whole = self.read().await?;
@@ -190,6 +200,22 @@ impl Remote<'_> {
     }
 }
 
+/// The bytes of a reply, whose server states how many there are and may be wrong.
+async fn collected(
+    mut reply: impl Stream<Item = Result<Bytes, StoreError>> + Unpin,
+    stated: u64,
+) -> Result<Bytes, StoreError> {
+    let first = reply.next().await.transpose()?.unwrap_or_default();
+    let Some(second) = reply.next().await.transpose()? else { return Ok(first) };
+    let mut bytes = Vec::with_capacity(stated.min(MAX_ROOM_BYTES) as usize);
+    bytes.extend_from_slice(&first);
+    bytes.extend_from_slice(&second);
+    while let Some(more) = reply.next().await.transpose()? {
+        bytes.extend_from_slice(&more);
+    }
+    Ok(bytes.into())
+}
+
 /// Delete objects of one store in bulk, and report each that is still there with the reason.
 pub(super) async fn delete_many(objects: &[Remote<'_>]) -> Vec<(String, Error)> {
     let mut failures = Vec::new();
@@ -239,4 +265,18 @@ fn is_gone(outcome: &object_store::Result<Path>) -> bool {
 
 fn is_whole(bytes: &Bytes, range: &Range<u64>) -> bool {
     u64::try_from(bytes.len()) == Ok(range.end.saturating_sub(range.start))
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::stream;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_reply_that_states_any_length_gets_no_room_for_it() {
+        let parts = ["ab", "cd", "e"].map(|part| Ok(Bytes::from_static(part.as_bytes())));
+        let bytes = collected(stream::iter(parts), u64::MAX).await.unwrap();
+        assert_eq!(bytes, "abcde");
+    }
 }

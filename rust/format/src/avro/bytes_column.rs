@@ -11,8 +11,8 @@ use super::flat_column::{flat_array, invalid_column};
 use super::forecast::Forecast;
 use super::keyed::ShortBytes;
 use super::schema::Kind;
-use crate::Result;
 use crate::spec::decimal::from_bytes;
+use crate::{Error, Result};
 
 /// Bytes of any length, one after another, and where each ends.
 #[derive(Debug)]
@@ -191,6 +191,9 @@ impl BytesColumn {
     }
 }
 
+/// Bytes of one batch of a `fixed` column with nulls; values alone are bounded by the file.
+const MAX_FIXED_BYTES: usize = 1 << 31;
+
 /// A column of values of one length in bytes.
 #[derive(Debug)]
 pub(super) struct FixedColumn {
@@ -201,6 +204,8 @@ pub(super) struct FixedColumn {
     data: Vec<u8>,
     rows: usize,
     nulls: NullBufferBuilder,
+    /// Whether nulls were left out of `data`: each takes the length that the schema states.
+    overflowed: bool,
 }
 
 impl FixedColumn {
@@ -214,7 +219,7 @@ impl FixedColumn {
             Some(_) => return None,
         };
         let (data, nulls) = (Vec::new(), NullBufferBuilder::new(0));
-        Some(Self { length, arrow_length, prefixed, data, rows: 0, nulls })
+        Some(Self { length, arrow_length, prefixed, data, rows: 0, nulls, overflowed: false })
     }
 
     pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
@@ -229,7 +234,12 @@ impl FixedColumn {
     }
 
     pub(super) fn push_nulls(&mut self, count: usize) {
-        self.data.resize(self.data.len() + self.length * count, 0);
+        let end = self.length.saturating_mul(count).saturating_add(self.data.len());
+        if end > MAX_FIXED_BYTES {
+            self.overflowed = true;
+        } else {
+            self.data.resize(end, 0);
+        }
         self.rows += count;
         self.nulls.append_n_nulls(count);
     }
@@ -237,6 +247,10 @@ impl FixedColumn {
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {
         let data = Buffer::from_vec(std::mem::take(&mut self.data));
         let rows = std::mem::take(&mut self.rows);
+        if std::mem::take(&mut self.overflowed) {
+            let reason = format!("{rows} values of {} bytes", self.length);
+            return Err(Error::corrupt("fixed column", reason));
+        }
         let array = FixedSizeBinaryArray::try_new_with_len(
             self.arrow_length,
             data,

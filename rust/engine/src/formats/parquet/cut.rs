@@ -17,10 +17,13 @@ pub(crate) fn part_rows(row_bytes: u64) -> u64 {
     (PART_BYTES / row_bytes.max(1)).clamp(LEAST_PART_ROWS, PART_ROWS)
 }
 
+/// A footer may state any number of rows: a row group is cut into at most this many parts.
+const MAX_PARTS: u64 = 4_096;
+
 /// The parts of a row group of `rows` rows, in order. `page_starts` are the rows at which pages begin
 /// (ascending, maybe none): a part that begins there decodes no page that the part before it decodes too.
 pub(crate) fn cut(rows: u64, part_rows: u64, page_starts: &[u64]) -> Vec<Range<u64>> {
-    let count = rows.div_ceil(part_rows.max(1)).max(1);
+    let count = rows.div_ceil(part_rows.max(1)).clamp(1, MAX_PARTS);
     let mut parts = Vec::new();
     let mut start = 0;
     for part in 1..count {
@@ -87,6 +90,13 @@ mod tests {
         assert_eq!(part_rows(1_024), 16_384);
         assert_eq!(part_rows(u64::MAX), LEAST_PART_ROWS);
         assert_eq!(cut(100_000, part_rows(1_024), &[]).len(), 7);
+    }
+
+    #[test]
+    fn a_row_group_of_any_stated_size_has_a_bounded_number_of_parts() {
+        let parts = cut(i64::MAX as u64, LEAST_PART_ROWS, &[]);
+        assert_eq!(parts.len() as u64, MAX_PARTS);
+        assert_eq!(parts.last().unwrap().end, i64::MAX as u64);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use parquet::arrow::RowNumber;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::reader::Length;
 use roaring::RoaringTreemap;
 
 use super::encrypted::ends_encrypted;
@@ -21,6 +22,10 @@ use crate::resolve::key_tests::KeyTests;
 use crate::resolve::request::{FileRequest, check_record_count};
 use crate::resolve::row_filter::RowTest;
 use crate::runtime::catch_panic;
+
+/// A page is not smaller than its header and holds no more rows than a 32-bit count states.
+const MIN_PAGE_BYTES: u64 = 10;
+const MAX_PAGE_ROWS: u64 = i32::MAX as u64;
 
 pub(crate) const WHAT: &str = "the Parquet file";
 
@@ -70,7 +75,7 @@ impl Footer {
                 _ => parquet_error(location, error),
             },
         })?;
-        check_footer(location, &metadata, record_count)?;
+        check_footer(location, &metadata, (source.len(), record_count))?;
         let metadata = Arc::new(metadata);
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let natural = ArrowReaderMetadata::try_new(Arc::clone(&metadata), options)
@@ -119,12 +124,21 @@ impl Footer {
 }
 
 /// Compare the rows of a Parquet file's row groups, which are the rows that a scan reads, with the total of the
-/// footer, and the total with `record_count`.
+/// footer, and the total with `record_count` and with what a file of `length` bytes can hold.
 ///
 /// # Errors
 /// `Corrupt` naming the file and both counts.
-fn check_footer(location: &str, metadata: &ParquetMetaData, record_count: i64) -> Result<()> {
+fn check_footer(
+    location: &str,
+    metadata: &ParquetMetaData,
+    (length, record_count): (u64, i64),
+) -> Result<()> {
     let total = metadata.file_metadata().num_rows();
+    let most = (length / MIN_PAGE_BYTES).saturating_mul(MAX_PAGE_ROWS);
+    if u64::try_from(total).is_ok_and(|total| total > most) {
+        let reason = format!("its footer states {total} rows, more than {length} bytes can hold");
+        return Err(Error::corrupt_file(location, WHAT, reason));
+    }
     check_record_count(location, WHAT, total, record_count)?;
     let groups = metadata.row_groups().iter().map(|group| group.num_rows());
     let found = groups.fold(0_i64, i64::saturating_add);

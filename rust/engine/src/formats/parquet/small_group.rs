@@ -13,6 +13,7 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use parquet::file::serialized_reader::SerializedPageReader;
 
+use super::page_header::CheckedPages;
 use super::zstd_pages::ZstdPages;
 use crate::bytes::data_file::DataFile;
 
@@ -21,7 +22,7 @@ const SMALL_BYTES: u64 = 1 << 20;
 
 /// A row group small enough to have all its pages in memory at once.
 pub(crate) struct SmallGroup {
-    source: Arc<DataFile>,
+    source: Arc<CheckedPages>,
     metadata: Arc<ParquetMetaData>,
     row_group: usize,
 }
@@ -40,7 +41,11 @@ impl SmallGroup {
             let size = u64::try_from(group.columns().get(*leaf)?.uncompressed_size()).ok()?;
             bytes = bytes.checked_add(size).filter(|bytes| *bytes <= SMALL_BYTES)?;
         }
-        Some(Self { source: Arc::new(source.clone()), metadata: Arc::clone(metadata), row_group })
+        Some(Self {
+            source: Arc::new(CheckedPages(source.clone())),
+            metadata: Arc::clone(metadata),
+            row_group,
+        })
     }
 
     /// All rows of some leaves as one batch.

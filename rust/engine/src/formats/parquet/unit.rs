@@ -19,6 +19,7 @@ use super::ahead::ranges;
 use super::column_groups::{column_groups, side_by_side};
 use super::encrypted::has_encrypted_columns;
 use super::file::{OpenFile, arrow_error, check_row_group, guarded, parquet_error};
+use super::page_header::CheckedPages;
 use super::pages::KeptRows;
 use super::row_size::row_bytes;
 use super::small_group::{SmallGroup, levels_of};
@@ -32,7 +33,7 @@ use crate::resolve::key_tests::KeyTest;
 /// Kept and deleted runs of fewer rows than this on average are decoded together and filtered after.
 const SHORT_RUN_ROWS: u64 = 32;
 
-type Builder = ParquetRecordBatchReaderBuilder<DataFile>;
+type Builder = ParquetRecordBatchReaderBuilder<CheckedPages>;
 
 /// Rows of one row group, decoded on one thread.
 pub(crate) struct Unit {
@@ -242,7 +243,7 @@ impl Unit {
     ) -> Builder {
         let file = &self.file;
         let descriptor = file.reader.parquet_schema();
-        let mut builder = Builder::new_with_metadata(source, file.reader.clone())
+        let mut builder = Builder::new_with_metadata(CheckedPages(source), file.reader.clone())
             .with_row_groups(vec![self.kept.row_group])
             .with_projection(ProjectionMask::leaves(descriptor, leaves.iter().copied()))
             .with_batch_size(batch_rows);

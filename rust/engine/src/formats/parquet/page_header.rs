@@ -1,0 +1,176 @@
+//! The sizes that page headers state, checked before the decoder allocates by them.
+
+use bytes::Bytes;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::reader::{ChunkReader, Length};
+
+use crate::bytes::data_file::{DataFile, ReadOn};
+
+/// Pages may decompress to this many bytes whatever their compressed size.
+const ANY_PAGE_BYTES: u64 = 64 << 20;
+/// The largest ratio of Zstandard: a block of 128 KiB that repeats one byte takes four. Other codecs but Brotli reach less.
+const MAX_RATIO: u64 = 32_768;
+const DICTIONARY_PAGE_HEADER: i64 = 7;
+const PAGE_TYPES: std::ops::RangeInclusive<i64> = 0..=3;
+/// Thrift's compact types of 32-bit integers and structs.
+const I32: u8 = 5;
+const STRUCT: u8 = 12;
+
+/// A data file whose page headers are checked as the decoder reads them.
+pub(crate) struct CheckedPages(pub(crate) DataFile);
+
+impl Length for CheckedPages {
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+}
+
+impl ChunkReader for CheckedPages {
+    type T = ReadOn;
+
+    fn get_read(&self, start: u64) -> Result<ReadOn> {
+        let mut read = self.0.get_read(start)?;
+        check_page_header(read.peek()?)?;
+        Ok(read)
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        let bytes = self.0.get_bytes(start, length)?;
+        // With an offset index, header and page are read together. Other bytes do not parse as a header.
+        check_page_header(&bytes)?;
+        Ok(bytes)
+    }
+}
+
+/// The leading fields of a page header.
+struct PageSizes {
+    uncompressed: u64,
+    compressed: u64,
+    dictionary_values: Option<u64>,
+}
+
+/// Refuse a header whose sizes no page has. Bytes that are no page header pass.
+fn check_page_header(bytes: &[u8]) -> Result<()> {
+    let Some(sizes) = page_sizes(bytes) else { return Ok(()) };
+    let PageSizes { uncompressed, compressed, dictionary_values } = sizes;
+    if uncompressed > ANY_PAGE_BYTES && uncompressed / MAX_RATIO > compressed {
+        return Err(ParquetError::General(format!(
+            "a page of {compressed} bytes cannot decompress to {uncompressed}"
+        )));
+    }
+    match dictionary_values {
+        // Every value takes a byte at least.
+        Some(values) if values > uncompressed => Err(ParquetError::General(format!(
+            "a dictionary page of {uncompressed} bytes cannot hold {values} values"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn page_sizes(bytes: &[u8]) -> Option<PageSizes> {
+    let mut header = Header(bytes);
+    header.field().filter(|found| *found == (1, I32))?;
+    Some(header.integer()?).filter(|kind| PAGE_TYPES.contains(kind))?;
+    header.field().filter(|found| *found == (1, I32))?;
+    let uncompressed = u64::try_from(header.integer()?).ok()?;
+    header.field().filter(|found| *found == (1, I32))?;
+    let compressed = u64::try_from(header.integer()?).ok()?;
+    let mut dictionary_values = None;
+    let mut id = 3;
+    // The checksum is optional.
+    while let Some((delta, kind)) = header.field() {
+        id += i64::from(delta);
+        match kind {
+            I32 => drop(header.integer()?),
+            STRUCT if id == DICTIONARY_PAGE_HEADER => {
+                header.field().filter(|found| *found == (1, I32))?;
+                dictionary_values = u64::try_from(header.integer()?).ok();
+                break;
+            }
+            _ => break,
+        }
+    }
+    Some(PageSizes { uncompressed, compressed, dictionary_values })
+}
+
+/// Reads the start of a struct in Thrift's compact protocol.
+struct Header<'a>(&'a [u8]);
+
+impl Header<'_> {
+    /// The distance from the field before, and the type.
+    fn field(&mut self) -> Option<(u8, u8)> {
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some((first >> 4, first & 15))
+    }
+
+    fn integer(&mut self) -> Option<i64> {
+        let mut value = 0_u64;
+        for shift in (0..64).step_by(7) {
+            let (byte, rest) = self.0.split_first()?;
+            self.0 = rest;
+            value |= u64::from(byte & 127) << shift;
+            if byte & 128 == 0 {
+                return Some((value >> 1).cast_signed() ^ -(value & 1).cast_signed());
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn zigzag(value: i64) -> Vec<u8> {
+        let mut left = (value << 1 ^ value >> 63).cast_unsigned();
+        let mut bytes = vec![];
+        while left > 127 {
+            bytes.push(left as u8 | 128);
+            left >>= 7;
+        }
+        bytes.push(left as u8);
+        bytes
+    }
+
+    /// A page header: a data page's if it has no dictionary.
+    fn header(uncompressed: i64, compressed: i64, dictionary: Option<i64>) -> Vec<u8> {
+        let kind = if dictionary.is_some() { 2 } else { 0 };
+        let mut bytes = vec![];
+        for number in [kind, uncompressed, compressed] {
+            bytes.push(0x15);
+            bytes.extend(zigzag(number));
+        }
+        bytes.extend([if dictionary.is_some() { 0x4c } else { 0x2c }, 0x15]);
+        bytes.extend(zigzag(dictionary.unwrap_or(i64::from(i32::MAX))));
+        bytes
+    }
+
+    #[test]
+    fn sizes_of_real_pages_pass() {
+        for (uncompressed, compressed) in [(0, 0), (64 << 20, 10), (2 << 30, 2 << 20), (10, 12)] {
+            assert!(check_page_header(&header(uncompressed, compressed, None)).is_ok());
+        }
+        assert!(check_page_header(&header(1_000, 40, Some(1_000))).is_ok());
+    }
+
+    #[test]
+    fn a_page_beyond_every_codec_is_refused() {
+        let most = i64::from(i32::MAX);
+        let refused = check_page_header(&header(most, 1_000, None)).unwrap_err().to_string();
+        assert!(refused.contains("a page of 1000 bytes cannot decompress to 2147483647"));
+    }
+
+    #[test]
+    fn a_dictionary_with_more_values_than_bytes_is_refused() {
+        let refused = check_page_header(&header(1_000, 40, Some(1_001))).unwrap_err().to_string();
+        assert!(refused.contains("a dictionary page of 1000 bytes cannot hold 1001 values"));
+    }
+
+    #[test]
+    fn bytes_that_are_no_header_pass() {
+        for bytes in [&b""[..], b"PAR1", &[0x15], &[0x15, 200, 200], &[0xff; 40]] {
+            assert!(check_page_header(bytes).is_ok());
+        }
+    }
+}
