@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,7 +17,10 @@ pytestmark = pytest.mark.recent_pyarrow
 
 COUNT = 60
 SIX_PAGES = b"\x19\x6c"
-"""How an offset index begins: its first field is a list of six structures."""
+"""The start of an offset index: its first field is a list of six structures."""
+SIX_FLAGS = b"\x19\x61"
+"""The start of a column index: its first field is a list of six booleans."""
+PAGE_ROWS = 10
 BOTH = schema(ID, NAME)
 FILTERS = [leaf("eq", "id", 31), leaf("gt", "id", 44), leaf("eq", "name", "name 07"), leaf("not-eq", "id", 5)]
 
@@ -29,12 +33,12 @@ def indexed(tmp_path) -> Path:
         arrow_field(2, "name", pa.string()): [f"name {n:02}" for n in range(COUNT)],
     }
     filters = {name: {"ndv": COUNT, "fpp": 0.1} for name in ("id", "name")}
-    options = {"write_page_index": True, "max_rows_per_page": 10, "write_batch_size": 5, "use_dictionary": False}
+    options = {"write_page_index": True, "max_rows_per_page": PAGE_ROWS, "write_batch_size": 5, "use_dictionary": False}
     return Path(write(tmp_path / "good.parquet", columns, **options, bloom_filter_options=filters))
 
 
 def between_rows_and_footer(path: Path) -> range:
-    """Where the file has its indexes and bloom filters."""
+    """Return the bytes with indexes and bloom filters."""
     group = pq.ParquetFile(path).metadata.row_group(0)
     chunks = [group.column(place) for place in range(group.num_columns)]
     data = path.read_bytes()
@@ -48,7 +52,7 @@ def rows(path: Path, row_filter: dict) -> list[dict]:
 
 
 def page_locations(data: bytes, region: range) -> list[tuple[int, int, int]]:
-    """Where the offset, the size and the first row of each page stand, two columns of six pages."""
+    """Return the positions of offset, size and first row of each page, for two columns of six pages."""
     found, place = [], data.index(SIX_PAGES, region.start)
     while place > 0:
         place += len(SIX_PAGES)
@@ -68,7 +72,7 @@ def page_locations(data: bytes, region: range) -> list[tuple[int, int, int]]:
 
 
 @pytest.mark.parametrize("part", ["offset", "size", "first row"])
-def test_pages_that_are_not_where_the_index_says_are_found_without_it(indexed, tmp_path, part):
+def test_wrong_page_location_changes_no_rows(indexed, tmp_path, part):
     good = indexed.read_bytes()
     expected = [rows(indexed, row_filter) for row_filter in FILTERS]
     assert [len(found) for found in expected] == [1, 15, 1, COUNT - 1]
@@ -81,28 +85,62 @@ def test_pages_that_are_not_where_the_index_says_are_found_without_it(indexed, t
         assert [rows(damaged, row_filter) for row_filter in FILTERS] == expected
 
 
-def test_a_wrong_byte_is_an_error_if_it_is_told(indexed, tmp_path):
-    good = indexed.read_bytes()
-    damaged = tmp_path / "damaged.parquet"
-    told = 0
-    for place in between_rows_and_footer(indexed):
+def bounds_of_pages(data: bytes, region: range) -> range:
+    """Return the bytes of the first column's index: null flags, bounds and null counts of its pages."""
+    starts = [place for place in region if data[place : place + 2] == SIX_FLAGS]
+    assert len(starts) == 2
+    return range(*starts)
+
+
+def wrong_bytes(good: bytes, places: Iterable[int]) -> Iterator[bytes]:
+    """Yield the file with one wrong byte, two for each place."""
+    for place in places:
         for byte in {(good[place] + 2) % 256, good[place] ^ 0x80}:
-            damaged.write_bytes(good[:place] + bytes([byte]) + good[place + 1 :])
-            reason = failure(damaged)
-            assert reason is None or str(damaged) in reason
-            told += reason is not None
-    assert told > 0
+            yield good[:place] + bytes([byte]) + good[place + 1 :]
 
 
-def failure(path: Path) -> str | None:
+def rows_or_error(path: Path) -> list[dict] | None:
+    """Return the rows of a filter on the first column; None after an error that names the file."""
+    reason = ""
     try:
-        rows(path, FILTERS[1])
+        return rows(path, FILTERS[1])
     except CorruptFileError as error:
-        return str(error)
+        reason = str(error)
+    assert str(path) in reason
     return None
 
 
-def test_indexes_cut_out_are_an_error_or_not_missed(indexed, tmp_path):
+def test_wrong_byte_changes_no_rows_or_is_an_error(indexed, tmp_path):
+    good, region = indexed.read_bytes(), between_rows_and_footer(indexed)
+    expected = rows(indexed, FILTERS[1])
+    # A wrong first row of a page is as undetectable as a wrong value: it pairs the rows of two columns differently.
+    first_rows = {numbers[2] for numbers in page_locations(good, region)}
+    bounds = bounds_of_pages(good, region)
+    damaged = tmp_path / "damaged.parquet"
+    errors = 0
+    for data in wrong_bytes(good, (place for place in region if place not in bounds and place not in first_rows)):
+        damaged.write_bytes(data)
+        found = rows_or_error(damaged)
+        errors += found is None
+        assert found is None or found == expected
+    assert errors > 0
+
+
+def test_wrong_bound_of_a_page_loses_whole_pages_only(indexed, tmp_path):
+    good, region = indexed.read_bytes(), between_rows_and_footer(indexed)
+    expected = rows(indexed, FILTERS[1])
+    damaged = tmp_path / "damaged.parquet"
+    lost = 0
+    for data in wrong_bytes(good, bounds_of_pages(good, region)):
+        damaged.write_bytes(data)
+        found = rows(damaged, FILTERS[1])
+        pages = {row["id"] // PAGE_ROWS for row in found}
+        assert found == [row for row in expected if row["id"] // PAGE_ROWS in pages]
+        lost += found != expected
+    assert lost > 0
+
+
+def test_overwritten_indexes_are_an_error(indexed, tmp_path):
     good = indexed.read_bytes()
     region = between_rows_and_footer(indexed)
     damaged = tmp_path / "damaged.parquet"
