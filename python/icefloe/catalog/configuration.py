@@ -47,7 +47,7 @@ def catalog_properties(name: str, environment: Mapping[str, str] | None = None) 
 def list_catalogs() -> list[str]:
     """Return the names of configured catalogs, first from files and then from environment variables.
 
-    Files and variables are those that :func:`icefloe.catalog.load_catalog` reads. Names from variables are in lower case, and are
+    :func:`icefloe.catalog.load_catalog` reads the same files and variables. Names from variables are in lower case, and are
     omitted if a file configures the same catalog.
 
     Raises:

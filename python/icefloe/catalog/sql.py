@@ -194,7 +194,7 @@ class SqlCatalog(PointerCatalog):
         levels = to_identifier(namespace)
 
         def delete_rows(connection: Connection) -> None:
-            # The lock orders this transaction with those that create tables, so that their tables are visible below.
+            # The lock orders this transaction with table creations, whose tables are visible below.
             self._lock_namespace(connection, levels)
             sql_namespaces.remove(connection, self.name, levels)
             if sql_namespaces.exists(connection, self.name, levels):

@@ -44,7 +44,7 @@ class IncrementalChangelogScan(IncrementalScan):
     The filter applies to the emitted change rows: if an update makes a row match, only its `UPDATE_AFTER` is emitted.
 
     Results are streamed. Data files of partitions in which a snapshot both deleted and inserted rows are read twice, to find rows that
-    a rewrite only moved. Each of their rows takes 24 bytes meanwhile, with updates 40 bytes: in memory up to 64 MiB, then in a
+    a rewrite only moved. Each of their rows takes 24 bytes until then, with updates 40 bytes: in memory up to 64 MiB, then in a
     temporary file.
 
     Attributes:
