@@ -56,8 +56,10 @@ def register(spark: Any = None) -> None:
         ValidationError: No session is given and none is active.
 
     Example:
-        >>> icefloe.spark.register(spark)                                             # doctest: +SKIP
-        >>> spark.read.format("icefloe").option("catalog", "lake").load("db.events")   # doctest: +SKIP
+        >>> icefloe.spark.register(spark)
+        >>> options = {"catalog": "lake", "catalog.type": "hadoop", "catalog.warehouse": warehouse}
+        >>> spark.read.format("icefloe").options(**options).load("db.events").count()
+        3
     """
     active_session(spark).dataSource.register(IcefloeDataSource)
 
@@ -77,7 +79,11 @@ class IcefloeDataSource(DataSource):
     ``validate-from-snapshot-id``, ``branch``, ``snapshot-property.<key>``.
 
     Example:
-        >>> spark.read.format("icefloe").option("catalog", "lake").load("db.events")   # doctest: +SKIP
+        >>> icefloe.spark.register(spark)
+        >>> options = {"catalog": "lake", "catalog.type": "hadoop", "catalog.warehouse": warehouse}
+        >>> frame = spark.read.format("icefloe").options(**options, columns="id", filter="id > 1").load("db.events")
+        >>> frame.orderBy("id").collect()
+        [Row(id=2), Row(id=3)]
     """
 
     @classmethod

@@ -6,8 +6,9 @@ other source types with a built-in expression pass ``source_type``, an Iceberg t
 it from a DataFrame's schema.
 
     >>> from icefloe.spark import functions as ice
-    >>> frame.select(ice.bucket(16, "id"))                               # doctest: +SKIP
-    >>> frame.select(ice.transform(frame, "truncate[4]", "name"))        # doctest: +SKIP
+    >>> frame = spark.createDataFrame([(34, "iceberg")], "id long, name string")
+    >>> frame.select(ice.bucket(16, "id"), ice.transform(frame, "truncate[3]", "name")).collect()
+    [Row(bucket(16, id)=3, truncate[3](name)='ice')]
 
 The result of a column given by name is called after its transform: ``bucket(16, id)``. Results do not depend on the session's time
 zone. The result is null where the source is null. Spec: Partition Transforms, Appendix B.
@@ -55,8 +56,8 @@ def bucket(num_buckets: int, col: Column | str, *, source_type: str | None = Non
         ValidationError: ``num_buckets`` is out of range.
 
     Example:
-        >>> frame.select(bucket(16, "id")).columns                                   # doctest: +SKIP
-        ['bucket(16, id)']
+        >>> spark.range(34, 35).select(bucket(16, "id")).collect()
+        [Row(bucket(16, id)=3)]
     """
     _check_positive("num_buckets", num_buckets)
     return _named(f"bucket({num_buckets}, ", col, transform_column(f"bucket[{num_buckets}]", source_type, col))
@@ -78,8 +79,8 @@ def truncate(width: int, col: Column | str, *, source_type: str | None = None) -
         ValidationError: ``width`` is out of range or ``source_type`` is missing.
 
     Example:
-        >>> frame.select(truncate(4, "name", source_type="string")).columns          # doctest: +SKIP
-        ['truncate(4, name)']
+        >>> spark.sql("SELECT 'iceberg' AS name").select(truncate(3, "name", source_type="string")).collect()
+        [Row(truncate(3, name)='ice')]
     """
     _check_positive("width", width)
     if source_type is None:

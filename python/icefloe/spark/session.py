@@ -36,8 +36,9 @@ def settings(spark: Any, values: dict[str, str]) -> Iterator[None]:
     """Set session settings for the duration of a block, and restore the old values afterwards, also after an error.
 
     Example:
-        >>> with settings(spark, {"spark.sql.shuffle.partitions": "4"}):  # doctest: +SKIP
-        ...     frame.count()
+        >>> with settings(spark, {"spark.sql.shuffle.partitions": "3"}):
+        ...     spark.conf.get("spark.sql.shuffle.partitions")
+        '3'
     """
     before = {key: spark.conf.get(key, None) for key in values}
     try:

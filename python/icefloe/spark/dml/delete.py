@@ -45,8 +45,8 @@ def delete_from(
         ValidationException: A concurrent commit conflicts.
 
     Example:
-        >>> icefloe.spark.delete_from(table, "l_shipdate < '1993-01-01'")                      # doctest: +SKIP
-        MergeResult(rows_updated=0, rows_deleted=758110, rows_inserted=0)
+        >>> icefloe.spark.delete_from(table, "id < 3")
+        MergeResult(rows_updated=0, rows_deleted=2, rows_inserted=0)
     """
     target = plan_target(
         active_session(spark),

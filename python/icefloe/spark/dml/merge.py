@@ -52,10 +52,11 @@ def merge_into(
         ValidationError: There are no key columns.
 
     Example:
-        >>> merge = icefloe.spark.merge_into(table, changes, on=["id"])                       # doctest: +SKIP
-        >>> merge = merge.when_matched_delete("source.op = 'D'")                              # doctest: +SKIP
-        >>> merge.when_matched_update_all().when_not_matched_insert_all().execute()           # doctest: +SKIP
-        MergeResult(rows_updated=60012, rows_deleted=0, rows_inserted=60012)
+        >>> changes = spark.createDataFrame([(1, "D", "a"), (2, "U", "B"), (4, "U", "d")], "id long, op string, name string")
+        >>> merge = icefloe.spark.merge_into(table, changes, on=["id"])
+        >>> merge = merge.when_matched_delete("source.op = 'D'")
+        >>> merge.when_matched_update_all().when_not_matched_insert_all().execute()
+        MergeResult(rows_updated=1, rows_deleted=1, rows_inserted=1)
     """
     if not on or isinstance(on, str):
         raise ValidationError(f"merge: no key columns; expected on=['id', ...] or on={{'id': 'source_id'}}, got {on!r}")
@@ -67,6 +68,12 @@ class MergeBuilder:
     """A merge under construction; :func:`merge_into` returns it.
 
     For each row, the first clause of its kind applies whose condition is true.
+
+    Example:
+        >>> merge = icefloe.spark.merge_into(table, spark.range(2, 5), on=["id"])
+        >>> merge = merge.when_matched_update({"name": "concat(target.name, '!')"}, "source.id < 3")
+        >>> merge.when_not_matched_by_source_delete().execute()
+        MergeResult(rows_updated=1, rows_deleted=1, rows_inserted=0)
     """
 
     def __init__(

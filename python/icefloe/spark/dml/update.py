@@ -53,8 +53,8 @@ def update(  # noqa: PLR0913  all but the first three have defaults
         ValidationException: A concurrent commit conflicts.
 
     Example:
-        >>> icefloe.spark.update(table, {"l_comment": "upper(l_comment)"}, "l_orderkey < 100")  # doctest: +SKIP
-        MergeResult(rows_updated=105, rows_deleted=0, rows_inserted=0)
+        >>> icefloe.spark.update(table, {"name": "upper(name)"}, "id > 1")
+        MergeResult(rows_updated=2, rows_deleted=0, rows_inserted=0)
     """
     if not set:
         raise ValidationError(f"update: no column to set; expected column names with their values, got {set!r}")

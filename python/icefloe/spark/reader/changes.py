@@ -101,8 +101,9 @@ def changes(  # noqa: PLR0913  all but the first have defaults
         ResolveError: A column does not exist.
 
     Example:
-        >>> changed = icefloe.spark.changes(table, start_snapshot_id=seen, compute_updates=True)      # doctest: +SKIP
-        >>> changed.groupBy("_change_type").count().show()                                             # doctest: +SKIP
+        >>> changed = icefloe.spark.changes(table, columns=["id"], compute_updates=True, identifier_columns=["id"])
+        >>> changed.groupBy("_change_type").count().collect()
+        [Row(_change_type='INSERT', count=3)]
     """
     session = active_session(spark)
     scan = table.incremental_changelog_scan(

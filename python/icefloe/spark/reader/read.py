@@ -60,7 +60,8 @@ def read(  # noqa: PLR0913  all but the first have defaults
         FeatureUnsupportedError: Spark has no type for a column.
 
     Example:
-        >>> icefloe.spark.read(table, filter="l_shipdate < '1994-01-01'").count()     # doctest: +SKIP
+        >>> icefloe.spark.read(table, columns=["id"], filter="name > 'a'").orderBy("id").collect()
+        [Row(id=2), Row(id=3)]
     """
     session = active_session(spark)
     scan = resolve_scan(
@@ -95,8 +96,8 @@ def explain_read(  # noqa: PLR0913  the parameters of read
     """Return the reader that :func:`read` uses for the same arguments, the reason, and the numbers of files.
 
     Example:
-        >>> print(icefloe.spark.explain_read(table))                                  # doctest: +SKIP
-        8 data files and 0 delete files by Spark's Parquet reader: all files are Parquet and Spark finds their columns
+        >>> print(icefloe.spark.explain_read(table))
+        1 data files and 0 delete files by Spark's Parquet reader: all files are Parquet and Spark finds their columns
     """
     session = active_session(spark)
     scan = resolve_scan(

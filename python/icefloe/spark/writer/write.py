@@ -65,8 +65,11 @@ def write(frame: DataFrame, table: Table, mode: WriteMode = "append", options: M
         ValidationException: A concurrent commit changed rows that an overwrite replaces; likewise.
 
     Example:
-        >>> icefloe.spark.write(spark.range(10), table)                              # doctest: +SKIP
-        >>> icefloe.spark.write(frame, table, "overwrite", {"overwrite-filter": "day = '2026-01-01'"})  # doctest: +SKIP
+        >>> frame = spark.createDataFrame([(4, "d"), (5, "e")], "id long, name string")
+        >>> icefloe.spark.write(frame, table)
+        >>> icefloe.spark.write(frame.where("id = 4"), table, "overwrite", {"overwrite-filter": "id > 3"})
+        >>> icefloe.spark.read(table).count()
+        4
     """
     checked = checked_options(mode, options)
     destination = snapshot_destination(frame.sparkSession, table, checked.get("branch"), summary_properties(checked))
