@@ -23,7 +23,7 @@ def rows_of(answer: pa.Table) -> pa.Table:
 
 
 @by_name(CASES)
-def test_rows_are_those_of_java(java, case: Case):
+def test_scan_returns_the_rows_of_java(java, case: Case):
     found, expected = java.table(case.name).scan().to_arrow(), rows_of(java.answer(case.name))
     assert found.column_names == expected.column_names
     assert exact(found) == exact(expected)

@@ -1,4 +1,4 @@
-"""Small tables over the public write path."""
+"""Fixtures of small tables, written by the public write path."""
 
 import pyarrow as pa
 import pytest
@@ -33,7 +33,7 @@ def rows():
 
 @pytest.fixture
 def content():
-    """The rows of a table as a set of tuples, each of which must be there once."""
+    """Return the rows of a table as a set of tuples, and fail on repeated rows."""
 
     def read(table, *filters):
         found = [tuple(row.values()) for row in table.scan(*filters).to_arrow().to_pylist()]
@@ -52,7 +52,7 @@ def catalog():
 
 @pytest.fixture
 def new_table(catalog):
-    """Makes a table with the rows 1 to 6 in two files: kinds a, b and null, values n / 2 and null."""
+    """Return a function that creates a table of rows 1 to 6 in two files: kinds a, b and null, values n / 2 and null."""
 
     def make(spec=None, properties=None):
         table = catalog.create_table(

@@ -1,4 +1,4 @@
-"""A table as old Hadoop writers left it: every location in it is relative to the working directory."""
+"""A table as old Hadoop writers wrote it, with locations relative to the working directory."""
 
 import json
 from pathlib import Path
@@ -93,7 +93,7 @@ def _rewrite(raw, table, snapshot, prefix, with_bounds):
 
 
 def _delete_entries(entries, prefix, with_bounds):
-    # Old writers know no referenced data file: the bounds of the paths say which it is.
+    # Old writers wrote no referenced data file: the bounds of the paths name the file.
     nulls = pa.nulls(len(entries), pa.string())
     entries = entries.set_column(entries.column_names.index("referenced_data_file"), "referenced_data_file", nulls)
     for name in ("lower_bounds", "upper_bounds"):

@@ -1,4 +1,4 @@
-"""The examples in the docstrings of catalogs and tables run as they are printed."""
+"""The examples in the docstrings of catalogs and tables."""
 
 import doctest
 import importlib

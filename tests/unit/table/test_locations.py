@@ -1,4 +1,4 @@
-"""Where files go, and the names of columns of files without ids."""
+"""Location providers and name mappings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from icefloe.table.name_mapping import NameMapping, create_mapping_from_schema, 
 from icefloe.types import ListType, NestedField
 
 
-def test_files_go_below_the_table_or_where_properties_say() -> None:
+def test_location_provider_follows_the_path_properties() -> None:
     plain = load_location_provider("/t/", {})
     assert plain.new_data_location("f.parquet") == "/t/data/f.parquet"
     assert plain.new_metadata_location("m.avro") == "/t/metadata/m.avro"
@@ -22,7 +22,7 @@ def test_files_go_below_the_table_or_where_properties_say() -> None:
 
 
 @pytest.mark.parametrize(("codec", "end"), [("none", r"\.metadata\.json"), ("gzip", r"\.gz\.metadata\.json")])
-def test_metadata_file_has_its_version_and_a_uuid(codec: str, end: str) -> None:
+def test_metadata_location_has_version_and_uuid(codec: str, end: str) -> None:
     location = load_location_provider(
         "/t", {"write.metadata.compression-codec": codec}
     ).new_table_metadata_file_location(12)
@@ -33,7 +33,7 @@ def test_metadata_file_has_its_version_and_a_uuid(codec: str, end: str) -> None:
     ("name", "directories"),
     [("a", "0101/0110/1001/10110010"), ("b", "1110/0111/1110/00000011"), ("test.parquet", "0110/1010/0011/11101000")],
 )
-def test_object_store_layout_is_the_references(name: str, directories: str) -> None:
+def test_object_store_layout_equals_the_reference(name: str, directories: str) -> None:
     properties = {"write.object-storage.enabled": "true"}
     assert load_location_provider("/t", properties).new_data_location(name) == f"/t/data/{directories}/{name}"
     properties["write.object-storage.partitioned-paths"] = "false"
@@ -53,7 +53,7 @@ def test_custom_provider_is_loaded_and_checked() -> None:
         load_location_provider("/t", {"write.py-location-provider.impl": "builtins.dict"})
 
 
-def test_mapping_survives_json_and_finds_nested_names() -> None:
+def test_name_mapping_survives_json_and_finds_nested_names() -> None:
     mapping = create_mapping_from_schema(
         Schema(NestedField(1, "a.b", "int"), NestedField(2, "tags", ListType(3, "string")))
     )
@@ -66,6 +66,6 @@ def test_mapping_survives_json_and_finds_nested_names() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{}", '[{"names": "a"}]', '[{"field-id": "1", "names": []}]'])
-def test_misspelled_mapping_is_refused(text: str) -> None:
+def test_malformed_name_mapping_is_refused(text: str) -> None:
     with pytest.raises(ValidationError, match="name mapping"):
         parse_mapping_from_json(text)

@@ -1,4 +1,4 @@
-"""Counts of a summary, gathered file by file."""
+"""The counts of snapshot summaries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How snapshots, specs, orders, refs and name mappings print, and what a summary says of keys that it lacks."""
+"""The texts of snapshots, specs, sort orders, refs and name mappings, and missing keys of summaries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from icefloe.table.sorting import SortField, SortOrder
 from icefloe.typedef import EMPTY_DICT, KeyDefaultDict, Record, StructProtocol
 
 
-def test_summary_has_none_for_keys_that_are_not_there() -> None:
+def test_summary_has_none_for_missing_keys() -> None:
     summary = Summary(Operation.APPEND, **{"added-records": "3"})
     assert summary["deleted-records"] is None
     assert summary.get("deleted-records", "0") == "0"

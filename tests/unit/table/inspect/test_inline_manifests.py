@@ -1,4 +1,4 @@
-"""Old snapshots of version 1 that name their manifests themselves, without a manifest list."""
+"""Snapshots of version 1 that list their manifests in the table metadata, without a manifest list."""
 
 import json
 from pathlib import Path
@@ -34,7 +34,7 @@ def listed(catalog):
 
 @pytest.fixture
 def inline(catalog, listed):
-    """The same table with manifests instead of lists."""
+    """The same table with its manifests listed in the table metadata."""
     metadata = json.loads(Path(listed.metadata_location).read_text())
     for snapshot in metadata["snapshots"]:
         manifests = listed.inspect.manifests(snapshot["snapshot-id"])
@@ -50,7 +50,7 @@ def without(table, *columns):
     return table.drop_columns(list(columns)).to_pylist()
 
 
-def test_inspect_shows_manifests_that_a_snapshot_names(listed, request):
+def test_inspect_returns_manifests_listed_in_a_snapshot(listed, request):
     ids = [snapshot.snapshot_id for snapshot in listed.snapshots()]
     before = [listed.inspect.manifests(snapshot_id) for snapshot_id in ids]
     inline = request.getfixturevalue("inline")
@@ -64,7 +64,7 @@ def test_inspect_shows_manifests_that_a_snapshot_names(listed, request):
 
 
 @pytest.mark.parametrize("name", ["entries", "files", "data_files", "delete_files", "partitions"])
-def test_inspect_reads_manifests_that_a_snapshot_names(listed, request, name):
+def test_inspect_reads_entries_of_manifests_listed_in_a_snapshot(listed, request, name):
     ids = [snapshot.snapshot_id for snapshot in listed.snapshots()]
     before = [getattr(listed.inspect, name)(snapshot_id).to_pylist() for snapshot_id in ids]
     inline = request.getfixturevalue("inline")
@@ -72,11 +72,11 @@ def test_inspect_reads_manifests_that_a_snapshot_names(listed, request, name):
     assert name == "delete_files" or all(before)
 
 
-def test_scan_of_manifests_that_a_snapshot_names_is_that_of_their_list(inline):
+def test_scan_reads_manifests_listed_in_a_snapshot(inline):
     assert sorted(inline.scan().to_arrow().column("id").to_pylist()) == [0, 1, 2, 3, 5, 6, 7]
 
 
-def test_purge_deletes_the_files_of_manifests_that_snapshots_name(catalog, inline):
+def test_purge_deletes_files_of_manifests_listed_in_a_snapshot(catalog, inline):
     catalog.purge_table("db.t")
     left = [path for path in Path(inline.location()).rglob("*") if path.is_file()]
     assert left == []

@@ -1,7 +1,7 @@
 import pyarrow as pa
 
 
-def test_tables_of_a_table_without_snapshots_are_empty(catalog):
+def test_metadata_tables_without_snapshots_are_empty(catalog):
     table = catalog.create_table("db.none", pa.schema([("id", pa.int64())]))
     inspect = table.inspect
     for made in (inspect.snapshots(), inspect.history(), inspect.refs(), inspect.manifests(), inspect.files()):
@@ -9,7 +9,7 @@ def test_tables_of_a_table_without_snapshots_are_empty(catalog):
     assert inspect.partitions().num_rows == 0
 
 
-def test_counts_of_files_manifests_and_entries(new_table):
+def test_metadata_tables_count_files_manifests_and_entries(new_table):
     table = new_table(properties={"write.delete.mode": "merge-on-read"})
     table.delete("id = 2")
     inspect = table.inspect
@@ -23,7 +23,7 @@ def test_counts_of_files_manifests_and_entries(new_table):
     assert inspect.history().column("is_current_ancestor").to_pylist() == [True, True, True]
 
 
-def test_partitions_add_up(new_table):
+def test_partitions_sum_files_and_rows(new_table):
     from icefloe.partitioning import PartitionField, PartitionSpec
     from icefloe.transforms import IdentityTransform
 

@@ -82,7 +82,7 @@ def test_writes_to_a_table_with_relative_locations_are_absolute(location, tmp_pa
     assert all(path.startswith(f"{tmp_path}/") for path in entries.column("file_path").to_pylist())
 
 
-def test_static_table_goes_up_from_the_working_directory(location, tmp_path, monkeypatch):
+def test_static_table_resolves_parent_directories(location, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "warehouse" / "db")
     with pytest.raises(MissingFileError, match=f"{tmp_path}/warehouse/db/warehouse/db/t/"):
         StaticTable.from_metadata("../../warehouse/db/t").scan().count()

@@ -78,7 +78,7 @@ def test_new_table_has_fresh_ids_and_no_snapshot() -> None:
     assert metadata.properties == {"a": "1", "b": "true", "write.parquet.compression-codec": "zstd"}
 
 
-def test_unpartitioned_unsorted_table_has_the_numbers_of_the_spec() -> None:
+def test_unpartitioned_unsorted_table_has_the_ids_of_the_spec() -> None:
     metadata = new_table_metadata(Schema(NestedField(1, "a", "int")), PartitionSpec(), UNSORTED_SORT_ORDER, "/t")
     assert metadata.last_partition_id == 999
     assert metadata.default_sort_order_id == 0
@@ -99,14 +99,14 @@ def test_new_table_refuses_invalid_specs_and_properties() -> None:
         new_table_metadata(schema, PartitionSpec(), UNSORTED_SORT_ORDER, "/t", {"a": None})
 
 
-def test_file_has_its_keys_in_order_and_no_null() -> None:
+def test_metadata_json_has_ordered_keys_and_no_null() -> None:
     text = created().model_dump_json()
     assert list(json.loads(text)) == KEYS_V2
     assert json.loads(text)["current-snapshot-id"] == -1
     assert "null" not in text.replace("null-order", "").replace("nulls-", "")
 
 
-def test_file_of_version_1_has_the_single_schema_and_spec_too() -> None:
+def test_metadata_json_of_version_1_has_single_schema_and_spec() -> None:
     metadata = new_table_metadata(
         Schema(NestedField(1, "a", "int")), PartitionSpec(), UNSORTED_SORT_ORDER, "/t", {"format-version": 1}
     )
@@ -129,7 +129,7 @@ def test_pyiceberg_reads_written_metadata() -> None:
     assert TableMetadataUtil.parse_raw(other.model_dump_json()) == ours
 
 
-def test_metadata_of_pyiceberg_is_read() -> None:
+def test_pyiceberg_metadata_is_read() -> None:
     schema = TheirSchema(
         TheirNested(1, "id", TheirLong(), required=True), TheirNested(2, "ts", TheirTimestamptz(), required=False)
     )
@@ -149,7 +149,7 @@ def test_metadata_of_pyiceberg_is_read() -> None:
     assert ours.table_uuid == other.table_uuid
 
 
-def test_history_is_found_by_id_and_name() -> None:
+def test_snapshots_are_found_by_id_and_name() -> None:
     metadata = TableMetadataUtil.parse_obj(with_history())
     current = metadata.current_snapshot()
     assert current is not None
@@ -162,7 +162,7 @@ def test_history_is_found_by_id_and_name() -> None:
     assert metadata.new_snapshot_id() not in {1001, 1002}
 
 
-def test_a_last_sequence_number_that_was_left_out_is_the_highest_of_the_snapshots() -> None:
+def test_missing_last_sequence_number_is_the_highest_of_the_snapshots() -> None:
     value = with_history()
     del value["last-sequence-number"]
     assert TableMetadataUtil.parse_obj(value).next_sequence_number() == 3
@@ -184,7 +184,7 @@ def test_unknown_snapshot_keys_are_preserved() -> None:
     assert "parent-snapshot-id" not in written["snapshots"][1]
 
 
-def test_absent_refs_and_null_or_minus_one_snapshot_are_understood() -> None:
+def test_absent_refs_and_absent_current_snapshot_are_read() -> None:
     value = with_history()
     del value["refs"]
     assert TableMetadataUtil.parse_obj(value).refs["main"].snapshot_id == 1002
@@ -218,7 +218,7 @@ def test_old_version_1_layout_is_read() -> None:
     assert metadata.next_sequence_number() == 0
 
 
-def test_version_1_metadata_without_sort_orders_is_unsorted_whatever_the_default_id() -> None:
+def test_version_1_metadata_without_sort_orders_is_unsorted() -> None:
     value = json.loads(
         new_table_metadata(
             Schema(NestedField(1, "a", "int")), PartitionSpec(), UNSORTED_SORT_ORDER, "/t", {"format-version": 1}
@@ -256,7 +256,7 @@ def test_version_1_metadata_without_sort_orders_is_unsorted_whatever_the_default
     ],
     ids=lambda value: value if isinstance(value, str) else next(iter(value)),
 )
-def test_contradictory_metadata_is_corrupt_and_the_key_is_in_the_error(change: dict[str, Any], why: str) -> None:
+def test_contradictory_metadata_is_corrupt_and_names_the_key(change: dict[str, Any], why: str) -> None:
     text = json.dumps({**with_history(), **change})
     with pytest.raises(CorruptFileError) as caught:
         TableMetadataUtil.parse_raw(text, location="file:/t/metadata/v1.metadata.json")

@@ -14,7 +14,7 @@ COLUMNS = pa.schema([("id", pa.int64()), ("s", pa.string())])
 
 @pytest.fixture(scope="module")
 def table():
-    """Two snapshots on main, and one of a branch that left it after the first."""
+    """A table with two snapshots on main and one on a branch from the first of them."""
     with load_catalog("bad_arguments", type="memory") as catalog:
         catalog.create_namespace("db")
         made = catalog.create_table("db.t", COLUMNS)
@@ -103,7 +103,7 @@ def test_types_of_later_versions_are_unsupported(kind):
 
 
 @pytest.mark.parametrize("kind", ["decimal(50, 2)", "fixed[x]", "", "in t", 5], ids=str)
-def test_types_that_are_no_types_are_refused(kind):
+def test_malformed_types_are_refused(kind):
     field = {"id": 1, "name": "x", "required": False, "type": kind}
     with pytest.raises(ValueError, match=r"x|type|decimal"):
         Schema.model_validate({"type": "struct", "schema-id": 0, "fields": [field]})

@@ -9,8 +9,8 @@ from icefloe.table.metadata import TableMetadataUtil
 CHANGE = ["_change_type", "_change_ordinal", "_commit_snapshot_id"]
 
 
-def told(scan):
-    """Changes as (ordinal, type, id), sorted."""
+def change_tuples(scan):
+    """Return the changes as sorted tuples of ordinal, type and id."""
     found = scan.to_arrow()
     return sorted(
         zip(*(found.column(name).to_pylist() for name in ("_change_ordinal", "_change_type", "id")), strict=True)
@@ -27,17 +27,17 @@ def since(table, **options):
 
 
 def changes(table, scan, **options):
-    """The changes since a scan was begun."""
+    """Return a scan of the changes after a snapshot."""
     return table.incremental_changelog_scan(from_snapshot_id_exclusive=scan.from_snapshot_id, **options)
 
 
-def test_every_kind_of_change(table, rows):
+def test_changelog_reports_inserts_and_deletes_of_each_snapshot(table, rows):
     begun = since(table)
     table.append(rows((7, "a", None)))
     table.delete("id in (2, 4)")
     table.overwrite(rows((50, "z", 0.0)), "id = 5")
     table.delete("kind = 'a'")
-    assert told(changes(table, begun)) == [
+    assert change_tuples(changes(table, begun)) == [
         (0, "INSERT", 7),
         (1, "DELETE", 2),
         (1, "DELETE", 4),
@@ -56,12 +56,12 @@ def test_every_kind_of_change(table, rows):
     assert [str(found.schema.field(name).type) for name in CHANGE] == ["string", "int32", "int64"]
 
 
-def test_a_deleted_row_is_told_once_by_the_snapshot_that_deleted_it(table):
+def test_changelog_reports_a_deleted_row_once_with_its_snapshot(table):
     begun = since(table)
     table.delete("id = 1")
     table.delete("id in (1, 3)")
     table.delete("id > 0")
-    assert told(changes(table, begun)) == [
+    assert change_tuples(changes(table, begun)) == [
         (0, "DELETE", 1),
         (1, "DELETE", 3),
         (2, "DELETE", 2),
@@ -71,10 +71,10 @@ def test_a_deleted_row_is_told_once_by_the_snapshot_that_deleted_it(table):
     ]
 
 
-def test_updates_have_images_before_and_after(table, rows):
+def test_updates_have_rows_before_and_after(table, rows):
     begun = since(table)
     table.upsert(rows((2, "b", 9.0), (6, None, 6.0), (8, "n", None)))
-    plain = told(changes(table, begun))
+    plain = change_tuples(changes(table, begun))
     assert plain == [(0, "DELETE", 2), (0, "DELETE", 6), (0, "INSERT", 2), (0, "INSERT", 6), (0, "INSERT", 8)]
     expected = [
         (0, "INSERT", 8),
@@ -83,15 +83,15 @@ def test_updates_have_images_before_and_after(table, rows):
         (0, "UPDATE_BEFORE", 2),
         (0, "UPDATE_BEFORE", 6),
     ]
-    assert told(changes(table, begun, compute_updates=True)) == expected
-    assert told(changes(table, begun, identifier_columns=("id",))) == expected
+    assert change_tuples(changes(table, begun, compute_updates=True)) == expected
+    assert change_tuples(changes(table, begun, identifier_columns=("id",))) == expected
     rows_found = changes(table, begun, compute_updates=True).to_arrow().to_pylist()
     images = {(row["_change_type"], row["id"]): row["value"] for row in rows_found}
     assert images["UPDATE_BEFORE", 2] is None
     assert images["UPDATE_AFTER", 2] == 9.0
 
 
-def test_a_filter_is_about_the_halves_of_updates(table, rows):
+def test_filter_applies_to_each_half_of_an_update(table, rows):
     begun = since(table)
     table.upsert(rows((2, "b", 9.0), (6, None, 6.0), (8, "n", 9.0)))
     both = [(0, "UPDATE_AFTER", 2), (0, "UPDATE_BEFORE", 2)]
@@ -104,23 +104,23 @@ def test_a_filter_is_about_the_halves_of_updates(table, rows):
         "value = 100": [],
     }.items():
         scan = changes(table, begun, compute_updates=True, row_filter=row_filter)
-        assert told(scan) == expected, row_filter
+        assert change_tuples(scan) == expected, row_filter
         assert scan.count() == len(expected), row_filter
         net = changes(table, begun, compute_updates=True, row_filter=row_filter, net_changes=True)
-        assert told(net) == expected, row_filter
+        assert change_tuples(net) == expected, row_filter
     alone = changes(table, begun, compute_updates=True, row_filter="value = 9.0", selected_fields=("id",))
     assert sorted(alone.to_arrow().column("id").to_pylist()) == [2, 8]
 
 
-def test_a_filter_is_about_deletions_without_insertions_too(table):
+def test_filter_applies_to_deletes_without_inserts(table):
     begun = since(table)
     table.delete("id in (1, 2)")
     scan = changes(table, begun, compute_updates=True, row_filter="kind = 'b'")
-    assert told(scan) == [(0, "DELETE", 2)]
+    assert change_tuples(scan) == [(0, "DELETE", 2)]
     assert scan.count() == 1
 
 
-def test_columns_that_tell_the_change_may_be_selected(table):
+def test_change_columns_may_be_selected(table):
     found = table.incremental_changelog_scan(selected_fields=("id", "_change_type")).select("id").to_arrow()
     assert found.column_names == ["id", *CHANGE]
     with pytest.raises(ValidationError, match="which a changelog always has"):
@@ -137,27 +137,31 @@ def test_equal_rows_are_compared_by_all_columns(table, rows):
     assert [(row["value"], row["_change_type"]) for row in both] == [(9.0, "INSERT")]
 
 
-def test_net_changes_leave_out_what_was_undone(table, rows, mode):
+def test_net_changes_omit_rows_that_cancel(table, rows, mode):
     begun = since(table)
     table.append(rows((7, "a", None), (8, "a", None)))
     table.delete("id in (7, 1)")
     table.append(rows((1, "a", 0.5)))
-    # Copy-on-write writes row 8 anew when it deletes 7: then the second snapshot is the last that wrote it.
+    # Copy-on-write rewrites row 8 when it deletes row 7, so the second snapshot wrote row 8 last.
     writer = 1 if mode["write.delete.mode"] == "copy-on-write" else 0
-    assert told(changes(table, begun, net_changes=True)) == [(writer, "INSERT", 8)]
-    assert len(told(changes(table, begun))) == 5
+    assert change_tuples(changes(table, begun, net_changes=True)) == [(writer, "INSERT", 8)]
+    assert len(change_tuples(changes(table, begun))) == 5
     narrow = changes(table, begun, net_changes=True, selected_fields=("id",))
     assert narrow.to_arrow().column("id").to_pylist() == [8]
 
 
-def test_net_changes_of_equal_rows_are_told_by_the_first_snapshot(table, rows):
+def test_net_changes_of_equal_rows_have_the_first_snapshot(table, rows):
     begun = since(table)
     table.append(rows((7, "a", None)))
     table.append(rows((7, "a", None), (8, "a", None)))
-    assert told(changes(table, begun, net_changes=True)) == [(0, "INSERT", 7), (0, "INSERT", 7), (1, "INSERT", 8)]
+    assert change_tuples(changes(table, begun, net_changes=True)) == [
+        (0, "INSERT", 7),
+        (0, "INSERT", 7),
+        (1, "INSERT", 8),
+    ]
 
 
-def test_equal_rows_are_told_as_often_as_they_are(catalog, mode):
+def test_changelog_reports_each_of_several_equal_rows(catalog, mode):
     schema = pa.schema(
         [("id", pa.int64()), ("s", pa.struct([("l", pa.list_(pa.int64()))])), ("m", pa.map_("string", "double"))]
     )
@@ -167,11 +171,11 @@ def test_equal_rows_are_told_as_often_as_they_are(catalog, mode):
     table.append(pa.Table.from_pylist([row, row, row, other], schema=schema))
     begun = since(table)
     table.overwrite(pa.Table.from_pylist([row, row, other], schema=schema))
-    assert told(changes(table, begun)) == [(0, "DELETE", 1)]
-    assert told(changes(table, begun, net_changes=True)) == [(0, "DELETE", 1)]
+    assert change_tuples(changes(table, begun)) == [(0, "DELETE", 1)]
+    assert change_tuples(changes(table, begun, net_changes=True)) == [(0, "DELETE", 1)]
 
 
-def test_a_compaction_changes_nothing(table, rows):
+def test_compaction_has_no_changes(table, rows):
     table.append(rows((7, "a", None)))
     found = json.loads(table.metadata.model_dump_json())
     found["snapshots"][1]["summary"]["operation"] = "replace"
@@ -183,7 +187,7 @@ def test_a_compaction_changes_nothing(table, rows):
     assert changed.column("_commit_snapshot_id").to_pylist() == [first, first, first, third]
 
 
-def test_counting_and_limits(table, rows):
+def test_changelog_counts_and_limits_rows(table, rows):
     begun = since(table)
     table.append(rows((7, "a", None), (8, "a", None)))
     table.delete("id in (7, 1)")
@@ -200,7 +204,7 @@ def test_counting_and_limits(table, rows):
     assert sum(batch.num_rows for batch in scan.to_arrow_batch_reader()) == 6
 
 
-def test_tasks_pickle_and_read_the_rows_that_changed(new_table):
+def test_change_groups_pickle_and_read_changed_rows(new_table):
     table = new_table(properties={"write.delete.mode": "merge-on-read"})
     begun = since(table)
     table.delete("id in (1, 5)")
@@ -215,7 +219,7 @@ def test_tasks_pickle_and_read_the_rows_that_changed(new_table):
     assert sum(batch.num_rows for group in groups for batch in group.read()) == 3
 
 
-def test_what_cannot_be_told_is_refused(table, rows, catalog):
+def test_changelog_refuses_invalid_columns(table, rows, catalog):
     with pytest.raises(ValidationError, match="nothing"):
         table.incremental_changelog_scan(identifier_columns=("nothing",)).to_arrow()
     with pytest.raises(ValidationError, match="a tuple of names"):
@@ -232,7 +236,7 @@ def test_what_cannot_be_told_is_refused(table, rows, catalog):
         own.incremental_changelog_scan().to_arrow()
 
 
-def test_deleted_rows_are_told_by_the_change_type(table):
+def test_changelog_refuses_the_deleted_column(table):
     scan = table.incremental_changelog_scan(selected_fields=("id", "_deleted"))
     for read in (scan.to_arrow, scan.count):
         with pytest.raises(ValidationError, match="_change_type"):

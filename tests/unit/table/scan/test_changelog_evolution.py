@@ -6,7 +6,7 @@ from icefloe.exceptions import ValidationError
 from icefloe.transforms import BucketTransform
 from icefloe.types import IntegerType
 
-from tests.unit.table.scan.test_changelog import CHANGE, since, told
+from tests.unit.table.scan.test_changelog import CHANGE, change_tuples, since
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def later(*rows):
 
 @pytest.fixture
 def evolved(table):
-    """A table that changes rows before and after its schema does, and where its changes begin."""
+    """A table with changes of rows before and after a change of its schema, and the snapshot that the changes begin after."""
     begun = table.current_snapshot().snapshot_id
     table.delete("id = 1")
     with table.update_schema() as update:
@@ -46,18 +46,22 @@ def test_changes_have_the_columns_of_the_current_schema(evolved):
         (2, "INSERT", 2),
         (2, "INSERT", 9),
     ]
-    assert told(scan) == expected
-    assert told(scan.filter("more = 1 or sort = 'a'")) == [(0, "DELETE", 1), (1, "INSERT", 8), (2, "INSERT", 9)]
+    assert change_tuples(scan) == expected
+    assert change_tuples(scan.filter("more = 1 or sort = 'a'")) == [
+        (0, "DELETE", 1),
+        (1, "INSERT", 8),
+        (2, "INSERT", 9),
+    ]
     updates = table.incremental_changelog_scan(from_snapshot_id_exclusive=begun, identifier_columns=("id",))
-    assert told(updates.filter("value > 2")) == [(2, "UPDATE_AFTER", 2)]
+    assert change_tuples(updates.filter("value > 2")) == [(2, "UPDATE_AFTER", 2)]
 
 
-def test_rows_that_differ_in_a_dropped_column_alone_are_equal(evolved):
+def test_rows_that_differ_only_in_a_dropped_column_are_equal(evolved):
     table, begun = evolved
     with table.update_schema() as update:
         update.delete_column("value")
     scan = table.incremental_changelog_scan(from_snapshot_id_exclusive=begun)
-    assert told(scan) == [(0, "DELETE", 1), (1, "INSERT", 7), (1, "INSERT", 8), (2, "INSERT", 9)]
+    assert change_tuples(scan) == [(0, "DELETE", 1), (1, "INSERT", 7), (1, "INSERT", 8), (2, "INSERT", 9)]
 
 
 def test_rows_that_move_to_another_partition_spec_are_no_changes(table, rows):
@@ -68,7 +72,7 @@ def test_rows_that_move_to_another_partition_spec_are_no_changes(table, rows):
     table.append(rows((7, "a", None)))
     table.delete("id in (2, 7)")
     scan = table.incremental_changelog_scan(from_snapshot_id_exclusive=begun.from_snapshot_id, compute_updates=True)
-    found = told(scan)
+    found = change_tuples(scan)
     assert [one for one in found if one[2] != 6] == [
         (0, "UPDATE_AFTER", 1),
         (0, "UPDATE_BEFORE", 1),
@@ -77,7 +81,7 @@ def test_rows_that_move_to_another_partition_spec_are_no_changes(table, rows):
         (2, "DELETE", 7),
     ]
     net = table.incremental_changelog_scan(from_snapshot_id_exclusive=begun.from_snapshot_id, net_changes=True)
-    assert {(kind, key) for _, kind, key in told(net)} >= {("DELETE", 1), ("INSERT", 1), ("DELETE", 2)}
+    assert {(kind, key) for _, kind, key in change_tuples(net)} >= {("DELETE", 1), ("INSERT", 1), ("DELETE", 2)}
 
 
 def test_changes_of_a_branch_are_those_of_its_ancestors(table, rows):
@@ -87,10 +91,10 @@ def test_changes_of_a_branch_are_those_of_its_ancestors(table, rows):
     table.append(rows((8, "a", None)), branch="dev")
     table.append(rows((9, "a", None)), branch="dev")
     scan = table.incremental_changelog_scan(from_snapshot_id_exclusive=begun)
-    assert told(scan) == [(0, "INSERT", 7)]
-    assert told(scan.to_snapshot_id_inclusive("dev")) == [(0, "INSERT", 8), (1, "INSERT", 9)]
-    assert told(scan.from_snapshot_id_inclusive("dev").to_snapshot_id_inclusive("dev")) == [(0, "INSERT", 9)]
-    assert told(scan.from_snapshot_id_exclusive("main").to_snapshot_id_inclusive("main")) == []
+    assert change_tuples(scan) == [(0, "INSERT", 7)]
+    assert change_tuples(scan.to_snapshot_id_inclusive("dev")) == [(0, "INSERT", 8), (1, "INSERT", 9)]
+    assert change_tuples(scan.from_snapshot_id_inclusive("dev").to_snapshot_id_inclusive("dev")) == [(0, "INSERT", 9)]
+    assert change_tuples(scan.from_snapshot_id_exclusive("main").to_snapshot_id_inclusive("main")) == []
     for options in ({"compute_updates": True}, {"net_changes": True}):
         empty = scan.from_snapshot_id_exclusive("main").update(**options)
         assert empty.to_arrow().schema == scan.to_arrow().schema

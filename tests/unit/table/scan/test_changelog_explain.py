@@ -11,7 +11,7 @@ from icefloe.catalog import load_catalog
 
 @pytest.fixture
 def table():
-    """Two appends, a delete file for the first, and a file gone as a whole."""
+    """A table with two appended files, a delete file for the first and the second removed."""
     with load_catalog("explained", type="memory") as catalog:
         catalog.create_namespace("db")
         schema = pa.schema([("id", pa.int64()), ("s", pa.string())])

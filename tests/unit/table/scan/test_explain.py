@@ -96,7 +96,7 @@ def test_explain_covers_a_table_without_snapshots(catalog):
 
 
 class Balanced(html.parser.HTMLParser):
-    """Collects text, and fails on a tag that is not closed in its turn."""
+    """A parser that collects text and fails on a tag that is not closed in order."""
 
     def __init__(self):
         super().__init__()

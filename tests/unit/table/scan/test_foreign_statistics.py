@@ -1,4 +1,4 @@
-"""Manifests whose statistics have a shape that no reader knows: rows are all there, and pruning goes by what is left."""
+"""Manifests whose statistics have an unknown shape: all rows are read, and other statistics still prune."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables that the Java reference wrote in Avro, in ORC and in all formats, with its own rows for an answer."""
+"""Tables that the Java reference wrote in Avro, ORC and mixed formats, and the rows that it reads from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from icefloe.table import StaticTable
 pytestmark = pytest.mark.recent_pyarrow
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "formats"
-# Where the tables were written: their metadata and delete files name it.
+# The location at which the tables were written, which their metadata and delete files contain.
 PLACE = Path("/tmp/icefloe-golden-formats/db")
 EXPECTED = json.loads((GOLDEN / "rows.json").read_text(encoding="utf-8"))
 
@@ -21,10 +21,10 @@ EXPECTED = json.loads((GOLDEN / "rows.json").read_text(encoding="utf-8"))
 def golden(request) -> tuple[StaticTable, list[dict[str, object]]]:
     name = request.param
     link = PLACE / name
-    # A directory is where the tables were written: on this machine.
+    # The tables may have been written at a directory of this machine.
     if link.is_symlink() or not link.exists():
         PLACE.mkdir(parents=True, exist_ok=True)
-        # Another run, of another checkout even, may read through the link meanwhile: it always leads to some checkout.
+        # Another test run may read through the link at the same time: the link always leads to a checkout.
         fresh = PLACE / f"{name}-{os.getpid()}"
         fresh.symlink_to(GOLDEN / name, target_is_directory=True)
         fresh.replace(link)
@@ -35,7 +35,7 @@ def as_json(table) -> list[dict[str, object]]:
     return json.loads(json.dumps(table.sort_by("id").to_pylist(), default=str))
 
 
-def test_rows_are_those_of_java(golden):
+def test_scan_returns_the_rows_of_java(golden):
     table, expected = golden
     assert as_json(table.scan().to_arrow()) == expected
     assert table.scan().count() == len(expected)
@@ -44,7 +44,7 @@ def test_rows_are_those_of_java(golden):
 @pytest.mark.parametrize(
     "row_filter", ["id > 5", "gone = 1", "point.label = 'p4'", "cost <= 1.25 and day > '1970-01-01'"]
 )
-def test_filters_before_and_after_agree(golden, row_filter):
+def test_scan_filter_agrees_with_a_filter_afterwards(golden, row_filter):
     table, _ = golden
     ids = set(table.scan(row_filter, selected_fields=("id",)).to_arrow()["id"].to_pylist())
     rows = table.scan().to_arrow().to_pylist()
@@ -58,7 +58,7 @@ def test_filters_before_and_after_agree(golden, row_filter):
     assert ids
 
 
-def test_columns_are_read_alone(golden):
+def test_scan_reads_single_columns(golden):
     table, expected = golden
     whole = table.scan().to_arrow().sort_by("id")
     for name in whole.column_names:

@@ -14,7 +14,7 @@ def ids(scan):
 
 @pytest.fixture
 def history(new_table, rows, mode):
-    """A table and its snapshots: 1 to 3 appended, 4 to 6 appended, 2 deleted, 7 and 8 appended, 5 overwritten by 50."""
+    """A table and its snapshots: append 1 to 3, append 4 to 6, delete 2, append 7 and 8, overwrite 5 by 50."""
     table = new_table(properties=mode)
     table.delete("id = 2")
     table.append(rows((7, "a", None), (8, "b", 1.0)))
@@ -22,7 +22,7 @@ def history(new_table, rows, mode):
     return table, [snapshot.snapshot_id for snapshot in table.snapshots()]
 
 
-def test_appended_rows_whatever_became_of_them(history):
+def test_append_scan_returns_appended_rows_deleted_since(history):
     table, snapshots = history
     assert ids(table.incremental_append_scan()) == [1, 2, 3, 4, 5, 6, 7, 8]
     assert ids(table.incremental_append_scan(from_snapshot_id_exclusive=snapshots[0])) == [4, 5, 6, 7, 8]
@@ -32,7 +32,7 @@ def test_appended_rows_whatever_became_of_them(history):
     assert ids(table.incremental_append_scan().from_snapshot_id_inclusive(snapshots[1])) == [4, 5, 6, 7, 8]
 
 
-def test_an_append_scan_selects_filters_limits_and_counts(history):
+def test_append_scan_selects_filters_limits_and_counts(history):
     table, _ = history
     scan = table.incremental_append_scan(row_filter="id > 2 and kind = 'b'", selected_fields=("id",), limit=1)
     assert scan.to_arrow().to_pylist() == [{"id": 5}]
@@ -43,14 +43,14 @@ def test_an_append_scan_selects_filters_limits_and_counts(history):
     assert table.incremental_append_scan().to_polars().height == 8
 
 
-def test_appends_are_counted_without_data(history):
+def test_append_scan_counts_without_data_files(history):
     table, _ = history
     for path in table.inspect.files().column("file_path").to_pylist():
         table.io.core.delete(path)
     assert table.incremental_append_scan().count() == 8
 
 
-def test_appends_are_told_in_spite_of_manifests_merged_later(new_table, rows):
+def test_append_scan_finds_files_of_merged_manifests(new_table, rows):
     table = new_table(properties={"commit.manifest.min-count-to-merge": "2"})
     seen = table.current_snapshot().snapshot_id
     for number in range(7, 12):
@@ -59,7 +59,7 @@ def test_appends_are_told_in_spite_of_manifests_merged_later(new_table, rows):
     assert ids(table.incremental_append_scan()) == list(range(1, 12))
 
 
-def test_a_range_is_named_by_refs_and_times(new_table, rows):
+def test_range_is_set_by_refs_and_times(new_table, rows):
     table = new_table()
     first, second = table.snapshots()
     table.manage_snapshots().create_tag(first.snapshot_id, "first").create_branch(second.snapshot_id, "dev").commit()
@@ -77,7 +77,7 @@ def test_a_range_is_named_by_refs_and_times(new_table, rows):
         scan.to_snapshot_id_inclusive("prod")
 
 
-def test_a_range_must_be_one_lineage(new_table, rows):
+def test_range_refuses_different_lineages(new_table, rows):
     table = new_table()
     first, second = table.snapshots()
     table.manage_snapshots().create_branch(first.snapshot_id, "dev").commit()
@@ -102,14 +102,14 @@ def test_a_range_must_be_one_lineage(new_table, rows):
 
 
 def without(table, *snapshot_ids):
-    """The table's metadata after the expiry of snapshots."""
+    """Return the table's metadata after snapshots have been expired."""
     found = json.loads(table.metadata.model_dump_json())
     for key in ("snapshots", "snapshot-log"):
         found[key] = [one for one in found[key] if one["snapshot-id"] not in snapshot_ids]
     return TableMetadataUtil.parse_obj(found)
 
 
-def test_the_start_may_have_been_expired_if_its_successor_has_not(history):
+def test_range_starts_after_an_expired_snapshot(history):
     table, snapshots = history
     table.metadata = without(table, *snapshots[:3])
     after_third = table.incremental_append_scan(from_snapshot_id_exclusive=snapshots[2])
@@ -125,7 +125,7 @@ def test_the_start_may_have_been_expired_if_its_successor_has_not(history):
         table.incremental_changelog_scan().to_arrow()
 
 
-def test_a_table_without_snapshots_has_no_changes(catalog):
+def test_table_without_snapshots_has_no_changes(catalog):
     import pyarrow as pa
 
     table = catalog.create_table("db.none", pa.schema([("id", pa.int64())]))
@@ -135,14 +135,14 @@ def test_a_table_without_snapshots_has_no_changes(catalog):
     assert table.incremental_append_scan().count() == table.incremental_changelog_scan().count() == 0
 
 
-def test_rows_have_the_current_schema(new_table, rows):
+def test_append_scan_has_the_current_schema(new_table, rows):
     table = new_table()
     table.update_schema().rename_column("kind", "sort").add_column("note", StringType()).commit()
     assert table.incremental_append_scan().to_arrow().column_names == ["id", "sort", "value", "note"]
     assert table.incremental_changelog_scan().to_arrow().column_names[:4] == ["id", "sort", "value", "note"]
 
 
-def test_appends_are_told_where_the_list_names_no_writer_of_manifests(history):
+def test_append_scan_reads_manifest_lists_without_added_snapshot_ids(history):
     table, _ = history
     path = Path(table.snapshots()[0].manifest_list.removeprefix("file:"))
     with path.open("rb") as written:

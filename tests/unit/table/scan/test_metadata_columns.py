@@ -5,7 +5,7 @@ from icefloe.schema import Schema
 from icefloe.types import LongType, NestedField, StringType
 
 
-def test_where_a_row_is(new_table):
+def test_metadata_columns_give_file_and_position(new_table):
     table = new_table()
     found = table.scan("id = 5", selected_fields=("id", "_file", "_pos", "_spec_id")).to_arrow().to_pylist()
     paths = table.inspect.files().column("file_path").to_pylist()
@@ -14,7 +14,7 @@ def test_where_a_row_is(new_table):
     assert table.scan(selected_fields=("_pos",)).to_arrow().column_names == ["_pos"]
 
 
-def test_deleted_rows_come_back_when_their_state_is_asked_for(new_table, mode):
+def test_deleted_column_returns_deleted_rows(new_table, mode):
     table = new_table(properties=mode)
     table.delete("id in (2, 6)")
     rows = {row["id"]: row["_deleted"] for row in table.scan(selected_fields=("id", "_deleted")).to_arrow().to_pylist()}
@@ -26,7 +26,7 @@ def test_deleted_rows_come_back_when_their_state_is_asked_for(new_table, mode):
     assert table.scan(selected_fields=("_deleted",)).count() == len(rows)
 
 
-def test_partition_is_the_union_of_all_specs(new_table, rows):
+def test_partition_column_has_the_fields_of_all_specs(new_table, rows):
     table = new_table()
     with table.update_spec() as update:
         update.add_identity("kind")
@@ -47,12 +47,12 @@ def test_partition_is_the_union_of_all_specs(new_table, rows):
     assert kind == pa.struct([("shard", pa.int32())])
 
 
-def test_a_table_without_partition_fields_has_none(new_table):
+def test_partition_column_of_an_unpartitioned_table_is_empty(new_table):
     table = new_table()
     assert table.scan(selected_fields=("_partition",)).to_arrow().column("_partition").null_count == 6
 
 
-def test_a_column_of_the_same_name_is_not_guessed_about(catalog):
+def test_ambiguous_metadata_column_is_refused(catalog):
     schema = Schema(NestedField(1, "_pos", LongType()), NestedField(2, "x", StringType()))
     table = catalog.create_table("db.named", schema)
     table.append(pa.table({"_pos": [70], "x": ["a"]}))

@@ -14,7 +14,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def terminal(monkeypatch):
-    """A terminal on which everything takes long."""
+    """A terminal, and reads that exceed the quiet time."""
     monkeypatch.setattr(progress, "QUIET_SECONDS", 0.0)
     monkeypatch.setenv("TERM", "xterm-256color")
     return Terminal()
@@ -49,20 +49,20 @@ def test_progress_draws_a_bar_in_interactive_sessions(terminal, monkeypatch):
     assert "reading" in terminal.getvalue()
 
 
-def test_without_a_terminal_there_is_none(monkeypatch):
+def test_progress_draws_no_bar_without_a_terminal(monkeypatch):
     monkeypatch.setattr(progress, "QUIET_SECONDS", 0.0)
     file = io.StringIO()
     assert rows(True, file) == 6
     assert file.getvalue() == ""
 
 
-def test_a_short_read_draws_nothing(terminal, monkeypatch):
+def test_progress_draws_no_bar_for_a_short_read(terminal, monkeypatch):
     monkeypatch.setattr(progress, "QUIET_SECONDS", 1000.0)
     assert rows(True, terminal) == 6
     assert terminal.getvalue() == ""
 
 
-def test_scans_take_the_argument(terminal, new_table):
+def test_scans_accept_progress(terminal, new_table):
     scan = new_table().scan()
     with redirect_stderr(terminal):
         assert scan.to_arrow(progress=True).num_rows == 6

@@ -4,7 +4,7 @@ from icefloe.exceptions import ResolveError, ValidationError
 from icefloe.types import StringType
 
 
-def test_columns_rows_and_limit(new_table):
+def test_scan_selects_filters_and_limits(new_table):
     table = new_table()
     scan = table.scan("id > 1", selected_fields=("kind", "id"), limit=2)
     assert scan.to_arrow().num_rows == 2
@@ -21,7 +21,7 @@ def test_count_is_the_number_of_rows(new_table, spec, mode, text):
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 3, 5, 6, 100])
-def test_a_limit_leaves_files_unread(new_table, rows, limit):
+def test_limit_drops_files(new_table, rows, limit):
     table = new_table()
     table.append(rows((7, "a", None)))
     table.append(rows((8, "a", None)))
@@ -31,7 +31,7 @@ def test_a_limit_leaves_files_unread(new_table, rows, limit):
     assert table.scan(limit=limit).to_arrow().num_rows == min(limit, 8)
 
 
-def test_a_limit_does_not_count_on_rows_that_may_not_match(new_table):
+def test_limit_keeps_files_whose_rows_may_not_match(new_table):
     table = new_table(properties={"write.delete.mode": "merge-on-read"})
     table.delete("id = 1")
     assert table.scan(limit=4).plan().drop_files_past_limit().files.num_rows == 2
@@ -48,7 +48,7 @@ def test_count_of_whole_files_reads_no_file(new_table):
     assert table.scan("id > 3").count() == 3
 
 
-def test_time_travel_uses_the_schema_of_then(new_table, rows):
+def test_time_travel_uses_the_schema_of_the_snapshot(new_table, rows):
     table = new_table()
     old = table.current_snapshot()
     table.update_schema().rename_column("kind", "sort").add_column("note", StringType()).commit()
@@ -60,7 +60,7 @@ def test_time_travel_uses_the_schema_of_then(new_table, rows):
     assert "note" in table.scan().use_ref("branch").to_arrow().column_names
 
 
-def test_what_does_not_exist_is_named(new_table):
+def test_scan_names_missing_columns_snapshots_and_options(new_table):
     table = new_table()
     with pytest.raises(ResolveError, match="nothing"):
         table.scan("nothing = 1").to_arrow()
@@ -76,7 +76,7 @@ def test_what_does_not_exist_is_named(new_table):
         table.scan(options={"splitsize": "1"})
 
 
-def test_names_match_regardless_of_case_when_asked(new_table):
+def test_names_match_regardless_of_case(new_table):
     table = new_table()
     assert table.scan("ID = 1", case_sensitive=False).count() == 1
     with pytest.raises(ResolveError):
@@ -91,7 +91,7 @@ def test_empty_table_has_no_rows_and_all_columns(catalog):
     assert list(table.scan().plan_tasks()) == []
 
 
-def test_other_libraries_take_a_scan(new_table):
+def test_other_libraries_read_a_scan(new_table):
     import duckdb
     import polars as pl
 

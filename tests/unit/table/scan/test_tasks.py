@@ -1,4 +1,4 @@
-"""Tasks as objects, and packed for readers elsewhere."""
+"""Tasks as objects, and groups of tasks."""
 
 import pickle
 
@@ -23,13 +23,13 @@ def groups_of(table, **options):
 
 @pytest.fixture
 def deleted(new_table):
-    """Six rows in two files, one of which has lost a row to a delete file."""
+    """A table of six rows in two files, one of which has a delete file."""
     table = new_table(properties=MERGE_ON_READ)
     table.delete("id = 2")
     return table
 
 
-def test_a_task_says_what_it_reads(deleted):
+def test_task_has_the_values_of_its_file(deleted):
     tasks = {task.file_path: task for task in deleted.scan("id > 1").plan_files()}
     assert sorted(tasks) == sorted(deleted.inspect.data_files().column("file_path").to_pylist())
     dirty = next(task for task in tasks.values() if task.delete_files)
@@ -46,7 +46,7 @@ def test_a_task_says_what_it_reads(deleted):
     assert dirty.file_path in repr(dirty)
 
 
-def test_tasks_compare_by_what_they_say_and_pickle(deleted):
+def test_tasks_compare_by_value_and_pickle(deleted):
     tasks = list(deleted.scan().plan_files())
     again = list(deleted.scan().plan_files())
     assert tasks == again
@@ -59,7 +59,7 @@ def test_tasks_compare_by_what_they_say_and_pickle(deleted):
     assert [task.delete_files for task in restored] == [task.delete_files for task in tasks]
 
 
-def test_a_task_is_read_wherever_it_went(deleted):
+def test_unpickled_task_is_read(deleted):
     tasks = list(deleted.scan("id < 6", selected_fields=("id",)).plan_files())
     assert ids_of(task.read() for task in tasks) == [1, 3, 4, 5]
     assert ids_of(task.read() for task in pickle.loads(pickle.dumps(tasks))) == [1, 3, 4, 5]
@@ -74,14 +74,14 @@ def test_many_tasks_pickle_small(catalog):
     assert (all_tasks - one) / 7 < 400
 
 
-def test_statistics_are_the_file_s_where_they_were_planned(new_table):
+def test_task_has_statistics_of_a_plan_with_statistics(new_table):
     table = new_table()
     files = [task.file for task in table.scan().plan(include_stats=True).tasks()]
     assert [file.value_counts[1] for file in files] == [3, 3]
     assert all(task.file.value_counts is None for task in table.scan().plan_files())
 
 
-def test_groups_pickle_and_together_read_every_row(deleted):
+def test_task_groups_pickle_and_read_every_row(deleted):
     deleted.delete("id = 6")
     for size in (1, 128 * 1024 * 1024):
         assert ids_of(group.read() for group in groups_of(deleted, split_size=size)) == [1, 3, 4, 5]
@@ -97,7 +97,7 @@ def test_tasks_are_packed_to_the_split_size(new_table):
     assert [group.num_tasks for group in groups_of(table, split_size=3 * cost, file_open_cost=cost)] == [3]
 
 
-def test_how_tasks_are_packed_comes_from_options_then_properties(new_table):
+def test_packing_follows_options_then_properties(new_table):
     table = new_table(
         properties={
             "read.split.target-size": "100",
@@ -112,7 +112,7 @@ def test_how_tasks_are_packed_comes_from_options_then_properties(new_table):
         table.scan(options={"lookback": "0"}).packing()
 
 
-def test_a_group_carries_the_deletes_of_its_own_tasks(deleted):
+def test_task_group_carries_the_deletes_of_its_tasks(deleted):
     groups = list(deleted.scan().plan().groups(Packing(1)))
     assert sorted(group.deletes.num_rows for group in groups) == [0, 1]
     for group in groups:

@@ -1,4 +1,4 @@
-"""uuid columns are Arrow's extension type, in and out, and give UUID objects to Python."""
+"""Columns of type uuid: Arrow's extension type in and out, `uuid.UUID` objects in Python."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PAIRS = pa.schema([("u", pa.uuid()), ("n", pa.int64())])
 
 
 def uuids(ids):
-    """An array of UUIDs, which the oldest pyarrow makes of their bytes alone."""
+    """Return an array of uuids, built from bytes for the oldest pyarrow."""
     stored = pa.array([None if one is None else one.bytes for one in ids], pa.binary(16))
     return pa.ExtensionArray.from_storage(pa.uuid(), stored)
 
@@ -212,7 +212,7 @@ def test_bounds_of_a_uuid_column_prune_files(catalog):
 
 
 def test_bounds_in_the_order_of_signed_halves_hide_no_rows(catalog):
-    """The Java reference orders UUIDs so: its bounds of these values are the other way around."""
+    """The Java reference compares two signed halves, which swaps the bounds of these values."""
     table = catalog.create_table("db.t", FLAT)
     ids = sorted(uuid.uuid5(uuid.NAMESPACE_URL, str(n)) for n in range(200))
     table.append(pairs(ids))
