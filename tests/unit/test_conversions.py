@@ -57,18 +57,18 @@ VECTORS = [
 
 
 @pytest.mark.parametrize(("kind", "value", "hexadecimal"), VECTORS, ids=lambda value: str(value)[:20])
-def test_binary_form_is_that_of_the_vectors(kind: str, value: Any, hexadecimal: str) -> None:
+def test_to_bytes_agrees_with_the_vectors(kind: str, value: Any, hexadecimal: str) -> None:
     assert to_bytes(type_from_text(kind), value).hex() == hexadecimal
     assert from_bytes(type_from_text(kind), bytes.fromhex(hexadecimal)) == value
 
 
 @pytest.mark.parametrize(("kind", "value", "hexadecimal"), VECTORS, ids=lambda value: str(value)[:20])
-def test_json_form_round_trips(kind: str, value: Any, hexadecimal: str) -> None:
+def test_json_single_value_round_trips(kind: str, value: Any, hexadecimal: str) -> None:
     assert from_json_value(type_from_text(kind), to_json_value(type_from_text(kind), value)) == value
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=3, min_value=-(10**15), max_value=10**15))
-def test_decimals_are_minimal_and_agree_with_pyiceberg(value: Decimal) -> None:
+def test_decimal_bytes_are_minimal_and_agree_with_pyiceberg(value: Decimal) -> None:
     ours = to_bytes(DecimalType(38, 3), value)
     assert from_bytes(DecimalType(38, 3), ours) == value
     assert their_conversions.from_bytes(their_types.DecimalType(38, 3), ours) == value
@@ -104,12 +104,12 @@ def columns(draw: st.DrawFn) -> tuple[str, list[Any]]:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equality of values and their signs, where NaN equals NaN."""
+    """Return whether values and their signs are equal; NaN equals NaN."""
     return repr(a) == repr(b)
 
 
 @given(columns())
-def test_forms_are_those_of_the_core_and_of_pyiceberg(column: tuple[str, list[Any]]) -> None:
+def test_single_values_agree_with_the_core_and_pyiceberg(column: tuple[str, list[Any]]) -> None:
     kind, values = column
     ours = type_from_text(kind)
     forms = [None if value is None else to_bytes(ours, value) for value in values]
@@ -133,13 +133,13 @@ def test_forms_are_those_of_the_core_and_of_pyiceberg(column: tuple[str, list[An
 
 
 def numbers(array: pa.Array) -> list[Any]:
-    """Return dates, times and timestamps as the numbers that they are."""
+    """Return the ordinals of dates, times and timestamps; other values unchanged."""
     if pa.types.is_date32(array.type):
         return array.view(pa.int32()).to_pylist()
     return array.view(pa.int64()).to_pylist() if pa.types.is_temporal(array.type) else array.to_pylist()
 
 
-def test_column_of_bounds_is_read_across_a_promotion_and_refused_where_wrong() -> None:
+def test_single_values_reads_promoted_bounds_and_refuses_other_lengths() -> None:
     bounds = pa.array([bytes.fromhex("ea480100"), None, bytes.fromhex("c800000000000000")], pa.binary_view())
     assert _core.single_values(bounds, "long").to_pylist() == [84202, None, 200]
     with pytest.raises(CorruptFileError, match="5 bytes are not a value of type long"):
@@ -152,12 +152,12 @@ def test_column_of_bounds_is_read_across_a_promotion_and_refused_where_wrong() -
     ("kind", "number", "text"),
     [("date", 2**31 - 1, "+5881580-07-11"), ("timestamptz", -(2**63), "-290308-12-21T19:59:05.224192+00:00")],
 )
-def test_time_beyond_the_years_that_python_has_is_written_and_read(kind: str, number: int, text: str) -> None:
+def test_json_of_years_outside_pythons_range_round_trips(kind: str, number: int, text: str) -> None:
     assert to_json_value(type_from_text(kind), number) == text
     assert from_json_value(type_from_text(kind), text) == number
 
 
-def test_decimal_of_too_many_digits_is_refused() -> None:
+def test_from_bytes_refuses_decimals_of_too_many_digits() -> None:
     with pytest.raises(ValidationError, match="more digits"):
         from_bytes(DecimalType(38, 0), b"\x7f" * 17)
 
@@ -165,14 +165,14 @@ def test_decimal_of_too_many_digits_is_refused() -> None:
 @pytest.mark.parametrize(
     ("kind", "narrow", "value"), [("long", "ea480100", 84202), ("double", "000090c0", -4.5)], ids=["int", "float"]
 )
-def test_value_written_before_a_promotion_is_read(kind: str, narrow: str, value: Any) -> None:
+def test_from_bytes_reads_values_written_before_a_promotion(kind: str, narrow: str, value: Any) -> None:
     assert from_bytes(type_from_text(kind), bytes.fromhex(narrow)) == value
 
 
 @pytest.mark.parametrize(
     ("kind", "data"), [("int", "00"), ("long", "0000"), ("uuid", "00"), ("fixed[4]", "00"), ("decimal(9, 2)", "")]
 )
-def test_wrong_length_is_refused(kind: str, data: str) -> None:
+def test_from_bytes_refuses_a_wrong_length(kind: str, data: str) -> None:
     with pytest.raises(ValidationError):
         from_bytes(type_from_text(kind), bytes.fromhex(data))
 
@@ -189,34 +189,46 @@ def test_wrong_length_is_refused(kind: str, data: str) -> None:
         ("binary", b"\x00\xff", "00ff"),
     ],
 )
-def test_json_form_is_the_spec_s(kind: str, value: Any, json: str) -> None:
+def test_to_json_value_has_the_form_of_the_spec(kind: str, value: Any, json: str) -> None:
     assert to_json_value(type_from_text(kind), value) == json
 
 
 @pytest.mark.parametrize(
     ("kind", "value"),
-    [("int", "5"), ("boolean", 1), ("long", True), ("date", "2017-13-01"), ("binary", "0"), ("uuid", "x")],
+    [
+        ("int", "5"),
+        ("boolean", 1),
+        ("long", True),
+        ("date", "2017-13-01"),
+        ("binary", "0"),
+        ("uuid", "x"),
+        ("time", "10:00:00Z"),
+        ("time", "10:00:00+00:00"),
+        ("time", "10:00-05"),
+        ("time", "00:00:-17.24"),
+        ("timestamp", "2026-01-01T00:00:-17.5"),
+    ],
 )
-def test_json_of_the_wrong_kind_is_refused(kind: str, value: Any) -> None:
+def test_from_json_value_refuses_other_json(kind: str, value: Any) -> None:
     with pytest.raises(ValidationError):
         from_json_value(type_from_text(kind), value)
 
 
-def test_decimal_that_does_not_fit_is_refused() -> None:
+def test_to_bytes_refuses_a_decimal_that_does_not_fit() -> None:
     with pytest.raises(ValidationError, match="does not fit"):
         to_bytes(DecimalType(4, 2), Decimal("100.00"))
     with pytest.raises(ValidationError, match="does not fit"):
         to_bytes(DecimalType(4, 2), Decimal("1.001"))
 
 
-def test_directory_names_become_values() -> None:
+def test_partition_to_py_returns_values() -> None:
     assert partition_to_py(type_from_text("date"), "2017-11-16") == 17486
     assert partition_to_py(type_from_text("int"), "__HIVE_DEFAULT_PARTITION__") is None
     with pytest.raises(ValidationError):
         partition_to_py(type_from_text("int"), "five")
 
 
-def test_json_values_become_python_objects_and_back() -> None:
+def test_from_json_and_to_json_round_trip() -> None:
     cases = {
         "date": ("2020-01-02", date(2020, 1, 2)),
         "time": ("10:11:12.500000", time(10, 11, 12, 500000)),

@@ -1,4 +1,4 @@
-"""Decimals whose scale is above their precision, or negative: legal in the reference, and read from every format that has them."""
+"""Decimals with a negative scale or a scale above the precision, which Avro and ORC files and metadata may have."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def values(scale: int, count: int = 4) -> list[Decimal | None]:
 
 
 def array(precision: int, scale: int, found: list[Decimal | None]) -> pa.Array:
-    """Decimals as Arrow; pyarrow itself makes none of a scale above the precision from Python's."""
+    """Return an Arrow array of decimals; pyarrow.array() refuses a scale above the precision."""
     wide = pa.array([None if value is None else value.scaleb(scale) for value in found], pa.decimal128(38, 0))
     return pa.Array.from_buffers(pa.decimal128(precision, scale), len(found), wide.buffers())
 
@@ -54,7 +54,7 @@ def test_types_refuse_a_precision_beyond_38():
 
 @pytest.mark.parametrize(("precision", "scale"), CASES)
 @pytest.mark.parametrize("unscaled", UNSCALED)
-def test_single_values_survive_bytes_and_json(precision, scale, unscaled):
+def test_single_values_round_trip_through_bytes_and_json(precision, scale, unscaled):
     from pyiceberg.conversions import to_bytes as peer_bytes
     from pyiceberg.types import DecimalType as Peer
 
@@ -69,7 +69,7 @@ def test_single_values_survive_bytes_and_json(precision, scale, unscaled):
 
 
 @pytest.mark.parametrize(("precision", "scale"), CASES)
-def test_transforms_go_by_the_unscaled_value(precision, scale):
+def test_transforms_use_the_unscaled_value(precision, scale):
     kind = DecimalType(precision, scale)
     bucketed = BucketTransform(16).transform(kind)
     truncated = TruncateTransform(10).transform(kind)
@@ -90,7 +90,7 @@ def orc_file(path: Path, precision: int, scale: int) -> str:
 
 
 def avro_file(path: Path, precision: int, scale: int, *, fixed: bool) -> str:
-    """A file whose type says the scale, which fastavro itself refuses: it is put into the header afterwards."""
+    """Write an Avro file and replace the scale in its header, since fastavro refuses the scale."""
     said = {"logicalType": "decimal", "precision": 38, "scale": 11}
     kind = {"type": "fixed", "size": 16, "name": "decimal", **said} if fixed else {"type": "bytes", **said}
     fields = [
@@ -119,7 +119,7 @@ def test_orc_files_with_a_scale_above_the_precision_are_read(tmp_path, precision
 
 @pytest.mark.parametrize("fixed", [True, False], ids=["fixed", "bytes"])
 @pytest.mark.parametrize(("precision", "scale"), CASES)
-def test_avro_files_with_such_scales_are_read(tmp_path, precision, scale, fixed):
+def test_avro_files_with_these_scales_are_read(tmp_path, precision, scale, fixed):
     current = schema(ID, field(2, "d", f"decimal({precision}, {scale})"))
     check_rows([avro_task(avro_file(tmp_path / "a.avro", precision, scale, fixed=fixed), 4)], current, precision, scale)
 
@@ -149,7 +149,7 @@ def test_parquet_files_with_more_digits_than_the_table_are_read_if_their_values_
 
 
 @pytest.mark.parametrize(("precision", "scale"), CASES)
-def test_writing_parquet_refuses_such_a_column_before_files_are_written(precision, scale):
+def test_append_refuses_these_scales_before_files_are_written(precision, scale):
     columns = Schema(NestedField(1, "id", LongType()), NestedField(2, "d", DecimalType(precision, scale)))
     with load_catalog("scratch", type="memory") as catalog:
         catalog.create_namespace("db")
@@ -162,7 +162,7 @@ def test_writing_parquet_refuses_such_a_column_before_files_are_written(precisio
 
 
 @pytest.mark.parametrize(("precision", "scale"), CASES[:2])
-def test_tables_with_such_a_column_are_filtered_by_bounds_and_partitions(tmp_path, precision, scale):
+def test_scan_prunes_decimals_of_these_scales_by_bounds_and_partitions(tmp_path, precision, scale):
     columns = Schema(NestedField(1, "id", LongType()), NestedField(2, "d", DecimalType(precision, scale)))
     kind = DecimalType(precision, scale)
     with load_catalog("scratch", type="memory") as catalog:

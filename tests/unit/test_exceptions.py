@@ -10,13 +10,13 @@ from icefloe import exceptions
 CLASSES = [value for value in vars(exceptions).values() if inspect.isclass(value)]
 
 
-def test_all_is_sorted_and_whole() -> None:
+def test_all_is_sorted_and_complete() -> None:
     assert exceptions.__all__ == sorted(exceptions.__all__)
     assert set(exceptions.__all__) == {value.__name__ for value in CLASSES}
 
 
 @pytest.mark.parametrize("error", CLASSES, ids=lambda error: error.__name__)
-def test_every_exception_is_drawn_and_has_the_root(error: type[Exception]) -> None:
+def test_every_exception_is_in_the_tree_of_the_docstring(error: type[Exception]) -> None:
     assert issubclass(error, exceptions.IcebergError) or error is exceptions.LeftoverFilesWarning
     assert error.__name__ in (exceptions.__doc__ or "")
 

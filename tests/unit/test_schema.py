@@ -1,4 +1,4 @@
-"""Schemas: finding, selecting, renumbering, and agreement with PyIceberg's JSON."""
+"""Schemas: lookup, selection, renumbering and JSON."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def point_of(first_id: int) -> StructType:
     return StructType(NestedField(first_id, "x", "double"), NestedField(first_id + 1, "y", "double"))
 
 
-def test_schema_json_is_read_alike_by_pyiceberg(schema: Schema) -> None:
+def test_pyiceberg_reads_the_schema_json(schema: Schema) -> None:
     other = theirs.Schema.model_validate_json(schema.model_dump_json())
     assert Schema.model_validate_json(other.model_dump_json()) == schema
     assert other.schema_id == schema.schema_id
     assert other.identifier_field_ids == [10]
 
 
-def test_schema_survives_pickle_and_json(schema: Schema) -> None:
+def test_schema_round_trips_through_pickle_and_json(schema: Schema) -> None:
     assert pickle.loads(pickle.dumps(schema)) == schema
     assert Schema.model_validate_json(schema.model_dump_json()) == schema
 
@@ -66,12 +66,12 @@ def test_schema_survives_pickle_and_json(schema: Schema) -> None:
         ("places.x", 50),
     ],
 )
-def test_field_is_found_by_full_and_short_name(schema: Schema, name: str, field_id: int) -> None:
+def test_find_field_accepts_full_and_short_names(schema: Schema, name: str, field_id: int) -> None:
     assert schema.find_field(name).field_id == field_id
     assert schema.find_field(name.upper(), case_sensitive=False).field_id == field_id
 
 
-def test_full_name_is_the_long_one(schema: Schema) -> None:
+def test_find_column_name_returns_the_full_name(schema: Schema) -> None:
     assert schema.find_column_name(50) == "places.value.x"
     assert schema.find_column_name(99) is None
 
@@ -80,19 +80,19 @@ def test_full_name_is_the_long_one(schema: Schema) -> None:
     ("name", "hint"),
     [("ID", r"did you mean id\?"), ("wher", r"did you mean where\?"), ("nothing", "columns are id, where")],
 )
-def test_unknown_name_hints_at_near_ones(schema: Schema, name: str, hint: str) -> None:
+def test_find_field_error_suggests_similar_names(schema: Schema, name: str, hint: str) -> None:
     with pytest.raises(ResolveError, match=f"Could not find field with name {name}, case_sensitive=True; {hint}"):
         schema.find_field(name)
 
 
-def test_name_ambiguous_without_case_is_refused() -> None:
+def test_find_field_refuses_names_that_are_ambiguous_without_case() -> None:
     schema = Schema(NestedField(1, "a", "int"), NestedField(2, "A", "int"))
     assert schema.find_field("A").field_id == 2
     with pytest.raises(ResolveError, match="ambiguous"):
         schema.find_field("a", case_sensitive=False)
 
 
-def test_id_or_name_used_twice_is_refused() -> None:
+def test_schema_refuses_duplicate_ids_and_names() -> None:
     with pytest.raises(ValidationError, match="field id 1 is used by both 'a' and 'b'"):
         Schema(NestedField(1, "a", "int"), NestedField(1, "b", "int"))
     with pytest.raises(ValidationError, match="Invalid schema, multiple fields for name a: 1 and 2"):
@@ -107,12 +107,12 @@ def test_id_or_name_used_twice_is_refused() -> None:
         (ListType(5, "int"), True, "primitive"),
     ],
 )
-def test_identifier_field_must_identify(kind: object, required: bool, why: str) -> None:
+def test_schema_refuses_invalid_identifier_fields(kind: object, required: bool, why: str) -> None:
     with pytest.raises(ValidationError, match=why):
         Schema(NestedField(1, "a", kind, required=required), identifier_field_ids=[1])
 
 
-def test_select_keeps_what_is_around_and_below(schema: Schema) -> None:
+def test_select_keeps_parents_and_children(schema: Schema) -> None:
     assert schema.select("where.y", "tags").field_ids == {20, 12, 30, 31}
     assert schema.select("where").field_ids == {20, 11, 12}
     assert schema.select("*") is schema
@@ -120,11 +120,11 @@ def test_select_keeps_what_is_around_and_below(schema: Schema) -> None:
         schema.select("nope")
 
 
-def test_prune_without_full_types_keeps_selected_fields_alone(schema: Schema) -> None:
+def test_prune_columns_without_full_types_keeps_only_selected_fields(schema: Schema) -> None:
     assert prune_columns(schema, {20}, select_full_types=False).field_ids == {20}
 
 
-def test_fresh_ids_go_level_by_level(schema: Schema) -> None:
+def test_assign_fresh_schema_ids_numbers_level_by_level(schema: Schema) -> None:
     fresh = assign_fresh_schema_ids(schema)
     names = {fresh.find_column_name(field_id): field_id for field_id in sorted(fresh.field_ids)}
     assert list(names) == [
@@ -146,7 +146,7 @@ def test_fresh_ids_go_level_by_level(schema: Schema) -> None:
         ("ok_1", "ok_1"),
     ],
 )
-def test_name_is_made_compatible_as_the_reference_does(name: str, safe: str) -> None:
+def test_make_compatible_name_agrees_with_the_java_reference(name: str, safe: str) -> None:
     assert make_compatible_name(name) == safe
     assert sanitize_column_names(Schema(NestedField(1, name, "int"))).fields[0].name == safe
 
@@ -154,26 +154,26 @@ def test_name_is_made_compatible_as_the_reference_does(name: str, safe: str) -> 
 @pytest.mark.parametrize(
     ("file", "read"), [("int", "long"), ("float", "double"), ("decimal(9, 2)", "decimal(18, 2)"), ("date", "date")]
 )
-def test_promotion_is_allowed(file: str, read: str) -> None:
+def test_promote_returns_the_read_type(file: str, read: str) -> None:
     assert promote(type_from_text(file), type_from_text(read)) == type_from_text(read)
 
 
 @pytest.mark.parametrize(
     ("file", "read"), [("long", "int"), ("int", "double"), ("decimal(9, 2)", "decimal(18, 3)"), ("int", "string")]
 )
-def test_promotion_is_refused(file: str, read: str) -> None:
+def test_promote_refuses_other_types(file: str, read: str) -> None:
     with pytest.raises(ResolveError, match="Cannot promote"):
         promote(type_from_text(file), type_from_text(read))
 
 
-def test_type_of_a_later_version_is_refused_by_earlier_tables() -> None:
+def test_schema_refuses_types_of_a_later_format_version() -> None:
     schema = Schema(NestedField(1, "t", "timestamp_ns"), NestedField(2, "d", DecimalType(9, 2)))
     schema.check_format_version_compatibility(3)
     with pytest.raises(ValidationError, match="column t: timestamp_ns needs format version 3"):
         schema.check_format_version_compatibility(2)
 
 
-def test_accessor_reaches_through_structs_and_nulls(schema: Schema) -> None:
+def test_accessor_returns_values_in_structs_and_none_for_null_structs(schema: Schema) -> None:
     accessor = schema.accessor_for_field(12)
     assert accessor.get((1, (0.5, 1.5), [], {})) == 1.5
     assert accessor.get((1, None, [], {})) is None

@@ -1,4 +1,4 @@
-"""Visitors of schemas: the order of the calls and the results handed on."""
+"""Visitors of schemas: order of calls and results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SCHEMA = Schema(
 
 
 class Names(SchemaVisitor[str]):
-    """Spells the schema, and records the order of the calls."""
+    """A visitor that returns the text of a schema and records the order of calls."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -58,7 +58,7 @@ class Names(SchemaVisitor[str]):
         return str(primitive)
 
 
-def test_visit_hands_results_from_inside_out() -> None:
+def test_visit_passes_results_from_the_inside_out() -> None:
     visitor = Names()
     text = visit(SCHEMA, visitor)
     assert text == "schema(struct(id long, tags list(string), scores map(string, struct(at date))))"
@@ -69,7 +69,7 @@ def test_visit_hands_results_from_inside_out() -> None:
 
 
 class FirstColumn(PreOrderSchemaVisitor[Any]):
-    """Visits the first column alone, since the visitor decides what is called."""
+    """A visitor that visits the first column only."""
 
     def schema(self, schema, struct_result):
         return struct_result()
@@ -90,7 +90,7 @@ class FirstColumn(PreOrderSchemaVisitor[Any]):
         return str(primitive)
 
 
-def test_pre_order_visit_computes_only_the_results_that_are_called_for() -> None:
+def test_pre_order_visit_computes_only_the_called_results() -> None:
     assert pre_order_visit(SCHEMA, FirstColumn()) == ("id", "long")
     assert pre_order_visit(SCHEMA.find_type("scores"), FirstColumn()) == {"string": ("at", "date")}
 
@@ -138,7 +138,7 @@ def test_visit_with_partner_finds_the_partner_of_each_type() -> None:
 
 
 @pytest.mark.parametrize("walk", [visit, pre_order_visit])
-def test_visiting_anything_else_is_refused(walk: Any) -> None:
+def test_visit_refuses_other_objects(walk: Any) -> None:
     with pytest.raises(ValidationError, match="Cannot visit non-type: 5"):
         walk(5, Names())
 

@@ -1,4 +1,4 @@
-"""Types: their texts, their JSON, their identity."""
+"""Types: text, JSON and identity."""
 
 from __future__ import annotations
 
@@ -67,32 +67,32 @@ any_type = st.recursive(primitives, nested, max_leaves=10)
 
 
 @given(any_type)
-def test_type_survives_json_and_pickle(kind: IcebergType) -> None:
+def test_type_round_trips_through_json_and_pickle(kind: IcebergType) -> None:
     assert type_from_json(kind.to_json_value()) == kind
     assert pickle.loads(pickle.dumps(kind)) == kind
     assert hash(type_from_json(kind.to_json_value())) == hash(kind)
 
 
 @pytest.mark.parametrize("text", PLAIN)
-def test_plain_type_is_a_singleton_spelled_as_in_the_spec(text: str) -> None:
+def test_type_without_parameters_is_a_singleton_with_the_name_of_the_spec(text: str) -> None:
     assert str(type_from_text(text)) == text
     assert type(type_from_text(text))() is type_from_text(text)
 
 
 @pytest.mark.parametrize("text", ["decimal(9,2)", "decimal(9, 2)", "decimal( 9 , 2 )"])
-def test_decimal_is_read_with_any_spaces_and_written_with_one(text: str) -> None:
+def test_decimal_text_accepts_any_spaces_and_has_one(text: str) -> None:
     assert str(type_from_text(text)) == "decimal(9, 2)"
 
 
 @pytest.mark.parametrize(
     "text", ["decimal(39,2)", "decimal(0,0)", "decimal(9,200)", "fixed[0]", "fixed", "", "decimal(9;2)"]
 )
-def test_impossible_type_is_refused(text: str) -> None:
+def test_type_from_text_refuses_invalid_types(text: str) -> None:
     with pytest.raises(ValidationError):
         type_from_text(text)
 
 
-def test_variant_is_refused_as_unsupported() -> None:
+def test_type_from_text_refuses_variant_as_unsupported() -> None:
     with pytest.raises(FeatureUnsupportedError, match="variant"):
         type_from_text("variant")
 
@@ -108,12 +108,12 @@ def test_variant_is_refused_as_unsupported() -> None:
         ({"id": 1, "name": "a", "required": True, "type": {"type": "list"}}, "`element-id` of a list is missing"),
     ],
 )
-def test_field_says_what_is_missing_or_of_the_wrong_kind(value: object, why: str) -> None:
+def test_field_error_names_the_key_and_the_field(value: object, why: str) -> None:
     with pytest.raises(ValidationError, match=why):
         field_from_json(value)
 
 
-def test_types_nested_beyond_reason_are_refused() -> None:
+def test_type_from_json_refuses_deep_nesting() -> None:
     value: object = "int"
     for _ in range(500):
         value = {"type": "list", "element-id": 1, "element-required": True, "element": value}
@@ -121,13 +121,13 @@ def test_types_nested_beyond_reason_are_refused() -> None:
         type_from_json(value)
 
 
-def test_field_takes_the_names_that_pyiceberg_takes() -> None:
+def test_field_accepts_the_keywords_of_pyiceberg() -> None:
     assert NestedField(field_id=1, name="a", field_type="long") == NestedField(id=1, name="a", type=LongType())
     assert NestedField(1, "a", StringType()).optional
 
 
 @pytest.mark.parametrize("kind", [DecimalType(9, 2), FixedType(3), LongType(), type_from_text("geometry(EPSG:4326)")])
-def test_equal_primitive_types_are_one_object(kind: IcebergType) -> None:
+def test_equal_primitive_types_are_the_same_object(kind: IcebergType) -> None:
     assert type_from_text(str(kind)) is kind
     assert pickle.loads(pickle.dumps(kind)) is kind
     assert copy.deepcopy(kind) is kind
@@ -138,7 +138,7 @@ def test_primitive_type_parameters_cannot_be_changed() -> None:
         DecimalType(9, 2).precision = 10
 
 
-def test_nested_types_take_their_json_keys_as_keywords() -> None:
+def test_nested_types_accept_json_keys_as_keywords() -> None:
     field = NestedField(id=1, name="a", type="long", required=True)
     assert field == NestedField(1, "a", LongType(), required=True)
     assert StructType(type="struct", fields=[field.to_json_value()]) == StructType(field)
@@ -148,7 +148,7 @@ def test_nested_types_take_their_json_keys_as_keywords() -> None:
     assert MapType(key_id=2, key="string", value_id=3, value="long") == MapType(2, StringType(), 3, LongType())
 
 
-def test_unknown_keyword_of_a_nested_type_is_refused() -> None:
+def test_nested_type_refuses_unknown_keywords() -> None:
     with pytest.raises(ValidationError, match="unknown properties of a list: element-typ"):
         ListType(2, "string", **{"element-typ": 1})
     with pytest.raises(ValidationError, match="`type` of a map must be 'map'"):
@@ -164,7 +164,7 @@ def test_types_print_as_pyiceberg_prints_them() -> None:
     )
 
 
-def test_nested_types_have_the_calls_of_models() -> None:
+def test_nested_types_have_the_methods_of_pydantic_models() -> None:
     struct = StructType(NestedField(1, "a", "long"))
     assert StructType.model_validate_json(struct.model_dump_json()) == struct
     assert struct.fields[0].model_copy(update={"name": "b"}) == NestedField(1, "b", "long")

@@ -14,6 +14,7 @@ MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND
 NANOS_PER_MICRO = 1000
 _MICROSECOND = timedelta(microseconds=1)
 _FRACTION = re.compile(r"(.*?[:\d])\.(\d{1,9})(Z|[+-]\d{2}:?\d{2})?$", re.IGNORECASE)
+_ZONE = re.compile(r":.*[+-]")
 
 
 def date_to_days(value: date) -> int:
@@ -65,11 +66,12 @@ def time_from_text(text: str) -> int:
     """Return microseconds from midnight of an ISO 8601 time of day."""
     try:
         whole, fraction, zone = _split(text)
-        if zone:
-            raise ValidationError(f"not a time: expected HH:MM:SS.ffffff without a zone, got {text!r}")
-        return time_to_micros(time.fromisoformat(whole)) + fraction // NANOS_PER_MICRO
+        value = time.fromisoformat(whole)
     except ValueError as error:
         raise ValidationError(f"not a time: expected HH:MM:SS.ffffff, got {text!r}") from error
+    if zone or value.tzinfo is not None:
+        raise ValidationError(f"not a time: expected HH:MM:SS.ffffff without a zone, got {text!r}")
+    return time_to_micros(value) + fraction // NANOS_PER_MICRO
 
 
 def timestamp_nanos_from_text(text: str) -> tuple[int, bool]:
@@ -96,6 +98,8 @@ def timestamp_nanos_to_text(nanos: int, zone: str = "") -> str:
 def _split(text: str) -> tuple[str, int, str]:
     """Return a text without fraction and zone, the fraction in nanoseconds, and the zone; Python 3.10 does not parse every form."""
     if match := _FRACTION.match(text):
+        if _ZONE.search(match[1]):
+            raise ValueError("expected the fraction before the zone")
         return match[1], int(match[2].ljust(9, "0")), match[3] or ""
     if text[-1:] in {"Z", "z"}:
         return text[:-1], 0, "Z"

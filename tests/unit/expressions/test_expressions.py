@@ -81,14 +81,14 @@ trees = st.recursive(
 
 
 @given(trees)
-def test_expression_survives_json_and_pickle(tree: BooleanExpression) -> None:
+def test_expression_round_trips_through_json_and_pickle(tree: BooleanExpression) -> None:
     assert expression_from_json(expression_to_json(tree)) == tree
     assert pickle.loads(pickle.dumps(tree)) == tree
     assert hash(pickle.loads(pickle.dumps(tree))) == hash(tree)
 
 
 @given(trees)
-def test_not_can_always_be_pushed_down(tree: BooleanExpression) -> None:
+def test_rewrite_not_removes_every_not(tree: BooleanExpression) -> None:
     assert "Not(" not in str(rewrite_not(tree)).replace("'Not('", "") or any(
         "Not(" in name for name in column_names(tree)
     )
@@ -99,7 +99,7 @@ def test_all_names_are_exported_in_order() -> None:
     assert expressions.__all__ == sorted(expressions.__all__)
 
 
-def test_constants_fold() -> None:
+def test_and_or_not_fold_constants() -> None:
     one = EqualTo("x", 1)
     assert And(one, AlwaysTrue()) == one
     assert And(one, AlwaysFalse()) == AlwaysFalse()
@@ -119,7 +119,7 @@ def test_expression_is_immutable() -> None:
         Not(EqualTo("x", 1)).child = AlwaysTrue()
 
 
-def test_none_is_no_literal() -> None:
+def test_literal_refuses_none() -> None:
     with pytest.raises(ValidationError, match="IsNull"):
         EqualTo("x", None)
     with pytest.raises(ValidationError, match="not an expression"):
@@ -143,7 +143,7 @@ def test_none_is_no_literal() -> None:
         ("true", "boolean", literal(True)),
     ],
 )
-def test_literal_becomes_one_of_the_columns_type(value: Any, kind: str, expected: Literal) -> None:
+def test_literal_converts_to_the_type_of_the_column(value: Any, kind: str, expected: Literal) -> None:
     assert literal(value).to(type_from_text(kind)) == expected
 
 
@@ -160,12 +160,12 @@ def test_literal_becomes_one_of_the_columns_type(value: Any, kind: str, expected
         (float("nan"), "long"),
     ],
 )
-def test_literal_without_meaning_in_the_columns_type_is_refused(value: Any, kind: str) -> None:
+def test_literal_refuses_types_that_it_cannot_be_compared_with(value: Any, kind: str) -> None:
     with pytest.raises(ValidationError):
         literal(value).to(type_from_text(kind))
 
 
-def test_binding_resolves_names_and_literals() -> None:
+def test_bind_resolves_names_and_literals() -> None:
     bound = bind(SCHEMA, EqualTo("price", "1.5"))
     assert isinstance(bound, BoundEqualTo)
     assert bound.term.field.field_id == 4
@@ -187,15 +187,15 @@ def test_binding_resolves_names_and_literals() -> None:
         (In("id", [2**40, 2**41]), AlwaysFalse()),
     ],
 )
-def test_binding_folds_what_the_type_decides(predicate: BooleanExpression, folded: BooleanExpression) -> None:
+def test_bind_folds_predicates_that_the_type_decides(predicate: BooleanExpression, folded: BooleanExpression) -> None:
     assert bind(SCHEMA, predicate) == folded
 
 
-def test_required_field_of_an_optional_struct_may_still_be_null() -> None:
+def test_is_null_on_a_required_field_of_an_optional_struct_does_not_fold() -> None:
     assert isinstance(bind(SCHEMA, NotNull("at.x")), BoundNotNull)
 
 
-def test_binding_refuses_unknown_columns_and_wrong_literals() -> None:
+def test_bind_refuses_unknown_columns_and_wrong_literals() -> None:
     with pytest.raises(ResolveError, match="nope"):
         bind(SCHEMA, IsNull("nope"))
     with pytest.raises(ValidationError, match="filter on id"):
@@ -220,11 +220,11 @@ def test_binding_refuses_unknown_columns_and_wrong_literals() -> None:
         (float("inf"), "inf"),
     ],
 )
-def test_literal_in_json_is_a_number_a_truth_value_or_text(value: Any, expected: Any) -> None:
+def test_literal_json_is_a_number_a_boolean_or_text(value: Any, expected: Any) -> None:
     assert json.loads(expression_to_json(EqualTo("x", value))) == {"type": "eq", "term": "x", "value": expected}
 
 
-def test_bound_expression_has_json_too() -> None:
+def test_bound_expression_has_the_json_of_the_unbound_one() -> None:
     assert expression_to_json(bind(SCHEMA, EqualTo("price", 5))) == '{"type":"eq","term":"price","value":"5.00"}'
 
 
@@ -240,35 +240,35 @@ def test_bound_expression_has_json_too() -> None:
         '{"type":"and"}',
     ],
 )
-def test_json_that_is_no_expression_is_refused(text: str) -> None:
+def test_expression_from_json_refuses_other_json(text: str) -> None:
     with pytest.raises(ValidationError):
         expression_from_json(text)
 
 
-def test_json_nested_beyond_reason_is_refused() -> None:
+def test_expression_from_json_refuses_deeply_nested_text() -> None:
     text = '{"type":"not","child":' * 1000 + "true" + "}" * 1000
     with pytest.raises(ValidationError):
         expression_from_json(text)
 
 
-def test_json_on_a_transform_is_read_and_written() -> None:
+def test_predicate_on_a_transform_round_trips_through_json() -> None:
     text = '{"type":"eq","term":{"type":"transform","transform":"bucket[4]","term":"x"},"value":1}'
     expression = expression_from_json(text)
     assert expression == EqualTo(UnboundTransform("x", BucketTransform(4)), 1)
     assert expression_to_json(expression) == text
 
 
-def test_json_constants_may_be_plain() -> None:
+def test_expression_from_json_accepts_booleans() -> None:
     assert expression_from_json("true") == AlwaysTrue()
     assert expression_from_json('{"type":"false"}') == AlwaysFalse()
 
 
-def test_negated_conjunction_negates_its_parts() -> None:
+def test_negated_conjunction_negates_its_operands() -> None:
     assert ~And(EqualTo("a", 1), LessThan("b", 2)) == Or(NotEqualTo("a", 1), GreaterThanOrEqual("b", 2))
     assert ~Or(EqualTo("a", 1), LessThan("b", 2)) == And(NotEqualTo("a", 1), GreaterThanOrEqual("b", 2))
 
 
-def test_constants_are_one_object() -> None:
+def test_constants_are_singletons() -> None:
     assert AlwaysTrue() is AlwaysTrue()
     assert pickle.loads(pickle.dumps(AlwaysFalse())) is AlwaysFalse()
 
@@ -288,7 +288,7 @@ def test_expressions_dump_the_json_of_the_rest_protocol() -> None:
     assert BoundEqualTo.as_unbound is EqualTo
 
 
-def test_literals_hash_as_their_values_so_that_sets_of_them_print_in_one_order() -> None:
+def test_literals_hash_as_their_values() -> None:
     assert hash(literal(5)) == hash(5)
     assert str(frozenset(map(literal, range(9)))) == f"frozenset({{{', '.join(map(repr, map(literal, range(9))))}}})"
     assert literal(5) != literal(5.0)

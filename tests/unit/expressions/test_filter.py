@@ -1,4 +1,4 @@
-"""A filter with its schema and case rule: one value for scans, deletes, overwrites and their validation."""
+"""Filters: an expression with its schema and case rule."""
 
 from datetime import datetime
 
@@ -17,22 +17,22 @@ def test_filter_json_has_literals_of_the_column_type():
     assert made.json == '{"type":"lt","term":"ts","value":"2026-01-01T00:00:00.000000+00:00"}'
 
 
-def test_filter_keeps_the_case_rule():
+def test_filter_binds_with_its_case_rule():
     assert Filter.of("ID = 1", SCHEMA, case_sensitive=False).bound.term.field.field_id == 1
     with pytest.raises(ResolveError):
         _ = Filter.of("ID = 1", SCHEMA).bound
 
 
-def test_filter_of_a_filter_is_itself():
+def test_filter_of_returns_a_filter_unchanged():
     made = Filter.of("id = 1", SCHEMA, case_sensitive=False)
     assert Filter.of(made, Schema()) is made
 
 
-def test_filters_of_text_and_of_the_expression_are_equal():
+def test_filter_of_text_equals_the_filter_of_its_expression():
     assert Filter.of("id = 1", SCHEMA) == Filter.of(EqualTo("id", 1), SCHEMA)
 
 
 @pytest.mark.parametrize("row_filter", ["", "  ", None, 1])
-def test_filter_refuses_what_selects_rows_by_accident(row_filter):
+def test_filter_refuses_empty_text_and_other_types(row_filter):
     with pytest.raises(ValidationError):
         Filter.of(row_filter, SCHEMA)

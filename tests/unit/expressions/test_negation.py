@@ -1,4 +1,4 @@
-"""Negations: what is unknown for a null stays unknown, however a predicate folds when it is bound."""
+"""Negations: a predicate that is unknown for null stays unknown when it is bound and folded."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def test_bind_keeps_a_negation_that_does_not_fold():
         Not(LessThan("x", -BEYOND)),
     ],
 )
-def test_bind_folds_a_predicate_that_is_true_of_all_values_to_not_null(expression):
+def test_bind_folds_a_predicate_that_is_true_for_all_values_to_not_null(expression):
     found = bind(SCHEMA, expression)
     assert isinstance(found, BoundNotNull)
     assert expression_evaluator(SCHEMA, expression, case_sensitive=True)(Record(1, None))
     assert not expression_evaluator(SCHEMA, expression, case_sensitive=True)(Record(None, 1))
 
 
-def test_bind_folds_the_negation_of_a_predicate_that_is_true_of_all_values_to_false():
+def test_bind_folds_the_negation_of_a_predicate_that_is_true_for_all_values_to_false():
     for expression in (Not(LessThan("x", BEYOND)), Not(NotEqualTo("x", BEYOND))):
         assert bind(SCHEMA, expression) == AlwaysFalse()
     inside = Not(And(EqualTo("x", BEYOND), EqualTo("y", 1)))

@@ -1,4 +1,4 @@
-"""Filters as text."""
+"""The parser of filters."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ X1 = EqualTo("x", 1)
         ("b = X'00ff'", EqualTo("b", BinaryLiteral(b"\x00\xff"))),
     ],
 )
-def test_text_becomes_expression(text: str, expected: BooleanExpression) -> None:
+def test_parse_returns_the_expression_of_text(text: str, expected: BooleanExpression) -> None:
     assert parse(text) == expected
 
 
@@ -104,14 +104,14 @@ def test_text_becomes_expression(text: str, expected: BooleanExpression) -> None
     ],
     ids=lambda value: str(value)[:12],
 )
-def test_error_shows_where_and_what(text: str, position: int, why: str) -> None:
+def test_parse_error_shows_position_and_expectation(text: str, position: int, why: str) -> None:
     with pytest.raises(ValidationError) as caught:
         parse(text)
     assert f"position {position}" in str(caught.value)
     assert why in str(caught.value)
 
 
-def test_long_filter_needs_no_deep_stack() -> None:
+def test_parse_of_a_long_filter_needs_no_deep_stack() -> None:
     found = parse(" or ".join(f"x = {number}" for number in range(20_000)))
     assert isinstance(found, Or)
     assert hash(found) == hash(found)
@@ -120,12 +120,12 @@ def test_long_filter_needs_no_deep_stack() -> None:
 @pytest.mark.parametrize(
     "text", ["x = 1 and y > 'a'", "x in (1, 2)", "not (x = 1 or y is null)", "s like 'a%'", "x != 1.5"]
 )
-def test_structure_is_pyicebergs(text: str) -> None:
+def test_parse_agrees_with_pyiceberg(text: str) -> None:
     kinds = re.compile(r"\b(And|Or|Not|EqualTo|NotEqualTo|GreaterThan|In|IsNull|StartsWith)\b")
     assert kinds.findall(repr(parse(text))) == kinds.findall(repr(theirs.parse(text)))
 
 
-def test_decimal_keeps_all_its_digits() -> None:
+def test_parse_keeps_all_digits_of_a_decimal() -> None:
     digits = "12345678901234567890123456789012345.678"
     assert str(parse(f"x = -{digits}").literal) == f"-{digits}"  # type: ignore[attr-defined]
     assert parse("x = 1.50") == EqualTo("x", Decimal("1.50"))

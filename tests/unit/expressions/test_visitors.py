@@ -126,7 +126,7 @@ class Kinds(BoundBooleanExpressionVisitor[str]):
         return f"not like {literal.value}%"
 
 
-def test_visits_go_from_the_leaves_up():
+def test_visit_goes_from_the_leaves_up():
     expression = parse("not (id = 1 and name is null) or id in (1, 2)")
     assert visit(expression, Shape()) == "(!(eq&is-null)|in)"
     assert visit(bind(SCHEMA, expression), Shape()) == "(!(bound eq&bound is-null)|bound in)"
@@ -153,19 +153,19 @@ def test_visits_go_from_the_leaves_up():
         ("not (id = 1 or id is null)", "not = 1 or null"),
     ],
 )
-def test_each_bound_predicate_has_its_method(text, expected):
+def test_bound_visitor_has_a_method_for_each_predicate(text, expected):
     bound = bind(SCHEMA, parse(text))
     assert visit(bound, Kinds()) == expected
     if "(id = 1 or" not in text:
         assert visit_bound_predicate(bound, Kinds()) == expected
 
 
-def test_a_bound_visitor_refuses_names():
+def test_bound_visitor_refuses_unbound_predicates():
     with pytest.raises(TypeError, match="not a bound predicate"):
         visit(EqualTo("id", 1), Kinds())
 
 
-def test_a_disjunction_of_conjunctions():
+def test_rewrite_to_dnf_returns_conjunctions():
     conjunctions = rewrite_to_dnf(parse("(id = 1 or id = 2) and not (name = 'a' and ratio is null)"))
     assert len(conjunctions) == 4
     assert conjunctions[0] == And(EqualTo("id", 1), NotEqualTo("name", "a"))
@@ -174,7 +174,7 @@ def test_a_disjunction_of_conjunctions():
         rewrite_to_dnf(parse(many))
 
 
-def test_the_plain_form():
+def test_expression_to_plain_format_returns_tuples():
     (one, other) = (bind(SCHEMA, each) for each in rewrite_to_dnf(parse("id in (1, 2) and name is null or id > 5")))
     assert expression_to_plain_format((one, other)) == [[("id", "in", {1, 2}), ("name", "==", None)], [("id", ">", 5)]]
     moment = bind(SCHEMA, parse("ts = '2026-01-31T10:00:00'"))
@@ -185,7 +185,7 @@ def test_the_plain_form():
         expression_to_plain_format((bind(SCHEMA, parse("bucket(4, id) = 1")),))
 
 
-def test_names_of_another_schema():
+def test_translate_column_names_uses_the_names_of_the_file():
     older = Schema(NestedField(1, "number", "long"))
     bound = bind(SCHEMA, parse("id = 1 and bucket(4, id) = 1 and (name is null or name = 'a')"))
     expected = parse("number = 1 and bucket(4, number) = 1")
@@ -194,7 +194,7 @@ def test_names_of_another_schema():
     assert extract_field_ids(bound) == {1, 2}
 
 
-def test_a_row_in_python():
+def test_expression_evaluator_evaluates_a_row():
     asks = expression_evaluator(SCHEMA, parse("id > 1 and name != 'a' and not ratio < 0"), case_sensitive=True)
     assert asks(Record(2, "b", None, 0.5))
     assert not asks(Record(2, None, None, 0.5))
@@ -204,7 +204,7 @@ def test_a_row_in_python():
     assert not asks(Record(2, "b", None, float("nan")))
 
 
-def test_projections_are_over_partition_fields():
+def test_projections_are_on_partition_fields():
     expression = parse("id = 34 and ts < '2026-01-31T10:00:00'")
     assert inclusive_projection(SCHEMA, SPEC)(expression) == parse("id_bucket = 3 and day <= '2026-01-31'")
     assert strict_projection(SCHEMA, SPEC)(expression) == AlwaysFalse()
@@ -215,7 +215,7 @@ def test_projections_are_over_partition_fields():
     assert inclusive_projection(SCHEMA, SPEC)(parse("bucket(16, id) > 3")) == GreaterThan("id_bucket", 3)
 
 
-def test_residuals():
+def test_residual_evaluator_returns_the_residual_of_a_partition():
     expression = parse("bucket(16, id) = 3 and ts < '2026-01-31T10:00:00' and name = 'a'")
     evaluator = residual_evaluator_of(SPEC, expression, case_sensitive=True, schema=SCHEMA)
     assert isinstance(evaluator, ResidualEvaluator)
@@ -228,7 +228,7 @@ def test_residuals():
     assert whole.residual_for(Record()) == expression
 
 
-def test_manifests():
+def test_manifest_evaluator_prunes_by_partition_summaries():
     def might_match(text: str, *summaries: PartitionFieldSummary | None) -> bool:
         partitions = None if summaries == (None,) else tuple(summaries)
         manifest = ManifestFile(manifest_path="m", manifest_length=1, partition_spec_id=0, partitions=partitions)
@@ -245,5 +245,5 @@ def test_manifests():
     assert might_match("id_bucket = 8", None)
 
 
-def test_or_of_constants_needs_no_visit():
+def test_visit_of_folded_constants_calls_no_other_method():
     assert Or(AlwaysTrue(), IsNull("id")) == AlwaysTrue()

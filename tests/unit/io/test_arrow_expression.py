@@ -1,4 +1,4 @@
-"""Filters as expressions of pyarrow: the rows that they select are those of a scan."""
+"""Filters as pyarrow expressions: they select the rows of a scan."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_expression_to_pyarrow_finds_names_with_dots_by_their_path() -> None:
         assert rows.filter(expression).to_pylist() == [rows.to_pylist()[number]]
 
 
-def test_expression_to_pyarrow_refuses_what_it_cannot_express() -> None:
+def test_expression_to_pyarrow_refuses_unbound_and_transformed_terms() -> None:
     with pytest.raises(TypeError, match="not a bound predicate"):
         expression_to_pyarrow(EqualTo("n", 5), SCHEMA)
     with pytest.raises(ValidationError, match=r"point\.n: a field of a struct; pass the schema"):

@@ -1,4 +1,4 @@
-"""Walks over Arrow schemas: the order of visits is PyIceberg's."""
+"""Visitors of Arrow schemas: the order of visits is that of PyIceberg."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SCHEMA = pa.schema(
 
 
 class Steps:
-    """Records every step, and returns the text of what was visited."""
+    """A visitor that records every step and returns the text of the visited node."""
 
     def __init__(self) -> None:
         self.steps: list[str] = []
@@ -56,11 +56,11 @@ class Steps:
 
 
 class Ours(Steps, PyArrowSchemaVisitor[str]):
-    """Steps of icefloe's walk."""
+    """Return the steps of icefloe's visit."""
 
 
 class Theirs(Steps, theirs.PyArrowSchemaVisitor[str]):
-    """Steps of PyIceberg's walk."""
+    """Return the steps of PyIceberg's visit."""
 
 
 @pytest.mark.parametrize("visited", [SCHEMA, *SCHEMA, *SCHEMA.types], ids=str)

@@ -1,4 +1,4 @@
-"""Files by location."""
+"""Access to files by location."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_file_is_written_read_and_deleted(tmp_path: Path) -> None:
         files.new_input(output.location).open()
 
 
-def test_file_is_not_replaced_unless_asked_for(tmp_path: Path) -> None:
+def test_create_replaces_a_file_only_with_overwrite(tmp_path: Path) -> None:
     output = FileIO().new_output(f"{tmp_path}/file")
     with output.create() as stream:
         stream.write(b"1")
@@ -35,7 +35,7 @@ def test_file_is_not_replaced_unless_asked_for(tmp_path: Path) -> None:
     assert output.to_input_file().open().read() == b"2"
 
 
-def test_exception_or_forgotten_stream_stores_nothing(tmp_path: Path) -> None:
+def test_stream_stores_nothing_after_an_exception_or_without_close(tmp_path: Path) -> None:
     output = FileIO().new_output(f"{tmp_path}/file")
     with pytest.raises(RuntimeError), output.create() as stream:  # noqa: PT012 - the block is what is tested
         stream.write(b"1")
@@ -44,7 +44,7 @@ def test_exception_or_forgotten_stream_stores_nothing(tmp_path: Path) -> None:
     assert not output.exists()
 
 
-def test_file_io_pickles_and_keeps_other_secrets_from_storage_and_repr() -> None:
+def test_file_io_pickles_and_hides_secrets() -> None:
     files = FileIO({"s3.secret-access-key": "hush", "uri": "postgresql://user:word@host/db"})
     assert pickle.loads(pickle.dumps(files)) == files
     assert files.core.properties == {"s3.secret-access-key": "hush", "file.working-directory": str(Path.cwd())}
@@ -52,6 +52,6 @@ def test_file_io_pickles_and_keeps_other_secrets_from_storage_and_repr() -> None
     assert "word" not in repr(files)
 
 
-def test_other_implementations_are_refused() -> None:
+def test_load_file_io_refuses_other_implementations() -> None:
     with pytest.raises(ValidationError, match="py-io-impl"):
         load_file_io({"py-io-impl": "a.B"})

@@ -23,21 +23,21 @@ SCHEMA = Schema(
 )
 
 
-def test_schema_survives_arrow() -> None:
+def test_schema_round_trips_through_arrow() -> None:
     assert pyarrow_to_schema(schema_to_pyarrow(SCHEMA)) == SCHEMA
 
 
-def test_arrow_schema_is_read_alike_by_pyiceberg() -> None:
+def test_pyiceberg_reads_the_same_schema() -> None:
     other = theirs.pyarrow_to_schema(schema_to_pyarrow(SCHEMA))
     assert other == TheirSchema.model_validate_json(SCHEMA.model_dump_json())
 
 
-def test_arrow_schema_of_pyiceberg_is_read_alike() -> None:
+def test_pyarrow_to_schema_reads_the_schema_of_pyiceberg() -> None:
     arrow = theirs.schema_to_pyarrow(TheirSchema.model_validate_json(SCHEMA.model_dump_json()))
     assert pyarrow_to_schema(arrow) == SCHEMA
 
 
-def test_ids_may_be_left_out() -> None:
+def test_schema_to_pyarrow_omits_field_ids() -> None:
     arrow = schema_to_pyarrow(SCHEMA, include_field_ids=False)
     assert arrow.field("c_int").metadata is None
     assert arrow.field("amount").metadata == {b"doc": b"in euros"}
@@ -68,7 +68,7 @@ def test_ids_may_be_left_out() -> None:
     ],
     ids=str,
 )
-def test_arrow_type_becomes_what_it_holds(kind: pa.DataType, expected: str) -> None:
+def test_pyarrow_to_schema_converts_every_layout(kind: pa.DataType, expected: str) -> None:
     assert str(pyarrow_to_schema(pa.schema([("a", kind)])).find_type("a")) == expected
 
 
@@ -84,18 +84,18 @@ def test_arrow_type_becomes_what_it_holds(kind: pa.DataType, expected: str) -> N
     ],
     ids=str,
 )
-def test_arrow_type_without_counterpart_names_the_column(kind: pa.DataType) -> None:
+def test_pyarrow_to_schema_error_names_the_column(kind: pa.DataType) -> None:
     with pytest.raises(FeatureUnsupportedError, match=r"column outer\.inner"):
         pyarrow_to_schema(pa.schema([("outer", pa.struct([("inner", kind)]))]))
 
 
-def test_nanoseconds_are_kept_or_downcast_when_asked_for() -> None:
+def test_pyarrow_to_schema_keeps_or_downcasts_nanoseconds() -> None:
     schema = pa.schema([("a", pa.timestamp("ns"))])
     assert str(pyarrow_to_schema(schema, format_version=3).find_type("a")) == "timestamp_ns"
     assert str(pyarrow_to_schema(schema, downcast_ns_timestamp_to_us=True).find_type("a")) == "timestamp"
 
 
-def test_absent_ids_are_assigned_level_by_level() -> None:
+def test_pyarrow_to_schema_assigns_ids_level_by_level() -> None:
     found = pyarrow_to_schema(pa.schema([("a", pa.struct([("b", pa.int32())])), ("c", pa.list_(pa.int32()))]))
     assert {found.find_column_name(field_id): field_id for field_id in found.field_ids} == {
         "a": 1,
@@ -105,7 +105,7 @@ def test_absent_ids_are_assigned_level_by_level() -> None:
     }
 
 
-def test_ids_come_from_a_name_mapping() -> None:
+def test_pyarrow_to_schema_takes_ids_from_a_name_mapping() -> None:
     mapping = parse_mapping_from_json(
         '[{"field-id": 7, "names": ["a", "A"], "fields": [{"field-id": 9, "names": ["b"]}]}]'
     )
@@ -115,7 +115,7 @@ def test_ids_come_from_a_name_mapping() -> None:
         pyarrow_to_schema(pa.schema([("z", pa.int32())]), name_mapping=mapping)
 
 
-def test_ids_on_some_fields_alone_are_refused() -> None:
+def test_pyarrow_to_schema_refuses_ids_on_some_fields() -> None:
     fields = [pa.field("a", pa.int32(), metadata={b"PARQUET:field_id": b"1"}), pa.field("b", pa.int32())]
     with pytest.raises(ValidationError, match="some fields have an id"):
         pyarrow_to_schema(pa.schema(fields))

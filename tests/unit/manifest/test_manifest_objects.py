@@ -1,4 +1,4 @@
-"""Manifests and their entries as Python objects: what a snapshot lists, and what each manifest holds."""
+"""Manifests and their entries as Python objects."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_planned_files_hold_partition_values_in_their_types(table: Table) -> Non
     assert task.file.partition == Record(18263, 18263, Decimal("1.50"))
 
 
-def test_fetching_entries_leaves_removed_files_out_unless_wanted(table: Table) -> None:
+def test_fetch_manifest_entry_omits_deleted_entries_by_default(table: Table) -> None:
     table.delete("id = 1")
     manifests = table.current_snapshot().manifests(table.io)
     live = [entry for manifest in manifests for entry in manifest.fetch_manifest_entry(table.io)]
@@ -95,7 +95,7 @@ def test_fetching_entries_leaves_removed_files_out_unless_wanted(table: Table) -
     assert sorted(entry.status.name for entry in every) == ["ADDED", "DELETED"]
 
 
-def test_header_that_ends_too_early_is_refused(table: Table, tmp_path: Path) -> None:
+def test_fetch_manifest_entry_refuses_a_truncated_header(table: Table, tmp_path: Path) -> None:
     (newest, _) = table.current_snapshot().manifests(table.io)
     cut = tmp_path / "cut.avro"
     cut.write_bytes(Path(newest.manifest_path).read_bytes()[:40])
@@ -107,7 +107,7 @@ def test_header_that_ends_too_early_is_refused(table: Table, tmp_path: Path) -> 
         manifest.fetch_manifest_entry(FileIO())
 
 
-def test_objects_are_made_from_their_attributes() -> None:
+def test_from_args_accepts_attributes() -> None:
     file = DataFile.from_args(
         content=0, file_path="a", file_format="parquet", partition=Record(1), record_count=1, file_size_in_bytes=2
     )
@@ -123,7 +123,7 @@ def test_objects_are_made_from_their_attributes() -> None:
     )
 
 
-def test_content_of_the_rest_protocol_is_read() -> None:
+def test_from_rest_type_returns_the_content() -> None:
     assert DataFileContent.from_rest_type("equality-deletes") is DataFileContent.EQUALITY_DELETES
     with pytest.raises(ValidationError, match="Invalid file content value: rows"):
         DataFileContent.from_rest_type("rows")

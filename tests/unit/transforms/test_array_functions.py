@@ -1,4 +1,4 @@
-"""Transforms of whole arrays: equal to those of their values, whatever layout they come in."""
+"""Transforms of Arrow arrays: equal to the transforms of their values, in every layout."""
 
 from __future__ import annotations
 
@@ -48,9 +48,7 @@ def their_type(kind: str) -> Any:
 
 
 @given(columns(), st.integers(1, 2**31 - 1) | st.integers(1, 20))
-def test_buckets_of_arrays_are_those_of_their_values_as_pyiceberg_has_them(
-    column: tuple[str, list[Any], pa.Array], count: int
-) -> None:
+def test_bucket_of_an_array_agrees_with_pyiceberg(column: tuple[str, list[Any], pa.Array], count: int) -> None:
     kind, values, array = column
     expected = [theirs.BucketTransform(count).transform(their_type(kind))(value) for value in values]
     assert [BucketTransform(count).transform(type_from_text(kind))(value) for value in values] == expected
@@ -61,9 +59,7 @@ def test_buckets_of_arrays_are_those_of_their_values_as_pyiceberg_has_them(
 
 
 @given(columns(), st.integers(1, 2**31 - 1) | st.integers(1, 20))
-def test_truncated_arrays_hold_truncated_values_as_pyiceberg_has_them(
-    column: tuple[str, list[Any], pa.Array], width: int
-) -> None:
+def test_truncate_of_an_array_agrees_with_pyiceberg(column: tuple[str, list[Any], pa.Array], width: int) -> None:
     kind, values, array = column
     if not TruncateTransform(width).can_transform(type_from_text(kind)):
         return
@@ -78,9 +74,7 @@ def test_truncated_arrays_hold_truncated_values_as_pyiceberg_has_them(
 
 
 @given(columns(), st.sampled_from(sorted(FUNCTIONS)))
-def test_times_of_arrays_are_those_of_their_values_as_pyiceberg_has_them(
-    column: tuple[str, list[Any], pa.Array], name: str
-) -> None:
+def test_time_transforms_of_an_array_agree_with_pyiceberg(column: tuple[str, list[Any], pa.Array], name: str) -> None:
     kind, values, array = column
     transform = parse_transform(name)
     if not transform.can_transform(type_from_text(kind)):
@@ -117,7 +111,7 @@ def test_every_class_transforms_arrays_and_streams(kind: str) -> None:
     ],
     ids=str,
 )
-def test_promoted_types_and_arrays_of_other_libraries_are_read(array: Any, expected: list[int | None]) -> None:
+def test_bucket_accepts_promoted_types_and_arrays_of_other_libraries(array: Any, expected: list[int | None]) -> None:
     assert transforms.bucket(array, 16).to_pylist() == expected
 
 
@@ -126,7 +120,7 @@ def test_promoted_types_and_arrays_of_other_libraries_are_read(array: Any, expec
     [pa.string(), pa.large_string(), pytest.param(pa.string_view(), marks=pytest.mark.recent_pyarrow)],
     ids=str,
 )
-def test_truncated_text_keeps_its_layout_in_every_chunk(layout: pa.DataType) -> None:
+def test_truncate_of_strings_keeps_the_layout_in_every_chunk(layout: pa.DataType) -> None:
     array = pa.chunked_array([["iceberg"], ["ice"]]).cast(layout)
     assert transforms.truncate(array, 5).type == layout
     values = pa.array(["iceberg", "ice", "floe"]).cast(layout)
@@ -148,7 +142,7 @@ def test_truncated_text_keeps_its_layout_in_every_chunk(layout: pa.DataType) -> 
         (lambda: transforms.bucket(pa.array([2**60]).cast(pa.timestamp("s")), 4), "array: "),
     ],
 )
-def test_bad_input_is_refused_by_the_name_of_its_argument(work: Callable[[], Any], message: str) -> None:
+def test_array_functions_refuse_bad_arguments_by_name(work: Callable[[], Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         work()
 

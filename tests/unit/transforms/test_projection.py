@@ -1,4 +1,4 @@
-"""Projections from Python: those of PyIceberg, but for what it loses, and never losing a row."""
+"""Projections of transforms: equal to PyIceberg's except where PyIceberg's lose rows."""
 
 from __future__ import annotations
 
@@ -85,14 +85,14 @@ def literals(predicate: Any) -> list[Any]:
 
 
 def shape(predicate: Any) -> Any:
-    """What a predicate of either library says, by its class and values."""
+    """Return the class name and the values of a predicate of either library."""
     if predicate is None:
         return None
     return type(predicate).__name__, sorted(set(literals(predicate)))
 
 
 def holds(predicate: BooleanExpression | None, value: Any, *, unknown: bool) -> bool:
-    """Whether a projection is true of a value; of null it is unknown."""
+    """Return whether a projection is true for a value; for null it is unknown."""
     if predicate is None:
         return unknown
     if isinstance(predicate, And):
@@ -121,13 +121,13 @@ def holds(predicate: BooleanExpression | None, value: Any, *, unknown: bool) -> 
 
 
 def within(kind: str, value: Any) -> bool:
-    """Whether a literal of a projection is one that files of the type can hold."""
+    """Return whether a literal of a projection is in the range of the type."""
     limit = {"int": 2**31, "long": 2**63}.get(kind)
     return limit is None or not isinstance(value, int) or -limit <= value < limit
 
 
 def legacy(name: str, kind: str, predicate: Any) -> bool:
-    """Whether old writers may have put rows into the partition after the one that a projection names."""
+    """Return whether old writers may have written rows to the partition after the projected one."""
     negative = any(isinstance(value, int) and value <= 0 for value in literals(predicate))
     return name in TIMES and negative and (name, kind) != ("day", "date")
 
@@ -162,7 +162,9 @@ def test_projection_is_that_of_pyiceberg(question: tuple[str, str, str, Any], st
 
 
 @given(questions(), st.data())
-def test_no_row_is_lost_and_none_is_taken_for_sure(question: tuple[str, str, str, Any], data: st.DataObject) -> None:
+def test_projection_is_inclusive_and_strict_projection_is_strict(
+    question: tuple[str, str, str, Any], data: st.DataObject
+) -> None:
     kind, name, asked, literal = question
     bound = getattr(ours, asked)("x", literal).bind(column(kind))
     transform = parse_transform(name)
@@ -182,7 +184,7 @@ def project(transform: Transform, kind: str, predicate: Any, *, strict: bool = F
     return transform.strict_project("p", bound) if strict else transform.project("p", bound)
 
 
-def test_nulls_are_asked_of_partitions_and_nan_of_identity_alone() -> None:
+def test_null_predicates_project_for_every_transform_and_nan_for_identity() -> None:
     assert project(BucketTransform(4), "int", ours.IsNull("x")) == ours.IsNull("p")
     assert project(DayTransform(), "date", ours.NotNull("x"), strict=True) == ours.NotNull("p")
     assert project(IdentityTransform(), "double", ours.IsNaN("x")) == ours.IsNaN("p")
@@ -191,19 +193,19 @@ def test_nulls_are_asked_of_partitions_and_nan_of_identity_alone() -> None:
         assert project(transform, "int", ours.EqualTo("x", 1), strict=True) is None
 
 
-def test_predicate_on_a_transform_is_one_on_its_own_partition_field_alone() -> None:
+def test_predicate_on_a_transform_projects_onto_its_own_partition_field_only() -> None:
     asked = ours.EqualTo(UnboundTransform("x", "bucket[16]"), 3)
     assert project(BucketTransform(16), "long", asked) == ours.EqualTo("p", 3)
     assert project(BucketTransform(8), "long", asked) is None
     assert project(BucketTransform(16), "long", ours.NotEqualTo(UnboundTransform("x", "bucket[16]"), 3), strict=True)
 
 
-def test_rows_that_old_writers_put_one_month_too_late_are_found() -> None:
+def test_projection_includes_partitions_of_old_writers_before_1970() -> None:
     assert project(MonthTransform(), "date", ours.EqualTo("x", "1969-01-01")) == ours.In("p", [-12, -11])
     assert project(MonthTransform(), "date", ours.LessThan("x", "1970-01-01")) == ours.LessThanOrEqual("p", 0)
 
 
-def test_literals_are_of_the_column_s_type_where_values_keep_it() -> None:
+def test_projected_literals_have_the_type_of_the_column_if_the_transform_keeps_it() -> None:
     found = project(IdentityTransform(), "timestamptz", ours.EqualTo("x", "2017-11-16T14:31:08-08:00"))
     assert found.bind(Schema(NestedField(1, "p", "timestamptz"))).literal.value == 1_510_871_468_000_000
     assert (
@@ -214,7 +216,7 @@ def test_literals_are_of_the_column_s_type_where_values_keep_it() -> None:
     assert DayTransform().project("p", far) == ours.EqualTo("p", 2**30)
 
 
-def test_projection_of_what_cannot_be_projected_is_refused() -> None:
+def test_projection_refuses_unbound_predicates_and_other_types() -> None:
     with pytest.raises(ValidationError, match="bound to a column"):
         IdentityTransform().project("p", ours.EqualTo("x", 1))  # type: ignore[arg-type]
     with pytest.raises(ValidationError, match=r"bucket\[4\] does not apply to values of type double"):

@@ -38,12 +38,12 @@ def vectors(name: str) -> list[dict[str, Any]]:
 
 
 def plain(kind: PrimitiveType, value: Any) -> Any:
-    """The form in which transforms give values."""
+    """Return a value in the form that transforms return."""
     return to_ordinal(kind, value)
 
 
 @pytest.mark.parametrize("case", vectors("transform"), ids=lambda case: f"{case['transform']}-{case['type']}")
-def test_scalar_transform_gives_the_results_of_the_vectors(case: dict[str, Any]) -> None:
+def test_transform_of_a_value_agrees_with_the_vectors(case: dict[str, Any]) -> None:
     source, result = type_from_text(case["type"]), type_from_text(case["result_type"])
     transform = parse_transform(case["transform"])
     if not transform.can_transform(source):
@@ -56,14 +56,14 @@ def test_scalar_transform_gives_the_results_of_the_vectors(case: dict[str, Any])
 
 
 @pytest.mark.parametrize("case", vectors("human"), ids=lambda case: f"{case['transform']}-{case['text']}")
-def test_human_text_is_that_of_the_vectors(case: dict[str, Any]) -> None:
+def test_human_text_agrees_with_the_vectors(case: dict[str, Any]) -> None:
     result = type_from_text(case["result_type"])
     value = from_json_value(result, case["value"])
     assert parse_transform(case["transform"]).to_human_string(type_from_text(case["type"]), value) == case["text"]
 
 
 @pytest.mark.parametrize("case", vectors("transform_name"), ids=lambda case: case["text"])
-def test_text_is_parsed_as_in_the_vectors(case: dict[str, Any]) -> None:
+def test_parse_transform_agrees_with_the_vectors(case: dict[str, Any]) -> None:
     if case.get("valid", True):
         assert str(parse_transform(case["text"])) == case["name"]
     else:
@@ -72,19 +72,19 @@ def test_text_is_parsed_as_in_the_vectors(case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("case", vectors("partition_path"), ids=lambda case: case["path"][:40])
-def test_partition_path_is_that_of_the_vectors(case: dict[str, Any]) -> None:
+def test_partition_path_agrees_with_the_vectors(case: dict[str, Any]) -> None:
     schema, spec = Schema(**case["schema"]), PartitionSpec(**case["spec"])
     kinds = [field.field_type for field in spec.partition_type(schema).fields]
     values = [from_json_value(kind, value) for kind, value in zip(kinds, case["partition"], strict=True)]  # type: ignore[arg-type]
     assert spec.partition_to_path(Record(*values), schema) == case["path"]
 
 
-def test_array_form_has_the_length_and_nulls_of_its_input() -> None:
+def test_pyarrow_transform_keeps_length_and_nulls() -> None:
     result = BucketTransform(16).pyarrow_transform(type_from_text("long"))(pa.array([34, None, -1]))
     assert result.to_pylist() == [3, None, 8]
 
 
-def test_transform_refuses_what_it_does_not_apply_to() -> None:
+def test_transform_refuses_types_that_it_does_not_apply_to() -> None:
     with pytest.raises(ValidationError, match=r"bucket\[4\] does not apply to values of type double"):
         BucketTransform(4).transform(type_from_text("double"))
     with pytest.raises(FeatureUnsupportedError, match="zorder: unknown name"):
@@ -99,12 +99,12 @@ def test_transform_refuses_what_it_does_not_apply_to() -> None:
 @pytest.mark.parametrize(
     ("kind", "value"), [("int", 2**31), ("long", 2**63), ("date", "2017-11-16"), ("string", 5), ("fixed[2]", b"abc")]
 )
-def test_value_that_is_none_of_the_type_is_refused(kind: str, value: Any) -> None:
+def test_transform_refuses_values_of_another_type(kind: str, value: Any) -> None:
     with pytest.raises(ValidationError, match="is not a value of type"):
         BucketTransform(4).transform(type_from_text(kind))(value)
 
 
-def test_identity_and_void_of_any_value() -> None:
+def test_identity_returns_the_value_and_void_returns_null() -> None:
     key = uuid.UUID(int=7)
     assert IdentityTransform().transform(type_from_text("uuid"))(key) == key
     assert IdentityTransform().transform(type_from_text("date"))(date(1970, 1, 3)) == 2
@@ -112,7 +112,7 @@ def test_identity_and_void_of_any_value() -> None:
     assert IdentityTransform().transform(type_from_text("long"))(None) is None
 
 
-def test_what_can_be_asked_of_a_transform() -> None:
+def test_transform_properties() -> None:
     assert BucketTransform(4).supports_pyarrow_transform
     assert not UnknownTransform("z").supports_pyarrow_transform
     assert [parse_transform(name).dedup_name for name in ("year", "hour", "bucket[4]")] == ["time", "time", "bucket[4]"]
@@ -124,7 +124,7 @@ def test_what_can_be_asked_of_a_transform() -> None:
     assert parse_transform("year").granularity > parse_transform("hour").granularity  # type: ignore[attr-defined]
 
 
-def test_orders_that_imply_others() -> None:
+def test_satisfies_order_of_finer_transforms() -> None:
     day, month, identity = parse_transform("day"), parse_transform("month"), parse_transform("identity")
     assert day.satisfies_order_of(month)
     assert not month.satisfies_order_of(day)
@@ -137,7 +137,7 @@ def test_orders_that_imply_others() -> None:
     ]
 
 
-def test_partition_key_makes_the_tuple_and_its_path() -> None:
+def test_partition_key_returns_the_tuple_and_the_path() -> None:
     schema = Schema(NestedField(1, "id", "long"), NestedField(2, "at", "timestamp"))
     spec = PartitionSpec(PartitionField(1, 1000, "bucket[16]", "id_bucket"), PartitionField(2, 1001, "day", "at_day"))
     values = [PartitionFieldValue(spec.fields[0], 34), PartitionFieldValue(spec.fields[1], 86_400_000_000)]
@@ -146,7 +146,7 @@ def test_partition_key_makes_the_tuple_and_its_path() -> None:
     assert key.to_path() == "id_bucket=3/at_day=1970-01-02"
 
 
-def test_dropped_source_leaves_the_type_that_the_transform_fixes() -> None:
+def test_partition_type_of_a_dropped_source_is_the_result_type_of_the_transform() -> None:
     spec = PartitionSpec(
         PartitionField(9, 1000, "bucket[4]", "b"),
         PartitionField(9, 1001, "day", "d"),
@@ -156,7 +156,7 @@ def test_dropped_source_leaves_the_type_that_the_transform_fixes() -> None:
     assert [str(field.field_type) for field in spec.partition_type(schema).fields] == ["int", "date", "unknown"]
 
 
-def test_spec_without_ids_gets_them_and_survives_json() -> None:
+def test_spec_without_field_ids_is_numbered_and_round_trips_through_json() -> None:
     spec = PartitionSpec.model_validate(
         {"spec-id": 0, "fields": [{"name": "a", "transform": "Bucket[4]", "source-id": 1}]}
     )
@@ -169,13 +169,13 @@ def test_spec_without_ids_gets_them_and_survives_json() -> None:
         PartitionSpec(fields=[{"name": "a", "transform": "z", "source-ids": [1, 2], "field-id": 1000}])
 
 
-def test_all_void_spec_is_unpartitioned() -> None:
+def test_spec_of_void_fields_is_unpartitioned() -> None:
     assert PartitionSpec(PartitionField(1, 1000, "void", "a")).is_unpartitioned()
     assert not PartitionSpec(PartitionField(1, 1000, "day", "a")).is_unpartitioned()
 
 
 @pytest.mark.parametrize("text", ["identity", "day", "void", "bucket[4]", "truncate[3]", "zorder"])
-def test_equal_transforms_are_one_object(text: str) -> None:
+def test_equal_transforms_are_the_same_object(text: str) -> None:
     transform = parse_transform(text)
     assert parse_transform(text) is transform
     assert pickle.loads(pickle.dumps(transform)) is transform
@@ -183,7 +183,7 @@ def test_equal_transforms_are_one_object(text: str) -> None:
     assert (transform.root, transform.model_dump_json()) == (text, f'"{text}"')
 
 
-def test_transform_and_literal_take_types_in_brackets() -> None:
+def test_transform_and_literal_accept_type_parameters_in_annotations() -> None:
     assert Transform[int, int].__origin__ is Transform
     assert Literal[int].__origin__ is Literal
     assert LiteralPredicate[int].__origin__ is LiteralPredicate

@@ -1,4 +1,4 @@
-"""Filters of any length: walks over them stay within the stack, and what is nested too deep is refused."""
+"""Depth of expressions: long chains stay within the interpreter's stack, and deep nesting is refused."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def from_the_right():
 
 
 @pytest.mark.parametrize("made", [of_text, from_the_left, from_the_right])
-def test_a_long_chain_works_everywhere(made):
+def test_long_chain_binds_serializes_and_evaluates(made):
     expression = made()
     text = expression_to_json(expression)
     assert expression_from_json(text) == expression
@@ -53,7 +53,7 @@ def test_a_long_chain_works_everywhere(made):
     assert _core.filter_rows(SCHEMA.model_dump_json(), text, rows).to_pylist() == [True, True, False, False]
 
 
-def test_a_chain_keeps_its_order():
+def test_chain_keeps_the_order_of_its_operands():
     expression = AlwaysTrue()
     for n in range(1000):
         expression = expression & NotEqualTo("x", n)
@@ -81,7 +81,7 @@ def denied(levels):
 
 
 @pytest.mark.parametrize("nested", [alternating, denied])
-def test_what_is_truly_nested_is_refused_where_it_is_made(nested):
+def test_constructor_refuses_deep_nesting(nested):
     deepest = nested(MAX_DEPTH // 2)
     text = expression_to_json(deepest)
     assert expression_from_json(text) == deepest
@@ -92,13 +92,13 @@ def test_what_is_truly_nested_is_refused_where_it_is_made(nested):
 
 
 @pytest.mark.parametrize("text", ["not " * TERMS + "x = 1", "(" * TERMS + "x = 1" + ")" * TERMS])
-def test_text_that_is_nested_too_deep_is_refused(text):
+def test_parse_refuses_deep_nesting(text):
     with pytest.raises(ValidationError, match="no more than 100 levels"):
         parse(text)
 
 
 @pytest.mark.parametrize("depth", [128, 10_000])
-def test_json_that_is_nested_too_deep_is_refused(depth):
+def test_expression_from_json_refuses_deep_nesting(depth):
     text = '{"type":"not","child":' * depth + "true" + "}" * depth
     with pytest.raises(ValidationError, match=f"more than {MAX_DEPTH} deep"):
         expression_from_json(text)

@@ -59,7 +59,7 @@ SCHEMA = Schema(
         ("bucket = 1", EqualTo("bucket", 1)),
     ],
 )
-def test_text(text, expected):
+def test_parse_returns_predicates_on_transforms(text, expected):
     assert parse(text) == expected
 
 
@@ -74,12 +74,12 @@ def test_text(text, expected):
         ("years() = 1", "expected a column name"),
     ],
 )
-def test_text_that_is_wrong_shows_where(text, problem):
+def test_parse_error_on_a_transform_shows_the_problem(text, problem):
     with pytest.raises(ValidationError, match=problem):
         parse(text)
 
 
-def test_json_is_that_of_the_rest_protocol():
+def test_predicate_on_a_transform_has_the_json_of_the_rest_specification():
     expression = parse("bucket(16, place.code) in (1, 2)")
     text = '{"type":"in","term":{"type":"transform","transform":"bucket[16]","term":"place.code"},"values":[1,2]}'
     assert expression_to_json(expression) == text
@@ -88,17 +88,17 @@ def test_json_is_that_of_the_rest_protocol():
     assert pickle.loads(pickle.dumps(expression)) == expression
 
 
-def test_a_reference_may_be_an_object_in_json():
+def test_expression_from_json_accepts_reference_objects():
     assert expression_from_json('{"type":"is-null","term":{"type":"reference","term":"id"}}') == IsNull("id")
 
 
 @pytest.mark.parametrize("term", ['{"type":"transform","term":"id"}', '{"type":"transform","transform":"year"}', "5"])
-def test_json_of_a_broken_term_is_refused(term):
+def test_expression_from_json_refuses_an_invalid_term(term):
     with pytest.raises(ValidationError, match="must be text"):
         expression_from_json(f'{{"type":"is-null","term":{term}}}')
 
 
-def test_binding_takes_literals_of_the_results():
+def test_bind_converts_literals_to_the_result_type_of_a_transform():
     bound = bind(SCHEMA, EqualTo(UnboundTransform("ID", "bucket[16]"), "3"), case_sensitive=False)
     assert isinstance(bound, BoundEqualTo)
     assert isinstance(bound.term, BoundTransform)
@@ -107,7 +107,7 @@ def test_binding_takes_literals_of_the_results():
     assert bind(SCHEMA, EqualTo(UnboundTransform("ts", "year"), "2026")).literal == literal(56)
 
 
-def test_binding_folds_what_a_transform_does_not_change():
+def test_bind_folds_null_and_nan_predicates_on_transforms():
     assert isinstance(bind(SCHEMA, EqualTo(UnboundTransform("id", "identity"), 3)).term, BoundReference)
     assert bind(SCHEMA, IsNull(UnboundTransform("id", "bucket[4]"))) == AlwaysFalse()
     assert isinstance(bind(SCHEMA, IsNull(UnboundTransform("name", "bucket[4]"))), BoundIsNull)
@@ -129,7 +129,7 @@ def test_binding_folds_what_a_transform_does_not_change():
         (EqualTo(UnboundTransform("id", "zorder[4]"), 1), FeatureUnsupportedError, "zorder"),
     ],
 )
-def test_what_does_not_fit_is_refused_here_and_in_the_core(expression, error, named):
+def test_bind_and_the_core_refuse_the_same_predicates(expression, error, named):
     with pytest.raises(error, match=named):
         bind(SCHEMA, expression)
     batch = pa.record_batch({"id": pa.array([1])})

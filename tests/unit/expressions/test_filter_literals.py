@@ -1,4 +1,4 @@
-"""Literals that JSON cannot tell apart are given their columns' types before they cross."""
+"""Literals whose JSON depends on the type of their column are converted before they cross to the core."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def bound(expression):
         ("fixed", b"ab", "6162"),
     ],
 )
-def test_a_python_value_means_what_it_is(column, value, expected):
+def test_fit_literals_selects_by_the_python_type_of_a_value(column, value, expected):
     found = bound(LessThan(column, value))
     assert (found["type"], found["value"].replace(".000000000", "").replace(".000000", "")) == ("lt", expected)
 
@@ -70,17 +70,17 @@ def test_a_python_value_means_what_it_is(column, value, expected):
     ("column", "value"),
     [("int", b"ab"), ("string", b"ab"), ("string", date(2026, 1, 31)), ("int", KEY), ("fixed", b"abc")],
 )
-def test_a_value_of_another_kind_is_refused_though_its_text_would_fit(column, value):
+def test_fit_literals_refuses_values_of_another_type(column, value):
     with pytest.raises(ValidationError, match=f"filter on {column}"):
         fit_literals(SCHEMA, EqualTo(column, value) & EqualTo("int", 1))
 
 
-def test_what_needs_nothing_stays_the_same_object():
+def test_fit_literals_returns_an_unchanged_expression():
     expression = parse("int = 1 and (string = 'a' or not timestamptz > '2026-01-31T00:00:00+00:00')")
     assert fit_literals(SCHEMA, expression) is expression
 
 
-def test_sets_terms_and_negations_are_fitted():
+def test_fit_literals_converts_sets_transforms_and_negations():
     expression = Not(In("timestamptz", [NAIVE, ZONED + timedelta(days=1)]))
     values = bound(expression)["values"]
     assert [value[:19] for value in values] == ["2026-01-31T10:00:00", "2026-02-01T10:00:00"]
@@ -88,6 +88,6 @@ def test_sets_terms_and_negations_are_fitted():
     assert day["value"] == "2026-01-31"
 
 
-def test_unknown_names_are_left_for_binding():
+def test_fit_literals_leaves_unknown_names_unchanged():
     expression = EqualTo("nowhere", NAIVE)
     assert fit_literals(SCHEMA, expression) is expression
