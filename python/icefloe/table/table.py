@@ -137,7 +137,7 @@ class Table:
         if str(fresh.metadata.table_uuid).lower() != str(self.metadata.table_uuid).lower():
             raise ValidationError(
                 f"table {self._dotted_name()}: expected uuid {self.metadata.table_uuid}, got {fresh.metadata.table_uuid}; "
-                "the table was dropped and created anew, load it again"
+                "the table was dropped and created again, load it"
             )
         self.io = fresh.io
         self.show(*fresh.version)

@@ -210,6 +210,6 @@ def test_defaults_of_the_core_are_those_of_the_definitions():
 
 def test_page_has_the_tables_of_the_definitions():
     page = (ROOT / "docs" / "table-properties.md").read_text(encoding="utf-8")
-    assert page == with_tables(page), "write it anew: python -m icefloe.table.properties.page docs/table-properties.md"
+    assert page == with_tables(page), "rewrite it: python -m icefloe.table.properties.page docs/table-properties.md"
     for name in DEFINED:
         assert f"| `{name}` |" in page

@@ -1,6 +1,6 @@
 """The generated tables of `docs/table-properties.md`: every property that icefloe reads.
 
-`python -m icefloe.table.properties.page docs/table-properties.md` writes them anew.
+`python -m icefloe.table.properties.page docs/table-properties.md` rewrites them.
 """
 
 from __future__ import annotations

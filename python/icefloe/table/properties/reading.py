@@ -152,7 +152,7 @@ class TableProperty(Generic[Value]):
         return self.default if text is None else self.parse(text)
 
     def check(self, properties: Mapping[str, str]) -> dict[str, str]:
-        """Return the properties of this definition, those of all columns, with their values as they are.
+        """Return the set properties of this definition, of every column if it has columns, with their texts.
 
         Raises:
             ValidationError: A value has the wrong type or is out of range.

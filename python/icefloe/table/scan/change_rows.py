@@ -77,13 +77,13 @@ class ChangeRows:
         Rows are read twice, first to compare and then to return. Rows of at most `REREAD_BYTES` are read once.
         """
         cache = _BatchCache(enabled=self.projection == self.all_columns)
-        settled, sizes = self._compare(changes, cache)
-        yield from self._remaining(changes, settled, sizes, cache.batches)
+        remaining, sizes = self._compare(changes, cache)
+        yield from self._remaining(changes, remaining, sizes, cache.batches)
 
     def count(self, changes: Sequence[SnapshotChanges]) -> int:
         """Return the number of net rows of changes."""
-        settled, sizes = self._compare(changes, _BatchCache(enabled=False))
-        return settled.count(0, sum(sizes))
+        remaining, sizes = self._compare(changes, _BatchCache(enabled=False))
+        return remaining.count(0, sum(sizes))
 
     def _compare(
         self, changes: Sequence[SnapshotChanges], cache: _BatchCache
@@ -105,7 +105,7 @@ class ChangeRows:
     def _remaining(
         self,
         changes: Sequence[SnapshotChanges],
-        settled: _core.SettledChanges,
+        remaining: _core.SettledChanges,
         sizes: Sequence[int],
         cached: Sequence[pa.RecordBatch] | None,
     ) -> Iterator[pa.RecordBatch]:
@@ -118,9 +118,9 @@ class ChangeRows:
             end = first + size
             batches = again if cached is not None else iter(self._read(plan, self.projection))
             # Reading stops after the last remaining row.
-            while first < end and (cached is not None or settled.count(first, end - first) > 0):
+            while first < end and (cached is not None or remaining.count(first, end - first) > 0):
                 batch = next(batches)
-                mask, halves, parts = settled.told(first, batch.num_rows)
+                mask, halves, parts = remaining.told(first, batch.num_rows)
                 first += batch.num_rows
                 if len(parts) > 0:
                     kinds = _change_types(kind, halves)

@@ -76,7 +76,7 @@ def _is_active(field: PartitionField, schema: Schema) -> bool:
     return field.source_id in schema.field_ids and not isinstance(field.transform, VoidTransform)
 
 
-def check_names(wanted: Iterable[str], schema: Schema, reserved: Iterable[str] = METADATA_COLUMNS) -> None:
+def check_names(selected: Iterable[str], schema: Schema, reserved: Iterable[str] = METADATA_COLUMNS) -> None:
     """Raise if a selected name is the name of both a metadata column and a column of the table.
 
     Raises:
@@ -84,7 +84,7 @@ def check_names(wanted: Iterable[str], schema: Schema, reserved: Iterable[str] =
     """
     own = {field.name for field in schema.fields}
     names = set(reserved)
-    clash = next((name for name in wanted if name in own and name in names), None)
+    clash = next((name for name in selected if name in own and name in names), None)
     if clash is not None:
         raise ValidationError(
             f"{clash} is a column of this table and the name of a metadata column: rename the table's column to select either"

@@ -1,4 +1,4 @@
-"""Options of a scan, each in place of a table property or of a default."""
+"""Options of a scan, which override table properties and defaults."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ScanOptions:
         )
 
     def split_size(self) -> int:
-        """Return the wanted bytes of a task."""
+        """Return the target size of a task in bytes."""
         return self._setting(SPLIT_SIZE_OPTION, SPLIT_SIZE)
 
     def batch_size(self) -> int:

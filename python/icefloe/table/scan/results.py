@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Results:
-    """The rows of one planned scan, read anew by each method.
+    """The rows of one planned scan. Each method reads them from the beginning.
 
     Attributes:
         source: The plan.

@@ -50,8 +50,8 @@ class Scan(ABC):
             `_pos`, `_deleted`, `_spec_id` and `_partition` are available too; with `_deleted` deleted rows are returned as well.
         case_sensitive: Whether names must match in case.
         snapshot_id: Snapshot, None for the current one. Incremental scans have a range instead.
-        options: `split-size` (bytes of a task), `lookback` (groups filled at once) and `file-open-cost` (bytes), each in place
-            of the table's property `read.split.*`; `batch-size` (rows of a batch).
+        options: `split-size` (bytes of a task), `lookback` (groups filled at once) and `file-open-cost` (bytes), which
+            override the table's properties `read.split.*`; `batch-size` (rows of a batch).
         limit: Most rows to return, None for all.
         table_name: Name of the table, for messages and explanations.
     """
