@@ -305,5 +305,5 @@ def from_json(primitive_type: PrimitiveType, val: Any) -> Any:
     datetime.date(2017, 11, 16)
     """
     value = from_json_value(primitive_type, val)
-    made = _OBJECTS.get(str(primitive_type))
-    return value if made is None or value is None else made(value)
+    to_object = _OBJECTS.get(str(primitive_type))
+    return value if to_object is None or value is None else to_object(value)

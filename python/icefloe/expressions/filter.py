@@ -216,5 +216,5 @@ def _with_typed_literals(
     if all(new is old for new, old in zip(typed, literals, strict=True)):
         return expr
     kind: Any = type(expr)
-    made: BooleanExpression = kind(expr.term, typed if isinstance(expr, SetPredicate) else typed[0])
-    return made
+    typed_predicate: BooleanExpression = kind(expr.term, typed if isinstance(expr, SetPredicate) else typed[0])
+    return typed_predicate

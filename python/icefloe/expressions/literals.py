@@ -1,4 +1,4 @@
-"""Literals: values in expressions, and what they become beside a column of another type. Spec: Primitive Types, Appendix D."""
+"""Literals: values in expressions, and their conversion to the types of columns. Spec: Primitive Types, Appendix D."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Literal(Generic[L_co]):
         return self._value
 
     def to(self, type_var: IcebergType) -> Literal:
-        """Return the literal that stands for this value beside a column of a type.
+        """Return this literal converted to a type, for the comparison with a column of the type.
 
         Returns:
             A literal of the type; an :class:`AboveMax` or :class:`BelowMin` if the value is outside the range of the type.
@@ -216,8 +216,8 @@ class _NumberLiteral(Literal):
             return DecimalLiteral(Decimal(unscaled_value(str(value), kind)).scaleb(-kind.scale, EXACT))
         if name not in _WHOLE_NUMBERS or value != int(value):
             return None
-        limits, made = _WHOLE_NUMBERS[name]
-        return _out_of_range(limits, value) or made(int(value))
+        limits, literal_of = _WHOLE_NUMBERS[name]
+        return _out_of_range(limits, value) or literal_of(int(value))
 
 
 class LongLiteral(_NumberLiteral, _SteppedLiteral):
@@ -297,7 +297,7 @@ class TimestampLiteral(_SteppedLiteral):
 
 
 class StringLiteral(Literal):
-    """Text; beside a column of another type, the value that the text spells."""
+    """A string; converts to the value that it is the text of."""
 
     __slots__ = ()
 
@@ -354,9 +354,9 @@ def literal(value: Any) -> Literal:
     """
     if isinstance(value, Literal):
         return value
-    for kind, made in _CLASSES:
+    for kind, literal_of in _CLASSES:
         if isinstance(value, kind):
-            return made(value)
+            return literal_of(value)
     known = "bool, int, float, str, bytes, Decimal, UUID, date, time or datetime"
     raise ValidationError(f"literal {value!r}: expected a {known}, got {type(value).__name__}")
 

@@ -232,10 +232,10 @@ class SetPredicate(UnboundPredicate):
             return cast("Self", cls._empty())
         if len(values) == 1:
             return cast("Self", cls._single(term, values[0]))
-        made = object.__new__(cls)
-        object.__setattr__(made, "term", to_term(term))
-        object.__setattr__(made, "values", values)
-        return made
+        predicate = object.__new__(cls)
+        object.__setattr__(predicate, "term", to_term(term))
+        object.__setattr__(predicate, "values", values)
+        return predicate
 
     def __init__(self, term: str | UnboundTerm, literals: Iterable[Any] = (), **aliases: Any) -> None:
         """Do nothing: ``__new__`` sets the attributes, or returns an expression of another class."""
@@ -352,9 +352,9 @@ def unbound_predicate(
     term: UnboundTerm = Reference(name) if transform is None else UnboundTransform(name, transform)
     kind: Any = _UNBOUND[predicate.operator]
     if isinstance(predicate, (SetPredicate, bound.BoundSetPredicate)):
-        made: BooleanExpression = kind(term, predicate.values)
+        unbound: BooleanExpression = kind(term, predicate.values)
     elif isinstance(predicate, (LiteralPredicate, bound.BoundLiteralPredicate)):
-        made = kind(term, predicate.literal)
+        unbound = kind(term, predicate.literal)
     else:
-        made = kind(term)
-    return made
+        unbound = kind(term)
+    return unbound

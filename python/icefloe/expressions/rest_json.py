@@ -147,22 +147,22 @@ def _from_value(value: Any, depth: int) -> BooleanExpression:
 
 
 def _predicate(kind: Any, value: dict[str, Any]) -> BooleanExpression:
-    made = _PREDICATES.get(kind)
-    if made is None:
+    predicate_class = _PREDICATES.get(kind)
+    if predicate_class is None:
         raise ValidationError(
             f"expression JSON: unknown type {kind!r}; expected and, or, not, true, false or one of {', '.join(_PREDICATES)}"
         )
     term = _term_from_json_value(kind, value.get("term"))
-    if issubclass(made, SetPredicate):
+    if issubclass(predicate_class, SetPredicate):
         values = value.get("values")
         if not isinstance(values, list):
             raise ValidationError(f"expression JSON: `values` of {kind} must be a list, got {values!r}")
-        return made(term, values)
-    if issubclass(made, LiteralPredicate):
+        return predicate_class(term, values)
+    if issubclass(predicate_class, LiteralPredicate):
         if "value" not in value:
             raise ValidationError(f"expression JSON: `value` of {kind} is missing; expected a literal")
-        return made(term, value["value"])
-    return made(term)
+        return predicate_class(term, value["value"])
+    return predicate_class(term)
 
 
 def _term_from_json_value(kind: Any, term: Any) -> UnboundTerm:

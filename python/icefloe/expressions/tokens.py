@@ -54,24 +54,24 @@ def tokenize(text: str) -> list[Token]:
     while position < len(text):
         match = _PATTERN.match(text, position)
         if match is None:
-            closed = text[position] not in "'\"`"
-            what = f"unexpected character {text[position]!r}" if closed else "a quote that is never closed"
-            raise ValidationError(f"filter, position {position}: {what}\n  {text}\n  {' ' * position}^")
-        kind, found = match.lastgroup or "", match.group()
+            problem = f"unexpected character {text[position]!r}"
+            if text[position] in "'\"`":
+                problem = "a quote that is never closed; expected the same quote at its end"
+            raise ValidationError(f"filter, position {position}: {problem}\n  {text}\n  {' ' * position}^")
+        kind, part = match.lastgroup or "", match.group()
         if kind != "space":
-            tokens.append(
-                Token(kind, found.lower() if kind in {"word", "symbol"} else "", _value(kind, found), position)
-            )
+            key = part.lower() if kind in {"word", "symbol"} else ""
+            tokens.append(Token(kind, key, _value(kind, part), position))
         position = match.end()
     return [*tokens, Token("end", "", "", len(text))]
 
 
-def _value(kind: str, found: str) -> Any:
+def _value(kind: str, text: str) -> Any:
     if kind in {"string", "name"}:
-        quote = found[0]
-        return found[1:-1].replace(quote * 2, quote)
+        quote = text[0]
+        return text[1:-1].replace(quote * 2, quote)
     if kind != "number":
-        return found
-    if "e" in found.lower():
-        return float(found)
-    return Decimal(found) if "." in found else int(found)
+        return text
+    if "e" in text.lower():
+        return float(text)
+    return Decimal(text) if "." in text else int(text)

@@ -131,22 +131,22 @@ class _Pair(BooleanExpression):
 
     @classmethod
     def _of(cls, left: BooleanExpression, right: BooleanExpression) -> Self:
-        made = object.__new__(cls)
-        object.__setattr__(made, "left", left)
-        object.__setattr__(made, "right", right)
-        object.__setattr__(made, "depth", 1 + max(_depth_of(left), _depth_of(right)))
-        object.__setattr__(made, "size", _size_of(left) + _size_of(right))
-        return made
+        pair = object.__new__(cls)
+        object.__setattr__(pair, "left", left)
+        object.__setattr__(pair, "right", right)
+        object.__setattr__(pair, "depth", 1 + max(_depth_of(left), _depth_of(right)))
+        object.__setattr__(pair, "size", _size_of(left) + _size_of(right))
+        return pair
 
     @classmethod
     def _joined(cls, parts: tuple[BooleanExpression, ...]) -> BooleanExpression:
         """Return the parts as one expression whose depth grows with the logarithm of a chain's length."""
-        made = cls._balanced(parts)
-        if _depth_of(made) > _REBALANCE_AT:
-            made = cls._balanced(cls._chain(made))
-        if _depth_of(made) > MAX_DEPTH:
+        tree = cls._balanced(parts)
+        if _depth_of(tree) > _REBALANCE_AT:
+            tree = cls._balanced(cls._chain(tree))
+        if _depth_of(tree) > MAX_DEPTH:
             raise ValidationError(f"expression: nested more than {MAX_DEPTH} deep; split it into several filters")
-        return made
+        return tree
 
     @classmethod
     def _balanced(cls, parts: tuple[BooleanExpression, ...]) -> BooleanExpression:
@@ -255,9 +255,9 @@ class Not(BooleanExpression):
             return cast("Self", ~child)
         if _depth_of(child) >= MAX_DEPTH:
             raise ValidationError(f"expression: nested more than {MAX_DEPTH} deep; split it into several filters")
-        made = object.__new__(cls)
-        object.__setattr__(made, "child", child)
-        return made
+        negation = object.__new__(cls)
+        object.__setattr__(negation, "child", child)
+        return negation
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"cannot set {name!r}: expressions are immutable")

@@ -148,12 +148,12 @@ def apply_name_mapping(schema_without_ids: Schema, name_mapping: NameMapping) ->
 
     def number(field: NestedField, path: tuple[str, ...]) -> NestedField:
         here = (*path, field.name)
-        found = name_mapping.find(*here)
-        if found.field_id is None:
+        mapped = name_mapping.find(*here)
+        if mapped.field_id is None:
             raise ValidationError(
                 f"name mapping: no field id for column {'.'.join(here)!r}; add one to property schema.name-mapping.default"
             )
         inner = rebuild_type(field.field_type, lambda child: number(child, here))
-        return field.with_(field_id=found.field_id, field_type=inner)
+        return field.with_(field_id=mapped.field_id, field_type=inner)
 
     return Schema(*(number(field, ()) for field in schema_without_ids.fields), schema_id=schema_without_ids.schema_id)

@@ -29,7 +29,7 @@ from icefloe.transforms.value import (
     VoidTransform,
 )
 
-# The specification's spellings.
+# The names of the transforms in the specification.
 IDENTITY = "identity"
 VOID = "void"
 BUCKET = "bucket"

@@ -67,13 +67,13 @@ class Transform(Generic[S, T]):
         """Return the instance with these parameters."""
         key = (cls, *parameters.values())
         with Transform._lock:
-            found = Transform._instances.get(key)
-            if found is None:
-                found = super().__new__(cls)
+            instance = Transform._instances.get(key)
+            if instance is None:
+                instance = super().__new__(cls)
                 for name, value in parameters.items():
-                    object.__setattr__(found, f"_{name}", value)
-                Transform._instances[key] = found
-        return cast("Self", found)
+                    object.__setattr__(instance, f"_{name}", value)
+                Transform._instances[key] = instance
+        return cast("Self", instance)
 
     @property
     def root(self) -> str:

@@ -28,10 +28,10 @@ class _NestedValue(IcebergType):
     def model_validate(cls, obj: Any, **options: Any) -> Self:
         """Return the value that a JSON object describes; see :func:`type_from_json` and :func:`field_from_json`."""
         del options
-        made = field_from_json(obj) if cls is NestedField else type_from_json(obj)
-        if not isinstance(made, cls):
-            raise ValidationError(f"type JSON: expected a {cls.__name__}, got {made!r}")
-        return made
+        value = field_from_json(obj) if cls is NestedField else type_from_json(obj)
+        if not isinstance(value, cls):
+            raise ValidationError(f"type JSON: expected a {cls.__name__}, got {value!r}")
+        return value
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes, **options: Any) -> Self:

@@ -76,10 +76,10 @@ def check_kind(data: dict[str, Any], kind: str) -> None:
 
 def integer(name: str, data: dict[str, Any], given: int | None) -> int:
     """Return an id that is passed under its Python name or under its JSON key."""
-    found = data.pop(name.replace("_", "-"), given)
-    if not isinstance(found, int) or isinstance(found, bool):
-        raise ValidationError(f"type: `{name}` must be an integer, got {found!r}")
-    return found
+    field_id = data.pop(name.replace("_", "-"), given)
+    if not isinstance(field_id, int) or isinstance(field_id, bool):
+        raise ValidationError(f"type: `{name}` must be an integer, got {field_id!r}")
+    return field_id
 
 
 def required_key(value: dict[str, Any], key: str, kind: type, owner: str) -> Any:
@@ -88,15 +88,15 @@ def required_key(value: dict[str, Any], key: str, kind: type, owner: str) -> Any
     Raises:
         ValidationError: The key is missing, or its value is of another type.
     """
-    found = value.get(key)
-    if found is None:
+    part = value.get(key)
+    if part is None:
         article = "a " if owner in _KINDS else ""
         raise ValidationError(f"type JSON: `{key}` of {article}{owner} is missing; expected {_NAMES[kind]}")
-    if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
-        raise ValidationError(f"type JSON: `{key}` of {owner} must be {_NAMES[kind]}, got {found!r}")
-    if isinstance(found, int) and not -(2**31) <= found < 2**31:
-        raise ValidationError(f"type JSON: `{key}` of {owner} must be a 32-bit integer, got {found!r}")
-    return found
+    if not isinstance(part, kind) or (kind is int and isinstance(part, bool)):
+        raise ValidationError(f"type JSON: `{key}` of {owner} must be {_NAMES[kind]}, got {part!r}")
+    if isinstance(part, int) and not -(2**31) <= part < 2**31:
+        raise ValidationError(f"type JSON: `{key}` of {owner} must be a 32-bit integer, got {part!r}")
+    return part
 
 
 _KINDS = {"type", "struct", "list", "map", "field"}

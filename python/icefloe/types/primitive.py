@@ -78,13 +78,13 @@ class PrimitiveType(IcebergType):
         """Return the instance with these parameters."""
         key = (cls, *parameters.values())
         with PrimitiveType._lock:
-            found = PrimitiveType._instances.get(key)
-            if found is None:
-                found = super().__new__(cls)
+            instance = PrimitiveType._instances.get(key)
+            if instance is None:
+                instance = super().__new__(cls)
                 for name, value in parameters.items():
-                    object.__setattr__(found, name, value)
-                PrimitiveType._instances[key] = found
-        return cast("Self", found)
+                    object.__setattr__(instance, name, value)
+                PrimitiveType._instances[key] = instance
+        return cast("Self", instance)
 
     @property
     def root(self) -> Any:
