@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import sys
-import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,7 +82,6 @@ def test_commit_delivered_during_the_outcome_query_is_a_success(catalog, line):
     def deliver(seconds):
         slept.append(seconds)
         line.deliver()
-        threading.Event().wait(0.2)
 
     catalog.environment = replace(SYSTEM, sleep=deliver)
     line.arm(Cut(Direction.CLIENT, None, Fault.LATE))

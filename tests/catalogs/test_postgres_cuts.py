@@ -20,7 +20,7 @@ from icefloe.table.environment import SYSTEM
 from sqlalchemy import delete, event
 
 from tests.catalogs.operations import OPERATIONS, files_of, state_of, write_next
-from tests.catalogs.wire_proxy import PATIENCE, Cut, Fault
+from tests.catalogs.wire_proxy import TIMEOUT_SECONDS, Cut, Fault
 
 HASTE = 50
 COMMIT_NEIGHBOURS = 1
@@ -91,7 +91,7 @@ class Stage:
     def wait_until_idle(self):
         """Return when no session of the client has work or a transaction left."""
         query = f"select count(*) from pg_stat_activity where application_name = '{APPLICATION}' and state <> 'idle'"
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         while self.monitor.execute(query).fetchone()[0] > 0:
             assert time.monotonic() < deadline, "the server keeps a transaction of the client"
             time.sleep(0.002)

@@ -24,7 +24,7 @@ from icefloe.exceptions import (
 )
 
 from tests.catalogs.conftest import DRIVERS
-from tests.catalogs.wire_proxy import PATIENCE
+from tests.catalogs.wire_proxy import TIMEOUT_SECONDS
 
 WORKER = Path(__file__).parent / "append_worker.py"
 SCHEMA = pa.schema([("writer", pa.int64()), ("commit", pa.int64())])
@@ -75,7 +75,7 @@ def wait_for_lock(postgres):
     def wait():
         query = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'"
         with psycopg.connect(postgres.address(), autocommit=True) as monitor:
-            deadline = time.monotonic() + PATIENCE
+            deadline = time.monotonic() + TIMEOUT_SECONDS
             while monitor.execute(query).fetchone()[0] == 0:
                 assert time.monotonic() < deadline, "no session waits for a lock"
                 time.sleep(0.01)

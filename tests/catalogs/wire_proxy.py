@@ -9,7 +9,7 @@ import struct
 import threading
 from dataclasses import dataclass, field
 
-PATIENCE = 60
+TIMEOUT_SECONDS = 60
 SSL_REQUEST, GSS_REQUEST = 80877103, 80877104
 
 
@@ -63,6 +63,7 @@ class Link:
 
     def __init__(self, client: socket.socket, server: socket.socket) -> None:
         self.client, self.server = client, server
+        self.pumps: dict[Direction, threading.Thread] = {}
 
     def close(self, *ends: socket.socket, reset: bool = False) -> None:
         for end in ends:
@@ -114,13 +115,14 @@ class WireProxy:
             link.close(link.client, reset=reset)
 
     def deliver(self) -> None:
-        """Pass on the messages that are late, and the ends of their connections behind them."""
+        """Forward late messages, close their connections, and wait until the server has replied or closed its end."""
         with self._lock:
             late, self._late = self._late, []
         for link, data in late:
             with contextlib.suppress(OSError):
                 link.server.sendall(data)
                 link.server.shutdown(socket.SHUT_WR)
+            link.pumps[Direction.SERVER].join(timeout=TIMEOUT_SECONDS)
 
     def fault_of(self, message: Message) -> Fault | None:
         if message.direction is Direction.CLIENT and message.kind == "X":
@@ -157,7 +159,9 @@ class WireProxy:
             with self._lock:
                 self._links.append(link)
             for direction in Direction:
-                threading.Thread(target=self.pump, args=(link, direction), daemon=True).start()
+                link.pumps[direction] = threading.Thread(target=self.pump, args=(link, direction), daemon=True)
+            for pump in link.pumps.values():
+                pump.start()
 
     def pump(self, link: Link, direction: Direction) -> None:
         """Pass on the messages of one direction until an end is closed."""
