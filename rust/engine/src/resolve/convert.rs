@@ -118,8 +118,15 @@ impl Conversion {
                     nanos.unary::<_, TimestampMicrosecondType>(|value| value.div_euclid(1_000));
                 Ok(Arc::new(micros.with_timezone_opt(zone.clone())))
             }
-            Self::GatherStrings => gather_strings(array.as_string_view()),
-            Self::GatherBinaries => gather_binaries(array.as_binary_view()),
+            Self::GatherStrings => match array.as_string_view_opt() {
+                Some(views) => gather_strings(views),
+                // Decoded with offsets already.
+                None => Ok(Arc::clone(array)),
+            },
+            Self::GatherBinaries => match array.as_binary_view_opt() {
+                Some(views) => gather_binaries(views),
+                None => Ok(Arc::clone(array)),
+            },
         }
     }
 }

@@ -29,7 +29,11 @@ pub(crate) fn keep_rows(
     RecordBatch::try_new_with_options(batch.schema(), columns, &options)
 }
 
-fn keep(
+/// Those values of an array whose bit is set. `others` selects the same rows.
+///
+/// # Errors
+/// Where the mask has another length than the array.
+pub(crate) fn keep(
     array: &ArrayRef,
     kept: &BooleanBuffer,
     others: &FilterPredicate,

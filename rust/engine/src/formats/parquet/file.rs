@@ -44,6 +44,8 @@ pub(crate) struct OpenFile {
     pub(crate) source: DataFile,
     pub(crate) reader: ArrowReaderMetadata,
     pub(crate) output: BatchPlan,
+    /// Whether text is returned as views.
+    pub(crate) string_views: bool,
     pub(crate) tests: Vec<RowTest>,
     pub(crate) keys: Option<KeyTests>,
     pub(crate) deleted: Option<Arc<RoaringTreemap>>,

@@ -1,7 +1,9 @@
 //! A Parquet file opened for a request: its columns resolved, its row groups and pages pruned and cut into units.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use icefloe_format::predicate::Predicate;
 use parquet::file::metadata::ParquetMetaData;
@@ -9,6 +11,7 @@ use parquet::file::metadata::ParquetMetaData;
 use super::bloom::that_may_hold;
 use super::cut::{cut, page_starts, part_rows};
 use super::file::{Footer, OpenFile, WHAT};
+use super::flat::{FEW_COLUMNS, FlatGroup, RowGroup};
 use super::page_index::{IndexedPages, asked_leaves};
 use super::pages::{KeptRows, rows_that_might_match};
 use super::row_groups::{in_range, that_might_match};
@@ -51,6 +54,7 @@ pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
         source: footer.source.clone(),
         reader,
         output,
+        string_views: request.string_views,
         tests,
         keys,
         deleted: request.deletes.positions.clone(),
@@ -116,12 +120,49 @@ fn units(file: &Arc<OpenFile>, kept: &[KeptRows]) -> Vec<Unit> {
         let part_rows = part_rows(row_bytes(group, leaves));
         // Where nobody knows which pages hold the rows of a part, it reads the whole row group.
         let whole = pages.is_empty().then(Arc::default);
-        for part in cut(all.end - all.start, part_rows, &pages) {
-            let kept = kept.within(&part);
-            let Some(rows) = kept.rows() else { continue };
+        let parts = cut(all.end - all.start, part_rows, &pages).into_iter();
+        let parts = parts.map(|part| kept.within(&part));
+        let parts: Vec<_> = parts.filter_map(|kept| Some((kept.rows()?, kept))).collect();
+        let flat = flat_group(file, kept.row_group, parts.iter().map(|(rows, _)| rows.clone()));
+        for (rows, kept) in parts {
             let (file, ahead) = (Arc::clone(file), whole.clone().unwrap_or_default());
-            units.push(Unit { file, kept, rows, first_row: all.start, ahead });
+            units.push(Unit { file, kept, rows, first_row: all.start, ahead, flat: flat.clone() });
         }
     }
     units
+}
+
+/// Bytes of pages that wait for another thread, of a row group of few columns.
+const KEPT_BYTES: usize = 256 << 20;
+/// As [`KEPT_BYTES`], of a row group of many columns.
+const WIDE_KEPT_BYTES: usize = 32 << 20;
+
+/// The columns of a row group, if none of them needs the decoder of the Parquet crate.
+fn flat_group(
+    file: &OpenFile,
+    row_group: usize,
+    parts: impl Iterator<Item = Range<u64>>,
+) -> Option<Arc<FlatGroup>> {
+    let metadata = file.reader.metadata();
+    // Each thread holds an open page of every column, unless they are many.
+    let most = if file.output.leaves.len() > FEW_COLUMNS { WIDE_KEPT_BYTES } else { KEPT_BYTES };
+    let group = RowGroup {
+        metadata: Arc::clone(metadata),
+        ordinal: row_group,
+        rows: u64::try_from(metadata.row_groups().get(row_group)?.num_rows()).ok()?,
+        parts: parts.collect(),
+        kept_bytes: Arc::new(AtomicUsize::new(most)),
+    };
+    let keyed = file.keys.iter().flat_map(KeyTests::plans);
+    let tested: BTreeSet<usize> = file
+        .tests
+        .iter()
+        .map(RowTest::columns)
+        .chain(keyed)
+        .flat_map(|plan| plan.leaves.iter().copied())
+        .collect();
+    let leaves = tested.union(&file.output.leaves).copied().collect();
+    // Tests and keys compare views.
+    let is_viewed = |leaf| file.string_views || tested.contains(&leaf);
+    FlatGroup::new(&group, file.reader.schema(), &leaves, is_viewed).map(Arc::new)
 }

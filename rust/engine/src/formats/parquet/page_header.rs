@@ -42,16 +42,23 @@ impl ChunkReader for CheckedPages {
     }
 }
 
-/// The leading fields of a page header.
-struct PageSizes {
-    uncompressed: u64,
-    compressed: u64,
-    dictionary_values: Option<u64>,
+/// The sizes that a page header states.
+pub(crate) struct PageSizes {
+    pub(crate) uncompressed: u64,
+    pub(crate) compressed: u64,
+    pub(crate) dictionary_values: Option<u64>,
 }
 
 /// Refuse a header whose sizes no page has. Bytes that are no page header pass.
 fn check_page_header(bytes: &[u8]) -> Result<()> {
-    let Some(sizes) = page_sizes(bytes) else { return Ok(()) };
+    page_sizes(bytes).map_or(Ok(()), check_page_sizes)
+}
+
+/// Refuse sizes that no page has.
+///
+/// # Errors
+/// `General` naming the sizes.
+pub(crate) fn check_page_sizes(sizes: PageSizes) -> Result<()> {
     let PageSizes { uncompressed, compressed, dictionary_values } = sizes;
     if uncompressed > ANY_PAGE_BYTES && uncompressed / MAX_RATIO > compressed {
         return Err(ParquetError::General(format!(

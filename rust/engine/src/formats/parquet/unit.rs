@@ -6,19 +6,18 @@ use std::sync::{Arc, OnceLock};
 
 use arrow_array::RecordBatch;
 use icefloe_format::Error as FormatError;
-use icefloe_format::delete::{RowRun, row_runs};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowFilter, RowSelection,
-    RowSelectionPolicy, RowSelector,
+    RowSelectionPolicy,
 };
 use parquet::basic::Compression;
-use roaring::RoaringTreemap;
 
 use super::ahead::ranges;
 use super::column_groups::{column_groups, side_by_side};
 use super::encrypted::has_encrypted_columns;
 use super::file::{OpenFile, arrow_error, check_row_group, guarded, parquet_error};
+use super::flat::{FlatGroup, FlatRows};
 use super::page_header::CheckedPages;
 use super::pages::KeptRows;
 use super::row_size::row_bytes;
@@ -31,7 +30,7 @@ use crate::resolve::deleted_rows::DeletedRows;
 use crate::resolve::key_tests::KeyTest;
 
 /// Kept and deleted runs of fewer rows than this on average are decoded together and filtered after.
-const SHORT_RUN_ROWS: u64 = 32;
+pub(super) const SHORT_RUN_ROWS: u64 = 32;
 
 type Builder = ParquetRecordBatchReaderBuilder<CheckedPages>;
 
@@ -46,6 +45,8 @@ pub(crate) struct Unit {
     pub(crate) first_row: u64,
     /// The file with what will be read of it, shared by the parts that read the same.
     pub(crate) ahead: Arc<OnceLock<DataFile>>,
+    /// The columns that parts of the row group share, if all can be decoded page by page.
+    pub(crate) flat: Option<Arc<FlatGroup>>,
 }
 
 impl Unit {
@@ -119,6 +120,15 @@ impl Unit {
             Ok::<bool, Error>(!stopped)
         };
         let rows = self.batch_rows(batch_size);
+        if let Some(group) = &self.flat {
+            let rows_left = limit.filter(|_| most.is_some() && file.tests.is_empty());
+            let batch_rows = rows_left.map_or(rows, |left| rows.min(left.max(1)));
+            let (output, tests) = (output, file.tests.as_slice());
+            let flat =
+                FlatRows { group, source: &source, output, tests, first_row: self.first_row };
+            let failed = |error| parquet_error(&file.location, error);
+            return flat.decode(&self.flat_runs(), batch_rows, &failed, &mut take);
+        }
         if let Some(decoded) = self.small_group(&source, rows, selection.is_some()) {
             take(decoded)?;
             return Ok(());
@@ -296,56 +306,6 @@ impl Unit {
         }
     }
 
-    /// The rows to decode and how to leave out the others (`None` for all of the row group), and the deleted
-    /// positions that are among them.
-    fn selection(&self) -> (Option<(RowSelection, RowSelectionPolicy)>, Option<&RoaringTreemap>) {
-        let count = self.rows.end - self.rows.start;
-        let runs = self.runs();
-        let short = count / (runs.len() as u64).max(1) < SHORT_RUN_ROWS;
-        // What a filter leaves of the rows has no positions that could be told from its order.
-        let after = short && self.file.tests.is_empty();
-        let positions = self.file.deleted.as_deref().filter(|_| after);
-        let selected = if positions.is_some() {
-            vec![RowSelector { skip: false, ..skip(count) }]
-        } else {
-            let selector = |run: &RowRun| RowSelector { skip: run.deleted, ..skip(run.row_count) };
-            runs.iter().map(selector).collect()
-        };
-        let total = self.group_rows();
-        if selected.len() == 1 && count == total && !selected.iter().any(|rows| rows.skip) {
-            return (None, positions);
-        }
-        // A mask decodes what it leaves out, too: not worth it where most rows are on pages that are skipped.
-        let mask = short && selected.len() > 1 && self.kept.count() > count / 2;
-        // The decoder left to itself would count the rows of other parts in.
-        let policy = match mask {
-            true => RowSelectionPolicy::Mask,
-            false => RowSelectionPolicy::Selectors,
-        };
-        let mut selectors = vec![skip(self.rows.start)];
-        selectors.extend(selected);
-        selectors.push(skip(total - self.rows.end));
-        (Some((RowSelection::from(selectors), policy)), positions)
-    }
-
-    /// The rows reached over, as runs of those wanted and of those that are deleted or on pages left out.
-    fn runs(&self) -> Vec<RowRun> {
-        let mut runs = Vec::new();
-        let mut next = self.rows.start;
-        for rows in &self.kept.rows {
-            if rows.start > next {
-                runs.push(RowRun { deleted: true, row_count: rows.start - next });
-            }
-            next = rows.end;
-            let (start, row_count) = (self.first_row + rows.start, rows.end - rows.start);
-            match &self.file.deleted {
-                Some(deleted) => runs.extend(row_runs(deleted, start, row_count)),
-                None => runs.push(RowRun { deleted: false, row_count }),
-            }
-        }
-        runs
-    }
-
     /// What will be read, in the order in which it is found out that it is needed: the columns that rows
     /// are tested by, then the others, if any row passes.
     fn stages(&self) -> Vec<Vec<Range<u64>>> {
@@ -371,12 +331,8 @@ impl Unit {
         selection.map_or_else(|| self.group_rows(), |(rows, _)| rows.row_count() as u64)
     }
 
-    fn group_rows(&self) -> u64 {
+    pub(super) fn group_rows(&self) -> u64 {
         let group = self.file.reader.metadata().row_groups().get(self.kept.row_group);
         group.and_then(|group| u64::try_from(group.num_rows()).ok()).unwrap_or(self.rows.end)
     }
-}
-
-fn skip(rows: u64) -> RowSelector {
-    RowSelector { row_count: usize::try_from(rows).unwrap_or(usize::MAX), skip: true }
 }

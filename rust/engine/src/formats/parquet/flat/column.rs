@@ -1,0 +1,179 @@
+//! A column without nesting of one row group, and threads' positions in it.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::ArrayRef;
+use parquet::errors::Result;
+
+use super::chunk_pages::{ChunkPages, Mark, PageSlot};
+use super::encoded::Encoded;
+use super::page::PageData;
+use super::validity::{Levels, Validity};
+use super::value_type::{Page, ValueType};
+use crate::bytes::data_file::DataFile;
+
+/// A column of a row group. Threads that decode parts of it share its dictionary and the pages that several parts are on.
+pub(crate) trait FlatColumn: Send + Sync {
+    /// A position before the first row.
+    fn cursor(self: Arc<Self>) -> Box<dyn Cursor>;
+}
+
+/// The position of one thread in a column.
+pub(crate) trait Cursor {
+    /// Decode rows of the row group, in ascending runs at or behind the position.
+    ///
+    /// # Errors
+    /// `General` for a damaged page, `NYI` for an encoding that is not read; those of storage.
+    fn read(&mut self, runs: &[Range<u64>], source: &DataFile) -> Result<ArrayRef>;
+}
+
+/// A column of one type of values.
+pub(crate) struct TypedColumn<V: ValueType> {
+    values: V,
+    pages: ChunkPages,
+    dictionary: Mutex<Option<Arc<V::Dictionary>>>,
+}
+
+impl<V: ValueType> TypedColumn<V> {
+    pub(crate) fn new(values: V, pages: ChunkPages) -> Self {
+        Self { values, pages, dictionary: Mutex::default() }
+    }
+
+    fn dictionary(&self, source: &DataFile) -> Result<Arc<V::Dictionary>> {
+        // Threads that wait here need the entries that another decodes.
+        let mut known = self.dictionary.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(dictionary) = &*known {
+            return Ok(Arc::clone(dictionary));
+        }
+        let (bytes, entries) = self.pages.dictionary(source)?;
+        let dictionary = Arc::new(self.values.dictionary(&bytes, entries)?);
+        *known = Some(Arc::clone(&dictionary));
+        Ok(dictionary)
+    }
+}
+
+impl<V: ValueType> FlatColumn for TypedColumn<V> {
+    fn cursor(self: Arc<Self>) -> Box<dyn Cursor> {
+        Box::new(TypedCursor { column: self, open: None, dictionary: None, keys: Vec::new() })
+    }
+}
+
+struct TypedCursor<V: ValueType> {
+    column: Arc<TypedColumn<V>>,
+    open: Option<OpenPage>,
+    dictionary: Option<Arc<V::Dictionary>>,
+    keys: Vec<u32>,
+}
+
+/// A page that rows are decoded of.
+struct OpenPage {
+    slot: Arc<PageSlot>,
+    page: Arc<PageData>,
+    /// The next row.
+    row: u64,
+    levels: Option<Levels>,
+    encoded: Encoded,
+}
+
+impl<V: ValueType> Cursor for TypedCursor<V> {
+    fn read(&mut self, runs: &[Range<u64>], source: &DataFile) -> Result<ArrayRef> {
+        let rows: u64 = runs.iter().map(|run| run.end - run.start).sum();
+        let mut values = self.column.values.values(usize::try_from(rows)?);
+        let mut validity = Validity::default();
+        for run in runs {
+            let mut row = run.start;
+            while row < run.end {
+                self.seek(row, source)?;
+                row = self.read_page(run.end, &mut values, &mut validity)?;
+            }
+        }
+        self.column.values.finish(values, validity.finish())
+    }
+}
+
+impl<V: ValueType> TypedCursor<V> {
+    /// Open the page of a row, and move on to the row.
+    fn seek(&mut self, row: u64, source: &DataFile) -> Result<()> {
+        if !self.open.as_ref().is_some_and(|open| (open.row..open.slot.rows.end).contains(&row)) {
+            self.close();
+            let slot = self.column.pages.page_of(row, source)?;
+            let page = self.column.pages.open(&slot, source)?;
+            let open = self.opened(slot, page, row)?;
+            if matches!(open.encoded, Encoded::Keys { .. }) && self.dictionary.is_none() {
+                self.dictionary = Some(self.column.dictionary(source)?);
+            }
+            self.open = Some(open);
+        }
+        let (_, width) = self.column.values.physical();
+        let Some(open) = &mut self.open else { return Ok(()) };
+        let rows = usize::try_from(row - open.row)?;
+        if rows > 0 {
+            let bytes = &open.page.bytes;
+            let values = match &mut open.levels {
+                Some(levels) => levels.skip(bytes, rows)?,
+                None => rows,
+            };
+            open.encoded.skip(bytes, width, values)?;
+            open.row = row;
+        }
+        Ok(())
+    }
+
+    fn opened(&self, slot: Arc<PageSlot>, page: Arc<PageData>, row: u64) -> Result<OpenPage> {
+        if let Some(Mark { row, levels, encoded }) = slot.mark_before(row) {
+            return Ok(OpenPage { slot, page, row, levels, encoded });
+        }
+        let (physical, width) = self.column.values.physical();
+        let encoded = Encoded::first(&page, physical, width)?;
+        let levels = page.levels.clone().map(Levels::new).transpose()?;
+        Ok(OpenPage { row: slot.rows.start, slot, page, levels, encoded })
+    }
+
+    /// Decode the rows of the open page before `end`, and return the row after them.
+    fn read_page(
+        &mut self,
+        end: u64,
+        values: &mut V::Values,
+        validity: &mut Validity,
+    ) -> Result<u64> {
+        let column = &self.column;
+        let Some(open) = &mut self.open else { return Ok(end) };
+        let end = end.min(open.slot.rows.end);
+        let rows = usize::try_from(end - open.row)?;
+        let bytes = open.page.bytes.as_ref();
+        let valid = match &mut open.levels {
+            Some(levels) => levels.read(bytes, rows, validity)?,
+            None => {
+                validity.append_values(rows);
+                rows
+            }
+        };
+        if valid > 0 {
+            let dictionary = match open.encoded {
+                Encoded::Keys { .. } => self.dictionary.as_deref(),
+                _ => None,
+            };
+            let page = Page { bytes, dictionary, keys: &mut self.keys };
+            column.values.append(page, &mut open.encoded, valid, values)?;
+        }
+        if valid < rows {
+            column.values.spread(validity, rows, valid, values);
+        }
+        open.row = end;
+        Ok(end)
+    }
+
+    fn close(&mut self) {
+        if let Some(OpenPage { slot, row, levels, encoded, .. }) = self.open.take() {
+            let mark = (row < slot.rows.end).then_some(Mark { row, levels, encoded });
+            self.column.pages.close(&slot, mark);
+        }
+    }
+}
+
+impl<V: ValueType> Drop for TypedCursor<V> {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -1,0 +1,22 @@
+//! Parquet's columns without nesting, decoded page by page.
+
+mod bit_packing;
+mod boolean;
+mod chunk_pages;
+mod column;
+mod delta;
+mod encoded;
+mod fixed;
+mod group;
+mod header;
+mod hybrid;
+mod page;
+mod rows;
+mod texts;
+mod validity;
+mod value_type;
+mod views;
+
+pub(crate) use chunk_pages::RowGroup;
+pub(crate) use group::FlatGroup;
+pub(crate) use rows::{FEW_COLUMNS, FlatRows};

@@ -1,0 +1,219 @@
+//! Strings and binaries of any length, with offsets into one buffer.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, BinaryArray, StringArray};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use parquet::basic::Type as PhysicalType;
+use parquet::errors::{ParquetError, Result};
+
+use super::encoded::{Encoded, byte_array, ended};
+use super::validity::Validity;
+use super::value_type::{Page, ValueType};
+
+/// Values of at most this many bytes are copied as one block of it: a copy of fixed length costs no call.
+const BLOCK: usize = 48;
+/// As [`BLOCK`], for entries of a dictionary.
+const SHORT: usize = 32;
+
+/// What byte arrays hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Content {
+    Text,
+    Binary,
+}
+
+/// A column of byte arrays that becomes one of 32-bit offsets.
+pub(crate) struct Texts(pub(crate) Content);
+
+/// Byte arrays, one after the other.
+#[derive(Debug)]
+pub(crate) struct ByteArrays {
+    bytes: Vec<u8>,
+    /// Where each begins, and where the last ends.
+    offsets: Vec<i32>,
+}
+
+/// The entries of a dictionary.
+#[derive(Debug)]
+pub(crate) struct TextDictionary {
+    entries: ByteArrays,
+    /// The entries with their lengths, where none is longer than [`SHORT`].
+    short: Vec<([u8; SHORT], u8)>,
+}
+
+impl ByteArrays {
+    pub(crate) fn new(rows: usize) -> Self {
+        let mut offsets = Vec::with_capacity(rows + 1);
+        offsets.push(0);
+        Self { bytes: Vec::new(), offsets }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    pub(crate) fn get(&self, index: usize) -> Option<&[u8]> {
+        let (start, end) = (*self.offsets.get(index)?, *self.offsets.get(index + 1)?);
+        self.bytes.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+    }
+
+    /// Append the first `length` bytes of a block.
+    fn push_block<const N: usize>(&mut self, block: &[u8; N], length: usize) {
+        let end = self.bytes.len() + length;
+        self.bytes.extend_from_slice(block);
+        self.bytes.truncate(end);
+        self.end_value();
+    }
+
+    fn push(&mut self, value: &[u8]) {
+        self.bytes.extend_from_slice(value);
+        self.end_value();
+    }
+
+    fn end_value(&mut self) {
+        // `check_reach` refuses what wraps around.
+        self.offsets.push(self.bytes.len() as i32);
+    }
+
+    /// Append the next `count` values of a page that are not keys.
+    ///
+    /// # Errors
+    /// `General` where the page ends; where 32-bit offsets do not reach.
+    pub(crate) fn append(
+        &mut self,
+        page: &[u8],
+        encoded: &mut Encoded,
+        count: usize,
+    ) -> Result<()> {
+        let Encoded::Plain { at } = encoded else {
+            encoded.byte_arrays(page, count, &mut |value| self.push(value))?;
+            return self.check_reach();
+        };
+        for _ in 0..count {
+            let (value, end) = byte_array(page, *at).ok_or_else(ended)?;
+            *at = end;
+            let start = end - value.len();
+            match page.get(start..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
+                Some(block) if value.len() <= BLOCK => self.push_block(block, value.len()),
+                _ => self.push(value),
+            }
+        }
+        self.check_reach()
+    }
+
+    fn check_reach(&self) -> Result<()> {
+        match i32::try_from(self.bytes.len()) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(ParquetError::ArrowError(format!(
+                "{} bytes of text in one batch are more than 32-bit offsets reach; \
+                 read with a smaller batch_size",
+                self.bytes.len()
+            ))),
+        }
+    }
+
+    /// Give the rows without a value one of no bytes.
+    pub(crate) fn spread(&mut self, validity: &Validity, rows: usize, valid: usize) {
+        let start = self.offsets.len() - valid;
+        let mut last = self.offsets[start - 1];
+        validity.spread(&mut self.offsets, rows, valid, 0);
+        for end in &mut self.offsets[start..] {
+            last = last.max(*end);
+            *end = last;
+        }
+    }
+
+    /// An array with offsets.
+    ///
+    /// # Errors
+    /// Where text is not UTF-8.
+    pub(crate) fn finish(self, content: Content, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(self.offsets));
+        let values = Buffer::from(self.bytes);
+        let array: Result<ArrayRef, _> = match content {
+            Content::Text => {
+                StringArray::try_new(offsets, values, nulls).map(|it| Arc::new(it) as _)
+            }
+            Content::Binary => {
+                BinaryArray::try_new(offsets, values, nulls).map(|it| Arc::new(it) as _)
+            }
+        };
+        array.map_err(|error| ParquetError::ArrowError(error.to_string()))
+    }
+}
+
+impl TextDictionary {
+    /// Decode a dictionary page.
+    ///
+    /// # Errors
+    /// `General` where the page ends before its last entry.
+    fn new(page: &[u8], count: usize) -> Result<Self> {
+        let mut entries = ByteArrays::new(0);
+        entries.append(page, &mut Encoded::Plain { at: 0 }, count)?;
+        let short = (0..count).map_while(|index| {
+            let entry = entries.get(index).filter(|entry| entry.len() <= SHORT)?;
+            let mut block = [0; SHORT];
+            block[..entry.len()].copy_from_slice(entry);
+            Some((block, entry.len() as u8))
+        });
+        let short: Vec<_> = short.collect();
+        let short = if short.len() == count { short } else { Vec::new() };
+        Ok(Self { entries, short })
+    }
+
+    fn append(&self, keys: &[u32], out: &mut ByteArrays) -> Result<()> {
+        if self.short.is_empty() {
+            for key in keys {
+                out.push(self.entries.get(*key as usize).unwrap_or_default());
+            }
+            return out.check_reach();
+        }
+        out.bytes.reserve(keys.len().saturating_mul(SHORT));
+        for key in keys {
+            let (block, length) = self.short.get(*key as usize).copied().unwrap_or_default();
+            out.push_block(&block, usize::from(length));
+        }
+        out.check_reach()
+    }
+}
+
+impl ValueType for Texts {
+    type Values = ByteArrays;
+    type Dictionary = TextDictionary;
+
+    fn physical(&self) -> (PhysicalType, usize) {
+        (PhysicalType::BYTE_ARRAY, 0)
+    }
+
+    fn dictionary(&self, bytes: &[u8], entries: usize) -> Result<Self::Dictionary> {
+        TextDictionary::new(bytes, entries)
+    }
+
+    fn values(&self, rows: usize) -> ByteArrays {
+        ByteArrays::new(rows)
+    }
+
+    fn append(
+        &self,
+        page: Page<'_, TextDictionary>,
+        encoded: &mut Encoded,
+        count: usize,
+        values: &mut ByteArrays,
+    ) -> Result<()> {
+        let Some(dictionary) = page.dictionary else {
+            return values.append(page.bytes, encoded, count);
+        };
+        page.keys.clear();
+        encoded.keys(page.bytes, (count, dictionary.entries.len()), page.keys)?;
+        dictionary.append(page.keys, values)
+    }
+
+    fn spread(&self, validity: &Validity, rows: usize, valid: usize, values: &mut ByteArrays) {
+        values.spread(validity, rows, valid);
+    }
+
+    fn finish(&self, values: ByteArrays, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+        values.finish(self.0, nulls)
+    }
+}
