@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from icefloe.expressions.filter import to_expression
-from icefloe.expressions.rest_json import expression_to_json
 from icefloe.partitioning import PartitionSpec
 from icefloe.schema import Schema
 from icefloe.table.properties.definitions import NAME_MAPPING
 
 if TYPE_CHECKING:
-    from icefloe.expressions import BooleanExpression
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.sorting import SortOrder
     from icefloe.types import IcebergType
@@ -76,8 +73,3 @@ def partition_types(context: str, spec_id: int) -> list[IcebergType]:
     schemas = [Schema.model_validate(one) for one in (parts["schema"], *reversed(parts["schemas"]))]
     schema = next((one for one in schemas if sources <= one.field_ids), schemas[0])
     return [field.field_type for field in spec.partition_type(schema).fields]
-
-
-def filter_json(row_filter: str | BooleanExpression) -> str:
-    """Return a filter without a schema as the REST specification's expression JSON; `Filter.json` is that of a table's rows."""
-    return expression_to_json(to_expression(row_filter, allow_empty=False))

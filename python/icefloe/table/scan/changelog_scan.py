@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
 from icefloe.expressions import AlwaysTrue, And, BooleanExpression
-from icefloe.expressions.filter import Filter, to_expression
 from icefloe.expressions.predicates import column_names
 from icefloe.table.read_context import schema_json
 from icefloe.table.scan.change_rows import CHANGE_COLUMNS, ChangeGroup, ChangelogPlan, ChangeRows
@@ -21,6 +20,7 @@ from icefloe.table.snapshots import Operation
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from icefloe.expressions.filter import Filter
     from icefloe.table.scan.changelog_plan import ChangelogScanTask, SnapshotChanges
     from icefloe.table.scan.plan import ScanPlan
     from icefloe.table.snapshots import Snapshot
@@ -194,7 +194,7 @@ class IncrementalChangelogScan(IncrementalScan):
 
         Both halves of an update match that part or neither does. Without updates that part is the whole filter.
         """
-        row_filter = to_expression(self.row_filter, allow_empty=False)
+        row_filter = self.resolved_filter().expression
         identifiers = self._identifiers()
         if not identifiers:
             return row_filter, False
