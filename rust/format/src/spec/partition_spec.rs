@@ -138,10 +138,7 @@ fn check_unique_ids(fields: &[PartitionField]) -> Result<()> {
         if fields.iter().take(index).any(|other| other.field_id == field.field_id) {
             return Err(Error::invalid(
                 "partition spec",
-                format!(
-                    "field id {} is not unique; it occurs again at field {}",
-                    field.field_id, field.name
-                ),
+                format!("field id {} occurs twice, again at field {}", field.field_id, field.name),
             ));
         }
     }

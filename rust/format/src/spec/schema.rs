@@ -177,12 +177,11 @@ impl Schema {
         let mut names = HashSet::new();
         for (node, name) in self.index().nodes.iter().zip(self.full_names()) {
             if !ids.insert(node.id) {
-                let reason =
-                    format!("field id {} is not unique; it occurs again at {name}", node.id);
+                let reason = format!("field id {} occurs twice, again at {name}", node.id);
                 return Err(Error::invalid("schema", reason));
             }
             if names.contains(&name) {
-                return Err(Error::invalid("schema", format!("column name {name} is not unique")));
+                return Err(Error::invalid("schema", format!("column name {name} occurs twice")));
             }
             names.insert(name);
         }
