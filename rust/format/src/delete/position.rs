@@ -73,7 +73,7 @@ impl PositionDeletes {
         let mut unsigned = Vec::with_capacity(positions.len());
         for position in positions {
             unsigned.push(u64::try_from(*position).map_err(|_| {
-                Error::corrupt(WHAT, format!("a position of {path} is negative; got {position}"))
+                Error::corrupt(WHAT, format!("position {position} of {path} is negative"))
             })?);
         }
         // Writers sort by (path, pos): appending skips the search for the container.
