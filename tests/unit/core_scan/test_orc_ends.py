@@ -70,7 +70,10 @@ def varint(number: int) -> bytes:
 
 DAMAGE = {
     "a decimal too wide": (of_type(DECIMAL, 5, 60), r"column 2 has an invalid type.* got decimal\(60, 2\)"),
-    "a scale without end": (of_type(DECIMAL, 6, 1 << 31), r"column 2 has an invalid type.* got decimal\(9, 2147483648\)"),
+    "a scale without end": (
+        of_type(DECIMAL, 6, 1 << 31),
+        r"column 2 has an invalid type.* got decimal\(9, 2147483648\)",
+    ),
     "an unknown type": (of_type(1, 1, 77), "column 1 has the unknown type 77"),
     "a child that is no column": (of_type(LIST, 2, bytes([99])), "expected column 99, got column 4"),
     "a child that is its parent": (of_type(LIST, 2, bytes([3])), "expected column 3, got column 4"),
