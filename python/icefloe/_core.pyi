@@ -9,7 +9,7 @@ Failures are raised as the classes of ``icefloe.exceptions``.
 
 from icefloe._core_api.changelog import (
     ChangePairs,
-    SettledChanges,
+    NetChanges,
     plan_changes,
 )
 from icefloe._core_api.io import (
@@ -66,10 +66,10 @@ __all__ = [
     "ChangePairs",
     "FileIo",
     "FilteredManifests",
+    "NetChanges",
     "ScanIterator",
     "ScanPlan",
     "ScanStream",
-    "SettledChanges",
     "__version__",
     "bucket",
     "build_profile",

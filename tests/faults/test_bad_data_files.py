@@ -100,20 +100,20 @@ def test_data_file_with_a_lost_middle_is_an_error(table, deletes):
 def test_wrong_record_count_is_an_error(table, count):
     path = written(table, deletes=False)
     overwritten(path, {IDS: list(range(count)), TEXTS: ["text"] * count})
-    assert_refused(table, path, CorruptFileError, f"holds {count} rows, the table's metadata says {ROWS}")
+    assert_refused(table, path, CorruptFileError, f"expected {ROWS} rows by the table's metadata, got {count}")
 
 
 def test_wrong_record_count_of_deletes_is_an_error(table):
     path, data = written(table, deletes=True), written(table, deletes=False)
     pq.write_table(pa.table({"file_path": [str(data)] * 5, "pos": range(5)}, schema=DELETES), path)
-    assert_refused(table, path, CorruptFileError, "holds 5 rows, the table's metadata says 10")
+    assert_refused(table, path, CorruptFileError, "expected 10 rows by the table's metadata, got 5")
 
 
 def test_column_of_another_type_is_an_error(table):
     path = written(table, deletes=False)
     texts = [str(n) for n in range(ROWS)]
     overwritten(path, {IDS.with_type(pa.string()): texts, TEXTS.with_type(pa.int64()): list(range(ROWS))})
-    assert_refused(table, path, SchemaMismatchError, "expected (long|string), got", of_columns=True)
+    assert_refused(table, path, SchemaMismatchError, "found .*, expected (long|string)", of_columns=True)
 
 
 def test_missing_required_column_is_an_error():

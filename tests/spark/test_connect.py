@@ -1,4 +1,4 @@
-"""Writes, changes, merges and reads over Spark Connect, whose sessions have no JVM gateway."""
+"""Everything works over Spark Connect, whose sessions have no JVM to reach into."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Both readers return the rows that Spark wrote."""
+"""What is written from Spark comes back as it was, by both readers."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def rows_of(frame, key="id"):
 
 
 def rust_read(table, spark, **arguments):
-    """Read with the Rust reader, also where Spark's own reader could read."""
+    """Read by the Rust reader, whatever the plan allows."""
     from dataclasses import replace
 
     from icefloe.spark.reader.frame import scan_frame

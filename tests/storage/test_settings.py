@@ -106,4 +106,4 @@ def test_local_files_ask_for_no_property(tmp_path):
     "location", ["s3://bucket", "s3://bucket/", "gs://bucket", "abfss://box@me.dfs.core.windows.net/"]
 )
 def test_a_store_is_no_file(location):
-    assert "names no file" in refused({**S3, **ADLS, "gcs.no-auth": "true"}, location)
+    assert "expected the location of a file" in refused({**S3, **ADLS, "gcs.no-auth": "true"}, location)

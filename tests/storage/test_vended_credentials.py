@@ -89,10 +89,10 @@ def test_a_lender_that_fails_for_a_moment_is_asked_again(s3, bucket, lender):
 @pytest.mark.parametrize(
     ("status", "credentials", "message"),
     [
-        (401, [], "answers 401"),
-        (200, [], "none for s3://"),
-        (200, [{"prefix": "s3", "config": {"s3.access-key-id": "alone"}}], "none for s3://"),
-        (200, "nothing", "no list of storage-credentials"),
+        (401, [], "expected status 200, got 401"),
+        (200, [], "expected credentials for s3://"),
+        (200, [{"prefix": "s3", "config": {"s3.access-key-id": "alone"}}], "expected credentials for s3://"),
+        (200, "nothing", "expected a list of storage-credentials"),
     ],
 )
 def test_what_does_not_come_is_said(s3, bucket, lender, status, credentials, message):

@@ -111,7 +111,6 @@ def avro_file(path: Path, precision: int, scale: int, *, fixed: bool) -> str:
     return str(path)
 
 
-@pytest.mark.recent_pyarrow
 @pytest.mark.parametrize(("precision", "scale"), [case for case in CASES if case[1] >= 0])
 def test_orc_files_with_a_scale_above_the_precision_are_read(tmp_path, precision, scale):
     current = schema(ID, field(2, "d", f"decimal({precision}, {scale})"))
@@ -145,7 +144,7 @@ def test_parquet_files_with_more_digits_than_the_table_are_read_if_their_values_
     location = write(tmp_path / "a.parquet", columns)
     assert read([task(location)], current)["d"].to_pylist() == list(columns.values())[1]
     wide = write(tmp_path / "b.parquet", {arrow_field(2, "d", pa.decimal128(9, 7)): [Decimal("0.0100000")]})
-    with pytest.raises(CorruptFileError, match=r"b\.parquet.*0\.0100000 has more than 5 digits"):
+    with pytest.raises(CorruptFileError, match=r"b\.parquet.*expected at most 5 digits, got 0\.0100000"):
         list(stream([task(wide)], current))
 
 

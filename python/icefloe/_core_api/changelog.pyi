@@ -8,21 +8,21 @@ from icefloe._core_api.arrow import ArrayLike, BatchLike
 def plan_changes(
     before_files: BatchLike, before_deletes: BatchLike, after_files: BatchLike, after_deletes: BatchLike
 ) -> tuple[pa.RecordBatch, pa.RecordBatch, pa.RecordBatch]:
-    """Return what one state of a table has that another has not: tasks of inserted rows, of deleted rows, their delete files.
+    """Return the difference of two states of a table: tasks of inserted rows, tasks of deleted rows, their delete files.
 
-    Both plans are of whole files. The tasks have the columns of the plans and ``marks``, like ``deletes``: of a file that both
-    states have, the delete files that delete the rows in question; null for a file that only one of them has.
+    Both plans are of whole files. The tasks have the columns of the plans and ``marks``, a list like ``deletes``: for a file of
+    both states the delete files whose rows changed, null for a file of one state.
     """
 
 @final
 class ChangePairs:
-    """Changes of which some undo each other and some are halves of updates. Only hashes of their rows are kept.
+    """Changes of which deletes and inserts of equal rows cancel and others pair up as updates. Only hashes are stored.
 
     Rows are compared by all columns, of any type; null equals null, floats are equal where their bits are.
 
     Args:
-        keyed: Whether updates are told.
-        budget: Bytes of memory for hashes; what is more goes to a temporary file, 24 bytes for each change, 40 with updates.
+        keyed: Report a delete and an insert of the same key as an update.
+        budget: Bytes of memory for hashes; more go to a temporary file. A change takes 24 bytes, 40 with updates.
     """
 
     def __new__(cls, *, keyed: bool = False, budget: int = 67_108_864) -> ChangePairs: ...
@@ -32,35 +32,35 @@ class ChangePairs:
     def add(
         self, rows: BatchLike, keys: BatchLike | None = None, wanted: ArrayLike | None = None, *, deleted: bool
     ) -> None:
-        """Add changes, in the order in which they were made.
+        """Add changes in commit order.
 
         Args:
             rows: All columns of the rows.
-            keys: The columns that tell which row it is; for updates.
-            wanted: Which of them are told if they are left; all if None. The others take part all the same.
+            keys: The key columns, for updates.
+            wanted: Which rows to report; all if None. The others cancel and pair as well.
             deleted: Whether the rows were deleted.
 
         Raises:
             StorageError: The temporary file cannot be written.
         """
 
-    def settle(self) -> SettledChanges:
-        """Take out what undoes each other: each deletion one insertion of an equal row, and the other way round. Ends the adding.
+    def cancel(self) -> NetChanges:
+        """Cancel each delete with one insert of an equal row. No changes can be added afterwards.
 
         Raises:
-            ValidationError: A key that is both deleted and inserted is so more than once.
+            ValidationError: A key that is both deleted and inserted is deleted or inserted more than once.
         """
 
 @final
-class SettledChanges:
-    """Which changes are left. Changes are numbered in the order in which they were added."""
+class NetChanges:
+    """The changes that remain after cancelling. Changes are numbered in the order of adding."""
 
     def count(self, first: int, count: int) -> int:
-        """Return how many are left of ``count`` changes from number ``first`` on."""
+        """Return the number of net changes among ``count`` changes from number ``first`` on."""
 
-    def told(self, first: int, count: int) -> tuple[pa.BooleanArray, pa.BooleanArray, pa.Int32Array]:
-        """Return what is left of ``count`` changes from number ``first`` on.
+    def rows(self, first: int, count: int) -> tuple[pa.BooleanArray, pa.BooleanArray, pa.Int32Array]:
+        """Return the net rows among ``count`` changes from number ``first`` on: a mask, and two values for each row in it.
 
-        That is which of them are; and of those that are, which are halves of an update, a deletion and an insertion with the same
-        key, and as changes of which part they are told: of several equal rows all as those of the first since all were last undone.
+        The values are whether the row is half of an update, and the part it is reported as: equal rows are reported as part of
+        the first of them since the last time that all of them cancelled.
         """

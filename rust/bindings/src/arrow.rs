@@ -13,7 +13,7 @@ use pyo3::types::PyCapsule;
 use crate::error::raise_format;
 use crate::views::without_views;
 
-/// Batches pulled one by one; reading may block, so pull them with the GIL released.
+/// Batches read one by one. Reading may block, so the GIL must be released.
 pub(crate) type BatchReader = Box<dyn RecordBatchReader + Send>;
 
 /// An array argument: any object with `__arrow_c_array__`.
@@ -40,7 +40,7 @@ fn arrow_data_from(value: &Bound<'_, PyAny>) -> PyResult<arrow_data::ArrayData> 
     Err(not_arrow(value, "an Arrow array", "__arrow_c_array__"))
 }
 
-/// A batch argument: any object with `__arrow_c_array__` (a struct array) or, gathered into one
+/// A batch argument: any object with `__arrow_c_array__` (a struct array) or, concatenated into one
 /// batch, with `__arrow_c_stream__`.
 pub(crate) struct BatchIn(pub(crate) RecordBatch);
 
@@ -123,7 +123,7 @@ pub(crate) fn schema_capsule<'py>(
     PyCapsule::new_with_value(py, exported, c"arrow_schema")
 }
 
-/// The Python exception for a failure that Arrow reports about data.
+/// The Python exception for an Arrow error.
 pub(crate) fn raise_arrow(error: ArrowError) -> PyErr {
     raise_format(FormatError::invalid("Arrow data", error.to_string()))
 }

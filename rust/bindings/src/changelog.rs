@@ -13,7 +13,7 @@ use crate::error::{raise, raise_format};
 type ThreeArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 type ThreeBatches<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
-/// What one state of a table has that another has not.
+/// Plan the rows that one state of a table has and another lacks.
 #[pyfunction]
 fn plan_changes<'py>(
     py: Python<'py>,
@@ -30,7 +30,7 @@ fn plan_changes<'py>(
     Ok((inserted?, deleted?, deletes?))
 }
 
-/// Changes that may undo each other.
+/// Changes whose equal rows cancel.
 #[pyclass(frozen, module = "icefloe._core")]
 struct ChangePairs {
     pairs: Mutex<Option<changes::ChangePairs>>,
@@ -46,7 +46,7 @@ impl ChangePairs {
 
     fn begin_part(&self) -> PyResult<()> {
         let mut pairs = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
-        pairs.as_mut().ok_or_else(settled)?.begin_part();
+        pairs.as_mut().ok_or_else(cancelled)?.begin_part();
         Ok(())
     }
 
@@ -63,38 +63,38 @@ impl ChangePairs {
         let keys = keys.map(|keys| keys.0.columns().to_vec()).unwrap_or_default();
         py.detach(|| {
             let mut pairs = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
-            let pairs = pairs.as_mut().ok_or_else(settled)?;
+            let pairs = pairs.as_mut().ok_or_else(cancelled)?;
             pairs.add(&rows.0, &keys, deleted, wanted.as_ref()).map_err(raise)
         })
     }
 
-    fn settle(&self, py: Python<'_>) -> PyResult<SettledChanges> {
+    fn cancel(&self, py: Python<'_>) -> PyResult<NetChanges> {
         let changes = py.detach(|| {
             let mut pairs = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
-            pairs.take().ok_or_else(settled)?.settle().map_err(raise)
+            pairs.take().ok_or_else(cancelled)?.cancel().map_err(raise)
         });
-        Ok(SettledChanges { changes: changes? })
+        Ok(NetChanges { changes: changes? })
     }
 }
 
-/// What is left of changes.
+/// The changes that remain after cancelling.
 #[pyclass(frozen, module = "icefloe._core")]
-struct SettledChanges {
-    changes: changes::Settled,
+struct NetChanges {
+    changes: changes::NetChanges,
 }
 
 #[pymethods]
-impl SettledChanges {
+impl NetChanges {
     fn count(&self, first: usize, count: usize) -> PyResult<usize> {
         self.changes.count(first, count).map_err(raise)
     }
 
-    fn told<'py>(&self, py: Python<'py>, first: usize, count: usize) -> PyResult<ThreeArrays<'py>> {
-        let told = py.detach(|| self.changes.told(first, count)).map_err(raise)?;
+    fn rows<'py>(&self, py: Python<'py>, first: usize, count: usize) -> PyResult<ThreeArrays<'py>> {
+        let net = py.detach(|| self.changes.rows(first, count)).map_err(raise)?;
         let arrays: [ArrayRef; 3] =
-            [Arc::new(told.kept), Arc::new(told.halves), Arc::new(told.parts)];
-        let [kept, halves, parts] = arrays.map(|array| array_out(py, &array));
-        Ok((kept?, halves?, parts?))
+            [Arc::new(net.remaining), Arc::new(net.halves), Arc::new(net.parts)];
+        let [remaining, halves, parts] = arrays.map(|array| array_out(py, &array));
+        Ok((remaining?, halves?, parts?))
     }
 }
 
@@ -105,12 +105,15 @@ fn bits(array: &ArrayIn) -> PyResult<BooleanArray> {
     bits.ok_or_else(wrong).map_err(raise_format)
 }
 
-fn settled() -> PyErr {
-    raise_format(FormatError::invalid("changes", "they are settled already"))
+fn cancelled() -> PyErr {
+    raise_format(FormatError::invalid(
+        "changes",
+        "cancel() was called before; add changes to another ChangePairs",
+    ))
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan_changes, module)?)?;
     module.add_class::<ChangePairs>()?;
-    module.add_class::<SettledChanges>()
+    module.add_class::<NetChanges>()
 }

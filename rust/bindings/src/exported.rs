@@ -1,4 +1,4 @@
-//! A pass over a scan as another library takes it, through the C stream interface.
+//! A pass over a scan that another library reads through the C stream interface.
 
 use std::fmt;
 use std::thread::{self, ThreadId};
@@ -12,14 +12,13 @@ use pyo3::prelude::*;
 
 use crate::error::raise;
 
-/// A pass that tells with a failure what was read, and that an interrupt ends where its taker waits on the thread
-/// that Python hands interrupts to.
+/// A pass whose errors name the scan, and which an interrupt ends if the consumer waits on the main thread.
 pub(crate) struct Exported {
     reader: ScanReader,
     origin: Option<String>,
-    /// The thread that interrupts come to, if the pass was made there.
+    /// The main thread, if the pass was opened there.
     main: Option<ThreadId>,
-    /// Whether threads of the scan call Python: whoever pulls may hold the GIL, which they need.
+    /// Whether threads of the scan call Python and need the GIL, which the consumer may hold.
     is_foreign: bool,
 }
 
@@ -36,7 +35,7 @@ impl Exported {
 
     fn pull(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         let pulled = match self.main {
-            // Another thread that waited for the GIL here could be one that its holder waits for.
+            // Waiting for the GIL on another thread could deadlock with the holder of the GIL.
             Some(main) if main == thread::current().id() => {
                 self.reader.next_batch_checking(interrupted)?
             }
@@ -67,7 +66,7 @@ impl RecordBatchReader for Exported {
     }
 }
 
-/// A failure as its text: all that the interface carries.
+/// An error as text, which is all that the interface carries.
 #[derive(Debug)]
 struct Told(String);
 
@@ -89,12 +88,12 @@ fn is_main(py: Python<'_>) -> PyResult<bool> {
     threading.call_method0(intern!(py, "get_ident"))?.eq(main)
 }
 
-/// Ask for interrupts. The taker raises an exception of its own, so an interrupt is noted again, for the interpreter to
-/// raise as soon as it has the thread back.
+/// Check for interrupts. The consumer raises an exception of its own, so the interrupt is set again, for the interpreter
+/// to raise afterwards.
 fn interrupted() -> Result<(), ArrowError> {
     let checked = Python::try_attach(|py| {
         py.check_signals().map_err(|error| {
-            // The text first: making it runs Python, which would take what is noted.
+            // Make the text first: it runs Python, which would consume the interrupt.
             let text = format!("reading was interrupted: {error}");
             let again = match error.is_instance_of::<PyKeyboardInterrupt>(py) {
                 true => py.import("_thread").and_then(|it| it.call_method0("interrupt_main")),

@@ -114,13 +114,13 @@ impl PyFileIo {
     }
 }
 
-/// Wait without the GIL, and no longer than until the user interrupts: for what changes nothing.
+/// Wait without the GIL until the future ends or the user interrupts; only for calls that change nothing.
 fn wait<T: Send>(py: Python<'_>, future: impl Future<Output = Result<T>> + Send) -> PyResult<T> {
     let check = || Python::attach(|py| py.check_signals());
     py.detach(|| block_on_checking(future, check))?.map_err(raise)
 }
 
-/// Numbers of bytes as Iceberg counts them, in longs.
+/// Numbers of bytes as longs.
 fn bytes_counts(sizes: impl IntoIterator<Item = u64>) -> Int64Array {
     let longs = sizes.into_iter().map(|size| i64::try_from(size).unwrap_or(i64::MAX));
     Int64Array::from_iter_values(longs)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use icefloe_engine::manifests::{self, Keep, MergeOptions, TableTypes, WriteOptions};
+use icefloe_engine::manifests::{self, Keep, ManifestOptions, MergeOptions, TableTypes};
 use icefloe_engine::runtime::block_on;
 use icefloe_format::Error as FormatError;
 use icefloe_format::manifest::{ListOptions, ManifestContent, entry_schema};
@@ -32,8 +32,9 @@ fn write_manifests<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let types = types(schema, specs)?;
     let content = ManifestContent::from_code(content).map_err(raise_format)?;
-    let codec = WriteOptions::codec_of(&properties).map_err(raise)?;
-    let options = WriteOptions { location_prefix, first_index, format_version, snapshot_id, codec };
+    let codec = ManifestOptions::codec_of(&properties).map_err(raise)?;
+    let options =
+        ManifestOptions { location_prefix, first_index, format_version, snapshot_id, codec };
     let written = manifests::write_manifests(&io.inner, &entries.0, content, types, &options);
     batch_out(py, &py.detach(|| block_on(written)).map_err(raise)?)
 }
@@ -121,15 +122,16 @@ fn filter_manifests(
     properties: BTreeMap<String, String>,
 ) -> PyResult<FilteredManifests> {
     let types = types(schema, specs)?;
-    let codec = WriteOptions::codec_of(&properties).map_err(raise)?;
-    let options = WriteOptions { location_prefix, first_index, format_version, snapshot_id, codec };
+    let codec = ManifestOptions::codec_of(&properties).map_err(raise)?;
+    let options =
+        ManifestOptions { location_prefix, first_index, format_version, snapshot_id, codec };
     let (manifests, paths) = (&manifests.0, &deleted_paths.0);
     let filtered = manifests::filter_manifests(&io.inner, manifests, paths, types, &options);
     let inner = py.detach(|| block_on(filtered)).map_err(raise)?;
     Ok(FilteredManifests { inner })
 }
 
-/// Manifests after some files were removed from them.
+/// Manifests after the removal of files.
 #[pyclass(frozen, module = "icefloe._core")]
 struct FilteredManifests {
     inner: manifests::FilteredManifests,
@@ -177,8 +179,9 @@ fn merge_manifests<'py>(
     properties: BTreeMap<String, String>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let types = types(schema, specs)?;
-    let codec = WriteOptions::codec_of(&properties).map_err(raise)?;
-    let options = WriteOptions { location_prefix, first_index, format_version, snapshot_id, codec };
+    let codec = ManifestOptions::codec_of(&properties).map_err(raise)?;
+    let options =
+        ManifestOptions { location_prefix, first_index, format_version, snapshot_id, codec };
     let merge = MergeOptions { target_size_bytes, min_count_to_merge };
     let merged = manifests::merge_manifests(&io.inner, &manifests.0, merge, types, &options);
     batch_out(py, &py.detach(|| block_on(merged)).map_err(raise)?)

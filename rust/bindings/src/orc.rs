@@ -1,4 +1,4 @@
-//! ORC files, decoded by `pyarrow.orc`: the interpreter is attached to open a file and to ask for a stripe.
+//! ORC files, decoded by `pyarrow.orc`: the interpreter is attached to open a file and to read a stripe.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,10 +18,10 @@ use crate::error::raise;
 use crate::views::pyarrow_major;
 
 const WHAT: &str = "the ORC file";
-/// The first major version of pyarrow that refuses damaged files, where earlier ones end the process, and timestamps
-/// that nanoseconds do not reach, where earlier ones return another timestamp.
+/// The first major version of pyarrow that refuses damaged files, which crash the process in earlier versions, and
+/// timestamps outside of the range of nanoseconds, which earlier versions change.
 const SOUND_PYARROW: u32 = 25;
-/// Read of a remote file at least: the footer with the first request, much of a stripe with each other.
+/// The least bytes of a request: the first one reads the footer, each other one a large part of a stripe.
 const READ_BYTES: u64 = 1 << 20;
 
 struct PyArrowOrc;
@@ -58,7 +58,7 @@ impl OrcDecoder for PyArrowOrc {
     }
 }
 
-/// One open file; it is read by one thread at a time.
+/// An open file, which one thread at a time reads.
 struct OrcFile {
     location: String,
     schema: SchemaRef,
@@ -82,7 +82,7 @@ impl OrcReader for OrcFile {
 
     fn stripe(&self, stripe: usize, columns: &[usize]) -> Result<RecordBatch> {
         let fields = self.schema.fields();
-        // pyarrow takes a dot for the way into a struct.
+        // pyarrow reads a dot as the path into a struct.
         let dotted = fields.iter().any(|field| field.name().contains(['.', '`']));
         let names = columns.iter().filter_map(|column| fields.get(*column));
         attached(&self.location, |py| {
@@ -112,10 +112,10 @@ fn check_version(location: &str) -> Result<()> {
     Err(Error::unsupported_in(location, feature))
 }
 
-/// Have Python look at the names of a schema's or a type's fields: Arrow's import panics where one is not UTF-8.
+/// Check the field names of a schema or type in Python: Arrow's import panics on a name that is not UTF-8.
 fn check_names(fields: &Bound<'_, PyAny>, count: usize) -> PyResult<()> {
-    for place in 0..count {
-        let field = fields.call_method1("field", (place,))?;
+    for index in 0..count {
+        let field = fields.call_method1("field", (index,))?;
         field.getattr("name")?;
         let data_type = field.getattr("type")?;
         check_names(&data_type, data_type.getattr("num_fields")?.extract()?)?;
@@ -123,7 +123,7 @@ fn check_names(fields: &Bound<'_, PyAny>, count: usize) -> PyResult<()> {
     Ok(())
 }
 
-/// What Python does, and its exception as an error of the file.
+/// Run Python code, with its exception as an error of the file.
 fn attached<T>(location: &str, work: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T> {
     let outcome = Python::try_attach(|py| work(py).map_err(|error| failure(py, location, &error)));
     outcome.unwrap_or_else(|| Err(Error::internal("read an ORC file", "Python is shutting down")))
@@ -149,7 +149,7 @@ fn failure(py: Python<'_>, location: &str, error: &PyErr) -> Error {
     if class == "ArrowNotImplementedError" {
         return Error::unsupported_in(location, format!("pyarrow.orc: {reason}"));
     }
-    // What the decoder cannot name more closely, such as data that do not decompress, has the class of all.
+    // The decoder raises the base class for other errors, such as data that does not decompress.
     let of_data = class == "ArrowException"
         || error.is_instance_of::<PyOSError>(py)
         || error.is_instance_of::<PyValueError>(py);
@@ -159,19 +159,19 @@ fn failure(py: Python<'_>, location: &str, error: &PyErr) -> Error {
     Error::internal(format!("decode {location}"), format!("{class}: {reason}"))
 }
 
-/// A remote file as Python reads files.
+/// A remote file as a Python file object.
 #[pyclass(frozen, module = "icefloe._core")]
 struct RangedFile {
     io: FileIo,
     location: String,
     size: u64,
-    /// The end of the file, and its position.
+    /// The last bytes of the file, and their position.
     tail: (u64, Bytes),
-    place: Mutex<Place>,
+    cursor: Mutex<Cursor>,
 }
 
-/// Where reading goes on, and what was read last with its position.
-struct Place {
+/// The position of the next read, and the bytes of the last request with their position.
+struct Cursor {
     next: u64,
     window: (u64, Bytes),
 }
@@ -180,33 +180,33 @@ impl RangedFile {
     fn open(io: &FileIo, location: &str) -> Result<Self> {
         let (tail, size) = block_on(io.tail(location, READ_BYTES))?;
         let tail = (size.saturating_sub(tail.len() as u64), tail);
-        let place = Mutex::new(Place { next: 0, window: (0, Bytes::new()) });
-        Ok(Self { io: io.clone(), location: location.to_owned(), size, tail, place })
+        let cursor = Mutex::new(Cursor { next: 0, window: (0, Bytes::new()) });
+        Ok(Self { io: io.clone(), location: location.to_owned(), size, tail, cursor })
     }
 
     fn bytes(&self, length: u64) -> Result<Bytes> {
-        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
-        let start = place.next;
+        let mut cursor = self.cursor.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = cursor.next;
         let length = length.min(self.size.saturating_sub(start));
-        place.next += length;
+        cursor.next += length;
         let held = |(from, bytes): &(u64, Bytes)| {
             let at = usize::try_from(start.checked_sub(*from)?).ok()?;
             let end = at.checked_add(usize::try_from(length).ok()?)?;
             (end <= bytes.len()).then(|| bytes.slice(at..end))
         };
-        if let Some(found) = held(&self.tail).or_else(|| held(&place.window)) {
+        if let Some(found) = held(&self.tail).or_else(|| held(&cursor.window)) {
             return Ok(found);
         }
         let end = start.saturating_add(length.max(READ_BYTES)).min(self.size);
         let range = start..end;
         let ranges = std::slice::from_ref(&range);
         let read = block_on(self.io.read_ranges(&self.location, ranges))?.pop();
-        place.window = (start, read.unwrap_or_default());
+        cursor.window = (start, read.unwrap_or_default());
         let short = || Error::Storage {
             location: self.location.clone(),
             reason: format!("fewer than {length} bytes at {start}"),
         };
-        held(&place.window).ok_or_else(short)
+        held(&cursor.window).ok_or_else(short)
     }
 }
 
@@ -221,20 +221,22 @@ impl RangedFile {
 
     #[pyo3(signature = (offset, whence = 0))]
     fn seek(&self, offset: i64, whence: i32) -> PyResult<u64> {
-        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cursor = self.cursor.lock().unwrap_or_else(PoisonError::into_inner);
         let base = match whence {
             0 => 0,
-            1 => place.next,
+            1 => cursor.next,
             2 => self.size,
             _ => return Err(PyValueError::new_err("whence is 0, 1 or 2")),
         };
         let next = base.checked_add_signed(offset);
-        place.next = next.ok_or_else(|| PyValueError::new_err("a place before the file"))?;
-        Ok(place.next)
+        cursor.next = next.ok_or_else(|| {
+            PyValueError::new_err("expected a position within the file, got one before its start")
+        })?;
+        Ok(cursor.next)
     }
 
     fn tell(&self) -> u64 {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner).next
+        self.cursor.lock().unwrap_or_else(PoisonError::into_inner).next
     }
 
     fn size(&self) -> u64 {

@@ -48,13 +48,13 @@ fn plan_scan(
     Ok(ScanPlan { plan: plan.map_err(raise)? })
 }
 
-/// Drop what planning keeps of manifests in this process.
+/// Empty the cache of manifests of this process.
 #[pyfunction]
 fn clear_manifest_cache(py: Python<'_>) -> PyResult<()> {
     py.detach(plan::clear_cache).map_err(raise)
 }
 
-/// What a scan will read.
+/// The files and delete files that a scan reads.
 #[pyclass(frozen, module = "icefloe._core")]
 struct ScanPlan {
     plan: plan::ScanPlan,
@@ -78,7 +78,7 @@ impl ScanPlan {
     }
 }
 
-/// Some files of a plan with only those of its deletes that they need.
+/// Return files of a plan with only their own deletes.
 #[pyfunction]
 fn own_deletes<'py>(
     py: Python<'py>,
@@ -89,7 +89,7 @@ fn own_deletes<'py>(
     Ok((batch_out(py, &own.0)?, batch_out(py, &own.1)?))
 }
 
-/// A plan's tasks in groups of about equal weight, each with its own deletes.
+/// Pack a plan's tasks into groups of similar weight, each with its own deletes.
 #[pyfunction]
 #[pyo3(signature = (files, deletes, *, target_size, lookback, open_file_cost))]
 fn pack_tasks<'py>(
@@ -138,7 +138,7 @@ fn read(
     Ok(ScanStream { scan: scan.map_err(raise)?, origin: None })
 }
 
-/// What reading scan tasks comes to, from their footers.
+/// Survey scan tasks from their footers.
 #[pyfunction]
 #[pyo3(signature = (io, context, files, deletes, *, projection, threads = None))]
 fn explain_read<'py>(
@@ -158,11 +158,11 @@ fn explain_read<'py>(
     batch_out(py, &survey)
 }
 
-/// A scan's rows, read anew by every consumer.
+/// A scan, read from the start by every consumer.
 #[pyclass(frozen, module = "icefloe._core")]
 struct ScanStream {
     scan: Scan,
-    /// What failures of exported streams say that was read.
+    /// The name of the scan in errors of exported streams.
     origin: Option<String>,
 }
 
@@ -179,7 +179,7 @@ impl ScanStream {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The protocol lets a producer ignore a request that it cannot serve.
+        // The protocol allows a producer to ignore the requested schema.
         drop(requested_schema);
         stream_capsule(py, Box::new(Exported::new(py, &self.scan, self.origin.clone())?))
     }
@@ -210,7 +210,7 @@ impl ScanIterator {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        // Whoever calls this from C never gets to where the interpreter would notice an interrupt.
+        // A caller in C never returns to the interpreter, which would notice an interrupt.
         py.check_signals()?;
         let next = py.detach(|| {
             let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);

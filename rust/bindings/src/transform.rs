@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 use crate::arrow::{ArrayIn, array_out};
 use crate::error::raise_format;
 
-/// A whole number argument; one beyond 64 bits is as wrong as the greatest, so it says the same.
+/// An integer argument; one beyond 64 bits becomes the greatest, which is refused with the same message.
 struct WholeNumber(i64);
 
 impl FromPyObject<'_, '_> for WholeNumber {

@@ -1,4 +1,4 @@
-//! What can go wrong while touching storage; each variant names the location.
+//! The errors of the engine; each names a location or a task.
 
 use std::io;
 
@@ -7,53 +7,53 @@ use icefloe_format::Error as FormatError;
 /// A failure of the engine.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
-    /// The format refused something that belongs to no file.
+    /// An error of the format that concerns no file.
     #[error(transparent)]
     Format(#[from] FormatError),
-    /// The format refused the contents of a file.
+    /// An error of the format in the content of a file.
     #[error("{location}: {source}")]
     InFile {
         /// The file.
         location: String,
-        /// What the format said.
+        /// The error of the format.
         source: FormatError,
     },
-    /// Nothing is stored at a location.
+    /// No file at a location.
     #[error("{location}: no such file")]
     Missing {
         /// The location.
         location: String,
     },
-    /// Something is stored already where a new file was to be.
+    /// A file exists at the location of a new file.
     #[error("{location}: the file exists already")]
     Exists {
         /// The location.
         location: String,
     },
-    /// Storage failed.
+    /// A failure of storage.
     #[error("{location}: {reason}")]
     Storage {
         /// The location.
         location: String,
-        /// What storage said.
+        /// The reason that storage gives.
         reason: String,
     },
-    /// The operating system refused or failed a call.
+    /// A failed call of the operating system.
     #[error("{location}: {reason}")]
     System {
         /// The location.
         location: String,
         /// The error code, `errno`.
         code: i32,
-        /// The operating system's words for the code.
+        /// The operating system's text for the code.
         reason: String,
     },
-    /// A defect of this library or an exhausted machine: a task that panicked, no thread to start.
+    /// A defect of this library or a lack of resources: a task panicked, or no thread could be started.
     #[error("cannot {task}: {reason}")]
     Internal {
-        /// What was being done.
+        /// The task, a verb phrase.
         task: String,
-        /// What was observed.
+        /// The observed failure.
         reason: String,
     },
 }
@@ -62,7 +62,7 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// Attach a file to what the format said about its contents.
+    /// An error of the format in the content of a file.
     pub fn in_file(location: impl Into<String>, source: FormatError) -> Self {
         Self::InFile { location: location.into(), source }
     }
@@ -72,7 +72,7 @@ impl Error {
         Self::Internal { task: task.into(), reason: reason.to_string() }
     }
 
-    /// What the operating system said about a location.
+    /// An error of the operating system at a location.
     pub fn of_system(location: impl Into<String>, error: &io::Error) -> Self {
         let location = location.into();
         match (error.kind(), error.raw_os_error()) {
@@ -83,17 +83,17 @@ impl Error {
         }
     }
 
-    /// A file whose bytes are not what they should be.
+    /// A corrupt file.
     pub fn corrupt_file(location: impl Into<String>, what: &str, reason: impl ToString) -> Self {
         Self::in_file(location, FormatError::corrupt(what, reason.to_string()))
     }
 
-    /// A feature that a file needs and that is not supported.
+    /// A feature of a file that is not supported.
     pub fn unsupported_in(location: impl Into<String>, feature: impl Into<String>) -> Self {
         Self::in_file(location, FormatError::unsupported(feature))
     }
 
-    /// The same failure, tied to a file if it was tied to none.
+    /// The error with a file, unless it has one.
     pub fn at(self, location: &str) -> Self {
         match self {
             Self::Format(source) => Self::in_file(location, source),

@@ -1,4 +1,4 @@
-//! What touches storage and threads: planning, scanning, telling changes and writing Iceberg tables.
+//! The engine: plans, scans, net changes and writes of Iceberg tables, over storage and threads.
 
 pub(crate) mod bytes;
 pub mod changes;

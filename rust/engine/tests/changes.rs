@@ -1,16 +1,16 @@
-//! What is left of changes, whatever of it waits in a file.
+//! Net changes, from memory and from a temporary file.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use icefloe_engine::changes::{ChangePairs, Settled};
+use icefloe_engine::changes::{ChangePairs, NetChanges};
 
 const ROWS: usize = 900;
 
-/// A deletion and an insertion of many rows each, in two parts: rows of some numbers stay, others get another text.
-fn settled(budget: usize) -> Settled {
+/// The net changes of two parts that each delete and insert all rows: every seventh row gets another text.
+fn net_changes(budget: usize) -> NetChanges {
     let mut pairs = ChangePairs::new(true, budget);
     for part in 0..2 {
         pairs.begin_part();
@@ -35,28 +35,28 @@ fn settled(budget: usize) -> Settled {
             }
         }
     }
-    pairs.settle().unwrap()
+    pairs.cancel().unwrap()
 }
 
 #[test]
-fn changes_are_the_same_from_memory_and_from_a_file() {
-    let (held, spilled) = (settled(usize::MAX), settled(4_000));
+fn changes_from_memory_and_from_a_file_are_equal() {
+    let (held, spilled) = (net_changes(usize::MAX), net_changes(4_000));
     for first in (0..4 * ROWS).step_by(60) {
-        let (held, spilled) = (held.told(first, 60).unwrap(), spilled.told(first, 60).unwrap());
-        assert_eq!(held.kept, spilled.kept);
+        let (held, spilled) = (held.rows(first, 60).unwrap(), spilled.rows(first, 60).unwrap());
+        assert_eq!(held.remaining, spilled.remaining);
         assert_eq!(held.halves, spilled.halves);
         assert_eq!(held.parts, spilled.parts);
-        assert_eq!(held.kept.true_count(), held.halves.len());
+        assert_eq!(held.remaining.true_count(), held.halves.len());
         assert_eq!(held.halves.true_count(), held.halves.len());
         let part = i32::from(first >= 2 * ROWS);
-        assert!(held.parts.values().iter().all(|told| *told == part));
+        assert!(held.parts.values().iter().all(|reported| *reported == part));
     }
     assert_eq!(held.count(0, 4 * ROWS).unwrap(), 4 * ROWS.div_ceil(7));
-    assert!(held.told(4 * ROWS, 1).is_err());
+    assert!(held.rows(4 * ROWS, 1).is_err());
 }
 
 #[test]
-fn equal_rows_are_told_as_changes_of_the_part_of_the_first() {
+fn equal_rows_are_reported_as_part_of_the_first() {
     let mut pairs = ChangePairs::new(false, 0);
     for ids in [[1, 2], [2, 3]] {
         pairs.begin_part();
@@ -66,7 +66,7 @@ fn equal_rows_are_told_as_changes_of_the_part_of_the_first() {
     let nine =
         RecordBatch::try_from_iter([("id", Arc::new(Int64Array::from(vec![9])) as ArrayRef)]);
     pairs.add(&nine.unwrap(), &[], false, Some(&vec![false].into())).unwrap();
-    let told = pairs.settle().unwrap().told(0, 5).unwrap();
-    assert_eq!(told.kept.values().iter().collect::<Vec<_>>(), [true, true, true, true, false]);
-    assert_eq!(told.parts.values(), &[0, 0, 0, 1]);
+    let net = pairs.cancel().unwrap().rows(0, 5).unwrap();
+    assert_eq!(net.remaining.values().iter().collect::<Vec<_>>(), [true, true, true, true, false]);
+    assert_eq!(net.parts.values(), &[0, 0, 0, 1]);
 }

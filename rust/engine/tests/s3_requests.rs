@@ -1,4 +1,4 @@
-//! What is asked of an S3 server, and which server is asked.
+//! Requests to S3 servers, and the choice of the server.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -104,7 +104,7 @@ fn ask_for_a_size(endpoint: &str, environment: &[(&str, &str)]) {
 }
 
 #[test]
-fn the_property_decides_which_server_is_asked() {
+fn the_property_decides_the_server() {
     let (ours, other) = (Server::start(|_| 200), Server::start(|_| 200));
     ask_for_a_size(&ours.address, &[("AWS_ENDPOINT_URL_S3", &other.address)]);
     assert_eq!(other.seen(), Vec::<String>::new());

@@ -6,51 +6,51 @@ pub enum Error {
     /// An argument is outside what the operation takes.
     #[error("{argument}: {reason}")]
     InvalidArgument {
-        /// The name of the argument in the call, or the subject of the refusal.
+        /// The argument, as the caller knows it.
         argument: String,
-        /// What is wrong, and what is expected.
+        /// What is wrong with it and what would be right.
         reason: String,
     },
-    /// Bytes do not follow the specification of their format.
+    /// Bytes are not what the spec says they must be.
     #[error("{what} is corrupt{}: {reason}", offset.map(|at| format!(" at byte {at}")).unwrap_or_default())]
     Corrupt {
-        /// What was decoded.
+        /// The thing that was being decoded.
         what: String,
-        /// Position in the file, where known.
+        /// Position in the decoded bytes, where known.
         offset: Option<u64>,
-        /// What is wrong, and what is expected.
+        /// What was found and what was expected.
         reason: String,
     },
-    /// A valid feature of the format that is not implemented.
+    /// A valid feature that is not implemented or may not be read.
     #[error("{feature} is not supported")]
     Unsupported {
-        /// The name of the feature in the specification.
+        /// The feature, as the spec names it.
         feature: String,
     },
-    /// The type or the values of a column do not fit the table's schema.
-    #[error("column {column}: the data does not fit; expected {expected}, got {found}")]
+    /// Data does not fit a table's schema.
+    #[error("column {column}: found {found}, expected {expected}")]
     Mismatch {
         /// The column's full name.
         column: String,
-        /// The type or the value in the data.
+        /// What the data has.
         found: String,
-        /// The type or the values that the table requires.
+        /// What the table needs.
         expected: String,
     },
-    /// A column name that the schema does not have.
+    /// A name that no column has.
     #[error("no column named {name}; {}", near_misses(name, known))]
     UnknownColumn {
-        /// The requested name.
+        /// The name that was asked for.
         name: String,
-        /// The full names of all columns.
+        /// Full names that exist.
         known: Vec<String>,
     },
 }
 
-/// The most column names in one message.
-const MAX_NAMES: usize = 20;
+/// As many names as help to find the right one.
+const SHOWN: usize = 20;
 
-/// Return a suggestion of similar names, or else the list of columns.
+/// The names that a misspelled one may have been meant for, else the names that there are.
 fn near_misses(name: &str, known: &[String]) -> String {
     let wanted = name.to_lowercase();
     let length = wanted.chars().count();
@@ -60,24 +60,24 @@ fn near_misses(name: &str, known: &[String]) -> String {
         let same_end = known.rsplit('.').next() == wanted.rsplit('.').next();
         same_end || distance(&wanted, &known) <= allowed
     };
-    let meant: Vec<&str> = known.iter().filter(near).take(MAX_NAMES).map(String::as_str).collect();
+    let meant: Vec<&str> = known.iter().filter(near).take(SHOWN).map(String::as_str).collect();
     if !meant.is_empty() {
         return format!("did you mean {}?", meant.join(" or "));
     }
-    let shown = known.get(..MAX_NAMES).unwrap_or(known).join(", ");
-    match known.len().checked_sub(MAX_NAMES) {
+    let shown = known.get(..SHOWN).unwrap_or(known).join(", ");
+    match known.len().checked_sub(SHOWN) {
         Some(more @ 1..) => format!("the columns are {shown} and {more} more"),
         _ => format!("the columns are {shown}"),
     }
 }
 
-/// Return the edit distance: the number of characters to change, add or remove.
+/// How many characters have to be changed, added or dropped.
 fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (index, character) in left.chars().enumerate() {
-        let mut diagonal = index;
-        let mut before = index + 1;
+    for (place, character) in left.chars().enumerate() {
+        let mut diagonal = place;
+        let mut before = place + 1;
         for (cell, other) in row.iter_mut().skip(1).zip(&right) {
             let changed = diagonal + usize::from(character != *other);
             diagonal = *cell;
@@ -85,7 +85,7 @@ fn distance(left: &str, right: &str) -> usize {
             before = *cell;
         }
         if let Some(none) = row.first_mut() {
-            *none = index + 1;
+            *none = place + 1;
         }
     }
     row.pop().unwrap_or_default()
@@ -100,7 +100,7 @@ impl Error {
         Self::InvalidArgument { argument: argument.into(), reason: reason.into() }
     }
 
-    /// An [`Error::Corrupt`] of unknown position.
+    /// An [`Error::Corrupt`] without a known position.
     pub fn corrupt(what: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Corrupt { what: what.into(), offset: None, reason: reason.into() }
     }
@@ -110,7 +110,7 @@ impl Error {
         Self::Corrupt { what: what.into(), offset: Some(offset), reason: reason.into() }
     }
 
-    /// Add a position to an [`Error::Corrupt`] that has none.
+    /// The same error; if it is [`Error::Corrupt`] without a position, with this one.
     #[must_use]
     pub fn or_at(self, position: u64) -> Self {
         match self {

@@ -1,4 +1,4 @@
-"""The positions of deleted rows, read on the driver."""
+"""Deleted rows as the driver reads them."""
 
 import pyarrow as pa
 from icefloe.catalog import load_catalog

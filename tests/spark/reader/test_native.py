@@ -1,4 +1,4 @@
-"""The reasons against Spark's own reader, and the keys of files."""
+"""What Spark's own reader must not be given."""
 
 from __future__ import annotations
 

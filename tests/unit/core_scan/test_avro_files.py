@@ -286,7 +286,7 @@ def test_equality_deletes_in_avro(tmp_path):
 def test_a_row_count_that_metadata_does_not_know_is_refused(tmp_path):
     location = numbers(tmp_path / "a.avro", 20)
     for count in (19, 21):
-        with pytest.raises(CorruptFileError, match=f"holds 20 rows, the table's metadata says {count}") as caught:
+        with pytest.raises(CorruptFileError, match=f"expected {count} rows by the table's metadata, got 20") as caught:
             list(stream([avro_task(location, count)], schema(ID, NAME)))
         assert location in str(caught.value)
 

@@ -218,7 +218,7 @@ def test_one_scan_reads_and_deletes_in_every_format(tmp_path):
 
 def test_a_row_count_that_metadata_does_not_know_is_refused(tmp_path):
     location = numbers(tmp_path / "a.orc", 20)
-    with pytest.raises(CorruptFileError, match=r"a\.orc.*holds 20 rows, the table's metadata says 21"):
+    with pytest.raises(CorruptFileError, match=r"a\.orc.*expected 21 rows by the table's metadata, got 20"):
         list(stream([orc_task(location, 21)], schema(ID)))
 
 

@@ -75,7 +75,7 @@ def test_damaged_bytes_never_do_worse_than_an_error(numbers, tmp_path):
 
 
 def test_another_row_count_than_the_tables_is_corrupt(numbers):
-    with pytest.raises(CorruptFileError, match=r"1000 rows.*says 999"):
+    with pytest.raises(CorruptFileError, match=r"expected 999 rows .*, got 1000"):
         list(stream([task(numbers, record_count=999)], schema(ID)))
 
 

@@ -85,9 +85,7 @@ class ChangeRows:
         remaining, sizes = self._compare(changes, _BatchCache(enabled=False))
         return remaining.count(0, sum(sizes))
 
-    def _compare(
-        self, changes: Sequence[SnapshotChanges], cache: _BatchCache
-    ) -> tuple[_core.SettledChanges, list[int]]:
+    def _compare(self, changes: Sequence[SnapshotChanges], cache: _BatchCache) -> tuple[_core.NetChanges, list[int]]:
         """Return the changes that remain after cancelling, and the number of rows of each side of each change."""
         pairs = _core.ChangePairs(keyed=bool(self.identifiers))
         sizes = []
@@ -100,12 +98,12 @@ class ChangeRows:
                     cache.add(batch)
                     size += batch.num_rows
                 sizes.append(size)
-        return pairs.settle(), sizes
+        return pairs.cancel(), sizes
 
     def _remaining(
         self,
         changes: Sequence[SnapshotChanges],
-        remaining: _core.SettledChanges,
+        remaining: _core.NetChanges,
         sizes: Sequence[int],
         cached: Sequence[pa.RecordBatch] | None,
     ) -> Iterator[pa.RecordBatch]:
@@ -120,7 +118,7 @@ class ChangeRows:
             # Reading stops after the last remaining row.
             while first < end and (cached is not None or remaining.count(first, end - first) > 0):
                 batch = next(batches)
-                mask, halves, parts = remaining.told(first, batch.num_rows)
+                mask, halves, parts = remaining.rows(first, batch.num_rows)
                 first += batch.num_rows
                 if len(parts) > 0:
                     kinds = _change_types(kind, halves)

@@ -18,42 +18,42 @@ use crate::store::FileIo;
 pub(crate) enum DataFile {
     /// A page is read straight into the buffer that it is decoded from.
     Local(LocalFile),
-    /// What will be needed is read ahead.
+    /// Ranges are read ahead.
     Remote(RemoteFile),
 }
 
-/// The end of a file on its way.
+/// A request for the last bytes of a remote file.
 #[derive(Debug)]
-pub(crate) struct Opening(Fetch<RemoteFile>);
+pub(crate) struct TailFetch(Fetch<RemoteFile>);
 
-impl Opening {
-    /// The most bytes that it holds.
+impl TailFetch {
+    /// The most bytes that are requested.
     pub(crate) const BYTES: usize = TAIL_BYTES as usize;
 
-    /// Send for the end of a file, if a network is between; what fails is told where the file is opened.
-    pub(crate) fn of(io: &FileIo, location: &str) -> Option<Self> {
+    /// Request the last bytes of a file if it is remote. Opening the file reports the errors.
+    pub(crate) fn start(io: &FileIo, location: &str) -> Option<Self> {
         let Ok(None) = io.local_path(location) else { return None };
         Fetch::start(RemoteFile::opened(io.clone(), location.to_owned())).ok().map(Self)
     }
 
-    /// Whether opening the file takes no more time.
-    pub(crate) fn has_come(&self) -> bool {
-        self.0.has_come()
+    /// Whether the bytes have arrived.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.0.is_ready()
     }
 }
 
 impl DataFile {
-    /// As [`DataFile::open`], with what is on its way already.
+    /// As [`DataFile::open`], with the last bytes if they were requested.
     ///
     /// # Errors
     /// As for [`DataFile::open`].
     pub(crate) fn opened(
-        opening: Option<Opening>,
+        tail: Option<TailFetch>,
         io: &FileIo,
         location: &str,
     ) -> crate::Result<Self> {
-        match opening {
-            Some(Opening(end)) => end.wait().map(Self::Remote),
+        match tail {
+            Some(TailFetch(end)) => end.wait().map(Self::Remote),
             None => Self::open(io, location),
         }
     }
@@ -71,8 +71,8 @@ impl DataFile {
             .map_err(|error| Error::of_system(io.absolute(location), &error))
     }
 
-    /// The same file for one decoding thread, which will read the ranges that `stages` tells, those of
-    /// a stage together; with `passing` it drops what it reads before it reads more.
+    /// The file for one decoding thread that reads the ranges of `stages`, each stage in one request. With `passing` the
+    /// thread drops the bytes of a read before the next read.
     pub(crate) fn again(
         &self,
         passing: bool,
@@ -84,7 +84,7 @@ impl DataFile {
         }
     }
 
-    /// The same file with the same bytes, for another thread.
+    /// The file for another thread, sharing the bytes that were read.
     pub(crate) fn apart(&self) -> Self {
         match self {
             Self::Local(local) => Self::Local(local.clone()),
@@ -92,8 +92,8 @@ impl DataFile {
         }
     }
 
-    /// Send for what will be read first, unless it is more than `most` bytes; how many it is that nobody had
-    /// sent for.
+    /// Request the bytes of the first stage, unless they are more than `most`. Return the number of bytes that were not
+    /// requested before.
     pub(crate) fn begin(&self, most: usize) -> Option<usize> {
         match self {
             Self::Local(_) => Some(0),
@@ -109,7 +109,7 @@ impl DataFile {
         self.get_bytes(start, length).map_err(|error| storage_error(location, error))
     }
 
-    /// The failure of storage that a decoder met and may have made another error of.
+    /// The storage error of a read, which a decoder may have wrapped into another error.
     pub(crate) fn failure(&self) -> Option<Error> {
         match self {
             Self::Local(_) => None,
@@ -141,7 +141,7 @@ impl ChunkReader for DataFile {
         let whole = self.len();
         if start.checked_add(length as u64).filter(|end| *end <= whole).is_none() {
             return Err(ParquetError::EOF(format!(
-                "{length} bytes at {start} lie beyond the end of the file at {whole}"
+                "expected a range within the {whole} bytes of the file, got {length} bytes at {start}"
             )));
         }
         match self {
@@ -166,7 +166,7 @@ fn storage_error(location: &str, error: ParquetError) -> Error {
     }
 }
 
-/// Reads on from an offset.
+/// A sequential reader from an offset.
 #[derive(Debug)]
 pub(crate) enum ReadOn {
     Local(BufReader<FromOffset>),

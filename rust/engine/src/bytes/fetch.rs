@@ -1,4 +1,4 @@
-//! Bytes that are on their way while threads do something else.
+//! Requests under way while threads do other work.
 
 use std::future::Future;
 
@@ -7,37 +7,37 @@ use tokio::task::JoinHandle;
 use crate::error::{Error, Result};
 use crate::runtime::{block_on, joined, runtime};
 
-/// A request under way. Dropping it ends the request.
+/// A request under way; dropping cancels it.
 #[derive(Debug)]
 pub(crate) struct Fetch<T> {
-    /// `None` while it is waited for.
+    /// `None` once a thread waits for it.
     task: Option<JoinHandle<Result<T>>>,
     process_id: u32,
 }
 
 impl<T: Send + 'static> Fetch<T> {
-    /// Send the request.
+    /// Start the request.
     ///
     /// # Errors
-    /// Where there is no runtime. What the request meets is told by [`Fetch::wait`].
+    /// [`Error::Internal`] without a runtime. [`Fetch::wait`] returns the errors of the request.
     pub(crate) fn start(request: impl Future<Output = Result<T>> + Send + 'static) -> Result<Self> {
         let task = runtime()?.spawn(request);
         Ok(Self { task: Some(task), process_id: std::process::id() })
     }
 
-    /// Whether waiting takes no time.
-    pub(crate) fn has_come(&self) -> bool {
+    /// Whether the request has finished.
+    pub(crate) fn is_ready(&self) -> bool {
         self.task.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// What was asked for.
+    /// Wait for the result.
     ///
     /// # Errors
     /// Those of the request.
     pub(crate) fn wait(mut self) -> Result<T> {
         const TASK: &str = "fetch a part of a data file";
         let Some(task) = self.task.take() else {
-            return Err(Error::internal(TASK, "it has been waited for"));
+            return Err(Error::internal(TASK, "another thread waited for the result"));
         };
         block_on(async { joined(TASK, task.await) })
     }
@@ -49,7 +49,7 @@ impl<T> Drop for Fetch<T> {
         if self.process_id == std::process::id() {
             task.abort();
         } else {
-            // In a forked child locks of the parent's runtime may be held for ever.
+            // In a forked child, locks of the parent's runtime may never be released.
             std::mem::forget(task);
         }
     }

@@ -1,4 +1,4 @@
-//! The bytes of a data file of this machine: pages read one by one, small files at once.
+//! The bytes of a local data file: small files read at once, large ones range by range.
 
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
@@ -7,19 +7,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
-/// Enough for a page header with statistics; a longer one is read in several steps.
+/// Buffer for a page header with statistics; longer headers are read in several steps.
 const HEADER_BUFFER_BYTES: usize = 512;
-/// Files up to this size are read when they are opened: that costs less than to look for their parts.
+/// Files up to this size are read when they are opened, which costs less than several reads.
 const WHOLE_BYTES: u64 = 64 << 10;
-/// Room for most pages: a buffer that grew with them would leave a trail of smaller ones.
+/// The least size of the page buffer. Most pages fit, so the buffer is rarely reallocated.
 const SPARE_BYTES: usize = 1 << 20;
 
-/// An open file of this machine.
+/// An open local file.
 #[derive(Debug, Clone)]
 pub(crate) struct LocalFile {
     content: Content,
     length: u64,
-    /// Where the next page is read to, if pages are decompressed from there and then no longer needed.
+    /// The buffer for the next page, if pages are only read to be decompressed.
     spare: Option<Arc<Mutex<Vec<u8>>>>,
 }
 
@@ -44,7 +44,7 @@ impl LocalFile {
         Ok(Self { content, length, spare: None })
     }
 
-    /// The same file for one decoding thread. With `passing` what is read is dropped before more is read.
+    /// The file for one decoding thread. With `passing` the thread drops the bytes of a read before the next read.
     pub(crate) fn again(&self, passing: bool) -> Self {
         Self { spare: passing.then(Arc::default), ..self.clone() }
     }
@@ -58,7 +58,7 @@ impl LocalFile {
         BufReader::with_capacity(HEADER_BUFFER_BYTES, reader)
     }
 
-    /// Bytes that lie within the file.
+    /// The bytes of a range within the file.
     pub(crate) fn bytes(&self, start: u64, length: usize) -> io::Result<Bytes> {
         let file = match &self.content {
             Content::Whole(whole) => return Ok(slice(whole, start, length)),
@@ -85,7 +85,7 @@ fn slice(whole: &Bytes, start: u64, length: usize) -> Bytes {
     whole.slice(start..start.saturating_add(length).min(whole.len()))
 }
 
-/// A buffer on its way through a decoder.
+/// A buffer lent to a decoder; returned when the decoder drops it.
 struct Lent {
     buffer: Vec<u8>,
     length: usize,
@@ -105,7 +105,7 @@ impl Drop for Lent {
     }
 }
 
-/// Reads on from an offset.
+/// A sequential reader from an offset.
 #[derive(Debug)]
 pub(crate) struct FromOffset {
     content: Content,

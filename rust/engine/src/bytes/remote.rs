@@ -1,4 +1,4 @@
-//! The bytes of a data file behind a network: few requests, each for much.
+//! The bytes of a remote data file, read in few and large requests.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -13,9 +13,9 @@ use crate::error::Error;
 use crate::runtime::block_on;
 use crate::store::FileIo;
 
-/// Read with the first request: the footer and page indexes of most files, and small files whole.
+/// Bytes of the first request, at the end of the file: the footer and page indexes of most files, and all of small files.
 pub(crate) const TAIL_BYTES: u64 = 256 << 10;
-/// Read at least, where nothing told what will be needed.
+/// The least bytes of a request for a range that is in no stage.
 const BLOCK_BYTES: u64 = 64 << 10;
 
 /// A data file of a remote store.
@@ -29,22 +29,22 @@ pub(crate) struct RemoteFile {
     failure: Arc<OnceLock<Error>>,
 }
 
-/// Ranges that are read together, when the first of them is asked for or before.
+/// Ranges that are read in one request, ahead of time or when the first of them is needed.
 #[derive(Debug)]
 struct Stage {
-    /// In the order in which they begin.
+    /// In the order of their starts.
     ranges: Vec<Range<u64>>,
-    sent_for: Mutex<SentFor>,
+    requested: Mutex<Requested>,
     bytes: OnceLock<crate::Result<Vec<Bytes>>>,
 }
 
-/// Who sent for the bytes of a stage.
+/// Whether the bytes of a stage have been requested.
 #[derive(Debug, Default)]
-enum SentFor {
+enum Requested {
     #[default]
-    Nobody,
+    Not,
     Ahead(Fetch<Vec<Bytes>>),
-    /// Who needs them, and waits.
+    /// By the thread that needs them.
     Now,
 }
 
@@ -57,35 +57,35 @@ impl RemoteFile {
     pub(crate) async fn opened(io: FileIo, location: String) -> crate::Result<Self> {
         let (tail, length) = io.tail(&location, TAIL_BYTES).await?;
         if tail.len() as u64 > length {
-            let reason = format!("{} bytes at the end of {length}", tail.len());
+            let reason = format!("expected at most {length} bytes, got {}", tail.len());
             return Err(Error::Storage { location, reason });
         }
         let (stages, failure) = Default::default();
         Ok(Self { io, location: location.into(), length, tail, stages, failure })
     }
 
-    /// The same file, with what will be read of it.
+    /// The file with the stages to read of it.
     pub(crate) fn ahead(&self, stages: Vec<Vec<Range<u64>>>) -> Self {
         let tail_start = self.tail_start();
         let stages = stages.into_iter().map(|mut ranges| {
             ranges.retain(|range| range.start < tail_start && range.end <= self.length);
             ranges.sort_unstable_by_key(|range| range.start);
-            Stage { ranges, sent_for: Mutex::default(), bytes: OnceLock::new() }
+            Stage { ranges, requested: Mutex::default(), bytes: OnceLock::new() }
         });
         Self { stages: Arc::new(stages.collect()), failure: Arc::default(), ..self.clone() }
     }
 
-    /// The same file with the same bytes, and with failures of its own.
+    /// The file sharing the bytes that were read, with a failure of its own.
     pub(crate) fn apart(&self) -> Self {
         Self { failure: Arc::default(), ..self.clone() }
     }
 
-    /// Send for what will be read first, unless it is more than `most` bytes; how many it is that nobody had
-    /// sent for.
+    /// Request the bytes of the first stage, unless they are more than `most`. Return the number of bytes that were not
+    /// requested before.
     pub(crate) fn begin(&self, most: usize) -> Option<usize> {
         let Some(stage) = self.stages.first() else { return Some(0) };
-        let mut sent_for = stage.sent_for.lock().unwrap_or_else(PoisonError::into_inner);
-        if stage.ranges.is_empty() || !matches!(*sent_for, SentFor::Nobody) {
+        let mut requested = stage.requested.lock().unwrap_or_else(PoisonError::into_inner);
+        if stage.ranges.is_empty() || !matches!(*requested, Requested::Not) {
             return Some(0);
         }
         let bytes = usize::try_from(fetched_bytes(&stage.ranges)).unwrap_or(usize::MAX);
@@ -93,14 +93,14 @@ impl RemoteFile {
             return None;
         }
         let (io, location, ranges) = (self.io.clone(), self.location.clone(), stage.ranges.clone());
-        // Without it the thread that needs the bytes sends for them itself.
+        // If the request cannot be started, the thread that needs the bytes requests them.
         if let Ok(fetch) = Fetch::start(async move { io.read_ranges(&location, &ranges).await }) {
-            *sent_for = SentFor::Ahead(fetch);
+            *requested = Requested::Ahead(fetch);
         }
         Some(bytes)
     }
 
-    /// The first failure of storage that this and its clones met: a decoder may pass its text on, not the error.
+    /// The first storage error of this file and its clones: a decoder may pass on only its text.
     pub(crate) fn failure(&self) -> Option<&Error> {
         self.failure.get()
     }
@@ -119,12 +119,12 @@ impl RemoteFile {
         self.read(range)
     }
 
-    /// Reads on from an offset.
+    /// A sequential reader from an offset.
     pub(crate) fn read_on(&self, start: u64) -> RemoteOn {
         RemoteOn { file: self.clone(), offset: start, known: Bytes::new() }
     }
 
-    /// Some of what is there from an offset on, without another request if any of it is known; empty at the end.
+    /// The bytes from an offset on that are in memory, or else of one request; empty at the end of the file.
     fn some(&self, start: u64) -> Result<Bytes> {
         match self.known(start)? {
             Some((bytes, from)) => Ok(bytes.slice(within(start - from)..)),
@@ -133,7 +133,7 @@ impl RemoteFile {
         }
     }
 
-    /// The known bytes that an offset is among, and where they begin.
+    /// The bytes of the tail or stage that contain an offset, and the offset of the first of them.
     fn known(&self, offset: u64) -> Result<Option<(Bytes, u64)>> {
         let tail_start = self.tail_start();
         if (tail_start..self.length).contains(&offset) {
@@ -146,18 +146,18 @@ impl RemoteFile {
                 Some(range) if range.contains(&offset) => range.start,
                 _ => continue,
             };
-            let bytes = stage.bytes.get_or_init(|| self.come(stage)).as_ref();
+            let bytes = stage.bytes.get_or_init(|| self.fetched(stage)).as_ref();
             let bytes = bytes.map_err(|error| self.failed(error.clone()))?;
             return Ok(bytes.get(index).map(|found| (found.clone(), start)));
         }
         Ok(None)
     }
 
-    fn come(&self, stage: &Stage) -> crate::Result<Vec<Bytes>> {
-        let mut sent_for = stage.sent_for.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = std::mem::replace(&mut *sent_for, SentFor::Now);
-        drop(sent_for);
-        let SentFor::Ahead(fetch) = before else { return self.fetch(&stage.ranges) };
+    fn fetched(&self, stage: &Stage) -> crate::Result<Vec<Bytes>> {
+        let mut requested = stage.requested.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *requested, Requested::Now);
+        drop(requested);
+        let Requested::Ahead(fetch) = before else { return self.fetch(&stage.ranges) };
         fetch.wait()
     }
 
@@ -180,7 +180,7 @@ impl RemoteFile {
     }
 }
 
-/// Reads on from an offset, block by block where nothing told what will be needed.
+/// A sequential reader from an offset, in blocks where the range is in no stage.
 #[derive(Debug)]
 pub(crate) struct RemoteOn {
     file: RemoteFile,
@@ -207,7 +207,7 @@ impl Read for RemoteOn {
     }
 }
 
-/// What failed, as the decoder carries it.
+/// A read error as the decoder passes it on.
 fn carried(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(source) => io::Error::other(source),
@@ -215,8 +215,7 @@ fn carried(error: ParquetError) -> io::Error {
     }
 }
 
-/// How many bytes come when ranges (in the order in which they begin) are read together: what lies between near
-/// ones, too.
+/// The bytes of a request for ranges in the order of their starts, including the gaps between near ranges.
 fn fetched_bytes(ranges: &[Range<u64>]) -> u64 {
     let (mut total, mut end) = (0, None);
     for range in ranges {
@@ -239,7 +238,7 @@ mod tests {
     use std::io::{BufRead, BufReader, Write};
     use std::net::TcpListener;
 
-    /// The address of a server of one file, which answers requests for a part of it.
+    /// The address of a server of one file that answers range requests.
     fn serve(content: Vec<u8>) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}/file", listener.local_addr().unwrap());
@@ -271,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_between_near_ranges_comes_too() {
+    fn gaps_between_near_ranges_are_fetched() {
         let far = 3 * NEAR_BYTES;
         assert_eq!(fetched_bytes(&[]), 0);
         assert_eq!(fetched_bytes(&[10..20, 25..30, 27..28]), 20);
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_goes_on_where_the_first_block_ends() {
+    fn sequential_reads_continue_after_the_first_block() {
         let content: Vec<u8> = (0..500_000_u32).map(|n| (n % 251) as u8).collect();
         let io = FileIo::new(std::iter::empty());
         let file = RemoteFile::open(&io, &serve(content.clone())).unwrap();

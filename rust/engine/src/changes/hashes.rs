@@ -1,4 +1,4 @@
-//! Hashes of changes, in shares of which each has all changes of a row.
+//! Hashes of changes in shares by hash, so that all changes of a row are in one share.
 
 use arrow_buffer::BooleanBuffer;
 use icefloe_format::Error as FormatError;
@@ -7,7 +7,7 @@ use icefloe_format::changelog::Change;
 use super::spill::Spill;
 use crate::error::Result;
 
-/// How many shares there are: each is in memory as a whole when its turn comes.
+/// The number of shares; one at a time is in memory as a whole.
 pub(super) const SHARES: usize = 256;
 
 /// Hashes, in memory and in a file.
@@ -35,7 +35,7 @@ impl Hashes {
         self.count
     }
 
-    /// Add changes: hashes of rows, and of keys if there are; and which of them are wanted, if not all.
+    /// Add changes by the hashes of their rows and, with keys, of their keys. Of `wanted`, `None` stands for all.
     pub(super) fn add(
         &mut self,
         rows: &[u128],
@@ -44,17 +44,19 @@ impl Hashes {
         wanted: Option<&BooleanBuffer>,
     ) -> Result<()> {
         if let Some(wanted) = wanted.filter(|wanted| wanted.len() != rows.len()) {
-            let reason = format!("{} of them beside {} rows", wanted.len(), rows.len());
+            let reason =
+                format!("expected {} values, one for each row, got {}", rows.len(), wanted.len());
             return Err(FormatError::invalid("wanted", reason).into());
         }
         if self.keyed && keys.len() != rows.len() {
-            let reason = format!("{} of them beside {} rows", keys.len(), rows.len());
+            let reason =
+                format!("expected {} keys, one for each row, got {}", rows.len(), keys.len());
             return Err(FormatError::invalid("identifier columns", reason).into());
         }
-        for (place, row) in rows.iter().enumerate() {
-            let key = if self.keyed { keys.get(place) } else { None };
+        for (index, row) in rows.iter().enumerate() {
+            let key = if self.keyed { keys.get(index) } else { None };
             let Some(share) = self.shares.get_mut(share_of(*key.unwrap_or(row))) else { continue };
-            let wanted = wanted.is_none_or(|wanted| wanted.value(place));
+            let wanted = wanted.is_none_or(|wanted| wanted.value(index));
             share.push(self.count << 2 | u64::from(wanted) << 1 | u64::from(deleted));
             share.extend(words_of(*row));
             share.extend(key.into_iter().flat_map(|key| words_of(*key)));
@@ -76,16 +78,16 @@ impl Hashes {
         };
         words.extend(held);
         let changes = words.chunks_exact(self.width()).filter_map(|words| match *words {
-            [told, low, high] => Some(change(told, [low, high], [0, 0])),
-            [told, low, high, key_low, key_high] => {
-                Some(change(told, [low, high], [key_low, key_high]))
+            [head, low, high] => Some(change(head, [low, high], [0, 0])),
+            [head, low, high, key_low, key_high] => {
+                Some(change(head, [low, high], [key_low, key_high]))
             }
             _ => None,
         });
         Ok(changes.collect())
     }
 
-    /// Words of a change.
+    /// The 64-bit words of one change.
     fn width(&self) -> usize {
         if self.keyed { 5 } else { 3 }
     }
@@ -112,7 +114,8 @@ fn words_of(hash: u128) -> [u64; 2] {
     [hash as u64, (hash >> 64) as u64]
 }
 
-fn change(told: u64, row: [u64; 2], key: [u64; 2]) -> Change {
+/// The change of a head word (number, wanted, deleted) and the words of its hashes.
+fn change(head: u64, row: [u64; 2], key: [u64; 2]) -> Change {
     let [row, key] = [row, key].map(|[low, high]| u128::from(high) << 64 | u128::from(low));
-    Change { row, key, number: told >> 2, deleted: told & 1 == 1, wanted: told & 2 == 2 }
+    Change { row, key, number: head >> 2, deleted: head & 1 == 1, wanted: head & 2 == 2 }
 }

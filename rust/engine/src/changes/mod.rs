@@ -1,39 +1,39 @@
-//! Which rows of a changelog are left: changes are taken one batch after the other, and only hashes of rows are kept.
+//! Net changes of a changelog: changes are added batch by batch, and only hashes of their rows stay in memory.
 
 mod hashes;
-mod settled;
+mod net_changes;
 mod spill;
 
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 use icefloe_format::changelog::{RowHasher, left_of};
 
 use self::hashes::Hashes;
-pub use self::settled::{Settled, Told};
+pub use self::net_changes::{NetChanges, NetRows};
 use crate::error::Result;
 
-/// Changes whose rows may undo each other, or be halves of updates. It holds a hash or two of each row, in memory up to
-/// a number of bytes and beyond it in a temporary file.
+/// Changes of which deletes and inserts of equal rows cancel and others pair up as updates. A row is one or two hashes,
+/// in memory up to a number of bytes and beyond it in a temporary file.
 #[derive(Debug)]
 pub struct ChangePairs {
     hasher: RowHasher,
     hashes: Hashes,
-    /// Number of the first change of each part.
+    /// The number of each part's first change.
     parts: Vec<u64>,
 }
 
 impl ChangePairs {
-    /// No changes yet. `keyed` if updates are to be told, `budget` is the memory for hashes, in bytes.
+    /// An empty set. `keyed` pairs deletes and inserts of one key as updates; `budget` is the memory for hashes in bytes.
     pub fn new(keyed: bool, budget: usize) -> Self {
         Self { hasher: RowHasher::new(), hashes: Hashes::new(keyed, budget), parts: vec![] }
     }
 
-    /// Begin the next part of the changes; parts are numbered from 0, and those before the first belong to it.
+    /// Begin the next part of the changes. Parts are numbered from 0; changes added before the first call are of part 0.
     pub fn begin_part(&mut self) {
         self.parts.push(self.hashes.count());
     }
 
-    /// Add changes, in the order in which they were made: all columns of the rows, and those that tell which row it is.
-    /// Those that are not `wanted` take part and are not told; if `None` all are.
+    /// Add changes in commit order: all columns of the rows, and their key columns. Rows that are not `wanted` cancel and
+    /// pair like the others but are not reported; `None` reports all.
     ///
     /// # Errors
     /// `InvalidArgument` where a column cannot be compared, `Storage` where the temporary file cannot be written.
@@ -53,18 +53,18 @@ impl ChangePairs {
         self.hashes.add(&row_hashes, &key_hashes, deleted, wanted.map(BooleanArray::values))
     }
 
-    /// Find out what is left. Takes one share of the hashes after the other into memory.
+    /// Cancel deletes and inserts of equal rows. One share of the hashes after the other is read into memory.
     ///
     /// # Errors
-    /// As [`left_of`], and `Storage` where the temporary file cannot be read.
-    pub fn settle(mut self) -> Result<Settled> {
-        let mut settled = Settled::new(self.hashes.count(), self.hashes.keyed(), self.parts)?;
+    /// Those of [`left_of`], and `Storage` where the temporary file cannot be read.
+    pub fn cancel(mut self) -> Result<NetChanges> {
+        let mut net = NetChanges::builder(self.hashes.count(), self.hashes.keyed(), self.parts)?;
         for share in 0..hashes::SHARES {
             let mut changes = self.hashes.take(share)?;
             for left in left_of(&mut changes, self.hashes.keyed())? {
-                settled.keep(left);
+                net.add(left);
             }
         }
-        Ok(settled.finish())
+        Ok(net.finish())
     }
 }

@@ -8,13 +8,13 @@ use uuid::Uuid;
 
 use crate::error::{Error, Result};
 
-/// Numbers that wait in a file, share by share. The file is the owner's alone and goes with the value.
+/// Numbers in a temporary file, by share. Only the owner can read the file, and it is deleted with the value.
 #[derive(Debug)]
 pub(super) struct Spill {
     path: PathBuf,
     file: File,
-    /// Where the runs of each share begin, in bytes, and how many numbers they have.
-    runs: Vec<Vec<(u64, usize)>>,
+    /// The byte offset and the count of numbers of each write, by share.
+    writes: Vec<Vec<(u64, usize)>>,
     end: u64,
 }
 
@@ -28,12 +28,12 @@ impl Spill {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(&path).map_err(|error| failed(&path, &error))?;
         #[cfg(unix)]
-        drop(remove_file(&path)); // Open files outlive their names: nothing stays behind, however the process ends.
-        Ok(Self { path, file, runs: vec![vec![]; shares], end: 0 })
+        drop(remove_file(&path)); // An open file outlives its name, so nothing stays behind however the process ends.
+        Ok(Self { path, file, writes: vec![vec![]; shares], end: 0 })
     }
 
     pub(super) fn write(&mut self, share: usize, numbers: &[u64]) -> Result<()> {
-        let Some(runs) = self.runs.get_mut(share).filter(|_| !numbers.is_empty()) else {
+        let Some(writes) = self.writes.get_mut(share).filter(|_| !numbers.is_empty()) else {
             return Ok(());
         };
         let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<_>>();
@@ -41,16 +41,16 @@ impl Spill {
         written
             .and_then(|_| self.file.write_all(&bytes))
             .map_err(|error| failed(&self.path, &error))?;
-        runs.push((self.end, numbers.len()));
+        writes.push((self.end, numbers.len()));
         self.end += bytes.len() as u64;
         Ok(())
     }
 
-    /// All numbers of a share, in the order in which they were written.
+    /// All numbers of a share in the order of writing.
     pub(super) fn read(&mut self, share: usize) -> Result<Vec<u64>> {
-        let runs = self.runs.get(share).map(Vec::as_slice).unwrap_or_default();
-        let mut numbers = Vec::with_capacity(runs.iter().map(|(_, count)| count).sum());
-        for (start, count) in runs {
+        let writes = self.writes.get(share).map(Vec::as_slice).unwrap_or_default();
+        let mut numbers = Vec::with_capacity(writes.iter().map(|(_, count)| count).sum());
+        for (start, count) in writes {
             let mut bytes = vec![0; count * size_of::<u64>()];
             let read = self.file.seek(SeekFrom::Start(*start));
             read.and_then(|_| self.file.read_exact(&mut bytes))
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_read_share_by_share() {
+    fn shares_are_read_in_the_order_of_writing() {
         let mut spill = Spill::new(2).unwrap();
         spill.write(1, &[1, u64::MAX]).unwrap();
         spill.write(0, &[7]).unwrap();

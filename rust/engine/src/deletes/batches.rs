@@ -1,4 +1,4 @@
-//! Rows of delete files, decoded on several threads and taken in the order of the files.
+//! Rows of delete files, decoded on several threads and returned in the order of the files.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use icefloe_format::spec::Schema;
 
 use super::delete_file::DeleteFile;
-use crate::bytes::data_file::Opening;
+use crate::bytes::data_file::TailFetch;
 use crate::error::Result;
 use crate::formats::batch_size::BatchSize;
 use crate::formats::data_format::{DataFormat, DataUnit};
@@ -15,18 +15,18 @@ use crate::resolve::request::FileRequest;
 use crate::store::FileIo;
 use crate::table::TableContext;
 
-/// Delete files of one schema.
+/// Delete files to read with one schema.
 pub(crate) struct DeleteBatches {
     pub(crate) io: FileIo,
     pub(crate) context: Arc<TableContext>,
     pub(crate) schema: Arc<Schema>,
     pub(crate) files: Vec<DeleteFile>,
-    /// What of the first file is on its way already.
-    pub(crate) opening: Mutex<Option<Opening>>,
+    /// The request for the end of the first file, if it was sent.
+    pub(crate) tail: Mutex<Option<TailFetch>>,
 }
 
 impl DeleteBatches {
-    /// Take each batch with the number of its file.
+    /// Call `take` with each batch and the index of its file.
     ///
     /// # Errors
     /// Those of reading the files and of `take`.
@@ -45,9 +45,9 @@ impl DeleteBatches {
         Ok(())
     }
 
-    fn begun(&self, file: usize) -> Option<Opening> {
-        let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
-        opening.take_if(|_| file == 0)
+    fn take_first_tail(&self, file: usize) -> Option<TailFetch> {
+        let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.take_if(|_| file == 0)
     }
 
     fn is_small(&self) -> bool {
@@ -64,7 +64,8 @@ impl DeleteBatches {
         &self,
         take: &mut dyn FnMut(usize, RecordBatch) -> Result<()>,
     ) -> Result<()> {
-        for unit in (0..self.files.len()).map(|file| self.prepare(file, self.begun(file))) {
+        for unit in (0..self.files.len()).map(|file| self.prepare(file, self.take_first_tail(file)))
+        {
             for unit in unit? {
                 let mut outcome = Ok(());
                 self.decode(unit, &mut |(file, batch)| {
@@ -86,20 +87,20 @@ impl Work for DeleteBatches {
         self.files.len()
     }
 
-    fn expect(&self, task: usize) -> Option<Opening> {
+    fn fetch_tail(&self, task: usize) -> Option<TailFetch> {
         let file = self.files.get(task)?;
-        self.begun(task).or_else(|| Opening::of(&self.io, &file.location))
+        self.take_first_tail(task).or_else(|| TailFetch::start(&self.io, &file.location))
     }
 
-    fn begin(&self, (_, unit): &Self::Unit, most: usize) -> Option<usize> {
-        unit.begin(most)
+    fn prefetch(&self, (_, unit): &Self::Unit, most: usize) -> Option<usize> {
+        unit.prefetch(most)
     }
 
-    fn prepare(&self, task: usize, opening: Option<Opening>) -> Result<Vec<Self::Unit>> {
+    fn prepare(&self, task: usize, tail: Option<TailFetch>) -> Result<Vec<Self::Unit>> {
         let Some(file) = self.files.get(task) else { return Ok(vec![]) };
         let what = (file.location.as_str(), file.record_count);
         let request = FileRequest::whole((&self.io, &self.context), what, &self.schema);
-        request.opening.set(opening);
+        request.tail.set(tail);
         let format = DataFormat::of(&file.file_format, &file.location)?;
         let units = format.open(&request).map_err(|error| error.at(&file.location))?;
         Ok(units.into_iter().map(|unit| (task, unit)).collect())

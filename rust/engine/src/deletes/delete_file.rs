@@ -90,9 +90,9 @@ impl PlanColumns<'_> {
     pub(crate) fn required(&self, name: &str, data_type: &DataType) -> Result<ArrayRef> {
         let array = self
             .optional(name, data_type)?
-            .ok_or_else(|| self.invalid(name, "is absent".into()))?;
+            .ok_or_else(|| self.invalid(name, "expected, but absent".into()))?;
         if array.null_count() > 0 {
-            return Err(self.invalid(name, "holds a null".into()));
+            return Err(self.invalid(name, "expected values without nulls".into()));
         }
         Ok(array)
     }
@@ -110,7 +110,7 @@ impl PlanColumns<'_> {
     }
 
     fn invalid(&self, name: &str, reason: String) -> crate::Error {
-        FormatError::invalid(self.what, format!("column {name} {reason}")).into()
+        FormatError::invalid(self.what, format!("column {name}: {reason}")).into()
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn deleted_positions(
             residual: Predicate::AlwaysTrue,
             deletes: RowDeletes::default(),
             marked: None,
-            opening: Cell::default(),
+            tail: Cell::default(),
             ..*request
         };
         for unit in DataFormat::of(file_format, request.location)?.open(&keys)? {

@@ -15,7 +15,7 @@ use super::batches::DeleteBatches;
 use super::delete_file::DeleteFile;
 use super::key_groups::{KeyGroup, key_groups, key_schema};
 use super::load_once::LoadOnce;
-use crate::bytes::data_file::Opening;
+use crate::bytes::data_file::TailFetch;
 use crate::error::{Error, Result};
 use crate::pipeline::{Flight, Pipeline, Work};
 use crate::resolve::key_set::KeySet;
@@ -25,7 +25,7 @@ use crate::resolve::request::RowDeletes;
 use crate::store::FileIo;
 use crate::table::TableContext;
 
-/// Bytes of decoded rows that may wait to be added to one set.
+/// Bytes of decoded batches that may wait to be added to one set.
 const WAITING_BYTES: usize = 8 << 20;
 
 /// The delete files of a scan. A clone shares what is loaded by then and loads the rest itself.
@@ -134,9 +134,9 @@ impl DeleteFiles {
     fn position_deletes(
         &self,
         index: usize,
-        opening: Option<Opening>,
+        tail: Option<TailFetch>,
     ) -> Option<Result<Arc<PositionDeletes>>> {
-        let read = || self.read_positions(index, opening).map(Arc::new);
+        let read = || self.read_positions(index, tail).map(Arc::new);
         self.positions.get(index).map(|positions| positions.get(read))
     }
 
@@ -154,7 +154,7 @@ impl DeleteFiles {
         for index in deletes.iter().cloned().flatten() {
             let Some(file) = self.files.get(index) else { continue };
             if !(file.holds_positions() || file.holds_keys()) {
-                let feature = format!("a delete file of content {}", file.content);
+                let feature = format!("delete files of content {}", file.content);
                 return Err(Error::unsupported_in(&file.location, feature));
             }
             if let Some((group, member)) = self.members.get(index).copied().flatten() {
@@ -173,7 +173,7 @@ impl DeleteFiles {
         sets.collect()
     }
 
-    fn read_positions(&self, index: usize, opening: Option<Opening>) -> Result<PositionDeletes> {
+    fn read_positions(&self, index: usize, tail: Option<TailFetch>) -> Result<PositionDeletes> {
         let long = Type::Primitive(PrimitiveType::Long);
         let string = Type::Primitive(PrimitiveType::String);
         let schema = Arc::new(Schema::new(
@@ -185,7 +185,7 @@ impl DeleteFiles {
             vec![],
         ));
         let mut positions = PositionDeletes::default();
-        self.read((&[index], opening), &schema, &mut |_, batch| {
+        self.read((&[index], tail), &schema, &mut |_, batch| {
             let inserted = positions.insert_resolved(&batch, |path| {
                 let path = self.io.absolute(path);
                 self.data_files.contains(&*path).then_some(path)
@@ -204,7 +204,7 @@ impl DeleteFiles {
         self.read((&group.files, None), &schema, &mut |source, batch| {
             let columns: Vec<ArrayRef> =
                 paths.iter().map(|path| values_at(&batch, path)).collect::<Result<_>>()?;
-            // Files are numbered in 32 bits by the plan's runs of rows.
+            // Plans number delete files in 32 bits.
             let inserted = keys.insert(&columns, source as u32);
             inserted.map_err(|error| self.failure(group.files.get(source), error))
         })?;
@@ -213,7 +213,7 @@ impl DeleteFiles {
 
     fn read(
         &self,
-        (files, opening): (&[usize], Option<Opening>),
+        (files, tail): (&[usize], Option<TailFetch>),
         schema: &Arc<Schema>,
         take: &mut dyn FnMut(usize, RecordBatch) -> Result<()>,
     ) -> Result<()> {
@@ -222,7 +222,7 @@ impl DeleteFiles {
             context: Arc::clone(&self.context),
             schema: Arc::clone(schema),
             files: files.iter().filter_map(|index| self.files.get(*index).cloned()).collect(),
-            opening: Mutex::new(opening),
+            tail: Mutex::new(tail),
         };
         batches.each(self.flight, take)
     }
@@ -238,7 +238,7 @@ impl DeleteFiles {
 fn within(positions: &RoaringTreemap, deletes: &str, (location, rows): (&str, i64)) -> Result<()> {
     match (positions.max(), u64::try_from(rows)) {
         (Some(last), Ok(rows)) if last >= rows => {
-            let reason = format!("it deletes row {last} of {location}, which has {rows} rows");
+            let reason = format!("position {last} is beyond the {rows} rows of {location}");
             Err(Error::corrupt_file(deletes, "position delete file", reason))
         }
         _ => Ok(()),
@@ -280,17 +280,17 @@ impl Work for (Arc<DeleteFiles>, Loads) {
         self.1.len()
     }
 
-    fn expect(&self, task: usize) -> Option<Opening> {
+    fn fetch_tail(&self, task: usize) -> Option<TailFetch> {
         let Loads::Positions(files) = &self.1 else { return None };
         let (io, file) = self.0.file(*files.get(task)?)?;
-        Opening::of(io, &file.location)
+        TailFetch::start(io, &file.location)
     }
 
-    fn prepare(&self, task: usize, opening: Option<Opening>) -> Result<Vec<()>> {
+    fn prepare(&self, task: usize, tail: Option<TailFetch>) -> Result<Vec<()>> {
         let (deletes, loads) = self;
         match loads {
             Loads::Positions(files) => {
-                drop(files.get(task).and_then(|file| deletes.position_deletes(*file, opening)));
+                drop(files.get(task).and_then(|file| deletes.position_deletes(*file, tail)));
             }
             Loads::Keys(groups) => {
                 drop(groups.get(task).and_then(|group| deletes.group_keys(*group)));
@@ -299,7 +299,7 @@ impl Work for (Arc<DeleteFiles>, Loads) {
         Ok(vec![])
     }
 
-    fn begin(&self, (): &(), _: usize) -> Option<usize> {
+    fn prefetch(&self, (): &(), _: usize) -> Option<usize> {
         Some(0)
     }
 

@@ -66,7 +66,7 @@ pub(crate) fn key_schema(context: &TableContext, field_ids: &[i32]) -> Result<Sc
             schema.primitive_type(*id).is_some() && schema.position_path(*id).is_some()
         });
         let Some(schema) = found else {
-            let reason = format!("no column that could be compared has field id {id}");
+            let reason = format!("expected ids of primitive columns, got {id}");
             return Err(FormatError::invalid("equality_ids", reason).into());
         };
         for field in prune(schema, &[*id]).fields().iter().cloned() {
@@ -76,7 +76,7 @@ pub(crate) fn key_schema(context: &TableContext, field_ids: &[i32]) -> Result<Sc
     Ok(Schema::new(0, fields, vec![]))
 }
 
-/// Add a field to a level, or what is below it to the field that is there.
+/// Add a field to the fields of a level; a struct that is there already gets the fields of the new one.
 fn merge(fields: &mut Vec<NestedField>, field: NestedField) {
     let Some(known) = fields.iter_mut().find(|known| known.id == field.id) else {
         fields.push(field);

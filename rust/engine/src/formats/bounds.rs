@@ -1,10 +1,10 @@
-//! Bounds that a Parquet file records, as values of the table's types.
+//! Bounds in statistics of files, as values of the table's types.
 
 use arrow_schema::{DataType, TimeUnit};
 use icefloe_format::spec::{Datum, PrimitiveType, single_value};
 use parquet::basic::Type as PhysicalType;
 
-/// Which end of a range a bound is.
+/// The end of a range that a bound is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Lower,
@@ -12,7 +12,7 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// The one of two ends that this is.
+    /// The end of this side.
     pub(crate) fn of<T>(self, least: T, most: T) -> T {
         match self {
             Self::Lower => least,
@@ -21,7 +21,7 @@ impl Side {
     }
 }
 
-/// A bound as the file has it.
+/// A bound as stored in a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Raw<'a> {
     Boolean(bool),
@@ -30,8 +30,8 @@ pub(crate) enum Raw<'a> {
     Bytes(&'a [u8], PhysicalType),
 }
 
-/// A bound as a value of the table's type; `None` where it is not safe to use. `natural` is the type that
-/// the file alone suggests.
+/// A bound as a value of the table's type; `None` if it is not safe to use. `natural` is the type by the
+/// file's own schema.
 pub(crate) fn bound_of(
     raw: Raw<'_>,
     side: Side,
@@ -83,8 +83,7 @@ fn micros(value: i64, unit: &TimeUnit) -> Option<i64> {
     }
 }
 
-/// Zero bounds take the sign that reaches further: -0.0 and 0.0 are equal in a filter, and writers disagree
-/// on which one they record.
+/// Zero bounds get the sign that extends the range: -0.0 and 0.0 are equal in a filter, and writers record either.
 fn floating(value: f64, side: Side, wanted: &PrimitiveType) -> Option<Datum> {
     let value = match side {
         _ if value.is_nan() => return None,
@@ -112,7 +111,7 @@ fn byte_bound(
         }
         (P::Decimal { scale, .. }, DataType::Decimal128(_, found)) => found == scale,
         (P::Uuid, DataType::FixedSizeBinary(16)) => true,
-        // A bound may be cut short, which a fixed length cannot say.
+        // A bound may be truncated, which values of a fixed length cannot be.
         _ => false,
     };
     fits.then(|| single_value::from_bytes(wanted, bytes).ok()).flatten()

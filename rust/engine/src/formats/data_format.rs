@@ -12,7 +12,7 @@ use crate::formats::parquet::survey::parquet_survey;
 use crate::formats::parquet::unit::Unit;
 use crate::resolve::request::FileRequest;
 
-/// A format that files are read in.
+/// A file format that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DataFormat {
     Parquet,
@@ -28,7 +28,7 @@ pub(crate) enum DataUnit {
 }
 
 impl DataFormat {
-    /// The format by the name that the table's metadata gives it.
+    /// The format of a name in table metadata.
     ///
     /// # Errors
     /// `Unsupported` naming the file.
@@ -41,7 +41,7 @@ impl DataFormat {
         }
     }
 
-    /// Open a file and cut what is wanted of it into units, in file order.
+    /// Open a file and cut the requested part into units, in file order.
     ///
     /// # Errors
     /// [`Error::Missing`]; `Corrupt` naming the file; those of resolving columns.
@@ -69,17 +69,16 @@ impl DataFormat {
 }
 
 impl DataUnit {
-    /// Send for what decoding reads first, unless it is more than `most` bytes; how many it is that nobody had
-    /// sent for.
-    pub(crate) fn begin(&self, most: usize) -> Option<usize> {
+    /// Request the first bytes that decoding reads, unless they are more than `most`. Return the number of bytes that were
+    /// not requested before.
+    pub(crate) fn prefetch(&self, most: usize) -> Option<usize> {
         match self {
             Self::Parquet(unit) => unit.begin(most),
             Self::Avro(_) | Self::Orc(_) => Some(0),
         }
     }
 
-    /// Decode the rows that are neither deleted nor filtered out, giving each batch to `emit` until it
-    /// returns false.
+    /// Decode the rows that are neither deleted nor filtered out, and pass each batch to `emit` until it returns false.
     ///
     /// # Errors
     /// `Corrupt` naming the file.

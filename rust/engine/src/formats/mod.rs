@@ -1,4 +1,4 @@
-//! The formats of data and delete files: each opens a file and cuts it into units that decode to batches.
+//! The formats of data and delete files: each opens a file and cuts it into units that decode independently.
 
 pub(crate) mod avro;
 pub(crate) mod batch_size;

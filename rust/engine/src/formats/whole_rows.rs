@@ -1,4 +1,4 @@
-//! Rows of formats that decode every wanted column of a row at once: what is tested, dropped and made of them.
+//! Batches of formats that decode all columns of a row at once: Avro and ORC.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::resolve::prune::prune;
 use crate::resolve::request::FileRequest;
 use crate::resolve::row_filter::RowTest;
 
-/// How batches are made of the decoded rows of one file.
+/// How to test, drop and convert the decoded rows of one file.
 pub(crate) struct WholeRows {
     pub(crate) location: String,
     what: &'static str,
@@ -29,7 +29,7 @@ pub(crate) struct WholeRows {
 }
 
 impl WholeRows {
-    /// Resolve what is wanted of a file with these columns.
+    /// Resolve a request against the columns of a file.
     ///
     /// # Errors
     /// Those of resolving columns.
@@ -41,7 +41,7 @@ impl WholeRows {
         Self::resolved(request, columns, what, |leaves| leaves)
     }
 
-    /// As [`WholeRows::new`], for a decoder that decodes top-level columns with all that is in them.
+    /// As [`WholeRows::new`], for a decoder that decodes top-level columns with all of their children.
     ///
     /// # Errors
     /// As for [`WholeRows::new`].
@@ -96,11 +96,11 @@ impl WholeRows {
         &self.output.leaves
     }
 
-    /// What rows decoded together become; maybe no rows at all. `columns` hold the decoded leaves, in file
-    /// order; `first_row` is the position of the first.
+    /// The batch of decoded rows, which may be empty. `columns` are the decoded leaves in file order; `first_row` is the
+    /// position of the first row.
     ///
     /// # Errors
-    /// `Corrupt` where the columns do not become the table's.
+    /// `Corrupt` for columns that cannot be converted to the table's types.
     pub(crate) fn batch(
         &self,
         mut columns: Vec<ArrayRef>,
@@ -122,13 +122,13 @@ impl WholeRows {
         self.output.make(&kept).map_err(failed)
     }
 
-    /// The error of a conversion that a value does not survive.
+    /// The error of a failed conversion.
     fn failed(&self, error: &ArrowError) -> Error {
         Error::in_file(&self.location, FormatError::corrupt(self.what, error.to_string()))
     }
 }
 
-/// Columns as a batch, whose names nobody asks for.
+/// Columns as a batch without names.
 fn batch_of(columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, ArrowError> {
     let field = |column: &ArrayRef| Field::new("", column.data_type().clone(), true);
     let fields: Fields = columns.iter().map(field).collect();

@@ -18,36 +18,36 @@ use icefloe_format::spec::StructType;
 use super::read::CONCURRENCY;
 use super::rows::{ManifestRow, Outcome, manifest_rows, outcome_batch};
 use super::table_types::TableTypes;
-use super::write::{Target, WriteOptions, write_manifest};
+use super::write::{ManifestOptions, Target, write_manifest};
 use crate::error::{Error, Result};
 use crate::runtime::executor::compute;
 use crate::store::{FileIo, absolute_entries};
 
-/// Entries that are looked at together; their columns stay in cache.
+/// Entries compared together; their columns fit into the processor's cache.
 const ENTRIES_AT_ONCE: usize = 1_024;
 
-/// Manifests without the files that were removed from them.
+/// Manifests after the removal of files.
 #[derive(Debug, Clone)]
 pub struct FilteredManifests {
     /// The manifests in input order, untouched or rewritten.
     pub manifests: RecordBatch,
-    /// What was removed, in columns of `entry_schema`: entries deleted by the snapshot under way,
-    /// with the sequence numbers that the files had.
+    /// The removed entries in columns of `entry_schema`: deleted by the new snapshot, with the sequence numbers of
+    /// their files.
     pub deleted: RecordBatch,
     /// Paths that no manifest lists as live.
     pub missing: Vec<String>,
-    /// How many manifests were rewritten.
+    /// The number of rewritten manifests.
     pub rewritten: usize,
 }
 
-/// Remove files from manifests: each manifest that lists one is rewritten, with the removed file as
-/// a deleted entry and its other live files as existing ones, ids and sequence numbers spelled out.
-/// Entries that earlier snapshots deleted are left behind. All other manifests stay as they are.
+/// Remove files from manifests: each manifest that lists one is rewritten, with the removed file as a deleted entry and
+/// its other live files as existing entries, with explicit snapshot ids and sequence numbers. Entries that earlier
+/// snapshots deleted are dropped. All other manifests stay unchanged.
 ///
 /// `manifests` are columns of `manifest_file_schema`; paths are compared as exact strings.
 ///
 /// # Errors
-/// [`Error::Format`] if a path was added by the snapshot under way, which has nothing to delete yet;
+/// [`Error::Format`] for a path that the new snapshot itself adds;
 /// [`Error::Missing`], [`Error::Storage`], [`Error::Exists`], and [`Error::InFile`] for manifests
 /// that cannot be read.
 pub async fn filter_manifests(
@@ -55,7 +55,7 @@ pub async fn filter_manifests(
     manifests: &RecordBatch,
     paths: &ArrayRef,
     types: Arc<TableTypes>,
-    options: &WriteOptions,
+    options: &ManifestOptions,
 ) -> Result<FilteredManifests> {
     let (rows, batch) = manifest_rows(manifests)?;
     let paths = text(paths)?;
@@ -107,9 +107,9 @@ fn text(paths: &ArrayRef) -> Result<StringArray> {
 
 /// A manifest that lists files to remove.
 struct Hit {
-    /// Its entries afterwards.
+    /// The entries after the removal.
     rewritten: ManifestColumns,
-    /// Those of them that were just deleted.
+    /// The entries that the removal deletes.
     removed: ManifestColumns,
 }
 
@@ -153,7 +153,7 @@ fn filter_one(
     snapshot_id: i64,
 ) -> Result<Option<Hit>, FormatError> {
     let options = |stats| DecodeOptions { spec_id: row.spec_id, partition_type, stats };
-    // Most manifests list none of the files, which the cheap half of the columns tells.
+    // Paths and statuses rule out most manifests; their other columns are not decoded.
     let mut cheap = ManifestDecoder::new(bytes, &options(Stats::Skip))?;
     if !lists_any(io, &mut cheap, wanted)? {
         return Ok(None);
@@ -163,11 +163,11 @@ fn filter_one(
     let removed = removals(&columns, wanted)?;
     check_committed(&columns, &removed, snapshot_id)?;
     let rewritten = mark(&columns, &removed, snapshot_id)?;
-    let kept = kept(&columns, snapshot_id)?;
-    Ok(Some(Hit { removed: rewritten.filter(&removed)?, rewritten: rewritten.filter(&kept)? }))
+    let remaining = without_earlier_deletes(&columns, snapshot_id)?;
+    Ok(Some(Hit { removed: rewritten.filter(&removed)?, rewritten: rewritten.filter(&remaining)? }))
 }
 
-/// Whether a live entry is of a path to remove, some entries at a time.
+/// Whether any live entry is of a path to remove.
 fn lists_any(
     io: &FileIo,
     manifest: &mut ManifestDecoder<'_>,
@@ -182,7 +182,7 @@ fn lists_any(
     Ok(false)
 }
 
-/// Which entries are live and of a path to remove.
+/// A mask of the live entries of paths to remove.
 fn removals(
     columns: &ManifestColumns,
     wanted: &HashSet<String>,
@@ -205,14 +205,15 @@ fn check_committed(
     for (((status, id), removed), path) in entries {
         if removed == Some(true) && status == Some(ADDED) && id == Some(snapshot_id) {
             let path = path.unwrap_or_default();
-            let reason = format!("{path} is added by the same snapshot that is to delete it");
+            let reason =
+                format!("the snapshot that deletes {path} also adds it; drop the file from both");
             return Err(FormatError::invalid("deleted_paths", reason));
         }
     }
     Ok(())
 }
 
-/// Statuses and snapshot ids as of the snapshot under way.
+/// Entries with statuses and snapshot ids of the new snapshot.
 fn mark(
     columns: &ManifestColumns,
     removed: &BooleanArray,
@@ -234,22 +235,23 @@ fn mark(
     columns.with_columns(vec![("status", Arc::new(statuses)), ("snapshot_id", Arc::new(ids))])
 }
 
-/// All entries but those that an earlier snapshot deleted: only that one's manifests tell of them.
-pub(super) fn kept(
+/// The entries without those that an earlier snapshot deleted, which only that snapshot's manifests list.
+pub(super) fn without_earlier_deletes(
     columns: &ManifestColumns,
     snapshot_id: i64,
 ) -> Result<BooleanArray, FormatError> {
     let pairs = columns.statuses()?.iter().zip(columns.longs("snapshot_id")?);
-    let kept = pairs.map(|(status, id)| Some(status != Some(DELETED) || id == Some(snapshot_id)));
-    Ok(kept.collect())
+    let remaining =
+        pairs.map(|(status, id)| Some(status != Some(DELETED) || id == Some(snapshot_id)));
+    Ok(remaining.collect())
 }
 
-/// The entries as a manifest of this snapshot carries them: earlier deletions left behind, files that
-/// earlier snapshots added existing.
+/// The entries as a manifest of this snapshot lists them: deletions of earlier snapshots dropped, files added by earlier
+/// snapshots existing.
 pub(super) fn carried(
     columns: &ManifestColumns,
     snapshot_id: i64,
 ) -> Result<ManifestColumns, FormatError> {
     let none = BooleanArray::from(vec![false; columns.len()]);
-    mark(columns, &none, snapshot_id)?.filter(&kept(columns, snapshot_id)?)
+    mark(columns, &none, snapshot_id)?.filter(&without_earlier_deletes(columns, snapshot_id)?)
 }

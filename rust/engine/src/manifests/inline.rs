@@ -1,4 +1,4 @@
-//! Manifests that a snapshot of version 1 names itself, without a manifest list.
+//! Manifests that a snapshot of format version 1 lists itself, without a manifest list.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::runtime::executor::compute;
 use crate::store::FileIo;
 
-/// What a manifest says about itself.
+/// A manifest as its own header and entries describe it.
 struct Described {
     location: String,
     length: i64,
@@ -23,11 +23,11 @@ struct Described {
     counts: [(i32, i64); 3],
 }
 
-/// Manifests by their locations, in columns of `manifest_file_schema`: lengths, specs and counts as the
-/// manifests themselves say. The snapshot that added a manifest and its partition summaries are null.
+/// Describe manifests in columns of `manifest_file_schema`, with lengths, specs and counts read from the manifests. Added
+/// snapshot ids and partition summaries are null.
 ///
 /// # Errors
-/// [`Error::Missing`], [`Error::Storage`], and [`Error::InFile`] for what is no manifest.
+/// [`Error::Missing`], [`Error::Storage`], and [`Error::InFile`] for a file that is not a manifest.
 pub async fn describe_manifests(io: &FileIo, locations: Vec<String>) -> Result<RecordBatch> {
     let described: Vec<Described> = futures::stream::iter(locations)
         .map(|location| describe(io, location))
@@ -49,10 +49,10 @@ async fn describe(io: &FileIo, location: String) -> Result<Described> {
     .await
 }
 
-/// The spec that a manifest's header names, 0 if it names none.
+/// The partition spec id in a manifest's header, 0 if absent.
 ///
 /// # Errors
-/// `Corrupt` for what is no manifest.
+/// `Corrupt` for a file that is not a manifest.
 pub(crate) fn header_spec_id(bytes: &[u8]) -> icefloe_format::Result<i32> {
     let partition_type = StructType::default();
     let options = DecodeOptions { spec_id: 0, partition_type: &partition_type, stats: Stats::Skip };

@@ -1,8 +1,8 @@
-//! Merging small manifests, so that planning opens few.
+//! Merging small manifests, so that planning reads fewer files.
 //!
 //! Manifests of one spec and content are packed by length, from the oldest on, into bins of the
-//! target size; each bin of several becomes one manifest. The bin with the newest manifest is left
-//! alone until it has enough of them, so that not every commit rewrites what the last one wrote.
+//! target size; each bin of several becomes one manifest. The bin with the newest manifest is merged
+//! once it has the minimum count, so that not every commit rewrites the manifest of the commit before.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,27 +12,27 @@ use futures::{StreamExt, TryStreamExt};
 use icefloe_format::manifest::{ManifestColumns, ManifestContent, ManifestFile};
 
 use super::filter::carried;
+use super::parallel_decode::runs_per_manifest;
 use super::read::{CONCURRENCY, read_manifest};
 use super::rows::{ManifestRow, Outcome, manifest_rows, outcome_batch};
-use super::runs::runs_of_each;
 use super::table_types::TableTypes;
-use super::write::{Target, WriteOptions, write_manifest};
+use super::write::{ManifestOptions, Target, write_manifest};
 use crate::error::Result;
 use crate::runtime::default_threads;
 use crate::store::FileIo;
 
-/// When to merge.
+/// The sizes of bins to merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MergeOptions {
-    /// Length in bytes that bins aim at: `commit.manifest.target-size-bytes`.
+    /// Target length of a bin in bytes: `commit.manifest.target-size-bytes`.
     pub target_size_bytes: i64,
-    /// Manifests that the newest bin must have: `commit.manifest.min-count-to-merge`.
+    /// The least number of manifests in the newest bin: `commit.manifest.min-count-to-merge`.
     pub min_count_to_merge: usize,
 }
 
-/// The manifests of a snapshot under way, merged; data manifests first, then delete manifests.
+/// Merge the manifests of a new snapshot; data manifests come first, then delete manifests.
 ///
-/// `manifests` are columns of `manifest_file_schema` in the order of a list, newest first. Those
+/// `manifests` are columns of `manifest_file_schema` in the order of a list, newest first. Manifests
 /// without live entries are dropped unless this snapshot wrote them.
 ///
 /// # Errors
@@ -43,7 +43,7 @@ pub async fn merge_manifests(
     manifests: &RecordBatch,
     merge: MergeOptions,
     types: Arc<TableTypes>,
-    options: &WriteOptions,
+    options: &ManifestOptions,
 ) -> Result<RecordBatch> {
     let (rows, batch) = manifest_rows(manifests)?;
     let mut bins = Vec::new();
@@ -69,7 +69,7 @@ pub async fn merge_manifests(
     Ok(outcome_batch(&batch, outcomes.into_iter().flatten().collect())?)
 }
 
-/// Bins of row indices: those of one are to be kept, those of several to be merged.
+/// Bins of row indices: a bin of several rows is merged, a bin of one row stays.
 fn bins_to_write(
     rows: &[ManifestRow],
     of_content: impl Fn(&ManifestRow) -> bool,
@@ -98,8 +98,8 @@ fn bins_to_write(
     out
 }
 
-/// Neighbours packed into bins of at most `target` bytes, starting with the last; the order of rows
-/// is kept. A manifest larger than the target has a bin of its own.
+/// Neighbours packed into bins of at most `target` bytes, starting with the last, in the order of
+/// rows. A manifest larger than the target has a bin of its own.
 fn pack_from_end(rows: &[ManifestRow], group: &[usize], target: i64) -> Vec<Vec<usize>> {
     let mut bins: Vec<Vec<usize>> = Vec::new();
     let mut weight = 0_i64;
@@ -128,13 +128,13 @@ async fn write_bin(
     members: Vec<(usize, ManifestRow)>,
     target: Option<usize>,
     types: Arc<TableTypes>,
-    options: &WriteOptions,
+    options: &ManifestOptions,
 ) -> Result<Vec<Outcome>> {
     let (Some(index), Some((_, first))) = (target, members.first()) else {
         return Ok(members.into_iter().map(|(row, _)| Outcome::Kept(row)).collect());
     };
     let target = Target { index, spec_id: first.spec_id, content: first.content };
-    let (most, snapshot_id) = (runs_of_each(members.len()), options.snapshot_id);
+    let (most, snapshot_id) = (runs_per_manifest(members.len()), options.snapshot_id);
     let parts = futures::stream::iter(members)
         .map(|(_, row)| {
             let types = Arc::clone(&types);

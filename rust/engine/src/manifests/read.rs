@@ -12,30 +12,30 @@ use icefloe_format::manifest::{
 };
 use icefloe_format::spec::StructType;
 
+use super::parallel_decode::{decode_in_runs, runs_per_manifest};
 use super::rows::{ManifestRow, manifest_rows};
-use super::runs::{decode_in_runs, runs_of_each};
 use super::table_types::TableTypes;
 use crate::error::{Error, Result};
 use crate::store::{FileIo, absolute_entries};
 
 /// Manifests that are read at once for one call.
 pub(super) const CONCURRENCY: usize = 8;
-/// Batches of entries up to so many rows are put together.
+/// Batches of up to this many rows are concatenated.
 const FEW_ROWS: usize = 4_096;
 
-/// Which entries to return.
+/// The entries to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
-    /// Every one.
+    /// All entries.
     All,
-    /// Those that are not deleted.
+    /// Entries that are not deleted.
     Live,
 }
 
-/// The manifests of a snapshot, in columns of `manifest_file_schema`.
+/// Read the manifests of a snapshot, in columns of `manifest_file_schema`.
 ///
 /// # Errors
-/// [`Error::Missing`], [`Error::Storage`], and [`Error::InFile`] for what is no manifest list.
+/// [`Error::Missing`], [`Error::Storage`], and [`Error::InFile`] for a file that is not a manifest list.
 pub async fn read_manifest_list(io: &FileIo, location: &str) -> Result<RecordBatch> {
     let location = &*io.absolute(location);
     let bytes = io.read(location).await?;
@@ -54,12 +54,12 @@ pub(crate) fn absolute_list(io: &FileIo, list: RecordBatch) -> Result<RecordBatc
     Ok(list.map_err(|error| FormatError::invalid("manifests", error.to_string()))?)
 }
 
-/// What `then` makes of the entries of one manifest, with everything inherited that can be: in order,
-/// for all of them or, of a large manifest, for at most `most` parts of them at once.
+/// Apply `then` to the entries of one manifest, inheritance applied: to all of them at once or, for a large manifest, to
+/// at most `most` parts in parallel. Results are in the order of entries.
 ///
 /// # Errors
-/// [`Error::Missing`], [`Error::Storage`], and [`Error::InFile`] for what is no manifest or what
-/// `then` says.
+/// [`Error::Missing`], [`Error::Storage`], and [`Error::InFile`] for a file that is not a manifest and for
+/// errors of `then`.
 pub(super) async fn read_manifest<T: Send + 'static>(
     io: &FileIo,
     manifest: &ManifestRow,
@@ -83,11 +83,11 @@ pub(super) async fn read_manifest<T: Send + 'static>(
     .await
 }
 
-/// The entries of all manifests of a batch of `manifest_file_schema`, in columns of `entry_schema`,
-/// in order: as batches, which are what was decoded apart, unless it was little.
+/// Read the entries of all manifests of a batch of `manifest_file_schema`, in columns of `entry_schema` and in order.
+/// Small batches are concatenated.
 ///
 /// # Errors
-/// [`Error::Missing`], [`Error::Storage`], and [`Error::InFile`] for what is no manifest;
+/// [`Error::Missing`], [`Error::Storage`], and [`Error::InFile`] for a file that is not a manifest;
 /// [`Error::Format`] if the batch does not describe manifests.
 pub async fn read_entries(
     io: &FileIo,
@@ -96,13 +96,13 @@ pub async fn read_entries(
     keep: Keep,
 ) -> Result<Vec<RecordBatch>> {
     let (rows, _) = manifest_rows(manifests)?;
-    let most = runs_of_each(rows.len());
+    let most = runs_per_manifest(rows.len());
     let parts = futures::stream::iter(rows)
         .map(|row| {
             let types = Arc::clone(&types);
             async move {
                 read_manifest(io, &row, &types, most, move |columns, partition_type| {
-                    kept(columns, keep)?.to_batch(partition_type)
+                    selected(columns, keep)?.to_batch(partition_type)
                 })
                 .await
             }
@@ -112,7 +112,7 @@ pub async fn read_entries(
     Ok(gathered(&entry_schema(), parts.into_iter().flatten())?)
 }
 
-/// Batches of few rows put together, others left as they are: copying those costs as much as decoding them.
+/// Concatenate neighbouring small batches. Copying large ones would cost as much as decoding them.
 fn gathered(
     schema: &SchemaRef,
     parts: impl Iterator<Item = RecordBatch>,
@@ -136,7 +136,7 @@ fn gathered(
     Ok(batches)
 }
 
-fn kept(columns: ManifestColumns, keep: Keep) -> Result<ManifestColumns, FormatError> {
+fn selected(columns: ManifestColumns, keep: Keep) -> Result<ManifestColumns, FormatError> {
     match keep {
         Keep::All => Ok(columns),
         Keep::Live => columns.filter(&columns.live()?),
@@ -154,7 +154,7 @@ mod tests {
 
     use super::*;
 
-    /// Entries with these statuses and nothing else.
+    /// Entries that have only these statuses.
     fn part(statuses: std::ops::Range<i32>) -> RecordBatch {
         let schema = entry_schema();
         let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true));
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn small_parts_are_put_together_and_large_ones_left_alone() {
+    fn small_batches_are_concatenated_and_large_ones_stay() {
         let parts =
             [0..3, 3..5, 5..9_000, 9_000..9_000, 9_000..9_001, 9_001..13_000, 13_000..14_000];
         let batches = gathered(&part(0..0).schema(), parts.clone().into_iter().map(part)).unwrap();

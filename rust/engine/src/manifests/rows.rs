@@ -11,27 +11,27 @@ use icefloe_format::manifest::{
 };
 use icefloe_format::{Error as FormatError, Result};
 
-/// One manifest, as its list describes it.
+/// One row of a manifest list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManifestRow {
     /// Location.
     pub path: String,
     /// Size in bytes.
     pub length: i64,
-    /// The entries' spec.
+    /// Partition spec id of the entries.
     pub spec_id: i32,
-    /// The entries' kind.
+    /// Content of the entries, data or deletes.
     pub content: ManifestContent,
-    /// `None` while the manifest's commit is under way.
+    /// `None` until the manifest is committed.
     pub sequence_number: Option<i64>,
     /// The snapshot that wrote the manifest.
     pub added_snapshot_id: Option<i64>,
-    /// Number of added and of existing entries; `None` where not recorded.
+    /// Numbers of added and of existing entries; `None` where not recorded.
     pub live_counts: [Option<i32>; 2],
 }
 
 impl ManifestRow {
-    /// Whether the manifest may have entries that are not deleted; an unknown count may be any.
+    /// Whether the manifest may have entries that are not deleted; true for unknown counts.
     pub fn may_have_live_files(&self) -> bool {
         self.live_counts.iter().any(|count| *count != Some(0))
     }
@@ -45,7 +45,7 @@ impl ManifestRow {
     }
 }
 
-/// The rows of a batch of `manifest_file_schema`, and the batch with exactly those columns.
+/// The rows of a batch of `manifest_file_schema`, and the batch with exactly the columns of that schema.
 ///
 /// # Errors
 /// [`FormatError::InvalidArgument`] if a column is missing, or a path, length or spec id is null.
@@ -63,7 +63,9 @@ fn read_row(batch: &RecordBatch, row: usize) -> Result<ManifestRow> {
         .map(|paths| paths.value(row).to_owned());
     let long = |name| value::<Int64Type>(batch, name, row);
     let int = |name| value::<Int32Type>(batch, name, row);
-    let missing = |name: &str| FormatError::invalid(name, format!("it is null in row {row}"));
+    let missing = |name: &str| {
+        FormatError::invalid(name, format!("expected a value in every row, got null in row {row}"))
+    };
     Ok(ManifestRow {
         path: path.ok_or_else(|| missing("manifest_path"))?,
         length: long("manifest_length").ok_or_else(|| missing("manifest_length"))?,
@@ -80,10 +82,10 @@ fn value<T: ArrowPrimitiveType>(batch: &RecordBatch, name: &str, row: usize) -> 
     column.is_valid(row).then(|| column.value(row))
 }
 
-/// A row of the manifests that come out of an operation.
+/// One manifest of an operation's result.
 #[derive(Debug, Clone)]
 pub(super) enum Outcome {
-    /// The input row with this index, untouched.
+    /// The input row with this index, unchanged.
     Kept(usize),
     /// A manifest that the operation wrote.
     Written(ManifestFile),

@@ -1,9 +1,9 @@
-//! A table's schemas and partition specs, as far as manifests need them.
+//! The schemas and partition specs of a table, which manifests are written and read with.
 
 use icefloe_format::spec::{PartitionSpec, Schema, StructType};
 use icefloe_format::{Error as FormatError, Result};
 
-/// Schemas, the current one first, and every partition spec that manifests may be of.
+/// Schemas, the current one first, and the partition specs of a table.
 #[derive(Debug, Clone)]
 pub struct TableTypes {
     schemas: Vec<Schema>,
@@ -11,13 +11,13 @@ pub struct TableTypes {
 }
 
 impl TableTypes {
-    /// Types out of metadata JSON.
+    /// Parse schemas and partition specs from metadata JSON.
     ///
-    /// `schema` is the current schema, or an array of it and the historical ones: columns that a
-    /// spec partitions by may be gone from the current one. `specs` is an array of spec objects.
+    /// `schema` is the current schema, or an array of it and older schemas, which may hold source columns that the
+    /// current one lacks. `specs` is an array of spec objects.
     ///
     /// # Errors
-    /// [`FormatError::InvalidArgument`] if either text is not that.
+    /// [`FormatError::InvalidArgument`] if either text has another shape.
     pub fn from_json(schema: &str, specs: &str) -> Result<Self> {
         let schemas = match parse("schema", schema)? {
             serde_json::Value::Array(schemas) => {
@@ -26,22 +26,22 @@ impl TableTypes {
             one => vec![Schema::from_value(&one)?],
         };
         if schemas.is_empty() {
-            return Err(FormatError::invalid("schema", "there is none"));
+            return Err(FormatError::invalid("schema", "expected at least one schema, got none"));
         }
         let serde_json::Value::Array(specs) = parse("specs", specs)? else {
-            return Err(FormatError::invalid("specs", "must be a JSON array of partition specs"));
+            return Err(FormatError::invalid("specs", "expected a JSON array of partition specs"));
         };
         let specs = specs.iter().map(PartitionSpec::from_value).collect::<Result<_>>()?;
         Ok(Self { schemas, specs })
     }
 
-    /// These schemas, the current one first, and specs.
+    /// Schemas, the current one first, and partition specs.
     ///
     /// # Errors
     /// [`FormatError::InvalidArgument`] if there is no schema.
     pub fn new(schemas: Vec<Schema>, specs: Vec<PartitionSpec>) -> Result<Self> {
         if schemas.is_empty() {
-            return Err(FormatError::invalid("schema", "there is none"));
+            return Err(FormatError::invalid("schema", "expected at least one schema, got none"));
         }
         Ok(Self { schemas, specs })
     }
@@ -49,9 +49,11 @@ impl TableTypes {
     /// The current schema.
     ///
     /// # Errors
-    /// None: there is always one.
+    /// `InvalidArgument` if there is none, which the constructors exclude.
     pub fn schema(&self) -> Result<&Schema> {
-        self.schemas.first().ok_or_else(|| FormatError::invalid("schema", "there is none"))
+        self.schemas
+            .first()
+            .ok_or_else(|| FormatError::invalid("schema", "expected at least one schema, got none"))
     }
 
     /// A spec by id.
@@ -61,12 +63,15 @@ impl TableTypes {
     pub fn spec(&self, spec_id: i32) -> Result<&PartitionSpec> {
         self.specs.iter().find(|spec| spec.spec_id == spec_id).ok_or_else(|| {
             let known: Vec<String> = self.specs.iter().map(|s| s.spec_id.to_string()).collect();
-            let reason = format!("the table has no spec {spec_id}, only {}", known.join(", "));
+            let reason = format!(
+                "expected one of the table's partition specs {}, got {spec_id}",
+                known.join(", ")
+            );
             FormatError::invalid("spec_id", reason)
         })
     }
 
-    /// The type of a spec's tuples.
+    /// The struct type of a spec's partition tuples.
     ///
     /// # Errors
     /// As for [`Self::spec`].

@@ -17,7 +17,6 @@ use icefloe_format::manifest::{
     encode_manifest_list, manifest_file_schema, manifest_files_to_batch,
 };
 
-use super::put::put_new;
 use super::read::CONCURRENCY;
 use super::rows::manifest_rows;
 use super::table_types::TableTypes;
@@ -25,37 +24,37 @@ use crate::error::{Error, Result};
 use crate::runtime::executor::compute;
 use crate::store::FileIo;
 
-/// Entries beyond which added files are spread over several manifests.
+/// The most entries of one manifest of added files.
 const MAX_ENTRIES: usize = 10_000;
 const CODEC_PROPERTY: &str = "write.manifest.compression-codec";
 const LEVEL_PROPERTY: &str = "write.manifest.compression-level";
-/// Manifest lists are compressed the same way whatever the table's properties say.
+/// The codec of manifest lists, which no table property changes.
 const LIST_CODEC: Codec = Codec::Deflate(6);
 
-/// How and for which snapshot to write manifests.
+/// The locations, version, snapshot and compression of manifests to write.
 #[derive(Debug, Clone)]
-pub struct WriteOptions {
-    /// What manifests' locations start with; `-m<N>.avro` follows.
+pub struct ManifestOptions {
+    /// Prefix of the manifests' locations; `-m<N>.avro` follows.
     pub location_prefix: String,
-    /// The first N.
+    /// The N of the first manifest.
     pub first_index: usize,
-    /// 1 or 2.
+    /// Format version, 1 or 2.
     pub format_version: u8,
-    /// The snapshot under way.
+    /// The snapshot that adds the manifests.
     pub snapshot_id: i64,
     /// Block compression.
     pub codec: Codec,
 }
 
-impl WriteOptions {
-    /// Options for a table with these properties.
+impl ManifestOptions {
+    /// The compression codec of manifests from table properties.
     ///
     /// # Errors
-    /// [`FormatError::InvalidArgument`] for a codec or level that manifests do not take.
+    /// [`FormatError::InvalidArgument`] for a codec or level that manifests do not support.
     pub fn codec_of(properties: &BTreeMap<String, String>) -> Result<Codec> {
         let level = properties.get(LEVEL_PROPERTY).map(|text| {
             text.trim().parse::<i32>().map_err(|_| {
-                FormatError::invalid(LEVEL_PROPERTY, format!("{text:?} is not an integer"))
+                FormatError::invalid(LEVEL_PROPERTY, format!("expected an integer, got {text:?}"))
             })
         });
         let name = properties.get(CODEC_PROPERTY).map_or("gzip", String::as_str);
@@ -65,8 +64,8 @@ impl WriteOptions {
 
 /// Write entries as new manifests, one or more per spec, and describe them.
 ///
-/// `entries` are columns of `entry_schema`, or of `data_file_schema`: then all are added. More than
-/// 10,000 entries of a spec are spread over several manifests of about the same size.
+/// `entries` are columns of `entry_schema`, or of `data_file_schema` for added files. More than 10,000 entries of a
+/// spec are spread evenly over several manifests.
 ///
 /// # Errors
 /// [`Error::Format`] if the entries cannot be written, [`Error::Storage`], [`Error::Exists`].
@@ -75,7 +74,7 @@ pub async fn write_manifests(
     entries: &RecordBatch,
     content: ManifestContent,
     types: Arc<TableTypes>,
-    options: &WriteOptions,
+    options: &ManifestOptions,
 ) -> Result<RecordBatch> {
     let mut parts = Vec::new();
     for spec_id in spec_ids(entries)? {
@@ -96,7 +95,7 @@ pub async fn write_manifests(
     Ok(manifest_files_to_batch(&written)?)
 }
 
-/// Which manifest to write.
+/// The number, spec and content of a manifest to write.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target {
     pub(super) index: usize,
@@ -110,7 +109,7 @@ pub(super) async fn write_manifest(
     columns: ManifestColumns,
     target: Target,
     types: Arc<TableTypes>,
-    options: &WriteOptions,
+    options: &ManifestOptions,
 ) -> Result<ManifestFile> {
     let path = format!("{}-m{}.avro", options.location_prefix, target.index);
     let (format_version, snapshot_id) = (options.format_version, options.snapshot_id);
@@ -142,9 +141,9 @@ pub(super) async fn write_manifest(
     })
 }
 
-/// Write a snapshot's manifest list; manifests without a sequence number get the snapshot's.
+/// Write a snapshot's manifest list; manifests without a sequence number inherit the snapshot's.
 ///
-/// Version 2 requires counts that version 1 may lack: those manifests are read and counted.
+/// Version 2 requires counts that version 1 may lack: manifests without counts are read and counted.
 ///
 /// # Errors
 /// [`Error::Format`] if the manifests cannot be written, [`Error::Storage`], [`Error::Exists`].
@@ -206,6 +205,23 @@ async fn with_counts(io: &FileIo, manifests: RecordBatch) -> Result<RecordBatch>
         .map_err(|error| FormatError::invalid("manifests", error.to_string()).into())
 }
 
+/// Store a manifest or manifest list under a new location.
+///
+/// A storage client that retries after a lost reply meets its own file: a file of the same bytes is success, any other
+/// file an error.
+async fn put_new(io: &FileIo, location: &str, data: Bytes) -> Result<()> {
+    match io.write(location, data.clone(), false).await {
+        Err(Error::Exists { location }) => {
+            if io.read(&location).await? == data {
+                Ok(())
+            } else {
+                Err(Error::Exists { location })
+            }
+        }
+        outcome => outcome,
+    }
+}
+
 /// Distinct spec ids in order of first appearance.
 fn spec_ids(entries: &RecordBatch) -> Result<Vec<i32>> {
     let mut distinct = Vec::new();
@@ -230,10 +246,12 @@ fn of_spec(entries: &RecordBatch, spec_id: i32) -> Result<RecordBatch> {
 fn spec_id_column(entries: &RecordBatch) -> Result<&Int32Array> {
     let column = entries.column_by_name("spec_id").and_then(|c| c.as_primitive_opt::<Int32Type>());
     let column = column.filter(|column| column.null_count() == 0);
-    column.ok_or_else(|| FormatError::invalid("spec_id", "must be int32 without nulls").into())
+    column.ok_or_else(|| {
+        FormatError::invalid("spec_id", "expected an int column without nulls").into()
+    })
 }
 
-/// Ranges (offset, length) of at most [`MAX_ENTRIES`] each, as equal as can be.
+/// Ranges (offset, length) of at most [`MAX_ENTRIES`] each, of sizes that differ by at most 1.
 fn balanced(entries: usize) -> Vec<(usize, usize)> {
     let parts = entries.div_ceil(MAX_ENTRIES);
     (0..parts)

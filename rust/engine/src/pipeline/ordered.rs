@@ -1,18 +1,17 @@
-//! Ordered work on several threads: tasks are prepared into units, units are decoded at once, and
-//! their items come out in order.
+//! Ordered work on several threads: tasks are prepared into units, several units are decoded at once, and their items
+//! are returned in order.
 //!
-//! Memory is bounded by the bytes of the items that wait, whoever takes them and when. Jobs are started when
-//! there is room for what they make, by whoever makes the room; one that finds the room gone waits with what
-//! it has begun, unless its items are those that are taken next and all of them have been.
+//! Memory is bounded by the bytes of waiting items. A job starts when there is room for its items. A job that runs out
+//! of room waits, unless the consumer needs its next item.
 //!
-//! Jobs run on the executor that all pipelines share. A taker does the job that it waits for itself where no
-//! thread has begun it and none can, or where the taker is one of the executor's threads: a pipeline within a
-//! pipeline ends with any number of threads. Such a job waits for no room: its taker could not make any.
+//! Jobs run on the executor that all pipelines share. The consumer runs the job that it waits for itself if no thread can
+//! start it, or if the consumer is a thread of the executor: nested pipelines finish with any number of threads. Such a
+//! job never waits for room, since its consumer could not make any.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::bytes::data_file::Opening;
+use crate::bytes::data_file::TailFetch;
 use crate::error::{Error, Result};
 use crate::runtime::executor::{Executor, as_work, executor, is_working, waiting};
 use crate::runtime::{CHECK_EVERY, catch_panic};
@@ -20,15 +19,15 @@ use crate::runtime::{CHECK_EVERY, catch_panic};
 use super::state::{Job, Key, State};
 use super::work::{Flight, Work};
 
-/// What a wait for the next item comes to.
+/// The outcome of waiting for the next item.
 pub(crate) enum Step<T> {
     Item(T),
     End,
-    /// Nothing yet.
+    /// The time is up without an item.
     Pending,
 }
 
-/// Whether a job waits while the items that wait have no room for more.
+/// Whether a job waits for room before it adds an item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Room {
     Bounded,
@@ -40,9 +39,9 @@ struct Shared<W: Work> {
     flight: Flight,
     executor: &'static Executor,
     state: Mutex<State<W>>,
-    /// An item, an end, a job: what the taker waits for.
+    /// Signals the consumer: a new item, a finished unit or a new job.
     changed: Condvar,
-    /// Room for more items, which those who make them wait for.
+    /// Signals jobs: room for more items.
     taken: Condvar,
 }
 
@@ -54,10 +53,10 @@ pub(crate) struct Pipeline<W: Work> {
 }
 
 impl<W: Work> Pipeline<W> {
-    /// Nothing starts before the first item is asked for.
+    /// A pipeline over `work`, which starts with the first call for an item.
     ///
     /// # Errors
-    /// Where there is no executor.
+    /// [`Error::Internal`] without an executor.
     pub(crate) fn new(work: W, flight: Flight) -> Result<Self> {
         let executor = executor()?;
         executor.allow(flight.threads);
@@ -71,7 +70,7 @@ impl<W: Work> Pipeline<W> {
         Self { shared: Arc::new(shared), process_id: std::process::id(), failed: false }
     }
 
-    /// The next item, if there is one within `patience`.
+    /// Wait up to `patience` for the next item.
     pub(crate) fn next_within(&mut self, patience: Duration) -> Result<Step<W::Item>> {
         if self.failed {
             return Ok(Step::End);
@@ -87,7 +86,7 @@ impl<W: Work> Pipeline<W> {
     fn advance(&self, patience: Duration) -> Result<Step<W::Item>> {
         if self.process_id != std::process::id() {
             let reason = "the stream was opened by another process; open it again";
-            return Err(Error::internal("read on", reason));
+            return Err(Error::internal("continue a stream", reason));
         }
         let shared = &self.shared;
         let started = Instant::now();
@@ -128,7 +127,7 @@ impl<W: Work> Pipeline<W> {
             if left.is_zero() {
                 return Ok(Step::Pending);
             }
-            // Now and then it is seen whether threads have become so few that a job must be done here.
+            // Wake up regularly to check whether the executor has lost its threads.
             let slice = left.min(CHECK_EVERY);
             let waited = waiting(|| shared.changed.wait_timeout(state, slice));
             (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -141,7 +140,7 @@ impl<W: Work> Shared<W> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queue a turn of the executor for each job that there is room for.
+    /// Submit a turn to the executor for each job that there is room for.
     fn start_jobs(shared: &Arc<Self>, state: &mut State<W>) {
         while state.running < shared.flight.threads && state.queue_job(&shared.work) {
             state.running += 1;
@@ -154,7 +153,7 @@ impl<W: Work> Shared<W> {
         shared.executor.submit(Box::new(move || Self::turn(&turn)));
     }
 
-    /// Do one job after the other, as long as there is room for what they make and nobody else needs the thread.
+    /// Run one job after the other while there is room for their items and no other turn needs the thread.
     fn turn(shared: &Arc<Self>) {
         loop {
             let mut state = shared.lock();
@@ -163,7 +162,7 @@ impl<W: Work> Shared<W> {
                 shared.changed.notify_all();
                 return;
             };
-            // More than one job may have become possible.
+            // The job that begins may have made room for others.
             Self::start_jobs(shared, &mut state);
             drop(state);
             shared.run(job, Room::Bounded);
@@ -176,13 +175,13 @@ impl<W: Work> Shared<W> {
 
     fn run(&self, job: Job<W>, room: Room) {
         match job {
-            Job::Prepare(task, opening) => self.prepare(task, opening),
+            Job::Prepare(task, tail) => self.prepare(task, tail),
             Job::Decode(key, unit) => self.decode(key, unit, room),
         }
     }
 
-    fn prepare(&self, task: usize, opening: Option<Opening>) {
-        let prepared = caught("prepare a data file", || self.work.prepare(task, opening));
+    fn prepare(&self, task: usize, tail: Option<TailFetch>) {
+        let prepared = caught("prepare a data file", || self.work.prepare(task, tail));
         self.lock().prepared(task, prepared);
         self.changed.notify_all();
     }
@@ -195,7 +194,7 @@ impl<W: Work> Shared<W> {
         self.changed.notify_all();
     }
 
-    /// Let an item wait to be taken, and wait until there is room for another; false if none is wanted.
+    /// Add an item and wait for room for another; false if the pipeline is stopped.
     fn put(&self, key: Key, item: W::Item, room: Room) -> bool {
         let mut state = self.lock();
         let bytes = W::bytes(&item);
@@ -231,7 +230,7 @@ impl<W: Work> Iterator for Pipeline<W> {
 
 impl<W: Work> Pipeline<W> {
     fn stop(&self) {
-        // In a forked child no thread of the parent's runs, and the lock may be held for ever.
+        // In a forked child the parent's threads are gone, and the lock may never be released.
         if self.process_id == std::process::id() {
             self.shared.lock().stop();
             self.shared.taken.notify_all();

@@ -1,35 +1,34 @@
-//! What a pipeline's work has come to, and what is to be done next.
+//! The state of a pipeline, and the choice of its next job.
 //!
-//! Where a network is between, bytes are sent for ahead of the threads: the ends of the next tasks' files and what their
-//! units read first, in the order in which they are needed, up to a number of bytes. A thread takes up what is
-//! there, so requests wait for the network and threads for nothing.
+//! Bytes of remote files are requested ahead of the threads, in order and up to a number of bytes: the tails of the next
+//! tasks' files and the first bytes of their units. Threads start with units whose bytes have arrived.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::work::{Flight, Work};
-use crate::bytes::data_file::Opening;
+use crate::bytes::data_file::TailFetch;
 use crate::error::Result;
 
-/// Units that may be decoded or wait to be taken, for each thread.
+/// Units that may be decoding or waiting for the consumer, for each thread.
 const UNITS_PER_THREAD: usize = 8;
-/// Tasks and units that are read ahead at once: half of the requests that a client has under way.
+/// The most tasks and units that are read ahead: half of the requests that a client may have under way.
 const AHEAD: usize = 32;
 
-/// Task and unit within it.
+/// Index of a task and of a unit within the task.
 pub(crate) type Key = (usize, usize);
 
 pub(crate) enum Job<W: Work> {
-    Prepare(usize, Option<Opening>),
+    Prepare(usize, Option<TailFetch>),
     Decode(Key, W::Unit),
 }
 
-/// The items of a unit that wait, and how it ended.
+/// The waiting items of a unit, and its outcome.
 struct Output<T> {
     items: VecDeque<T>,
     end: Option<Result<()>>,
 }
 
-/// A unit to be decoded, and how many bytes were sent for ahead of it.
+/// A unit to decode, and the bytes that were requested ahead of it.
 struct Ready<U> {
     unit: U,
     bytes: usize,
@@ -37,29 +36,29 @@ struct Ready<U> {
 
 pub(crate) struct State<W: Work> {
     flight: Flight,
-    /// Tasks that prepare has been started for.
+    /// Tasks whose preparation has started.
     tasks_started: usize,
     preparing: usize,
-    /// Units of prepared tasks.
+    /// The number of units of each prepared task.
     pub(crate) units: BTreeMap<usize, Result<usize>>,
     ready: BTreeMap<Key, Ready<W::Unit>>,
     started: BTreeMap<Key, Output<W::Item>>,
-    /// Turns of the executor that are queued or run.
+    /// Turns of the executor that are queued or running.
     pub(crate) running: usize,
-    /// Jobs that no thread has begun.
+    /// Jobs that no thread has started.
     queued: VecDeque<Job<W>>,
-    /// Bytes of all items that wait.
+    /// Bytes of all waiting items.
     waiting_bytes: usize,
-    /// The unit whose items come out next.
+    /// The unit whose items are returned next.
     pub(crate) awaited: Key,
     pub(crate) stopped: bool,
-    /// The ends of the files of the tasks from `tasks_started` on.
-    openings: VecDeque<Option<Opening>>,
-    /// Those ready that nothing was sent for.
-    unbegun: BTreeSet<Key>,
-    /// Bytes that were sent for and not taken up.
+    /// Requests for the tails of the files of the tasks from `tasks_started` on.
+    tails: VecDeque<Option<TailFetch>>,
+    /// Ready units whose bytes have not been requested.
+    unrequested: BTreeSet<Key>,
+    /// Bytes that were requested and not yet used by a job.
     ahead_bytes: usize,
-    /// Tasks and units that may be ahead: few at first, for who wants the first rows alone.
+    /// Tasks and units that may be read ahead; few at first, since some consumers stop after the first rows.
     window: usize,
 }
 
@@ -77,14 +76,14 @@ impl<W: Work> State<W> {
             waiting_bytes: 0,
             awaited: (0, 0),
             stopped: false,
-            openings: VecDeque::new(),
-            unbegun: BTreeSet::new(),
+            tails: VecDeque::new(),
+            unrequested: BTreeSet::new(),
             ahead_bytes: 0,
             window: if W::NEEDED_WHOLE { AHEAD } else { flight.threads },
         }
     }
 
-    /// The next item of the awaited unit; moves on when the unit is finished.
+    /// The next item of the awaited unit; the next unit is awaited once the unit is finished.
     pub(crate) fn take_awaited(&mut self) -> Result<Option<W::Item>> {
         let Some(output) = self.started.get_mut(&self.awaited) else { return Ok(None) };
         if let Some(item) = output.items.pop_front() {
@@ -99,7 +98,7 @@ impl<W: Work> State<W> {
         Ok(None)
     }
 
-    /// Let an item wait; false if nobody wants it.
+    /// Add a waiting item; false if the pipeline is stopped.
     pub(crate) fn put(&mut self, key: Key, item: W::Item, bytes: usize) -> bool {
         let Some(output) = self.started.get_mut(&key) else { return false };
         output.items.push_back(item);
@@ -107,7 +106,7 @@ impl<W: Work> State<W> {
         true
     }
 
-    /// Whether a unit must wait before it makes another item.
+    /// Whether a unit must wait before it adds another item.
     pub(crate) fn is_full_for(&self, key: Key) -> bool {
         let waits = |output: &Output<W::Item>| !output.items.is_empty();
         !self.stopped
@@ -115,7 +114,7 @@ impl<W: Work> State<W> {
             && (key != self.awaited || self.started.get(&key).is_some_and(waits))
     }
 
-    /// Take the units that a task was cut into.
+    /// Add the units of a prepared task.
     pub(crate) fn prepared(&mut self, task: usize, units: Result<Vec<W::Unit>>) {
         self.preparing -= 1;
         self.window = (self.window + 1).min(AHEAD);
@@ -127,7 +126,7 @@ impl<W: Work> State<W> {
             for (number, unit) in units.into_iter().enumerate() {
                 self.ready.insert((task, number), Ready { unit, bytes: 0 });
                 if self.flight.ahead > 0 {
-                    self.unbegun.insert((task, number));
+                    self.unrequested.insert((task, number));
                 }
             }
             count
@@ -135,7 +134,7 @@ impl<W: Work> State<W> {
         self.units.insert(task, count);
     }
 
-    /// A unit has been decoded.
+    /// Record the outcome of a unit.
     pub(crate) fn decoded(&mut self, key: Key, end: Result<()>) {
         self.window = (self.window + 1).min(AHEAD);
         if let Some(output) = self.started.get_mut(&key) {
@@ -143,17 +142,17 @@ impl<W: Work> State<W> {
         }
     }
 
-    /// Let go of all that nobody works on.
+    /// Drop all jobs and items that no thread works on.
     pub(crate) fn stop(&mut self) {
         self.stopped = true;
         self.queued.clear();
         self.ready.clear();
         self.started.clear();
-        self.openings.clear();
-        self.unbegun.clear();
+        self.tails.clear();
+        self.unrequested.clear();
     }
 
-    /// Queue the next job that there is room for; whether there is one.
+    /// Queue the next job that there is room for; false if there is none.
     pub(crate) fn queue_job(&mut self, work: &W) -> bool {
         let job = self.next_job(work);
         let found = job.is_some();
@@ -166,15 +165,15 @@ impl<W: Work> State<W> {
         self.queued.pop_front().or_else(|| self.next_job(work))
     }
 
-    /// The job that the next item comes from, unless a thread has begun it.
+    /// The job that produces the next item, unless a thread has started it.
     pub(crate) fn awaited_job(&mut self, work: &W) -> Option<Job<W>> {
         let (task, _) = self.awaited;
         let queued = self.queued.iter().position(|job| match job {
             Job::Prepare(queued, _) => *queued == task,
             Job::Decode(key, _) => *key == self.awaited,
         });
-        if let Some(place) = queued {
-            return self.queued.remove(place);
+        if let Some(index) = queued {
+            return self.queued.remove(index);
         }
         if self.ready.contains_key(&self.awaited) {
             return self.decode_job(self.awaited);
@@ -189,13 +188,13 @@ impl<W: Work> State<W> {
         }
         self.read_ahead(work);
         let job = self.job(work)?;
-        // What was sent for is taken up, and makes room.
+        // The job uses requested bytes, which makes room for others.
         self.read_ahead(work);
         Some(job)
     }
 
     fn job(&mut self, work: &W) -> Option<Job<W>> {
-        // What is cut is sent for, while others decode.
+        // Prepare tasks early: the bytes of their units are requested while other units decode.
         let cut_first = self.preparing == 0 && self.may_prepare_ahead();
         if cut_first && let Some(job) = self.next_task(work) {
             return Some(job);
@@ -215,7 +214,7 @@ impl<W: Work> State<W> {
 
     fn decode_job(&mut self, key: Key) -> Option<Job<W>> {
         let Ready { unit, bytes } = self.ready.remove(&key)?;
-        self.unbegun.remove(&key);
+        self.unrequested.remove(&key);
         self.ahead_bytes = self.ahead_bytes.saturating_sub(bytes);
         self.started.insert(key, Output { items: VecDeque::new(), end: None });
         Some(Job::Decode(key, unit))
@@ -225,52 +224,52 @@ impl<W: Work> State<W> {
         if self.tasks_started == work.tasks() {
             return None;
         }
-        let opening = self.openings.pop_front().flatten();
-        if opening.is_some() {
-            self.ahead_bytes = self.ahead_bytes.saturating_sub(Opening::BYTES);
+        let tail = self.tails.pop_front().flatten();
+        if tail.is_some() {
+            self.ahead_bytes = self.ahead_bytes.saturating_sub(TailFetch::BYTES);
         }
         self.tasks_started += 1;
         self.preparing += 1;
-        Some(Job::Prepare(self.tasks_started - 1, opening))
+        Some(Job::Prepare(self.tasks_started - 1, tail))
     }
 
-    /// Whether the next task can be cut at once, and its units be sent for.
+    /// Whether the next task can be prepared without waiting, and its units' bytes be requested.
     fn may_prepare_ahead(&self) -> bool {
-        let has_come = matches!(self.openings.front(), Some(Some(opening)) if opening.has_come());
-        has_come
-            && self.unbegun.is_empty()
+        let is_ready = matches!(self.tails.front(), Some(Some(tail)) if tail.is_ready());
+        is_ready
+            && self.unrequested.is_empty()
             && self.ready.len() + self.preparing < self.window
             && self.ahead_bytes < self.flight.ahead
     }
 
-    /// Send for what is needed next: of units, then of the tasks after them.
+    /// Request the bytes that are needed next: of ready units, then of the tasks after them.
     fn read_ahead(&mut self, work: &W) {
         let left = |bytes: usize| self.flight.ahead.saturating_sub(bytes);
-        while let Some(key) = self.unbegun.first()
-            && self.ready.len() - self.unbegun.len() < self.window
+        while let Some(key) = self.unrequested.first()
+            && self.ready.len() - self.unrequested.len() < self.window
         {
             let Some(ready) = self.ready.get_mut(key) else { break };
-            match work.begin(&ready.unit, left(self.ahead_bytes)) {
+            match work.prefetch(&ready.unit, left(self.ahead_bytes)) {
                 Some(bytes) => {
                     ready.bytes = bytes;
                     self.ahead_bytes += bytes;
                 }
-                // What has no room ever is left to who decodes it.
+                // The decoding thread requests bytes that exceed the limit by themselves.
                 None if self.ahead_bytes == 0 => {}
                 None => return,
             }
-            self.unbegun.pop_first();
+            self.unrequested.pop_first();
         }
-        while self.openings.len() < self.window && left(self.ahead_bytes) >= Opening::BYTES {
-            let task = self.tasks_started + self.openings.len();
+        while self.tails.len() < self.window && left(self.ahead_bytes) >= TailFetch::BYTES {
+            let task = self.tasks_started + self.tails.len();
             if task >= work.tasks() {
                 return;
             }
-            let opening = work.expect(task);
-            if opening.is_some() {
-                self.ahead_bytes += Opening::BYTES;
+            let tail = work.fetch_tail(task);
+            if tail.is_some() {
+                self.ahead_bytes += TailFetch::BYTES;
             }
-            self.openings.push_back(opening);
+            self.tails.push_back(tail);
         }
     }
 }

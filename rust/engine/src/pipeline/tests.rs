@@ -1,4 +1,4 @@
-//! Pipelines of numbers, with few threads and many.
+//! Pipelines of numbers, on one thread and on many.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,8 +6,8 @@ use super::*;
 
 const AHEAD: usize = 3;
 
-/// Task `n` has `n` units, and unit `u` of it the items `(n, u, 0)` and `(n, u, 1)`. Every third unit has no
-/// room ahead, others take a byte.
+/// Task `n` has `n` units, and unit `u` of it the items `(n, u, 0)` and `(n, u, 1)`. Every third unit
+/// exceeds the read-ahead limit, others take a byte.
 struct Numbers {
     tasks: usize,
     panics_at: Option<Key>,
@@ -22,15 +22,15 @@ impl Work for Numbers {
         self.tasks
     }
 
-    fn expect(&self, _: usize) -> Option<Opening> {
+    fn fetch_tail(&self, _: usize) -> Option<TailFetch> {
         None
     }
 
-    fn prepare(&self, task: usize, _: Option<Opening>) -> Result<Vec<Key>> {
+    fn prepare(&self, task: usize, _: Option<TailFetch>) -> Result<Vec<Key>> {
         Ok((0..task).map(|unit| (task, unit)).collect())
     }
 
-    fn begin(&self, (_, unit): &Key, most: usize) -> Option<usize> {
+    fn prefetch(&self, (_, unit): &Key, most: usize) -> Option<usize> {
         if unit % 3 == 2 || most == 0 {
             return None;
         }
@@ -44,7 +44,7 @@ impl Work for Numbers {
     }
 
     fn decode(&self, unit: Key, emit: &mut dyn FnMut(Self::Item) -> bool) -> Result<()> {
-        assert_ne!(self.panics_at, Some(unit), "told to panic");
+        assert_ne!(self.panics_at, Some(unit), "panic on purpose");
         if unit.1 % 3 != 2 {
             let held = &self.ahead.0;
             let less = |held: usize| held.checked_sub(1);
@@ -66,7 +66,7 @@ fn few_threads(limit: usize) -> &'static Executor {
     Box::leak(Box::new(Executor::new(limit, 0)))
 }
 
-/// Each task goes through a pipeline of its own, down to a depth, and comes to the number of pipelines.
+/// Each task runs a pipeline of its own down to a depth, and produces the number of pipelines.
 struct Nested {
     executor: &'static Executor,
     depth: usize,
@@ -80,11 +80,11 @@ impl Work for Nested {
         3
     }
 
-    fn expect(&self, _: usize) -> Option<Opening> {
+    fn fetch_tail(&self, _: usize) -> Option<TailFetch> {
         None
     }
 
-    fn prepare(&self, _: usize, _: Option<Opening>) -> Result<Vec<usize>> {
+    fn prepare(&self, _: usize, _: Option<TailFetch>) -> Result<Vec<usize>> {
         if self.depth == 0 {
             return Ok(vec![1]);
         }
@@ -94,7 +94,7 @@ impl Work for Nested {
         Ok(vec![1 + counts.map(Result::unwrap).sum::<usize>()])
     }
 
-    fn begin(&self, _: &usize, _: usize) -> Option<usize> {
+    fn prefetch(&self, _: &usize, _: usize) -> Option<usize> {
         Some(0)
     }
 
@@ -103,7 +103,7 @@ impl Work for Nested {
     }
 
     fn decode(&self, unit: usize, emit: &mut dyn FnMut(usize) -> bool) -> Result<()> {
-        // Halves, so that the second waits for room.
+        // Two items, so that the second waits for room.
         emit(unit - 1);
         emit(1);
         Ok(())
@@ -124,14 +124,14 @@ fn pipelines_within_pipelines_end_with_any_number_of_threads() {
 fn pipelines_that_nobody_takes_from_hold_up_no_other() {
     for limit in [0, 1, 2] {
         let executor = few_threads(limit);
-        let begun = (0..5).map(|_| {
+        let started = (0..5).map(|_| {
             let work = Numbers { tasks: 30, panics_at: None, ahead: Arc::default() };
             let flight = Flight { threads: 2, bytes: 2, ahead: AHEAD };
             let mut pipeline = Pipeline::on(executor, work, flight);
             assert_eq!(pipeline.next().unwrap().unwrap(), (1, 0, 0));
             pipeline
         });
-        for pipeline in begun.collect::<Vec<_>>() {
+        for pipeline in started.collect::<Vec<_>>() {
             let left: Vec<_> = pipeline.map(Result::unwrap).collect();
             assert_eq!(left, expected(30)[1..]);
         }
@@ -144,13 +144,13 @@ fn expected(tasks: usize) -> Vec<(usize, usize, usize)> {
 }
 
 #[test]
-fn items_come_in_order_and_what_is_ahead_is_bounded() {
+fn items_are_in_order_and_read_ahead_is_bounded() {
     for threads in [1, 2, 7] {
         let mut pipeline = pipeline(30, None, threads);
         let found: Vec<_> = std::iter::from_fn(|| pipeline.next()).map(Result::unwrap).collect();
         assert_eq!(found, expected(30));
         let peak = pipeline.shared.work.ahead.1.load(Ordering::SeqCst);
-        // Beside what is ahead, what the threads have taken up.
+        // The window, and the tasks that threads have started.
         assert!((1..=AHEAD + threads).contains(&peak), "{peak}");
     }
 }
@@ -159,7 +159,7 @@ fn items_come_in_order_and_what_is_ahead_is_bounded() {
 fn a_panic_is_an_error_after_the_items_before_it() {
     let found: Vec<_> = pipeline(9, Some((7, 3)), 2).collect();
     let (last, before) = found.split_last().unwrap();
-    assert!(matches!(last, Err(Error::Internal { reason, .. }) if reason.contains("told to")));
+    assert!(matches!(last, Err(Error::Internal { reason, .. }) if reason.contains("on purpose")));
     assert_eq!(before.len(), 2 * (1 + 2 + 3 + 4 + 5 + 6 + 3));
 }
 

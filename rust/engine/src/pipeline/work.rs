@@ -1,38 +1,38 @@
 //! The work that a pipeline does, and its limits.
 
-use crate::bytes::data_file::Opening;
+use crate::bytes::data_file::TailFetch;
 use crate::error::Result;
 
-/// What is worked on.
+/// Tasks that are cut into units, and units that are decoded to items.
 pub(crate) trait Work: Send + Sync + 'static {
     /// A part of a task that is decoded on one thread.
     type Unit: Send;
-    /// What decoding makes.
+    /// An item that decoding a unit produces.
     type Item: Send;
 
-    /// Whether all items are needed before the first is used, so that reading ahead begins at its full extent.
+    /// Whether the consumer needs all items; reading ahead then starts with the full window.
     const NEEDED_WHOLE: bool = false;
 
-    /// How many tasks there are.
+    /// The number of tasks.
     fn tasks(&self) -> usize;
 
-    /// Send for what preparing a task reads first, where a network is between.
-    fn expect(&self, task: usize) -> Option<Opening>;
+    /// Request the tail of the file that preparing a task opens, if the file is remote.
+    fn fetch_tail(&self, task: usize) -> Option<TailFetch>;
 
     /// Cut a task into units.
-    fn prepare(&self, task: usize, opening: Option<Opening>) -> Result<Vec<Self::Unit>>;
+    fn prepare(&self, task: usize, tail: Option<TailFetch>) -> Result<Vec<Self::Unit>>;
 
-    /// Send for what decoding a unit reads first, unless it is more than `most` bytes; how many it is.
-    fn begin(&self, unit: &Self::Unit, most: usize) -> Option<usize>;
+    /// Request the first bytes that decoding a unit reads, unless they are more than `most`. Return their number.
+    fn prefetch(&self, unit: &Self::Unit, most: usize) -> Option<usize>;
 
-    /// Decode a unit, giving each item to `emit` until it returns false.
+    /// Decode a unit and pass each item to `emit`, until it returns false.
     fn decode(&self, unit: Self::Unit, emit: &mut dyn FnMut(Self::Item) -> bool) -> Result<()>;
 
-    /// The memory that an item holds.
+    /// The memory of an item in bytes.
     fn bytes(item: &Self::Item) -> usize;
 }
 
-/// How much work is in flight.
+/// The limits of the work in flight.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Flight {
     /// Threads that work at once.

@@ -1,10 +1,10 @@
-//! What planning leaves of the entries of some manifests.
+//! Entries of several manifests that might match a filter, decoded together.
 
 use std::sync::Arc;
 
 use arrow_array::{BooleanArray, Int32Array, RecordBatch};
 use icefloe_format::Result;
-use icefloe_format::manifest::{EntryBundle, Member, filtered_members};
+use icefloe_format::manifest::{EntryBundle, Member, kept_members};
 use icefloe_format::predicate::{
     BoundPredicate, FileStats, PartitionTuples, Predicate, evaluate_strict, residuals,
     to_unbound_json,
@@ -22,7 +22,7 @@ const ADDED: i32 = 1;
 pub(super) struct PlannedBundle {
     /// Columns of the entry schema, inheritance applied.
     pub(super) entries: RecordBatch,
-    /// Predicate JSON of what is left to filter; null for nothing.
+    /// JSON of the residual predicate; null where every row satisfies the filter.
     pub(super) residual: Residuals,
     /// Whether every row satisfies the filter.
     pub(super) must_match: BooleanArray,
@@ -30,16 +30,16 @@ pub(super) struct PlannedBundle {
     pub(super) members: Vec<Member>,
 }
 
-/// What planning found in one manifest.
+/// The entries of one manifest.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
     pub(super) bundle: Arc<PlannedBundle>,
-    /// Which of the bundle's members it is.
+    /// The index of the manifest among the members of the bundle.
     pub(super) member: usize,
 }
 
 impl PlannedBundle {
-    /// What the filter leaves of entries that might match, and with `added_by` of those that this snapshot added.
+    /// Prune entries by the filter; with `added_by` only entries that this snapshot added remain.
     pub(super) fn new(
         found: EntryBundle,
         (filter, added_by): (&ScanFilter, Option<i64>),
@@ -48,7 +48,7 @@ impl PlannedBundle {
     ) -> Result<Self> {
         let found = added(found, added_by)?;
         let contents = found.columns.ints("content")?;
-        // A delete file's own columns say nothing of the rows that it deletes.
+        // Statistics of a delete file do not describe the rows that it deletes.
         if filter.is_always_true() || contents.values().iter().all(|content| *content != DATA) {
             return Self::unfiltered(found, of_spec);
         }
@@ -57,24 +57,24 @@ impl PlannedBundle {
         let left = residuals(&filter.rows, &of_spec.spec, &context.schema, &tuples)?;
         let by_metrics = evaluate_strict(&filter.rows, &FileStats::new(&columns.entries))?;
         let verdicts = Verdicts::new(contents, (&left.predicates, &left.index), &by_metrics)?;
-        let mut members = filtered_members(&found.members, verdicts.kept.values());
+        let mut members = kept_members(&found.members, verdicts.might_match.values());
         for (member, before) in members.iter_mut().zip(&found.members) {
             member.skipped_by_partition += before.rows.len() - member.rows.len();
         }
         Ok(Self {
-            entries: columns.filter(&verdicts.kept)?.to_batch(&of_spec.partition_type)?,
+            entries: columns.filter(&verdicts.might_match)?.to_batch(&of_spec.partition_type)?,
             residual: verdicts.residual,
             must_match: verdicts.must_match,
             members,
         })
     }
 
-    /// Every entry, nothing left to filter.
+    /// All entries, without residuals.
     fn unfiltered(found: EntryBundle, of_spec: &SpecFilter) -> Result<Self> {
         let rows = found.columns.len();
         Ok(Self {
             entries: found.columns.to_batch(&of_spec.partition_type)?,
-            residual: residuals::none(rows),
+            residual: residuals::all_null(rows),
             must_match: BooleanArray::from(vec![true; rows]),
             members: found.members,
         })
@@ -86,13 +86,13 @@ impl Part {
         self.bundle.members.get(self.member)
     }
 
-    /// Whether its entries stand behind those of `other`.
+    /// Whether the entries follow those of `other` in the same bundle.
     pub(super) fn follows(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.bundle, &other.bundle) && self.member == other.member + 1
     }
 }
 
-/// The entries that a snapshot added, if only those are wanted.
+/// The entries that a snapshot added, or all of them without a snapshot.
 fn added(found: EntryBundle, by: Option<i64>) -> Result<EntryBundle> {
     let Some(by) = by else { return Ok(found) };
     let columns = &found.columns;
@@ -102,9 +102,9 @@ fn added(found: EntryBundle, by: Option<i64>) -> Result<EntryBundle> {
     found.filter(&wanted)
 }
 
-/// What the residuals say of each entry; `residual` and `must_match` are of the kept ones alone.
+/// A mask of the entries that might match, and the residuals of those entries.
 struct Verdicts {
-    kept: BooleanArray,
+    might_match: BooleanArray,
     residual: Residuals,
     must_match: BooleanArray,
 }
@@ -117,7 +117,7 @@ impl Verdicts {
     ) -> Result<Self> {
         let texts: Vec<String> = predicates.iter().map(to_unbound_json).collect();
         let mut residual = Vec::new();
-        let (mut kept, mut must_match) = (Vec::new(), Vec::new());
+        let (mut might_match, mut must_match) = (Vec::new(), Vec::new());
         for ((content, place), proved) in
             contents.values().iter().zip(index).zip(by_metrics.values())
         {
@@ -126,7 +126,7 @@ impl Verdicts {
                 _ => &Predicate::AlwaysTrue,
             };
             let keep = !matches!(predicate, Predicate::AlwaysFalse);
-            kept.push(keep);
+            might_match.push(keep);
             if !keep {
                 continue;
             }
@@ -135,6 +135,6 @@ impl Verdicts {
             residual.push(i32::try_from(*place).ok().filter(|_| !proved));
         }
         let residual = residuals::of(texts, residual)?;
-        Ok(Self { kept: kept.into(), residual, must_match: must_match.into() })
+        Ok(Self { might_match: might_match.into(), residual, must_match: must_match.into() })
     }
 }

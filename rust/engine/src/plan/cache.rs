@@ -1,9 +1,9 @@
-//! What planning found in manifests, kept for the next plan of the process.
+//! A cache of pruned manifest entries, shared by all plans of the process.
 //!
-//! Manifests never change, so what a filter leaves of one is known once it has been decoded. A part is found
-//! again by everything that it depends on: storage and its properties, the manifest with its length (of a
-//! local file the size and time of modification as they are now), table, filter and statistics. Small manifests
-//! share the columns of a bundle, which takes its room until the last of them is gone.
+//! Manifests never change, so the entries that pass a filter never change either. The key of a part is everything that it
+//! depends on: storage and its properties, the manifest with its length (for a local file, its current size and time of
+//! modification), table, filter and statistics. Small manifests share the columns of a bundle, whose memory is released
+//! with the last of them.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -14,19 +14,19 @@ use icefloe_format::Error as FormatError;
 use icefloe_format::manifest::Stats;
 
 use super::bundle::{Part, PlannedBundle};
-use super::kept_parts::{PartKey, Parts, Question, weight};
+use super::cached_parts::{PartKey, Parts, Question, weight};
 use super::manifests::ManifestToRead;
 use crate::error::Result;
 use crate::runtime::PerProcess;
 use crate::store::FileIo;
 
 const MIB: u64 = 1 << 20;
-/// One part may take half of the budget: a table may have most of its files in one manifest.
+/// One part may take half of the budget, since a table may have most of its files in one manifest.
 const LARGEST_SHARE: u64 = 2;
 
 static CACHE: PerProcess<Mutex<Parts>> = PerProcess::new();
 
-/// The settings among storage properties.
+/// Storage properties of the cache.
 #[derive(Debug, Clone, Copy)]
 struct Settings {
     total_bytes: u64,
@@ -34,14 +34,14 @@ struct Settings {
     expiration: Option<Duration>,
 }
 
-/// Drop everything that this process keeps of manifests; plans that are running keep what they hold.
+/// Empty the cache of this process. Running plans keep the entries that they use.
 ///
 /// # Errors
 /// [`crate::Error::Internal`] where the cache of this process cannot be reached.
 pub fn clear_cache() -> Result<()> {
     let parts = CACHE.get(|| Ok(Mutex::default()))?;
     let cleared = std::mem::take(&mut *parts.lock().unwrap_or_else(PoisonError::into_inner));
-    // Freed after the lock is released: other plans do not wait for it.
+    // Freed after the lock is released, so that other plans do not wait.
     drop(cleared);
     Ok(())
 }
@@ -53,7 +53,7 @@ impl Settings {
             None => Ok(default),
             Some(text) => {
                 text.trim().parse::<i64>().map(|value| value.max(0).unsigned_abs()).map_err(|_| {
-                    FormatError::invalid(name, format!("{text:?} is not a whole number"))
+                    FormatError::invalid(name, format!("expected a whole number, got {text:?}"))
                 })
             }
         };
@@ -62,7 +62,7 @@ impl Settings {
             Some(text) if text.eq_ignore_ascii_case("true") => true,
             Some(text) if text.eq_ignore_ascii_case("false") => false,
             Some(text) => {
-                let reason = format!("{text:?} is neither true nor false");
+                let reason = format!("expected true or false, got {text:?}");
                 return Err(FormatError::invalid("io.manifest.cache-enabled", reason).into());
             }
         };
@@ -76,7 +76,7 @@ impl Settings {
     }
 }
 
-/// How one plan uses the cache.
+/// The cache as one plan uses it.
 #[derive(Debug, Clone)]
 pub(super) struct PlanCache {
     settings: Settings,
@@ -102,7 +102,7 @@ impl PlanCache {
             filter: filter.to_owned(),
             added_by,
         };
-        // The same question as a plan before is the same value: keys compare at once, and hold it once.
+        // Equal questions share one value, so that keys compare quickly and store it once.
         let known = with_parts(|parts| parts.question(&question));
         let known = known.flatten();
         let is_known = known.is_some();
@@ -112,7 +112,7 @@ impl PlanCache {
         Ok(Some(Self { settings, question, hash: hasher.finish(), is_known }))
     }
 
-    /// What a manifest's part is found by; `None` for a manifest that is not to be kept.
+    /// The key of a manifest's part; `None` for a manifest that is not cached.
     pub(super) fn key(
         &self,
         io: &FileIo,
@@ -120,7 +120,7 @@ impl PlanCache {
         stats: &Stats,
     ) -> Option<PartKey> {
         let (length, modified) = match io.local_path(&manifest.location).ok()? {
-            // It costs nothing to see that a local file is another one by now.
+            // The size and time of modification show whether a local file was replaced.
             Some(path) => {
                 let found = std::fs::metadata(path).ok()?;
                 (found.len(), Some(found.modified().ok()?))
@@ -137,17 +137,17 @@ impl PlanCache {
         })
     }
 
-    /// Whether a plan before this one kept some part for the same question.
+    /// Whether an earlier plan cached any part for the same question.
     pub(super) fn is_known(&self) -> bool {
         self.is_known
     }
 
-    /// Bytes of the largest bundle that is kept.
+    /// Bytes of the largest bundle that is cached.
     pub(super) fn largest(&self) -> u64 {
         self.settings.total_bytes / LARGEST_SHARE
     }
 
-    /// A part that is kept.
+    /// A cached part.
     pub(super) fn get(&self, key: &PartKey) -> Option<Part> {
         let found = with_parts(|parts| {
             parts.expire(self.settings.expiration);
@@ -156,7 +156,7 @@ impl PlanCache {
         found.flatten()
     }
 
-    /// Keep the parts of a compact bundle that have a key, and no more than the budget of all.
+    /// Cache the parts of a compact bundle that have a key, within the budget.
     pub(super) fn keep(
         &self,
         bundle: PlannedBundle,
@@ -175,7 +175,7 @@ impl PlanCache {
     }
 }
 
-/// Do something with what the process keeps; `None` where there is no place for it.
+/// Run a function on the cached parts of the process; `None` if they cannot be reached.
 fn with_parts<T>(work: impl FnOnce(&mut Parts) -> T) -> Option<T> {
     let parts = CACHE.get(|| Ok(Mutex::default())).ok()?;
     Some(work(&mut parts.lock().unwrap_or_else(PoisonError::into_inner)))

@@ -1,4 +1,4 @@
-//! What one state of a table has that another has not, as tasks.
+//! The difference between two states of a table, as tasks.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use icefloe_format::Error as FormatError;
 use super::columns::invalid;
 use crate::error::Result;
 
-/// The rows that one state has and another has not, as tasks that read them.
+/// The rows of one state that another lacks, as tasks.
 #[derive(Debug, Clone)]
 pub struct PlanChanges {
     /// Tasks of the rows that only the later state has.
@@ -26,12 +26,11 @@ pub struct PlanChanges {
     pub deletes: RecordBatch,
 }
 
-/// Compare the plans of two states of a table, files and deletes of each, both planned for whole files.
-/// A file that only one state has is read as that state reads it. Of one that both have, the rows that the
-/// delete files of only one of them delete are marked.
+/// Compare the plans (files and deletes) of two states of a table, both of whole files. A file of one state is read as
+/// that state reads it. In a file of both states, the rows are marked that delete files of only one state delete.
 ///
 /// # Errors
-/// `InvalidArgument` for batches that are not those of plans.
+/// `InvalidArgument` for batches that are not of plans.
 pub fn changes(
     before: (&RecordBatch, &RecordBatch),
     after: (&RecordBatch, &RecordBatch),
@@ -49,8 +48,8 @@ pub fn changes(
     let before_lists = lists(column(before.0, "deletes")?)?;
     let mut after_lists = lists(column(after.0, "deletes")?)?;
     for number in after_lists.iter_mut().flatten() {
-        let place = usize::try_from(*number).unwrap_or(usize::MAX);
-        *number = *after_numbers.get(place).ok_or_else(|| unexpected("deletes"))?;
+        let index = usize::try_from(*number).unwrap_or(usize::MAX);
+        *number = *after_numbers.get(index).ok_or_else(|| unexpected("deletes"))?;
     }
     let (inserted, deleted) =
         compared((paths(before.0)?, before_lists), (paths(after.0)?, after_lists));
@@ -97,7 +96,7 @@ impl Tasks {
         self.marks.push(marks);
     }
 
-    /// Add a task for the rows that these deletes leave and others delete.
+    /// Add a task for the rows that `marks` delete and `deletes` do not.
     fn push_marked(&mut self, row: u32, own: &[i32], others: &[i32]) {
         if own == others {
             return;
@@ -111,11 +110,11 @@ impl Tasks {
 
     fn of(self, files: &RecordBatch) -> Result<RecordBatch> {
         let taken = take_record_batch(files, &UInt32Array::from(self.rows)).map_err(invalid)?;
-        let place = files.schema().index_of("deletes").map_err(invalid)?;
-        let like = taken.column(place).data_type().clone();
+        let index = files.schema().index_of("deletes").map_err(invalid)?;
+        let like = taken.column(index).data_type().clone();
         let mut fields: Vec<_> = taken.schema().fields().iter().cloned().collect();
         let mut columns = taken.columns().to_vec();
-        if let Some(column) = columns.get_mut(place) {
+        if let Some(column) = columns.get_mut(index) {
             *column = list_column(&self.deletes, &like)?;
         }
         fields.push(Arc::new(Field::new("marks", like.clone(), true)));
@@ -124,7 +123,7 @@ impl Tasks {
     }
 }
 
-/// The delete files of each row, which a column has as numbers or as runs of numbers.
+/// The delete files of each row of a column of numbers or of runs of numbers.
 fn lists(column: &ArrayRef) -> Result<Lists> {
     let lists = column.as_list_opt::<i32>().ok_or_else(|| unexpected("deletes"))?;
     let of_row = |row: usize| -> Option<Vec<i32>> {
@@ -167,8 +166,8 @@ fn run_column(lists: &[Option<Vec<i32>>], item: &Arc<Field>, fields: &Fields) ->
         let mut numbers = list.clone().unwrap_or_default();
         numbers.sort_unstable();
         for (first, count) in runs_of(&numbers) {
-            for (place, value) in [first, count].into_iter().enumerate() {
-                if let Some(field) = builder.values().field_builder::<Int32Builder>(place) {
+            for (index, value) in [first, count].into_iter().enumerate() {
+                if let Some(field) = builder.values().field_builder::<Int32Builder>(index) {
                     field.append_value(value);
                 }
             }
@@ -179,7 +178,7 @@ fn run_column(lists: &[Option<Vec<i32>>], item: &Arc<Field>, fields: &Fields) ->
     Arc::new(builder.finish())
 }
 
-/// Ascending numbers as runs: the first, and how many.
+/// Ascending numbers as runs of a first number and a count.
 fn runs_of(numbers: &[i32]) -> Vec<(i32, i32)> {
     let mut runs: Vec<(i32, i32)> = vec![];
     for number in numbers {
@@ -195,7 +194,7 @@ fn paths(files: &RecordBatch) -> Result<&StringArray> {
     column(files, "file_path")?.as_string_opt::<i32>().ok_or_else(|| unexpected("file_path"))
 }
 
-/// What tells delete files apart: one file may hold the deletes of several data files.
+/// The identity of a delete: one delete file may hold the deletes of several data files.
 fn delete_keys(deletes: &RecordBatch) -> Result<impl Iterator<Item = (&str, Option<&str>)>> {
     let references = deletes.column_by_name("referenced_data_file");
     let references = references.and_then(|column| column.as_string_opt::<i32>());
@@ -211,5 +210,5 @@ fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
 }
 
 fn unexpected(name: &str) -> crate::Error {
-    FormatError::invalid("files", format!("column {name} is not that of a plan")).into()
+    FormatError::invalid("files", format!("expected the column {name} of a plan")).into()
 }

@@ -1,7 +1,6 @@
-//! Columns of entries put together or copied.
+//! Columns of entries, concatenated or copied.
 //!
-//! Most plans ask for no statistics, and some columns are null in most tables: of those nothing is copied
-//! but how many there are.
+//! Most plans need no statistics, and some columns are null in most tables: null columns are not copied.
 
 use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array, new_null_array};
 use arrow_schema::{ArrowError, SchemaRef};
@@ -20,9 +19,9 @@ pub(super) fn concatenated(
         return Ok(only.clone());
     }
     let rows = batches.iter().map(RecordBatch::num_rows).sum();
-    let columns = schema.fields().iter().enumerate().map(|(place, field)| {
+    let columns = schema.fields().iter().enumerate().map(|(index, field)| {
         let parts: Vec<&dyn Array> =
-            batches.iter().map(|batch| batch.column(place).as_ref()).collect();
+            batches.iter().map(|batch| batch.column(index).as_ref()).collect();
         if parts.iter().all(|part| is_null(*part)) {
             return Ok(new_null_array(field.data_type(), rows));
         }
@@ -31,7 +30,7 @@ pub(super) fn concatenated(
     RecordBatch::try_new(SchemaRef::clone(schema), columns.collect::<Result<_, _>>()?)
 }
 
-/// The same rows in buffers of their own, no larger than they need.
+/// The rows in buffers of exactly their size.
 pub(super) fn compacted(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let rows = u32::try_from(batch.num_rows()).unwrap_or(u32::MAX);
     let rows = UInt32Array::from_iter_values(0..rows);
@@ -48,7 +47,7 @@ fn is_null(array: &dyn Array) -> bool {
     array.null_count() == array.len()
 }
 
-/// An Arrow error while columns of entries were put together.
+/// An Arrow error of concatenating or copying entries.
 pub(super) fn invalid(error: arrow_schema::ArrowError) -> Error {
     FormatError::invalid("entries", error.to_string()).into()
 }

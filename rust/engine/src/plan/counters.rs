@@ -1,25 +1,25 @@
-//! What planning looked at and skipped.
+//! Counts of planned and skipped manifests and files.
 
 /// Counts of one plan. Files are live entries of manifests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PlanCounters {
     /// Manifests of data files.
     pub data_manifests_total: u64,
-    /// Of these, not opened.
+    /// Of those, skipped without reading.
     pub data_manifests_skipped: u64,
     /// Manifests of delete files.
     pub delete_manifests_total: u64,
-    /// Of these, not opened.
+    /// Of those, skipped without reading.
     pub delete_manifests_skipped: u64,
-    /// Data files of the snapshot, as far as manifests that were not opened have counts.
+    /// Data files of the snapshot; skipped manifests without counts are left out.
     pub data_files_total: u64,
-    /// Data files that their partition rules out, those of skipped manifests with them.
+    /// Data files that their partition rules out, including those of skipped manifests.
     pub files_skipped_by_partition: u64,
     /// Data files that their statistics rule out.
     pub files_skipped_by_metrics: u64,
     /// Data files to read.
     pub files_planned: u64,
-    /// Delete files of the manifests that were opened.
+    /// Delete files of the manifests that were read.
     pub delete_files_total: u64,
     /// Delete files that some planned data file needs.
     pub delete_files_planned: u64,

@@ -19,7 +19,7 @@ use super::residuals;
 use crate::error::Result;
 use crate::table::TableContext;
 
-/// Columns of the deletes batch, and the entry columns that they are.
+/// Columns of the deletes batch, and the entry columns they come from.
 const COLUMNS: [(&str, &str); 10] = [
     ("content", "content"),
     ("file_path", "file_path"),
@@ -62,7 +62,7 @@ impl PlannedDeletes {
         Ok(Self { entries: planned.entries, index })
     }
 
-    /// Fields that equality deletes compare.
+    /// Ids of the fields that equality deletes compare.
     pub(crate) fn equality_ids(&self) -> Vec<i32> {
         let lists = self.entries.column_by_name("equality_ids");
         let Some(lists) = lists.and_then(|lists| lists.as_list_opt::<i32>()) else { return vec![] };
@@ -77,7 +77,7 @@ impl PlannedDeletes {
         ids
     }
 
-    /// For each data file runs of rows of the batch beside it, which has only those delete files that some
+    /// For each data file runs of rows of a batch of delete files, and the batch, which has only delete files that some
     /// data file needs.
     pub(crate) fn pair(&self, data: &RecordBatch) -> Result<(ListArray, RecordBatch)> {
         if self.index.is_empty() || data.num_rows() == 0 {
@@ -86,7 +86,7 @@ impl PlannedDeletes {
         let order = self.index.order();
         let (runs, used) = self.index.applying(data)?.compact(order.len());
         let rows: Vec<u32> =
-            used.iter().filter_map(|place| order.get(*place as usize).copied()).collect();
+            used.iter().filter_map(|index| order.get(*index as usize).copied()).collect();
         Ok((runs.into_array()?, self.batch(&rows)?))
     }
 
@@ -94,7 +94,7 @@ impl PlannedDeletes {
         let (mut fields, mut columns) = (vec![], vec![]);
         for (name, entry_name) in COLUMNS {
             let column = self.entries.column_by_name(entry_name);
-            let column = column.ok_or_else(|| unexpected("an entry column is absent"))?;
+            let column = column.ok_or_else(|| unexpected("expected all entry columns"))?;
             fields.push(Field::new(name, column.data_type().clone(), true));
             columns.push(Arc::clone(column));
         }
@@ -104,10 +104,10 @@ impl PlannedDeletes {
     }
 }
 
-/// Columns of files that hold runs of rows of the deletes.
+/// Columns of files with runs of rows of the deletes.
 const RUNS: [&str; 2] = ["deletes", "marks"];
 
-/// Some files of a plan with only those of its deletes that they need, and only their own residuals.
+/// Files of a plan with only their own deletes and residuals.
 ///
 /// # Errors
 /// `InvalidArgument` where `files` has no column of runs of deletes.
@@ -117,25 +117,25 @@ pub fn own_deletes(
 ) -> Result<(RecordBatch, RecordBatch)> {
     let schema = files.schema();
     let mut columns = files.columns().to_vec();
-    let places: Vec<usize> = RUNS.iter().filter_map(|name| schema.index_of(name).ok()).collect();
-    let mut needed = Vec::with_capacity(places.len());
-    for place in &places {
-        let runs = columns.get(*place).and_then(|column| column.as_list_opt::<i32>());
+    let indices: Vec<usize> = RUNS.iter().filter_map(|name| schema.index_of(name).ok()).collect();
+    let mut needed = Vec::with_capacity(indices.len());
+    for index in &indices {
+        let runs = columns.get(*index).and_then(|column| column.as_list_opt::<i32>());
         let runs = runs.filter(|runs| *runs.data_type() == delete_runs_type());
-        needed.push(runs.cloned().ok_or_else(|| unexpected("deletes are not runs of rows"))?);
+        needed.push(runs.cloned().ok_or_else(|| unexpected("expected deletes as runs of rows"))?);
     }
     if needed.is_empty() {
-        return Err(unexpected("the files have no column of them"));
+        return Err(unexpected("expected a column of deletes"));
     }
     let both: Vec<&dyn Array> = needed.iter().map(|runs| runs as &dyn Array).collect();
     let all = concat(&both).map_err(invalid)?;
     let (runs, used) = DeleteRuns::of(all.as_list::<i32>()).compact(deletes.num_rows());
     let runs = runs.into_array()?;
-    for (number, (place, old)) in places.iter().zip(&needed).enumerate() {
+    for (number, (index, old)) in indices.iter().zip(&needed).enumerate() {
         let own = runs.slice(number * files.num_rows(), files.num_rows());
         let (field, offsets, values, _) = own.into_parts();
         let own = ListArray::try_new(field, offsets, values, old.nulls().cloned());
-        if let Some(column) = columns.get_mut(*place) {
+        if let Some(column) = columns.get_mut(*index) {
             *column = Arc::new(own.map_err(invalid)?);
         }
     }

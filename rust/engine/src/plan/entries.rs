@@ -16,17 +16,17 @@ use crate::error::Result;
 pub(crate) struct PlannedEntries {
     /// Columns of the entry schema, inheritance applied.
     pub(crate) entries: RecordBatch,
-    /// Predicate JSON of what is left to filter; null for nothing.
+    /// JSON of the residual predicate; null where every row satisfies the filter.
     pub(crate) residual: Residuals,
     /// Whether every row satisfies the filter.
     pub(crate) must_match: BooleanArray,
-    /// Live entries seen.
+    /// Live entries of the manifests.
     pub(crate) total: u64,
     pub(crate) skipped_by_partition: u64,
     pub(crate) skipped_by_metrics: u64,
 }
 
-/// Entries that stand together in a bundle.
+/// Neighbouring entries of a bundle.
 struct Stretch<'a> {
     bundle: &'a PlannedBundle,
     start: usize,
@@ -34,7 +34,7 @@ struct Stretch<'a> {
 }
 
 impl PlannedEntries {
-    /// The entries of all of some manifests.
+    /// The entries of several manifests.
     pub(super) fn of(parts: &[Part]) -> Result<Self> {
         let stretches = stretches(parts);
         let batches: Vec<RecordBatch> = stretches.iter().map(Stretch::entries).collect();
@@ -58,8 +58,7 @@ impl PlannedEntries {
     }
 }
 
-/// Bundles of one manifest as one, or one alone, in as much memory as the columns need: what they grew into
-/// while they were decoded is several times that.
+/// Concatenate bundles, in compact memory: buffers that grew while they were decoded take several times as much.
 pub(super) fn compact(bundles: Vec<PlannedBundle>) -> Result<PlannedBundle> {
     let mut bundle = match <[PlannedBundle; 1]>::try_from(bundles) {
         Ok([only]) => only,
@@ -87,7 +86,7 @@ fn total(parts: &[Part], number: fn(&Member) -> usize) -> usize {
     parts.iter().filter_map(Part::manifest).map(number).sum()
 }
 
-/// As few as there can be: copying one of many entries costs less than many of few.
+/// The fewest stretches that hold the parts: copying one long stretch costs less than many short ones.
 fn stretches(parts: &[Part]) -> Vec<Stretch<'_>> {
     let mut stretches: Vec<Stretch<'_>> = Vec::new();
     for neighbours in parts.chunk_by(|left, right| right.follows(left)) {

@@ -19,12 +19,12 @@ pub(crate) struct ScanFilter {
     by_spec: HashMap<i32, SpecFilter>,
 }
 
-/// The filter as one spec's partitions see it.
+/// The filter projected to the partitions of one spec.
 #[derive(Debug)]
 pub(crate) struct SpecFilter {
     pub(crate) spec: PartitionSpec,
     pub(crate) partition_type: StructType,
-    /// Over partition fields: off proves that a partition has no matching row.
+    /// Predicate over partition fields; false proves that a partition has no matching row.
     pub(crate) partitions: BoundPredicate,
 }
 
@@ -46,7 +46,7 @@ impl ScanFilter {
         Ok(Self { rows, by_spec })
     }
 
-    /// Whether every row of the table satisfies it.
+    /// Whether every row of the table satisfies the filter.
     pub(crate) fn is_always_true(&self) -> bool {
         matches!(self.rows, Predicate::AlwaysTrue)
     }
@@ -56,7 +56,7 @@ impl ScanFilter {
         self.by_spec.get(&spec_id)
     }
 
-    /// The statistics that the filter, and equality deletes on these fields, ask for.
+    /// The statistics that the filter and equality deletes on these fields need.
     pub(crate) fn statistics(&self, equality_ids: Vec<i32>) -> Stats {
         let mut ids = references(&self.rows);
         ids.extend(equality_ids);

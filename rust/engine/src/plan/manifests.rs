@@ -1,4 +1,4 @@
-//! The manifests of a snapshot, and which of them have to be opened.
+//! The manifests of a snapshot, pruned by their partition summaries.
 
 use std::collections::BTreeMap;
 
@@ -21,22 +21,22 @@ use crate::table::TableContext;
 const DELETES: i32 = 1;
 const WHAT: &str = "the manifest list";
 
-/// A manifest to open.
+/// A manifest to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ManifestToRead {
     pub(crate) location: String,
     pub(crate) spec_id: i32,
     pub(crate) sequence_number: i64,
     pub(crate) added_snapshot_id: Option<i64>,
-    /// How many bytes it has, as far as is known.
+    /// Its length in bytes, if known.
     pub(crate) length: Option<u64>,
 }
 
 /// All manifests of a snapshot.
 pub(crate) enum Manifests {
-    /// Columns of a manifest list, and where it is.
+    /// Columns of a manifest list, and its location.
     Listed(RecordBatch, String),
-    /// What their own headers say.
+    /// Manifests listed inline, by their own headers.
     Inline(Vec<ManifestToRead>),
 }
 
@@ -66,8 +66,8 @@ impl Manifests {
         Ok(Self::Inline(manifests))
     }
 
-    /// The manifests of data files and those of delete files that might hold something for the filter; with
-    /// `added_by` only those that this snapshot wrote.
+    /// The data and the delete manifests that might hold files for the filter; with `added_by` only manifests of this
+    /// snapshot.
     pub(crate) fn prune(
         self,
         (filter, added_by): (&ScanFilter, Option<i64>),
@@ -86,11 +86,11 @@ impl Manifests {
         let (mut data, mut deletes) = (vec![], vec![]);
         for (row, might_match) in might_match.into_iter().enumerate() {
             let manifest = list.manifest(row).map_err(|error| Error::in_file(&location, error))?;
-            // Who adds a file writes the manifest that says so.
+            // Files that a snapshot adds are in manifests that it writes.
             let writer = manifest.added_snapshot_id;
             let other = added_by.is_some() && writer.is_some() && writer != added_by;
             let opened = might_match && !other && list.has_files(row);
-            // A spec that metadata does not have would make every tuple meaningless.
+            // Without the spec, partition tuples cannot be decoded.
             context.spec(manifest.spec_id).map_err(|error| error.at(&manifest.location))?;
             list.count(row, opened, counters);
             if opened {
@@ -110,14 +110,18 @@ impl<'a> ManifestList<'a> {
         for name in ["manifest_path", "partition_spec_id", "content", "sequence_number"] {
             let column = batch.column_by_name(name);
             if column.is_none_or(|column| column.null_count() > 0) {
-                return Err(FormatError::corrupt(WHAT, format!("{name} is absent or null")));
+                return Err(FormatError::corrupt(
+                    WHAT,
+                    format!("expected values in column {name}, got null or no column"),
+                ));
             }
         }
         Ok(Self { batch })
     }
 
     fn manifest(&self, row: usize) -> Result<ManifestToRead, FormatError> {
-        let absent = |name: &str| FormatError::corrupt(WHAT, format!("{name} is absent"));
+        let absent =
+            |name: &str| FormatError::corrupt(WHAT, format!("expected a column {name}, got none"));
         let path = self.batch.column_by_name("manifest_path");
         let path = path.and_then(|path| path.as_string_opt::<i32>());
         Ok(ManifestToRead {
@@ -135,7 +139,7 @@ impl<'a> ManifestList<'a> {
         self.int("content", row) == Some(DELETES)
     }
 
-    /// Whether it may have live files: an unknown count may be any.
+    /// Whether the manifest may have live files; true for unknown counts.
     fn has_files(&self, row: usize) -> bool {
         self.int("added_files_count", row) != Some(0)
             || self.int("existing_files_count", row) != Some(0)
@@ -160,7 +164,7 @@ impl<'a> ManifestList<'a> {
         }
     }
 
-    /// Which manifests might hold a file whose partition satisfies the filter.
+    /// A mask of the manifests that might hold a file whose partition satisfies the filter.
     fn might_match(&self, filter: &ScanFilter) -> Result<Vec<bool>> {
         let mut might_match = vec![true; self.batch.num_rows()];
         let summaries = self.batch.column_by_name("partitions");
@@ -180,10 +184,10 @@ impl<'a> ManifestList<'a> {
                 .map_err(|error| FormatError::corrupt(WHAT, error.to_string()))?;
             let Some(of_rows) = of_rows.as_list_opt::<i32>() else { continue };
             let stats = ManifestSummaries::new(of_rows, &of_spec.partition_type);
-            let kept = evaluate_inclusive(&of_spec.partitions, &stats)?;
-            for (row, kept) in rows.into_iter().zip(kept.values()) {
+            let matching = evaluate_inclusive(&of_spec.partitions, &stats)?;
+            for (row, matches) in rows.into_iter().zip(matching.values()) {
                 if let Some(slot) = might_match.get_mut(row as usize) {
-                    *slot = kept;
+                    *slot = matches;
                 }
             }
         }

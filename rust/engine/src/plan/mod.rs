@@ -1,11 +1,12 @@
 //! From a manifest list to scan tasks.
 //!
-//! Manifests are pruned by their partition summaries; those left are fetched and decoded at once, with only
-//! the statistics that the filter asks about; entries are pruned by partition, then by statistics; delete
-//! files are paired with what remains. Spec: Scan Planning.
+//! Manifests are pruned by their partition summaries. The remaining ones are fetched and decoded concurrently, with only
+//! the statistics that the filter needs. Entries are pruned by partition, then by statistics, and paired with delete
+//! files. Spec: Scan Planning.
 
 mod bundle;
 mod cache;
+mod cached_parts;
 mod changes;
 mod columns;
 mod counters;
@@ -13,7 +14,6 @@ mod deletes;
 mod early_bytes;
 mod entries;
 mod filter;
-mod kept_parts;
 mod manifests;
 mod packing;
 mod reader;
@@ -57,9 +57,9 @@ pub fn plan(io: &FileIo, context: Arc<TableContext>, request: &PlanRequest) -> R
     let mut counters = PlanCounters::default();
     let manifests = block_on(Manifests::load(io, request))?;
     let (data, deletes) = manifests.prune((&filter, request.added_by), &context, &mut counters)?;
-    let asked = (request.filter.as_str(), request.added_by);
+    let question = (request.filter.as_str(), request.added_by);
     let reader = ManifestReader {
-        cache: PlanCache::new(io, &context.source, asked)?,
+        cache: PlanCache::new(io, &context.source, question)?,
         io: io.clone(),
         context: Arc::clone(&context),
         filter,
@@ -67,7 +67,7 @@ pub fn plan(io: &FileIo, context: Arc<TableContext>, request: &PlanRequest) -> R
     };
     let deletes =
         if request.include_deletes && request.added_by.is_none() { deletes } else { vec![] };
-    // Which statistics to decode is known after the deletes are; which bytes to fetch is known before.
+    // The statistics to decode depend on the deletes; the bytes to fetch do not.
     let (deletes, early) = block_on(reader.read_deletes(deletes, &data))?;
     let deletes = PlannedDeletes::new(deletes, context, &mut counters)?;
     let stats = match request.include_stats {

@@ -13,29 +13,33 @@ use super::columns::invalid;
 use super::deletes::own_deletes;
 use crate::error::Result;
 
-/// How tasks are packed.
+/// The target and limits of packing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packing {
-    /// Wanted weight of a group, in bytes.
+    /// Target weight of a group in bytes.
     pub target_size: u64,
-    /// How many groups are open at once: a task goes to the first that has room for it.
+    /// The most groups that are open at once. A task is added to the first open group with room for it.
     pub lookback: usize,
-    /// What opening a file weighs, in bytes.
+    /// The weight of opening a file, in bytes.
     pub open_file_cost: u64,
 }
 
-/// Cut a plan into groups of tasks, each with the deletes it needs. A task weighs its bytes and those of
-/// its deletes, and never less than it costs to open the files.
+/// Cut a plan into groups of tasks, each with its own deletes. The weight of a task is the bytes of the task and its
+/// deletes, and at least the cost of opening the files.
 ///
 /// # Errors
-/// `InvalidArgument` for a target or lookback of none, and for batches that are not those of a plan.
+/// `InvalidArgument` for a target or lookback of 0, and for batches that are not of a plan.
 pub fn pack(
     files: &RecordBatch,
     deletes: &RecordBatch,
     packing: Packing,
 ) -> Result<Vec<(RecordBatch, RecordBatch)>> {
     if packing.target_size == 0 || packing.lookback == 0 {
-        return Err(FormatError::invalid("packing", "target and lookback begin at one").into());
+        return Err(FormatError::invalid(
+            "packing",
+            "expected a target and a lookback of 1 or more",
+        )
+        .into());
     }
     let weights = weights(files, deletes, packing.open_file_cost)?;
     let groups = groups(&weights, packing).into_iter().map(|rows| {
@@ -57,7 +61,8 @@ fn weights(files: &RecordBatch, deletes: &RecordBatch, open_file_cost: u64) -> R
         at(first.saturating_add(*count)).zip(at(*first)).map_or(0, |(end, start)| end - start)
     };
     let runs = files.column_by_name("deletes").and_then(|column| column.as_list_opt::<i32>());
-    let runs = runs.ok_or_else(|| FormatError::invalid("files", "deletes are not runs of rows"))?;
+    let runs =
+        runs.ok_or_else(|| FormatError::invalid("files", "expected deletes as runs of rows"))?;
     let weight = |row: usize| {
         let runs = delete_runs(runs, row);
         let bytes =
@@ -68,7 +73,7 @@ fn weights(files: &RecordBatch, deletes: &RecordBatch, open_file_cost: u64) -> R
     Ok((0..files.num_rows()).map(weight).collect())
 }
 
-/// Rows of each group, ascending. When no more groups may be open, the fullest is complete.
+/// Rows of each group, ascending. When no more groups may be open, the fullest one is closed.
 fn groups(weights: &[u64], packing: Packing) -> Vec<Vec<u32>> {
     let mut complete = Vec::new();
     let mut open: VecDeque<(u64, Vec<u32>)> = VecDeque::new();
@@ -93,7 +98,7 @@ fn groups(weights: &[u64], packing: Packing) -> Vec<Vec<u32>> {
 
 fn longs<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a Int64Array> {
     let column = batch.column_by_name(name).and_then(|it| it.as_primitive_opt::<Int64Type>());
-    let absent = || FormatError::invalid("packing", format!("{name} is absent or no int64"));
+    let absent = || FormatError::invalid("packing", format!("expected an int64 column {name}"));
     Ok(column.filter(|column| column.null_count() == 0).ok_or_else(absent)?)
 }
 
@@ -106,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_goes_to_the_first_open_group_with_room() {
+    fn a_task_is_added_to_the_first_open_group_with_room() {
         assert_eq!(packed(&[6, 6, 4, 4, 9], 10, 10), [vec![0, 2], vec![1, 3], vec![4]]);
     }
 
@@ -122,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_above_the_target_is_alone() {
+    fn a_task_above_the_target_is_a_group() {
         assert_eq!(packed(&[1, 30, 1], 10, 5), [vec![0, 2], vec![1]]);
     }
 }

@@ -1,7 +1,7 @@
-//! Manifests, fetched and decoded several at once.
+//! Reading the manifests of a plan, several at once.
 //!
-//! A large manifest is a unit of work of its own, small ones of one spec are decoded together: read where they
-//! are decoded if they are local, into the same columns.
+//! A large manifest is a unit of work. Small manifests of one spec are decoded together into the same columns; local ones
+//! are read by the thread that decodes them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use icefloe_format::manifest::{
 
 use super::bundle::{Part, PlannedBundle};
 use super::cache::PlanCache;
+use super::cached_parts::PartKey;
 use super::early_bytes::EarlyBytes;
 use super::entries::{PlannedEntries, compact};
 use super::filter::{ScanFilter, SpecFilter};
-use super::kept_parts::PartKey;
 use super::manifests::ManifestToRead;
 use crate::error::{Error, Result};
 use crate::manifests::decode_in_runs;
@@ -32,44 +32,42 @@ use crate::table::TableContext;
 
 /// Units of work in flight per thread: one is fetched while another is decoded.
 const IN_FLIGHT_PER_THREAD: usize = 2;
-/// Into so many shares are all bytes divided for each thread, lest one has a large manifest left when the
-/// others are done.
+/// Shares of the bytes for each thread: small shares keep one thread from finishing long after the others.
 const SHARES_PER_THREAD: u64 = 4;
 /// Manifests of a bundle that are fetched at once.
 const FETCHED_AT_ONCE: usize = 4;
-/// Data manifests per thread that are fetched while delete manifests are read: as many requests as the
-/// bundles in flight have.
+/// Data manifests per thread that are fetched while delete manifests are read.
 const EARLY_PER_THREAD: usize = IN_FLIGHT_PER_THREAD * FETCHED_AT_ONCE;
-/// A larger manifest costs more by its entries than by being one.
+/// The most bytes of a small manifest; larger ones are not bundled.
 const SMALL_MANIFEST: u64 = 1 << 16;
-/// Bytes of the manifests of a bundle, unless there are fewer for each thread.
+/// Bytes of the manifests of a bundle; fewer if threads would be idle.
 const BUNDLE_BYTES: u64 = 1 << 18;
 const SMALLEST_BUNDLE: u64 = 1 << 15;
 
-/// Reads manifests and keeps what might match.
+/// Reads manifests and prunes their entries.
 pub(crate) struct ManifestReader {
     pub(crate) io: FileIo,
     pub(crate) context: Arc<TableContext>,
     pub(crate) filter: Arc<ScanFilter>,
-    /// If given, only files that this snapshot added are wanted.
+    /// If given, return only files that this snapshot added.
     pub(crate) added_by: Option<i64>,
     pub(crate) cache: Option<PlanCache>,
 }
 
-/// A manifest that nothing is known of.
+/// A manifest that is not cached.
 struct Unknown {
-    /// Where it stands among those that are wanted.
+    /// Its index among the manifests to read.
     place: usize,
     manifest: ManifestToRead,
-    /// What the cache will find it by.
+    /// Its key in the cache.
     key: Option<PartKey>,
 }
 
 impl ManifestReader {
-    /// Read delete manifests and fetch the bytes of the first data manifests meanwhile.
+    /// Read delete manifests, and fetch the bytes of the first data manifests at the same time.
     ///
-    /// Nothing is fetched early for a question that the cache has answered before: which of the data
-    /// manifests are cached depends on the deletes.
+    /// Data manifests are not fetched early if the cache has parts for the same question: the deletes decide which of them
+    /// are cached.
     pub(crate) async fn read_deletes(
         &self,
         deletes: Vec<ManifestToRead>,
@@ -118,12 +116,12 @@ impl ManifestReader {
         PlannedEntries::of(&parts.concat())
     }
 
-    /// What is decoded together, by the first manifest of each.
+    /// Group manifests to decode together, in the order of the first manifest of each group.
     fn bundles(&self, unknown: Vec<Unknown>, units: usize) -> Vec<Vec<Unknown>> {
         let length = |it: &Unknown| it.manifest.length.filter(|length| *length <= SMALL_MANIFEST);
         let total: u64 = unknown.iter().filter_map(length).sum();
         let bytes = (total / units as u64).clamp(SMALLEST_BUNDLE, BUNDLE_BYTES);
-        // A bundle is kept as a whole or not at all.
+        // A bundle is cached as a whole or not at all.
         let bytes = self.cache.as_ref().map_or(bytes, |cache| bytes.min(cache.largest()));
         let mut bundles = Vec::new();
         let mut open: BTreeMap<i32, (u64, Vec<Unknown>)> = BTreeMap::new();
@@ -145,7 +143,7 @@ impl ManifestReader {
         bundles
     }
 
-    /// What is found in manifests, by their places; one of more bytes than a share is cut into as many runs.
+    /// The parts of manifests with their indexes. A manifest of more bytes than a share is cut into runs.
     async fn read_bundle(
         &self,
         bundle: Vec<Unknown>,
@@ -246,7 +244,7 @@ impl ManifestReader {
     }
 }
 
-/// What decoding a manifest depends on beside its bytes.
+/// The inputs of decoding a manifest besides its bytes.
 struct Decoder {
     io: FileIo,
     context: Arc<TableContext>,
@@ -274,7 +272,7 @@ impl Decoder {
             .map_err(|error| Error::in_file(&manifest.location, error))
     }
 
-    /// Manifests of one spec. If something is wrong with one of them, decoding each by itself tells with which.
+    /// Decode manifests of one spec. After an error each is decoded by itself, to name the manifest in the error.
     fn all(&self, bytes: &[Bytes], manifests: &[ManifestToRead]) -> Result<Vec<PlannedBundle>> {
         if let Ok(found) = self.together(bytes, manifests) {
             return Ok(found);
@@ -318,7 +316,8 @@ impl Decoder {
         let of_spec = self.filter.of_spec(manifest.spec_id);
         of_spec.ok_or_else(|| {
             let known = self.context.specs.len();
-            let reason = format!("no partition spec {} among the {known}", manifest.spec_id);
+            let reason =
+                format!("expected one of the partition specs {known}, got {}", manifest.spec_id);
             FormatError::invalid("partition-specs", reason).into()
         })
     }

@@ -1,6 +1,6 @@
-//! What is asked of the planner.
+//! The request for a plan.
 
-/// What to plan.
+/// The snapshot, filter and options of a plan.
 #[derive(Debug, Clone)]
 pub struct PlanRequest {
     /// Location of the snapshot's manifest list.
@@ -9,12 +9,12 @@ pub struct PlanRequest {
     pub manifests: Vec<String>,
     /// Predicate JSON.
     pub filter: String,
-    /// Wanted bytes per task; `None` leaves files whole.
+    /// Target bytes per task; `None` for whole files.
     pub split_size: Option<u64>,
     /// Whether the files have their statistics columns.
     pub include_stats: bool,
     /// Whether delete files are paired with data files.
     pub include_deletes: bool,
-    /// If given, only data files that this snapshot added are wanted.
+    /// If given, return only data files that this snapshot added.
     pub added_by: Option<i64>,
 }

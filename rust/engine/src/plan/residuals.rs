@@ -1,7 +1,6 @@
-//! What is left of a filter for each file of a plan, each text once.
+//! The residual of a filter for each file of a plan, as a dictionary.
 //!
-//! Files of one partition share a residual, and without partitions all do: a column of texts would repeat a long
-//! list of literals for every file.
+//! Files of one partition share a residual: a plain column would repeat a long list of literals for every file.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,7 +18,7 @@ use crate::error::Result;
 
 const COLUMN: &str = "residual";
 
-/// Predicate JSON by file; null where nothing is left to filter.
+/// Predicate JSON by file; null where all rows match.
 pub(crate) type Residuals = DictionaryArray<Int32Type>;
 
 /// The type of a column of residuals.
@@ -27,80 +26,80 @@ pub(crate) fn residuals_type() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
 }
 
-/// Nothing left to filter in any of `rows` files.
-pub(super) fn none(rows: usize) -> Residuals {
+/// Null residuals of `rows` files.
+pub(super) fn all_null(rows: usize) -> Residuals {
     Residuals::new(Int32Array::new_null(rows), Arc::new(StringArray::new_null(0)))
 }
 
-/// The residuals of rows whose texts stand in `texts`, by their places there.
+/// The residuals of rows by their indices in `texts`.
 ///
 /// # Errors
-/// `InvalidArgument` for a place without a text.
+/// `InvalidArgument` for an index without a text.
 pub(super) fn of(
     texts: Vec<String>,
-    places: Vec<Option<i32>>,
+    indices: Vec<Option<i32>>,
 ) -> icefloe_format::Result<Residuals> {
     let texts: ArrayRef = Arc::new(StringArray::from(texts));
-    Residuals::try_new(Int32Array::from(places), texts)
+    Residuals::try_new(Int32Array::from(indices), texts)
         .map_err(|error| FormatError::invalid("residuals", error.to_string()))
 }
 
-/// Some rows of several columns one after the other, with only the texts that they have.
+/// Concatenate rows of several columns, with only the texts that occur.
 ///
 /// # Errors
-/// `InvalidArgument` where texts of more than 2 GiB differ.
+/// `InvalidArgument` for more than 2 GiB of distinct texts.
 pub(super) fn joined<'a>(
     parts: impl Iterator<Item = (&'a Residuals, Range<usize>)>,
 ) -> Result<Residuals> {
     let mut known: HashMap<&str, i32> = HashMap::new();
-    let (mut texts, mut places) = (StringBuilder::new(), Vec::new());
+    let (mut texts, mut indices) = (StringBuilder::new(), Vec::new());
     for (column, rows) in parts {
         let values = column.values().as_string::<i32>();
         let mut of_column: HashMap<i32, i32> = HashMap::new();
         for key in column.keys().slice(rows.start, rows.len()).iter() {
             let Some(key) = key else {
-                places.push(None);
+                indices.push(None);
                 continue;
             };
-            if let Some(place) = of_column.get(&key) {
-                places.push(Some(*place));
+            if let Some(index) = of_column.get(&key) {
+                indices.push(Some(*index));
                 continue;
             }
             let text = values.value(usize::try_from(key).unwrap_or_default());
-            let place = match known.get(text) {
-                Some(place) => *place,
+            let index = match known.get(text) {
+                Some(index) => *index,
                 None => {
                     let bytes = texts.values_slice().len().saturating_add(text.len());
-                    let place = i32::try_from(known.len()).ok();
-                    let place = place.filter(|_| i32::try_from(bytes).is_ok()).ok_or_else(|| {
-                        let reason = "what is left of it for the files of the plan takes more than 2 GiB; use a shorter filter";
+                    let index = i32::try_from(known.len()).ok();
+                    let index = index.filter(|_| i32::try_from(bytes).is_ok()).ok_or_else(|| {
+                        let reason = "expected residuals of at most 2 GiB for the files of the plan; use a shorter filter";
                         FormatError::invalid("filter", reason)
                     })?;
                     texts.append_value(text);
-                    known.insert(text, place);
-                    place
+                    known.insert(text, index);
+                    index
                 }
             };
-            of_column.insert(key, place);
-            places.push(Some(place));
+            of_column.insert(key, index);
+            indices.push(Some(index));
         }
     }
-    Residuals::try_new(Int32Array::from(places), Arc::new(texts.finish())).map_err(invalid)
+    Residuals::try_new(Int32Array::from(indices), Arc::new(texts.finish())).map_err(invalid)
 }
 
-/// The files of a plan with only those texts of residuals that they have.
+/// The files of a plan with only the texts of their own residuals.
 ///
 /// # Errors
 /// As for [`joined`].
 pub(super) fn own(files: RecordBatch) -> Result<RecordBatch> {
-    let Some((place, field)) = files.schema_ref().column_with_name(COLUMN) else {
+    let Some((index, field)) = files.schema_ref().column_with_name(COLUMN) else {
         return Ok(files);
     };
     if *field.data_type() != residuals_type() {
         return Ok(files);
     }
     let mut columns = files.columns().to_vec();
-    if let Some(column) = columns.get_mut(place) {
+    if let Some(column) = columns.get_mut(index) {
         let all = column.as_dictionary::<Int32Type>();
         let own = joined(std::iter::once((all, 0..all.len())))?;
         *column = Arc::new(own);
@@ -114,12 +113,12 @@ mod tests {
 
     use super::*;
 
-    fn column(texts: &[&str], places: &[Option<i32>]) -> Residuals {
-        of(texts.iter().map(|text| (*text).to_owned()).collect(), places.to_vec()).unwrap()
+    fn column(texts: &[&str], indices: &[Option<i32>]) -> Residuals {
+        of(texts.iter().map(|text| (*text).to_owned()).collect(), indices.to_vec()).unwrap()
     }
 
     #[test]
-    fn joined_columns_have_each_text_once_and_no_other() {
+    fn joined_columns_have_each_occurring_text_once() {
         let first = column(&["a", "unused", "b"], &[Some(2), None, Some(0), Some(2)]);
         let second = column(&["b", "c"], &[Some(0), Some(0), Some(1)]);
         let all = joined([(&first, 0..4), (&second, 0..2)].into_iter()).unwrap();
@@ -131,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn files_alone_have_their_own_texts_alone() {
+    fn a_slice_of_files_has_only_its_own_texts() {
         let all: ArrayRef = Arc::new(column(&["a", "b"], &[Some(0), Some(1), None]));
         let batch = RecordBatch::try_from_iter_with_nullable([(COLUMN, all, true)]).unwrap();
         let one = own(batch.slice(1, 1)).unwrap();

@@ -5,11 +5,11 @@ use std::ops::Range;
 /// A manifest may state any file size: a file without offsets is cut into at most this many ranges.
 const MAX_CHUNKS: u64 = 1_024;
 
-/// Append the ranges of one file that are read by one task each: together they cover the file.
+/// Append the byte ranges of one file, one for each task; together they cover the file.
 ///
-/// Valid split offsets (where row groups start) are kept and neighbours joined up to `split_size`; without
+/// Ranges between valid split offsets (starts of row groups) are joined up to `split_size`; without
 /// them a file is cut every `split_size` bytes. Offsets are ignored where they do not ascend or reach
-/// beyond the file. The first range starts at 0 whatever the first offset, so that no row group is left out.
+/// beyond the file. The first range starts at 0, so that every row group is in a range.
 pub(crate) fn append_splits(
     ranges: &mut Vec<Range<u64>>,
     file_size: u64,
@@ -54,7 +54,7 @@ mod tests {
         split_size: Option<u64>,
         splittable: bool,
     ) -> Vec<Range<u64>> {
-        // Those of another file before it.
+        // Ranges of the files before.
         let mut ranges = vec![Range { start: 0, end: 1 }];
         append_splits(&mut ranges, file_size, offsets, split_size, splittable);
         ranges.split_off(1)

@@ -17,18 +17,18 @@ use super::request::PlanRequest;
 use super::splits::append_splits;
 use crate::error::Result;
 
-/// What a scan will read.
+/// The files and delete files that a scan reads.
 #[derive(Debug, Clone)]
 pub struct ScanPlan {
     /// One row per task.
     pub files: RecordBatch,
     /// One row per delete file that some task needs.
     pub deletes: RecordBatch,
-    /// What was looked at and skipped.
+    /// Counts of planned and skipped files.
     pub counters: PlanCounters,
 }
 
-/// Columns of the files batch that are entry columns, and their names there.
+/// Columns of the files batch that come from entry columns, and the names of the entry columns.
 const BEFORE_RANGE: [(&str, &str); 6] = [
     ("file_path", "file_path"),
     ("file_format", "file_format"),
@@ -52,7 +52,7 @@ const STATISTICS: [(&str, &str); 6] = [
     ("upper_bounds", "upper_bounds"),
 ];
 
-/// Make the plan of the entries that are left.
+/// Make a plan of pruned entries.
 pub(crate) fn assemble(
     data: PlannedEntries,
     deletes: &PlannedDeletes,
@@ -91,9 +91,9 @@ pub(crate) fn assemble(
     Ok(ScanPlan { files, deletes, counters })
 }
 
-/// The byte ranges of tasks and the entries that they are of.
+/// The byte ranges of tasks, and their entries.
 struct Ranges {
-    /// `None` where task and entry are one and the same.
+    /// `None` where every entry is one task.
     entries: Option<UInt32Array>,
     starts: Vec<i64>,
     lengths: Vec<i64>,
@@ -112,11 +112,11 @@ impl Ranges {
         let offsets = offsets.ok_or_else(|| unexpected("split_offsets"))?;
         let starts_of_files = offsets.values().as_primitive_opt::<Int64Type>();
         let starts_of_files = starts_of_files.ok_or_else(|| unexpected("split_offsets"))?.values();
-        let places = offsets.value_offsets().windows(2);
+        let indices = offsets.value_offsets().windows(2);
         let (mut rows, mut ranges) = (vec![], Vec::with_capacity(entries.num_rows()));
-        for (row, place) in places.enumerate() {
-            let of_row = offsets.is_valid(row).then_some(place);
-            let of_row = of_row.and_then(|place| slice_of(starts_of_files, place));
+        for (row, index) in indices.enumerate() {
+            let of_row = offsets.is_valid(row).then_some(index);
+            let of_row = of_row.and_then(|index| slice_of(starts_of_files, index));
             let size = u64::try_from(sizes.value(row)).unwrap_or(0);
             let splittable = formats.value(row).eq_ignore_ascii_case("PARQUET");
             append_splits(&mut ranges, size, of_row, split_size, splittable);
@@ -126,12 +126,12 @@ impl Ranges {
         let signed = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
         let starts = ranges.iter().map(|range| signed(range.start)).collect();
         let lengths = ranges.iter().map(|range| signed(range.end - range.start)).collect();
-        // Every file has a range: where there are no more of them, each has one.
+        // Every file has a range, so as many ranges as files are one each.
         let entries = (rows.len() > entries.num_rows()).then(|| rows.into());
         Ok(Self { entries, starts, lengths })
     }
 
-    /// A column of entries as one of tasks.
+    /// A column of entries with a row for each task.
     fn of_tasks(&self, array: &dyn Array) -> Result<ArrayRef> {
         match &self.entries {
             None => Ok(array.slice(0, array.len())),
@@ -151,10 +151,10 @@ fn count(data: &PlannedEntries, deletes: &RecordBatch, counters: &mut PlanCounte
     Ok(())
 }
 
-/// The values between two places.
-fn slice_of<'a>(values: &'a [i64], places: &[i32]) -> Option<&'a [i64]> {
-    let place = |place: Option<&i32>| usize::try_from(*place?).ok();
-    values.get(place(places.first())?..place(places.last())?)
+/// The values between two offsets.
+fn slice_of<'a>(values: &'a [i64], indices: &[i32]) -> Option<&'a [i64]> {
+    let index = |index: Option<&i32>| usize::try_from(*index?).ok();
+    values.get(index(indices.first())?..index(indices.last())?)
 }
 
 fn sum(values: &Int64Array) -> u64 {
@@ -171,5 +171,5 @@ fn column<'a>(entries: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
 }
 
 fn unexpected(name: &str) -> crate::Error {
-    FormatError::invalid("entries", format!("{name} is not what was expected")).into()
+    FormatError::invalid("entries", format!("{name}: unexpected type or count")).into()
 }

@@ -1,4 +1,4 @@
-//! Columns of the table's schema from decoded columns of a file.
+//! Columns of the table's schema, made from decoded columns of a file.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use roaring::RoaringTreemap;
 
 use super::convert::Conversion;
 
-/// How one column is made from the columns decoded beside it.
+/// How to make one column from decoded columns.
 #[derive(Debug, Clone)]
 pub(crate) enum ColumnPlan {
     /// Null in every row.
@@ -30,7 +30,7 @@ pub(crate) enum ColumnPlan {
     Map { index: usize, entries: FieldRef, children: Vec<ColumnPlan> },
     /// The physical row number, which the decoder appends as the last column.
     Position,
-    /// Whether the row's physical number is among these.
+    /// Whether the row's physical number is in this set.
     Deleted(Arc<RoaringTreemap>),
 }
 
@@ -96,7 +96,9 @@ pub(crate) fn assemble(
                 .map(|child| assemble(child, source.entries().columns(), source.entries().len()))
                 .collect::<Result<Vec<_>, _>>()?;
             let DataType::Struct(fields) = entries.data_type() else {
-                return Err(ArrowError::SchemaError("a map's entries are a struct".into()));
+                return Err(ArrowError::SchemaError(
+                    "the entries of a map are not a struct".into(),
+                ));
             };
             let parts = StructArray::try_new(fields.clone(), columns, None)?;
             let (offsets, nulls) = (source.offsets().clone(), source.nulls().cloned());

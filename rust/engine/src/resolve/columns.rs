@@ -1,4 +1,4 @@
-//! Where each column of a projection comes from in one file: resolved by field id, once per file.
+//! Columns of a projection in one file, resolved by field id once per file.
 //!
 //! Spec: Column Projection.
 
@@ -11,8 +11,8 @@ use arrow_schema::{
 };
 use icefloe_format::Error as FormatError;
 use icefloe_format::spec::{
-    ArrowName, ArrowOptions, Datum, NestedField, PrimitiveType, Schema, Type, field_to_arrow,
-    schema_to_arrow, single_value,
+    ArrowOptions, Datum, NestedField, PrimitiveType, Schema, Type, field_to_arrow, schema_to_arrow,
+    single_value,
 };
 use parquet::arrow::ProjectionMask;
 use parquet::schema::types::SchemaDescriptor;
@@ -24,27 +24,27 @@ use super::file_columns::FileColumn;
 use super::metadata_columns as reserved;
 use crate::error::Result;
 
-/// How batches of a schema are made from what is decoded of one file.
+/// How to make batches of a schema from decoded leaves of one file.
 #[derive(Debug, Clone)]
 pub(crate) struct BatchPlan {
     /// Leaves to decode.
     pub(crate) leaves: BTreeSet<usize>,
     /// Arrow types to decode leaves to, where they differ from what the file suggests.
     pub(crate) decoded: HashMap<usize, DataType>,
-    /// Schema of the batches made.
+    /// Schema of the batches.
     pub(crate) schema: SchemaRef,
-    /// What errors call the file.
+    /// The file in error messages: `the Parquet file`.
     pub(crate) what: &'static str,
     columns: Vec<ColumnPlan>,
 }
 
-/// What a file's rows have in common and do not hold themselves.
+/// A file's columns, and the values that all of its rows share.
 #[derive(Debug)]
 pub(crate) struct FileFacts<'a> {
-    /// What errors call the file.
+    /// The file in error messages: `the Parquet file`.
     pub(crate) what: &'static str,
     pub(crate) columns: &'a [FileColumn],
-    /// The leaves as Parquet stores them, where it does.
+    /// The Parquet leaves; `None` for other formats.
     pub(crate) descriptor: Option<&'a SchemaDescriptor>,
     pub(crate) location: &'a str,
     pub(crate) spec_id: i32,
@@ -60,12 +60,12 @@ impl BatchPlan {
     /// Resolve every column of `wanted`.
     ///
     /// # Errors
-    /// `Mismatch` where the file holds a column as a type that does not become the table's.
+    /// `Mismatch` for a column whose type in the file cannot be promoted to the table's.
     pub(crate) fn new(wanted: &Schema, facts: &FileFacts<'_>, views: bool) -> Result<Self> {
         Self::beside(wanted, facts, views, BTreeSet::new())
     }
 
-    /// As [`BatchPlan::new`], from batches in which these leaves are decoded too.
+    /// As [`BatchPlan::new`], for batches that contain these decoded leaves as well.
     ///
     /// # Errors
     /// As for [`BatchPlan::new`].
@@ -127,7 +127,7 @@ impl Resolver<'_> {
     fn select(&mut self, wanted: &NestedField, siblings: &[FileColumn]) {
         let Some(column) = find(siblings, wanted.id) else { return };
         self.select_type(&wanted.field_type, column);
-        // A struct of which no field is wanted, or none is in the file, still knows which rows are null.
+        // A struct without any selected field still needs a leaf for its nulls.
         self.keep_container(column);
     }
 
@@ -148,7 +148,7 @@ impl Resolver<'_> {
                 let [key, value] = map_fields(map);
                 self.select(&key, &column.children);
                 self.select(&value, &column.children);
-                // Arrow's map has both parts, wanted or not.
+                // Arrow's map always has a key and a value.
                 for child in &column.children {
                     self.keep_container(child);
                 }
@@ -194,7 +194,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// How many siblings before a column are decoded.
+    /// The number of decoded siblings before a column.
     fn index(&self, column: &FileColumn, siblings: &[FileColumn]) -> usize {
         siblings
             .iter()
@@ -248,7 +248,7 @@ impl Resolver<'_> {
         let primitive = wanted.field_type.as_primitive();
         let default = match (self.facts.identities.get(&wanted.id), primitive) {
             (Some(Some(value)), Some(_)) => return constant(value, target.data_type()),
-            // A partition of null says that the column is null, before any default.
+            // A null partition value takes precedence over the default.
             (Some(None), Some(_)) => None,
             _ => wanted.initial_default.as_ref(),
         };
@@ -282,8 +282,8 @@ impl Resolver<'_> {
         })
     }
 
-    /// The partition tuple as a struct of the wanted fields, those that the file's spec lacks being null. A table
-    /// without partition fields has no tuple at all.
+    /// The partition tuple as a struct; fields that the file's spec lacks are null. The tuple of a table without partition
+    /// fields is null.
     fn partition(&self, wanted: &NestedField) -> Result<ColumnPlan> {
         let target = field_to_arrow(wanted, self.options);
         let (Type::Struct(tuple), DataType::Struct(fields)) =
@@ -313,12 +313,7 @@ impl Resolver<'_> {
             Type::List(_) => "a list".into(),
             Type::Map(_) => "a map".into(),
         };
-        FormatError::Mismatch {
-            column: path.to_owned(),
-            found: ArrowName(found).to_string(),
-            expected,
-        }
-        .into()
+        FormatError::Mismatch { column: path.to_owned(), found: found.to_string(), expected }.into()
     }
 }
 

@@ -1,4 +1,4 @@
-//! From what a file holds to what the table's type is: promotions, and leniency for old writers.
+//! Conversions of decoded columns to the table's types: promotions, and types that old writers used.
 //!
 //! Spec: Schema Evolution (type promotion), Appendix A (Parquet).
 
@@ -16,12 +16,12 @@ use parquet::basic::Type as PhysicalType;
 
 use super::gather::{gather_binaries, gather_strings};
 
-/// How the values of one column become the table's.
+/// A conversion of decoded values to the table's type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Conversion {
-    /// They are.
+    /// No conversion.
     Keep,
-    /// Arrow's cast, which fails rather than change a value.
+    /// Arrow's cast; a value that it would change is an error.
     Cast(DataType),
     /// The same unscaled values under another precision, which every value must fit.
     Precision(u8, i8),
@@ -35,8 +35,8 @@ pub(crate) enum Conversion {
     GatherBinaries,
 }
 
-/// The Arrow type to decode a leaf to. Text and bytes are decoded as views, which copies none of the
-/// values that a page or a dictionary holds.
+/// The Arrow type to decode a leaf to. Strings and binaries are decoded as views, which do not copy the values of pages
+/// and dictionaries.
 pub(crate) fn decoded_type(
     natural: &DataType,
     physical: PhysicalType,
@@ -46,7 +46,7 @@ pub(crate) fn decoded_type(
     match (wanted, natural) {
         (P::String, DataType::Utf8 | DataType::Binary) => DataType::Utf8View,
         (P::Binary, DataType::Binary) => DataType::BinaryView,
-        // Nanoseconds would not reach beyond the year 2262.
+        // Nanoseconds end in the year 2262.
         (P::Timestamp, _) if physical == PhysicalType::INT96 => {
             DataType::Timestamp(TimeUnit::Microsecond, None)
         }
@@ -57,7 +57,7 @@ pub(crate) fn decoded_type(
     }
 }
 
-/// The conversion from a decoded type to the table's; `None` where there is none.
+/// The conversion from a decoded type to the table's type, if there is one.
 pub(crate) fn conversion(decoded: &DataType, wanted: &DataType) -> Option<Conversion> {
     use DataType as D;
     use TimeUnit::{Microsecond, Nanosecond};
@@ -91,7 +91,7 @@ pub(crate) fn conversion(decoded: &DataType, wanted: &DataType) -> Option<Conver
 }
 
 impl Conversion {
-    /// Convert one array; its length stays.
+    /// Convert an array.
     pub(crate) fn apply(&self, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         match self {
             Self::Keep => Ok(Arc::clone(array)),
@@ -104,10 +104,10 @@ impl Conversion {
                 let narrowed = decimals.precision() > *precision;
                 if let Some(value) = decimals.iter().flatten().filter(|_| narrowed).find(wider) {
                     let text = decimal::format(value, *scale);
-                    let reason = format!("{text} has more than {precision} digits");
+                    let reason = format!("expected at most {precision} digits, got {text}");
                     return Err(ArrowError::CastError(reason));
                 }
-                // Arrow's own check would refuse a scale above the precision.
+                // Arrow's validation refuses a scale above the precision.
                 let data_type = DataType::Decimal128(*precision, *scale);
                 Ok(Arc::new(decimals.clone().with_data_type(data_type)))
             }
@@ -142,6 +142,6 @@ fn zoned(array: &ArrayRef, zone: Option<Arc<str>>) -> Result<ArrayRef, ArrowErro
         DataType::Timestamp(TimeUnit::Nanosecond, _) => {
             Ok(with::<TimestampNanosecondType>(array, zone))
         }
-        other => Err(ArrowError::CastError(format!("{other} has no zone to set"))),
+        other => Err(ArrowError::CastError(format!("expected a timestamp, got {other}"))),
     }
 }

@@ -1,4 +1,4 @@
-//! Rows dropped from batches after they are decoded.
+//! Dropping deleted rows from decoded batches.
 
 use arrow_array::RecordBatch;
 use icefloe_format::Error as FormatError;
@@ -9,11 +9,11 @@ use super::keep::keep_rows;
 use super::key_tests::KeyTest;
 use crate::error::Result;
 
-/// What is dropped from batches after they are decoded.
+/// Rows to drop from each decoded batch.
 pub(crate) struct DeletedRows<'a> {
     pub(crate) positions: Option<&'a RoaringTreemap>,
     pub(crate) keys: Vec<&'a KeyTest>,
-    /// Position of the next row; meaningless after a row filter, where there are no positions.
+    /// Position of the next row; unused after a row filter, where there are no positions.
     pub(crate) next: u64,
 }
 
@@ -21,7 +21,7 @@ impl DeletedRows<'_> {
     /// The rows of the next decoded batch that are not deleted.
     ///
     /// # Errors
-    /// `Corrupt` where the columns do not become those of the keys.
+    /// `Corrupt` for columns that cannot be converted to the types of the keys.
     pub(crate) fn drop_from(&mut self, decoded: RecordBatch) -> Result<RecordBatch> {
         let end = self.next + decoded.num_rows() as u64;
         let rows = std::mem::replace(&mut self.next, end)..end;

@@ -1,4 +1,4 @@
-//! The columns of a Parquet file as a tree with field ids and leaf numbers.
+//! The columns of a file as a tree with field ids and leaf numbers.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::table::NameMapping;
 pub(crate) struct FileColumn {
     /// Field id, if the node has one.
     pub(crate) id: Option<i32>,
-    /// The Arrow field that the file alone suggests.
+    /// The Arrow field by the file's own schema.
     pub(crate) field: FieldRef,
     /// Numbers of the Parquet leaf columns below, in file order.
     pub(crate) leaves: Range<usize>,
@@ -22,7 +22,7 @@ pub(crate) struct FileColumn {
 }
 
 impl FileColumn {
-    /// Add the fewest leaves from which the column can be decoded. A map needs both its parts.
+    /// Add the fewest leaves from which the column can be decoded: one, or the first of both parts of a map.
     pub(crate) fn fewest_leaves(&self, leaves: &mut BTreeSet<usize>) {
         match (self.children.as_slice(), self.field.data_type()) {
             ([], _) => leaves.extend(self.leaves.clone().next()),
@@ -33,7 +33,7 @@ impl FileColumn {
 }
 
 /// The columns of a file, with ids from the file if any node has one, else from the name mapping, else
-/// (top-level columns only) from their position, as the reference does.
+/// (top-level columns only) from their position, as the Java reference does.
 pub(crate) fn file_columns(schema: &Schema, mapping: Option<&NameMapping>) -> Vec<FileColumn> {
     let mut next_leaf = 0;
     let mut columns: Vec<_> =
@@ -86,7 +86,7 @@ fn has_id(column: &FileColumn) -> bool {
 fn map_names(column: &mut FileColumn, name: &str, mapping: &NameMapping) {
     let Some(mapped) = mapping.get(name) else { return };
     column.id = mapped.id;
-    // Writers name the repeated child in many ways; the mapping knows it as the spec does.
+    // Writers use different names for the repeated child; mappings use those of the spec.
     let names: Vec<String> = match column.field.data_type() {
         DataType::List(_) => vec!["element".into()],
         DataType::Map(..) => vec!["key".into(), "value".into()],

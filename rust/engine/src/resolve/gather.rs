@@ -1,4 +1,4 @@
-//! Views gathered into one buffer with offsets, for consumers that take no views.
+//! Views gathered into one buffer with offsets, for consumers that cannot read views.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use arrow_array::{
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 
-/// Values up to this length are held by the view itself, after its 4 bytes of length.
+/// The longest value that a view holds inline, after its 4 bytes of length.
 const INLINE_BYTES: usize = 12;
 
-/// The same strings with offsets.
+/// The strings of views in one buffer with offsets.
 ///
 /// # Errors
-/// Where they are more than 32-bit offsets reach.
+/// `OffsetOverflowError` for more bytes than 32-bit offsets reach.
 pub(crate) fn gather_strings(views: &StringViewArray) -> Result<ArrayRef, ArrowError> {
     let (offsets, values) = gather(views)?;
     Ok(Arc::new(StringArray::try_new(offsets, values, views.nulls().cloned())?))
 }
 
-/// The same binaries with offsets.
+/// The binaries of views in one buffer with offsets.
 ///
 /// # Errors
 /// As for [`gather_strings`].
@@ -37,7 +37,7 @@ fn gather<T: ByteViewType>(
     let (views, buffers) = (array.views(), array.data_buffers());
     let total: u64 = views.iter().map(|view| length(*view) as u64).sum();
     check_reach(total)?;
-    // One inline value is copied beyond its end before the end is put right.
+    // Inline values are copied with a fixed length; the surplus is overwritten or truncated.
     let mut values: Vec<u8> = Vec::with_capacity(total as usize + INLINE_BYTES);
     let mut offsets: Vec<i32> = Vec::with_capacity(views.len() + 1);
     offsets.push(0);
@@ -45,7 +45,7 @@ fn gather<T: ByteViewType>(
         let length = if array.is_null(row) { 0 } else { length(*view) };
         let end = values.len() + length;
         if length <= INLINE_BYTES {
-            // A copy of fixed length costs no call.
+            // A copy of fixed length needs no call.
             let inline: [u8; INLINE_BYTES] = inline_bytes(*view);
             values.extend_from_slice(&inline);
             values.truncate(end);
@@ -55,7 +55,7 @@ fn gather<T: ByteViewType>(
             let value = buffer.and_then(|buffer| buffer.get(start..start + length));
             values.extend_from_slice(value.ok_or_else(outside)?);
         }
-        // The total fits, so does each end.
+        // Every end is at most the total, which fits.
         offsets.push(end as i32);
     }
     Ok((OffsetBuffer::new(ScalarBuffer::from(offsets)), values.into()))
@@ -92,7 +92,7 @@ mod tests {
     use arrow_array::cast::AsArray;
 
     #[test]
-    fn values_of_every_length_and_nulls_stay_as_they_are() {
+    fn values_of_every_length_and_nulls_are_unchanged() {
         let values: Vec<Option<String>> =
             (0..200).map(|n| (n % 7 != 3).then(|| format!("{n}é").repeat(n % 11))).collect();
         let views = StringViewArray::from_iter(values.iter().map(Option::as_deref));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_gathers_to_nothing() {
+    fn empty_arrays_gather_to_empty_arrays() {
         let views = BinaryViewArray::from_iter_values(Vec::<&[u8]>::new());
         assert_eq!(gather_binaries(&views).unwrap().len(), 0);
     }

@@ -1,4 +1,4 @@
-//! The rows of a batch that are kept, where they are many and those left out are scattered.
+//! Filtering batches by masks that drop few and scattered rows.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use arrow_buffer::{BooleanBuffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 use arrow_select::filter::{FilterBuilder, FilterPredicate};
 
-/// Rows that one word of a mask tells of.
+/// Rows of one word of a mask.
 const WORD_ROWS: usize = 64;
 
-/// The rows of a batch whose bit is set.
+/// The rows of a batch whose bit is set. Words of all ones are copied at once, others without branches.
 ///
 /// # Errors
-/// Where the mask has another length than the batch.
+/// For a mask of another length than the batch.
 pub(crate) fn keep_rows(
     batch: &RecordBatch,
     kept: &BooleanBuffer,
@@ -29,10 +29,10 @@ pub(crate) fn keep_rows(
     RecordBatch::try_new_with_options(batch.schema(), columns, &options)
 }
 
-/// Those values of an array whose bit is set. `others` selects the same rows.
+/// The values of an array whose bit is set. `others` selects the same rows.
 ///
 /// # Errors
-/// Where the mask has another length than the array.
+/// For a mask of another length than the array.
 pub(crate) fn keep(
     array: &ArrayRef,
     kept: &BooleanBuffer,
@@ -60,7 +60,7 @@ fn values<T: ArrowPrimitiveType>(
             values.extend_from_slice(rows);
             continue;
         }
-        // A value that is left out is overwritten by the next: no branch depends on the mask.
+        // The next value overwrites a dropped one, so no branch depends on the mask.
         let mut together = [T::Native::default(); WORD_ROWS];
         let mut next = 0;
         for (row, value) in rows.iter().enumerate() {
@@ -79,7 +79,7 @@ mod tests {
     use arrow_select::filter::filter_record_batch;
 
     #[test]
-    fn rows_are_those_that_arrow_keeps() {
+    fn keep_rows_agrees_with_the_filter_of_arrow() {
         let numbers = || 0..1_000_i64;
         let decimals = Decimal128Array::from_iter_values(numbers().map(i128::from));
         let columns: Vec<(&str, ArrayRef)> = vec![

@@ -47,7 +47,7 @@ impl KeySet {
 fn key_bounds(field_ids: &[i32], schema: &Schema, ranges: &[KeyRange]) -> Result<BoundPredicate> {
     let mut all = Predicate::AlwaysTrue;
     for (id, range) in field_ids.iter().zip(ranges) {
-        // Alone in its schema, a field's name is its own: fields of several schemas may share one.
+        // A schema of the field alone: fields of several schemas may share a name.
         let alone = prune(schema, &[*id]);
         let Some(name) = alone.full_name(*id) else { continue };
         let present =

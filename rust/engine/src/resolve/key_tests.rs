@@ -1,7 +1,7 @@
-//! Equality deletes of one file, asked of decoded batches.
+//! Equality deletes of one file, applied to decoded batches.
 //!
-//! Few rows have a deleted key as a rule. So the key columns are decoded beside the wanted ones, and rows
-//! are dropped afterwards: to select rows before decoding costs more than to decode the deleted ones.
+//! Few rows have a deleted key, so key columns are decoded beside the projected ones and rows are dropped afterwards.
+//! Selecting rows before decoding would cost more than decoding the deleted ones.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ use crate::error::{Error, Result};
 
 /// The key sets that apply to a file.
 pub(crate) struct KeyTests {
-    /// The wanted columns, from batches in which the key columns are decoded too.
+    /// The projected columns, from batches that contain the key columns as well.
     pub(crate) output: BatchPlan,
     tests: Vec<KeyTest>,
 }
 
-/// One set of keys and where its columns are.
+/// A set of keys and the decoded columns to compare with them.
 pub(crate) struct KeyTest {
     keys: Arc<EqualityKeys>,
     sources: Option<BooleanBuffer>,
@@ -35,8 +35,8 @@ pub(crate) struct KeyTest {
 }
 
 impl KeyTests {
-    /// Resolve the columns of key sets beside those of the output; `None` where no row group can hold one
-    /// of their keys. `row_groups_of` tells which may hold a row that satisfies a predicate.
+    /// Resolve the columns of key sets beside those of the output; `None` where no row group can hold one of their keys.
+    /// `row_groups_of` returns the row groups that may hold a row that satisfies a predicate.
     ///
     /// # Errors
     /// Those of resolving the key columns.
@@ -68,7 +68,7 @@ impl KeyTests {
         Ok(Some(Self { output, tests: tests.collect::<Result<_>>()? }))
     }
 
-    /// Everything that is decoded.
+    /// The plans of all decoded columns.
     pub(crate) fn plans(&self) -> impl Iterator<Item = &BatchPlan> + Clone {
         std::iter::once(&self.output).chain(self.tests.iter().map(|test| &test.columns))
     }
@@ -92,7 +92,7 @@ impl KeyTest {
     /// The keys beside their columns of a decoded batch.
     ///
     /// # Errors
-    /// `Corrupt` where the columns do not become those of the keys.
+    /// `Corrupt` for columns that cannot be converted to the types of the keys.
     pub(crate) fn keyed(&self, decoded: &RecordBatch) -> Result<KeyedColumns<'_>> {
         let batch = self.columns.make(decoded).map_err(|error| {
             Error::from(icefloe_format::Error::corrupt(self.columns.what, error.to_string()))

@@ -2,7 +2,7 @@
 
 /// `_file`: location of the data file.
 pub(crate) const FILE_ID: i32 = i32::MAX - 1;
-/// `_pos`: the row's ordinal in its file, counted before anything is filtered.
+/// `_pos`: the ordinal of the row in its file, before filters and deletes.
 pub(crate) const POSITION_ID: i32 = i32::MAX - 2;
 /// `_deleted`: whether the row is deleted.
 pub(crate) const DELETED_ID: i32 = i32::MAX - 3;

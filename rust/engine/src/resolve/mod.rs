@@ -1,4 +1,4 @@
-//! The columns of a file by field id, and the batches of a projection that its rows become.
+//! Requests for files, resolved against their columns: columns by field id, rows by residual and deletes.
 
 pub(crate) mod assemble;
 pub(crate) mod columns;

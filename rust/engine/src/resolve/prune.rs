@@ -1,4 +1,4 @@
-//! Some fields of a schema, and their values in a batch.
+//! Selected fields of a schema, and their values in a batch.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use icefloe_format::spec::{NestedField, Schema, StructType, Type};
 
 use crate::error::Result;
 
-/// The schema of some fields alone, reached through structs, everything optional: where a file
-/// lacks a column its values are null.
+/// The schema of the selected fields, reached through structs. All are optional: where a file lacks a column its values
+/// are null.
 pub(crate) fn prune(schema: &Schema, field_ids: &[i32]) -> Schema {
     let mut paths: Vec<_> = field_ids.iter().filter_map(|id| schema.position_path(*id)).collect();
     paths.sort_unstable();
@@ -21,28 +21,30 @@ pub(crate) fn prune(schema: &Schema, field_ids: &[i32]) -> Schema {
 
 /// The fields at sorted paths of positions.
 fn fields_at(fields: &[NestedField], paths: &[&[usize]]) -> Vec<NestedField> {
-    let kept = paths.chunk_by(|one, next| one.first() == next.first()).filter_map(|paths| {
+    let selected = paths.chunk_by(|one, next| one.first() == next.first()).filter_map(|paths| {
         let (position, _) = paths.first()?.split_first()?;
         let field = fields.get(*position)?;
-        let mut kept = NestedField { required: false, ..field.clone() };
+        let mut field_with_selected = NestedField { required: false, ..field.clone() };
         let below: Vec<&[usize]> = paths.iter().filter_map(|path| path.get(1..)).collect();
         // A sorted path comes before the paths below it.
         if below.first().is_some_and(|path| path.is_empty()) {
-            return Some(kept);
+            return Some(field_with_selected);
         }
         let Type::Struct(inner) = &field.field_type else { return None };
-        kept.field_type = Type::Struct(StructType { fields: fields_at(&inner.fields, &below) });
-        Some(kept)
+        field_with_selected.field_type =
+            Type::Struct(StructType { fields: fields_at(&inner.fields, &below) });
+        Some(field_with_selected)
     });
-    kept.collect()
+    selected.collect()
 }
 
-/// The values at a path through structs; null where a struct on the way is.
+/// The values at a path through structs; null where a struct on the path is null.
 ///
 /// # Errors
 /// `InvalidArgument` where the batch has no such path.
 pub(crate) fn values_at(batch: &RecordBatch, path: &[usize]) -> Result<ArrayRef> {
-    let absent = || FormatError::invalid("batch", format!("no column at {path:?}"));
+    let absent =
+        || FormatError::invalid("batch", format!("expected a column at {path:?}, got none"));
     let (first, rest) = path.split_first().ok_or_else(absent)?;
     let mut array = Arc::clone(batch.columns().get(*first).ok_or_else(absent)?);
     let mut nulls: Option<NullBuffer> = None;

@@ -1,4 +1,4 @@
-//! What is wanted of one data or delete file, whatever its format.
+//! A request for the rows of one data or delete file, whatever its format.
 
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
@@ -11,18 +11,18 @@ use roaring::RoaringTreemap;
 use super::columns::FileFacts;
 use super::key_set::KeySet;
 use super::row_filter::RowTest;
-use crate::bytes::data_file::{DataFile, Opening};
+use crate::bytes::data_file::{DataFile, TailFetch};
 use crate::error::{Error, Result};
 use crate::store::FileIo;
 use crate::table::TableContext;
 
-/// A file and what is wanted of it. A format answers with the units that it cuts the file into.
+/// A file, the part and columns to read, and the rows to leave out.
 pub(crate) struct FileRequest<'a> {
     pub(crate) io: &'a FileIo,
     pub(crate) context: &'a TableContext,
     pub(crate) location: &'a str,
-    /// What of the file is on its way, for who opens it first.
-    pub(crate) opening: Cell<Option<Opening>>,
+    /// The request for the end of the file, if it was sent; the first to open the file takes it.
+    pub(crate) tail: Cell<Option<TailFetch>>,
     /// Rows of the whole file by the table's metadata; unknown if negative.
     pub(crate) record_count: i64,
     /// First byte of the part to read.
@@ -32,12 +32,12 @@ pub(crate) struct FileRequest<'a> {
     pub(crate) spec_id: i32,
     /// Values of identity-partitioned columns, by source id.
     pub(crate) identities: HashMap<i32, Option<Datum>>,
-    /// The columns of the batches made.
+    /// The columns of the batches.
     pub(crate) projection: &'a Schema,
     pub(crate) string_views: bool,
-    /// What rows must satisfy.
+    /// The predicate that rows must satisfy.
     pub(crate) residual: BoundPredicate,
-    /// The partition tuple by partition field id, where it is wanted.
+    /// The partition tuple by partition field id, if a column shows it.
     pub(crate) partition: HashMap<i32, Option<Datum>>,
     /// The rows to leave out.
     pub(crate) deletes: RowDeletes,
@@ -55,7 +55,7 @@ pub(crate) struct RowDeletes {
 }
 
 impl<'a> FileRequest<'a> {
-    /// The whole of a file: every row and no metadata.
+    /// A request for all rows of a file without metadata columns.
     pub(crate) fn whole(
         (io, context): (&'a FileIo, &'a TableContext),
         (location, record_count): (&'a str, i64),
@@ -65,7 +65,7 @@ impl<'a> FileRequest<'a> {
             io,
             context,
             location,
-            opening: Cell::default(),
+            tail: Cell::default(),
             record_count,
             start: 0,
             length: u64::MAX,
@@ -80,15 +80,15 @@ impl<'a> FileRequest<'a> {
         }
     }
 
-    /// The file, open.
+    /// Open the file.
     ///
     /// # Errors
     /// Those of [`DataFile::open`].
     pub(crate) fn file(&self) -> Result<DataFile> {
-        DataFile::opened(self.opening.take(), self.io, self.location)
+        DataFile::opened(self.tail.take(), self.io, self.location)
     }
 
-    /// The questions that every row is asked.
+    /// The tests that every row must pass.
     ///
     /// # Errors
     /// Those of resolving the columns of the residual.
@@ -96,7 +96,7 @@ impl<'a> FileRequest<'a> {
         self.tests_beside(facts, &BTreeSet::new())
     }
 
-    /// As [`FileRequest::tests`], asked of batches in which these leaves are decoded too.
+    /// As [`FileRequest::tests`], for batches that contain these decoded leaves as well.
     ///
     /// # Errors
     /// As for [`FileRequest::tests`].
@@ -127,6 +127,6 @@ pub(crate) fn check_record_count(
     if record_count < 0 || found == record_count {
         return Ok(());
     }
-    let reason = format!("it holds {found} rows, the table's metadata says {record_count}");
+    let reason = format!("expected {record_count} rows by the table's metadata, got {found}");
     Err(Error::corrupt_file(location, what, reason))
 }

@@ -1,4 +1,4 @@
-//! Row filters that run while a file is decoded: columns of rows they drop are never decoded.
+//! Row filters that run while a file is decoded: other columns of filtered rows are not decoded.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,24 +15,17 @@ use super::columns::{BatchPlan, FileFacts};
 use super::prune::prune;
 use crate::error::{Error, Result};
 
-/// One question asked of every row of a file.
+/// A predicate to evaluate on every row of a file.
 #[derive(Clone)]
 pub(crate) struct RowTest {
     columns: BatchPlan,
-    /// Where each field is in the batches that `columns` makes.
+    /// The path of each field in the batches of `columns`.
     paths: Arc<[(i32, Vec<usize>)]>,
-    question: Question,
-}
-
-#[derive(Clone)]
-enum Question {
-    /// Does the row satisfy a predicate?
-    Matches(Arc<RowFilter>),
+    filter: Arc<RowFilter>,
 }
 
 impl RowTest {
-    /// Keep the rows that satisfy a predicate over `schema`, told from batches in which these leaves are
-    /// decoded too.
+    /// A test for rows that satisfy a predicate over `schema`, for batches that contain the decoded `leaves` as well.
     ///
     /// # Errors
     /// Those of resolving the predicate's columns.
@@ -48,13 +41,13 @@ impl RowTest {
             .iter()
             .filter_map(|id| Some((*id, pruned.position_path(*id)?)))
             .collect::<Vec<_>>();
-        // No question needs strings gathered.
+        // Predicates are evaluated on views.
         let columns = BatchPlan::beside(&pruned, facts, true, leaves)?;
-        let question = Question::Matches(Arc::new(RowFilter::new(&predicate)));
-        Ok(Self { columns, paths: paths.into(), question })
+        let filter = Arc::new(RowFilter::new(&predicate));
+        Ok(Self { columns, paths: paths.into(), filter })
     }
 
-    /// What is decoded to answer.
+    /// The columns to decode for the test.
     pub(crate) fn columns(&self) -> &BatchPlan {
         &self.columns
     }
@@ -64,21 +57,17 @@ impl RowTest {
         Box::new(Step { mask: self.columns.mask(descriptor), test: self.clone() })
     }
 
-    /// Which rows of a decoded batch satisfy the predicate.
+    /// A mask of the rows of a decoded batch that satisfy the predicate.
     ///
     /// # Errors
-    /// `Corrupt` where the columns do not become the table's.
+    /// `Corrupt` for columns that cannot be converted to the table's types.
     pub(crate) fn kept(&self, decoded: &RecordBatch) -> Result<BooleanArray> {
         let batch = self.columns.make(decoded);
         let batch = batch.map_err(|error| data_error(self.columns.what, &error))?;
-        match &self.question {
-            Question::Matches(filter) => {
-                let place = |id: i32| {
-                    self.paths.iter().find(|(known, _)| *known == id).map(|(_, path)| path.clone())
-                };
-                Ok(filter.mask(&batch, &place)?)
-            }
-        }
+        let path_of = |id: i32| {
+            self.paths.iter().find(|(known, _)| *known == id).map(|(_, path)| path.clone())
+        };
+        Ok(self.filter.mask(&batch, &path_of)?)
     }
 }
 

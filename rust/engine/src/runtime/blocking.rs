@@ -11,7 +11,7 @@ use super::per_process::PerProcess;
 use super::threads::{CHECK_EVERY, call_start_hook, catch_panic, default_threads};
 use crate::error::{Error, Result};
 
-/// Threads that wait for files. Nothing that runs on them waits for another.
+/// Threads for blocking file operations, which never wait for each other.
 const BLOCKING_THREADS: usize = 64;
 
 static RUNTIME: PerProcess<Runtime> = PerProcess::new();
@@ -39,7 +39,7 @@ pub fn runtime() -> Result<&'static Runtime> {
     })
 }
 
-/// Run a future to its end on this thread, with this process's runtime behind it.
+/// Run a future to completion on this thread, in the context of this process's runtime.
 ///
 /// Not for use inside asynchronous code.
 ///
@@ -50,8 +50,8 @@ pub fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     waiting(|| runtime.block_on(future))
 }
 
-/// As [`block_on`], asking `check` now and then whether to go on; its error ends the wait and drops
-/// the future.
+/// As [`block_on`], calling `check` every 100 ms; its error ends the wait and drops the
+/// future.
 ///
 /// # Errors
 /// Outside those of `check`, inside those of [`block_on`].
@@ -74,7 +74,7 @@ pub fn block_on_checking<T, E>(
     }
 }
 
-/// Do what waits for files on the runtime's threads for that; a panic in it becomes an error.
+/// Run blocking file operations on the runtime's blocking threads; a panic becomes an error.
 ///
 /// # Errors
 /// What `work` returns, and [`Error::Internal`] if it panics.
@@ -88,11 +88,11 @@ pub(crate) async fn wait_for_file<T: Send + 'static>(
         move || work.lock().unwrap_or_else(PoisonError::into_inner).take()
     };
     let claimed = claim.clone();
-    let mut begun = runtime()?.spawn_blocking(move || claimed().map(|work| work()));
+    let mut started = runtime()?.spawn_blocking(move || claimed().map(|work| work()));
     loop {
-        match tokio::time::timeout(CHECK_EVERY, &mut begun).await {
+        match tokio::time::timeout(CHECK_EVERY, &mut started).await {
             Ok(Ok(Some(outcome))) => return outcome,
-            Ok(Ok(None)) => return Err(Error::internal(task, "it was done twice")),
+            Ok(Ok(None)) => return Err(Error::internal(task, "it was started twice")),
             Ok(Err(error)) => return Err(Error::internal(task, panic_text(error))),
             // The pool queues work even where the operating system starts no thread for it.
             Err(_) => {
@@ -105,7 +105,7 @@ pub(crate) async fn wait_for_file<T: Send + 'static>(
     }
 }
 
-/// The result of a finished task, its panic made an error.
+/// The result of a finished task; a panic becomes an error.
 pub(crate) fn joined<T>(task: &str, outcome: Result<Result<T>, JoinError>) -> Result<T> {
     outcome.unwrap_or_else(|error| Err(Error::internal(task, panic_text(error))))
 }

@@ -2,8 +2,8 @@
 //!
 //! Work of every scan, plan and write shares [`Executor`]: as many threads run as the process may use cores, however
 //! many scans are open. A thread that waits (for a network, for a consumer, for another thread) is replaced while
-//! it waits, up to a bound. Whoever waits for work of its own that no thread can begin does it itself, so nothing
-//! waits for ever where the operating system starts no more threads.
+//! it waits, up to a bound. A thread that waits for work which no thread can start runs the work itself, so progress
+//! does not depend on starting threads.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -18,19 +18,19 @@ use super::per_process::PerProcess;
 use super::threads::{CHECK_EVERY, call_start_hook, catch_panic, default_threads};
 use crate::error::{Error, Result};
 
-/// Threads that may wait and be replaced at once.
+/// The most waiting threads that are replaced.
 const MOST_WAITING: usize = 64;
 
-/// How long a thread without work stays.
+/// The time after which an idle thread ends.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// One turn of work: it ends, and never waits for another turn that has not begun.
+/// One turn of work. A turn always ends, and never waits for a turn that has not started.
 pub(crate) type Turn = Box<dyn FnOnce() + Send>;
 
 thread_local! {
     /// The executor whose count of running threads includes this one.
     static OWN: Cell<Option<&'static Executor>> = const { Cell::new(None) };
-    /// Whether this thread does work of an executor.
+    /// Whether this thread runs work of an executor.
     static WORKING: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -49,7 +49,7 @@ struct State {
     threads: usize,
     idle: usize,
     waiting: usize,
-    /// Idle threads that have been woken and do not run yet; they count as running.
+    /// Idle threads that were woken and have not resumed; they count as running.
     woken: usize,
 }
 
@@ -79,7 +79,7 @@ impl Executor {
         Self { state: Mutex::new(state), woken: Condvar::new(), most_waiting }
     }
 
-    /// Let at least this many threads run at once from now on.
+    /// Raise the limit of running threads to at least this many.
     pub(crate) fn allow(&self, threads: usize) {
         let mut state = self.lock();
         state.limit = state.limit.max(threads);
@@ -92,12 +92,12 @@ impl Executor {
         self.serve(&mut state);
     }
 
-    /// Whether turns wait for a thread.
+    /// Whether turns are queued.
     pub(crate) fn has_queue(&self) -> bool {
         !self.lock().queue.is_empty()
     }
 
-    /// Whether turns are queued that no thread will begin: none runs, and none can be started.
+    /// Whether queued turns will not start: no thread is running, and none can be started.
     pub(crate) fn is_stalled(&'static self) -> bool {
         let mut state = self.lock();
         self.serve(&mut state);
@@ -119,7 +119,7 @@ impl Executor {
             self.woken.notify_one();
         } else if state.threads < state.limit.saturating_add(self.most_waiting) {
             let started = Builder::new().name("icefloe-cpu".into()).spawn(|| self.work());
-            // Where no thread can be started, those that wait for the turn find out by `is_stalled`.
+            // If no thread can be started, threads that wait for the turn see `is_stalled`.
             state.threads += usize::from(started.is_ok());
         }
     }
@@ -128,12 +128,12 @@ impl Executor {
         OWN.set(Some(self));
         WORKING.set(true);
         while let Some(turn) = self.next_turn() {
-            // Turns report panics to whoever waits for them; this thread goes on.
+            // A turn reports its panic to the thread that waits for it; this thread continues.
             drop(catch_panic(turn));
         }
     }
 
-    /// The next turn for this thread; `None` after a while without one.
+    /// The next turn for this thread; `None` after the idle time.
     fn next_turn(&self) -> Option<Turn> {
         let mut state = self.lock();
         loop {
@@ -163,7 +163,7 @@ impl fmt::Debug for Executor {
     }
 }
 
-/// Do what waits. On a thread of an executor another thread may run meanwhile.
+/// Run a blocking wait. Another thread may run in place of a thread of an executor meanwhile.
 pub(crate) fn waiting<T>(wait: impl FnOnce() -> T) -> T {
     let _replaced = OWN.take().map(Replaced::begin);
     wait()
@@ -188,12 +188,12 @@ impl Drop for Replaced {
     }
 }
 
-/// Whether this thread does work of an executor, so that waiting for other work keeps a thread from it.
+/// Whether this thread runs work of an executor, so that waiting for other work would block that work.
 pub(crate) fn is_working() -> bool {
     WORKING.get()
 }
 
-/// Do work of an executor on this thread.
+/// Run work of an executor on this thread.
 pub(crate) fn as_work<T>(work: impl FnOnce() -> T) -> T {
     struct Before(bool);
     impl Drop for Before {
@@ -205,7 +205,7 @@ pub(crate) fn as_work<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Compute something on the executor's threads, or on this one if they cannot begin; a panic becomes an error.
+/// Compute on the executor's threads, or on this thread if none can start; a panic becomes an error.
 ///
 /// # Errors
 /// What `work` returns, and [`Error::Internal`] if it panics.

@@ -9,20 +9,20 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
-/// Longest wait for a slot's lock, which is only ever held for a pointer copy. A fork can copy it
-/// in the locked state; the child then uses the next slot.
+/// The longest wait for a slot's lock, which is only held while a pointer is copied. A fork can copy a locked lock; the
+/// child then uses the next slot.
 const SLOT_PATIENCE: Duration = Duration::from_millis(200);
 
-/// Slots of a value: generations of processes that may be forked while the slot of the one before is locked.
+/// The number of slots: generations of processes forked while a slot was locked.
 const SLOTS: usize = 8;
 
 type Slot<T> = Mutex<Option<(u32, &'static T)>>;
 
-/// A value of which each process has its own; made on first use, never dropped.
+/// A value of which each process has its own, made on first use and never dropped.
 #[derive(Debug)]
 pub struct PerProcess<T: 'static> {
     slots: [Slot<T>; SLOTS],
-    /// A process id in the upper half, the first slot that is not locked for ever in the lower.
+    /// A process id in the upper half, the first slot whose lock can be taken in the lower.
     usable: AtomicU64,
 }
 
@@ -38,22 +38,22 @@ impl<T: Send + Sync + 'static> PerProcess<T> {
     /// What `make` returns, and [`Error::Internal`] where every slot was locked when a process was forked.
     pub fn get(&self, make: impl FnOnce() -> Result<T>) -> Result<&'static T> {
         let process_id = std::process::id();
-        if let Some(value) = self.with_slot(process_id, |slot| current(slot, process_id))? {
+        if let Some(value) = self.with_slot(process_id, |slot| current_value(slot, process_id))? {
             return Ok(value);
         }
-        // Made without the lock: it takes long. Of two that are made at once one is dropped.
+        // Made without the lock, since making takes long. Of two values that are made at once one is dropped.
         let mut made = Some(make()?);
-        let kept = self.with_slot(process_id, |slot| {
-            current(slot, process_id).or_else(|| {
+        let current = self.with_slot(process_id, |slot| {
+            current_value(slot, process_id).or_else(|| {
                 let value: &'static T = Box::leak(Box::new(made.take()?));
                 *slot = Some((process_id, value));
                 Some(value)
             })
         })?;
-        kept.ok_or_else(|| Error::internal("make a value of this process", "it is gone"))
+        current.ok_or_else(|| Error::internal("make a value of this process", "its slot is empty"))
     }
 
-    /// Run `read` under the lock of the first slot that can be had.
+    /// Run `read` under the lock of the first slot whose lock can be taken.
     fn with_slot<R>(
         &self,
         process_id: u32,
@@ -89,7 +89,7 @@ impl<T: Send + Sync + 'static> Default for PerProcess<T> {
     }
 }
 
-fn current<T>(slot: &Option<(u32, &'static T)>, process_id: u32) -> Option<&'static T> {
+fn current_value<T>(slot: &Option<(u32, &'static T)>, process_id: u32) -> Option<&'static T> {
     slot.as_ref().filter(|(owner, _)| *owner == process_id).map(|(_, value)| *value)
 }
 

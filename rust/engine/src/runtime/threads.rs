@@ -4,10 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// How long an interrupt may go unnoticed.
+/// Interval between checks for interrupts.
 pub(crate) const CHECK_EVERY: Duration = Duration::from_millis(100);
 
-/// Threads to use unless a caller says otherwise: `OMP_NUM_THREADS` (Spark sets it to the cores of
+/// The default number of threads: `OMP_NUM_THREADS` (Spark sets it to the cores of
 /// a task), else the cores this process may use.
 pub fn default_threads() -> usize {
     let from_environment = std::env::var("OMP_NUM_THREADS")

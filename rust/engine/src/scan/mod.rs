@@ -1,8 +1,7 @@
 //! Scan tasks to Arrow batches.
 //!
-//! A task is opened once: its columns are resolved by field id, its row groups pruned by the residual filter,
-//! its deletes loaded. What is left is cut into units that threads decode at once; batches come out in
-//! file order.
+//! The deletes of a task are loaded, its file is opened and cut into units, and threads decode several units at once.
+//! Batches are returned in file order.
 
 mod stream;
 mod survey;

@@ -1,4 +1,4 @@
-//! A scan as a value that can be opened again and again, and one pass over it.
+//! A scan, which can be opened many times, and one pass over its batches.
 
 use std::sync::Arc;
 
@@ -19,31 +19,31 @@ use crate::runtime::{CHECK_EVERY, default_threads};
 use crate::store::FileIo;
 use crate::table::TableContext;
 
-/// Threads that read remote files, at least, where not all is read ahead: while some wait, others decode. Each holds a
-/// unit in memory.
+/// The least number of threads that read remote files whose bytes are not all read ahead: while some wait, others decode.
+/// Each holds a unit in memory.
 const REMOTE_THREADS: usize = 4;
 
-/// Batches that may wait for their taker, for each thread: about so many of the largest.
+/// Batches of the largest size that may wait for the consumer, for each thread.
 const WAITING_BATCHES: u64 = 2;
 
-/// How a scan reads.
+/// Options of a scan.
 #[derive(Debug, Clone)]
 pub struct ScanOptions {
-    /// The wanted columns, in order; metadata columns by their reserved ids.
+    /// The columns to read, in order; metadata columns by their reserved ids.
     pub projection: Schema,
-    /// How large batches are made.
+    /// The largest size of a batch.
     pub batch_size: BatchSize,
     /// Stop after this many rows.
     pub limit: Option<usize>,
-    /// Strings and binaries as views.
+    /// Return strings and binaries as views.
     pub string_views: bool,
-    /// Arrow's extension types in the schema, where a type has one: batches hold the same storage either way.
+    /// Return Arrow's extension types in the schema, where a type has one; the storage of batches is the same.
     pub extension_types: bool,
-    /// Threads that decode at once; if `None` [`default_threads`], and some more where they wait for a network.
+    /// Threads that decode at once; `None` for [`default_threads`], and at least 4 for remote files.
     pub threads: Option<usize>,
 }
 
-/// Tasks to read. Nothing is read before a reader is asked for its first batch.
+/// Tasks to read. Reading starts with the first batch of a reader.
 #[derive(Clone)]
 pub struct Scan {
     work: Arc<ScanWork>,
@@ -51,7 +51,7 @@ pub struct Scan {
     /// Whether the schema has extension types, which decoded batches lack.
     extended: bool,
     threads: usize,
-    /// Bytes that are read ahead of the threads.
+    /// Bytes to read ahead of the threads.
     ahead: usize,
 }
 
@@ -59,7 +59,7 @@ impl Scan {
     /// A scan of tasks in order, with the delete files that they refer to by index.
     ///
     /// # Errors
-    /// `InvalidArgument` for a batch size or a thread count of 0; `Unsupported` for a file format that is not
+    /// `InvalidArgument` for a batch size or a thread count of 0; `Unsupported` for a file format that cannot be
     /// read.
     pub fn new(
         io: FileIo,
@@ -73,7 +73,7 @@ impl Scan {
         let threads = options.threads.unwrap_or_else(|| threads_for(&io, &tasks, ahead));
         for (name, value) in [("batch_size", options.batch_size.rows), ("threads", threads)] {
             if value == 0 {
-                return Err(FormatError::invalid(name, "must be 1 or more").into());
+                return Err(FormatError::invalid(name, "expected 1 or more, got 0").into());
             }
         }
         check_readable(&tasks)?;
@@ -117,17 +117,17 @@ impl Scan {
         Flight { threads: self.threads, bytes, ahead: self.ahead }
     }
 
-    /// Whether a decoder outside of this crate takes part.
+    /// Whether a registered decoder outside of this crate reads some file.
     pub fn is_foreign(&self) -> bool {
         let tasks = self.work.tasks.iter().map(|task| task.file_format.as_str());
         let mut formats = tasks.chain(self.work.deletes.formats());
         formats.any(|format| format.eq_ignore_ascii_case("ORC"))
     }
 
-    /// One pass from the first row.
+    /// Start a pass from the first row.
     ///
     /// # Errors
-    /// Where this process has no threads to scan with.
+    /// [`Error::Internal`] where this process cannot start threads.
     pub fn open(&self) -> Result<ScanReader> {
         Ok(ScanReader {
             batches: Some(Pipeline::new(self.work.of_this_process(), self.flight())?),
@@ -139,13 +139,13 @@ impl Scan {
 }
 
 fn threads_for(io: &FileIo, tasks: &[ScanTask], ahead: usize) -> usize {
-    // Of these the bytes are there when a thread takes them up. What a filter leaves is sent for by who finds it.
-    let comes = |task: &ScanTask| {
+    // Bytes of unfiltered Parquet files are read ahead. After a filter, the decoding thread requests the remaining bytes.
+    let is_read_ahead = |task: &ScanTask| {
         task.residual.is_none() && task.file_format.eq_ignore_ascii_case("PARQUET")
     };
     let first = tasks.first().map(|task| io.local_path(&task.location));
     match first {
-        Some(Ok(None)) if ahead == 0 || !tasks.iter().all(comes) => {
+        Some(Ok(None)) if ahead == 0 || !tasks.iter().all(is_read_ahead) => {
             default_threads().max(REMOTE_THREADS)
         }
         _ => default_threads(),
@@ -161,7 +161,7 @@ fn check_readable(tasks: &[ScanTask]) -> Result<()> {
 
 /// One pass over a scan. Dropping it stops the work.
 pub struct ScanReader {
-    /// `None` when all that is wanted has been returned.
+    /// `None` after the last batch.
     batches: Option<Pipeline<Arc<ScanWork>>>,
     schema: SchemaRef,
     extended: bool,
@@ -172,7 +172,7 @@ impl ScanReader {
     /// The next batch.
     ///
     /// # Errors
-    /// What reading met; the pass ends with it.
+    /// Those of reading; the first one ends the pass.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let Some(batches) = self.batches.as_mut().filter(|_| self.remaining != Some(0)) else {
             return Ok(None);
@@ -181,7 +181,7 @@ impl ScanReader {
         next.map(|batch| self.finished(batch)).transpose()
     }
 
-    /// As [`ScanReader::next_batch`], asking `check` now and then whether to go on.
+    /// As [`ScanReader::next_batch`], calling `check` every 100 ms while it waits.
     ///
     /// # Errors
     /// Outside those of `check`, inside those of [`ScanReader::next_batch`].
@@ -202,7 +202,7 @@ impl ScanReader {
         }
     }
 
-    /// What the limit leaves of a batch, with the schema of the scan.
+    /// A batch with the schema of the scan, cut at the limit.
     fn finished(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
         if !self.extended {
             return Ok(self.limited(batch));
@@ -212,15 +212,15 @@ impl ScanReader {
         Ok(self.limited(batch))
     }
 
-    /// What the limit leaves of a batch.
+    /// A batch cut at the limit.
     fn limited(&mut self, batch: RecordBatch) -> RecordBatch {
         let Some(remaining) = self.remaining else { return batch };
-        let kept = batch.num_rows().min(remaining);
-        self.remaining = Some(remaining - kept);
-        if remaining == kept {
+        let rows = batch.num_rows().min(remaining);
+        self.remaining = Some(remaining - rows);
+        if remaining == rows {
             self.batches = None;
         }
-        batch.slice(0, kept)
+        batch.slice(0, rows)
     }
 }
 

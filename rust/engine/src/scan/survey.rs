@@ -1,4 +1,4 @@
-//! What a scan would read of each task, found out from footers alone.
+//! A survey of each task of a scan, from footers alone.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use super::stream::Scan;
 use super::task::ScanTask;
 use super::work::ScanWork;
-use crate::bytes::data_file::Opening;
+use crate::bytes::data_file::TailFetch;
 use crate::error::{Error, Result};
 use crate::formats::data_format::DataFormat;
 use crate::formats::survey::Survey;
@@ -24,17 +24,17 @@ impl Work for Surveys {
         self.0.tasks.len()
     }
 
-    fn expect(&self, task: usize) -> Option<Opening> {
-        self.0.expect(task)
+    fn fetch_tail(&self, task: usize) -> Option<TailFetch> {
+        self.0.fetch_tail(task)
     }
 
-    fn begin(&self, _: &Survey, _: usize) -> Option<usize> {
+    fn prefetch(&self, _: &Survey, _: usize) -> Option<usize> {
         Some(0)
     }
 
-    fn prepare(&self, task: usize, opening: Option<Opening>) -> Result<Vec<Survey>> {
+    fn prepare(&self, task: usize, tail: Option<TailFetch>) -> Result<Vec<Survey>> {
         let Some(task) = self.0.tasks.get(task) else { return Ok(vec![]) };
-        Ok(vec![survey(&self.0, task, opening).map_err(|error| error.at(&task.location))?])
+        Ok(vec![survey(&self.0, task, tail).map_err(|error| error.at(&task.location))?])
     }
 
     fn decode(&self, unit: Survey, emit: &mut dyn FnMut(Survey) -> bool) -> Result<()> {
@@ -48,7 +48,7 @@ impl Work for Surveys {
 }
 
 impl Scan {
-    /// What the scan reads of each task, one row for each: `file_path` and the columns of [`Survey`].
+    /// Survey each task: a row of `file_path` and the fields of [`Survey`].
     ///
     /// # Errors
     /// Those of reading footers.
@@ -80,7 +80,7 @@ impl Scan {
     }
 }
 
-fn survey(work: &ScanWork, task: &ScanTask, opening: Option<Opening>) -> Result<Survey> {
-    let request = work.request(task, opening)?;
+fn survey(work: &ScanWork, task: &ScanTask, tail: Option<TailFetch>) -> Result<Survey> {
+    let request = work.request(task, tail)?;
     DataFormat::of(&task.file_format, &task.location)?.survey(&request)
 }

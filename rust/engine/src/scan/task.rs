@@ -31,16 +31,16 @@ pub struct ScanTask {
     pub start: u64,
     /// Bytes of the part to read; `u64::MAX` for the last part of a file, which runs to the file's end.
     pub length: u64,
-    /// Predicate JSON that rows must still satisfy.
+    /// JSON of the residual predicate.
     pub residual: Option<Arc<str>>,
-    /// Which delete files apply, as runs of rows of the plan's deletes.
+    /// The delete files that apply, as ranges of rows of the plan's deletes.
     pub deletes: Vec<Range<usize>>,
-    /// If given, only those of the rows that `deletes` leave are wanted that these delete files delete.
+    /// If given, return only the rows that these delete files delete and `deletes` do not.
     pub marks: Option<Vec<Range<usize>>>,
 }
 
 impl ScanTask {
-    /// The tasks of a plan's files batch.
+    /// The tasks of a plan's batch of files.
     ///
     /// # Errors
     /// `InvalidArgument` naming the column that is absent, of another type, or null where it may not be.
@@ -81,28 +81,28 @@ impl ScanTask {
             .collect()
     }
 
-    /// The delete files that it needs, some perhaps twice, as runs of rows.
+    /// The delete files of the task as ranges of rows, which may overlap.
     pub(crate) fn delete_files(&self) -> impl Iterator<Item = &Range<usize>> {
         self.deletes.iter().chain(self.marks.iter().flatten())
     }
 }
 
-/// Texts of which rows share theirs.
+/// A dictionary of texts, each shared by its rows.
 struct Texts {
-    places: Residuals,
+    keys: Residuals,
     values: Vec<Arc<str>>,
 }
 
 impl Texts {
     fn of(column: &ArrayRef) -> Self {
-        let places = column.as_dictionary::<Int32Type>().clone();
-        let values = places.values().as_string::<i32>().iter();
+        let keys = column.as_dictionary::<Int32Type>().clone();
+        let values = keys.values().as_string::<i32>().iter();
         let values = values.map(|text| Arc::from(text.unwrap_or_default())).collect();
-        Self { places, values }
+        Self { keys, values }
     }
 
     fn get(&self, row: usize) -> Option<Arc<str>> {
-        self.places.key(row).and_then(|place| self.values.get(place)).map(Arc::clone)
+        self.keys.key(row).and_then(|key| self.values.get(key)).map(Arc::clone)
     }
 }
 
@@ -110,16 +110,19 @@ fn offset(array: Option<&ArrayRef>, row: usize, absent: u64) -> Result<u64> {
     let Some(array) = array.filter(|array| array.is_valid(row)) else { return Ok(absent) };
     let value = array.as_primitive::<Int64Type>().value(row);
     Ok(u64::try_from(value).map_err(|_| {
-        FormatError::invalid("files", format!("start or length {value} is negative"))
+        FormatError::invalid(
+            "files",
+            format!("expected a start and a length of 0 or more, got {value}"),
+        )
     })?)
 }
 
-/// The length of a part. Manifests may state a wrong file size, so the part that reaches the stated size runs
-/// to the end of the file.
+/// The length of a part. Manifests may record a wrong file size, so the part that reaches the recorded size extends to
+/// the end of the file.
 fn to_file_end(start: u64, length: u64, file_size: Option<&ArrayRef>, row: usize) -> u64 {
     let Some(sizes) = file_size.filter(|sizes| sizes.is_valid(row)) else { return length };
-    let stated = u64::try_from(sizes.as_primitive::<Int64Type>().value(row)).unwrap_or(0);
-    if start.saturating_add(length) >= stated { u64::MAX } else { length }
+    let recorded = u64::try_from(sizes.as_primitive::<Int64Type>().value(row)).unwrap_or(0);
+    if start.saturating_add(length) >= recorded { u64::MAX } else { length }
 }
 
 fn delete_rows(
@@ -136,8 +139,9 @@ fn delete_rows(
     let runs = delete_runs(array.as_list::<i32>(), row).into_iter().map(|run| {
         known(run).ok_or_else(|| {
             let (first, count) = run;
-            let reason =
-                format!("{count} deletes from row {first} on are not among the {delete_count}");
+            let reason = format!(
+                "expected rows of the {delete_count} deletes, got {count} from row {first} on"
+            );
             FormatError::invalid("files", reason).into()
         })
     });

@@ -13,7 +13,7 @@ use icefloe_format::spec::{Datum, Schema, Transform, partition_from_json};
 use roaring::RoaringTreemap;
 
 use super::task::ScanTask;
-use crate::bytes::data_file::Opening;
+use crate::bytes::data_file::TailFetch;
 use crate::deletes::deleted_positions::deleted_positions;
 use crate::deletes::files::DeleteFiles;
 use crate::error::Result;
@@ -35,14 +35,14 @@ enum ReturnedRows {
     Marked { dropped: RoaringTreemap, marked: RoaringTreemap },
 }
 
-/// Everything a scan reads from.
+/// The storage, table, tasks and deletes of a scan.
 #[derive(Clone)]
 pub(crate) struct ScanWork {
     pub(crate) io: FileIo,
     pub(crate) context: Arc<TableContext>,
     pub(crate) projection: Schema,
     pub(crate) tasks: Vec<ScanTask>,
-    /// Those of [`shared_residuals`].
+    /// Bound predicates of [`shared_residuals`].
     pub(crate) residuals: HashMap<usize, Result<BoundPredicate>>,
     pub(crate) deletes: Arc<DeleteFiles>,
     pub(crate) batch_size: BatchSize,
@@ -59,17 +59,17 @@ impl Work for Arc<ScanWork> {
         self.tasks.len()
     }
 
-    fn expect(&self, task: usize) -> Option<Opening> {
-        self.tasks.get(task).and_then(|task| Opening::of(&self.io, &task.location))
+    fn fetch_tail(&self, task: usize) -> Option<TailFetch> {
+        self.tasks.get(task).and_then(|task| TailFetch::start(&self.io, &task.location))
     }
 
-    fn prepare(&self, task: usize, opening: Option<Opening>) -> Result<Vec<DataUnit>> {
+    fn prepare(&self, task: usize, tail: Option<TailFetch>) -> Result<Vec<DataUnit>> {
         let Some(task) = self.tasks.get(task) else { return Ok(vec![]) };
-        self.open(task, opening).map_err(|error| error.at(&task.location))
+        self.open(task, tail).map_err(|error| error.at(&task.location))
     }
 
-    fn begin(&self, unit: &DataUnit, most: usize) -> Option<usize> {
-        unit.begin(most)
+    fn prefetch(&self, unit: &DataUnit, most: usize) -> Option<usize> {
+        unit.prefetch(most)
     }
 
     fn decode(&self, unit: DataUnit, emit: &mut dyn FnMut(RecordBatch) -> bool) -> Result<()> {
@@ -82,8 +82,8 @@ impl Work for Arc<ScanWork> {
 }
 
 impl ScanWork {
-    /// The work as the calling process can do it. In a forked child nobody ends what a thread of the parent
-    /// had begun to load, so there it is a copy, which loads that itself.
+    /// The work for the calling process: in a forked child a copy, which loads the deletes that a thread of the parent was
+    /// loading.
     pub(crate) fn of_this_process(self: &Arc<Self>) -> Arc<Self> {
         let process_id = std::process::id();
         if self.process_id == process_id {
@@ -93,9 +93,9 @@ impl ScanWork {
         Arc::new(Self { process_id, deletes, ..Self::clone(self) })
     }
 
-    fn open(&self, task: &ScanTask, opening: Option<Opening>) -> Result<Vec<DataUnit>> {
+    fn open(&self, task: &ScanTask, tail: Option<TailFetch>) -> Result<Vec<DataUnit>> {
         let format = DataFormat::of(&task.file_format, &task.location)?;
-        let mut request = self.request(task, opening)?;
+        let mut request = self.request(task, tail)?;
         match self.returned_rows(task, &request)? {
             ReturnedRows::Live => {
                 let file = (request.location, request.record_count);
@@ -138,7 +138,10 @@ impl ScanWork {
             return Ok(ReturnedRows::Nothing);
         }
         let rows = u64::try_from(task.record_count).map_err(|_| {
-            FormatError::invalid("files", "a task with marks needs the file's record count")
+            FormatError::invalid(
+                "files",
+                "expected the record count of a file with marks, got none",
+            )
         })?;
         let mut unmarked = RoaringTreemap::new();
         unmarked.insert_range(0..rows);
@@ -152,13 +155,13 @@ impl ScanWork {
     pub(crate) fn request<'a>(
         &'a self,
         task: &'a ScanTask,
-        opening: Option<Opening>,
+        tail: Option<TailFetch>,
     ) -> Result<FileRequest<'a>> {
         Ok(FileRequest {
             io: &self.io,
             context: &self.context,
             location: &task.location,
-            opening: Cell::new(opening),
+            tail: Cell::new(tail),
             record_count: task.record_count,
             start: task.start,
             length: task.length,
@@ -177,7 +180,7 @@ impl ScanWork {
         self.projection.fields().iter().any(|field| field.id == metadata_column)
     }
 
-    /// The partition tuple by partition field id; empty if no column tells it.
+    /// The partition tuple by partition field id; empty if no column shows it.
     fn partition(&self, task: &ScanTask) -> Result<HashMap<i32, Option<Datum>>> {
         let Some(spec) = self.context.specs.get(&task.spec_id) else { return Ok(HashMap::new()) };
         if !self.is_wanted(PARTITION_ID) {
@@ -189,13 +192,13 @@ impl ScanWork {
 
     fn residual(&self, task: &ScanTask) -> Result<BoundPredicate> {
         let Some(residual) = &task.residual else { return Ok(Predicate::AlwaysTrue) };
-        match self.residuals.get(&place_of(residual)) {
+        match self.residuals.get(&address_of(residual)) {
             Some(bound) => bound.clone(),
             None => bound(residual, &self.context),
         }
     }
 
-    /// Values of the columns that the file's partition holds as they are, by source id.
+    /// Values of the identity-partitioned columns, by source id.
     fn identities(&self, task: &ScanTask) -> Result<HashMap<i32, Option<Datum>>> {
         let Some(spec) = self.context.specs.get(&task.spec_id) else { return Ok(HashMap::new()) };
         if !spec.fields.iter().any(|field| field.transform == Transform::Identity) {
@@ -208,20 +211,20 @@ impl ScanWork {
     }
 }
 
-/// The residuals that several tasks share, bound once, by their places in memory.
+/// The residuals that several tasks share, bound once, by the address of their text.
 pub(crate) fn shared_residuals(
     tasks: &[ScanTask],
     context: &TableContext,
 ) -> HashMap<usize, Result<BoundPredicate>> {
     let mut counts: HashMap<usize, (usize, &Arc<str>)> = HashMap::new();
     for residual in tasks.iter().filter_map(|task| task.residual.as_ref()) {
-        counts.entry(place_of(residual)).or_insert((0, residual)).0 += 1;
+        counts.entry(address_of(residual)).or_insert((0, residual)).0 += 1;
     }
     let shared = counts.into_iter().filter(|(_, (count, _))| *count > 1);
-    shared.map(|(place, (_, residual))| (place, bound(residual, context))).collect()
+    shared.map(|(address, (_, residual))| (address, bound(residual, context))).collect()
 }
 
-fn place_of(residual: &Arc<str>) -> usize {
+fn address_of(residual: &Arc<str>) -> usize {
     Arc::as_ptr(residual).cast::<u8>() as usize
 }
 

@@ -72,7 +72,7 @@ const LENT: Lent<AzureCredential> = Lent {
     },
 };
 
-/// Where to connect and as whom, from what the location and the properties say.
+/// The endpoint and account, from the location and the properties.
 struct Account {
     name: String,
     /// The blob endpoint.
@@ -94,8 +94,8 @@ pub(super) fn store(authority: &str, properties: Properties<'_>) -> Result<Arc<d
     let account = account(host, properties)?;
     let insecure = account.address.scheme() == "http";
     let address = account.address.as_str().trim_end_matches('/').to_owned();
-    let place = format!("abfs://{authority}");
-    let builder = match Vended::new(LENT, place, &account.name, properties)? {
+    let location_prefix = format!("abfs://{authority}");
+    let builder = match Vended::new(LENT, location_prefix, &account.name, properties)? {
         Some(vended) => MicrosoftAzureBuilder::new().with_credentials(vended),
         None => credentials(&account, properties)?,
     };
@@ -118,7 +118,7 @@ fn credentials(account: &Account, properties: Properties<'_>) -> Result<Microsof
     let text = |name: &str| properties.text(&[name]);
     let principal = (text("adls.client-id"), text("adls.client-secret"), text("adls.tenant-id"));
     if properties.flag("adls.anonymous")? == Some(true) {
-        // A key that signs nothing, so that none is looked for.
+        // An unused key, which keeps the builder from searching for others.
         return Ok(builder.with_skip_signature(true).with_access_key(""));
     }
     if let Some(key) = &account.key {

@@ -1,4 +1,4 @@
-//! How every store talks HTTP: TLS, timeouts, retries, and a count of the attempts at a request.
+//! HTTP of every store: TLS, timeouts, retries, and a count of the attempts at a request.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,16 +14,16 @@ use super::properties::Properties;
 use crate::error::Result;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The longest that a server may keep silent.
+/// The longest pause of a server.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(60);
 const RETRIES: u64 = 6;
 const FIRST_WAIT_MS: u64 = 100;
 const LONGEST_WAIT_MS: u64 = 20_000;
-/// No attempt begins later than this after the first.
+/// The latest start of an attempt after the first one.
 const PATIENCE: Duration = Duration::from_secs(180);
 const IDLE_CONNECTIONS: usize = 32;
 const READ_AHEAD: &str = "read-ahead-bytes";
-/// A quarter of a second of a fast line.
+/// The bytes that a fast line transfers in a quarter of a second.
 const READ_AHEAD_BYTES: usize = 32 << 20;
 
 /// The options of a service's client, from its properties `<prefix>connect-timeout` and so on.
@@ -32,7 +32,7 @@ const READ_AHEAD_BYTES: usize = 32 << 20;
 /// `InvalidArgument` naming a property.
 pub(super) fn client_options(properties: Properties<'_>, prefix: &str) -> Result<ClientOptions> {
     let named = |name: &str| format!("{prefix}{name}");
-    // Wrong values are told at the first use, whatever it is.
+    // All values are checked at the first use of any.
     read_ahead_bytes(properties, prefix)?;
     let connect = properties.seconds(&named("connect-timeout"))?.unwrap_or(CONNECT_TIMEOUT);
     let silence = properties.seconds(&named("request-timeout"))?.unwrap_or(SILENCE_TIMEOUT);
@@ -48,7 +48,7 @@ pub(super) fn client_options(properties: Properties<'_>, prefix: &str) -> Result
     Ok(options)
 }
 
-/// How often and when to try again after a 5xx, a timeout or a lost connection.
+/// The number and delays of retries after a 5xx, a timeout or a lost connection.
 ///
 /// # Errors
 /// `InvalidArgument` naming a property.
@@ -70,16 +70,16 @@ pub(super) fn retries(properties: Properties<'_>, prefix: &str) -> Result<RetryC
     })
 }
 
-/// How many bytes of data files a scan reads ahead of the threads that decode, 0 for none.
+/// Bytes of data files that a scan reads ahead of the decoding threads; 0 for none.
 ///
 /// # Errors
 /// `InvalidArgument` naming the property.
 pub(super) fn read_ahead_bytes(properties: Properties<'_>, prefix: &str) -> Result<usize> {
-    let told = properties.number(&format!("{prefix}{READ_AHEAD}"), 0)?;
-    Ok(told.map_or(READ_AHEAD_BYTES, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX)))
+    let bytes = properties.number(&format!("{prefix}{READ_AHEAD}"), 0)?;
+    Ok(bytes.map_or(READ_AHEAD_BYTES, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX)))
 }
 
-/// Counts how often a request went out; travels in its extensions.
+/// Counts the attempts at a request, in its extensions.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Attempts(Arc<AtomicUsize>);
 
@@ -89,7 +89,7 @@ impl Attempts {
     }
 }
 
-/// Name the cryptography of TLS. An error says that there is a provider already, which serves as well.
+/// Install ring as the provider of TLS. After an error another provider is installed, which is used.
 pub(super) fn trust_ring() {
     drop(rustls::crypto::ring::default_provider().install_default());
 }
@@ -114,7 +114,7 @@ struct Counting {
 #[async_trait]
 impl HttpService for Counting {
     async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        // A client without credentials sends an empty one with what it writes.
+        // A client without credentials sends an empty header with writes.
         let token = request.headers().get("authorization").map(|value| value.as_bytes());
         if token.is_some_and(|token| token.trim_ascii() == b"Bearer") {
             request.headers_mut().remove("authorization");

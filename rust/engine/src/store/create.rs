@@ -1,4 +1,4 @@
-//! A new object under a name that nothing else may have.
+//! Creating an object only if none exists.
 
 use std::time::Duration;
 
@@ -8,23 +8,21 @@ use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutP
 
 use super::client::Attempts;
 
-/// Waits before the object is stored once more, after a request whose reply was lost and which
-/// turned out to have stored nothing.
+/// Delays before the object is stored again, after a request whose reply was lost and which stored nothing.
 const WAITS: [Duration; 3] =
     [Duration::from_millis(100), Duration::from_millis(500), Duration::from_secs(2)];
 
-/// What is stored under the name after an attempt.
+/// The object under the name after an attempt.
 enum Found {
     Nothing,
     Ours,
     Another,
 }
 
-/// Store `data` if there is nothing yet; `AlreadyExists` if there is.
+/// Store `data` unless an object exists; `AlreadyExists` if one does.
 ///
-/// A request that is sent again because its reply was lost finds its own object there. So once
-/// anything was sent twice, what is there is read back and compared before it is called another's:
-/// whoever takes a commit of his own for a conflict goes on to delete what it consists of.
+/// A request that is repeated after a lost reply meets its own object. After a repeated request the object is therefore
+/// read back and compared before it counts as a conflict: taking an own commit for a conflict would delete its files.
 pub(super) async fn create(store: &dyn ObjectStore, path: &Path, data: &Bytes) -> Result<()> {
     let mut is_repeated = false;
     let mut waits = WAITS.iter();
@@ -40,7 +38,7 @@ pub(super) async fn create(store: &dyn ObjectStore, path: &Path, data: &Bytes) -
             Ok(Found::Ours) if is_repeated => return Ok(()),
             Ok(Found::Ours | Found::Another) => return Err(exists(path, error)),
             Ok(Found::Nothing) => {}
-            // Whose it is cannot be told, so nothing is said of that.
+            // The owner of the object is unknown, so the outcome is unknown.
             Err(failure) if is_repeated => return Err(failure),
             Err(_) => return Err(error),
         }
@@ -63,8 +61,7 @@ async fn put(
     store.put_opts(path, payload, options).await.map(drop)
 }
 
-/// Whether an error says that nothing was stored. What it is that exists, and a failure of which
-/// nothing is known, are looked into.
+/// Whether an error is definite that nothing was stored. Existing objects and unknown failures are read back.
 fn is_definite(error: &Error) -> bool {
     !matches!(error, Error::AlreadyExists { .. } | Error::Generic { .. } | Error::JoinError { .. })
 }

@@ -13,13 +13,13 @@ pub(super) fn create(path: &Path) -> io::Result<()> {
     new.iter().filter_map(|made| made.parent()).try_for_each(sync)
 }
 
-/// Sync the entries of a directory, where the operating system opens directories.
+/// Sync the entries of a directory, on systems that can open directories.
 pub(crate) fn sync(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
 
-/// The directories that hold the entries of `files` and of every directory between them and `top`, with the
-/// directory that holds `top`: whoever created them, an entry that is not synced may be lost.
+/// The directories with the entries of `files`, of every directory between them and `top`, and of `top`. An entry that is
+/// not synced may be lost, whichever process created it.
 pub(crate) fn entries_of<'a>(
     files: impl Iterator<Item = &'a Path>,
     top: &Path,
@@ -27,7 +27,7 @@ pub(crate) fn entries_of<'a>(
     let mut found = BTreeSet::new();
     for file in files {
         for directory in file.ancestors().skip(1) {
-            // What is above a directory that is known is known too.
+            // The directories above a known one are known.
             if !found.insert(directory) || !directory.starts_with(top) {
                 break;
             }
@@ -36,8 +36,8 @@ pub(crate) fn entries_of<'a>(
     found
 }
 
-/// [`sync`], for a directory above those that files were created in: it may be one that the user may pass
-/// through and not read, and then another user created it.
+/// [`sync`] for a directory above the created ones. The user may not be allowed to read it; another user created it
+/// then.
 pub(crate) fn sync_above(path: &Path) -> io::Result<()> {
     match sync(path) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),

@@ -1,9 +1,9 @@
-//! A file that gets its name only if nothing else has it.
+//! Naming a file only if no other file has the name.
 //!
-//! A hard link is atomic, refuses to replace, and lets a lost reply be recognised. File systems without hard
-//! links (FAT, exFAT, many FUSE and SMB mounts) mostly have a rename that refuses to replace. Without either an
-//! empty file takes the name first, which one of several writers can, and is then replaced: readers may see it
-//! empty, and a crash leaves it so. That does for names that nothing refers to yet, and not for versions.
+//! A hard link is atomic, never replaces, and shows after a lost reply whether it was made. File systems without hard
+//! links (FAT, exFAT, many FUSE and SMB mounts) mostly have a rename that never replaces. Without either, an empty file
+//! is created under the name, which only one writer can do, and then replaced: readers may see it empty, and a crash
+//! leaves it empty. This suffices for names that nothing refers to yet, but not for version files.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -11,8 +11,8 @@ use std::path::Path;
 
 use self::system::{has_no_links, has_two_names, rename_new};
 
-/// Give a finished file its name in one step; `AlreadyExists` if something else has it, `Unsupported` where the
-/// file system cannot do that. `staged` is gone after success and may be left after a failure.
+/// Name a finished file in one step; `AlreadyExists` if another file has the name, `Unsupported` on file systems without
+/// such a step. `staged` is removed after success and may remain after a failure.
 pub(super) fn publish(staged: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(staged, path) {
         Err(error) if has_no_links(&error) => rename_new(staged, path),
@@ -28,7 +28,7 @@ pub(super) fn publish(staged: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// [`publish`], by way of an empty file where one step is not enough.
+/// [`publish`], or an empty file that is replaced, on file systems without such a step.
 pub(super) fn publish_or_claim(staged: &Path, path: &Path) -> io::Result<()> {
     match publish(staged, path) {
         Err(error) if error.kind() == ErrorKind::Unsupported => claim(staged, path),
@@ -59,7 +59,7 @@ mod system {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     use rustix::io::Errno;
 
-    /// Error codes of file systems that have no hard links, or no more of them.
+    /// Error codes of file systems without hard links, or with too many of them.
     const NO_LINKS: [Errno; 5] =
         [Errno::PERM, Errno::OPNOTSUPP, Errno::NOTSUP, Errno::MLINK, Errno::NOSYS];
     /// Error codes of file systems and kernels whose rename cannot refuse to replace.
@@ -74,7 +74,7 @@ mod system {
         fs::metadata(path).is_ok_and(|facts| facts.nlink() > 1)
     }
 
-    /// Rename a file unless something has the new name.
+    /// Rename a file unless another file has the new name.
     pub(super) fn rename_new(staged: &Path, path: &Path) -> io::Result<()> {
         match renameat_with(CWD, staged, CWD, path, RenameFlags::NOREPLACE) {
             Err(code) if NO_EXCLUSIVE_RENAME.contains(&code) => Err(super::no_one_step()),
@@ -96,7 +96,7 @@ mod system {
         false
     }
 
-    /// The system has no call for that which is safe to use.
+    /// The system has no safe call for an exclusive rename.
     pub(super) fn rename_new(_: &Path, _: &Path) -> io::Result<()> {
         Err(super::no_one_step())
     }

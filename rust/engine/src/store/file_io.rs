@@ -1,4 +1,4 @@
-//! Files by location, on whatever storage they are.
+//! Access to files by location, on any storage.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
 use icefloe_format::Error as FormatError;
 
-use super::local::{self, Naming};
+use super::local::{self, WriteMode};
 use super::location::{Listed, LocalLocation, Location};
 use super::properties::Properties;
 use super::remote::{self, Remote};
@@ -19,11 +19,11 @@ use super::{client, stores};
 use crate::error::{Error, Result};
 use crate::runtime::wait_for_file;
 
-/// Lookups, or local deletes, that run at once for one call.
+/// Lookups or local deletes of one call that run concurrently.
 const CONCURRENCY: usize = 10;
 
-/// Access to storage, described by properties alone: cloning, pickling and forking cost nothing,
-/// since clients live in a slot of the process.
+/// Access to storage, described by properties alone. It is cheap to clone, pickle and fork, since clients are in a slot of
+/// the process.
 #[derive(Clone, Default)]
 pub struct FileIo {
     pub(super) properties: Arc<BTreeMap<String, String>>,
@@ -36,45 +36,44 @@ impl std::fmt::Debug for FileIo {
     }
 }
 
-/// A location, and what is needed to get at it.
-enum Place<'a> {
+/// A location with its access.
+enum Target<'a> {
     Local(LocalLocation<'a>),
     Remote(Box<Remote<'a>>),
 }
 
 impl FileIo {
-    /// Storage with these properties.
+    /// Access to storage with these properties.
     pub fn new(properties: impl IntoIterator<Item = (String, String)>) -> Self {
         Self { properties: Arc::new(properties.into_iter().collect()) }
     }
 
-    /// The properties this was made from.
+    /// The properties of this access.
     pub fn properties(&self) -> &BTreeMap<String, String> {
         &self.properties
     }
 
-    /// The properties in force for a location: the one place to ask, so that they may come to depend
-    /// on it.
+    /// The properties for a location, today the same for all.
     fn properties_of(&self, _location: &str) -> &Arc<BTreeMap<String, String>> {
         &self.properties
     }
 
-    fn place<'a>(&'a self, text: &'a str) -> Result<Place<'a>> {
+    fn target<'a>(&'a self, text: &'a str) -> Result<Target<'a>> {
         match self.directory(text)? {
-            Place::Remote(remote) if remote.location.key.is_root() => {
-                let reason = format!("{text:?} names no file");
+            Target::Remote(remote) if remote.location.key.is_root() => {
+                let reason = format!("expected the location of a file, got {text:?}");
                 Err(FormatError::invalid("location", reason).into())
             }
-            place => Ok(place),
+            target => Ok(target),
         }
     }
 
-    /// As [`FileIo::place`], for what may be the root of a store.
-    fn directory<'a>(&'a self, text: &'a str) -> Result<Place<'a>> {
+    /// As [`FileIo::target`], for a location that may be the root of a store.
+    fn directory<'a>(&'a self, text: &'a str) -> Result<Target<'a>> {
         let properties = self.properties_of(text);
         Ok(match self.parsed(text)? {
-            Location::Local(local) => Place::Local(local),
-            Location::Remote(location) => Place::Remote(Box::new(Remote {
+            Location::Local(local) => Target::Local(local),
+            Location::Remote(location) => Target::Remote(Box::new(Remote {
                 text,
                 store: stores::store(&location, properties)?,
                 location,
@@ -86,7 +85,7 @@ impl FileIo {
     /// The file-system path of a location, if it is on the local file system.
     ///
     /// # Errors
-    /// `Unsupported` for a scheme without a store, `InvalidArgument` for what is no location.
+    /// `Unsupported` for a scheme without a store, `InvalidArgument` for text that is not a location.
     pub fn local_path(&self, location: &str) -> Result<Option<PathBuf>> {
         Ok(match self.parsed(location)? {
             Location::Local(local) => Some(local.path),
@@ -94,8 +93,8 @@ impl FileIo {
         })
     }
 
-    /// How many bytes of data files a scan reads ahead of the threads that decode; 0 for local files, and where
-    /// the location tells nothing.
+    /// Bytes of data files that a scan reads ahead of the decoding threads; 0 for local files and locations that cannot be
+    /// parsed.
     ///
     /// # Errors
     /// `InvalidArgument` naming a property.
@@ -105,16 +104,16 @@ impl FileIo {
         client::read_ahead_bytes(properties, remote.service.prefix())
     }
 
-    /// The whole of a file.
+    /// Read a whole file.
     ///
     /// # Errors
     /// [`Error::Missing`], [`Error::Storage`], those of [`FileIo::local_path`], and `InvalidArgument`,
     /// `Unsupported` naming a property.
     pub async fn read(&self, location: &str) -> Result<Bytes> {
         let location = &*self.absolute(location);
-        match self.place(location)? {
-            Place::Local(local) => blocking(location, move || local::read(&local.path)).await,
-            Place::Remote(remote) => remote.read().await,
+        match self.target(location)? {
+            Target::Local(local) => blocking(location, move || local::read(&local.path)).await,
+            Target::Remote(remote) => remote.read().await,
         }
     }
 
@@ -128,35 +127,37 @@ impl FileIo {
                 let location = self.absolute(location);
                 local::read(&path).map_err(|error| Error::of_system(location, &error))
             }
-            None => {
-                Err(FormatError::invalid("location", format!("{location:?} is not local")).into())
-            }
+            None => Err(FormatError::invalid(
+                "location",
+                format!("expected a local file, got {location:?}"),
+            )
+            .into()),
         }
     }
 
-    /// Byte ranges of a file, in the order asked for.
+    /// Read byte ranges of a file, in the order of `ranges`.
     ///
     /// # Errors
     /// Those of [`FileIo::read`]; [`Error::Storage`] for a range beyond the end.
     pub async fn read_ranges(&self, location: &str, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         let location = &*self.absolute(location);
-        match self.place(location)? {
-            Place::Local(LocalLocation { path, .. }) => {
+        match self.target(location)? {
+            Target::Local(LocalLocation { path, .. }) => {
                 let ranges = ranges.to_vec();
                 blocking(location, move || local::read_ranges(&path, &ranges)).await
             }
-            Place::Remote(remote) => remote.read_ranges(ranges).await,
+            Target::Remote(remote) => remote.read_ranges(ranges).await,
         }
     }
 
-    /// The last bytes of a file, `length` at the most, and the file's size.
+    /// Read the last bytes of a file, at most `length`, and return them with the file's size.
     ///
     /// # Errors
     /// Those of [`FileIo::read`].
     pub async fn tail(&self, location: &str, length: u64) -> Result<(Bytes, u64)> {
         let location = &*self.absolute(location);
-        match self.place(location)? {
-            Place::Local(LocalLocation { path, .. }) => {
+        match self.target(location)? {
+            Target::Local(LocalLocation { path, .. }) => {
                 let read = move || {
                     let size = local::size(&path)?;
                     let range = size.saturating_sub(length)..size;
@@ -165,49 +166,49 @@ impl FileIo {
                 };
                 blocking(location, read).await
             }
-            Place::Remote(remote) => remote.tail(length).await,
+            Target::Remote(remote) => remote.tail(length).await,
         }
     }
 
-    /// Store `data` under a location, whole or not at all; directories are made as needed.
+    /// Store `data` under a location, completely or not at all; missing directories are created.
     ///
     /// # Errors
-    /// [`Error::Exists`] if `overwrite` is false and something is there: of two racers one wins. Those
-    /// of [`FileIo::read`]; after [`Error::Storage`] from a network it is open what is stored.
+    /// [`Error::Exists`] if `overwrite` is false and a file exists: of two concurrent writers one succeeds. Those of
+    /// [`FileIo::read`]; after [`Error::Storage`] of a remote store the outcome is unknown.
     pub async fn write(&self, location: &str, data: Bytes, overwrite: bool) -> Result<()> {
         let location = &*self.absolute(location);
-        match self.place(location)? {
-            Place::Local(LocalLocation { path, .. }) => {
-                let naming = if overwrite { Naming::Replace } else { Naming::New };
-                blocking(location, move || local::write(&path, &data, naming)).await
+        match self.target(location)? {
+            Target::Local(LocalLocation { path, .. }) => {
+                let mode = if overwrite { WriteMode::Replace } else { WriteMode::Create };
+                blocking(location, move || local::write(&path, &data, mode)).await
             }
-            Place::Remote(remote) => remote.write(data, overwrite).await,
+            Target::Remote(remote) => remote.write(data, overwrite).await,
         }
     }
 
-    /// Store `data` under a location that is new, in one step for all who look.
+    /// Store `data` under a new location, complete as soon as it is visible.
     ///
     /// # Errors
-    /// Those of [`FileIo::write`]; [`Error::Storage`] where a local file system cannot do that.
+    /// Those of [`FileIo::write`]; [`Error::Storage`] on local file systems without such a step.
     pub async fn publish(&self, location: &str, data: Bytes) -> Result<()> {
         let location = &*self.absolute(location);
-        match self.place(location)? {
-            Place::Local(LocalLocation { path, .. }) => {
-                let naming = Naming::NewInOneStep;
-                blocking(location, move || local::write(&path, &data, naming)).await
+        match self.target(location)? {
+            Target::Local(LocalLocation { path, .. }) => {
+                let mode = WriteMode::CreateAtomically;
+                blocking(location, move || local::write(&path, &data, mode)).await
             }
-            Place::Remote(remote) => remote.write(data, false).await,
+            Target::Remote(remote) => remote.write(data, false).await,
         }
     }
 
-    /// An object of a remote store, to be written from front to back; `None` for a local location.
+    /// Start a sequential upload to a remote store; `None` for a local location.
     ///
     /// # Errors
     /// Those of [`FileIo::local_path`] and for properties.
     pub(crate) fn upload(&self, location: &str, abandoned: &Abandoned) -> Result<Option<Upload>> {
-        match self.place(location)? {
-            Place::Local(_) => Ok(None),
-            Place::Remote(remote) => {
+        match self.target(location)? {
+            Target::Local(_) => Ok(None),
+            Target::Remote(remote) => {
                 remote.writable()?;
                 let object = (remote.store, remote.location.key);
                 Upload::new(self.properties_of(location), location, object, abandoned.clone())
@@ -219,7 +220,7 @@ impl FileIo {
     /// Whether a file is stored at a location.
     ///
     /// # Errors
-    /// Those of [`FileIo::read`] when storage cannot tell.
+    /// Those of [`FileIo::read`], except for a missing file.
     pub async fn exists(&self, location: &str) -> Result<bool> {
         match self.size(location).await {
             Ok(_) => Ok(true),
@@ -234,16 +235,16 @@ impl FileIo {
     /// Those of [`FileIo::read`].
     pub async fn size(&self, location: &str) -> Result<u64> {
         let location = &*self.absolute(location);
-        match self.place(location)? {
-            Place::Local(local) => blocking(location, move || local::size(&local.path)).await,
-            Place::Remote(remote) => remote.size().await,
+        match self.target(location)? {
+            Target::Local(local) => blocking(location, move || local::size(&local.path)).await,
+            Target::Remote(remote) => remote.size().await,
         }
     }
 
-    /// Sizes of files in bytes, in the order asked for; several are looked up at once.
+    /// Sizes of files in bytes, in the order of `locations`, several at once.
     ///
     /// # Errors
-    /// Those of [`FileIo::size`], for the first file in order that has one.
+    /// Those of [`FileIo::size`], for the first file in order with an error.
     pub async fn sizes(&self, locations: &[String]) -> Result<Vec<u64>> {
         let sizes: Vec<_> = locations.iter().map(|location| self.size(location)).collect();
         futures::stream::iter(sizes).buffered(CONCURRENCY).try_collect().await
@@ -255,21 +256,20 @@ impl FileIo {
     /// Those of [`FileIo::read`].
     pub async fn delete(&self, location: &str) -> Result<()> {
         let location = &*self.absolute(location);
-        match self.place(location)? {
-            Place::Local(local) => blocking(location, move || local::delete(&local.path)).await,
-            Place::Remote(remote) => remote.delete().await,
+        match self.target(location)? {
+            Target::Local(local) => blocking(location, move || local::delete(&local.path)).await,
+            Target::Remote(remote) => remote.delete().await,
         }
     }
 
-    /// Delete files, many at once, and report each that is still there with the reason. A file that
-    /// is gone already is no failure.
+    /// Delete files, many at once, and return each file that remains with the reason. A missing file is no error.
     pub async fn delete_many(&self, locations: &[String]) -> Vec<(String, Error)> {
         let mut failures = Vec::new();
         let (mut local, mut remote) = (Vec::new(), HashMap::<_, Vec<Remote<'_>>>::new());
         for location in locations {
-            match self.place(location) {
-                Ok(Place::Local(_)) => local.push(location),
-                Ok(Place::Remote(object)) => {
+            match self.target(location) {
+                Ok(Target::Local(_)) => local.push(location),
+                Ok(Target::Remote(object)) => {
                     let store = (object.location.service, object.location.authority);
                     remote.entry(store).or_default().push(*object);
                 }
@@ -279,28 +279,28 @@ impl FileIo {
         let outcomes = futures::stream::iter(local)
             .map(|location| async move { (location, self.delete(location).await) })
             .buffered(CONCURRENCY);
-        let kept = outcomes.filter_map(|(location, outcome)| async move {
+        let failed = outcomes.filter_map(|(location, outcome)| async move {
             match outcome {
                 Ok(()) | Err(Error::Missing { .. }) => None,
                 Err(error) => Some((location.clone(), error)),
             }
         });
-        failures.extend(kept.collect::<Vec<_>>().await);
+        failures.extend(failed.collect::<Vec<_>>().await);
         for objects in remote.into_values() {
             failures.extend(remote::delete_many(&objects).await);
         }
         failures
     }
 
-    /// Delete a directory with everything below it, and report each file or directory that is still there with
-    /// the reason. Local links are deleted, not followed; a directory that is gone already is no failure.
+    /// Delete a directory with everything below it, and return each file or directory that remains with the
+    /// reason. Local links are deleted, not followed; a missing directory is no error.
     ///
     /// # Errors
     /// Those of [`FileIo::list`] for a remote directory.
     pub async fn delete_directory(&self, location: &str) -> Result<Vec<(String, Error)>> {
         let location = &*self.absolute(location);
         match self.directory(location)? {
-            Place::Local(LocalLocation { path, .. }) => {
+            Target::Local(LocalLocation { path, .. }) => {
                 let failures =
                     blocking(location, move || Ok(local::delete_directory(&path))).await?;
                 let described = failures.into_iter().map(|(path, error)| {
@@ -309,7 +309,7 @@ impl FileIo {
                 });
                 Ok(described.collect())
             }
-            Place::Remote(_) => {
+            Target::Remote(_) => {
                 let listed = self.list(location).await?;
                 let locations: Vec<_> = listed.into_iter().map(|one| one.location).collect();
                 Ok(self.delete_many(&locations).await)
@@ -317,7 +317,7 @@ impl FileIo {
         }
     }
 
-    /// Every file under a directory, at any depth, ordered by location; none if it does not exist.
+    /// List every file under a directory, at any depth and ordered by location; none if it does not exist.
     ///
     /// # Errors
     /// Those of [`FileIo::read`].
@@ -328,18 +328,18 @@ impl FileIo {
             directory => directory,
         };
         let mut found = match self.directory(directory)? {
-            Place::Local(LocalLocation { path, scheme }) => {
+            Target::Local(LocalLocation { path, scheme }) => {
                 let scheme = scheme.to_owned();
                 blocking(prefix, move || local::list(&path, &scheme)).await?
             }
-            Place::Remote(remote) => remote.list().await?,
+            Target::Remote(remote) => remote.list().await?,
         };
         found.sort_by(|left, right| left.location.cmp(&right.location));
         Ok(found)
     }
 }
 
-/// Run what blocks where it may.
+/// Run a blocking call on the threads for files.
 async fn blocking<T: Send + 'static>(
     location: &str,
     work: impl FnOnce() -> io::Result<T> + Send + 'static,

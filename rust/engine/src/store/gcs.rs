@@ -61,7 +61,7 @@ const LENT: Lent<GcpCredential> = Lent {
     },
 };
 
-/// The store of a bucket. Without a token the environment is asked for credentials.
+/// The store of a bucket. Without a token, credentials come from the environment.
 ///
 /// # Errors
 /// `InvalidArgument`, `Unsupported`; naming a property.
@@ -73,7 +73,7 @@ pub(super) fn store(bucket: &str, properties: Properties<'_>) -> Result<Arc<dyn 
     let token = properties.text(&["gcs.oauth2.token"]);
     let vended = Vended::new(LENT, format!("gs://{bucket}"), bucket, properties)?;
     let mut builder = match (token, vended) {
-        // Credentials that are never sent, so that none are looked for.
+        // Unused credentials, which keep the builder from searching for others.
         _ if anonymous => {
             GoogleCloudStorageBuilder::new().with_skip_signature(true).with_credentials(Arc::new(
                 StaticCredentialProvider::new(GcpCredential { bearer: String::new() }),

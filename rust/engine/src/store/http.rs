@@ -1,4 +1,4 @@
-//! Files of a web server, to read.
+//! Files of a web server, read only.
 
 use std::sync::Arc;
 

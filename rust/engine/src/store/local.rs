@@ -1,4 +1,4 @@
-//! Files of this machine. Every call blocks.
+//! Local files. Every call blocks.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::location::Listed;
 use super::{directories, exclusive};
 
-/// How often what is below a directory is deleted before the directory counts as one that stays.
+/// The attempts at deleting the content of a directory that others write to.
 const DELETE_ATTEMPTS: usize = 10;
 
 /// The whole of a file.
@@ -25,13 +25,14 @@ pub(super) fn read(path: &Path) -> io::Result<Bytes> {
     })
 }
 
-/// Ranges of a file, in the order asked for; `UnexpectedEof` for one that reaches beyond the end.
+/// Ranges of a file, in the order of `ranges`; `UnexpectedEof` for a range beyond the end.
 pub(super) fn read_ranges(path: &Path, ranges: &[Range<u64>]) -> io::Result<Vec<Bytes>> {
     let mut file = open(path)?;
     let length = file.metadata()?.len();
     let read = |range: &Range<u64>| {
         if range.start > range.end || range.end > length {
-            let reason = format!("bytes {range:?} of a file of {length}");
+            let reason =
+                format!("expected a range within the {length} bytes of the file, got {range:?}");
             return Err(io::Error::new(ErrorKind::UnexpectedEof, reason));
         }
         file.seek(SeekFrom::Start(range.start))?;
@@ -46,28 +47,29 @@ pub(super) fn read_ranges(path: &Path, ranges: &[Range<u64>]) -> io::Result<Vec<
     ranges.iter().map(read).collect()
 }
 
-/// Size in bytes. A directory is no file.
+/// Size in bytes; a directory is an error.
 pub(super) fn size(path: &Path) -> io::Result<u64> {
     let found = fs::metadata(path).map_err(nothing_below_a_file)?;
     if found.is_dir() { Err(ErrorKind::NotFound.into()) } else { Ok(found.len()) }
 }
 
-/// What a file's name may belong to before the file is stored.
+/// Whether a file of the same name may exist before a file is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Naming {
-    /// To anything: it is replaced.
+pub(super) enum WriteMode {
+    /// An existing file is replaced.
     Replace,
-    /// To nothing.
-    New,
-    /// To nothing, and nobody sees the file before it is whole; `Unsupported` where the file system cannot do that.
-    NewInOneStep,
+    /// No file may exist.
+    Create,
+    /// No file may exist, and the file is complete as soon as it is visible; `Unsupported` on file systems without such a
+    /// step.
+    CreateAtomically,
 }
 
-/// Store bytes under a name, whole or not at all, and on disk when this returns. Directories are made
-/// as needed. `AlreadyExists` if something is there and may not be.
-pub(super) fn write(path: &Path, data: &[u8], naming: Naming) -> io::Result<()> {
+/// Store bytes under a name, completely or not at all, and sync them. Missing directories are created. `AlreadyExists` for
+/// a file that may not be replaced.
+pub(super) fn write(path: &Path, data: &[u8], mode: WriteMode) -> io::Result<()> {
     let parent = path.parent().ok_or(ErrorKind::InvalidInput)?;
-    // Not the file's name with something added, which might become too long.
+    // A suffix to the file's own name could make it too long.
     let staging = parent.join(format!(".icefloe-{}", Uuid::new_v4()));
     let mut file = match create_new(&staging) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -76,12 +78,11 @@ pub(super) fn write(path: &Path, data: &[u8], naming: Naming) -> io::Result<()> 
         }
         created => created?,
     };
-    let published =
-        file.write_all(data).and_then(|()| file.sync_all()).and_then(|()| match naming {
-            Naming::Replace => fs::rename(&staging, path),
-            Naming::New => exclusive::publish_or_claim(&staging, path),
-            Naming::NewInOneStep => exclusive::publish(&staging, path),
-        });
+    let published = file.write_all(data).and_then(|()| file.sync_all()).and_then(|()| match mode {
+        WriteMode::Replace => fs::rename(&staging, path),
+        WriteMode::Create => exclusive::publish_or_claim(&staging, path),
+        WriteMode::CreateAtomically => exclusive::publish(&staging, path),
+    });
     if published.is_err() {
         drop(fs::remove_file(&staging));
     }
@@ -94,8 +95,8 @@ pub(super) fn delete(path: &Path) -> io::Result<()> {
     fs::remove_file(path).map_err(nothing_below_a_file)
 }
 
-/// Remove a directory with everything below it, and report what is still there with the reason. Links are
-/// removed, and what they lead to stays. What others remove meanwhile is no failure.
+/// Remove a directory with everything below it, and return the files that remain with the reason. Links are removed,
+/// their targets stay. Files that others remove meanwhile are no errors.
 pub(super) fn delete_directory(directory: &Path) -> Vec<(PathBuf, io::Error)> {
     let mut failures = Vec::new();
     delete_below(directory, &mut failures);
@@ -104,7 +105,7 @@ pub(super) fn delete_directory(directory: &Path) -> Vec<(PathBuf, io::Error)> {
 
 fn delete_below(directory: &Path, failures: &mut Vec<(PathBuf, io::Error)>) {
     let before = failures.len();
-    // Whoever deletes the same directory at the same time may be a little behind.
+    // Another process may be deleting the same directory.
     for _ in 0..DELETE_ATTEMPTS {
         delete_children(directory, failures);
         match fs::remove_dir(directory) {
@@ -113,7 +114,7 @@ fn delete_below(directory: &Path, failures: &mut Vec<(PathBuf, io::Error)>) {
                 ErrorKind::DirectoryNotEmpty => {}
                 _ => return failures.push((directory.to_path_buf(), error)),
             },
-            // A directory that still holds something is no failure of its own.
+            // The error of a directory that is not empty is that of its content.
             _ => return,
         }
     }
@@ -147,7 +148,7 @@ fn delete_children(directory: &Path, failures: &mut Vec<(PathBuf, io::Error)>) {
 }
 
 /// Every file under a directory, at any depth; none if there is no such directory. Links are followed,
-/// unless they lead nowhere or back to where they are.
+/// unless they are dangling or circular.
 pub(super) fn list(directory: &Path, scheme: &str) -> io::Result<Vec<Listed>> {
     let mut found = Vec::new();
     let mut open = vec![directory.to_path_buf()];
@@ -163,7 +164,7 @@ pub(super) fn list(directory: &Path, scheme: &str) -> io::Result<Vec<Listed>> {
         for entry in entries {
             let entry = entry?;
             let path = entry.path();
-            // A file that others removed in the meantime is not there.
+            // Another process removed the file.
             let Ok(facts) = fs::metadata(&path) else { continue };
             if !facts.is_dir() {
                 found.push(listed(&path, &facts, scheme)?);
@@ -197,7 +198,7 @@ fn open(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_dir() { Err(ErrorKind::NotFound.into()) } else { Ok(file) }
 }
 
-/// Where a file stands in place of a directory, nothing is stored below it.
+/// A file in place of a directory means that no file is stored below it.
 fn nothing_below_a_file(error: io::Error) -> io::Error {
     if error.kind() == ErrorKind::NotADirectory { ErrorKind::NotFound.into() } else { error }
 }

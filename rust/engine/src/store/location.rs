@@ -1,6 +1,6 @@
-//! What a location names.
+//! Locations, parsed.
 //!
-//! A location is the exact string that table metadata holds. Its characters are used as written (`%20`
+//! A location is the exact string of table metadata. Its characters are used as written (`%20`
 //! is three characters, `#` is one); only in paths of the local file system are empty and `.` segments
 //! folded, and only HTTP locations are URLs, whose escapes stand for characters.
 
@@ -11,19 +11,19 @@ use object_store::path::{Path, PathPart};
 
 use crate::error::Result;
 
-/// Where a location points.
+/// A parsed location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Location<'a> {
-    /// A file of this machine.
+    /// A local file.
     Local(LocalLocation<'a>),
-    /// An object of a store behind a network.
+    /// An object of a remote store.
     Remote(RemoteLocation<'a>),
 }
 
-/// A path of this machine's file system.
+/// A path of the local file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LocalLocation<'a> {
-    /// What comes before the path: nothing, or `file:` in one of its spellings.
+    /// The text before the path: empty, or `file:` in one of its spellings.
     pub(super) scheme: &'a str,
     pub(super) path: PathBuf,
 }
@@ -34,25 +34,25 @@ pub(super) struct RemoteLocation<'a> {
     pub(super) service: Service,
     /// The location up to the key, without the slash between them: `s3a://bucket`.
     pub(super) root: &'a str,
-    /// What stands between the slashes: the bucket, `container@account.host`, or `host:port`.
+    /// The text between the slashes: the bucket, `container@account.host`, or `host:port`.
     pub(super) authority: &'a str,
     pub(super) key: Path,
 }
 
-/// Whose protocol a store speaks.
+/// The protocol of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Service {
     S3,
     Gcs,
     Azure,
-    /// Read only; the scheme is part of where to connect to.
+    /// Read only; the scheme is part of the address.
     Http {
         tls: bool,
     },
 }
 
 impl Service {
-    /// What the names of its properties begin with.
+    /// The prefix of the service's property names.
     pub(super) fn prefix(self) -> &'static str {
         match self {
             Self::S3 => "s3.",
@@ -65,7 +65,7 @@ impl Service {
 
 impl<'a> Location<'a> {
     /// # Errors
-    /// `Unsupported` for a scheme without a store, `InvalidArgument` for what is no location.
+    /// `Unsupported` for a scheme without a store, `InvalidArgument` for text that is not a location.
     pub(super) fn parse(text: &'a str) -> Result<Self> {
         if text.starts_with('/') {
             return local(text, "", text);
@@ -73,12 +73,12 @@ impl<'a> Location<'a> {
         if is_relative(text) {
             return Err(invalid(
                 text,
-                "is a relative path, and there is no working directory that it could start from",
+                "is a relative path without a working directory; write an absolute path",
             ));
         }
         let Some((scheme, rest)) = text.split_once(':').filter(|(scheme, _)| is_scheme(scheme))
         else {
-            return Err(invalid(text, "is neither an absolute path nor a URI"));
+            return Err(invalid(text, "is not a location; expected an absolute path or a URI"));
         };
         let service = match scheme.to_ascii_lowercase().as_str() {
             "file" => return file_uri(text, rest),
@@ -94,7 +94,7 @@ impl<'a> Location<'a> {
 }
 
 impl Location<'_> {
-    /// An absolute path of this machine.
+    /// An absolute local path.
     ///
     /// # Errors
     /// `InvalidArgument` for a path with `..` segments or zero bytes.
@@ -118,7 +118,7 @@ fn remote<'a>(text: &'a str, service: Service, rest: &'a str) -> Result<Location
     if authority.is_empty() {
         return Err(invalid(text, "names no bucket, container or host"));
     }
-    // What looks like a password in a URL would end up in table metadata and messages.
+    // A password in a URL would appear in table metadata and messages.
     if service != Service::Azure && authority.contains('@') {
         let reason = format!("a {}//... location holds user information", &text[..scheme]);
         return Err(FormatError::invalid("location", reason).into());
@@ -136,7 +136,7 @@ fn remote<'a>(text: &'a str, service: Service, rest: &'a str) -> Result<Location
     Ok(Location::Remote(RemoteLocation { service, root, authority, key }))
 }
 
-/// The key as it is, empty segments included: `a//b` is another object than `a/b`.
+/// The key as written, empty segments included: `a//b` and `a/b` are different objects.
 fn verbatim(text: &str, key: &str) -> Result<Path> {
     if key.starts_with('/') {
         return Err(invalid(text, "has a key that begins with a slash"));
@@ -155,17 +155,14 @@ fn file_uri<'a>(text: &'a str, rest: &'a str) -> Result<Location<'a>> {
     if path.starts_with('/') {
         return local(text, &text[..text.len() - path.len()], path);
     }
-    Err(invalid(
-        text,
-        "names no absolute path on this machine; write a relative path without file:",
-    ))
+    Err(invalid(text, "is not an absolute local path; write a relative path without file:"))
 }
 
 fn local<'a>(text: &str, scheme: &'a str, path: &str) -> Result<Location<'a>> {
     Ok(Location::Local(LocalLocation { scheme, path: folded(text, path)? }))
 }
 
-/// A path without empty and `.` segments. `..` is refused: what it means depends on links.
+/// A path without empty and `.` segments. `..` is refused, since its meaning depends on links.
 fn folded(text: &str, path: &str) -> Result<PathBuf> {
     let segments = path.split('/').filter(|segment| !segment.is_empty() && *segment != ".");
     let mut folded = PathBuf::from("/");

@@ -1,12 +1,12 @@
-//! Files by location, wherever they are.
+//! Storage: files by location, local or remote.
 //!
 //! | scheme | where |
 //! |---|---|
-//! | none, `file` | this machine |
+//! | none, `file` | the local file system |
 //! | `s3`, `s3a`, `s3n` | Amazon S3 and servers of its protocol; properties `s3.*`, `client.*` |
 //! | `gs`, `gcs` | Google Cloud Storage; properties `gcs.*` |
 //! | `abfs`, `abfss`, `wasb`, `wasbs`, `az` | Azure; properties `adls.*` |
-//! | `http`, `https` | web servers, to read |
+//! | `http`, `https` | web servers, read only |
 
 mod azure;
 mod client;

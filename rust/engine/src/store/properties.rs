@@ -1,4 +1,4 @@
-//! Storage properties: checked names, typed values, and secrets that stay secret.
+//! Storage properties: checked names, typed values, redacted secrets.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,15 +7,15 @@ use icefloe_format::Error as FormatError;
 
 use crate::error::Result;
 
-/// The names that a service's properties have.
+/// The property names of a service.
 pub(super) struct Names {
-    /// What they begin with: `s3.`.
+    /// The common prefix: `s3.`.
     pub(super) prefix: &'static str,
-    /// Those that are used.
+    /// Names that are used.
     pub(super) used: &'static [&'static str],
-    /// Those of other libraries that change nothing here; one that ends in a dot is a beginning.
+    /// Names of other libraries that are ignored; a name that ends in a dot is a prefix.
     pub(super) ignored: &'static [&'static str],
-    /// Those that ask for something that there is not, unless they say no.
+    /// Names of unsupported features, refused unless they are false.
     pub(super) unsupported: &'static [&'static str],
 }
 
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Properties<'_> {
 }
 
 impl<'a> Properties<'a> {
-    /// Refuse names that nobody knows, and those that ask for what there is not.
+    /// Refuse unknown names and names of unsupported features.
     ///
     /// # Errors
     /// `InvalidArgument`, `Unsupported`; naming the property, never its value.
@@ -49,13 +49,13 @@ impl<'a> Properties<'a> {
                 }
                 return Err(FormatError::unsupported(format!("property {name}")).into());
             }
-            let reason = format!("no such property; those in use are {}", names.used.join(", "));
+            let reason = format!("unknown property; expected one of {}", names.used.join(", "));
             return Err(FormatError::invalid(name, reason).into());
         }
         Ok(())
     }
 
-    /// The first of these properties that is set to something.
+    /// The first of these properties that is set and not empty.
     pub(super) fn text(self, names: &[&str]) -> Option<&'a str> {
         let mut values = names.iter().filter_map(|name| self.0.get(*name));
         values.find(|value| !value.is_empty()).map(String::as_str)
@@ -70,7 +70,7 @@ impl<'a> Properties<'a> {
         match text.to_ascii_lowercase().as_str() {
             "true" => Ok(Some(true)),
             "false" => Ok(Some(false)),
-            _ => Err(invalid(name, &format!("{text:?} is neither true nor false"))),
+            _ => Err(invalid(name, &format!("expected true or false, got {text:?}"))),
         }
     }
 
@@ -83,11 +83,13 @@ impl<'a> Properties<'a> {
         let seconds = text.trim().parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
         match seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
             Some(duration) => Ok(Some(duration)),
-            None => Err(invalid(name, &format!("{text:?} is no number of seconds above 0"))),
+            None => {
+                Err(invalid(name, &format!("expected a number of seconds above 0, got {text:?}")))
+            }
         }
     }
 
-    /// A property that counts something, from `least` on.
+    /// A property that is a whole number of at least `least`.
     ///
     /// # Errors
     /// `InvalidArgument` naming it.
@@ -95,11 +97,14 @@ impl<'a> Properties<'a> {
         let Some(text) = self.text(&[name]) else { return Ok(None) };
         match text.trim().parse::<u64>().ok().filter(|number| *number >= least) {
             Some(number) => Ok(Some(number)),
-            None => Err(invalid(name, &format!("{text:?} is no whole number from {least} on"))),
+            None => Err(invalid(
+                name,
+                &format!("expected a whole number of at least {least}, got {text:?}"),
+            )),
         }
     }
 
-    /// A property that is an address to connect to.
+    /// A property that is an HTTP address.
     ///
     /// # Errors
     /// `InvalidArgument` naming it.
@@ -109,10 +114,10 @@ impl<'a> Properties<'a> {
             matches!(url.scheme(), "http" | "https")
                 && url.host_str().is_some_and(|it| !it.is_empty())
         });
-        parsed.map(Some).ok_or_else(|| invalid(name, "its value is no http:// or https:// address"))
+        parsed.map(Some).ok_or_else(|| invalid(name, "expected an http:// or https:// address"))
     }
 
-    /// A message with the values of secret properties taken out.
+    /// A message without the values of secret properties.
     pub(super) fn redact(self, text: String) -> String {
         let secrets = self.0.iter().filter(|(name, value)| is_secret(name) && value.len() > 3);
         secrets.fold(text, |text, (_, secret)| {

@@ -1,7 +1,7 @@
-//! Relative locations, which some writers record: they start from one working directory.
+//! Relative locations, which some writers record, against a working directory.
 //!
-//! A directory of storage, not of the process: which one is settled when a table is loaded, and neither a later
-//! change of directory nor another process that reads the table has a say in it.
+//! The directory is a property of the storage: it is recorded when a table is loaded, and does not change with the
+//! directory of the process or in another process.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const DELETE_FILE_PATH_ID: i32 = 2_147_483_546;
 
 impl FileIo {
     /// A location that no longer depends on a working directory: a relative one joined to the property
-    /// `file.working-directory`. All others, and relative ones where the property is absent, stay as they are.
+    /// `file.working-directory`. All others, and relative ones without the property, stay unchanged.
     pub fn absolute<'t>(&self, location: &'t str) -> Cow<'t, str> {
         match self.properties.get(WORKING_DIRECTORY) {
             Some(directory) if is_relative(location) => Cow::Owned(joined(directory, location)),
@@ -40,7 +40,7 @@ impl FileIo {
         }
     }
 
-    /// A column of locations, each of them [`FileIo::absolute`].
+    /// A column of locations, each made [`FileIo::absolute`].
     pub(crate) fn absolute_column(&self, locations: &ArrayRef) -> ArrayRef {
         let absolute =
             locations.as_string_opt::<i32>().and_then(|texts| self.absolute_texts(texts));
@@ -55,8 +55,8 @@ impl FileIo {
     }
 }
 
-/// Entries of a manifest with absolute locations. A position delete file whose bounds name one data file by a
-/// relative path names it as its referenced data file, which goes before the bounds.
+/// Entries of a manifest with absolute locations. A position delete file whose bounds are one relative path gets
+/// the absolute path as its referenced data file, which takes precedence over the bounds.
 pub(crate) fn absolute_entries(
     io: &FileIo,
     columns: ManifestColumns,
@@ -103,8 +103,8 @@ fn referenced_data_files(
     Ok(changed.then_some(found))
 }
 
-/// Leading `..` segments go up from the directory. Those after a name are left for the store to refuse: where
-/// they lead depends on symbolic links.
+/// Leading `..` segments go up from the directory. Later ones are left for the store to refuse, since
+/// their meaning depends on symbolic links.
 fn joined(directory: &str, relative: &str) -> String {
     let (mut directory, mut rest) = (directory.trim_end_matches('/'), relative);
     loop {

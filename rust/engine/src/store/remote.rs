@@ -1,4 +1,4 @@
-//! Objects behind a network.
+//! Objects of remote stores.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use crate::error::{Error, Result};
 const MAX_ROOM_BYTES: u64 = 64 << 20;
 /// Objects of one bulk delete.
 const DELETED_AT_ONCE: usize = 1_000;
-/// Deletes under way at once where they go one by one.
+/// Concurrent deletes on servers without bulk deletes.
 const CONCURRENCY: usize = 16;
 
-/// An object, and how to get at it.
+/// An object with its store.
 #[derive(Debug, Clone)]
 pub(super) struct Remote<'a> {
     pub(super) text: &'a str,
@@ -48,7 +48,7 @@ impl Remote<'_> {
         Ok((collected(found.into_stream(), stated).await?, size))
     }
 
-    /// Ranges that are close together come with one request.
+    /// Read ranges; near ranges share a request.
     pub(super) async fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         let get = |range: Range<u64>| async move {
             let options = GetOptions { range: Some(range.into()), ..GetOptions::default() };
@@ -72,7 +72,7 @@ impl Remote<'_> {
 
     /// The last bytes of an object, at most `length`, and its size.
     pub(super) async fn tail(&self, length: u64) -> Result<(Bytes, u64)> {
-        // Azure knows no ranges that count from the end.
+        // Azure has no suffix ranges.
         if self.location.service == Service::Azure {
             return self.tail_by_size(length).await;
         }
@@ -86,7 +86,7 @@ impl Remote<'_> {
                 let size = whole.len() as u64;
                 Ok((whole, size))
             }
-            // An empty object has no last bytes to ask for.
+            // A suffix range of an empty object is an error.
             Err(error) => match self.size().await? {
                 0 => Ok((Bytes::new(), 0)),
                 _ => Err(self.failed(error)),
@@ -114,7 +114,7 @@ impl Remote<'_> {
         let key = &self.location.key;
         if !overwrite {
             match create(self.store.as_ref(), key, &data).await {
-                // Told by a property that the server cannot: the best that is left is to look.
+                // A property says that the server lacks conditional writes; a lookup is the best check.
                 Err(StoreError::NotImplemented { .. }) => match self.size().await {
                     Ok(_) => return Err(Error::Exists { location: self.text.to_owned() }),
                     Err(Error::Missing { .. }) => {}
@@ -129,7 +129,7 @@ impl Remote<'_> {
 
     pub(super) async fn delete(&self) -> Result<()> {
         self.writable()?;
-        // Stores delete what is not there without a word.
+        // Stores report no error for a missing object.
         self.size().await?;
         match delete_many(std::slice::from_ref(self)).await.pop() {
             Some((_, error)) => Err(error),
@@ -169,7 +169,7 @@ impl Remote<'_> {
         }
     }
 
-    /// What the store said, without secrets.
+    /// An error of the store, without secrets.
     pub(super) fn failed(&self, error: StoreError) -> Error {
         let location = self.text.to_owned();
         match error {
@@ -179,7 +179,7 @@ impl Remote<'_> {
         }
     }
 
-    /// A simple web server answers a request for a range with everything.
+    /// Whether an error is that of a web server without range requests.
     fn is_without_ranges(&self, error: &StoreError) -> bool {
         matches!(self.location.service, Service::Http { .. })
             && matches!(error, StoreError::NotSupported { .. })
@@ -195,7 +195,7 @@ impl Remote<'_> {
     }
 
     fn beyond_end(&self, range: &Range<u64>) -> Error {
-        let reason = format!("bytes {range:?} reach beyond the end");
+        let reason = format!("expected a range within the file, got {range:?}");
         Error::Storage { location: self.text.to_owned(), reason }
     }
 }
@@ -216,7 +216,7 @@ async fn collected(
     Ok(bytes.into())
 }
 
-/// Delete objects of one store in bulk, and report each that is still there with the reason.
+/// Delete objects of one store in bulk, and return each object that remains with the reason.
 pub(super) async fn delete_many(objects: &[Remote<'_>]) -> Vec<(String, Error)> {
     let mut failures = Vec::new();
     for chunk in objects.chunks(DELETED_AT_ONCE) {
@@ -230,7 +230,7 @@ pub(super) async fn delete_many(objects: &[Remote<'_>]) -> Vec<(String, Error)> 
         let deleted: Vec<_> =
             first.store.delete_stream(futures::stream::iter(keys).boxed()).collect().await;
         let failed = deleted.iter().any(|outcome| !is_gone(outcome));
-        // The server does not delete in bulk, or does not say which it failed on.
+        // The server has no bulk deletes, or does not report the failed objects.
         if failed || deleted.len() != chunk.len() {
             failures.extend(delete_singly(chunk).await);
         }

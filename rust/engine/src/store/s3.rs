@@ -1,4 +1,4 @@
-//! Amazon S3 and what speaks its protocol.
+//! Amazon S3 and servers of its protocol.
 
 use std::sync::Arc;
 
@@ -68,9 +68,9 @@ const NAMES: Names = Names {
     ],
 };
 
-/// Where part sizes are set, and for which uploads.
+/// The property of part sizes.
 pub(super) const PART_SIZE: &str = "s3.multipart.part-size-bytes";
-/// Whether the server deletes many objects with one request, as S3 does.
+/// The property for servers without bulk deletes.
 pub(super) const BULK_DELETES: &str = "s3.bulk-deletes";
 const ANONYMOUS: &str = "s3.anonymous";
 const EXPIRES: &str = "s3.session-token-expires-at-ms";
@@ -114,7 +114,7 @@ pub(super) fn store(bucket: &str, properties: Properties<'_>) -> Result<Arc<dyn 
     let virtual_host = virtual_host(bucket, endpoint.is_some(), properties)?;
     builder = builder.with_virtual_hosted_style_request(virtual_host);
     if let Some(endpoint) = endpoint {
-        // The builder prefers this one, which the environment may have set too.
+        // The builder prefers this endpoint, which the environment may have set.
         let address = address(endpoint, bucket, virtual_host)?;
         builder = builder.with_config(AmazonS3ConfigKey::S3Endpoint, address);
     }
@@ -130,7 +130,7 @@ pub(super) fn store(bucket: &str, properties: Properties<'_>) -> Result<Arc<dyn 
     })?))
 }
 
-/// The environment is asked for credentials, and for a region, only where properties give none.
+/// Credentials and region; the environment supplies them where properties do not.
 fn credentials(bucket: &str, properties: Properties<'_>) -> Result<AmazonS3Builder> {
     let id = properties.text(&["s3.access-key-id", "client.access-key-id"]);
     let secret = properties.text(&["s3.secret-access-key", "client.secret-access-key"]);
@@ -160,18 +160,19 @@ fn credentials(bucket: &str, properties: Properties<'_>) -> Result<AmazonS3Build
     })
 }
 
-/// The address that a builder has from the environment.
+/// The endpoint that a builder takes from the environment.
 fn of_environment(builder: &AmazonS3Builder) -> Result<Option<url::Url>> {
     let found = builder
         .get_config_value(&AmazonS3ConfigKey::S3Endpoint)
         .or_else(|| builder.get_config_value(&AmazonS3ConfigKey::Endpoint));
     let Some(text) = found else { return Ok(None) };
     let parsed = url::Url::parse(&text).ok().filter(|url| url.host_str().is_some());
-    parsed.map(Some).ok_or_else(|| invalid("AWS_ENDPOINT_URL", "its value is no address"))
+    parsed
+        .map(Some)
+        .ok_or_else(|| invalid("AWS_ENDPOINT_URL", "expected an http:// or https:// address"))
 }
 
-/// Whether the bucket is part of the host's name: as S3 itself prefers, and hardly any other server
-/// understands.
+/// Whether the bucket is part of the host name, as S3 prefers and few other servers support.
 fn virtual_host(bucket: &str, has_endpoint: bool, properties: Properties<'_>) -> Result<bool> {
     if let Some(path_style) = properties.flag("s3.path-style-access")? {
         return Ok(!path_style);
@@ -179,7 +180,7 @@ fn virtual_host(bucket: &str, has_endpoint: bool, properties: Properties<'_>) ->
     if let Some(forced) = properties.flag("s3.force-virtual-addressing")? {
         return Ok(forced);
     }
-    // A dot in the name would not fit the server's certificate.
+    // The server's certificate does not cover names with a dot.
     Ok(!has_endpoint && !bucket.contains('.'))
 }
 
@@ -202,7 +203,7 @@ fn encryption(builder: AmazonS3Builder, properties: Properties<'_>) -> Result<Am
         ("custom", Some(key)) => Ok(builder.with_ssec_encryption(key)),
         ("custom", None) => Err(invalid("s3.sse.key", "is missing beside s3.sse.type=custom")),
         (other, _) => {
-            Err(invalid("s3.sse.type", &format!("{other:?} is none of none, s3, kms, custom")))
+            Err(invalid("s3.sse.type", &format!("expected none, s3, kms or custom, got {other:?}")))
         }
     }
 }

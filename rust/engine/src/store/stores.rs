@@ -12,20 +12,20 @@ use super::{azure, gcs, http, s3};
 use crate::error::Result;
 use crate::runtime::PerProcess;
 
-/// Requests that one client has under way at once.
+/// The most concurrent requests of one client.
 const REQUESTS: usize = 64;
-/// Clients that are kept: vended credentials change by the hour, and each set has its own.
-const KEPT: usize = 64;
+/// The most cached clients. Vended credentials change hourly, and each set has a client.
+const MOST_CLIENTS: usize = 64;
 
 type Key = (Service, String, Arc<BTreeMap<String, String>>);
-type Kept = Mutex<HashMap<Key, Arc<dyn ObjectStore>>>;
+type Clients = Mutex<HashMap<Key, Arc<dyn ObjectStore>>>;
 
-static STORES: PerProcess<Kept> = PerProcess::new();
+static STORES: PerProcess<Clients> = PerProcess::new();
 
 /// The client for a location.
 ///
 /// # Errors
-/// `InvalidArgument`, `Unsupported` for properties that make none.
+/// `InvalidArgument`, `Unsupported` for properties of no valid client.
 pub(super) fn store(
     location: &RemoteLocation<'_>,
     properties: &Arc<BTreeMap<String, String>>,
@@ -37,7 +37,7 @@ pub(super) fn store(
     }
     let made = build(location, Properties(properties))?;
     let mut stores = stores.lock().unwrap_or_else(PoisonError::into_inner);
-    if stores.len() >= KEPT {
+    if stores.len() >= MOST_CLIENTS {
         stores.clear();
     }
     Ok(Arc::clone(stores.entry(key).or_insert(made)))

@@ -1,4 +1,4 @@
-//! An object written from front to back by code that blocks, in parts as they fill up.
+//! Sequential uploads by blocking code, in parts.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,21 +13,21 @@ use super::s3::PART_SIZE;
 use crate::error::{Error, Result};
 use crate::runtime::{block_on, runtime};
 
-/// Bytes of a part: 10,000 of them are the most that stores take.
+/// Bytes of a part. Stores accept at most 10,000 parts.
 const PART_BYTES: u64 = 16 << 20;
-/// The least that stores take of a part that is not the last.
+/// The least bytes that stores accept for a part other than the last.
 const LEAST_PART_BYTES: u64 = 5 << 20;
-/// Parts of one object under way at once.
+/// Concurrent parts of one upload.
 const PARTS_AT_ONCE: usize = 4;
 
 type Multipart = Box<dyn MultipartUpload>;
 
-/// Uploads that were given up, to be taken back where waiting is allowed.
+/// Dropped uploads, to abort where blocking is allowed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Abandoned(Arc<Mutex<Vec<Multipart>>>);
 
 impl Abandoned {
-    /// Have the store forget the parts it has, as far as it lets us.
+    /// Abort the uploads; errors are ignored, since the store expires unfinished uploads.
     pub(crate) fn abort(&self) {
         let uploads = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         for mut upload in uploads {
@@ -36,8 +36,7 @@ impl Abandoned {
     }
 }
 
-/// An object being written. It is there, whole, after [`Upload::finish`]; dropped before, it is
-/// never there.
+/// An upload. The object is visible after [`Upload::finish`]; dropped before, it never is.
 #[derive(Debug)]
 pub(crate) struct Upload {
     location: String,
@@ -75,7 +74,7 @@ impl Upload {
         })
     }
 
-    /// Take bytes; waits when parts come faster than they leave.
+    /// Append bytes; blocks while the most concurrent parts are under way.
     ///
     /// # Errors
     /// [`Error::Storage`], of this part or an earlier one.
@@ -89,12 +88,12 @@ impl Upload {
         Ok(())
     }
 
-    /// Bytes taken so far.
+    /// Bytes appended so far.
     pub(crate) fn written(&self) -> u64 {
         self.written
     }
 
-    /// Store what is left and make the object visible.
+    /// Upload the remaining bytes and make the object visible.
     ///
     /// # Errors
     /// [`Error::Storage`].
@@ -112,7 +111,7 @@ impl Upload {
         self.wait_until(0)?;
         let Some(mut multipart) = self.multipart.take() else { return Ok(()) };
         let Err(error) = block_on(async { Ok(multipart.complete().await) })? else { return Ok(()) };
-        // The reply may have been lost, not the completion: nothing else has this name.
+        // The reply may be lost although the upload completed: no other writer uses this name.
         let facts = block_on(async { Ok(self.store.head(&self.path).await) })?;
         if facts.is_ok_and(|facts| facts.size == self.written) {
             return Ok(());
@@ -133,7 +132,7 @@ impl Upload {
         Ok(())
     }
 
-    /// Wait until no more than so many parts are under way.
+    /// Wait until at most `most` parts are under way.
     fn wait_until(&mut self, most: usize) -> Result<()> {
         while self.parts.len() > most {
             let parts = &mut self.parts;
@@ -155,7 +154,7 @@ impl Upload {
 
 impl Drop for Upload {
     fn drop(&mut self) {
-        // Aborting waits for the store, which a drop must not.
+        // Aborting blocks, which a drop must not.
         if let Some(multipart) = self.multipart.take() {
             let mut abandoned = self.abandoned.0.lock().unwrap_or_else(PoisonError::into_inner);
             abandoned.push(multipart);

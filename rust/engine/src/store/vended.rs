@@ -1,5 +1,5 @@
-//! Credentials that a catalog lends and renews: those of the properties until shortly before they expire,
-//! then what the catalog's endpoint for them answers.
+//! Vended credentials: those of the properties until shortly before they expire, then those of the catalog's credentials
+//! endpoint.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,36 +14,36 @@ use super::client::trust_ring;
 use super::properties::{Properties, invalid};
 use crate::error::Result;
 
-/// Credentials that would expire this soon are renewed.
+/// Credentials are renewed this long before they expire.
 const MARGIN: Duration = Duration::from_secs(300);
 const ATTEMPTS: u32 = 4;
 const FIRST_WAIT: Duration = Duration::from_millis(100);
-/// The longest that one answer may take.
+/// Timeout of one response.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-/// Before every property that is sent with requests to the catalog.
+/// The prefix of properties that are headers of requests to the catalog.
 const HEADER: &str = "header.";
 
-/// Credentials and when they expire, in milliseconds since 1970, if they say so.
+/// Credentials and their expiry in milliseconds since 1970, if known.
 type Expiring<C> = (C, Option<u64>);
 
-/// What properties name a service's credentials.
+/// The property names of a service's credentials.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lent<C> {
     pub(super) service: &'static str,
-    /// Where they are renewed: an address, or a path below the catalog's `uri`.
+    /// The endpoint that renews them: an address, or a path below the catalog's `uri`.
     pub(super) endpoint: &'static str,
-    /// `false` if they are not to be renewed.
+    /// The property that disables renewal with `false`.
     pub(super) enabled: &'static str,
-    /// The credentials of an account that properties hold.
+    /// The credentials of an account in properties.
     pub(super) read: fn(Properties<'_>, &str) -> Option<Expiring<C>>,
 }
 
 /// Renewed credentials of one bucket or account.
 pub(super) struct Vended<C> {
     lent: Lent<C>,
-    /// A location that the credentials must be good for.
-    place: String,
-    /// What `read` is told of it.
+    /// A location that the credentials must cover.
+    location: String,
+    /// The bucket or account that `read` needs.
     account: String,
     address: url::Url,
     headers: Vec<(String, String)>,
@@ -53,7 +53,7 @@ pub(super) struct Vended<C> {
 
 impl<C> std::fmt::Debug for Vended<C> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "credentials of {} from {}", self.place, self.address)
+        write!(formatter, "credentials of {} from {}", self.location, self.address)
     }
 }
 
@@ -70,13 +70,13 @@ struct Credentials {
 }
 
 impl<C: Send + Sync + 'static> Vended<C> {
-    /// The provider that the properties ask for, if they do.
+    /// The provider of renewed credentials, if the properties configure it.
     ///
     /// # Errors
     /// `InvalidArgument` naming a property.
     pub(super) fn new(
         lent: Lent<C>,
-        place: String,
+        location: String,
         account: &str,
         properties: Properties<'_>,
     ) -> Result<Option<Arc<Self>>> {
@@ -90,20 +90,20 @@ impl<C: Send + Sync + 'static> Vended<C> {
             address: address(lent.endpoint, endpoint, properties)?,
             headers: headers(properties),
             client: client()?,
-            // Credentials that do not say how long they are good for may be old.
+            // Credentials without an expiry may have expired.
             held: Mutex::new(held.filter(|(_, expires)| expires.is_some())),
             account: account.to_owned(),
-            place,
+            location,
             lent,
         })))
     }
 
-    /// What the catalog answers, asked again after a failure that may pass.
+    /// The response of the catalog, with retries after transient failures.
     async fn renewed(&self) -> std::result::Result<Expiring<C>, String> {
         let mut wait = FIRST_WAIT;
         let mut attempt = 1;
         loop {
-            match self.ask().await {
+            match self.request().await {
                 Ok(body) => return self.fitting(&body),
                 Err((reason, passing)) if !passing || attempt == ATTEMPTS => return Err(reason),
                 Err(_) => tokio::time::sleep(wait).await,
@@ -113,8 +113,8 @@ impl<C: Send + Sync + 'static> Vended<C> {
         }
     }
 
-    /// The body of one answer, or why there is none and whether to ask again.
-    async fn ask(&self) -> std::result::Result<Vec<u8>, (String, bool)> {
+    /// The body of one response, or the reason for a failure and whether to retry.
+    async fn request(&self) -> std::result::Result<Vec<u8>, (String, bool)> {
         let mut request = self.client.get(self.address.clone());
         for (name, value) in &self.headers {
             request = request.header(name, value);
@@ -127,19 +127,19 @@ impl<C: Send + Sync + 'static> Vended<C> {
             return Ok(body.to_vec());
         }
         let passing = status.is_server_error() || matches!(status.as_u16(), 408 | 429);
-        Err((format!("it answers {status}"), passing))
+        Err((format!("expected status 200, got {status}"), passing))
     }
 
-    /// The credentials with the longest prefix of our place.
+    /// The credentials with the longest prefix of the location.
     fn fitting(&self, body: &[u8]) -> std::result::Result<Expiring<C>, String> {
         let answer: Answer = serde_json::from_slice(body)
-            .map_err(|error| format!("its answer is no list of storage-credentials: {error}"))?;
-        let fitting = answer.credentials.iter().filter(|it| covers(&it.prefix, &self.place));
+            .map_err(|error| format!("expected a list of storage-credentials: {error}"))?;
+        let fitting = answer.credentials.iter().filter(|it| covers(&it.prefix, &self.location));
         let best = fitting.max_by_key(|it| it.prefix.len());
         let found = best.and_then(|it| (self.lent.read)(Properties(&it.config), &self.account));
         found.ok_or_else(|| {
             let prefixes: Vec<_> = answer.credentials.iter().map(|it| it.prefix.as_str()).collect();
-            format!("it answers none for {}, only for {prefixes:?}", self.place)
+            format!("expected credentials for {}, got them for {prefixes:?}", self.location)
         })
     }
 }
@@ -149,7 +149,7 @@ impl<C: Send + Sync + 'static> CredentialProvider for Vended<C> {
     type Credential = C;
 
     async fn get_credential(&self) -> object_store::Result<Arc<C>> {
-        // Held while asking, so that requests which find them old together ask once.
+        // Held during the request, so that concurrent users of expired credentials renew them once.
         let mut held = self.held.lock().await;
         let now = now();
         let left = held.as_ref().map(|(_, expires)| expires.map(|at| at.saturating_sub(now)));
@@ -174,13 +174,13 @@ impl<C: Send + Sync + 'static> CredentialProvider for Vended<C> {
     }
 }
 
-/// Whether credentials for `prefix` are good for `place`: a prefix of it, or only the service.
-fn covers(prefix: &str, place: &str) -> bool {
-    let scheme = place.split("://").next().unwrap_or(place);
+/// Whether credentials for `prefix` cover `location`: a prefix of it, or the name of the service.
+fn covers(prefix: &str, location: &str) -> bool {
+    let scheme = location.split("://").next().unwrap_or(location);
     match prefix.split_once("://") {
         None => prefix.starts_with(scheme),
         Some((_, rest)) => {
-            let own = place.split_once("://").map_or("", |(_, own)| own);
+            let own = location.split_once("://").map_or("", |(_, own)| own);
             let (prefix, own) = (rest.trim_end_matches('/'), own.trim_end_matches('/'));
             prefix.is_empty() || prefix == own || prefix.starts_with(&format!("{own}/"))
         }
@@ -190,10 +190,10 @@ fn covers(prefix: &str, place: &str) -> bool {
 fn address(name: &str, endpoint: &str, properties: Properties<'_>) -> Result<url::Url> {
     if endpoint.contains("://") {
         let absolute = properties.address(name)?;
-        return absolute.ok_or_else(|| invalid(name, "is no address"));
+        return absolute.ok_or_else(|| invalid(name, "expected an http:// or https:// address"));
     }
     let Some(catalog) = properties.address("uri")? else {
-        return Err(invalid(name, "is a path, and there is no uri of a catalog that it is below"));
+        return Err(invalid(name, "expected an address, or a catalog's uri for this path"));
     };
     let text =
         format!("{}/{}", catalog.as_str().trim_end_matches('/'), endpoint.trim_start_matches('/'));
@@ -222,7 +222,7 @@ fn now() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A number of milliseconds among properties.
+/// A property in milliseconds.
 pub(super) fn milliseconds(properties: Properties<'_>, name: &str) -> Option<u64> {
     properties.text(&[name])?.trim().parse().ok()
 }

@@ -1,4 +1,4 @@
-//! What planning and reading know of a table, from the JSON that crosses the boundary.
+//! The read context: the parts of a table's metadata that planning and reading use, from JSON.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -10,22 +10,22 @@ use serde_json::Value;
 use super::name_mapping::NameMapping;
 use crate::error::Result;
 
-/// A table as of one snapshot.
+/// The schemas, partition specs, name mapping and properties of a table as of one snapshot.
 #[derive(Debug, Clone)]
 pub struct TableContext {
-    /// Binds filters; what projections are made of.
+    /// The schema that filters and projections are bound to.
     pub schema: Schema,
-    /// The current schema, then every other the table had, newest first.
+    /// The current schema, then all older schemas, newest first.
     pub schemas: Vec<Schema>,
     /// Every partition spec, by id.
     pub specs: HashMap<i32, PartitionSpec>,
-    /// Ids for files that carry none.
+    /// Field ids for files without ids.
     pub name_mapping: Option<NameMapping>,
     /// Whether column names in filters are compared case-sensitively.
     pub case_sensitive: bool,
     /// Table properties.
     pub properties: BTreeMap<String, String>,
-    /// The JSON that all this is from.
+    /// The JSON text of the context.
     pub source: Arc<str>,
 }
 
@@ -34,11 +34,12 @@ impl TableContext {
     /// "properties"}`; all but `schema` may be absent.
     ///
     /// # Errors
-    /// `InvalidArgument` naming what is wrong.
+    /// `InvalidArgument` naming the key that is absent or has another type.
     pub fn from_json(text: &str) -> Result<Self> {
         let value: Value =
             serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
-        let schema = value.get("schema").ok_or_else(|| invalid("no schema".into()))?;
+        let schema =
+            value.get("schema").ok_or_else(|| invalid("expected a schema, got none".into()))?;
         let schema = Schema::from_value(schema)?;
         let mut schemas = vec![schema.clone()];
         for older in items(&value, "schemas")?.iter().rev() {
@@ -67,19 +68,18 @@ impl TableContext {
     /// # Errors
     /// `InvalidArgument` if the table has none with this id.
     pub fn spec(&self, spec_id: i32) -> Result<&PartitionSpec> {
-        Ok(self
-            .specs
-            .get(&spec_id)
-            .ok_or_else(|| invalid(format!("no partition spec with id {spec_id}")))?)
+        Ok(self.specs.get(&spec_id).ok_or_else(|| {
+            invalid(format!("expected the id of a partition spec, got {spec_id}"))
+        })?)
     }
 
-    /// The type of a spec's partition tuples. Source columns are looked for in every schema: a spec
-    /// outlives the columns that it was made of.
+    /// The struct type of a spec's partition tuples. Source columns may be in any schema, since a spec outlives its
+    /// source columns.
     pub fn partition_type(&self, spec: &PartitionSpec) -> StructType {
         spec.partition_type_among(&self.schemas)
     }
 
-    /// A schema that has a field, at any depth: the current one, else the newest that had it.
+    /// The newest schema that has a field at any depth.
     pub fn schema_with_field(&self, field_id: i32) -> Option<&Schema> {
         self.schemas.iter().find(|schema| schema.field_by_id(field_id).is_some())
     }
@@ -89,7 +89,7 @@ fn items<'a>(value: &'a Value, key: &str) -> Result<&'a [Value]> {
     match value.get(key) {
         None | Some(Value::Null) => Ok(&[]),
         Some(Value::Array(items)) => Ok(items),
-        Some(_) => Err(invalid(format!("{key} is not an array")).into()),
+        Some(_) => Err(invalid(format!("{key}: expected a JSON array")).into()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What planning and reading need of a table.
+//! The read context of a table.
 
 mod context;
 mod name_mapping;

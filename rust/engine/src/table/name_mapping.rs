@@ -1,4 +1,4 @@
-//! Field ids by column name, for files that carry none. Spec: Column Projection, Name Mapping.
+//! Field ids by column name, for files without field ids. Spec: Column Projection, Name Mapping.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::error::Result;
 
-/// Deepest nesting that is read.
+/// The deepest nesting that is accepted.
 const MAX_DEPTH: usize = 64;
 
 /// The fields of one level, by any of their names.
@@ -17,12 +17,12 @@ pub struct NameMapping {
     by_name: HashMap<String, MappedField>,
 }
 
-/// What a name stands for.
+/// The field that a name is mapped to.
 #[derive(Debug, Clone)]
 pub(crate) struct MappedField {
-    /// The field id; a name may be mapped to nothing but its children.
+    /// The field id; `None` where only children are mapped.
     pub(crate) id: Option<i32>,
-    /// The level below; empty for a leaf.
+    /// The mapping of the children; empty for a leaf.
     pub(crate) children: NameMapping,
 }
 
@@ -35,7 +35,7 @@ impl NameMapping {
         level(value, 0)
     }
 
-    /// Every field by the one name that a schema gives it.
+    /// The mapping of every field by its name in a schema.
     pub(crate) fn of_schema(schema: &Schema) -> Self {
         of_fields(schema.fields())
     }
@@ -70,9 +70,9 @@ fn of_type(field_type: &Type) -> NameMapping {
 
 fn level(value: &Value, depth: usize) -> Result<NameMapping> {
     if depth > MAX_DEPTH {
-        return Err(invalid("is nested too deeply"));
+        return Err(invalid("expected at most 64 levels of nesting, got more"));
     }
-    let fields = value.as_array().ok_or_else(|| invalid("is not an array of fields"))?;
+    let fields = value.as_array().ok_or_else(|| invalid("expected a JSON array of fields"))?;
     let mut by_name = HashMap::new();
     for field in fields {
         let mapped = MappedField {
@@ -83,8 +83,8 @@ fn level(value: &Value, depth: usize) -> Result<NameMapping> {
             },
         };
         let names = field.get("names").and_then(Value::as_array);
-        for name in names.ok_or_else(|| invalid("has a field without names"))? {
-            let name = name.as_str().ok_or_else(|| invalid("has a name that is no string"))?;
+        for name in names.ok_or_else(|| invalid("expected names in every field"))? {
+            let name = name.as_str().ok_or_else(|| invalid("expected names that are strings"))?;
             by_name.insert(name.to_owned(), mapped.clone());
         }
     }
@@ -98,10 +98,10 @@ fn field_id(value: Option<&Value>) -> Result<Option<i32>> {
             .as_i64()
             .and_then(|id| i32::try_from(id).ok())
             .map(Some)
-            .ok_or_else(|| invalid("has a field-id that is no int")),
+            .ok_or_else(|| invalid("expected a field-id that is a 32-bit integer")),
     }
 }
 
 fn invalid(reason: &str) -> crate::Error {
-    FormatError::invalid("name-mapping", format!("the name mapping {reason}")).into()
+    FormatError::invalid("name mapping", reason).into()
 }

@@ -1,4 +1,4 @@
-//! Casts that keep every value exactly, or say which column has one that cannot be kept.
+//! Casts that preserve every value exactly, or name the column of a value that they cannot preserve.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
-use icefloe_format::spec::{ArrowName, PrimitiveType, primitive_to_arrow};
+use icefloe_format::spec::{PrimitiveType, primitive_to_arrow};
 use icefloe_format::{Error, Result};
 
 const NANOS_PER_MICRO: i64 = 1_000;
@@ -21,7 +21,7 @@ const UTC: &str = "UTC";
 /// One exact conversion of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Cast {
-    /// Arrow's cast, which fails on overflow and on bytes of another length.
+    /// Arrow's cast; overflow and bytes of another length are errors.
     Arrow(DataType),
     /// Nanoseconds of a timestamp to microseconds, without a remainder. The zone stays.
     NanosToMicros,
@@ -29,16 +29,16 @@ pub(super) enum Cast {
     TimeNanosToMicros,
     /// Milliseconds to days, without a remainder.
     MillisToDays,
-    /// The same instants, named after UTC.
+    /// The same instants in the zone UTC.
     Zone,
     /// Text to the 16 bytes of a UUID.
     Uuid,
 }
 
-/// The casts from an Arrow type to a primitive type, and the Arrow type that they give.
+/// The casts from an Arrow type to a primitive type, and the resulting Arrow type.
 ///
 /// # Errors
-/// `Mismatch` where not every value of the one is exactly one of the other.
+/// `Mismatch` for types whose values the primitive type cannot represent exactly.
 pub(super) fn casts_to(
     found: &DataType,
     wanted: &PrimitiveType,
@@ -50,14 +50,14 @@ pub(super) fn casts_to(
         plain => plain,
     };
     let Some((data_type, mut casts)) = exact(unpacked, wanted) else {
-        return Err(mismatch(name, ArrowName(found).to_string(), wanted.to_string()));
+        return Err(mismatch(name, found.to_string(), wanted.to_string()));
     };
-    // The Parquet writer takes dictionaries of text and bytes as they are.
+    // The Parquet writer accepts dictionaries of strings and binaries.
     if let DataType::Dictionary(keys, values) = found
         && casts.is_empty()
         && is_variable(unpacked)
     {
-        // Narrow keys overflow where batches with different dictionaries come together.
+        // Narrow keys overflow where different dictionaries are concatenated.
         let wide = DataType::Dictionary(Box::new(DataType::Int32), values.clone());
         if !matches!(**keys, DataType::Int32 | DataType::Int64) {
             casts.push(Cast::Arrow(wide.clone()));
@@ -118,7 +118,7 @@ fn decimal(found: &DataType, precision: u8, scale: i8, target: &DataType) -> Opt
     fits.then(|| vec![Cast::Arrow(target.clone())])
 }
 
-/// With a zone to with a zone, without to without; the unit is brought to the target's.
+/// A timestamp to a timestamp of the target's unit; both have a zone or neither has one.
 fn timestamp(found: &DataType, target: &DataType) -> Option<Vec<Cast>> {
     let (DataType::Timestamp(unit, zone), DataType::Timestamp(target_unit, target_zone)) =
         (found, target)
@@ -152,7 +152,7 @@ fn is_variable(data_type: &DataType) -> bool {
 }
 
 impl Cast {
-    /// The column after this cast; `name` is for the error.
+    /// Cast a column; `name` is its name in errors.
     pub(super) fn apply(&self, name: &str, array: &ArrayRef) -> Result<ArrayRef> {
         let made = match self {
             Self::Arrow(target) => {
@@ -176,7 +176,7 @@ impl Cast {
 
     fn target_text(&self) -> String {
         match self {
-            Self::Arrow(target) => format!("values that {} holds exactly", ArrowName(target)),
+            Self::Arrow(target) => format!("values that {target} holds exactly"),
             Self::NanosToMicros | Self::TimeNanosToMicros => "whole microseconds".into(),
             Self::MillisToDays => "whole days".into(),
             Self::Zone => "a timestamp with a zone".into(),
@@ -190,7 +190,7 @@ fn array_text(array: &ArrayRef, error: &ArrowError) -> String {
         ArrowError::CastError(reason) | ArrowError::ComputeError(reason) => reason.clone(),
         other => other.to_string(),
     };
-    format!("{} ({reason})", ArrowName(array.data_type()))
+    format!("{} ({reason})", array.data_type())
 }
 
 fn nanos_to_micros(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
@@ -239,7 +239,7 @@ fn parse_uuids(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     Ok(Arc::new(made.finish()))
 }
 
-/// Data that does not fit a column.
+/// An error for data that does not fit a column.
 pub(super) fn mismatch(
     column: &str,
     found: impl Into<String>,

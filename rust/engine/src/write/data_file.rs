@@ -1,4 +1,4 @@
-//! What is known about a file that has been written, and many of them as columns.
+//! Written files, and their columns for a commit.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use crate::error::Result;
 pub struct WrittenFile {
     /// 0 for rows of the table, 1 for position deletes.
     pub content: i32,
-    /// Where it is.
+    /// Location of the file.
     pub location: String,
-    /// The spec that `partition` is a tuple of.
+    /// Partition spec id.
     pub spec_id: i32,
     /// The partition tuple as a JSON array.
     pub partition: String,
@@ -31,18 +31,18 @@ pub struct WrittenFile {
     pub file_size_bytes: i64,
     /// Metrics by field id.
     pub metrics: ColumnMetrics,
-    /// Where row groups begin.
+    /// Offsets of the row groups.
     pub split_offsets: Vec<i64>,
-    /// The order that the rows are in, where they are in one.
+    /// Sort order id, if the rows are sorted.
     pub sort_order_id: Option<i32>,
-    /// The data file that every deleted position is of.
+    /// The data file of all deleted positions, if it is one.
     pub referenced_data_file: Option<String>,
 }
 
-/// Files as the columns of `data_file_schema`.
+/// Files in columns of `data_file_schema`.
 ///
 /// # Errors
-/// None that a caller can cause: the columns are those of the schema.
+/// `InvalidArgument` for columns that differ from the schema, which cannot occur.
 pub fn data_file_batch(files: &[WrittenFile]) -> Result<RecordBatch> {
     let schema = data_file_schema();
     let columns = schema.fields().iter().map(|field| column(field, files));

@@ -1,7 +1,7 @@
-//! Which columns are worth a dictionary.
+//! The choice of columns to dictionary-encode.
 //!
-//! The writer gives up on a dictionary when it outgrows its page, after hashing every value up to
-//! there, in every row group of every file. A sample of the first rows tells it beforehand.
+//! The writer drops a dictionary that outgrows its page after hashing every value up to there, in every row group of
+//! every file. A sample of the first rows predicts it.
 
 use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array};
 use arrow_row::{RowConverter, SortField};
@@ -9,11 +9,11 @@ use arrow_schema::{ArrowError, DataType};
 use arrow_select::take::take;
 use hashbrown::HashSet;
 
-/// Rows that are looked at, spread evenly over a batch: neighbours are often alike.
+/// Sampled rows, spread evenly over a batch since neighbours are often equal.
 const SAMPLE_ROWS: usize = 4096;
-/// Fewer rows tell nothing.
+/// The least rows to sample.
 const LEAST_ROWS: usize = 1024;
-/// Length that the Parquet format puts before each string.
+/// Bytes of the length before each string in Parquet.
 const LENGTH_BYTES: usize = 4;
 
 /// Positions of the top-level columns whose dictionary would outgrow `limit_bytes`.
@@ -28,7 +28,7 @@ pub(super) fn outgrowing(batch: &RecordBatch, limit_bytes: u64) -> Vec<usize> {
     columns
         .filter(|(_, column)| is_flat(column.data_type()))
         .filter(|(_, column)| {
-            // A column that cannot be sampled keeps its dictionary.
+            // A column that cannot be sampled is dictionary-encoded.
             dictionary_bytes(column, &rows).is_ok_and(|bytes| bytes > limit_bytes)
         })
         .map(|(position, _)| position)
@@ -39,7 +39,7 @@ fn is_flat(data_type: &DataType) -> bool {
     !data_type.is_nested() && !matches!(data_type, DataType::Dictionary(..) | DataType::Boolean)
 }
 
-/// The size that a dictionary of all values would have, by the values at some rows.
+/// The estimated size of a dictionary of all values, from the values at sampled rows.
 fn dictionary_bytes(column: &ArrayRef, rows: &UInt32Array) -> Result<u64, ArrowError> {
     let sample = take(column, rows, None)?;
     let values = sample.len() - sample.null_count();
@@ -55,7 +55,7 @@ fn dictionary_bytes(column: &ArrayRef, rows: &UInt32Array) -> Result<u64, ArrowE
     Ok(distinct.saturating_mul(u64::try_from(bytes).unwrap_or(u64::MAX)))
 }
 
-/// How many values there are if drawing `drawn` of them gave `distinct` different ones:
+/// The number of values, if drawing `drawn` of them gave `distinct` different ones:
 /// `distinct = all * (1 - exp(-drawn / all))`, solved by bisection.
 fn estimate_distinct(drawn: usize, distinct: usize) -> u64 {
     const MOST: f64 = 1e12;

@@ -1,9 +1,9 @@
-//! Fitting data to a table: which columns go where, and what is cast on the way.
+//! Fitting data to a table: matching columns by name and casting them.
 //!
-//! Columns and struct fields are matched by name, in any order. A value is only ever cast to a type
-//! that holds exactly the same value; whatever does not fit is refused with the column's full name,
-//! what it is and what it must be. Types are judged once, before anything is written; nulls in
-//! required columns and values without an exact equal are found batch by batch.
+//! Columns and struct fields are matched by name, in any order. Values are only cast to types that
+//! hold exactly the same value; other data is refused with the column's full name, its type and the expected type. Types
+//! are checked once, before anything is written; nulls in required columns and values that a cast would change are
+//! checked batch by batch.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{DataType, Field, Fields, Schema as ArrowSchema, SchemaRef};
 use icefloe_format::Error;
 use icefloe_format::Result;
-use icefloe_format::spec::{ArrowName, NestedField, Schema, Type};
+use icefloe_format::spec::{NestedField, Schema, Type};
 
 use super::cast::{casts_to, mismatch};
 use super::part::{Part, Step};
@@ -24,7 +24,7 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Match an Arrow schema with a table's.
+    /// Match an Arrow schema with a table's schema.
     ///
     /// # Errors
     /// `Mismatch` for a column that the table lacks, a required column that the data lacks, and a
@@ -39,7 +39,7 @@ impl Fit {
     }
 
     /// Arrow schema of fitted batches: the table's columns in order, required ones not nullable.
-    /// String and binary columns keep the layout they came in (views, dictionaries, wide offsets).
+    /// String and binary columns keep the layout of the data (views, dictionaries, wide offsets).
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
@@ -64,7 +64,7 @@ impl Fit {
     }
 }
 
-/// The parts of a struct or of the whole table, each with its position in the data.
+/// The parts of a struct or of a table, each with its position in the data.
 fn match_fields(
     data: &Fields,
     table: &[NestedField],
@@ -78,7 +78,7 @@ fn match_fields(
             return Err(mismatch(&name, "a column that the table does not have", expected));
         }
         if data.iter().take(position).any(|earlier| earlier.name() == field.name()) {
-            return Err(mismatch(&name, "two columns of this name", "one"));
+            return Err(mismatch(&name, "two columns of this name", "one column"));
         }
     }
     table.iter().map(|field| match_field(data, field, parent)).collect()
@@ -187,7 +187,7 @@ fn map_node(
     Ok((data_type, Step::Map(Box::new(key), Box::new(value))))
 }
 
-/// The fields of a struct; a column without any type has none, and then all are absent.
+/// The fields of a struct; a column of type null has none.
 fn struct_fields(found: &DataType) -> Option<&Fields> {
     static NONE: std::sync::LazyLock<Fields> = std::sync::LazyLock::new(Fields::empty);
     match found {
@@ -198,7 +198,7 @@ fn struct_fields(found: &DataType) -> Option<&Fields> {
 }
 
 fn refused(found: &DataType, wanted: &Type, name: &str) -> Error {
-    mismatch(name, ArrowName(found).to_string(), wanted.to_string())
+    mismatch(name, found.to_string(), wanted.to_string())
 }
 
 fn full_name(parent: &str, name: &str) -> String {

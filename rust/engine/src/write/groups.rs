@@ -1,4 +1,4 @@
-//! Which partition each row of a batch belongs to.
+//! The partition of each row of a batch.
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_row::{RowConverter, Rows, SortField};
@@ -10,9 +10,9 @@ use icefloe_format::spec::{
 use icefloe_format::{Error, Result};
 
 use super::keys::{Key, partition_at};
-use super::rolling::Place;
+use super::rolling::Destination;
 
-/// Numbers partitions in the order in which they are met.
+/// Numbers partitions in the order of their first rows.
 pub(super) struct Groups {
     schema: Schema,
     spec: PartitionSpec,
@@ -20,18 +20,18 @@ pub(super) struct Groups {
     converter: RowConverter,
     /// Group by the row-encoded tuple.
     known: HashMap<Box<[u8]>, u32>,
-    places: Vec<Place>,
+    destinations: Vec<Destination>,
 }
 
 /// The groups of a batch's rows.
 pub(super) enum Grouped {
-    /// Few stretches of rows that belong together: start, length and group of each, in order.
+    /// Few stretches of neighbouring rows of one group: start, length and group of each, in order.
     Runs(Vec<(usize, usize, u32)>),
     /// The group of each row.
     Scattered(Vec<u32>),
 }
 
-/// Stretches are worth their own handling if there are no more of them in a batch.
+/// The most stretches of a batch that are sliced one by one.
 const MAX_RUNS: usize = 8;
 
 impl Groups {
@@ -47,21 +47,21 @@ impl Groups {
             keys,
             converter,
             known: HashMap::new(),
-            places: Vec::new(),
+            destinations: Vec::new(),
         })
     }
 
-    /// Where files of a group belong.
-    pub(super) fn place(&self, group: usize) -> Place {
-        self.places.get(group).cloned().unwrap_or_default()
+    /// The destination of the files of a group.
+    pub(super) fn destination(&self, group: usize) -> Destination {
+        self.destinations.get(group).cloned().unwrap_or_default()
     }
 
-    /// Groups met so far.
+    /// The number of groups so far.
     pub(super) fn len(&self) -> usize {
-        self.places.len()
+        self.destinations.len()
     }
 
-    /// The groups of a batch's rows. Stretches are reported however many there are if `runs_only`.
+    /// The groups of a batch's rows. With `runs_only` they are always stretches.
     pub(super) fn of(&mut self, batch: &RecordBatch, runs_only: bool) -> Result<Grouped> {
         let columns = self.keys.iter().map(|key| key.column(batch));
         let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
@@ -90,9 +90,9 @@ impl Groups {
             return Ok(*group);
         }
         let tuple = partition_at(&self.keys, columns, row)?;
-        let group = u32::try_from(self.places.len())
+        let group = u32::try_from(self.destinations.len())
             .map_err(|_| Error::unsupported("more than 4 billion partitions in one task"))?;
-        self.places.push(Place {
+        self.destinations.push(Destination {
             spec_id: self.spec.spec_id,
             partition: partition_to_json(&tuple),
             path: partition_path(&self.spec, &self.schema, &tuple),

@@ -1,4 +1,4 @@
-//! Transformed columns of a batch: what partitions and sort orders are made of.
+//! Transformed columns of a batch, the keys of partitions and sort orders.
 
 use std::sync::Arc;
 
@@ -22,14 +22,16 @@ pub(super) struct Key {
 impl Key {
     /// # Errors
     /// `InvalidArgument` where the schema has no such column outside lists and maps, or the
-    /// transform cannot take it; `Unsupported` for a transform that is not known.
+    /// transform does not apply to its type; `Unsupported` for an unknown transform.
     pub(super) fn new(schema: &Schema, source_id: i32, transform: &Transform) -> Result<Self> {
         if let Transform::Unknown(name) = transform {
             return Err(Error::unsupported(format!("writing with the transform {name}")));
         }
         let found = schema.position_path(source_id).zip(schema.primitive_type(source_id));
         let (path, source) = found.ok_or_else(|| {
-            let reason = format!("there is no primitive column with id {source_id}");
+            let reason = format!(
+                "expected the id of a primitive column outside lists and maps, got {source_id}"
+            );
             Error::invalid("schema", reason)
         })?;
         let result = transform.result_type(&source)?;
@@ -65,9 +67,9 @@ pub(super) fn partition_at(keys: &[Key], columns: &[ArrayRef], row: usize) -> Re
     pairs.map(|(key, column)| Datum::from_array(column, row, &key.result)).collect()
 }
 
-/// A column below structs, null where a struct around it is.
+/// A column below structs, null where a struct on the path is null.
 fn column_at(batch: &RecordBatch, path: &[usize]) -> Result<ArrayRef> {
-    let absent = || Error::invalid("data", "a key column is not where the schema has it");
+    let absent = || Error::invalid("data", "expected key columns at the positions of the schema");
     let (first, rest) = path.split_first().ok_or_else(absent)?;
     let mut column = Arc::clone(batch.columns().get(*first).ok_or_else(absent)?);
     let mut nulls: Option<NullBuffer> = None;

@@ -1,10 +1,10 @@
-//! Where data files go and what they are called.
+//! Locations and names of data files.
 
 use std::collections::BTreeMap;
 
 use icefloe_format::{Error, Result};
 
-/// Puts new files of one task under a table, by its properties.
+/// The layout of new files under a table, by its properties.
 #[derive(Debug, Clone)]
 pub struct Locations {
     /// Directory of data files, without a trailing slash.
@@ -18,7 +18,7 @@ enum Layout {
     Directories,
     /// Hash directories spread files over an object store's key space.
     Hashed {
-        /// Whether partition directories follow the hash.
+        /// Whether partition directories come after the hash.
         partitioned_paths: bool,
         /// `<database>/<table>`, where the data path is outside the table's location.
         context: Option<String>,
@@ -29,18 +29,21 @@ enum Layout {
 pub(super) const DATA_PATH: &str = "write.data.path";
 const OBJECT_STORAGE: &str = "write.object-storage.enabled";
 const PARTITIONED_PATHS: &str = "write.object-storage.partitioned-paths";
-/// Properties of old that named the data path; whoever still sets one expects files there.
+/// Former properties of the data path, which are refused: ignoring them would write to another directory.
 const REFUSED: [&str; 2] = ["write.object-storage.path", "write.folder-storage.path"];
 
 impl Locations {
-    /// The layout that a table's properties ask for.
+    /// The layout of a table's properties.
     ///
     /// # Errors
     /// `InvalidArgument` for a property that is malformed or no longer used, `Unsupported` for a
     /// custom location provider.
     pub fn new(table_location: &str, properties: &BTreeMap<String, String>) -> Result<Self> {
         if let Some(refused) = REFUSED.iter().find(|name| properties.contains_key(**name)) {
-            return Err(Error::invalid(*refused, format!("is no longer used; set {DATA_PATH}")));
+            return Err(Error::invalid(
+                *refused,
+                format!("expected {DATA_PATH}, which replaces this property"),
+            ));
         }
         if let Some(provider) = properties.get("write.location-provider.impl") {
             return Err(Error::unsupported(format!("the location provider {provider}")));
@@ -90,7 +93,7 @@ impl Locations {
     }
 }
 
-/// Makes the names of one task's files; no two of them are equal, nor any of another task's.
+/// Names of one task's files, unique over all tasks.
 #[derive(Debug, Clone)]
 pub struct FileNames {
     prefix: String,
@@ -115,12 +118,12 @@ impl FileNames {
     }
 }
 
-/// What a file is for.
+/// The content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
     /// Rows of the table.
     Data,
-    /// Rows to leave out.
+    /// Positions of deleted rows.
     Deletes,
 }
 
@@ -147,7 +150,7 @@ pub(super) fn flag(
         None => Ok(default),
         Some(text) if text.eq_ignore_ascii_case("true") => Ok(true),
         Some(text) if text.eq_ignore_ascii_case("false") => Ok(false),
-        Some(text) => Err(Error::invalid(name, format!("{text:?} is neither true nor false"))),
+        Some(text) => Err(Error::invalid(name, format!("expected true or false, got {text:?}"))),
     }
 }
 

@@ -14,27 +14,27 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::statistics::Statistics;
 use parquet::schema::types::ColumnDescriptor;
 
-/// What a manifest stores about the columns of a file, each by field id.
+/// The column metrics of a manifest entry, by field id.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ColumnMetrics {
     /// Bytes on disk.
     pub column_sizes: BTreeMap<i32, i64>,
-    /// Values, nulls and NaNs included.
+    /// Counts of values, nulls and NaNs included.
     pub value_counts: BTreeMap<i32, i64>,
-    /// Nulls, of the field itself or of a struct around it.
+    /// Counts of nulls, of the field or of a struct around it.
     pub null_value_counts: BTreeMap<i32, i64>,
-    /// NaNs of float and double columns.
+    /// Counts of NaNs of float and double columns.
     pub nan_value_counts: BTreeMap<i32, i64>,
-    /// Single-value bytes, at most the smallest value; NaN and null do not count.
+    /// Lower bounds as single-value bytes, without NaN and null.
     pub lower_bounds: BTreeMap<i32, Vec<u8>>,
-    /// Single-value bytes, at least the greatest value; absent where truncation finds none.
+    /// Upper bounds as single-value bytes; absent where truncation finds none.
     pub upper_bounds: BTreeMap<i32, Vec<u8>>,
 }
 
-/// The bytes of a string's or bytes' statistics that a footer must keep so that [`ColumnMetrics`]
-/// can be made from it; `None` where some column needs all of them.
+/// The statistics bytes of strings and binaries that a footer needs for [`ColumnMetrics`]; `None` where some column needs
+/// all of them.
 pub(super) fn statistics_bytes(schema: &Schema, modes: &MetricsConfig) -> Option<usize> {
-    /// The least that footers keep, for readers that prune by footers alone.
+    /// The least statistics bytes, for readers that prune by footers alone.
     const FOOTER_BYTES: usize = 64;
     const CODE_POINT_BYTES: usize = 4;
     let mut most = FOOTER_BYTES;
@@ -46,13 +46,13 @@ pub(super) fn statistics_bytes(schema: &Schema, modes: &MetricsConfig) -> Option
             (Some(PrimitiveType::String | PrimitiveType::Binary), MetricsMode::Full) => {
                 return None;
             }
-            // Two code points more than are kept: one tells that something was cut, and a cut
-            // between characters may lose one.
-            (Some(PrimitiveType::String), MetricsMode::Truncate(kept)) => {
-                width(kept).saturating_add(2).saturating_mul(CODE_POINT_BYTES)
+            // Two code points more than the bound: one shows that the value was truncated, and
+            // truncation within a character may lose one.
+            (Some(PrimitiveType::String), MetricsMode::Truncate(length)) => {
+                width(length).saturating_add(2).saturating_mul(CODE_POINT_BYTES)
             }
-            (Some(PrimitiveType::Binary), MetricsMode::Truncate(kept)) => {
-                width(kept).saturating_add(1)
+            (Some(PrimitiveType::Binary), MetricsMode::Truncate(length)) => {
+                width(length).saturating_add(1)
             }
             _ => 0,
         };
@@ -61,8 +61,8 @@ pub(super) fn statistics_bytes(schema: &Schema, modes: &MetricsConfig) -> Option
     Some(most)
 }
 
-fn width(kept: NonZeroU32) -> usize {
-    usize::try_from(kept.get()).unwrap_or(usize::MAX)
+fn width(length: NonZeroU32) -> usize {
+    usize::try_from(length.get()).unwrap_or(usize::MAX)
 }
 
 /// The metrics of a file by its footer.
@@ -108,8 +108,8 @@ impl ColumnMetrics {
         let Some(primitive) = primitive.filter(|_| mode.keeps_bounds()) else { return };
         let Some((lower, upper)) = bounds(chunks, &primitive) else { return };
         let (lower, upper) = match mode {
-            MetricsMode::Truncate(kept) => {
-                (truncate_lower(&lower, width(kept)), truncate_upper(&upper, width(kept)))
+            MetricsMode::Truncate(length) => {
+                (truncate_lower(&lower, width(length)), truncate_upper(&upper, width(length)))
             }
             _ => (lower, Some(upper)),
         };
@@ -129,7 +129,7 @@ fn total(
     })
 }
 
-/// The smallest and the greatest value; `None` if there is none, or a chunk does not tell.
+/// The smallest and the greatest value; `None` if there is none, or a chunk has no statistics.
 fn bounds(chunks: &[&ColumnChunkMetaData], primitive: &PrimitiveType) -> Option<(Datum, Datum)> {
     let mut found: Option<(Datum, Datum)> = None;
     for chunk in chunks {
@@ -139,7 +139,7 @@ fn bounds(chunks: &[&ColumnChunkMetaData], primitive: &PrimitiveType) -> Option<
             continue;
         }
         let (min, max) = range(statistics, primitive)?;
-        // The writer reports NaN only where a chunk has nothing else.
+        // The writer records NaN only for chunks of nothing but NaN.
         if min.is_nan() || max.is_nan() {
             continue;
         }
@@ -222,7 +222,7 @@ fn long(value: i64, primitive: &PrimitiveType) -> Option<Datum> {
     })
 }
 
-/// Statistics of these types are stored as single values are, decimals wider than need be.
+/// Statistics of these types are encoded like single values, but decimals with all bytes of their type.
 fn bytes(value: &[u8], primitive: &PrimitiveType) -> Option<Datum> {
     single_value::from_bytes(primitive, value).ok()
 }

@@ -1,4 +1,4 @@
-//! Writing: batches to data files, positions to delete files, each with what a commit needs to know.
+//! Writing: batches to data files and positions to delete files, described as a commit needs them.
 
 mod cast;
 mod data_file;
@@ -8,9 +8,9 @@ mod groups;
 mod keys;
 pub mod locations;
 pub mod metrics;
-pub mod options;
 mod output;
 mod parquet_file;
+pub mod parquet_options;
 pub mod parquet_schema;
 mod part;
 pub mod position_deletes;

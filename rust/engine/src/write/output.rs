@@ -1,4 +1,4 @@
-//! The file that a writer's bytes go to as they are made, and what becomes of files in the end.
+//! Output files: local or remote, all kept or all removed at the end.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::runtime::block_on;
 use crate::store::{Abandoned, FileIo, Upload, entries_of, sync, sync_above};
 
-/// Threads that wait for the disk at the end: the file system joins their waits into few.
+/// Threads that sync files at the end; the file system combines concurrent syncs.
 const SYNC_THREADS: usize = 16;
 
 /// A new file under its final name. Names are unique to a task attempt, so nothing reads the file
@@ -30,7 +30,7 @@ impl Output {
         }
     }
 
-    /// End the file; what is at a remote store becomes visible.
+    /// Finish the file; a remote file becomes visible.
     ///
     /// # Errors
     /// [`Error::Storage`].
@@ -64,7 +64,7 @@ impl Write for Output {
     }
 }
 
-/// The files that one call makes: all of them stay, or none.
+/// The files that one call creates: all of them stay, or none.
 #[derive(Debug)]
 pub(super) struct Outputs<'a> {
     io: &'a FileIo,
@@ -76,7 +76,7 @@ pub(super) struct Outputs<'a> {
 }
 
 impl<'a> Outputs<'a> {
-    /// No files yet; those to come are below `data_path`.
+    /// No files yet; new ones are below `data_path`.
     ///
     /// # Errors
     /// Those of [`FileIo::local_path`].
@@ -86,7 +86,7 @@ impl<'a> Outputs<'a> {
         Ok(Self { io, data_path, created, uploaded, abandoned: Abandoned::default() })
     }
 
-    /// Make a new file, and the directories above it.
+    /// Create a file, and the directories above it.
     ///
     /// # Errors
     /// [`Error::Exists`], [`Error::Storage`]; those of [`FileIo::local_path`].
@@ -115,8 +115,8 @@ impl<'a> Outputs<'a> {
         Ok(Output::Local { file, written: 0 })
     }
 
-    /// Wait until every file and the directories on the way to it are on disk: a commit must not outlive the
-    /// data it lists. Each directory is synced once, however many files are below.
+    /// Wait until every file and the directories above it are on disk: a commit must not outlive the data it lists. Each
+    /// directory is synced once.
     ///
     /// # Errors
     /// [`Error::Storage`], [`Error::System`].
@@ -130,8 +130,8 @@ impl<'a> Outputs<'a> {
         sync_all(&above, sync_above)
     }
 
-    /// Remove what was made, as far as storage lets us; the failure that led here is the one to
-    /// report, and files without a commit are orphans that maintenance removes.
+    /// Remove the created files. Removal is best effort: the caller reports the error that led here, and maintenance removes
+    /// files that no commit lists.
     pub(super) fn discard(self) {
         for path in self.created {
             drop(std::fs::remove_file(path));
@@ -155,7 +155,7 @@ fn sync_all(paths: &[&Path], sync: fn(&Path) -> io::Result<()>) -> Result<()> {
         return work();
     }
     std::thread::scope(|scope| {
-        // Where no more threads can be started, those that there are do it all.
+        // If no more threads can be started, the running ones sync all files.
         let others = 1..SYNC_THREADS.min(paths.len());
         let others: Vec<_> =
             others.map_while(|_| Builder::new().spawn_scoped(scope, work).ok()).collect();

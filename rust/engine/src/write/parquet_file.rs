@@ -16,16 +16,16 @@ use parquet::schema::types::{ColumnPath, SchemaDescriptor};
 
 use super::dictionary::outgrowing;
 use super::metrics::{ColumnMetrics, column_metrics, statistics_bytes};
-use super::options::WriteOptions;
 use super::output::{Output, Outputs};
+use super::parquet_options::ParquetOptions;
 use super::parquet_schema::parquet_schema;
 use crate::error::{Error, Result};
 
-/// A dictionary is expected to be worth its while up to this part of its limit: a larger one misses
-/// the processor's cache at every value, and saves little where files are small.
+/// The part of its limit up to which a dictionary is used: a larger one misses the processor's cache at every value, and
+/// saves little in small files.
 const WORTHWHILE_PART: u64 = 4;
 
-/// What the files of one task have in common.
+/// The schema and settings that the files of one task share.
 #[derive(Debug)]
 pub(super) struct FileShape {
     schema: Schema,
@@ -33,7 +33,7 @@ pub(super) struct FileShape {
     parquet_schema: SchemaDescriptor,
     properties: WriterProperties,
     dictionary_bytes: u64,
-    /// Whether the first rows have been looked at.
+    /// Whether the first rows have been sampled.
     has_seen_rows: bool,
     modes: MetricsConfig,
 }
@@ -43,7 +43,7 @@ impl FileShape {
     pub(super) fn new(
         schema: &Schema,
         arrow_schema: SchemaRef,
-        options: &WriteOptions,
+        options: &ParquetOptions,
         modes: MetricsConfig,
         extra: &[(&str, &str)],
     ) -> Result<Self> {
@@ -66,7 +66,7 @@ impl FileShape {
         })
     }
 
-    /// Learn from the first rows which columns dictionaries are no use for.
+    /// Sample the first rows, and disable dictionaries that would outgrow their limit.
     fn look_at(&mut self, batch: &RecordBatch) {
         if std::mem::replace(&mut self.has_seen_rows, true) {
             return;
@@ -105,8 +105,8 @@ impl ParquetFile {
         first: &RecordBatch,
     ) -> Result<Self> {
         shape.look_at(first);
-        // Columns keep the Arrow layout they come in, which is nobody's business afterwards: the
-        // Arrow schema stays out of the file.
+        // The Arrow layout of columns is not part of the data, so the Arrow schema is not stored in
+        // the file.
         let options = ArrowWriterOptions::new()
             .with_properties(shape.properties.clone())
             .with_parquet_schema(shape.parquet_schema.clone())
@@ -127,17 +127,17 @@ impl ParquetFile {
         self.rows
     }
 
-    /// Bytes on disk, and those that the open row group would take there.
+    /// Bytes on disk, and the estimated bytes of the open row group.
     pub(super) fn size_bytes(&self) -> usize {
         self.writer.bytes_written() + self.writer.in_progress_size()
     }
 
-    /// Bytes that the open row group holds.
+    /// Bytes in memory of the open row group.
     pub(super) fn memory_bytes(&self) -> usize {
         self.writer.memory_size()
     }
 
-    /// End the row group, so that what it holds goes to disk.
+    /// End the row group, so that its rows are written.
     pub(super) fn end_row_group(&mut self) -> Result<()> {
         self.writer.flush().map_err(|error| failed(&self.location, error))
     }
@@ -155,7 +155,7 @@ impl ParquetFile {
     }
 }
 
-/// Where row groups begin: at the first page of their first column.
+/// Offsets of the row groups: the first page of the first column.
 fn split_offsets(footer: &ParquetMetaData) -> Vec<i64> {
     let first_columns = footer.row_groups().iter().filter_map(|group| group.columns().first());
     first_columns

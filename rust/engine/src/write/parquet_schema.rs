@@ -8,13 +8,13 @@ use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as PhysicalType};
 use parquet::errors::ParquetError;
 use parquet::schema::types::{SchemaDescriptor, Type as ParquetType, TypePtr};
 
-/// Name of the root message; readers of Avro and Parquet know data files by it.
+/// Name of the root message, as in the Java reference.
 const ROOT: &str = "table";
 
 /// The Parquet schema of a table's data files.
 ///
-/// Names are made legal (letter or `_`, then letters, digits, `_`); field ids stand on structs,
-/// lists, maps, elements, keys and values alike. Spec: Appendix A, Parquet.
+/// Names are made legal (letter or `_`, then letters, digits, `_`); structs, lists, maps, elements, keys and
+/// values have field ids. Spec: Appendix A, Parquet.
 ///
 /// # Errors
 /// `Unsupported` for a column of type unknown, which no data file holds.
@@ -74,7 +74,7 @@ fn group(
 struct Physical {
     physical: PhysicalType,
     logical: Option<LogicalType>,
-    /// Bytes of each value; -1 where the physical type says it.
+    /// Bytes of each value; -1 for physical types of one size.
     length: i32,
 }
 
@@ -123,7 +123,10 @@ fn physical(primitive: PrimitiveType) -> Result<Physical> {
         P::Uuid => (PhysicalType::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Uuid), 16),
         P::Fixed(length) => {
             let length = i32::try_from(length).map_err(|_| {
-                Error::invalid("schema", format!("fixed[{length}] is longer than Parquet allows"))
+                Error::invalid(
+                    "schema",
+                    format!("expected a length that Parquet can store, got fixed[{length}]"),
+                )
             })?;
             (PhysicalType::FIXED_LEN_BYTE_ARRAY, None, length)
         }

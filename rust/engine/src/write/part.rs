@@ -21,7 +21,7 @@ pub(super) struct Part {
     /// Full name of the node.
     pub(super) name: String,
     pub(super) required: bool,
-    /// The Arrow type that [`Part::fit`] gives.
+    /// The Arrow type that [`Part::fit`] returns.
     pub(super) data_type: DataType,
     pub(super) step: Step,
 }
@@ -54,7 +54,7 @@ impl Part {
         }
     }
 
-    /// Whether fitting leaves every value as it is.
+    /// Whether fitting changes no value.
     pub(super) fn keeps_values(&self) -> bool {
         matches!(&self.step, Step::Casts(casts) if casts.is_empty())
     }
@@ -100,8 +100,7 @@ fn fit_struct(part: &Part, parts: &[(Option<usize>, Part)], array: &ArrayRef) ->
 }
 
 impl Part {
-    /// The array with nulls where a struct around it has them: what stands there is no value, and
-    /// must not make a cast fail.
+    /// The array with the nulls of a struct around it: values below a null must not make a cast fail.
     fn visible(&self, array: &ArrayRef, parent: Option<&NullBuffer>) -> Result<ArrayRef> {
         if self.keeps_values() || parent.is_none_or(|nulls| nulls.null_count() == 0) {
             return Ok(Arc::clone(array));
@@ -173,8 +172,7 @@ fn fit_entries(
         .map_err(|error| refused(value, error))
 }
 
-/// Offsets from zero and only the values they span: values outside belong to no row, and must
-/// neither be cast nor count as nulls.
+/// Offsets from zero and only the values they span: values of no row must neither be cast nor count as nulls.
 fn used<O: OffsetSizeTrait>(
     offsets: &OffsetBuffer<O>,
     values: &ArrayRef,

@@ -19,10 +19,10 @@ use icefloe_format::spec::{
 
 use super::data_file::WrittenFile;
 use super::locations::FileKind;
-use super::options::WriteOptions;
 use super::output::Outputs;
 use super::parquet_file::FileShape;
-use super::rolling::{Files, Place, Rolling};
+use super::parquet_options::ParquetOptions;
+use super::rolling::{Destination, Files, Rolling};
 use super::task::{WriteTask, conclude, unreadable};
 use crate::error::Result;
 use crate::store::FileIo;
@@ -33,17 +33,17 @@ const FILE_PATH_ID: i32 = 2_147_483_546;
 const POS_ID: i32 = 2_147_483_545;
 /// `content` of a position delete file.
 const POSITION_DELETES: i32 = 1;
-/// Rows that are written at a time.
+/// Rows of a written batch.
 const BATCH_ROWS: usize = 65_536;
 
-/// How the positions of several data files share delete files.
+/// The data files that share a delete file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Granularity {
     File,
     Partition,
 }
 
-/// A data file that rows are deleted from.
+/// A data file with deleted rows.
 struct Target {
     spec_id: i32,
     partition: String,
@@ -52,11 +52,11 @@ struct Target {
 /// Positions by data file.
 type Deletes = BTreeMap<String, Vec<i64>>;
 
-/// Write `(file_path, pos)` pairs, in any order and however often each, as position delete files:
+/// Write `(file_path, pos)` pairs, in any order and possibly repeated, as position delete files:
 /// one for each data file, or one for each partition if `write.delete.granularity` is `partition`.
 ///
-/// Pairs are gathered before the first file is made, 8 bytes for each. `targets` tells the spec id
-/// and the partition tuple of every file that occurs. When an error is returned, no file is left.
+/// Pairs are collected before the first file is created, 8 bytes for each. `targets` has the spec id and the partition
+/// tuple of every data file. After an error no file is left.
 ///
 /// # Errors
 /// `InvalidArgument` for a path that is no target, a negative position, a null, malformed targets;
@@ -71,11 +71,11 @@ pub fn write_position_deletes(
     let granularity = granularity(&task.properties)?;
     let targets = read_targets(targets)?;
     let deletes = gather(data)?;
-    let places = places(&deletes, &targets, (schema, specs))?;
+    let destinations = destinations(&deletes, &targets, (schema, specs))?;
     let mut files = delete_files(io, task)?;
     let written = match granularity {
-        Granularity::File => per_file(&deletes, &places, &mut files),
-        Granularity::Partition => per_partition(&deletes, &places, &mut files),
+        Granularity::File => per_file(&deletes, &destinations, &mut files),
+        Granularity::Partition => per_partition(&deletes, &destinations, &mut files),
     };
     let mut written = conclude(written, files)?;
     for file in &mut written {
@@ -90,13 +90,13 @@ fn granularity(properties: &BTreeMap<String, String>) -> Result<Granularity> {
         None | Some("file") => Ok(Granularity::File),
         Some("partition") => Ok(Granularity::Partition),
         Some(other) => {
-            let reason = format!("{other:?} is neither file nor partition");
+            let reason = format!("expected file or partition, got {other:?}");
             Err(FormatError::invalid(NAME, reason).into())
         }
     }
 }
 
-/// Everything by path, each path's positions sorted and without repetitions.
+/// Positions by path, sorted and without repetitions.
 fn gather(data: &mut dyn RecordBatchReader) -> Result<Deletes> {
     let mut deletes = Deletes::new();
     for batch in data {
@@ -114,7 +114,11 @@ fn add_batch(batch: &RecordBatch, deletes: &mut Deletes) -> Result<()> {
     let positions = column(batch, "pos", &DataType::Int64)?;
     let (paths, positions) = (paths.as_string::<i32>(), positions.as_primitive::<Int64Type>());
     if let Some(negative) = positions.values().iter().find(|position| **position < 0) {
-        return Err(FormatError::invalid("pos", format!("{negative} is no position")).into());
+        return Err(FormatError::invalid(
+            "pos",
+            format!("expected positions of 0 or more, got {negative}"),
+        )
+        .into());
     }
     let mut start = 0;
     while start < batch.num_rows() {
@@ -133,7 +137,7 @@ fn add_batch(batch: &RecordBatch, deletes: &mut Deletes) -> Result<()> {
     Ok(())
 }
 
-/// A column without nulls, in the type asked for.
+/// A column without nulls, cast to a type.
 fn column(batch: &RecordBatch, name: &str, wanted: &DataType) -> Result<ArrayRef> {
     let mismatch = |found: String| FormatError::Mismatch {
         column: name.to_owned(),
@@ -162,17 +166,17 @@ fn read_targets(batch: &RecordBatch) -> Result<BTreeMap<String, Target>> {
     Ok(targets.collect())
 }
 
-/// Where each data file's deletes belong, in the order of `deletes`.
-fn places(
+/// The destination of each data file's deletes, in the order of `deletes`.
+fn destinations(
     deletes: &Deletes,
     targets: &BTreeMap<String, Target>,
     (schema, specs): (&Schema, &[PartitionSpec]),
-) -> Result<Vec<Place>> {
+) -> Result<Vec<Destination>> {
     let mut known: BTreeMap<(i32, &str), String> = BTreeMap::new();
-    let mut places = Vec::with_capacity(deletes.len());
+    let mut destinations = Vec::with_capacity(deletes.len());
     for path in deletes.keys() {
         let target = targets.get(path).ok_or_else(|| {
-            let reason = format!("{path} has deleted rows and is not among the targets");
+            let reason = format!("expected a target for {path}, which has deleted rows");
             FormatError::invalid("targets", reason)
         })?;
         let key = (target.spec_id, target.partition.as_str());
@@ -184,19 +188,20 @@ fn places(
                 made
             }
         };
-        places.push(Place {
+        destinations.push(Destination {
             spec_id: target.spec_id,
             partition: target.partition.clone(),
             path: directories,
             referenced_data_file: Some(path.clone()),
         });
     }
-    Ok(places)
+    Ok(destinations)
 }
 
 fn directories(target: &Target, schema: &Schema, specs: &[PartitionSpec]) -> Result<String> {
     let spec = specs.iter().find(|spec| spec.spec_id == target.spec_id).ok_or_else(|| {
-        let reason = format!("the table has no partition spec with id {}", target.spec_id);
+        let reason =
+            format!("expected the id of a partition spec of the table, got {}", target.spec_id);
         FormatError::invalid("targets", reason)
     })?;
     let tuple = partition_from_json(&spec.partition_type(schema), &target.partition)?;
@@ -212,7 +217,7 @@ fn delete_files<'a>(io: &'a FileIo, task: &WriteTask) -> Result<Files<'a>> {
         ],
         vec![],
     );
-    let options = WriteOptions::new(&task.properties, FileKind::Deletes)?;
+    let options = ParquetOptions::new(&task.properties, FileKind::Deletes)?;
     let modes = MetricsConfig::for_position_deletes();
     let key_values = [("delete-type", "position")];
     let shape = FileShape::new(&schema, arrow_schema(), &options, modes, &key_values)?;
@@ -237,31 +242,35 @@ fn arrow_schema() -> SchemaRef {
     ]))
 }
 
-fn per_file(deletes: &Deletes, places: &[Place], files: &mut Files<'_>) -> Result<()> {
-    for ((path, positions), place) in deletes.iter().zip(places) {
-        let mut rolling = Rolling::new(place.clone());
+fn per_file(deletes: &Deletes, destinations: &[Destination], files: &mut Files<'_>) -> Result<()> {
+    for ((path, positions), destination) in deletes.iter().zip(destinations) {
+        let mut rolling = Rolling::new(destination.clone());
         write_positions(&mut rolling, files, path, positions)?;
         rolling.close(files)?;
     }
     Ok(())
 }
 
-/// A data file of a partition: where its deletes belong, its path, the positions.
-type Member<'a> = (&'a Place, &'a String, &'a Vec<i64>);
+/// A data file of a partition: the destination of its deletes, its path, the positions.
+type Member<'a> = (&'a Destination, &'a String, &'a Vec<i64>);
 
-fn per_partition(deletes: &Deletes, places: &[Place], files: &mut Files<'_>) -> Result<()> {
+fn per_partition(
+    deletes: &Deletes,
+    destinations: &[Destination],
+    files: &mut Files<'_>,
+) -> Result<()> {
     let mut partitions: BTreeMap<(i32, &str), Vec<Member<'_>>> = BTreeMap::new();
-    for ((path, positions), place) in deletes.iter().zip(places) {
-        let key = (place.spec_id, place.partition.as_str());
-        partitions.entry(key).or_default().push((place, path, positions));
+    for ((path, positions), destination) in deletes.iter().zip(destinations) {
+        let key = (destination.spec_id, destination.partition.as_str());
+        partitions.entry(key).or_default().push((destination, path, positions));
     }
     for members in partitions.into_values() {
         let Some((first, ..)) = members.first() else { continue };
-        let mut place = (*first).clone();
+        let mut destination = (*first).clone();
         if members.len() > 1 {
-            place.referenced_data_file = None;
+            destination.referenced_data_file = None;
         }
-        let mut rolling = Rolling::new(place);
+        let mut rolling = Rolling::new(destination);
         for (_, path, positions) in members {
             write_positions(&mut rolling, files, path, positions)?;
         }
@@ -290,8 +299,7 @@ fn delete_batch(path: &str, positions: &[i64]) -> Result<RecordBatch, ArrowError
     RecordBatch::try_new(arrow_schema(), vec![Arc::new(paths), Arc::new(positions)])
 }
 
-/// Bounds of a file about several data files would be taken for that of one, and counts say nothing
-/// that the record count does not.
+/// Readers would take bounds of several data files for those of one, and counts repeat the record count.
 fn trim_metrics(file: &mut WrittenFile) {
     let metrics = &mut file.metrics;
     metrics.value_counts.clear();

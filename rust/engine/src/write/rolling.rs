@@ -4,48 +4,48 @@ use arrow_array::RecordBatch;
 
 use super::data_file::WrittenFile;
 use super::locations::{FileNames, Locations};
-use super::options::WriteOptions;
 use super::output::Outputs;
 use super::parquet_file::{FileShape, ParquetFile};
+use super::parquet_options::ParquetOptions;
 use crate::error::Result;
 
-/// Rows after which the size of a file is looked at again, at the least.
+/// The least rows between two checks of a file's size.
 const ROWS_BETWEEN_CHECKS: usize = 1_000;
 
-/// What all partitions of one task share.
+/// The settings that all partitions of one task share.
 pub(super) struct Files<'a> {
     pub(super) outputs: Outputs<'a>,
     pub(super) names: FileNames,
     pub(super) locations: Locations,
-    pub(super) options: WriteOptions,
+    pub(super) options: ParquetOptions,
     pub(super) shape: FileShape,
     pub(super) content: i32,
-    /// The order to record, if rows come in it.
+    /// The sort order id to record, if rows are sorted.
     pub(super) sort_order_id: Option<i32>,
     pub(super) finished: Vec<WrittenFile>,
 }
 
-/// The partition that files belong to.
+/// The partition that files are written to.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Place {
+pub(super) struct Destination {
     pub(super) spec_id: i32,
     /// The tuple as a JSON array.
     pub(super) partition: String,
-    /// Its directories; empty if there are none.
+    /// The directories of the partition; empty without partitions.
     pub(super) path: String,
-    /// The data file whose positions are deleted, if it is one alone.
+    /// The data file whose positions are deleted, if it is one.
     pub(super) referenced_data_file: Option<String>,
 }
 
 /// Writes batches of one partition.
 pub(super) struct Rolling {
-    place: Place,
+    destination: Destination,
     file: Option<ParquetFile>,
 }
 
 impl Rolling {
-    pub(super) fn new(place: Place) -> Self {
-        Self { place, file: None }
+    pub(super) fn new(destination: Destination) -> Self {
+        Self { destination, file: None }
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -61,7 +61,7 @@ impl Rolling {
         self.file.as_mut().map_or(Ok(()), ParquetFile::end_row_group)
     }
 
-    /// Write rows, in as many files as the target size makes of them.
+    /// Write rows, and start a new file whenever the target size is reached.
     pub(super) fn write(&mut self, files: &mut Files<'_>, batch: &RecordBatch) -> Result<()> {
         let target = usize::try_from(files.options.target_file_bytes).unwrap_or(usize::MAX);
         let mut start = 0;
@@ -69,7 +69,8 @@ impl Rolling {
             let file = match &mut self.file {
                 Some(file) => file,
                 closed => {
-                    let location = files.locations.file(&self.place.path, &files.names.next_name());
+                    let location =
+                        files.locations.file(&self.destination.path, &files.names.next_name());
                     let file =
                         ParquetFile::create(&mut files.outputs, location, &mut files.shape, batch)?;
                     closed.insert(file)
@@ -94,28 +95,27 @@ impl Rolling {
         files.finished.push(WrittenFile {
             content: files.content,
             location: closed.location,
-            spec_id: self.place.spec_id,
-            partition: self.place.partition.clone(),
+            spec_id: self.destination.spec_id,
+            partition: self.destination.partition.clone(),
             record_count: i64::try_from(closed.rows).unwrap_or(i64::MAX),
             file_size_bytes: i64::try_from(closed.size_bytes).unwrap_or(i64::MAX),
             metrics: closed.metrics,
             split_offsets: closed.split_offsets,
             sort_order_id: files.sort_order_id,
-            referenced_data_file: self.place.referenced_data_file.clone(),
+            referenced_data_file: self.destination.referenced_data_file.clone(),
         });
         Ok(())
     }
 }
 
-/// Rows that cannot make more than a row group: the writer takes what it is given at once.
-fn rows_of_group(options: &WriteOptions, batch: &RecordBatch) -> usize {
+/// Rows that fit into one row group: the writer buffers all rows of a call.
+fn rows_of_group(options: &ParquetOptions, batch: &RecordBatch) -> usize {
     let group = usize::try_from(options.row_group_bytes).unwrap_or(usize::MAX);
     let row_bytes = (batch.get_array_memory_size() / batch.num_rows().max(1)).max(1);
     (group / row_bytes).max(ROWS_BETWEEN_CHECKS)
 }
 
-/// Rows that are expected to bring a file to its target. Before a file has rows, their size in
-/// memory is the only clue.
+/// The estimated rows up to a file's target size; for an empty file estimated from their size in memory.
 fn rows_until_check(rows: usize, size: usize, target: usize, batch: &RecordBatch) -> usize {
     let (rows, written) = match rows {
         0 => (batch.num_rows(), batch.get_array_memory_size()),

@@ -1,9 +1,8 @@
 //! Rows to their partitions' files, in one pass and within a memory limit.
 //!
-//! A batch that lies in few partitions is sliced and written on. Other batches gather in a window;
-//! when it is full, each partition's rows are picked out of it in one go and wait with their
-//! partition until they are worth a file of their own. Over the memory limit, whoever holds most
-//! gives way first: waiting rows are written, open row groups are ended.
+//! A batch of few partitions is sliced and written. Other batches are collected in a window; when it is full, each
+//! partition's rows are taken out of it at once and wait until they are worth writing. Over the memory limit, the lane
+//! that holds most is flushed first: waiting rows are written, open row groups are ended.
 
 use std::ops::RangeInclusive;
 
@@ -15,26 +14,26 @@ use super::rolling::{Files, Rolling};
 use super::sort::{Sorter, gather};
 use crate::error::Result;
 
-/// Bytes of batches that are picked apart at a time, for each partition: the more there are, the
-/// more rows it takes for each to get some. Small windows stay in the processor's cache.
+/// Bytes of the window for each partition: more partitions need more rows to get some each. Small windows stay in the
+/// processor's cache.
 const WINDOW_BYTES_EACH: usize = 128 * 1024;
 const WINDOW_BYTES: RangeInclusive<usize> = 4 * MIB..=64 * MIB;
-/// Bytes that wait with a partition until they are written: enough to pay for going back to its
-/// dictionaries, which have left the processor's cache, and more if not all files can be open.
+/// Bytes that wait for a partition before they are written. Writing reloads dictionaries that have left the processor's
+/// cache, so small writes cost more; the limit is higher if not all files can be open.
 const WAITING_BYTES: RangeInclusive<usize> = 4 * MIB..=16 * MIB;
 const MIB: usize = 1024 * 1024;
-/// Rows that are written on without waiting for more of their partition.
+/// The least rows of a stretch that are written without waiting.
 const LONG_RUN: usize = 4096;
-/// Files open at once; most systems allow a process 1,024.
+/// The most open files; most systems allow a process 1,024.
 const OPEN_FILES: usize = 256;
 
-/// How rows come and how they are to be written.
+/// The order of rows before and after writing.
 pub(super) enum Arrangement {
-    /// In any order, to stay so.
+    /// Unsorted, in any order of partitions.
     AsTheyCome,
-    /// In the order of partitions and of the sort order already.
+    /// Sorted already, by partition and by the sort order.
     Presorted,
-    /// To be sorted before they are written.
+    /// Sorted before they are written.
     Sort(Sorter),
 }
 
@@ -50,12 +49,12 @@ impl Arrangement {
     }
 }
 
-/// One partition: rows that wait, and the files that have been begun.
+/// One partition: its waiting rows and its files.
 struct Lane {
     rolling: Rolling,
     waiting: Vec<RecordBatch>,
     waiting_bytes: usize,
-    /// What the open file held when it was last written to.
+    /// Bytes in memory of the open file after its last write.
     file_bytes: usize,
 }
 
@@ -75,7 +74,7 @@ pub(super) struct Router<'a> {
     window_bytes: usize,
     /// The only partition with an open file, if rows are presorted.
     current: Option<usize>,
-    /// The sum of what lanes hold.
+    /// Bytes in memory of all lanes.
     held_bytes: usize,
 }
 
@@ -121,7 +120,7 @@ impl<'a> Router<'a> {
         self.relieve()
     }
 
-    /// Write whatever waits, and close every file.
+    /// Write all waiting rows, and close every file.
     pub(super) fn finish(&mut self) -> Result<()> {
         self.scatter()?;
         for group in 0..self.lanes.len() {
@@ -131,7 +130,7 @@ impl<'a> Router<'a> {
         Ok(())
     }
 
-    /// What becomes of the files.
+    /// The created files.
     pub(super) fn into_files(self) -> Files<'a> {
         self.files
     }
@@ -170,7 +169,7 @@ impl<'a> Router<'a> {
         }
     }
 
-    /// Pick each partition's rows out of the window.
+    /// Move each partition's rows out of the window.
     fn scatter(&mut self) -> Result<()> {
         self.add_lanes();
         let window = std::mem::take(&mut self.window);
@@ -183,7 +182,7 @@ impl<'a> Router<'a> {
         Ok(())
     }
 
-    /// Let rows wait with their partition, or write them if enough are there.
+    /// Add rows to their partition, and write its rows once there are enough.
     fn hold(&mut self, group: usize, batch: RecordBatch) -> Result<()> {
         let sorting = matches!(self.arrangement, Arrangement::Sort(_));
         let waiting_limit = self.waiting_limit();
@@ -205,7 +204,7 @@ impl<'a> Router<'a> {
         Ok(())
     }
 
-    /// Write the rows that wait, sorted first if they are to be; sorted rows are a file of their own.
+    /// Write the waiting rows, sorted first where the order requires it; sorted rows are a file of their own.
     fn write_waiting(&mut self, group: usize) -> Result<()> {
         let lane = &mut self.lanes[group];
         if lane.waiting.is_empty() {
@@ -232,7 +231,7 @@ impl<'a> Router<'a> {
         Ok(())
     }
 
-    /// Take note of what a lane's open file holds.
+    /// Update the bytes that a lane holds.
     fn count_file(&mut self, group: usize) {
         let lane = &mut self.lanes[group];
         let now = lane.rolling.memory_bytes();
@@ -240,7 +239,7 @@ impl<'a> Router<'a> {
         lane.file_bytes = now;
     }
 
-    /// Get below the limits on memory and open files.
+    /// Flush lanes until memory and open files are below their limits.
     fn relieve(&mut self) -> Result<()> {
         while self.held_bytes > self.memory_limit() {
             let Some(group) = self.largest(|_| true) else { break };
@@ -267,7 +266,7 @@ impl<'a> Router<'a> {
     fn add_lanes(&mut self) {
         for group in self.lanes.len()..self.groups.len() {
             self.lanes.push(Lane {
-                rolling: Rolling::new(self.groups.place(group)),
+                rolling: Rolling::new(self.groups.destination(group)),
                 waiting: Vec::new(),
                 waiting_bytes: 0,
                 file_bytes: 0,
@@ -289,7 +288,7 @@ fn rows_by_group(groups: &[Vec<u32>], count: usize) -> Vec<(usize, Vec<(usize, u
     rows.into_iter().enumerate().filter(|(_, rows)| !rows.is_empty()).collect()
 }
 
-/// A short run copied, so that waiting for long it does not keep all of the batch it is from.
+/// Copy a short run, so that it does not keep its whole batch in memory while it waits.
 fn own(run: RecordBatch) -> Result<RecordBatch> {
     if run.num_rows() >= LONG_RUN {
         return Ok(run);
@@ -302,7 +301,7 @@ fn index(group: u32) -> usize {
     usize::try_from(group).unwrap_or(usize::MAX)
 }
 
-/// Bytes of a batch's own rows, though it may be a slice of more.
+/// Bytes of the rows of a batch, which may be a slice.
 fn batch_bytes(batch: &RecordBatch) -> usize {
     let bytes = batch.columns().iter().map(|column| {
         column.to_data().get_slice_memory_size().unwrap_or_else(|_| column.get_array_memory_size())

@@ -1,4 +1,4 @@
-//! Sorting what a file will hold by the table's sort order.
+//! Sorting the rows of a file by the table's sort order.
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_row::{OwnedRow, RowConverter, Rows, SortField};
@@ -9,7 +9,7 @@ use icefloe_format::{Error, Result};
 
 use super::keys::Key;
 
-/// Rows of one batch that sorting makes at a time.
+/// Rows of a sorted batch.
 const SORTED_BATCH_ROWS: usize = 65_536;
 
 /// A sort order over a schema.
@@ -34,7 +34,7 @@ impl Sorter {
         Ok(Self { keys, fields })
     }
 
-    /// The rows of all batches in order, as batches; rows that are equal stay as they came.
+    /// The rows of all batches in order, as batches; equal rows keep their order.
     pub(super) fn sort(&self, batches: &[RecordBatch]) -> Result<Vec<RecordBatch>> {
         let converter = RowConverter::new(self.fields.clone()).map_err(refused)?;
         let keys = batches.iter().map(|batch| self.rows(&converter, batch));
@@ -78,7 +78,7 @@ fn is_sorted(keys: &[Rows]) -> bool {
 /// Rows picked from batches, each by its batch and its position there.
 pub(super) fn gather(batches: &[RecordBatch], rows: &[(usize, usize)]) -> Result<RecordBatch> {
     let Some(first) = batches.first() else {
-        return Err(Error::invalid("data", "there is nothing to gather"));
+        return Err(Error::invalid("data", "expected at least one batch, got none"));
     };
     let column = |position: usize| {
         let arrays: Vec<_> = batches.iter().map(|batch| batch.column(position).as_ref()).collect();

@@ -11,26 +11,26 @@ use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
 use super::data_file::WrittenFile;
 use super::fit::Fit;
 use super::locations::{DATA_PATH, FileKind, FileNames, Locations};
-use super::options::WriteOptions;
 use super::output::Outputs;
 use super::parquet_file::FileShape;
+use super::parquet_options::ParquetOptions;
 use super::rolling::Files;
 use super::router::{Arrangement, Router};
 use crate::error::{Error, Result};
 use crate::store::FileIo;
 
-/// What a task writes to, and under which names.
+/// The table, properties and names of a task's files.
 #[derive(Debug, Clone)]
 pub struct WriteTask {
-    /// The table's location, without a trailing slash or with one.
+    /// The table's location, with or without a trailing slash.
     pub table_location: String,
-    /// The table's properties, with those of this write laid over them.
+    /// The table's properties, overridden by those of the write.
     pub properties: BTreeMap<String, String>,
-    /// Unique to the operation; part of file names.
+    /// Id of the operation; part of file names.
     pub operation_id: String,
-    /// Number of the task's partition of the work.
+    /// Number of the task's share of the work.
     pub partition_id: u32,
-    /// Unique to the attempt at the task.
+    /// Id of the attempt at the task.
     pub task_id: u64,
 }
 
@@ -39,7 +39,7 @@ impl WriteTask {
         FileNames::new(self.partition_id, self.task_id, &self.operation_id, kind)
     }
 
-    /// Where files go: absolute locations, whatever those of the table are.
+    /// The layout of files, with absolute locations.
     pub(super) fn locations(&self, io: &FileIo) -> Result<Locations> {
         let mut properties = self.properties.clone();
         if let Some(path) = properties.get_mut(DATA_PATH) {
@@ -49,27 +49,27 @@ impl WriteTask {
     }
 }
 
-/// How rows are laid out.
+/// The columns, partitioning and order of rows.
 #[derive(Debug, Clone)]
 pub struct TableLayout {
-    /// The columns that files hold.
+    /// The schema of the files.
     pub schema: Schema,
-    /// How rows are divided.
+    /// The partition spec.
     pub spec: PartitionSpec,
-    /// In which order rows are within a file, if in any.
+    /// The sort order of rows within a file, if there is one.
     pub sort_order: Option<SortOrder>,
 }
 
 /// Write a stream of batches as data files: each row to its partition, files rolled at
 /// `write.target-file-size-bytes`, rows sorted within files if the layout says so.
 ///
-/// With `presorted` rows come sorted by partition and sort order: one file is open at a time and
-/// nothing is held back. Without, what one partition's rows are sorted at a time is bounded by
-/// `write.icefloe.memory-bytes`. No rows make no file. When an error is returned, no file is left.
+/// `presorted` rows are sorted by partition and sort order: one file is open at a time and no rows wait. Otherwise
+/// `write.icefloe.memory-bytes` bounds the rows that are sorted at once. Without rows there is no file, and after an error
+/// no file is left.
 ///
 /// # Errors
-/// `Mismatch` where the data does not fit the schema, before any file for what the types show;
-/// `InvalidArgument` for properties and layouts that make no sense; [`Error::Storage`].
+/// `Mismatch` for data that does not fit the schema, before any file is created where types show it;
+/// `InvalidArgument` for properties and layouts that are not valid; [`Error::Storage`].
 pub fn write_data_files(
     io: &FileIo,
     data: &mut dyn RecordBatchReader,
@@ -79,7 +79,7 @@ pub fn write_data_files(
 ) -> Result<Vec<WrittenFile>> {
     let schema = &layout.schema;
     let fit = Fit::new(&data.schema(), schema)?;
-    let options = WriteOptions::new(&task.properties, FileKind::Data)?;
+    let options = ParquetOptions::new(&task.properties, FileKind::Data)?;
     let order = layout.sort_order.as_ref().filter(|order| !order.is_unsorted());
     let properties = task.properties.clone().into_iter().collect();
     let modes = MetricsConfig::from_properties(schema, order, &properties)?;
@@ -108,7 +108,7 @@ fn route(data: &mut dyn RecordBatchReader, fit: &Fit, router: &mut Router<'_>) -
     router.finish()
 }
 
-/// Keep the files of a call that succeeded, remove those of one that did not.
+/// Keep the files after success, remove them after an error.
 pub(super) fn conclude(outcome: Result<()>, files: Files<'_>) -> Result<Vec<WrittenFile>> {
     match outcome.and_then(|()| files.outputs.sync()) {
         Ok(()) => Ok(files.finished),
@@ -119,7 +119,7 @@ pub(super) fn conclude(outcome: Result<()>, files: Files<'_>) -> Result<Vec<Writ
     }
 }
 
-/// The producer of the data failed.
+/// An error of the producer of the data.
 pub(super) fn unreadable(error: ArrowError) -> Error {
     FormatError::invalid("data", error.to_string()).into()
 }

@@ -1,22 +1,23 @@
-//! Runs of blocks: parts of a container that are decoded independently.
+//! Runs of blocks: parts of a container that are decoded apart from each other.
 
 use std::ops::Range;
 
 use super::cursor::{Cursor, Malformed};
 use super::header::{Header, SYNC_BYTES};
 
-/// Consecutive blocks of a container.
+/// Some blocks of a container that follow each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockRun {
-    /// The byte range in the container.
+    /// Of the container's bytes.
     pub(super) range: Range<usize>,
-    /// Number of runs of the container, which share the limit of decompressed bytes.
+    /// How many runs the container was cut into: each has its share of what all may decompress to.
     pub(super) siblings: usize,
 }
 
 impl Header<'_> {
-    /// Split the blocks into at most `most` runs of similar size. Only block headers and synchronisation markers are
-    /// read: if one is damaged, or the blocks hold more records than the limit, all blocks are one run.
+    /// All blocks in at most `most` runs of about as many bytes each. Only the blocks' headers and
+    /// markers are looked at: where one is damaged, or they claim more records than the container may
+    /// hold, all of them are one run.
     pub fn runs(&self, most: usize) -> Vec<BlockRun> {
         let whole = self.all_blocks();
         if most < 2 {
@@ -25,12 +26,12 @@ impl Header<'_> {
         self.cut(&whole.range, most).unwrap_or_else(|| vec![whole])
     }
 
-    /// Return the run of all blocks.
+    /// The run of all blocks.
     pub(super) fn all_blocks(&self) -> BlockRun {
         BlockRun { range: self.first_block()..self.bytes().len(), siblings: 1 }
     }
 
-    /// Assign each block to the share of the bytes that contains its middle.
+    /// Each block goes to the share of the bytes that its middle lies in.
     fn cut(&self, blocks: &Range<usize>, count: usize) -> Option<Vec<BlockRun>> {
         let mut cursor = Cursor::new(self.bytes().get(blocks.clone())?);
         let mut ends: Vec<(usize, usize)> = Vec::new();
@@ -58,7 +59,7 @@ impl Header<'_> {
     }
 }
 
-/// Return the record count and the compressed bytes of the next block; `None` for the bytes if the marker differs.
+/// The record count and the compressed bytes, or `None` for them if the marker is wrong.
 pub(super) fn read_block<'a>(
     cursor: &mut Cursor<'a>,
     sync: [u8; SYNC_BYTES],

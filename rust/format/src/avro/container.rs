@@ -8,24 +8,26 @@ use super::schema::AvroType;
 use crate::codec::{Codec, Decompressor, MAX_BLOCK_BYTES, Space};
 use crate::{Error, Result};
 
-/// The most decompressed bytes per byte of a container. DEFLATE yields at most 1,032; other codecs could yield more.
+/// Deflate yields at most 1,032 bytes for one; the other codecs could yield many more.
 const BYTES_PER_BYTE: usize = 1040;
 const FREE_BYTES: usize = 1 << 20;
 
 impl<'a> Header<'a> {
-    /// Return all blocks.
+    /// The blocks, from the first on.
     pub fn blocks(&self) -> Blocks<'a> {
         self.blocks_by(Decompressor::new(self.codec()))
     }
 
-    /// Return all blocks, with the decompressor of another container of the same codec.
+    /// The blocks, from the first on, decompressed by what decompressed those of another container of the
+    /// same codec.
     pub fn blocks_by(&self, decompressor: Decompressor) -> Blocks<'a> {
         let bytes_left =
             self.bytes().len().saturating_mul(BYTES_PER_BYTE).saturating_add(FREE_BYTES);
         Blocks { bytes_left, ..self.run_by(&self.all_blocks(), decompressor) }
     }
 
-    /// Return the blocks of a run of this container. All runs of a container share the limit of decompressed bytes.
+    /// The blocks of one run, which is of this container. All runs that a container is cut into
+    /// may together decompress to no more than its blocks may.
     pub fn blocks_of(&self, run: &BlockRun) -> Blocks<'a> {
         self.run_by(run, Decompressor::new(self.codec()))
     }
@@ -44,7 +46,7 @@ impl<'a> Header<'a> {
     }
 }
 
-/// An object container over a byte slice, with a parsed header.
+/// An object container over a byte slice: its header is read, its blocks are not.
 #[derive(Debug)]
 pub struct Container<'a> {
     header: Header<'a>,
@@ -55,39 +57,39 @@ impl<'a> Container<'a> {
     /// Read the header.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if `bytes` are no container or the schema is invalid;
+    /// [`Error::Corrupt`] if `bytes` are no container or their schema is none;
     /// [`Error::Unsupported`] for a codec that is not implemented.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let header = Header::parse(bytes)?;
         Ok(Self { schema: header.schema()?, header })
     }
 
-    /// Return the writer's schema.
+    /// The schema that the writer used.
     pub fn schema(&self) -> &AvroType {
         &self.schema
     }
 
-    /// Return the position of the schema in the container.
+    /// Position of the schema in the container.
     pub fn schema_offset(&self) -> u64 {
         self.header.schema_offset()
     }
 
-    /// Return the codec of the blocks.
+    /// The codec of the blocks.
     pub fn codec(&self) -> Codec {
         self.header.codec()
     }
 
-    /// Return the synchronisation marker at the end of every block.
+    /// The marker that every block ends with.
     pub fn sync(&self) -> [u8; SYNC_BYTES] {
         self.header.sync()
     }
 
-    /// Return the position of the first block.
+    /// Position of the first block.
     pub fn first_block(&self) -> usize {
         self.header.first_block()
     }
 
-    /// Return a value of the header's metadata as text; `None` if the key is missing.
+    /// A value of the header's metadata as text; `None` if the key is absent.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if the value is not UTF-8.
@@ -95,20 +97,20 @@ impl<'a> Container<'a> {
         self.header.metadata(key)
     }
 
-    /// Return all blocks.
+    /// The blocks, from the first on.
     pub fn blocks(&self) -> Blocks<'a> {
         self.header.blocks()
     }
 
-    /// Return the blocks of a run of this container; see [`Header::blocks_of`].
+    /// The blocks of one run, which is of this container; see [`Header::blocks_of`].
     pub fn blocks_of(&self, run: &BlockRun) -> Blocks<'a> {
         self.header.blocks_of(run)
     }
 }
 
-/// The blocks of a container, decompressed one at a time into a reused buffer.
+/// Blocks of a container, decompressed one at a time into one buffer.
 pub struct Blocks<'a> {
-    /// Position after the last block.
+    /// Position behind the last block.
     end: usize,
     cursor: Cursor<'a>,
     sync: [u8; SYNC_BYTES],
@@ -120,16 +122,16 @@ pub struct Blocks<'a> {
 /// One decompressed block.
 #[derive(Debug, Clone, Copy)]
 pub struct Block<'b> {
-    /// Number of records according to the block, checked only against the container's size.
+    /// Number of records that `bytes` claim to hold; checked against the container's size only.
     pub count: usize,
-    /// The encoded records.
+    /// The records' encoding.
     pub bytes: &'b [u8],
     /// Position of the block in the container.
     pub offset: u64,
 }
 
 impl Block<'_> {
-    /// Return the error for a malformed record of this block; `remaining` is the number of bytes left of its cursor.
+    /// The error for a malformed record of this block; `remaining` is what its cursor had left.
     pub fn malformed(&self, what: &str, error: Malformed, remaining: usize) -> Error {
         let within = self.bytes.len().saturating_sub(remaining);
         let reason = format!("{error} (byte {within} of the decompressed block)");
@@ -138,22 +140,22 @@ impl Block<'_> {
 }
 
 impl<'a> Blocks<'a> {
-    /// Return the number of compressed bytes left.
+    /// Bytes of the blocks that are not read yet.
     pub fn remaining(&self) -> usize {
         self.cursor.remaining()
     }
 
-    /// Return the decompressor, for another container of the same codec.
+    /// What decompresses the blocks, for those of another container of the same codec.
     pub fn into_decompressor(self) -> Decompressor {
         self.decompressor
     }
 
-    /// Return the position of the next block in the container.
+    /// Position of the next block in the container.
     pub fn position(&self) -> u64 {
         position(self.end.saturating_sub(self.cursor.remaining()))
     }
 
-    /// Return the next block; `None` at the end of the container.
+    /// The next block; `None` at the end of the container.
     ///
     /// # Errors
     /// [`Error::Corrupt`] with the block's position.
@@ -166,7 +168,7 @@ impl<'a> Blocks<'a> {
         Ok(Some(Block { bytes, ..frame }))
     }
 
-    /// Append the next block to `space`; `None` at the end of the container.
+    /// The next block, appended to `space`; `None` at the end of the container.
     ///
     /// # Errors
     /// As for [`Self::next_block`].
@@ -180,7 +182,7 @@ impl<'a> Blocks<'a> {
         Ok(Some(Block { bytes, ..frame }))
     }
 
-    /// Return the next block without decompressing it.
+    /// The next block, still compressed.
     fn next_frame(&mut self) -> Result<Option<Block<'a>>> {
         if self.cursor.remaining() == 0 {
             return Ok(None);
@@ -189,10 +191,9 @@ impl<'a> Blocks<'a> {
         let at = |reason: String| Error::corrupt_at("Avro block", offset, reason);
         let (count, block) =
             read_block(&mut self.cursor, self.sync).map_err(|error| at(error.to_string()))?;
-        let bytes = block
-            .ok_or_else(|| at("the synchronisation marker differs from the header's".into()))?;
+        let bytes = block.ok_or_else(|| at("the synchronisation marker does not match".into()))?;
         self.records_left = self.records_left.checked_sub(count).ok_or_else(|| {
-            at(format!("it claims {count} records, more than a file of this size can hold"))
+            at(format!("it claims {count} records, which a file of this size cannot hold"))
         })?;
         Ok(Some(Block { count, bytes, offset }))
     }

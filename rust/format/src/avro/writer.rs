@@ -1,11 +1,12 @@
-//! Encoding of object containers.
+//! Writes object containers.
 
 use super::encode::{put_bytes, put_length};
 use super::header::{MAGIC, SYNC_BYTES};
 use crate::Result;
 use crate::codec::Codec;
 
-/// Uncompressed size of a finished block: the default of Avro libraries, which fits in a reader's cache.
+/// Uncompressed size at which a block is closed; Avro's customary figure, small enough that a
+/// reader's buffer stays in cache.
 pub const BLOCK_BYTES: usize = 64 * 1024;
 
 /// An object container under construction, in memory.
@@ -20,8 +21,8 @@ pub struct ContainerWriter {
 impl ContainerWriter {
     /// Start a container.
     ///
-    /// `metadata` are header entries to write after `avro.schema` and `avro.codec`. `sync` is the synchronisation
-    /// marker; see [`sync_marker`].
+    /// `metadata` are further header entries, written after `avro.schema` and `avro.codec`. `sync`
+    /// separates blocks; the caller draws it at random, as this crate has no randomness.
     pub fn new(
         schema: &str,
         metadata: &[(&str, String)],
@@ -44,25 +45,25 @@ impl ContainerWriter {
         Self { out, block, count: 0, codec, sync }
     }
 
-    /// Append one record, which `encode` appends to its buffer.
+    /// Append one record, which `encode` writes to the buffer it is given.
     ///
     /// # Errors
-    /// Those of `encode` and of the codec; the container is then unusable.
+    /// What `encode` fails with, or the codec; the container is then unusable.
     pub fn record(&mut self, encode: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         encode(&mut self.block)?;
         self.count += 1;
         if self.block.len() >= BLOCK_BYTES { self.flush() } else { Ok(()) }
     }
 
-    /// Return the number of bytes written, including the uncompressed current block.
+    /// Bytes written so far, including the block under construction, uncompressed.
     pub fn size_estimate(&self) -> usize {
         self.out.len() + self.block.len()
     }
 
-    /// Return the whole container.
+    /// The whole container.
     ///
     /// # Errors
-    /// Those of the codec.
+    /// What the codec fails with.
     pub fn finish(mut self) -> Result<Vec<u8>> {
         self.flush()?;
         Ok(self.out)
@@ -82,10 +83,10 @@ impl ContainerWriter {
     }
 }
 
-/// Return a synchronisation marker for the file at `location`.
+/// A synchronisation marker for the file at `location`.
 ///
-/// Locations of metadata files contain UUIDs, so the marker does not occur in the data by accident, and writing a file
-/// again gives the same bytes.
+/// The locations of metadata files hold random parts, so no reader meets the marker by accident, and
+/// writing the same file again yields the same bytes.
 pub fn sync_marker(location: &str) -> [u8; SYNC_BYTES] {
     // Reading from a slice cannot fail.
     let hash = murmur3::murmur3_x64_128(&mut location.as_bytes(), 0).unwrap_or_default();

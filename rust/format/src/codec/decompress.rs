@@ -1,4 +1,4 @@
-//! Bounded decompression of blocks: the limit is checked before bytes are produced.
+//! Decompression of blocks, bounded: what a block decompresses to is limited before it is produced.
 
 use flate2::{Decompress, FlushDecompress, Status};
 use zstd::zstd_safe::{self, DCtx};
@@ -6,48 +6,48 @@ use zstd::zstd_safe::{self, DCtx};
 use super::compress::Codec;
 use crate::{Error, Result};
 
-/// The greatest decompressed size of a block, far above the blocks that writers produce.
+/// No block of a manifest or a data file comes near this many bytes once decompressed.
 pub const MAX_BLOCK_BYTES: usize = 1 << 28;
 
 const SMALLEST_BUFFER: usize = 1 << 16;
-/// Memory is allocated for at most this many times the compressed size before the block is decompressed.
+/// What a block claims to hold is believed up to this many times its size.
 const LIKELY_RATIO: usize = 64;
 const CRC_BYTES: usize = 4;
-/// `ZSTD_error_dstSize_tooSmall`, one of the library's stable error codes.
+/// `ZSTD_error_dstSize_tooSmall`, one of the codes that the library promises to keep.
 const ZSTD_TOO_SMALL: zstd_safe::ErrorCode = 0_usize.wrapping_sub(70);
 
 /// Decompresses blocks of one codec.
 pub struct Decompressor {
     state: State,
-    /// The buffer of [`Decompressor::decompress`].
+    /// For one block.
     space: Space,
 }
 
-/// Decompressed blocks, concatenated in a reusable buffer.
+/// Decompressed blocks, one behind the other, in memory that is used again.
 #[derive(Debug, Default)]
 pub struct Space {
-    // The buffer is always initialised; the blocks are a prefix of it.
+    // Always initialised to its whole length; the blocks occupy a prefix.
     buffer: Vec<u8>,
     used: usize,
 }
 
 impl Space {
-    /// Return the bytes of all blocks.
+    /// The blocks.
     pub fn bytes(&self) -> &[u8] {
         self.bytes_from(0)
     }
 
-    /// Remove the blocks.
+    /// Forget the blocks.
     pub fn clear(&mut self) {
         self.used = 0;
     }
 
-    /// Return the bytes from `start` on.
+    /// The blocks from the one on that begins at `start`.
     pub fn bytes_from(&self, start: usize) -> &[u8] {
         self.buffer.get(start..self.used).unwrap_or_default()
     }
 
-    /// Return the number of bytes of all blocks, where the next block starts.
+    /// Where the next block will begin.
     pub fn used(&self) -> usize {
         self.used
     }
@@ -57,13 +57,13 @@ enum State {
     Null,
     Deflate(Decompress),
     Snappy(snap::raw::Decoder),
-    /// Created for the first block.
+    /// Made when the first block is met.
     Zstandard(Option<DCtx<'static>>),
     Bzip2,
 }
 
 impl Decompressor {
-    /// Create a decompressor for blocks of a codec.
+    /// A decompressor for blocks of `codec`.
     pub fn new(codec: Codec) -> Self {
         let state = match codec {
             Codec::Null => State::Null,
@@ -75,11 +75,11 @@ impl Decompressor {
         Self { state, space: Space::default() }
     }
 
-    /// Return the contents of a compressed block, at most `limit` bytes; valid until the next call.
+    /// The contents of one compressed block, at most `limit` bytes of it; valid until the next call.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if the block does not decompress, fails its checksum or holds more than `limit` bytes;
-    /// [`Error::Unsupported`] if the codec library cannot allocate its state.
+    /// [`Error::Corrupt`] if the block does not decompress, fails its checksum or holds more than
+    /// `limit` bytes; [`Error::Unsupported`] if the codec library has no memory for its state.
     pub fn decompress<'b>(&'b mut self, block: &'b [u8], limit: usize) -> Result<&'b [u8]> {
         if matches!(self.state, State::Null) {
             return Ok(block);
@@ -89,7 +89,7 @@ impl Decompressor {
         Ok(self.space.bytes())
     }
 
-    /// Append the contents of a compressed block, at most `limit` bytes, to `space`.
+    /// Append the contents of one compressed block, at most `limit` bytes of it, to `space`.
     ///
     /// # Errors
     /// As for [`Self::decompress`].
@@ -112,7 +112,7 @@ impl State {
     }
 }
 
-/// The destination of a block and the limit of its size.
+/// Where a block is decompressed to, and how long it may become.
 struct Target<'b> {
     buffer: &'b mut Vec<u8>,
     start: usize,
@@ -131,7 +131,7 @@ impl Target<'_> {
         inflate.reset(false);
         let mut written = 0;
         if self.room().len() < likely(block.len()).min(self.limit) {
-            // If the buffer holds the whole block, inflate needs no window.
+            // In one piece, most blocks need no window.
             self.grow(block.len())?;
         }
         loop {
@@ -150,7 +150,7 @@ impl Target<'_> {
             }
             let stalled = before == (inflate.total_in(), inflate.total_out());
             if stalled && written < self.room().len() {
-                return Err(corrupt("the compressed data end before the block"));
+                return Err(corrupt("the compressed data end too early"));
             }
         }
     }
@@ -158,35 +158,32 @@ impl Target<'_> {
     fn unsnap(&mut self, decoder: &mut snap::raw::Decoder, block: &[u8]) -> Result<usize> {
         let (data, checksum) = block
             .split_last_chunk::<CRC_BYTES>()
-            .ok_or_else(|| corrupt("the Snappy block has no checksum"))?;
+            .ok_or_else(|| corrupt("a snappy block without its checksum"))?;
         let expected = snap::raw::decompress_len(data).map_err(corrupt)?;
-        // A Snappy copy element of three bytes yields at most 64 bytes: a length beyond this ratio is wrong and must
-        // not size an allocation.
+        // A snappy copy element of three bytes yields at most 64, so a length beyond that ratio
+        // is a lie and must not size an allocation.
         if expected > data.len().saturating_mul(64) {
-            return Err(corrupt(
-                "the length of the Snappy block exceeds 64 times its compressed size",
-            ));
+            return Err(corrupt("a snappy block claims an impossible length"));
         }
         self.make_room(expected)?;
         let length = decoder.decompress(data, self.room()).map_err(corrupt)?;
         let found = crc32fast::hash(self.room().get(..length).unwrap_or_default());
         if found != u32::from_be_bytes(*checksum) {
-            return Err(corrupt("the CRC-32 checksum does not match"));
+            return Err(corrupt("the checksum does not match"));
         }
         Ok(length)
     }
 
-    /// Decompress in one call, which allocates no window, whatever window size the block states.
+    /// In one call, which needs no window beside the buffer, however large a window the block claims.
     fn unzstd(&mut self, state: &mut Option<DCtx<'_>>, block: &[u8]) -> Result<usize> {
         if state.is_none() {
             *state = DCtx::try_create();
         }
         let context = state.as_mut();
-        let context = context
-            .ok_or_else(|| Error::unsupported("a Zstandard context beyond the available memory"))?;
+        let context = context.ok_or_else(|| Error::unsupported("zstandard without memory"))?;
         if let Ok(Some(claimed)) = zstd_safe::get_frame_content_size(block) {
             let claimed = self.within_limit(usize::try_from(claimed).unwrap_or(usize::MAX))?;
-            // Most blocks hold no more; the buffer grows for others while they are decompressed.
+            // Most blocks hold no more; room for others is made once their bytes are there.
             self.make_room(claimed.min(block.len().saturating_mul(LIKELY_RATIO)))?;
         }
         loop {
@@ -215,17 +212,17 @@ impl Target<'_> {
             }
             let stalled = before == (decompress.total_in(), decompress.total_out());
             if stalled && written < self.room().len() {
-                return Err(corrupt("the compressed data end before the block"));
+                return Err(corrupt("the compressed data end too early"));
             }
         }
     }
 
-    /// Return the unused part of the buffer.
+    /// What of the buffer is free.
     fn room(&mut self) -> &mut [u8] {
         self.buffer.get_mut(self.start..).unwrap_or_default()
     }
 
-    /// Double the buffer, within the limit.
+    /// At least twice the room, but never beyond the limit.
     fn grow(&mut self, compressed: usize) -> Result<()> {
         let room = self.room().len();
         self.within_limit(room + 1)?;
@@ -245,13 +242,13 @@ impl Target<'_> {
     fn within_limit(&self, length: usize) -> Result<usize> {
         if length > self.limit {
             let limit = self.limit;
-            return Err(corrupt(format!("expected at most {limit} decompressed bytes, got more")));
+            return Err(corrupt(format!("it decompresses to more than the {limit} bytes allowed")));
         }
         Ok(length)
     }
 }
 
-/// Return the usual decompressed size of a block.
+/// What a block of so many bytes most often decompresses to.
 fn likely(compressed: usize) -> usize {
     compressed.saturating_mul(4).max(SMALLEST_BUFFER)
 }

@@ -16,19 +16,19 @@ use crate::predicate::stored_bounds;
 const POSITION_DELETES: i32 = 1;
 const EQUALITY_DELETES: i32 = 2;
 
-/// Groups of delete files, by the key that a lookup uses.
+/// Groups by number, as they are looked up.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     pub(super) by_path: HashMap<String, u32>,
     pub(super) by_partition: HashMap<PartitionKey, PartitionGroups>,
     pub(super) global: Option<u32>,
-    /// The range of each group in `order`.
+    /// Where each group stands in `order`.
     pub(super) spans: Vec<Range<usize>>,
-    /// Whether each group holds equality deletes.
+    /// Whether a group is of equality deletes.
     pub(super) is_equality: Vec<bool>,
-    /// Rows of the batch of delete files, by group and ascending sequence number.
+    /// Rows of the deletes batch, those of one group by ascending sequence number.
     pub(super) order: Vec<u32>,
-    /// Sequence numbers in the same order.
+    /// Their sequence numbers.
     pub(super) sequence_numbers: Vec<i64>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct PartitionKey {
     tuple: String,
 }
 
-/// A borrowed [`PartitionKey`] for lookups.
+/// A [`PartitionKey`] that is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct PartitionRef<'a> {
     pub(super) spec_id: i32,
@@ -75,7 +75,7 @@ impl Groups {
         let mut placed: Vec<(u32, i64, u32)> = Vec::with_capacity(deletes.num_rows());
         for (row, path) in paths.into_iter().enumerate() {
             if formats.value(row).eq_ignore_ascii_case("puffin") {
-                return Err(Error::unsupported("deletion vectors"));
+                return Err(Error::unsupported("a deletion vector"));
             }
             let content = contents.value(row);
             let is_global =
@@ -97,7 +97,7 @@ impl Groups {
         Ok(groups)
     }
 
-    /// Return the number of a delete file's group, which is created if it does not exist.
+    /// The number of the group of one delete file, a new one where it is the first.
     fn number(
         &mut self,
         content: i32,
@@ -117,9 +117,7 @@ impl Groups {
                 }
             }
             (other, _) => {
-                let reason = format!(
-                    "the content is invalid; expected 1 (position deletes) or 2 (equality deletes), got {other}"
-                );
+                let reason = format!("content {other} is not that of a delete file");
                 return Err(Error::invalid("delete files", reason));
             }
         };
@@ -130,7 +128,6 @@ impl Groups {
     }
 }
 
-/// The columns of an entry batch that determine a file's groups.
 pub(super) struct Files {
     sequence_numbers: PrimitiveArray<Int64Type>,
     spec_ids: PrimitiveArray<Int32Type>,
@@ -148,7 +145,7 @@ impl Files {
 
     pub(super) fn sequence_number(&self, row: usize) -> Result<i64> {
         if self.sequence_numbers.is_null(row) {
-            return Err(Error::invalid("sequence_number", "is null for a live file"));
+            return Err(Error::invalid("sequence_number", "a live file has none"));
         }
         Ok(self.sequence_numbers.value(row))
     }
@@ -172,17 +169,17 @@ pub(super) fn text_column(batch: &RecordBatch, name: &str) -> Result<StringArray
 }
 
 fn absent(name: &str) -> Error {
-    Error::invalid("entry columns", format!("{name} is missing or has another type"))
+    Error::invalid("entry columns", format!("{name} is absent or of another type"))
 }
 
-/// The reserved field id of `file_path` in position delete files.
+/// The field id of `file_path` in position delete files.
 const DELETE_FILE_PATH_ID: i32 = 2_147_483_546;
 
-/// Return the one data file that each position delete file refers to, if any: `referenced_data_file`, or else the path
-/// that equals both bounds of the `file_path` column.
+/// For each file: `referenced_data_file` where it is set, else the path that is both bounds of
+/// the `file_path` column, else none.
 ///
 /// # Errors
-/// `InvalidArgument` where a statistics column is not a map of bounds.
+/// `InvalidArgument` where a statistics column is no map of bounds.
 fn referenced_paths(deletes: &RecordBatch) -> Result<Vec<Option<String>>> {
     let named = deletes
         .column_by_name("referenced_data_file")

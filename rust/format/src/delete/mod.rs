@@ -1,7 +1,7 @@
-//! Delete files: the data files that they apply to, deleted positions and deleted equality keys.
+//! Deletes: positions, equality keys, which files they apply to.
 //!
-//! [`DeleteIndex`] pairs delete files with data files. Their contents become [`PositionDeletes`] and [`EqualityKeys`],
-//! which [`row_runs`] and [`deleted_rows`] apply.
+//! [`DeleteIndex`] pairs delete files with data files; their contents become [`PositionDeletes`]
+//! and [`EqualityKeys`]; [`row_runs`] and [`deleted_rows`] apply them.
 
 mod cells;
 mod delete_runs;

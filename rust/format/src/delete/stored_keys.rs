@@ -5,14 +5,15 @@ use arrow_buffer::BooleanBuffer;
 use super::cells::Cell;
 use crate::spec::{Datum, PrimitiveType};
 
-/// The range of the keys in one column.
+/// What the keys hold in one of their columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeyRange {
-    /// Whether a key is null.
+    /// Whether a key is null here.
     pub has_null: bool,
-    /// Whether a key is not null.
+    /// Whether a key is not null here.
     pub has_values: bool,
-    /// The least and the greatest non-null value; `None` for a type whose bounds are not ordered.
+    /// The least and the greatest value that is not null; `None` where the type has no order that
+    /// bounds are compared in.
     pub values: Option<(Datum, Datum)>,
 }
 
@@ -27,7 +28,7 @@ pub(super) struct StoredColumn {
 enum StoredValues {
     Words(Vec<u64>),
     Wide(Vec<u128>),
-    /// The end of each value, and the bytes.
+    /// Ends and bytes.
     Bytes(Vec<usize>, Vec<u8>),
 }
 
@@ -72,7 +73,7 @@ impl StoredColumn {
         }
     }
 
-    /// Return the range of all values of the column.
+    /// The range of all values of the column.
     pub(super) fn range(&self, field_type: &PrimitiveType) -> KeyRange {
         let has_null = self.nulls.contains(&true);
         let has_values = self.nulls.contains(&false);
@@ -113,7 +114,7 @@ fn text(bytes: &[u8]) -> Option<Datum> {
     std::str::from_utf8(bytes).ok().map(|text| Datum::String(text.to_owned()))
 }
 
-/// Return a number with the order of the value.
+/// A number that orders as the value does.
 fn ordered(cell: Cell<'_>, field_type: &PrimitiveType) -> Option<i128> {
     use PrimitiveType as P;
     let Cell::Word(word) = cell else { return None };
@@ -150,31 +151,31 @@ fn datum(value: i128, field_type: &PrimitiveType) -> Option<Datum> {
     })
 }
 
-/// The end of a list of sources.
+/// No further source.
 const NONE: u32 = u32::MAX;
 
-/// The sources of each key: a linked list per key.
+/// The sources of keys, by the keys' places.
 #[derive(Debug, Default)]
 pub(super) struct KeySources {
     newest: Vec<Link>,
-    /// The previous links of keys with several sources.
+    /// Sources that further ones were added to.
     older: Vec<Link>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Link {
     source: u32,
-    /// Index in `older`.
+    /// Place in `older`.
     next: u32,
 }
 
 impl KeySources {
-    /// Add the next key with its first source.
+    /// Add the next key, from this source.
     pub(super) fn push(&mut self, source: u32) {
         self.newest.push(Link { source, next: NONE });
     }
 
-    /// Add a source to a key. All keys of a source are added before the next source.
+    /// Add a source to a key. Sources are added one after the other.
     pub(super) fn add(&mut self, key: usize, source: u32) {
         let Some(newest) = self.newest.get_mut(key).filter(|link| link.source != source) else {
             return;
@@ -184,7 +185,7 @@ impl KeySources {
         *newest = Link { source, next };
     }
 
-    /// Whether a key has a source whose bit is set.
+    /// Whether a key comes from one of the wanted sources.
     pub(super) fn any(&self, key: usize, wanted: &BooleanBuffer) -> bool {
         let mut link = self.newest.get(key);
         while let Some(Link { source, next }) = link {

@@ -1,7 +1,8 @@
-//! Small manifests of one spec, decoded into shared columns.
+//! Manifests of one spec, decoded into the same columns.
 //!
-//! Parsing the schema and building arrays costs more than decoding the few entries of a small manifest. Manifests with
-//! equal schema texts share these costs; inheritance and filters apply to their entries together.
+//! Of a manifest with few entries the entries are the least: its schema has to be parsed and compiled, buffers
+//! made, arrays put together. Manifests whose schemas are the same text share all that, and their entries
+//! are inherited by and filtered together.
 
 use std::ops::Range;
 
@@ -19,32 +20,32 @@ use crate::predicate::{PartitionTuples, Predicate, evaluate_inclusive};
 use crate::spec::types::StructType;
 use crate::{Error, Result};
 
-/// The live entries of several manifests that might match a filter, ordered by manifest.
+/// Live entries of some manifests that might match a filter, manifest by manifest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntryBundle {
-    /// The entries, with inheritance applied.
+    /// The entries, inheritance applied.
     pub columns: ManifestColumns,
     /// The manifests, in the order of their entries.
     pub members: Vec<Member>,
 }
 
-/// One manifest of a bundle.
+/// What a bundle has of one manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// Number of manifests that were read before this one.
+    /// How many manifests were read before it.
     pub place: usize,
-    /// The rows of its entries in the bundle.
+    /// Its entries in the bundle.
     pub rows: Range<usize>,
-    /// Number of live entries of the manifest.
+    /// How many live entries the manifest has.
     pub live: usize,
-    /// Number of live entries that are pruned by partition.
+    /// How many of them their partition rules out.
     pub skipped_by_partition: usize,
-    /// Number of other live entries that are pruned by statistics.
+    /// How many of the others their statistics rule out.
     pub skipped_by_metrics: usize,
 }
 
 impl EntryBundle {
-    /// Create the bundle of one manifest.
+    /// The bundle of one manifest alone.
     pub fn of_one(matching: MatchingEntries) -> Self {
         let member = Member {
             place: 0,
@@ -56,20 +57,20 @@ impl EntryBundle {
         Self { columns: matching.columns, members: vec![member] }
     }
 
-    /// Return the entries for which `mask`, without nulls, is true.
+    /// The entries for which `mask`, which has no nulls, is true.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if the mask has another length.
     pub fn filter(self, mask: &BooleanArray) -> Result<Self> {
         Ok(Self {
             columns: self.columns.filter(mask)?,
-            members: filtered_members(&self.members, mask.values()),
+            members: kept_members(&self.members, mask.values()),
         })
     }
 }
 
-/// Return the members of a bundle after a filter on its entries.
-pub fn filtered_members(members: &[Member], kept: &BooleanBuffer) -> Vec<Member> {
+/// The members of a bundle when only those of its entries are left that `kept` has.
+pub fn kept_members(members: &[Member], kept: &BooleanBuffer) -> Vec<Member> {
     let mut end = 0;
     let members = members.iter().map(|member| {
         let start = end;
@@ -83,7 +84,7 @@ fn count(mask: &BooleanBuffer, rows: &Range<usize>) -> usize {
     mask.slice(rows.start, rows.len()).count_set_bits()
 }
 
-/// Reads manifests into one set of columns per distinct schema.
+/// Reads manifests into as few columns as they have different schemas.
 pub struct BundleDecoder<'a> {
     options: DecodeOptions<'a>,
     wanted: StructType,
@@ -102,7 +103,7 @@ struct Writer {
 }
 
 impl<'a> BundleDecoder<'a> {
-    /// Prepare to read manifests. Statistics that `options` skips do not prune entries.
+    /// Prepare to read manifests. Statistics that `options` leaves out rule no entry out.
     pub fn new(options: DecodeOptions<'a>) -> Self {
         Self {
             wanted: read_entry(options.partition_type),
@@ -114,7 +115,7 @@ impl<'a> BundleDecoder<'a> {
         }
     }
 
-    /// Read all entries of a manifest. After an error the decoder is unusable.
+    /// Read all entries of one more manifest. After an error the decoder is unusable.
     ///
     /// # Errors
     /// As for [`ManifestDecoder`](super::ManifestDecoder).
@@ -153,16 +154,14 @@ impl<'a> BundleDecoder<'a> {
                 self.writers.len() - 1
             }
         };
-        self.writers
-            .get_mut(place)
-            .ok_or_else(|| Error::corrupt("manifest", "the schema is unknown"))
+        self.writers.get_mut(place).ok_or_else(|| Error::corrupt("manifest", "it has no writer"))
     }
 
-    /// Return the live entries that might match, one bundle per schema.
+    /// The live entries of all manifests that might match, a bundle for each schema.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if an entry of any manifest is invalid, without the manifest's name; those of evaluating
-    /// the filter.
+    /// [`Error::Corrupt`] if some manifest, which the error does not tell, holds what no entry may, and those
+    /// of evaluating the filter.
     pub fn finish(self, filter: EntryFilter<'_>) -> Result<Vec<EntryBundle>> {
         let options = self.options;
         self.writers.into_iter().map(|writer| writer.finish(&options, filter)).collect()

@@ -1,4 +1,4 @@
-//! Decompressed blocks of a manifest, with the positions of their entries.
+//! Some blocks of a manifest, decompressed, and where their entries are.
 
 use std::ops::Range;
 
@@ -9,31 +9,31 @@ use crate::avro::{Block, Blocks, Cursor, StructColumn};
 use crate::codec::Space;
 use crate::{Error, Result};
 
-/// Decompressed bytes per chunk: large enough to evaluate a filter over columns, and small enough to stay in the cache
-/// until the selected entries are decoded.
+/// Decompressed bytes that are looked at together: enough for a filter to be evaluated over columns,
+/// few enough to stay in cache until the entries that it keeps are decoded.
 pub(super) const CHUNK_BYTES: usize = 512 * 1024;
 
-/// Decompressed blocks and the byte ranges of the selected entries.
+/// Decompressed blocks and the places of those entries that are still of interest.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
     space: Space,
-    blocks: Vec<ChunkBlock>,
+    blocks: Vec<Place>,
     entries: Vec<Range<usize>>,
 }
 
-/// A block of a chunk.
+/// One block.
 #[derive(Debug)]
-struct ChunkBlock {
+struct Place {
     count: usize,
-    /// The byte range in the chunk.
+    /// In the chunk.
     bytes: Range<usize>,
-    /// The position in the container.
+    /// In the container.
     offset: u64,
 }
 
 impl Chunk {
-    /// Replace the blocks by the next ones, of at least `bytes` bytes if there are as many, and read every entry into
-    /// `columns`; false at the end of the container.
+    /// Take the next blocks, so many bytes and no more than a block above, instead of those so far, and
+    /// read every entry into `columns`; false at the end of the container.
     pub(super) fn fill(
         &mut self,
         blocks: &mut Blocks<'_>,
@@ -62,22 +62,22 @@ impl Chunk {
             start = end;
         }
         trailing(&block, &cursor)?;
-        self.blocks.push(ChunkBlock { count: block.count, bytes, offset: block.offset });
+        self.blocks.push(Place { count: block.count, bytes, offset: block.offset });
         Ok(true)
     }
 
-    /// Return the number of selected entries.
+    /// Number of entries of interest.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Select those entries for which `mask` is true.
-    pub(super) fn select(&mut self, mask: &BooleanArray) {
-        let mut selected = mask.values().iter();
-        self.entries.retain(|_| selected.next().unwrap_or(false));
+    /// Keep the entries of interest for which `mask` is true.
+    pub(super) fn keep(&mut self, mask: &BooleanArray) {
+        let mut kept = mask.values().iter();
+        self.entries.retain(|_| kept.next().unwrap_or(false));
     }
 
-    /// Read the selected entries into `columns`.
+    /// Read the entries of interest into `columns`.
     pub(super) fn read(&self, columns: &mut StructColumn) -> Result<()> {
         for entry in &self.entries {
             let bytes = self.space.bytes().get(entry.clone()).unwrap_or_default();
@@ -88,27 +88,27 @@ impl Chunk {
                 let (block, left) = self.block_at(entry.start, end);
                 return Err(block.malformed(WHAT, error, left));
             }
-            // Fields that were skipped before are read now: a map may have recorded a wrong length.
+            // What was skipped before is read now: a map may claim a length that is not its own.
             if cursor.remaining() > 0 {
                 let (block, _) = self.block_at(entry.start, end);
-                let reason = format!("an entry has {} trailing bytes", cursor.remaining());
+                let reason = format!("an entry ends {} bytes early", cursor.remaining());
                 return Err(Error::corrupt_at(WHAT, block.offset, reason));
             }
         }
         Ok(())
     }
 
-    /// Return the block around a position in the chunk, and the number of its bytes after `end`.
+    /// The block around a position in the chunk, and how many of its bytes are beyond `end`.
     fn block_at(&self, position: usize, end: usize) -> (Block<'_>, usize) {
-        let index = self.blocks.partition_point(|block| block.bytes.end <= position);
+        let index = self.blocks.partition_point(|place| place.bytes.end <= position);
         match self.blocks.get(index) {
-            Some(block) => (block.block(self.space.bytes()), block.bytes.end.saturating_sub(end)),
+            Some(place) => (place.block(self.space.bytes()), place.bytes.end.saturating_sub(end)),
             None => (Block { count: 0, bytes: &[], offset: 0 }, 0),
         }
     }
 }
 
-impl ChunkBlock {
+impl Place {
     fn block<'b>(&self, bytes: &'b [u8]) -> Block<'b> {
         let bytes = bytes.get(self.bytes.clone()).unwrap_or_default();
         Block { count: self.count, bytes, offset: self.offset }

@@ -1,7 +1,7 @@
-//! Decoding of manifests to columns.
+//! Manifests, from bytes to columns.
 //!
-//! The file's schema is compiled once against the requested fields. Each block is then decompressed into a reused buffer,
-//! and its records are appended to the columns.
+//! The file's own schema is compiled once against what is wanted; then each block is decompressed
+//! into one buffer and its records go straight into the columns.
 
 use std::sync::Arc;
 
@@ -17,33 +17,33 @@ use crate::spec::types::StructType;
 use crate::{Error, Result};
 
 pub(super) const WHAT: &str = "manifest";
-/// Entries per batch when counting, so that their columns stay in the cache.
+/// Entries that are counted together; their columns stay in cache.
 const COUNTED_AT_ONCE: usize = 1_024;
 
-/// The column statistics to decode.
+/// Which statistics by column to decode.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Stats {
-    /// No statistics; the six columns are null.
+    /// None; the six columns are null.
     Skip,
-    /// All statistics.
+    /// All.
     #[default]
     All,
-    /// The statistics of the columns with these field ids.
+    /// Those of the columns with these field ids.
     Columns(Vec<i32>),
 }
 
-/// Options of decoding a manifest.
+/// What to decode of a manifest.
 #[derive(Debug, Clone)]
 pub struct DecodeOptions<'a> {
-    /// The manifest's spec id according to the manifest list.
+    /// The spec that the manifest list says the manifest is of.
     pub spec_id: i32,
-    /// Type of the tuples; see [`partition_type_among`](crate::spec::PartitionSpec::partition_type_among).
+    /// Type of the tuples; see [`partition_type`](super::partition::partition_type).
     pub partition_type: &'a StructType,
-    /// The statistics to decode.
+    /// The statistics.
     pub stats: Stats,
 }
 
-/// The metadata of a manifest's header, all optional as writers differ.
+/// What a manifest says about itself. All of it is optional, as writers differ.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ManifestHeader {
     /// JSON of the table's schema when the manifest was written.
@@ -58,7 +58,7 @@ pub struct ManifestHeader {
     pub content: Option<i32>,
 }
 
-/// Decodes a manifest batch by batch.
+/// A manifest that is decoded some blocks at a time.
 pub struct ManifestDecoder<'a> {
     blocks: Blocks<'a>,
     columns: StructColumn,
@@ -67,17 +67,16 @@ pub struct ManifestDecoder<'a> {
 }
 
 impl<'a> ManifestDecoder<'a> {
-    /// Parse the header of a manifest; `bytes` are the whole file.
+    /// Read the header and prepare to decode; `bytes` are the whole file.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if `bytes` are no manifest; [`Error::Unsupported`] for a codec or type that is not
-    /// implemented.
+    /// [`Error::Corrupt`] if `bytes` are no manifest; [`Error::Unsupported`] for a codec or a type
+    /// that is not implemented.
     pub fn new(bytes: &'a [u8], options: &DecodeOptions<'_>) -> Result<Self> {
         Self::of_run(bytes, None, options)
     }
 
-    /// Parse the header to decode only the blocks of `run`, or all blocks for `None`; see
-    /// [`Header::runs`](crate::avro::Header::runs).
+    /// As [`Self::new`], for the blocks of `run` only, if it is given; see [`Container::runs`].
     ///
     /// # Errors
     /// As for [`Self::new`].
@@ -95,12 +94,12 @@ impl<'a> ManifestDecoder<'a> {
         Ok(Self { blocks, columns, spec_id: options.spec_id, header })
     }
 
-    /// Return the metadata of the header.
+    /// What the manifest says about itself.
     pub fn header(&self) -> &ManifestHeader {
         &self.header
     }
 
-    /// Decode whole blocks until there are at least `rows` entries; `None` at the end of the manifest.
+    /// Whole blocks until at least `rows` entries are decoded; `None` at the end of the manifest.
     ///
     /// # Errors
     /// [`Error::Corrupt`] with the position of the block, or of the batch's first block; the decoder
@@ -116,7 +115,7 @@ impl<'a> ManifestDecoder<'a> {
     }
 }
 
-/// Return the blocks of a run, or all blocks.
+/// The blocks of a run, or all of them.
 pub(super) fn blocks_of<'a>(container: &Container<'a>, run: Option<&BlockRun>) -> Blocks<'a> {
     run.map_or_else(|| container.blocks(), |run| container.blocks_of(run))
 }
@@ -132,7 +131,7 @@ pub(super) fn read_blocks(
     let mut blocks_read = 0;
     while columns.rows() < rows {
         if rows == usize::MAX && blocks_read == forecast_at {
-            // Reserve again whenever the number of blocks has doubled, so that buffers are rarely reallocated.
+            // Again whenever twice as much is known, so that buffers are moved a few times only.
             let left = blocks.remaining();
             columns.reserve(Forecast { read: start - left, left });
             forecast_at *= 2;
@@ -151,8 +150,8 @@ pub(super) fn read_blocks(
     Ok(())
 }
 
-/// Decode all entries of a manifest, without inheritance. Memory is that of the columns and of one block;
-/// [`ManifestDecoder::next_batch`] also bounds the columns.
+/// All entries of a manifest as it stores them: nothing is inherited yet. It takes the memory of its
+/// columns and of one block; [`ManifestDecoder::next_batch`] bounds the columns too.
 ///
 /// # Errors
 /// As for [`ManifestDecoder`].
@@ -160,8 +159,9 @@ pub fn decode_manifest(bytes: &[u8], options: &DecodeOptions<'_>) -> Result<Mani
     decode_run(bytes, None, options)
 }
 
-/// Decode the entries of one run of blocks, or of all blocks. After an error, decode the whole manifest for an accurate
-/// message: a run does not know the previous blocks and the limits that remain.
+/// The entries in the blocks of one run, or all of them: those of all runs that a manifest is cut
+/// into are those of the manifest, in order. If one cannot be decoded, what decoding all of it says
+/// is what is wrong: a run knows neither what comes before it nor what is left of the limits.
 ///
 /// # Errors
 /// As for [`ManifestDecoder`].
@@ -177,7 +177,7 @@ pub fn decode_run(
     }
 }
 
-/// Return the numbers of entries and of rows of a manifest by status: existing, added, deleted.
+/// Counts of the entries of a manifest by status, and of their rows: existing, added, deleted.
 ///
 /// # Errors
 /// As for [`ManifestDecoder`].
@@ -198,7 +198,7 @@ pub fn count_entries(bytes: &[u8]) -> Result<[(i32, i64); 3]> {
     Ok(counts)
 }
 
-/// Return the selection of fields for `stats`.
+/// What to leave out of the entries for `stats`.
 pub(super) fn selection(stats: &Stats) -> Selection {
     let all = Selection { dispensable_fields: DISPENSABLE_ENTRY_IDS, ..Selection::default() };
     match stats {
@@ -213,21 +213,21 @@ pub(super) fn selection(stats: &Stats) -> Selection {
     }
 }
 
-/// Check the number of entries against the bytes of a block: each entry has a status of at least one byte.
+/// Every entry has a status, so each takes at least a byte.
 pub(super) fn check_count(block: &Block<'_>) -> Result<()> {
     if block.count <= block.bytes.len() {
         return Ok(());
     }
-    let reason = format!("a block claims {} entries in {} bytes", block.count, block.bytes.len());
+    let reason = format!("{} entries in {} bytes", block.count, block.bytes.len());
     Err(Error::corrupt_at(WHAT, block.offset, reason))
 }
 
-/// Check that the last entry ends at the end of its block.
+/// The last entry ends where its block does.
 pub(super) fn trailing(block: &Block<'_>, cursor: &Cursor<'_>) -> Result<()> {
     if cursor.remaining() == 0 {
         return Ok(());
     }
-    let reason = format!("a block has {} bytes after its last entry", cursor.remaining());
+    let reason = format!("{} bytes after the last entry", cursor.remaining());
     Err(Error::corrupt_at(WHAT, block.offset, reason))
 }
 
@@ -254,10 +254,10 @@ pub(super) fn assemble(records: &StructArray, spec_id: i32) -> Result<ManifestCo
         let column = records.column_by_name(name).or_else(|| data_file.column_by_name(name));
         Ok(match (name, column) {
             ("spec_id", _) => Arc::new(Int32Array::from(vec![spec_id; rows])),
-            ("content", Some(column)) => or_data(column),
+            ("content", Some(column)) => data_unless_said(column),
             ("file_format", Some(column)) => upper_case(column),
             (_, Some(column)) => Arc::clone(column),
-            (_, None) => return Err(Error::corrupt(WHAT, format!("the field {name} is missing"))),
+            (_, None) => return Err(Error::corrupt(WHAT, format!("no {name}"))),
         })
     });
     let columns = columns.collect::<Result<_>>()?;
@@ -267,27 +267,22 @@ pub(super) fn assemble(records: &StructArray, spec_id: i32) -> Result<ManifestCo
     Ok(ManifestColumns { entries, partition: flattened(partition)? })
 }
 
-/// Return a column of decoded records.
+/// A member of a struct of this crate's making.
 pub(super) fn part<'r>(records: &'r StructArray, name: &str) -> Result<&'r ArrayRef> {
-    records
-        .column_by_name(name)
-        .ok_or_else(|| Error::corrupt(WHAT, format!("the field {name} is missing")))
+    records.column_by_name(name).ok_or_else(|| Error::corrupt(WHAT, format!("no {name}")))
 }
 
 pub(super) fn check_statuses(statuses: &ArrayRef) -> Result<()> {
     let known = [EXISTING, ADDED, DELETED];
     let statuses = statuses.as_primitive::<Int32Type>();
     match statuses.iter().flatten().find(|status| !known.contains(status)) {
-        Some(status) => Err(Error::corrupt(
-            WHAT,
-            format!("an entry has an invalid status; expected 0, 1 or 2, got {status}"),
-        )),
+        Some(status) => Err(Error::corrupt(WHAT, format!("an entry has the status {status}"))),
         None => Ok(()),
     }
 }
 
-/// Replace null contents by 0: version 1 has data files only and does not store a content.
-fn or_data(content: &ArrayRef) -> ArrayRef {
+/// Version 1 has data files only and does not say so.
+fn data_unless_said(content: &ArrayRef) -> ArrayRef {
     if content.null_count() == 0 {
         return Arc::clone(content);
     }
@@ -304,7 +299,7 @@ fn upper_case(formats: &ArrayRef) -> ArrayRef {
     Arc::new(upper.collect::<StringArray>())
 }
 
-/// Convert null tuples to tuples of nulls.
+/// An absent tuple is one of nulls, so the struct itself needs no validity.
 pub(super) fn flattened(tuples: StructArray) -> Result<StructArray> {
     if tuples.null_count() == 0 {
         return Ok(tuples);

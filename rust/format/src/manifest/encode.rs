@@ -1,4 +1,4 @@
-//! Encoding of manifests from columns.
+//! Manifests, from columns to bytes.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::spec::types::{NestedField, StructType, Type};
 use crate::spec::{PartitionSpec, Schema};
 use crate::{Error, Result};
 
-/// The block size that version 1 requires and readers ignore, with the value of the reference implementation.
+/// Version 1 requires a block size that nobody reads; this is the one the reference writes.
 const BLOCK_SIZE_IN_BYTES: i64 = 64 * 1024 * 1024;
 
-/// The kind of files in a manifest.
+/// What kind of files a manifest lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ManifestContent {
     /// Data files.
@@ -28,28 +28,28 @@ pub enum ManifestContent {
     Deletes,
 }
 
-/// Options of encoding a manifest.
+/// How to write a manifest.
 #[derive(Debug, Clone)]
 pub struct EncodeOptions<'a> {
     /// 1 or 2.
     pub format_version: u8,
-    /// The kind of files.
+    /// What the entries are.
     pub content: ManifestContent,
-    /// The table's current schema, for the header.
+    /// The table's current schema, recorded in the header.
     pub schema: &'a Schema,
-    /// The spec of the entries, for the header.
+    /// The entries' spec, recorded in the header.
     pub spec: &'a PartitionSpec,
     /// Type of the tuples.
     pub partition_type: &'a StructType,
-    /// The snapshot id of added and deleted entries that have none.
+    /// The snapshot under way; added and deleted entries without a snapshot id get it.
     pub snapshot_id: i64,
     /// Block compression.
     pub codec: Codec,
-    /// The synchronisation marker.
+    /// Random bytes that separate blocks.
     pub sync: [u8; 16],
 }
 
-/// An encoded manifest and its summary.
+/// A manifest's bytes and what a manifest list says about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodedManifest {
     /// The whole file.
@@ -59,7 +59,7 @@ pub struct EncodedManifest {
 }
 
 impl ManifestContent {
-    /// Return the code in manifest lists: 0 or 1.
+    /// The code in manifest lists: 0 or 1.
     pub fn code(self) -> i32 {
         match self {
             Self::Data => 0,
@@ -67,7 +67,7 @@ impl ManifestContent {
         }
     }
 
-    /// Return the content with a code.
+    /// The content with a code.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a code other than 0 and 1.

@@ -1,4 +1,4 @@
-//! Manifest entries as columns.
+//! The entries of a manifest as columns.
 
 use std::sync::Arc;
 
@@ -15,7 +15,6 @@ use arrow_select::filter::{filter, filter_record_batch};
 
 use super::columns::{entry_schema, typed_entry_schema};
 use super::partition::{tuples_from_json, tuples_to_json};
-use crate::spec::ArrowName;
 use crate::spec::types::StructType;
 use crate::{Error, Result};
 
@@ -28,25 +27,25 @@ pub const DELETED: i32 = 2;
 
 /// Entries of one partition spec.
 ///
-/// `entries` has the columns of [`entry_schema`] without `partition`. The struct array `partition` has one child per spec
-/// field, with the field's name and in the spec's order. Both have the same length.
+/// `entries` has the columns of [`entry_schema`] but for `partition`, which is typed: one child of
+/// `partition` per spec field, named and ordered as the spec has them. Both have the same length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ManifestColumns {
-    /// One row per entry, without the partition.
+    /// One row per entry, without its partition.
     pub entries: RecordBatch,
     /// The partition tuples.
     pub partition: StructArray,
 }
 
 impl ManifestColumns {
-    /// Convert a batch of [`entry_schema`], or of data files, whose status is then added.
+    /// Entries out of a batch of [`entry_schema`], or of data files, which are then all added.
     ///
-    /// Columns are matched by name and may have any Arrow type that casts to the schema's; missing optional columns are
-    /// null.
+    /// Columns are matched by name and may be of any Arrow type that casts to the right one; absent
+    /// optional ones are null.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if a required column is missing, has null or does not cast, or a partition is not a
-    /// tuple of `partition_type`.
+    /// [`Error::InvalidArgument`] if a required column is absent or null or does not cast, or a
+    /// partition is not a tuple of `partition_type`.
     pub fn from_batch(batch: &RecordBatch, partition_type: &StructType) -> Result<Self> {
         let entries = conform(batch, &typed_entry_schema())?;
         let texts = batch
@@ -57,7 +56,7 @@ impl ManifestColumns {
         Ok(Self { entries, partition })
     }
 
-    /// Convert to a batch of [`entry_schema`].
+    /// The batch of [`entry_schema`] that crosses to Python.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if the partition columns do not fit `partition_type`.
@@ -72,7 +71,7 @@ impl ManifestColumns {
             .map_err(|error| invalid(&error))
     }
 
-    /// Return the number of entries.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.entries.num_rows()
     }
@@ -82,7 +81,7 @@ impl ManifestColumns {
         self.len() == 0
     }
 
-    /// Return the entries for which `mask`, without nulls, is true.
+    /// The entries for which `mask`, which has no nulls, is true.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if the mask has another length.
@@ -92,13 +91,13 @@ impl ManifestColumns {
         Ok(Self { entries, partition: partition.as_struct().clone() })
     }
 
-    /// Return `length` entries from `offset` on.
+    /// `length` entries from `offset` on.
     pub fn slice(&self, offset: usize, length: usize) -> Self {
         let partition = self.partition.slice(offset, length);
         Self { entries: self.entries.slice(offset, length), partition }
     }
 
-    /// Concatenate the entries of parts of the same spec; `None` for no parts.
+    /// The entries of all of `parts`, which are of the same spec, in order; `None` for no parts.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if the parts' partition types differ.
@@ -115,7 +114,7 @@ impl ManifestColumns {
         Ok(Some(Self { entries, partition: partition.as_struct().clone() }))
     }
 
-    /// Return a mask of the entries that are not deleted.
+    /// A mask of the entries that are not deleted.
     ///
     /// # Errors
     /// None for columns of this crate.
@@ -124,15 +123,15 @@ impl ManifestColumns {
         Ok(status.iter().map(|status| Some(status != Some(DELETED))).collect())
     }
 
-    /// Return the `status` column: [`EXISTING`], [`ADDED`] or [`DELETED`].
+    /// The `status` column: [`EXISTING`], [`ADDED`] or [`DELETED`].
     ///
     /// # Errors
-    /// None for columns of this crate.
+    /// None for columns of this crate; so for the accessors below.
     pub fn statuses(&self) -> Result<&Int32Array> {
         self.ints("status")
     }
 
-    /// Return the `file_path` column.
+    /// The `file_path` column.
     ///
     /// # Errors
     /// None for columns of this crate.
@@ -141,7 +140,7 @@ impl ManifestColumns {
         column.as_string_opt::<i32>().ok_or_else(|| wrong_type("file_path", column))
     }
 
-    /// Return a column of 32-bit integers by name.
+    /// A column of 32-bit integers by name.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if there is no such column.
@@ -150,7 +149,7 @@ impl ManifestColumns {
         column.as_primitive_opt::<Int32Type>().ok_or_else(|| wrong_type(name, column))
     }
 
-    /// Return a column of 64-bit integers by name.
+    /// A column of 64-bit integers by name.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if there is no such column.
@@ -159,20 +158,20 @@ impl ManifestColumns {
         column.as_primitive_opt::<Int64Type>().ok_or_else(|| wrong_type(name, column))
     }
 
-    /// Return a column by name.
+    /// A column by name.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if there is no such column.
     pub fn column(&self, name: &str) -> Result<&ArrayRef> {
         self.entries
             .column_by_name(name)
-            .ok_or_else(|| Error::invalid(name, "the column is missing"))
+            .ok_or_else(|| Error::invalid(name, "there is no such column"))
     }
 
-    /// Replace the values of some columns.
+    /// The same entries with other values in some columns.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if a column is unknown or has another type or length.
+    /// [`Error::InvalidArgument`] if a column is unknown or of another type or length.
     pub fn with_columns(&self, replaced: Vec<(&str, ArrayRef)>) -> Result<Self> {
         let schema = self.entries.schema();
         let mut columns = self.entries.columns().to_vec();
@@ -187,10 +186,11 @@ impl ManifestColumns {
     }
 }
 
-/// Convert a batch to the columns and types of `schema`. A missing `status` means added, a missing `content` data.
+/// `batch`'s columns in the order, with the names and of the types of `schema`.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] if a required column is missing or has null, or a column does not cast.
+/// [`Error::InvalidArgument`] if a required column is absent or null, or a column does not cast.
+/// An absent `status` means added, an absent `content` data.
 pub fn conform(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     let rows = batch.num_rows();
     let columns = schema.fields().iter().map(|field| -> Result<ArrayRef> {
@@ -213,8 +213,5 @@ pub(super) fn invalid(error: &ArrowError) -> Error {
 }
 
 fn wrong_type(name: &str, column: &ArrayRef) -> Error {
-    Error::invalid(
-        name,
-        format!("the column has another type; got {}", ArrowName(column.data_type())),
-    )
+    Error::invalid(name, format!("{} is not its type", column.data_type()))
 }

@@ -1,4 +1,5 @@
-//! The summary of a manifest in a manifest list: counts, the least sequence number, and partition field summaries.
+//! What a manifest list says about a manifest: counts, the oldest sequence number, and the range of
+//! each partition field.
 
 use std::cmp::Ordering;
 
@@ -13,20 +14,20 @@ use crate::spec::types::{PrimitiveType, StructType};
 use crate::spec::{Datum, single_value};
 use crate::{Error, Result};
 
-/// The range of one partition field over all entries of a manifest, including deleted ones.
+/// The range of one partition field over all entries of a manifest, deleted ones included.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FieldSummary {
-    /// Whether any value is null.
+    /// Whether some value is null.
     pub contains_null: bool,
-    /// Whether any value is NaN; `None` where unknown.
+    /// Whether some value is not a number; `None` where that was not recorded.
     pub contains_nan: Option<bool>,
-    /// Binary single value of the least value other than null and NaN.
+    /// Single-value bytes of the least value that is neither null nor NaN.
     pub lower_bound: Option<Vec<u8>>,
-    /// Binary single value of the greatest value other than null and NaN.
+    /// Single-value bytes of the greatest value that is neither null nor NaN.
     pub upper_bound: Option<Vec<u8>>,
 }
 
-/// Numbers of files and rows of one status.
+/// Files and rows of one status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Count {
     /// Number of entries.
@@ -35,22 +36,23 @@ pub struct Count {
     pub rows: i64,
 }
 
-/// The summary of a manifest's entries.
+/// Summary of a manifest's entries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ManifestSummary {
-    /// Added entries.
+    /// Entries added.
     pub added: Count,
-    /// Existing entries.
+    /// Entries existing.
     pub existing: Count,
-    /// Deleted entries.
+    /// Entries deleted.
     pub deleted: Count,
-    /// The least data sequence number of live entries; `None` if all of them inherit that of the commit.
+    /// The least explicit data sequence number of live entries. `None` where all of them inherit:
+    /// then the least is the commit's, which is greater than any before it.
     pub min_sequence_number: Option<i64>,
     /// One summary per partition field.
     pub partitions: Vec<FieldSummary>,
 }
 
-/// Summarise entries with tuples of `partition_type`.
+/// Summarise entries whose tuples are of `partition_type`.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] if the columns do not fit the type or there are over 2^31 entries.
@@ -66,12 +68,7 @@ pub fn summarise(
             Some(ADDED) => &mut summary.added,
             Some(EXISTING) => &mut summary.existing,
             Some(DELETED) => &mut summary.deleted,
-            other => {
-                return Err(Error::invalid(
-                    "status",
-                    format!("is invalid; expected 0, 1 or 2, got {other:?}"),
-                ));
-            }
+            other => return Err(Error::invalid("status", format!("{other:?} is none"))),
         };
         count.files = count.files.checked_add(1).ok_or_else(too_many)?;
         count.rows = count.rows.checked_add(rows.unwrap_or(0)).ok_or_else(too_many)?;
@@ -100,7 +97,7 @@ fn summarise_field(column: &ArrayRef, primitive: &PrimitiveType) -> Result<Field
     if matches!(column.data_type(), DataType::Null) {
         return Ok(FieldSummary { contains_null: !column.is_empty(), ..FieldSummary::default() });
     }
-    // Arrow orders NaN at the ends of floats, so NaN is skipped here.
+    // Floats are ordered with NaN at the ends, so NaN is left out by hand.
     let compare =
         make_comparator(column, column, SortOptions::default()).map_err(|error| invalid(&error))?;
     let (mut least, mut greatest, mut contains_nan) = (None, None, false);
@@ -146,5 +143,5 @@ fn bound(
 }
 
 fn too_many() -> Error {
-    Error::invalid("entries", "there are too many; expected at most 2^31 - 1")
+    Error::invalid("entries", "they are more than a manifest can count")
 }

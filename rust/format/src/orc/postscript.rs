@@ -1,4 +1,4 @@
-//! The postscript of an ORC file, its last part, which is never compressed.
+//! The postscript, the only part of an ORC file that is never compressed.
 
 use std::ops::Range;
 
@@ -6,14 +6,14 @@ use super::corrupt;
 use super::wire::Fields;
 use crate::{Error, Result};
 
-/// The greatest length of a postscript, including the byte of its length.
+/// No postscript with its length is longer.
 pub const POSTSCRIPT_BYTES: usize = 256;
 
 const MAGIC: &[u8] = b"ORC";
-/// The header of a chunk has 23 bits for the length.
+/// A chunk's header has 23 bits for its length, and no writer makes longer ones.
 const MAX_CHUNK_BYTES: u64 = 1 << 23;
 
-/// The compression of a file.
+/// How the parts of a file are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Compression {
     None,
@@ -24,27 +24,27 @@ pub(super) enum Compression {
     Zstd,
 }
 
-/// The position and compression of a file's footer.
+/// Where a file's footer is, and how it is compressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Postscript {
     pub(super) compression: Compression,
-    /// The greatest decompressed size of a chunk.
+    /// The most bytes that a chunk decompresses to.
     pub(super) chunk_bytes: usize,
-    /// The end of the stripes and start of the metadata.
+    /// Where the rows end and the metadata begin.
     pub(super) rows_end: u64,
-    /// The version of the writer's implementation, from 0.
+    /// How old the writer is; 0 is the first.
     pub(super) writer_version: u64,
     footer: Range<u64>,
 }
 
 impl Postscript {
-    /// Parse the postscript from the last [`POSTSCRIPT_BYTES`] of a file, or from all bytes of a shorter file.
+    /// The postscript of a file of so many bytes, by its last [`POSTSCRIPT_BYTES`] or all that it has.
     ///
     /// # Errors
-    /// [`Error::Corrupt`]; [`Error::Unsupported`] for Brotli, which decoders do not support.
+    /// [`Error::Corrupt`]; [`Error::Unsupported`] for a compression that ORC has and decoders lack.
     pub fn parse(end: &[u8], file_length: u64) -> Result<Self> {
         let Some((length, before)) = end.split_last() else {
-            return Err(corrupt("the file is empty"));
+            return Err(corrupt("it is empty"));
         };
         let start = before.len().checked_sub(usize::from(*length));
         let message = start.and_then(|start| before.get(start..)).unwrap_or_default();
@@ -62,23 +62,23 @@ impl Postscript {
             }
         }
         if !lengths.magic {
-            return Err(corrupt("the postscript has no magic bytes; expected ORC"));
+            return Err(corrupt("it does not end as ORC files do"));
         }
         lengths.within(file_length, u64::from(*length) + 1)
     }
 
-    /// Return the byte range of the footer.
+    /// The bytes of the footer within the file.
     pub fn footer(&self) -> Range<u64> {
         self.footer.clone()
     }
 
-    /// Return the byte range of the stripe statistics, empty where there are none.
+    /// The bytes of the statistics of stripes within the file; none where there are no statistics.
     pub fn metadata(&self) -> Range<u64> {
         self.rows_end..self.footer.start
     }
 }
 
-/// The fields of a postscript before validation.
+/// What a postscript says, not checked yet.
 #[derive(Default)]
 struct Lengths {
     footer: u64,
@@ -99,16 +99,12 @@ impl Lengths {
         else {
             let (footer, metadata) = (self.footer, self.metadata);
             return Err(corrupt(format!(
-                "the lengths do not fit the file; expected at most {file_length} bytes, got a footer of {footer} and metadata of {metadata}"
+                "a footer of {footer} and metadata of {metadata} bytes do not fit into {file_length}"
             )));
         };
         let compression = self.compression()?;
         if compression != Compression::None && !(1..MAX_CHUNK_BYTES).contains(&self.chunk) {
-            return Err(corrupt(format!(
-                "the compression block size is invalid; expected 1 to {}, got {}",
-                MAX_CHUNK_BYTES - 1,
-                self.chunk
-            )));
+            return Err(corrupt(format!("{} is no compression block size", self.chunk)));
         }
         Ok(Postscript {
             compression,
@@ -127,12 +123,8 @@ impl Lengths {
             3 => Compression::Lzo,
             4 => Compression::Lz4,
             5 => Compression::Zstd,
-            6 => return Err(Error::unsupported("the ORC compression brotli")),
-            other => {
-                return Err(corrupt(format!(
-                    "the compression is unknown; expected 0 to 6, got {other}"
-                )));
-            }
+            6 => return Err(Error::unsupported("ORC compressed with brotli")),
+            other => return Err(corrupt(format!("there is no compression {other}"))),
         })
     }
 }

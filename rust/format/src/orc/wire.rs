@@ -1,7 +1,4 @@
-//! The wire format of Protocol Buffers.
-//!
-//! Not prost, which generates code for whole schemas: a footer needs a few fields, read without copies and with limits
-//! on repeated ones.
+//! Protocol Buffers as they are on the wire.
 
 use super::corrupt;
 use crate::Result;
@@ -10,17 +7,17 @@ use crate::codec::varint::{self, VarintError};
 /// The value of one field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Value<'a> {
-    /// A varint.
+    /// A number, however it is signed.
     Varint(u64),
-    /// Length-delimited bytes: a string, a message or packed numbers.
+    /// Text, bytes, a message, or packed numbers.
     Bytes(&'a [u8]),
-    /// Eight bytes: a double or a fixed 64-bit integer.
+    /// A double, or an integer of eight bytes.
     Eight([u8; 8]),
-    /// Four bytes, of which the footer has no fields.
+    /// Four bytes, which nothing here needs.
     Four,
 }
 
-/// An iterator over the fields of a message, which ends after the first error.
+/// The fields of a message, in order; ends after the first error.
 pub(super) struct Fields<'a> {
     rest: &'a [u8],
 }
@@ -44,9 +41,7 @@ impl<'a> Fields<'a> {
             }
             5 => take(&mut self.rest, 4).map(|_| Value::Four)?,
             other => {
-                return Err(corrupt(format!(
-                    "the metadata have a field of unknown wire type {other}"
-                )));
+                return Err(corrupt(format!("its metadata have a field of wire type {other}")));
             }
         };
         Ok((key >> 3, value))
@@ -69,48 +64,40 @@ impl<'a> Iterator for Fields<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// Return the value as an unsigned integer.
+    /// The number of a field that is one.
     pub(super) fn number(self, name: &str) -> Result<u64> {
         match self {
             Self::Varint(number) => Ok(number),
-            _ => Err(corrupt(format!(
-                "the metadata have a {name} of another type; expected an integer"
-            ))),
+            _ => Err(corrupt(format!("its metadata have a {name} that is no number"))),
         }
     }
 
-    /// Return the value as a zigzag-encoded integer.
+    /// The number of a field whose numbers have a sign.
     pub(super) fn signed(self, name: &str) -> Result<i64> {
         self.number(name).map(varint::unzigzag)
     }
 
-    /// Return the value as a double.
+    /// The number of a field that is a double.
     pub(super) fn double(self, name: &str) -> Result<f64> {
         match self {
             Self::Eight(bytes) => Ok(f64::from_le_bytes(bytes)),
-            _ => Err(corrupt(format!(
-                "the metadata have a {name} of another type; expected a double"
-            ))),
+            _ => Err(corrupt(format!("its metadata have a {name} that is no double"))),
         }
     }
 
-    /// Return the value as bytes.
+    /// The bytes of a field that has some.
     pub(super) fn bytes(self, name: &str) -> Result<&'a [u8]> {
         match self {
             Self::Bytes(bytes) => Ok(bytes),
-            _ => {
-                Err(corrupt(format!("the metadata have a {name} of another type; expected bytes")))
-            }
+            _ => Err(corrupt(format!("its metadata have a {name} of another type"))),
         }
     }
 
-    /// Append the numbers of a repeated field, packed or not, up to `most` numbers in total.
+    /// Append the numbers of a field that is repeated, packed or not, to at most `most` numbers.
     pub(super) fn numbers(self, into: &mut Vec<u64>, most: usize) -> Result<()> {
         let mut push = |number| {
             if into.len() == most {
-                return Err(corrupt(format!(
-                    "the metadata have too many numbers; expected at most {most}"
-                )));
+                return Err(corrupt(format!("its metadata list more than {most} numbers")));
             }
             into.push(number);
             Ok(())
@@ -123,9 +110,9 @@ impl<'a> Value<'a> {
                 }
                 Ok(())
             }
-            Self::Eight(_) | Self::Four => Err(corrupt(
-                "the metadata have a repeated field of another type; expected integers",
-            )),
+            Self::Eight(_) | Self::Four => {
+                Err(corrupt("its metadata have numbers of another type"))
+            }
         }
     }
 }
@@ -133,15 +120,15 @@ impl<'a> Value<'a> {
 /// Read a varint of at most 64 bits.
 fn number(rest: &mut &[u8]) -> Result<u64> {
     varint::read(rest).map_err(|error| match error {
-        VarintError::EndOfData => corrupt("the metadata end within a field"),
-        VarintError::TooLong => corrupt("the metadata have an integer of more than 64 bits"),
+        VarintError::EndOfData => corrupt("its metadata end within a field"),
+        VarintError::TooLong => corrupt("its metadata have a number of more than 64 bits"),
     })
 }
 
 fn take<'a>(rest: &mut &'a [u8], length: u64) -> Result<&'a [u8]> {
     let length = usize::try_from(length).ok();
     let Some((head, tail)) = length.and_then(|length| rest.split_at_checked(length)) else {
-        return Err(corrupt("the metadata end within a field"));
+        return Err(corrupt("its metadata end within a field"));
     };
     *rest = tail;
     Ok(head)

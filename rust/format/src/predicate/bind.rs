@@ -1,24 +1,27 @@
-//! Binding: resolves names to fields and converts JSON literals to values of the field's type.
+//! Binding: names become fields, JSON literals become values of the field's type.
 //!
-//! Leaves that the type decides fold to constants, such as `is-null` of a required field. A leaf that is true for
-//! every value but unknown for null (`x < 10^20` of an optional int) becomes `not-null`. A leaf that is never true
-//! becomes false; NOT is pushed down first, as it must not invert this constant.
+//! What the type alone decides folds to a constant: a literal that no value of the type equals,
+//! `is-null` of a required field. Where a leaf is true of every value but unknown for null
+//! (`x < 10^20` and `x != 10^20` of an optional int), it becomes `not-null` instead. A leaf that is
+//! false or unknown everywhere becomes false, which NOT must not turn around: so NOT moves down to
+//! the leaves first.
 
 use serde_json::Value;
 
-use super::literal::{Converted, calendar_ordinal, convert};
+use super::literal::{Converted, calendar, convert};
 use super::tree::{BoundLeaf, BoundPredicate, Operator, Predicate, Term, UnboundLeaf, set_leaf};
 use crate::error::{Error, Result};
 use crate::spec::{Datum, NestedField, PrimitiveType, Schema, Transform, Type};
 
-/// Bind a predicate to a schema. The result has no NOT.
+/// Bind a predicate to a schema. The result has no NOT: each one has moved down to the leaves.
 ///
 /// Names are full dotted names and reach through structs to any depth.
 ///
 /// # Errors
-/// `UnknownColumn`; `InvalidArgument` where a literal does not fit the column's type or is NaN, the operator or transform
-/// does not apply to the column, or a name is ambiguous without case sensitivity; `Unsupported` for an unknown
-/// transform and for a whole struct, list or map.
+/// `UnknownColumn`; `InvalidArgument` naming column, literal and type where a literal does not
+/// fit, is NaN, or the operator or transform does not fit the column, and for a name that several
+/// columns have when case does not count; `Unsupported` for an unknown transform and for questions
+/// about a struct, list or map as a whole.
 pub fn bind(
     predicate: &Predicate<UnboundLeaf>,
     schema: &Schema,
@@ -27,18 +30,18 @@ pub fn bind(
     predicate.push_not_down().try_map(&mut |leaf| bind_leaf(leaf, schema, case_sensitive))
 }
 
-/// A precision above that of every 128-bit integer.
+/// More digits than 128 bits have.
 const UNLIMITED: u8 = 39;
 
-/// The resolved operand of a leaf: a column, or a transform of a column.
+/// What a leaf asks about: a column, or a transform of one.
 struct Column {
     field_id: i32,
     field_type: PrimitiveType,
     transform: Option<Transform>,
-    /// The type of the compared values and of the literals.
+    /// Of what is compared, and so of the literals.
     value_type: PrimitiveType,
     name: String,
-    /// The operand in error messages.
+    /// What errors call it.
     shown: String,
     nested: bool,
     required: bool,
@@ -50,7 +53,7 @@ impl Column {
             op,
             field_id: self.field_id,
             field_type: self.field_type,
-            // Results are null exactly where values are.
+            // Results are null where values are.
             transform: if op.is_unary() { None } else { self.transform.clone() },
             name: self.name.clone(),
             nested: self.nested,
@@ -63,12 +66,11 @@ impl Column {
     }
 
     fn convert(&self, literal: &Value) -> Result<Converted> {
-        let ordinal =
-            self.transform.as_ref().and_then(|transform| calendar_ordinal(transform, literal));
+        let ordinal = self.transform.as_ref().and_then(|transform| calendar(transform, literal));
         let literal = ordinal.as_ref().unwrap_or(literal);
         let converted = convert(&self.shown, &self.value_type, literal)?;
         match (&self.transform, self.value_type) {
-            // Truncating the least decimals can exceed the precision of the type.
+            // The least decimals are truncated to what has more digits than the type.
             (Some(Transform::Truncate(_)), PrimitiveType::Decimal { precision, scale }) => {
                 let unlimited = PrimitiveType::Decimal { precision: UNLIMITED, scale };
                 let datum = |datum| match datum {
@@ -87,12 +89,11 @@ impl Column {
         }
     }
 
-    /// Apply a transform to the column.
+    /// The same column under a transform.
     fn transformed(mut self, transform: Transform) -> Result<Self> {
         self.shown = format!("{transform}({})", self.name);
         if !transform.can_transform(&self.field_type) {
-            let reason =
-                format!("{transform} does not apply to a column of type {}", self.field_type);
+            let reason = format!("{transform} cannot be applied to type {}", self.field_type);
             return Err(Error::invalid(format!("filter on {}", self.shown), reason));
         }
         self.value_type = transform.result_type(&self.field_type)?;
@@ -106,15 +107,13 @@ fn bind_leaf(leaf: &UnboundLeaf, schema: &Schema, case_sensitive: bool) -> Resul
         Term::Reference(name) => resolve(name, schema, case_sensitive)?,
         Term::Transform { transform, column } => match transform.parse()? {
             Transform::Unknown(name) => {
-                return Err(Error::unsupported(format!(
-                    "the transform {name} in a filter on {column}"
-                )));
+                return Err(Error::unsupported(format!("a filter on {name} of {column}")));
             }
             transform => resolve(column, schema, case_sensitive)?.transformed(transform)?,
         },
     };
     match leaf.op {
-        // Every result is null, for which comparisons are unknown.
+        // Every result is null, of which a comparison is unknown.
         op if column.transform == Some(Transform::Void) => Ok(match op.accepts_null() {
             true => Predicate::AlwaysTrue,
             false => Predicate::AlwaysFalse,
@@ -136,11 +135,13 @@ fn resolve(name: &str, schema: &Schema, case_sensitive: bool) -> Result<Column> 
     let Some(path) = schema.position_path(field_id) else {
         return Err(Error::invalid(
             format!("filter on {name}"),
-            "a field inside a list or map has no single value per row; filter on the fields of structs only",
+            "a value inside a list or map has no single value per row",
         ));
     };
     let Some(field_type) = schema.primitive_type(field_id) else {
-        return Err(Error::unsupported(format!("a filter on the struct, list or map {name}")));
+        return Err(Error::unsupported(format!(
+            "a filter on {name}, which is no primitive column,"
+        )));
     };
     let name = schema.full_name(field_id).unwrap_or_else(|| name.to_owned());
     Ok(Column {
@@ -158,10 +159,7 @@ fn resolve(name: &str, schema: &Schema, case_sensitive: bool) -> Result<Column> 
 fn check_unambiguous(name: &str, schema: &Schema) -> Result<()> {
     let names = schema.names_like(name);
     if names.len() > 1 {
-        let reason = format!(
-            "the name is ambiguous without case sensitivity; expected one of {}",
-            names.join(", ")
-        );
+        let reason = format!("when case does not count it may be any of {}", names.join(", "));
         return Err(Error::invalid(format!("filter on {name}"), reason));
     }
     Ok(())
@@ -207,11 +205,7 @@ fn bind_prefix(column: &Column, leaf: &UnboundLeaf) -> Result<BoundPredicate> {
     if column.value_type != PrimitiveType::String {
         return Err(Error::invalid(
             format!("filter on {}", column.shown),
-            format!(
-                "{} does not apply to the column; expected string, got {}",
-                leaf.op.json_name(),
-                column.value_type
-            ),
+            format!("{} needs a string column, not {}", leaf.op.json_name(), column.value_type),
         ));
     }
     let literal = only_literal(column, leaf)?;
@@ -224,7 +218,7 @@ fn bind_prefix(column: &Column, leaf: &UnboundLeaf) -> Result<BoundPredicate> {
 fn bind_set(op: Operator, column: &Column, leaf: &UnboundLeaf) -> Result<BoundPredicate> {
     let mut literals = Vec::with_capacity(leaf.literals.len());
     for literal in &leaf.literals {
-        // A literal that no value of the type equals affects neither IN nor NOT IN.
+        // A literal that no value of the type equals neither adds to IN nor takes from NOT IN.
         if let Converted::Exact(datum) = column.convert(literal)? {
             literals.push(datum);
         }
@@ -232,7 +226,7 @@ fn bind_set(op: Operator, column: &Column, leaf: &UnboundLeaf) -> Result<BoundPr
     Ok(match set_leaf(op, literals) {
         Some((op, literals)) => column.leaf(op, literals),
         None if op == Operator::In => Predicate::AlwaysFalse,
-        // NOT IN of an empty set is true even for null.
+        // A set without members is compared with nothing; null is compared with any others.
         None if leaf.literals.is_empty() => Predicate::AlwaysTrue,
         None => column.not_null(),
     })
@@ -243,7 +237,7 @@ fn only_literal<'a>(column: &Column, leaf: &'a UnboundLeaf) -> Result<&'a Value>
         [literal] => Ok(literal),
         other => Err(Error::invalid(
             format!("filter on {}", column.shown),
-            format!("{} takes one literal; got {}", leaf.op.json_name(), other.len()),
+            format!("{} takes one literal, not {}", leaf.op.json_name(), other.len()),
         )),
     }
 }

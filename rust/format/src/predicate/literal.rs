@@ -11,32 +11,33 @@ use crate::spec::{Datum, PrimitiveType, Transform};
 const NANOS_PER_MICRO: i128 = 1_000;
 const NANOS_PER_DAY: i128 = 86_400_000_000_000;
 
-/// The position of a literal among the values of a type.
+/// Where a literal lies among the values of a type.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Converted {
-    /// The literal is this value.
+    /// It is this value.
     Exact(Datum),
-    /// The literal lies between this value and the next greater one.
+    /// It lies between this value and the next one up.
     JustAbove(Datum),
-    /// The literal is greater than every value of the type.
+    /// It is greater than every value of the type.
     AboveAll,
-    /// The literal is less than every value of the type.
+    /// It is less than every value of the type.
     BelowAll,
 }
 
-/// Convert a literal to a column's type.
+/// Convert a literal for a column.
 ///
 /// # Errors
-/// `InvalidArgument` where the literal is NaN or is no literal of the type.
+/// `InvalidArgument` naming the column, the literal and the type where the literal is NaN or has
+/// no meaning in the type.
 pub(super) fn convert(column: &str, kind: &PrimitiveType, literal: &Value) -> Result<Converted> {
     let refuse = |hint: &str| {
         Err(Error::invalid(
             format!("filter on {column}"),
-            format!("the literal does not fit the column; expected {kind}{hint}, got {literal}"),
+            format!("{literal} is not a literal of type {kind}{hint}"),
         ))
     };
     if is_nan(kind, literal) {
-        return refuse(" other than NaN (use is-nan or not-nan)");
+        return refuse("; use is-nan or not-nan");
     }
     match convert_value(kind, literal) {
         Some(converted) => Ok(converted),
@@ -51,15 +52,15 @@ fn is_nan(kind: &PrimitiveType, literal: &Value) -> bool {
 
 fn expected_form(kind: &PrimitiveType) -> &'static str {
     match kind {
-        PrimitiveType::Date => " such as \"2026-01-31\"",
-        PrimitiveType::Time => " such as \"22:31:08.000001\"",
+        PrimitiveType::Date => "; write a date as 2026-01-31",
+        PrimitiveType::Time => "; write a time as 22:31:08.000001",
         PrimitiveType::Timestamp | PrimitiveType::TimestampNs => {
-            " without an offset, such as \"2026-01-31T22:31:08\""
+            "; write a timestamp without a zone, as 2026-01-31T22:31:08"
         }
         PrimitiveType::Timestamptz | PrimitiveType::TimestamptzNs => {
-            " with an offset, such as \"2026-01-31T22:31:08+00:00\""
+            "; write a timestamp with its zone, as 2026-01-31T22:31:08+00:00"
         }
-        PrimitiveType::Binary | PrimitiveType::Fixed(_) => " in hexadecimal, such as \"00ff\"",
+        PrimitiveType::Binary | PrimitiveType::Fixed(_) => "; write bytes in hexadecimal",
         _ => "",
     }
 }
@@ -85,11 +86,11 @@ fn convert_value(kind: &PrimitiveType, literal: &Value) -> Option<Converted> {
             fits.then_some(Converted::Exact(Datum::Fixed(bytes)))
         }
         PrimitiveType::Unknown => None,
-        PrimitiveType::Int | PrimitiveType::Long => position(kind, numeric(literal, 0)?),
-        PrimitiveType::Decimal { scale, .. } => position(kind, numeric(literal, *scale)?),
+        PrimitiveType::Int | PrimitiveType::Long => place(kind, numeric(literal, 0)?),
+        PrimitiveType::Decimal { scale, .. } => place(kind, numeric(literal, *scale)?),
         _ => match literal.as_str() {
-            Some(text) => position(kind, temporal(kind, text)?),
-            None => position(kind, numeric(literal, 0)?),
+            Some(text) => place(kind, temporal(kind, text)?),
+            None => place(kind, numeric(literal, 0)?),
         },
     }
 }
@@ -104,13 +105,10 @@ fn boolean(literal: &Value) -> Option<Converted> {
     Some(Converted::Exact(Datum::Boolean(value)))
 }
 
-/// Convert to the nearest float; a literal beyond the finite floats keeps its position.
+/// The nearest float, as the literal is usually meant; beyond the finite floats its exact place.
 fn float(literal: &Value) -> Option<Converted> {
     let wide = number(literal)?;
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the literal is rounded to the nearest float"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "rounding to nearest is what is wanted")]
     let narrow = wide as f32;
     if narrow.is_finite() || wide.is_infinite() {
         return Some(Converted::Exact(Datum::Float(narrow + 0.0)));
@@ -127,7 +125,7 @@ fn number(literal: &Value) -> Option<f64> {
     }
 }
 
-fn position(kind: &PrimitiveType, scaled: Scaled) -> Option<Converted> {
+fn place(kind: &PrimitiveType, scaled: Scaled) -> Option<Converted> {
     let (value, exact) = match scaled {
         Scaled::Exact(value) => (value, true),
         Scaled::JustAbove(value) => (value, false),
@@ -145,7 +143,7 @@ fn position(kind: &PrimitiveType, scaled: Scaled) -> Option<Converted> {
     Some(if exact { Converted::Exact(datum) } else { Converted::JustAbove(datum) })
 }
 
-/// Return the least and greatest ordinal of an integer-like type.
+/// The least and greatest ordinal of a type whose values are integers.
 fn range(kind: &PrimitiveType) -> (i128, i128) {
     match kind {
         PrimitiveType::Int | PrimitiveType::Date => (i128::from(i32::MIN), i128::from(i32::MAX)),
@@ -157,8 +155,8 @@ fn range(kind: &PrimitiveType) -> (i128, i128) {
     }
 }
 
-/// Return the value of an integer-like type with an ordinal (unscaled value, days, microseconds or nanoseconds); `None`
-/// where the ordinal is out of range or the type is not integer-like.
+/// The value of an integer-like type with this ordinal (unscaled value, days, microseconds,
+/// nanoseconds); `None` where it is out of range or the type is another.
 pub(super) fn ordinal_datum(kind: &PrimitiveType, ordinal: i128) -> Option<Datum> {
     let (least, greatest) = range(kind);
     if ordinal < least || ordinal > greatest {
@@ -182,7 +180,7 @@ pub(super) fn ordinal_datum(kind: &PrimitiveType, ordinal: i128) -> Option<Datum
     })
 }
 
-/// Return the ordinal of a value of an integer-like type; `None` for other types.
+/// The ordinal of a value of an integer-like type; `None` for other types.
 pub(super) fn ordinal(datum: &Datum) -> Option<i128> {
     Some(match datum {
         Datum::Int(value) | Datum::Date(value) => i128::from(*value),
@@ -221,7 +219,7 @@ fn floor_div(value: i128, unit: i128) -> Scaled {
     if value.rem_euclid(unit) == 0 { Scaled::Exact(floor) } else { Scaled::JustAbove(floor) }
 }
 
-/// Return a number times ten to the power of `scale`.
+/// A number times ten to the `scale`.
 fn numeric(literal: &Value, scale: i8) -> Option<Scaled> {
     match literal {
         Value::Number(number) => match number.as_f64() {
@@ -235,9 +233,9 @@ fn numeric(literal: &Value, scale: i8) -> Option<Scaled> {
     }
 }
 
-/// Return the ordinal of a result of a time transform as text: `"2026"` for year, `"2026-01"` for month,
-/// `"2026-01-31-10"` for hour. `None` for a literal of another form.
-pub(super) fn calendar_ordinal(transform: &Transform, literal: &Value) -> Option<Value> {
+/// The ordinal of `"2026"` for year, `"2026-01"` for month and `"2026-01-31-10"` for hour, as a
+/// number; `None` where the literal is of no such form, which leaves it what it is.
+pub(super) fn calendar(transform: &Transform, literal: &Value) -> Option<Value> {
     let text = literal.as_str()?.trim();
     let (date, hour) = match transform {
         Transform::Year if text.len() >= 4 => (format!("{text}-01-01"), 0),

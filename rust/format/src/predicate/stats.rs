@@ -1,7 +1,8 @@
-//! Facts about a column in each of N entries: files, manifests, row groups or partition tuples.
+//! What is known of a column in each of N entries: files, manifests, row groups, partition tuples.
 //!
-//! Facts are one-sided: an unset flag proves that the entry has no such value; a set flag, a null bound and a missing
-//! array prove nothing. [`ColumnFacts::unknown`] might match every predicate and must match none.
+//! Every fact is one-sided. A flag that is off proves that the entry has no such value; a flag
+//! that is on, a null bound or an absent array proves nothing. So a source that knows nothing is
+//! [`ColumnFacts::unknown`], which might match everything and must match nothing.
 
 use std::sync::Arc;
 
@@ -17,20 +18,21 @@ use arrow_schema::DataType;
 use super::mask::{pack, pack_pairs};
 use super::tree::BoundLeaf;
 use crate::error::{Error, Result};
-use crate::spec::{ArrowName, PrimitiveType, primitive_to_arrow, single_values};
+use crate::spec::{PrimitiveType, primitive_to_arrow, single_values};
 
 /// A source of facts about N entries.
 pub trait ColumnStats {
-    /// Return the number of entries.
+    /// How many entries there are.
     fn entries(&self) -> usize;
 
-    /// Return the facts about the leaf's field, one per entry. Called once per field and evaluation.
+    /// The facts of the leaf's field, one per entry. Asked once per field and evaluation.
     ///
     /// # Errors
     /// `Corrupt` where stored statistics cannot be decoded.
     fn facts(&self, leaf: &BoundLeaf) -> Result<ColumnFacts>;
 
-    /// Return some of the entries, if that is cheap: the facts about a few thousand entries stay in the cache.
+    /// Some of the entries, where parts can be had for little: facts about a part that the cache
+    /// holds are found sooner than about all entries.
     fn slice(&self, _start: usize, _entries: usize) -> Option<Box<dyn ColumnStats>> {
         None
     }
@@ -39,24 +41,24 @@ pub trait ColumnStats {
 /// Facts about one column, one per entry.
 #[derive(Debug, Clone)]
 pub struct ColumnFacts {
-    /// Unset: the entry has no null.
+    /// Off: the entry has no null.
     pub may_be_null: BooleanBuffer,
-    /// Unset: the entry has no NaN.
+    /// Off: the entry has no NaN.
     pub may_be_nan: BooleanBuffer,
-    /// Unset: the entry has no values other than null and NaN.
+    /// Off: the entry has nothing but nulls and NaN, or no rows.
     pub may_have_values: BooleanBuffer,
-    /// Lower bounds of all values other than null and NaN; null is unknown.
+    /// A bound at or below every value that is neither null nor NaN; null is unknown.
     pub(super) lower: Option<ArrayRef>,
-    /// Upper bounds of all values other than null and NaN; null is unknown.
+    /// A bound at or above every value that is neither null nor NaN; null is unknown.
     pub(super) upper: Option<ArrayRef>,
 }
 
-/// Counts per entry; null, a negative count and a missing array are unknown.
+/// Counts per entry; a null, a negative or an absent array is unknown.
 #[derive(Debug, Clone, Default)]
 pub struct ColumnCounts {
     /// Rows.
     pub records: Option<Int64Array>,
-    /// Values, including null and NaN.
+    /// Values, with nulls and NaN.
     pub values: Option<Int64Array>,
     /// Nulls.
     pub nulls: Option<Int64Array>,
@@ -65,7 +67,7 @@ pub struct ColumnCounts {
 }
 
 impl ColumnFacts {
-    /// Return facts that prove nothing, for N entries.
+    /// Nothing is known of any of N entries.
     pub fn unknown(field_type: &PrimitiveType, entries: usize) -> Self {
         let set = BooleanBuffer::new_set(entries);
         let nan =
@@ -79,11 +81,11 @@ impl ColumnFacts {
         }
     }
 
-    /// Derive facts from counts and bounds. Bounds have the field's Arrow type (binary is accepted for strings), one per
-    /// entry; NaN is unknown.
+    /// Facts from counts and bounds. Bounds are of the field's Arrow type (strings may also be
+    /// binary), one per entry; NaN is taken as unknown.
     ///
     /// # Errors
-    /// `Mismatch` where a bound array has another type.
+    /// `Mismatch` where a bound array is of another type.
     pub fn from_counts(
         field_type: &PrimitiveType,
         entries: usize,
@@ -116,20 +118,21 @@ impl ColumnFacts {
         facts.with_bounds(field_type, lower, upper)
     }
 
-    /// Return lower bounds of all values other than null and NaN; null is unknown. Bounds of byte strings are binary.
+    /// Bounds at or below every value that is neither null nor NaN; null is unknown. Byte strings
+    /// are binary.
     pub fn lower(&self) -> Option<&ArrayRef> {
         self.lower.as_ref()
     }
 
-    /// Return upper bounds; see [`ColumnFacts::lower`].
+    /// Bounds at or above every value; see [`ColumnFacts::lower`].
     pub fn upper(&self) -> Option<&ArrayRef> {
         self.upper.as_ref()
     }
 
-    /// Replace the bounds; see [`ColumnFacts::from_counts`].
+    /// The same facts with these bounds; see [`ColumnFacts::from_counts`].
     ///
     /// # Errors
-    /// `Mismatch` where a bound array has another type.
+    /// `Mismatch` where a bound array is of a type that has no bounds.
     pub fn with_bounds(
         mut self,
         field_type: &PrimitiveType,
@@ -142,12 +145,12 @@ impl ColumnFacts {
     }
 }
 
-/// Return the counts if there is one per entry.
+/// Counts of every entry; a shorter array says nothing.
 fn known(counts: &Option<Int64Array>, entries: usize) -> Option<&Int64Array> {
     counts.as_ref().filter(|counts| counts.len() == entries)
 }
 
-/// Clear the bits of null counts.
+/// Which of the counts are valid; the values of others mean nothing.
 fn where_valid(mask: BooleanBuffer, counts: &Int64Array) -> BooleanBuffer {
     match counts.nulls() {
         Some(nulls) => &mask & nulls.inner(),
@@ -155,7 +158,7 @@ fn where_valid(mask: BooleanBuffer, counts: &Int64Array) -> BooleanBuffer {
     }
 }
 
-/// Return where a count is known to be 0.
+/// Where a count is known to be 0.
 fn zeros(counts: Option<&Int64Array>, entries: usize) -> BooleanBuffer {
     match counts {
         Some(counts) => where_valid(pack(counts.values(), |count| count == 0), counts),
@@ -163,7 +166,7 @@ fn zeros(counts: Option<&Int64Array>, entries: usize) -> BooleanBuffer {
     }
 }
 
-/// Return where all values are known to be null.
+/// Where all of the values are known to be nulls.
 fn equal(values: Option<&Int64Array>, nulls: Option<&Int64Array>, entries: usize) -> BooleanBuffer {
     let Some((values, nulls)) = values.zip(nulls) else {
         return BooleanBuffer::new_unset(entries);
@@ -172,7 +175,7 @@ fn equal(values: Option<&Int64Array>, nulls: Option<&Int64Array>, entries: usize
     where_valid(where_valid(mask, values), nulls)
 }
 
-/// Return where all non-null values are known to be NaN.
+/// Where all of the values that are not null are known to be NaN.
 fn all_nan(
     values: Option<&Int64Array>,
     nulls: Option<&Int64Array>,
@@ -194,7 +197,7 @@ pub(super) fn is_floating(field_type: &PrimitiveType) -> bool {
     matches!(field_type, PrimitiveType::Float | PrimitiveType::Double)
 }
 
-/// Normalise bounds for comparison: byte strings as binary, without NaN and -0.0.
+/// Bounds in the form that kernels compare: byte strings as binary, no NaN, no -0.0.
 fn comparable(field_type: &PrimitiveType, bounds: &ArrayRef) -> Result<ArrayRef> {
     use DataType as D;
     let expected = bound_type(field_type);
@@ -204,9 +207,9 @@ fn comparable(field_type: &PrimitiveType, bounds: &ArrayRef) -> Result<ArrayRef>
             Arc::new(bounds.as_fixed_size_binary().iter().collect::<BinaryArray>())
         }
         found => cast(bounds, &expected).map_err(|_| Error::Mismatch {
-            column: "bounds".to_owned(),
-            found: ArrowName(found).to_string(),
-            expected: ArrowName(&expected).to_string(),
+            column: "of bounds".to_owned(),
+            found: found.to_string(),
+            expected: expected.to_string(),
         })?,
     };
     Ok(match expected {
@@ -224,8 +227,8 @@ fn comparable(field_type: &PrimitiveType, bounds: &ArrayRef) -> Result<ArrayRef>
     })
 }
 
-/// Return the Arrow type of bounds: the field's type, or binary for byte strings, as a string's bound may be truncated
-/// within a character.
+/// The Arrow type of bounds: that of the field, but binary for every
+/// byte string. A string's bound may be cut within a character and is still a bound.
 fn bound_type(field_type: &PrimitiveType) -> DataType {
     match field_type {
         PrimitiveType::String
@@ -236,11 +239,11 @@ fn bound_type(field_type: &PrimitiveType) -> DataType {
     }
 }
 
-/// Decode the binary bounds of one field; null where there is none. The length of a bound tells whether it was written
-/// before its column was promoted. Spec: Appendix D.
+/// Decode single values (Appendix D) of one field; null where there is none. A value stored
+/// before its column was promoted is recognised by its length.
 ///
 /// # Errors
-/// `Corrupt` where a value has an invalid length.
+/// `Corrupt` where a value has a length that its type has not.
 pub(super) fn decode_bounds<'a>(
     field_type: &PrimitiveType,
     values: impl Iterator<Item = Option<&'a [u8]>>,
@@ -250,7 +253,7 @@ pub(super) fn decode_bounds<'a>(
         P::String | P::Binary | P::Fixed(_) | P::Uuid => {
             Ok(Arc::new(values.collect::<BinaryArray>()))
         }
-        // All values of this type are null.
+        // There is nothing to know of values that are all null.
         P::Unknown => Ok(new_null_array(&DataType::Null, values.count())),
         _ => single_values::decode_values(field_type, values),
     }

@@ -20,18 +20,17 @@ use super::types::PrimitiveType;
 use crate::error::{Error, Result};
 
 impl Datum {
-    /// Return the value at an index; `None` for null.
+    /// The value at an index; `None` where it is null.
     ///
     /// # Errors
-    /// `InvalidArgument` where the index is out of range or the array's type does not fit.
+    /// `InvalidArgument` where the index is outside the array or the array cannot hold the type.
     pub fn from_array(
         array: &dyn Array,
         index: usize,
         value_type: &PrimitiveType,
     ) -> Result<Option<Self>> {
         if index >= array.len() {
-            let reason =
-                format!("is out of range; expected less than {}, got {index}", array.len());
+            let reason = format!("{index} is outside an array of length {}", array.len());
             return Err(Error::invalid("index", reason));
         }
         if !can_hold(array.data_type(), value_type) {
@@ -44,13 +43,13 @@ impl Datum {
         Ok(read_canonical(&one, 0, value_type))
     }
 
-    /// Return an array of length 1 that holds the value.
+    /// An array of length 1 that holds the value.
     pub fn to_array(&self) -> Result<ArrayRef> {
         datums_to_array(&self.primitive_type(), &[Some(self.clone())])
     }
 }
 
-/// Return the value at an index of an array in the canonical layout.
+/// The value at an index of an array in the type's own layout.
 fn read_canonical(array: &dyn Array, index: usize, value_type: &PrimitiveType) -> Option<Datum> {
     use PrimitiveType as P;
     if array.is_null(index) {
@@ -85,11 +84,11 @@ fn number<T: ArrowPrimitiveType>(array: &dyn Array, index: usize) -> Option<T::N
     array.as_primitive_opt::<T>().map(|values| values.value(index))
 }
 
-/// Return an array of values in the canonical layout, with null for `None`. Values of a type that promotes to
-/// `value_type` are accepted: int for long, float for double, a decimal of lower precision.
+/// An array of the type's own layout of values, with nulls for `None`. An int counts as a long, a float as
+/// a double, a decimal of fewer digits as one of more.
 ///
 /// # Errors
-/// `InvalidArgument` where a value has another type.
+/// `InvalidArgument` where a value is of another type.
 pub fn datums_to_array(value_type: &PrimitiveType, values: &[Option<Datum>]) -> Result<ArrayRef> {
     use Datum as D;
     use PrimitiveType as P;
@@ -145,16 +144,13 @@ pub fn datums_to_array(value_type: &PrimitiveType, values: &[Option<Datum>]) -> 
             .then(|| new_null_array(&DataType::Null, values.len())),
     };
     made.ok_or_else(|| {
-        let other = values.iter().flatten().find(|value| value.primitive_type() != *value_type);
-        let found = other.map_or_else(|| *value_type, Datum::primitive_type);
-        Error::invalid(
-            "values",
-            format!("a value has another type; expected {value_type}, got {found}"),
-        )
+        let stranger = values.iter().flatten().find(|value| value.primitive_type() != *value_type);
+        let found = stranger.map_or_else(|| *value_type, Datum::primitive_type);
+        Error::invalid("values", format!("an array of {value_type} cannot hold a value of {found}"))
     })
 }
 
-/// Collect the native value of each value; `None` where `extract` returns none for a value.
+/// Collects what `extract` takes out of each value; `None` where it takes nothing out of one.
 fn numbers<T: ArrowPrimitiveType>(
     value_type: &PrimitiveType,
     values: &[Option<Datum>],

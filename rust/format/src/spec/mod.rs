@@ -1,6 +1,5 @@
-//! The nouns of the specification: types, schemas, partition specs, transforms, sort orders and values.
+//! The spec's nouns: types, schemas, partition specs, sort orders, values.
 
-mod arrow_names;
 pub mod arrow_schema;
 pub mod arrow_values;
 pub mod canonical;
@@ -20,7 +19,6 @@ pub mod transform;
 pub mod type_json;
 pub mod types;
 
-pub use arrow_names::ArrowName;
 pub use arrow_schema::{
     ArrowOptions, field_to_arrow, primitive_from_arrow, primitive_to_arrow, schema_to_arrow,
     struct_to_arrow, type_to_arrow,

@@ -1,4 +1,4 @@
-//! Sort orders.
+//! In which order a table's rows are written.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use super::json::{self, JsonObject};
 use crate::error::{Error, Result};
 use crate::spec::Transform;
 
-/// The direction of a sort key.
+/// Which way values go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SortDirection {
     /// Smallest first.
@@ -18,7 +18,7 @@ pub enum SortDirection {
     Descending,
 }
 
-/// The position of nulls.
+/// Where nulls go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NullOrder {
     /// Before all values.
@@ -30,17 +30,17 @@ pub enum NullOrder {
 /// One key of a sort order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SortField {
-    /// Id of the source column.
+    /// Id of the column that the key is made from.
     pub source_id: i32,
-    /// The function from source values to sort keys.
+    /// How the key is made.
     pub transform: Transform,
-    /// The direction.
+    /// Which way values go.
     pub direction: SortDirection,
-    /// The position of nulls.
+    /// Where nulls go.
     pub null_order: NullOrder,
 }
 
-/// The sort keys of a table, most significant first; order 0 is unsorted.
+/// The keys that rows are sorted by, most significant first; order 0 is unsorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SortOrder {
     /// Identifies the order within its table.
@@ -50,24 +50,24 @@ pub struct SortOrder {
 }
 
 impl SortOrder {
-    /// Parse an order object `{"order-id":..,"fields":[..]}`.
+    /// Parses an order object `{"order-id":..,"fields":[..]}`.
     pub fn from_json(text: &str) -> Result<Self> {
         Self::from_value(&json::parse("sort order", text)?)
     }
 
-    /// Parse an order object.
+    /// Parses an order object.
     pub fn from_value(value: &Value) -> Result<Self> {
         let object = JsonObject::new("sort order", value)?;
         let fields = object.array("fields")?.iter().map(parse_field);
         Ok(Self { order_id: object.int("order-id")?, fields: fields.collect::<Result<_>>()? })
     }
 
-    /// Return the order object of metadata JSON as compact text.
+    /// The order object of metadata JSON, compact.
     pub fn to_json(&self) -> String {
         self.to_value().to_string()
     }
 
-    /// Return the order object of metadata JSON.
+    /// The order object of metadata JSON.
     pub fn to_value(&self) -> Value {
         let fields = self.fields.iter().map(|field| {
             json!({
@@ -80,7 +80,7 @@ impl SortOrder {
         json!({"order-id": self.order_id, "fields": fields.collect::<Vec<_>>()})
     }
 
-    /// Whether the order has no keys.
+    /// Whether rows may come in any order.
     pub fn is_unsorted(&self) -> bool {
         self.fields.is_empty()
     }
@@ -121,10 +121,7 @@ impl FromStr for SortDirection {
         match text.to_ascii_lowercase().as_str() {
             "asc" => Ok(Self::Ascending),
             "desc" => Ok(Self::Descending),
-            _ => Err(Error::invalid(
-                "direction",
-                format!("is unknown; expected asc or desc, got {text:?}"),
-            )),
+            _ => Err(Error::invalid("direction", format!("{text:?} is neither asc nor desc"))),
         }
     }
 }
@@ -138,7 +135,7 @@ impl FromStr for NullOrder {
             "nulls-last" => Ok(Self::Last),
             _ => Err(Error::invalid(
                 "null-order",
-                format!("is unknown; expected nulls-first or nulls-last, got {text:?}"),
+                format!("{text:?} is neither nulls-first nor nulls-last"),
             )),
         }
     }

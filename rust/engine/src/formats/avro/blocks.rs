@@ -1,4 +1,4 @@
-//! The blocks of an Avro file, read as they are needed.
+//! The blocks of an Avro file, read in order.
 
 use bytes::Bytes;
 use icefloe_format::Error as FormatError;
@@ -17,7 +17,7 @@ const HEADER_BYTES: usize = 20;
 pub(crate) struct BlockHeader {
     /// Position of the block in the file.
     pub(crate) offset: u64,
-    /// Records that it claims to hold.
+    /// The number of records by the header.
     pub(crate) rows: u64,
     /// Position of its compressed bytes.
     start: u64,
@@ -25,20 +25,20 @@ pub(crate) struct BlockHeader {
 }
 
 impl BlockHeader {
-    /// Position of what follows the block and its marker.
+    /// Position after the block and its marker.
     pub(crate) fn end(&self) -> u64 {
         self.start.saturating_add((self.length + SYNC_BYTES) as u64)
     }
 }
 
-/// Reads blocks, some bytes at a time.
+/// Reads blocks in chunks of the file.
 pub(crate) struct BlockReader {
     source: DataFile,
     location: String,
     sync: [u8; SYNC_BYTES],
-    /// Bytes to read at once where fewer are needed.
+    /// The least bytes of a read.
     chunk: usize,
-    /// What was read last, and its position.
+    /// The position and bytes of the last read.
     window: (u64, Bytes),
 }
 
@@ -55,7 +55,7 @@ impl BlockReader {
     /// The header of the block at a position; `None` at the end of the file.
     ///
     /// # Errors
-    /// `Corrupt` with the position, where there is none or the block would end beyond the file.
+    /// `Corrupt` with the position, for a header that is not valid or a block beyond the end of the file.
     pub(crate) fn header(&mut self, offset: u64) -> Result<Option<BlockHeader>> {
         let left = self.source.len().saturating_sub(offset);
         if left == 0 {
@@ -72,7 +72,9 @@ impl BlockReader {
         let (rows, length) = lengths.map_err(|error| self.corrupt(offset, error.to_string()))?;
         let header = BlockHeader { offset, rows, start: offset + read as u64, length };
         if header.end() > self.source.len() {
-            let reason = format!("it ends after {left} bytes, where the file ends");
+            let reason = format!(
+                "expected a block within the file, got one that exceeds its last {left} bytes"
+            );
             return Err(self.corrupt(offset, reason));
         }
         Ok(Some(header))
@@ -81,7 +83,7 @@ impl BlockReader {
     /// A block's compressed bytes.
     ///
     /// # Errors
-    /// `Corrupt` if the marker after it is another; those of reading.
+    /// `Corrupt` for another marker after the block; those of reading.
     pub(crate) fn block(&mut self, header: &BlockHeader) -> Result<Bytes> {
         let whole = self.bytes(header.start, header.length + SYNC_BYTES)?;
         let marker = whole.slice(header.length..);
@@ -89,7 +91,7 @@ impl BlockReader {
         Ok(whole.slice(..header.length))
     }
 
-    /// Look at no more of a block than the marker after it.
+    /// Skip a block, and check the marker after it.
     ///
     /// # Errors
     /// As for [`BlockReader::block`].
@@ -102,7 +104,10 @@ impl BlockReader {
         if *marker == self.sync {
             return Ok(());
         }
-        Err(self.corrupt(header.offset, "the synchronisation marker does not match".into()))
+        Err(self.corrupt(
+            header.offset,
+            "expected the file's synchronisation marker after the block, got other bytes".into(),
+        ))
     }
 
     fn bytes(&mut self, start: u64, length: usize) -> Result<Bytes> {

@@ -1,4 +1,4 @@
-//! An Avro data file: opened, cut into runs of blocks, decoded.
+//! An Avro data file, cut into runs of blocks that decode independently.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,30 +21,30 @@ use crate::resolve::request::{FileRequest, check_record_count};
 use crate::table::NameMapping;
 
 const WHAT: &str = "the Avro file";
-/// Read first; more where a header is longer.
+/// Bytes of the first read; more for a longer header.
 const HEADER_BYTES: usize = 64 << 10;
-/// No header is longer. Without a limit a file that is not Avro at all would be read into memory as a whole.
+/// The longest header. Without a limit, a damaged file would be read into memory as a whole.
 const MAX_HEADER_BYTES: usize = 16 << 20;
-/// Read for a block's header when blocks are only counted, on a local disk.
+/// Bytes of a read that counts blocks of a local file.
 const WALK_BYTES: usize = 4 << 10;
-/// Read at once of blocks that are decoded.
+/// Bytes of a read of blocks to decode.
 const CHUNK_BYTES: usize = 1 << 20;
-/// A remote file of no more is read with one request, and cut; a longer one is read from end to end by one thread.
+/// The largest remote file that is read with one request and cut; one thread reads a larger file in order.
 const WHOLE_BYTES: u64 = 16 << 20;
-/// About the most compressed bytes and rows of a unit.
+/// The most compressed bytes and rows of a unit of several blocks.
 const UNIT_BYTES: u64 = 4 << 20;
 const UNIT_ROWS: u64 = 131_072;
-/// Decoded bytes after which a batch is full, however few rows it has.
+/// Decoded bytes after which a batch is full.
 const BATCH_BYTES: usize = 16 << 20;
-/// The most rows without any bytes that a byte of a file may claim, where metadata does not know their number.
+/// The most rows of no bytes for each byte of a file, where metadata has no record count.
 const ROWS_PER_BYTE: u64 = 16;
-/// Rows between two looks at how many bytes they were.
+/// Rows between two checks of a batch's bytes.
 const STEP_ROWS: usize = 1_024;
 
 /// A file ready to decode.
 struct AvroFile {
     rows: WholeRows,
-    /// The writer's schema, its fields numbered.
+    /// The writer's schema with numbered fields.
     numbered: AvroType,
     columns: StructType,
     codec: Codec,
@@ -60,11 +60,11 @@ pub(crate) struct AvroUnit {
     blocks: Range<u64>,
     /// Position of the first row.
     first_row: u64,
-    /// Whether these are all rows of the file, not counted yet.
+    /// Whether these are all rows of the file, to be counted while decoding.
     uncounted: bool,
 }
 
-/// Open a file and cut the blocks that begin in the wanted part.
+/// Open a file and cut the blocks that start in the requested part.
 ///
 /// # Errors
 /// [`Error::Missing`]; `Corrupt` naming the file; those of resolving columns.
@@ -111,7 +111,7 @@ fn opened(
     let text = container.metadata("avro.schema").map_err(named)?.unwrap_or_default();
     let numbered = AvroType::parse_numbered(text).map_err(named)?;
     let schema = arrow_schema(container.schema()).map_err(named)?;
-    // Unlike those of a Parquet file, columns without ids are those of the same name.
+    // Unlike in Parquet, columns without ids are matched by name.
     let by_name = NameMapping::of_schema(&request.context.schema);
     let mapping = request.context.name_mapping.as_ref().unwrap_or(&by_name);
     let rows = WholeRows::new(request, &file_columns(&schema, Some(mapping)), WHAT)?;
@@ -123,7 +123,7 @@ fn opened(
     Ok((file, first_block))
 }
 
-/// Count the rows of every block and cut those that begin in `part`.
+/// Count the rows of every block and cut the blocks that start in `part`.
 fn cut(
     file: &Arc<AvroFile>,
     first_block: u64,
@@ -166,17 +166,16 @@ impl AvroFile {
         BlockReader::new(source, &self.rows.location, self.sync, chunk)
     }
 
-    /// Whether no column is decoded. What a block claims must be checked elsewhere then.
+    /// Whether no column is decoded, so that only the record count checks the rows of a block.
     fn is_only_counted(&self) -> bool {
         self.columns.fields.is_empty() && self.record_count >= 0
     }
 
-    /// Rows that blocks claim beyond those that metadata knows are refused before they are decoded: a row
-    /// may have no bytes at all.
+    /// Refuse more rows than the record count before they are decoded: a row may have no bytes at all.
     fn check_claim(&self, rows: u64) -> Result<()> {
         let unknown = self.record_count < 0 && self.numbered.min_bytes() == 0;
         if unknown && rows > self.source.len().saturating_mul(ROWS_PER_BYTE) {
-            let reason = format!("it claims {rows} rows, which no file of its size holds");
+            let reason = format!("expected at most {ROWS_PER_BYTE} rows for each byte, got {rows}");
             return Err(Error::corrupt_file(&self.rows.location, WHAT, reason));
         }
         let known = u64::try_from(self.record_count).unwrap_or(u64::MAX);
@@ -262,21 +261,21 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Hand out rows of which nothing is decoded; false if no more are wanted.
+    /// Emit rows without decoded columns; false if no more are needed.
     fn count(&mut self, mut rows: u64) -> Result<bool> {
         while rows > 0 {
             let step = usize::try_from(rows).unwrap_or(usize::MAX).min(self.batch_size.max(1));
             let batch = self.file.rows.batch(vec![], step, self.next_row)?;
             self.next_row += step as u64;
             rows -= step as u64;
-            if !self.hand_out(batch) {
+            if !self.emit_batch(batch) {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Decode the records of a block; false if no more are wanted.
+    /// Decode the records of a block; false if no more are needed.
     fn block(&mut self, header: &BlockHeader, bytes: &[u8]) -> Result<bool> {
         let mut cursor = Cursor::new(bytes);
         let mut rows = usize::try_from(header.rows).unwrap_or(usize::MAX);
@@ -299,13 +298,16 @@ impl Decoder<'_> {
             }
         }
         if cursor.remaining() > 0 {
-            let reason = format!("{} bytes follow its last record", cursor.remaining());
+            let reason = format!(
+                "expected its end after the last record, got {} more bytes",
+                cursor.remaining()
+            );
             return Err(FormatError::corrupt_at("Avro block", header.offset, reason).into());
         }
         Ok(true)
     }
 
-    /// Hand out the rows decoded so far; false if no more are wanted.
+    /// Emit the rows decoded so far; false if no more are needed.
     fn flush(&mut self) -> Result<bool> {
         let decoded = self.columns.finish()?;
         self.pending_bytes = 0;
@@ -313,11 +315,11 @@ impl Decoder<'_> {
         let first_row = self.next_row;
         self.next_row += rows as u64;
         let batch = self.file.rows.batch(decoded.columns().to_vec(), rows, first_row)?;
-        Ok(self.hand_out(batch))
+        Ok(self.emit_batch(batch))
     }
 
-    /// Give a batch to its receiver; false if no more are wanted.
-    fn hand_out(&mut self, batch: RecordBatch) -> bool {
+    /// Emit a batch; false if no more are needed.
+    fn emit_batch(&mut self, batch: RecordBatch) -> bool {
         self.left = self.left.saturating_sub(batch.num_rows());
         (batch.num_rows() == 0 || (self.emit)(batch)) && self.left > 0
     }

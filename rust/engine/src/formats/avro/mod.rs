@@ -1,4 +1,4 @@
-//! Avro files: cut into runs of blocks, decoded.
+//! Avro files, cut into runs of blocks.
 
 pub(crate) mod blocks;
 pub(crate) mod file;

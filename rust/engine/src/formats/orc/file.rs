@@ -1,4 +1,4 @@
-//! An ORC data file: opened, its columns resolved, its stripes pruned and decoded one by one.
+//! An ORC data file, whose stripes are pruned by statistics and decoded one by one.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -33,7 +33,7 @@ pub(crate) struct OrcUnit {
     stripes: Vec<WantedStripe>,
 }
 
-/// A file whose end is checked and whose columns are known.
+/// A file with a checked end and resolved columns.
 struct OpenOrc {
     reader: Box<dyn OrcReader>,
     end: OrcEnd,
@@ -57,38 +57,44 @@ impl OpenOrc {
             Some(footer) if footer.stripes.len() == reader.stripes() => {
                 in_range(&footer.stripes, request.start, request.length)
             }
-            Some(_) => return Err(Error::corrupt_file(location, WHAT, "its stripes are unclear")),
-            // Which rows are where is found out by decoding them all.
+            Some(_) => {
+                return Err(Error::corrupt_file(
+                    location,
+                    WHAT,
+                    "expected the same number of stripes in the footer and from the decoder",
+                ));
+            }
+            // Row positions are unknown until all stripes are decoded.
             None => {
                 let all = 0..reader.stripes() * usize::from(request.start == 0);
                 all.map(|number| WantedStripe { number, rows: None }).collect()
             }
         };
         let schema = with_ids(&reader.schema());
-        // Unlike those of a Parquet file, columns without ids are those of the same name.
+        // Unlike in Parquet, columns without ids are matched by name.
         let by_name = NameMapping::of_schema(&request.context.schema);
         let mapping = request.context.name_mapping.as_ref().unwrap_or(&by_name);
         let columns = file_columns(&schema, Some(mapping));
         Ok(Self { reader, end, columns, stripes })
     }
 
-    /// How many bytes stripes have; `None` where that cannot be looked at.
+    /// The bytes of stripes; `None` without a readable footer.
     fn bytes(&self, stripes: &[WantedStripe]) -> Option<u64> {
         let all = &self.end.footer.as_ref()?.stripes;
         let of = stripes.iter().filter_map(|stripe| all.get(stripe.number));
         Some(of.map(Stripe::length).fold(0, u64::saturating_add))
     }
 
-    /// The stripes that may hold a wanted row.
+    /// The stripes that may hold a row that matches.
     ///
     /// # Errors
     /// Those of evaluating the residual; [`Error::Storage`].
-    fn kept(&self, request: &FileRequest<'_>) -> Result<Vec<WantedStripe>> {
+    fn matching(&self, request: &FileRequest<'_>) -> Result<Vec<WantedStripe>> {
         that_might_match(request, &self.end, &self.columns, self.stripes.clone())
     }
 }
 
-/// Open a file. The stripes of the part to read that may hold a wanted row are one unit.
+/// Open a file. The stripes of the requested part that may hold a matching row are one unit.
 ///
 /// # Errors
 /// [`Error::Missing`]; `Corrupt` naming the file; those of resolving columns.
@@ -96,7 +102,7 @@ pub(crate) fn orc_units(request: &FileRequest<'_>) -> Result<Vec<OrcUnit>> {
     let open = OpenOrc::open(request)?;
     let rows = WholeRows::of_whole_columns(request, &open.columns, WHAT)?;
     let columns = decoded(&open.columns, rows.leaves());
-    let mut stripes = open.kept(request)?;
+    let mut stripes = open.matching(request)?;
     if columns.is_empty() && stripes.iter().any(|stripe| stripe.rows.is_none()) {
         stripes = vec![WantedStripe { number: 0, rows: Some(0..open.reader.rows()) }];
     }
@@ -110,21 +116,21 @@ pub(crate) fn orc_units(request: &FileRequest<'_>) -> Result<Vec<OrcUnit>> {
 /// Those of [`OpenOrc::open`] and of reading the statistics.
 pub(crate) fn orc_survey(request: &FileRequest<'_>) -> Result<Survey> {
     let open = OpenOrc::open(request)?;
-    let kept = open.kept(request)?;
-    let Some(bytes) = open.bytes(&kept) else { return Ok(Survey::default()) };
+    let matching = open.matching(request)?;
+    let Some(bytes) = open.bytes(&matching) else { return Ok(Survey::default()) };
     let rows = |stripes: &[WantedStripe]| stripes.iter().map(WantedStripe::count).sum();
     Ok(Survey {
         row_groups: Some(open.stripes.len() as u64),
-        row_groups_kept: Some(kept.len() as u64),
+        row_groups_kept: Some(matching.len() as u64),
         rows: rows(&open.stripes),
-        rows_selected: rows(&kept),
+        rows_selected: rows(&matching),
         bytes_to_read: Some(bytes),
-        reason: reasons([("statistics", kept.len() < open.stripes.len())]),
+        reason: reasons([("statistics", matching.len() < open.stripes.len())]),
         ..Survey::default()
     })
 }
 
-/// The schema with the ids of ORC types where those of Parquet's would be.
+/// The schema with the ids of ORC types under the metadata key of Parquet's ids.
 fn with_ids(schema: &Schema) -> Schema {
     Schema::new(schema.fields().iter().map(with_id).collect::<Fields>())
 }
@@ -161,7 +167,7 @@ impl OrcUnit {
         emit: &mut dyn FnMut(RecordBatch) -> bool,
     ) -> Result<()> {
         let (batch_size, mut left) = (batch_size.max(1), limit.unwrap_or(usize::MAX));
-        let mut hand_out = |batch: RecordBatch| {
+        let mut emit_batch = |batch: RecordBatch| {
             for start in (0..batch.num_rows()).step_by(batch_size) {
                 let part = batch.slice(start, batch_size.min(batch.num_rows() - start));
                 left = left.saturating_sub(part.num_rows());
@@ -175,8 +181,8 @@ impl OrcUnit {
         for stripe in &self.stripes {
             let rows = stripe.rows.clone().filter(|_| self.columns.is_empty());
             let goes_on = match rows {
-                Some(rows) => self.count(rows, batch_size, &mut hand_out)?,
-                None => hand_out(self.decoded(stripe, &mut next_row)?),
+                Some(rows) => self.count(rows, batch_size, &mut emit_batch)?,
+                None => emit_batch(self.decoded(stripe, &mut next_row)?),
             };
             if !goes_on {
                 break;
@@ -185,18 +191,18 @@ impl OrcUnit {
         Ok(())
     }
 
-    /// Rows of which no column is decoded.
+    /// Emit rows without decoded columns.
     fn count(
         &self,
         rows: Range<u64>,
         batch_size: usize,
-        hand_out: &mut dyn FnMut(RecordBatch) -> bool,
+        emit_batch: &mut dyn FnMut(RecordBatch) -> bool,
     ) -> Result<bool> {
         let mut next_row = rows.start;
         while next_row < rows.end {
             let step = (rows.end - next_row).min(batch_size as u64);
             let count = usize::try_from(step).unwrap_or(batch_size);
-            if !hand_out(self.rows.batch(vec![], count, next_row)?) {
+            if !emit_batch(self.rows.batch(vec![], count, next_row)?) {
                 return Ok(false);
             }
             next_row += step;
@@ -204,13 +210,13 @@ impl OrcUnit {
         Ok(true)
     }
 
-    /// What becomes of the rows of a stripe, and the row that follows on them.
+    /// Decode the rows of a stripe, and advance `next_row` after them.
     fn decoded(&self, stripe: &WantedStripe, next_row: &mut u64) -> Result<RecordBatch> {
         let decoded = self.reader.stripe(stripe.number, &self.columns)?;
         self.check_columns(&decoded)?;
         let rows = decoded.num_rows();
         if let Some(expected) = stripe.count().filter(|expected| *expected != rows as u64) {
-            let reason = format!("its stripe {} holds {rows} rows, not {expected}", stripe.number);
+            let reason = format!("stripe {}: expected {expected} rows, got {rows}", stripe.number);
             return Err(Error::corrupt_file(&self.rows.location, WHAT, reason));
         }
         let first_row = stripe.rows.as_ref().map_or(*next_row, |rows| rows.start);
@@ -221,8 +227,7 @@ impl OrcUnit {
         batch.map_err(|error| error.at(&self.rows.location))
     }
 
-    /// Check that what was decoded is what was asked for. A decoder finds columns by their names, and names of a
-    /// damaged file may stand for several.
+    /// Check the types of the decoded columns. A decoder finds columns by name, which may be ambiguous in a damaged file.
     fn check_columns(&self, decoded: &RecordBatch) -> Result<()> {
         let schema = self.reader.schema();
         let wanted = self.columns.iter().filter_map(|column| schema.fields().get(*column));
@@ -236,7 +241,7 @@ impl OrcUnit {
         match same {
             true => Ok(()),
             false => {
-                let reason = "its columns cannot be told apart by their names";
+                let reason = "expected columns of different names";
                 Err(Error::corrupt_file(&self.rows.location, WHAT, reason))
             }
         }

@@ -1,4 +1,4 @@
-//! The end of an ORC file, looked at before the decoder is given the file.
+//! The end of an ORC file, checked before the decoder opens the file.
 
 use std::ops::Range;
 
@@ -10,16 +10,16 @@ use parquet::file::reader::Length;
 use crate::bytes::data_file::DataFile;
 use crate::error::{Error, Result};
 
-/// What postscript and footer say.
+/// The postscript and footer of a file.
 pub(crate) struct OrcEnd {
     file: DataFile,
     postscript: Postscript,
-    /// `None` where it cannot be looked at.
+    /// `None` for a footer in an unsupported compression.
     pub(crate) footer: Option<Footer>,
 }
 
 impl OrcEnd {
-    /// Check postscript and footer, since the decoder may end the process on those that are damaged.
+    /// Read and check postscript and footer, since the decoder may crash the process on damaged ones.
     ///
     /// # Errors
     /// `Corrupt` and `Unsupported` naming the file; [`Error::Storage`].
@@ -34,8 +34,7 @@ impl OrcEnd {
         Ok(Self { file, postscript, footer })
     }
 
-    /// What the file says of the values of its stripes. Statistics that nobody understands say nothing: the
-    /// rows are all there without them.
+    /// The statistics of the stripes; `None` if they cannot be parsed, since the rows do not depend on them.
     ///
     /// # Errors
     /// [`Error::Storage`].

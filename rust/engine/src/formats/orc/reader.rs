@@ -1,4 +1,4 @@
-//! The seam to a decoder of ORC, which is outside of this crate.
+//! The interface of an ORC decoder, which is outside of this crate.
 
 use std::sync::OnceLock;
 
@@ -25,10 +25,10 @@ pub trait OrcReader: Send + Sync {
     /// Rows of the whole file.
     fn rows(&self) -> u64;
 
-    /// How many stripes there are.
+    /// The number of stripes.
     fn stripes(&self) -> usize;
 
-    /// Some top-level columns of a stripe, at least one, in the file's order.
+    /// Decode top-level columns of a stripe, at least one, in the order of the file.
     ///
     /// # Errors
     /// As for [`OrcDecoder::open`]; `Unsupported` for what the decoder cannot represent.
@@ -37,7 +37,7 @@ pub trait OrcReader: Send + Sync {
 
 static DECODER: OnceLock<Box<dyn OrcDecoder>> = OnceLock::new();
 
-/// Have this decoder read the ORC files of the process. The first one stays.
+/// Register the decoder of ORC files for this process. The first registered decoder stays.
 pub fn register_orc_decoder(decoder: Box<dyn OrcDecoder>) {
     // A second registration comes from a module that is loaded twice and brings the same decoder.
     drop(DECODER.set(decoder));

@@ -1,4 +1,4 @@
-//! Which stripes of an ORC file a task reads: those of its byte range whose statistics do not rule them out.
+//! Pruning the stripes of an ORC file by byte range and statistics.
 
 use std::ops::Range;
 
@@ -22,18 +22,18 @@ use crate::resolve::request::FileRequest;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WantedStripe {
     pub(crate) number: usize,
-    /// Ordinals of its rows in the file; `None` where they follow on those of the stripe before.
+    /// Positions of its rows in the file; `None` if only known from the stripe before.
     pub(crate) rows: Option<Range<u64>>,
 }
 
 impl WantedStripe {
-    /// How many rows it has, where that is known.
+    /// The number of rows, if known.
     pub(crate) fn count(&self) -> Option<u64> {
         self.rows.as_ref().map(|rows| rows.end - rows.start)
     }
 }
 
-/// The stripes that belong to the byte range of a request: a stripe belongs to the range that holds its middle.
+/// The stripes that belong to the byte range of a request: a stripe belongs to the range that contains its midpoint.
 pub(crate) fn in_range(stripes: &[Stripe], start: u64, length: u64) -> Vec<WantedStripe> {
     let range = start..start.saturating_add(length);
     let mut next_row = 0_u64;
@@ -45,7 +45,7 @@ pub(crate) fn in_range(stripes: &[Stripe], start: u64, length: u64) -> Vec<Wante
     placed.filter(|(stripe, _)| range.contains(&stripe.middle())).map(|(_, it)| it).collect()
 }
 
-/// Those of the stripes that might hold a row that satisfies the residual.
+/// The stripes that might hold a row that satisfies the residual.
 ///
 /// # Errors
 /// [`crate::Error::Storage`], and those of evaluating the residual.
@@ -80,16 +80,16 @@ impl ColumnStats for Stats<'_> {
         let entries = self.stripes.len();
         let unknown = || Ok(ColumnFacts::unknown(&leaf.field_type, entries));
         let Some(column) = leaf_of(self.columns, leaf.field_id) else { return unknown() };
-        // Of statistics that do not parse nothing is known.
+        // Statistics that cannot be parsed prune nothing.
         let Ok(all) = self.statistics.leaf(column.leaves.start) else { return unknown() };
-        let told: Vec<Option<&LeafStatistics>> =
+        let recorded: Vec<Option<&LeafStatistics>> =
             self.stripes.iter().map(|stripe| all.get(stripe.number)).collect();
         let count = |count: u64| i64::try_from(count).ok();
         let rows = self.stripes.iter().map(|stripe| stripe.count().and_then(count));
         let rows: Int64Array = rows.collect();
-        let nulls = self.stripes.iter().zip(&told).map(|(stripe, told)| {
-            // A value that is null, or whose struct is, is not counted.
-            count(stripe.count()?.checked_sub(told.as_ref()?.values?)?)
+        let nulls = self.stripes.iter().zip(&recorded).map(|(stripe, recorded)| {
+            // Values are counted without nulls, also those of a struct around them.
+            count(stripe.count()?.checked_sub(recorded.as_ref()?.values?)?)
         });
         let counts = ColumnCounts {
             records: Some(rows.clone()),
@@ -99,11 +99,11 @@ impl ColumnStats for Stats<'_> {
         };
         let natural = column.field.data_type();
         let bounds = |side: Side| {
-            let of = |told: &LeafStatistics| {
-                let bound = side.of(told.lower.as_ref(), told.upper.as_ref())?;
+            let of = |recorded: &LeafStatistics| {
+                let bound = side.of(recorded.lower.as_ref(), recorded.upper.as_ref())?;
                 datum(bound, side, natural, &leaf.field_type)
             };
-            let values: Vec<_> = told.iter().map(|told| told.and_then(of)).collect();
+            let values: Vec<_> = recorded.iter().map(|recorded| recorded.and_then(of)).collect();
             datums_to_array(&leaf.field_type, &values)
         };
         let (lower, upper) = (bounds(Side::Lower)?, bounds(Side::Upper)?);
@@ -111,7 +111,7 @@ impl ColumnStats for Stats<'_> {
     }
 }
 
-/// A bound as a value of the table's type; `None` where that is not safe.
+/// A bound as a value of the table's type; `None` if it is not safe to use.
 fn datum(bound: &Bound, side: Side, natural: &DataType, wanted: &PrimitiveType) -> Option<Datum> {
     let micros = DataType::Timestamp(TimeUnit::Microsecond, None);
     match (bound, natural) {
@@ -122,7 +122,7 @@ fn datum(bound: &Bound, side: Side, natural: &DataType, wanted: &PrimitiveType) 
             bound_of(Raw::Integer(*value), side, &micros, wanted)
         }
         (Bound::Micros(_), _) => None,
-        // One that is cut off within a character is no value of text.
+        // A bound truncated within a character is not valid text.
         (Bound::Text(bytes), _) => {
             bound_of(Raw::Bytes(bytes, PhysicalType::BYTE_ARRAY), side, natural, wanted)
         }

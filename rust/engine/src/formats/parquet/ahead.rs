@@ -1,12 +1,12 @@
-//! The bytes that a part of a row group is decoded from.
+//! Byte ranges of the pages of a part of a row group.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use parquet::file::metadata::ParquetMetaData;
 
-/// Byte ranges of some leaves of a row group, for rows of it (ascending, apart): the pages that hold any of
-/// them where the offset index is known, else all of their column chunks.
+/// Byte ranges of leaves of a row group for ascending disjoint rows: the pages of these rows with an offset index, else
+/// the column chunks.
 pub(crate) fn ranges(
     metadata: &ParquetMetaData,
     row_group: usize,
@@ -27,8 +27,8 @@ pub(crate) fn ranges(
     found
 }
 
-/// How many pages the leaves of a row group have, and how many of them hold any of the rows; `None` where
-/// the offset index of a leaf is not known.
+/// The number of pages of leaves of a row group, and the number that hold any of the rows; `None` without the offset index
+/// of a leaf.
 pub(crate) fn page_counts(
     metadata: &ParquetMetaData,
     row_group: usize,
@@ -71,8 +71,8 @@ fn held<'a>(pages: &'a [Page], rows: &'a [Range<u64>]) -> impl Iterator<Item = b
     })
 }
 
-/// The dictionary, which is before the first page, and the pages that hold any of the rows; neighbours are
-/// one range.
+/// The ranges of the dictionary, which precedes the first page, and of the pages that hold any of the rows; adjacent pages
+/// are one range.
 fn of_pages(chunk: &Range<u64>, pages: &[Page], rows: &[Range<u64>]) -> Vec<Range<u64>> {
     let mut found = Vec::new();
     if let Some(first) = pages.first().filter(|first| first.start > chunk.start) {

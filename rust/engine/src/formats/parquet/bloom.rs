@@ -1,4 +1,4 @@
-//! Which row groups may hold the values that a predicate asks for, by their bloom filters.
+//! Pruning row groups by their bloom filters.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
@@ -19,11 +19,11 @@ use crate::error::Result;
 use crate::resolve::file_columns::{FileColumn, leaf_of};
 use crate::resolve::request::FileRequest;
 
-/// Those of the row groups whose bloom filters do not rule the residual out. All that are worth it are read
-/// together.
+/// The row groups whose bloom filters do not rule out the residual. All filters that may save more bytes than they have
+/// are read at once.
 ///
 /// # Errors
-/// Those of reading them.
+/// Those of reading the filters.
 pub(crate) fn that_may_hold(
     request: &FileRequest<'_>,
     footer: &Footer,
@@ -56,7 +56,7 @@ pub(crate) fn that_may_hold(
     Ok(kept)
 }
 
-/// The leaves whose filters could help.
+/// Collect the leaves whose filters could prune.
 fn ask(predicate: &BoundPredicate, columns: &[FileColumn], asked: &mut BTreeSet<usize>) {
     match predicate {
         Predicate::And(left, right) | Predicate::Or(left, right) => {
@@ -68,13 +68,13 @@ fn ask(predicate: &BoundPredicate, columns: &[FileColumn], asked: &mut BTreeSet<
     }
 }
 
-/// The column of which a leaf asks for values.
+/// The column whose values a leaf of a predicate compares for equality.
 fn column_of<'a>(leaf: &BoundLeaf, columns: &'a [FileColumn]) -> Option<&'a FileColumn> {
     let is_sought = matches!(leaf.op, Operator::Eq | Operator::In) && leaf.transform.is_none();
     leaf_of(columns, leaf.field_id).filter(|_| is_sought)
 }
 
-/// The chunk of a leaf, if it has a filter that is smaller than what might not have to be read.
+/// The column chunk of a leaf, if its filter is smaller than the bytes that it may save.
 fn worthwhile(group: &RowGroupMetaData, leaf: usize) -> Option<&ColumnChunkMetaData> {
     let chunk = group.columns().get(leaf)?;
     chunk.bloom_filter_offset()?;
@@ -82,7 +82,7 @@ fn worthwhile(group: &RowGroupMetaData, leaf: usize) -> Option<&ColumnChunkMetaD
     (length < group.compressed_size()).then_some(chunk)
 }
 
-/// The bytes of a filter, where the footer tells its length.
+/// The byte range of a filter whose length is in the footer.
 fn bytes_of(chunk: &ColumnChunkMetaData) -> Option<Range<u64>> {
     let start = u64::try_from(chunk.bloom_filter_offset()?).ok()?;
     let length = u64::try_from(chunk.bloom_filter_length()?).ok()?;
@@ -94,7 +94,7 @@ struct GroupFilters<'a> {
     group: &'a RowGroupMetaData,
     columns: &'a [FileColumn],
     file: &'a DataFile,
-    /// By leaf; `None` for one that is absent or not to be used.
+    /// By leaf; `None` for an absent or unusable filter.
     read: HashMap<usize, Option<Sbbf>>,
 }
 
@@ -126,7 +126,7 @@ impl GroupFilters<'_> {
     }
 }
 
-/// A filter; `None` where it is none that is understood.
+/// Parse a filter; `None` for an unsupported one.
 fn read(chunk: &ColumnChunkMetaData, file: &DataFile) -> Result<Option<Sbbf>, ParquetError> {
     let found = match bytes_of(chunk) {
         Some(range) => {
@@ -141,12 +141,12 @@ fn read(chunk: &ColumnChunkMetaData, file: &DataFile) -> Result<Option<Sbbf>, Pa
     }
 }
 
-/// A literal as a filter knows it.
+/// A literal as values of a filter.
 #[derive(Debug, PartialEq, Eq)]
 enum Plain {
-    /// The plain encoding of the one value that is equal to it.
+    /// The plain encoding of the one value that equals the literal.
     Bytes(Vec<u8>),
-    /// No value of the file is.
+    /// No value of the file equals the literal.
     Absent,
     Unknown,
 }
@@ -182,8 +182,7 @@ fn plain(literal: &Datum, chunk: &ColumnChunkMetaData, column: &FileColumn) -> P
     }
 }
 
-/// The integer that a file stores for a literal: `Some(None)` where no integer stands for it, `None` where
-/// none or many might.
+/// The stored integer of a literal: `Some(None)` if no integer equals it, `None` if several might.
 fn integer(literal: &Datum, natural: &DataType) -> Option<Option<i128>> {
     use DataType as D;
     let signed = matches!(natural, D::Int8 | D::Int16 | D::Int32 | D::Int64);
@@ -223,7 +222,7 @@ fn fixed(literal: &Datum, natural: &DataType, length: i32) -> Plain {
     }
 }
 
-/// Two's complement in so many bytes.
+/// Two's complement in `width` bytes.
 fn big_endian(value: i128, length: usize) -> Plain {
     let bytes = value.to_be_bytes();
     let Some(cut) = bytes.len().checked_sub(length).filter(|_| length > 0) else {

@@ -1,4 +1,4 @@
-//! Columns of wide rows decoded some at a time: a decoder holds a page and a decompressor for each of its columns.
+//! Decoding wide rows a group of columns at a time: a decoder holds a page and a decompressor for each of its columns.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, Schema};
 use parquet::schema::types::SchemaDescriptor;
 
-/// Columns decoded side by side.
+/// The columns of a group.
 const GROUP_COLUMNS: usize = 8;
-/// Rows of at most so many columns are decoded batch by batch.
+/// The most columns that are decoded batch by batch.
 const FEW_COLUMNS: usize = 2 * GROUP_COLUMNS;
 
-/// Leaves in groups of whole top-level columns, in file order; one group where they are few.
+/// Leaves in groups of whole top-level columns, in file order; one group for few leaves.
 pub(crate) fn column_groups(
     descriptor: &SchemaDescriptor,
     leaves: &BTreeSet<usize>,
@@ -36,10 +36,10 @@ pub(crate) fn column_groups(
     groups
 }
 
-/// The columns of batches of the same rows as one batch.
+/// Join the columns of batches of the same rows.
 ///
 /// # Errors
-/// Where they have not the same number of rows.
+/// For different numbers of rows.
 pub(crate) fn side_by_side(batches: &[RecordBatch]) -> Result<RecordBatch, ArrowError> {
     let rows = batches.first().map_or(0, RecordBatch::num_rows);
     let fields: Vec<_> = batches.iter().flat_map(|it| it.schema().fields().to_vec()).collect();

@@ -1,18 +1,18 @@
-//! A row group cut into parts that several threads decode.
+//! Cutting a row group into parts that several threads decode.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use parquet::file::metadata::ParquetMetaData;
 
-/// About the most rows of one part, so that a row group of any size keeps several threads busy.
+/// Target rows of a part, so that one row group occupies several threads.
 const PART_ROWS: u64 = 262_144;
-/// The fewest: each part decodes the dictionaries anew.
+/// The least rows of a part: each part decodes the dictionaries again.
 const LEAST_PART_ROWS: u64 = 1_024;
-/// About the most bytes that a part is once decoded: a part waits for those before it.
+/// Target decoded bytes of a part: a decoded part waits for the parts before it.
 const PART_BYTES: u64 = 16 << 20;
 
-/// About the most rows of one part, where a row is so many bytes once decoded.
+/// Target rows of a part whose decoded rows have `row_bytes` each.
 pub(crate) fn part_rows(row_bytes: u64) -> u64 {
     (PART_BYTES / row_bytes.max(1)).clamp(LEAST_PART_ROWS, PART_ROWS)
 }
@@ -20,8 +20,8 @@ pub(crate) fn part_rows(row_bytes: u64) -> u64 {
 /// A footer may state any number of rows: a row group is cut into at most this many parts.
 const MAX_PARTS: u64 = 4_096;
 
-/// The parts of a row group of `rows` rows, in order. `page_starts` are the rows at which pages begin
-/// (ascending, maybe none): a part that begins there decodes no page that the part before it decodes too.
+/// Cut the `rows` rows of a row group into parts, in order. `page_starts` are the ascending first rows of pages: a part
+/// that starts with a page shares no page with the part before it.
 pub(crate) fn cut(rows: u64, part_rows: u64, page_starts: &[u64]) -> Vec<Range<u64>> {
     let count = rows.div_ceil(part_rows.max(1)).clamp(1, MAX_PARTS);
     let mut parts = Vec::new();
@@ -38,8 +38,8 @@ pub(crate) fn cut(rows: u64, part_rows: u64, page_starts: &[u64]) -> Vec<Range<u
     parts
 }
 
-/// Where the pages of a row group begin: those of the largest of these leaves, whose pages cost the most
-/// to decode twice. Empty without an offset index.
+/// The first rows of the pages of the largest of `leaves`, whose pages cost most to decode twice. Empty without an offset
+/// index.
 pub(crate) fn page_starts(
     metadata: &ParquetMetaData,
     row_group: usize,
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_are_absent_or_far_apart_move_nothing() {
+    fn absent_or_distant_pages_move_no_cut() {
         let even = check(1_000_000, &[]);
         assert_eq!(even[1], 250_000..500_000);
         assert_eq!(check(1_000_000, &[0, 900_000]), even);

@@ -1,4 +1,6 @@
-//! Parquet's encryption, told from damage.
+//! Detection of Parquet encryption, which is refused as unsupported and not as corrupt.
+//!
+//! The parquet crate drops the field of encrypted columns unless its `encryption` feature is on, so it is read here.
 
 use parquet::file::reader::{ChunkReader, Length};
 
@@ -8,16 +10,16 @@ use crate::bytes::data_file::DataFile;
 const ENCRYPTED_END: &[u8] = b"PARE";
 /// A footer's length and the magic.
 const END_BYTES: usize = 8;
-/// The field of a footer that is there if some columns are encrypted and it is not.
+/// The field of a plaintext footer that is present if columns are encrypted.
 const ENCRYPTION_ALGORITHM: i64 = 8;
 const MAX_DEPTH: usize = 16;
 
-/// Whether a file ends as Parquet files with an encrypted footer do.
+/// Whether a file ends with the magic of an encrypted footer.
 pub(crate) fn ends_encrypted(source: &DataFile) -> bool {
     end(source).is_some_and(|end| end.ends_with(ENCRYPTED_END))
 }
 
-/// Whether a file's footer says that columns are encrypted.
+/// Whether a plaintext footer has the field of encrypted columns.
 pub(crate) fn has_encrypted_columns(source: &DataFile) -> bool {
     let footer = || {
         let end = end(source)?;
@@ -33,7 +35,7 @@ fn end(source: &DataFile) -> Option<bytes::Bytes> {
     source.get_bytes(start, END_BYTES).ok()
 }
 
-/// A message in Thrift's compact encoding; `None` where it is damaged.
+/// A message in Thrift's compact encoding. Methods return `None` for damaged bytes.
 struct Thrift<'a>(&'a [u8]);
 
 impl<'a> Thrift<'a> {
@@ -48,7 +50,7 @@ impl<'a> Thrift<'a> {
         Some(false)
     }
 
-    /// The type of the next field of a struct, whose number is counted on; `None` inside at the end.
+    /// The type of the next field of a struct, whose number is stored in `field`; `Some(None)` at the end.
     fn next_field(&mut self, field: &mut i64) -> Option<Option<u8>> {
         let header = self.byte()?;
         if header == 0 {
@@ -99,7 +101,7 @@ impl<'a> Thrift<'a> {
         Some(())
     }
 
-    /// As a field, but that a boolean has a byte of its own.
+    /// Skip an element: like a field, except that a boolean takes a byte.
     fn skip_element(&mut self, kind: u8, depth: usize) -> Option<()> {
         match kind {
             1 | 2 => self.take(1).map(drop),

@@ -1,4 +1,4 @@
-//! The page indexes of a file: where its pages begin, and what the values of each lie between.
+//! The page indexes of a file: offsets and bounds of its pages.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,18 +14,18 @@ use super::row_size::row_bytes;
 use crate::bytes::data_file::DataFile;
 use crate::resolve::file_columns::{FileColumn, leaf_of};
 
-/// Which page indexes are wanted.
+/// The page indexes to read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct IndexedPages<'a> {
     pub(crate) row_groups: &'a [usize],
-    /// Leaves that a predicate asks about, among those that are decoded; empty for none.
+    /// Leaves of a predicate; empty without one.
     pub(crate) asked: &'a BTreeSet<usize>,
 }
 
 impl IndexedPages<'_> {
-    /// A footer with the indexes that help to decode these leaves, read at once. A predicate is answered
-    /// from the column index. Then, and where row groups are cut, the offset index tells where pages begin:
-    /// without it the decoder walks the headers of all pages before.
+    /// Read the footer with the indexes for decoding these leaves, in one request. The column index is read for predicates,
+    /// the offset index for predicates and for row groups that are cut: without it the decoder reads the headers of all
+    /// pages before a part.
     ///
     /// # Errors
     /// Those of reading the indexes.
@@ -49,8 +49,8 @@ impl IndexedPages<'_> {
     }
 }
 
-/// A footer with the offset index of some leaves of some row groups, and the column index of some. A column
-/// index that says what nobody understands says nothing: the rows are all there without it.
+/// Read a footer with the offset index and the column index of some leaves and row groups. A column index that cannot be
+/// parsed is ignored, since the rows do not depend on it.
 ///
 /// # Errors
 /// Those of reading the indexes.
@@ -78,8 +78,8 @@ pub(crate) fn read(
     }
 }
 
-/// Whether the pages of each column chunk follow one on the other up to its end, by bytes and by rows. A decoder that
-/// was told anything else would find rows where there are none, or others.
+/// Whether the pages of each column chunk are contiguous up to its end, in bytes and in rows. A decoder would return wrong
+/// rows for other offsets.
 fn are_placed(metadata: &ParquetMetaData, row_groups: &[usize], leaves: &BTreeSet<usize>) -> bool {
     let Some(indexes) = metadata.page_index() else { return true };
     row_groups.iter().all(|row_group| {
@@ -90,7 +90,7 @@ fn are_placed(metadata: &ParquetMetaData, row_groups: &[usize], leaves: &BTreeSe
             let (Some(chunk), Some(index)) = (chunk, index) else { return true };
             let (start, length) = chunk.byte_range();
             let pages = index.page_locations();
-            // What stands before the first data page is the dictionary.
+            // The bytes before the first data page are the dictionary.
             let first = pages.first().and_then(|page| u64::try_from(page.offset).ok());
             let mut next = first.filter(|first| *first >= start);
             let mut row = -1;
@@ -106,7 +106,7 @@ fn are_placed(metadata: &ParquetMetaData, row_groups: &[usize], leaves: &BTreeSe
     })
 }
 
-/// The leaves of a file that a predicate asks about.
+/// The leaves of a predicate in a file.
 pub(crate) fn asked_leaves(columns: &[FileColumn], predicate: &BoundPredicate) -> BTreeSet<usize> {
     let found = references(predicate).into_iter().filter_map(|id| leaf_of(columns, id));
     found.map(|column| column.leaves.start).collect()

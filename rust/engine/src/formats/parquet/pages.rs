@@ -1,7 +1,7 @@
-//! Which rows of a row group are worth decoding: those of pages whose bounds do not rule them out.
+//! Pruning the rows of a row group by the bounds of its pages.
 //!
-//! Pages of different columns begin at different rows. So the rows are cut wherever a page of a column
-//! begins that the predicate asks about; in each such interval every column has one page, whose bounds hold.
+//! Pages of different columns start at different rows. So the rows are cut at every page start of the predicate's
+//! columns; in each interval every column has one page, whose bounds apply.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -26,12 +26,12 @@ use crate::resolve::file_columns::{FileColumn, leaf_of};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KeptRows {
     pub(crate) row_group: usize,
-    /// Ascending, apart, none empty.
+    /// Ascending, disjoint, not adjacent, not empty.
     pub(crate) rows: Vec<Range<u64>>,
 }
 
 impl KeptRows {
-    /// Those of the rows that lie in a part of the row group.
+    /// The rows within a part of the row group.
     pub(crate) fn within(&self, part: &Range<u64>) -> Self {
         let first = self.rows.partition_point(|rows| rows.end <= part.start);
         let rows = self.rows.iter().skip(first).take_while(|rows| rows.start < part.end);
@@ -39,19 +39,19 @@ impl KeptRows {
         Self { row_group: self.row_group, rows: rows.collect() }
     }
 
-    /// What the rows reach over; `None` for none.
+    /// The range from the first to the last row; `None` without rows.
     pub(crate) fn rows(&self) -> Option<Range<u64>> {
         Some(self.rows.first()?.start..self.rows.last()?.end)
     }
 
-    /// How many rows they are.
+    /// The number of rows.
     pub(crate) fn count(&self) -> u64 {
         self.rows.iter().map(|rows| rows.end - rows.start).sum()
     }
 }
 
-/// The rows of each row group that might satisfy the predicate, by the page index where it is known.
-/// A row group of which no row might is left out.
+/// The rows of each row group that might satisfy the predicate, by the page index if there is one. Row groups without
+/// such rows are left out.
 ///
 /// # Errors
 /// Those of evaluating the predicate.
@@ -82,13 +82,13 @@ pub(crate) fn rows_that_might_match(
 
 /// Intervals of a row group's rows, and the page of each column that covers each.
 struct IntervalStats<'a> {
-    /// Where they begin, and the end of the last.
+    /// The start of each interval, and the end of the last.
     ends: Vec<u64>,
     columns: HashMap<i32, (PagedColumn<'a>, UInt32Array)>,
 }
 
 impl<'a> IntervalStats<'a> {
-    /// `None` where no column that the predicate asks about has a page index to use.
+    /// `None` if no column of the predicate has a usable page index.
     fn of(
         metadata: &'a ParquetMetaData,
         columns: &'a [FileColumn],
@@ -160,14 +160,14 @@ impl ColumnStats for IntervalStats<'_> {
 
 /// The pages of one column chunk.
 struct PagedColumn<'a> {
-    /// The first row of each, and the end of the last.
+    /// The first row of each page, and the end of the last.
     ends: Vec<u64>,
     index: &'a ColumnIndexMetaData,
     natural: &'a DataType,
 }
 
 impl<'a> PagedColumn<'a> {
-    /// `None` where there is no index, or it is not one to rely on.
+    /// `None` without a valid index.
     fn of(
         metadata: &'a ParquetMetaData,
         (row_group, rows): (usize, u64),
@@ -198,7 +198,7 @@ impl<'a> PagedColumn<'a> {
         self.ends.len() - 1
     }
 
-    /// The page that each interval is in.
+    /// The page of each interval.
     fn covering(&self, intervals: &[u64]) -> UInt32Array {
         let mut page = 0;
         let starts = intervals.iter().take(intervals.len() - 1).map(|start| {
@@ -210,12 +210,12 @@ impl<'a> PagedColumn<'a> {
         starts.collect()
     }
 
-    /// Rows of each page, as many as it has values.
+    /// The rows of each page, which are its values.
     fn rows(&self) -> Int64Array {
         self.ends.windows(2).map(|pair| i64::try_from(pair[1] - pair[0]).ok()).collect()
     }
 
-    /// Nulls of each page.
+    /// The nulls of each page.
     fn nulls(&self) -> Int64Array {
         let counts = self.index.null_counts().filter(|counts| counts.len() == self.pages());
         let rows = self.rows();

@@ -1,4 +1,4 @@
-//! Which row groups of a file a task reads: those of its byte range whose statistics do not rule them out.
+//! Pruning row groups by byte range and statistics.
 
 use arrow_array::{BooleanArray, Int64Array};
 use arrow_schema::DataType;
@@ -13,8 +13,8 @@ use parquet::file::statistics::Statistics;
 use crate::formats::bounds::{Raw, Side, bound_of};
 use crate::resolve::file_columns::{FileColumn, leaf_of};
 
-/// The row groups that belong to a byte range: a row group belongs to the range that holds its midpoint,
-/// so that of ranges which cover a file each row group has exactly one.
+/// The row groups of a byte range. A row group belongs to the range that contains its midpoint, so that ranges which
+/// cover a file have every row group once.
 pub(crate) fn in_range(metadata: &ParquetMetaData, start: u64, length: u64) -> Vec<usize> {
     let end = start.saturating_add(length);
     let inside = |group: &RowGroupMetaData| {
@@ -28,7 +28,7 @@ pub(crate) fn in_range(metadata: &ParquetMetaData, start: u64, length: u64) -> V
 fn first_byte(group: &RowGroupMetaData) -> u64 {
     let starts = group.columns().iter().map(|column| {
         let data = column.data_page_offset();
-        // Some writers leave 0 where there is no dictionary.
+        // Some writers record 0 without a dictionary.
         positive(column.dictionary_page_offset().filter(|at| *at > 0 && *at < data).unwrap_or(data))
     });
     starts.min().unwrap_or(0)
@@ -38,7 +38,7 @@ fn positive(value: i64) -> u64 {
     u64::try_from(value).unwrap_or(0)
 }
 
-/// Those row groups that might hold a row that satisfies the predicate.
+/// The row groups that might hold a row that satisfies the predicate.
 ///
 /// # Errors
 /// Those of evaluating the predicate.
@@ -102,7 +102,7 @@ fn null_count(statistics: Option<&Statistics>) -> Option<i64> {
     statistics?.null_count_opt().and_then(|count| i64::try_from(count).ok())
 }
 
-/// One bound as a value of the table's type; `None` where the file has none that is safe to use.
+/// One bound as a value of the table's type; `None` without a bound that is safe to use.
 fn bound(
     statistics: &Statistics,
     side: Side,
@@ -119,7 +119,7 @@ fn bound(
             Raw::Floating(f64::from(*side.of(stat.min_opt(), stat.max_opt())?))
         }
         Statistics::Double(stat) => Raw::Floating(*side.of(stat.min_opt(), stat.max_opt())?),
-        // The deprecated bounds of bytes were compared as signed.
+        // Deprecated bounds of binaries are in signed order.
         Statistics::ByteArray(_) | Statistics::FixedLenByteArray(_)
             if statistics.is_min_max_deprecated() =>
         {

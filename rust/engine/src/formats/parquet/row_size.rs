@@ -1,14 +1,14 @@
-//! How much memory rows of a Parquet file take once they are decoded, told from its footer.
+//! The decoded size of rows, estimated from the footer.
 
 use std::collections::BTreeSet;
 
 use parquet::basic::Type as PhysicalType;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 
-/// A view of a byte string, or the offset and what else a value costs beside its bytes.
+/// Bytes of a view, or of the offset and other overhead of a value.
 const VIEW_BYTES: u64 = 16;
 
-/// About how many bytes a row of some leaves is once decoded, at least 1.
+/// The estimated decoded bytes of a row of leaves, at least 1.
 pub(crate) fn row_bytes(group: &RowGroupMetaData, leaves: &BTreeSet<usize>) -> u64 {
     let rows = u64::try_from(group.num_rows()).unwrap_or(0).max(1);
     let columns = leaves.iter().filter_map(|leaf| group.columns().get(*leaf));
@@ -26,7 +26,7 @@ fn column_bytes(column: &ColumnChunkMetaData) -> u64 {
             (u64::try_from(column.column_descr().type_length()).unwrap_or(0).max(VIEW_BYTES), 0)
         }
         PhysicalType::BYTE_ARRAY => {
-            // What a dictionary stands for is told by few writers.
+            // Few writers record the decoded size of dictionary-encoded values.
             let told = column.unencoded_byte_array_data_bytes();
             let bytes = told.unwrap_or_else(|| column.uncompressed_size());
             (VIEW_BYTES, u64::try_from(bytes).unwrap_or(0))

@@ -1,4 +1,4 @@
-//! Row groups of few rows, decoded in one go.
+//! Row groups of few rows, decoded at once.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::page_header::CheckedPages;
 use super::zstd_pages::ZstdPages;
 use crate::bytes::data_file::DataFile;
 
-/// Columns of at most so many bytes together, not compressed.
+/// The most uncompressed bytes of all columns of a small row group.
 const SMALL_BYTES: u64 = 1 << 20;
 
 /// A row group small enough to have all its pages in memory at once.
@@ -28,7 +28,7 @@ pub(crate) struct SmallGroup {
 }
 
 impl SmallGroup {
-    /// `None` where these leaves of the row group are too large.
+    /// The row group of an open file; `None` if its leaves are too large.
     pub(crate) fn of(
         metadata: &Arc<ParquetMetaData>,
         source: &DataFile,
@@ -51,14 +51,16 @@ impl SmallGroup {
     /// All rows of some leaves as one batch.
     ///
     /// # Errors
-    /// Those of the decoder, and where the row group holds another number of rows than it says.
+    /// Those of the decoder, and for another number of rows than the footer's.
     pub(crate) fn decode(&self, levels: &FieldLevels) -> Result<RecordBatch> {
         let rows = self.num_rows();
         let mut reader =
             ParquetRecordBatchReader::try_new_with_row_groups(levels, self, rows, None)?;
         let batch = reader.next().transpose()?;
         batch.filter(|batch| batch.num_rows() == rows).ok_or_else(|| {
-            ParquetError::General(format!("a row group holds other than {rows} rows"))
+            ParquetError::General(format!(
+                "expected {rows} rows in the row group, got another number"
+            ))
         })
     }
 
@@ -100,7 +102,7 @@ impl RowGroups for SmallGroup {
     }
 }
 
-/// The pages of the one column chunk that there is of a column.
+/// The pages of the only column chunk of a column.
 struct OneChunk(Option<Box<dyn PageReader>>);
 
 impl Iterator for OneChunk {
@@ -113,7 +115,7 @@ impl Iterator for OneChunk {
 
 impl PageIterator for OneChunk {}
 
-/// How some leaves of a file are decoded, row numbers after them where they are wanted.
+/// How to decode leaves of a file, followed by row numbers if they are needed.
 ///
 /// # Errors
 /// Those of the decoder.

@@ -1,7 +1,7 @@
-//! Pages compressed with Zstandard, decompressed in a context that the thread keeps.
+//! Pages compressed with Zstandard, decompressed in a context per thread.
 //!
-//! The decoder would make two contexts for each column chunk; each asks the processor what it is able to do, which in a
-//! virtual machine takes longer than the page of a small file.
+//! The parquet crate makes two contexts for each column chunk. Each queries the features of the processor, which takes
+//! longer in a virtual machine than decoding the page of a small file.
 
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ thread_local! {
     static CONTEXT: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
 }
 
-/// Decompresses the pages of a column chunk that another reader gives out as they are stored.
+/// Decompresses the pages that another reader returns as stored.
 pub(crate) struct ZstdPages<R> {
     pub(crate) stored: R,
     /// The most bytes that a page may decompress to.
@@ -74,12 +74,12 @@ fn decompressed(mut page: Page, most: usize) -> Result<Page> {
     Ok(page)
 }
 
-/// Bytes of which the first `plain` are not compressed.
+/// Decompress bytes after the first `plain`, which are not compressed.
 fn unzstd(stored: &Bytes, plain: usize, most: usize) -> Result<Bytes> {
     let failed = |reason: &str| ParquetError::General(format!("a page of zstd: {reason}"));
     let (levels, block) =
         stored.split_at_checked(plain).ok_or_else(|| failed("the levels lie beyond its end"))?;
-    // A page without values may have nothing that is compressed.
+    // A page without values may have no compressed bytes.
     if block.is_empty() {
         return Ok(stored.clone());
     }

@@ -1,4 +1,4 @@
-//! The table properties that shape data files.
+//! The table properties of Parquet files.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use super::locations::{FileKind, flag};
 const MIB: u64 = 1024 * 1024;
 const CREATED_BY: &str = concat!("icefloe version ", env!("CARGO_PKG_VERSION"));
 
-/// How files are cut, encoded and compressed.
+/// The size, encoding and compression of Parquet files.
 #[derive(Debug, Clone)]
-pub struct WriteOptions {
-    /// Size on disk at which a file is closed and the next one begun.
+pub struct ParquetOptions {
+    /// Size on disk at which a file is closed and the next one is started.
     pub target_file_bytes: u64,
-    /// Size of a row group on disk, and so the most that one open file holds in memory.
+    /// Size of a row group on disk, which is the most that one open file holds in memory.
     pub row_group_bytes: u64,
     /// Bytes of batches and encoded columns that one task may hold.
     pub memory_bytes: u64,
@@ -29,14 +29,14 @@ pub struct WriteOptions {
     bloom_filters: Vec<(String, f64)>,
 }
 
-impl WriteOptions {
-    /// What a table's properties ask for; delete files may have their own (`write.delete.parquet.`).
+impl ParquetOptions {
+    /// The options of a table's properties; delete files may have their own (`write.delete.parquet.`).
     ///
     /// # Errors
-    /// `InvalidArgument` for a value that is not what the property takes, `Unsupported` for another
+    /// `InvalidArgument` for a value that the property does not allow, `Unsupported` for another
     /// file format.
     pub fn new(properties: &BTreeMap<String, String>, kind: FileKind) -> Result<Self> {
-        let read = Reader { properties, kind };
+        let read = PropertyReader { properties, kind };
         read.check_format()?;
         let target = match kind {
             FileKind::Data => read.number("write.target-file-size-bytes", 512 * MIB)?,
@@ -55,8 +55,8 @@ impl WriteOptions {
         })
     }
 
-    /// The Parquet writer's settings. `statistics_bytes` is how much of a string's or bytes' bound
-    /// the footer must keep for metrics to be exact; `None` keeps all of it.
+    /// The Parquet writer's settings. `statistics_bytes` is the length of bounds of strings and binaries in
+    /// the footer; `None` for all bytes.
     pub(super) fn properties(&self, statistics_bytes: Option<usize>) -> WriterPropertiesBuilder {
         let mut builder = WriterProperties::builder()
             .set_created_by(CREATED_BY.to_owned())
@@ -83,12 +83,12 @@ fn to_usize(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }
 
-struct Reader<'a> {
+struct PropertyReader<'a> {
     properties: &'a BTreeMap<String, String>,
     kind: FileKind,
 }
 
-impl Reader<'_> {
+impl PropertyReader<'_> {
     fn check_format(&self) -> Result<()> {
         let data = self.properties.get("write.format.default");
         let format = match self.kind {
@@ -127,7 +127,9 @@ impl Reader<'_> {
             None => Ok(WriterVersion::PARQUET_1_0),
             Some((_, text)) if text.eq_ignore_ascii_case("v1") => Ok(WriterVersion::PARQUET_1_0),
             Some((_, text)) if text.eq_ignore_ascii_case("v2") => Ok(WriterVersion::PARQUET_2_0),
-            Some((key, text)) => Err(Error::invalid(key, format!("{text:?} is neither v1 nor v2"))),
+            Some((key, text)) => {
+                Err(Error::invalid(key, format!("expected v1 or v2, got {text:?}")))
+            }
         }
     }
 
@@ -135,7 +137,7 @@ impl Reader<'_> {
         let level = self.parquet("compression-level").map(|(key, text)| {
             text.trim()
                 .parse::<i32>()
-                .map_err(|_| Error::invalid(key, format!("{text:?} is not a whole number")))
+                .map_err(|_| Error::invalid(key, format!("expected a whole number, got {text:?}")))
         });
         let level = level.transpose()?;
         let (key, codec) = match self.parquet("compression-codec") {
@@ -163,8 +165,8 @@ impl Reader<'_> {
             "lz4_raw" => Compression::LZ4_RAW,
             "uncompressed" | "none" => Compression::UNCOMPRESSED,
             _ => {
-                let reason = "is none of zstd, gzip, snappy, lz4, lz4_raw, brotli, uncompressed";
-                return Err(Error::invalid(key, format!("{codec:?} {reason}")));
+                let names = "zstd, gzip, snappy, lz4, lz4_raw, brotli or uncompressed";
+                return Err(Error::invalid(key, format!("expected {names}, got {codec:?}")));
             }
         })
     }
@@ -186,7 +188,7 @@ impl Reader<'_> {
                 None => DEFAULT_FALSE_POSITIVES,
                 Some(text) => match text.trim().parse::<f64>() {
                     Ok(value) if value > 0.0 && value < 1.0 => value,
-                    _ => return Err(Error::invalid(rate, "must be between 0 and 1")),
+                    _ => return Err(Error::invalid(rate, "expected a number between 0 and 1")),
                 },
             };
             filters.push((column.to_owned(), false_positives));
@@ -198,6 +200,6 @@ impl Reader<'_> {
 fn positive(name: &str, text: &str) -> Result<u64> {
     match text.trim().parse::<u64>() {
         Ok(value) if value > 0 => Ok(value),
-        _ => Err(Error::invalid(name, format!("{text:?} is not a positive whole number"))),
+        _ => Err(Error::invalid(name, format!("expected a whole number above 0, got {text:?}"))),
     }
 }

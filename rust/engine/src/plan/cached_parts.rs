@@ -1,4 +1,4 @@
-//! What planning keeps, each part found by everything that it depends on, and how much memory all of it takes.
+//! Cached parts of plans by their keys, and the memory that they take.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
@@ -11,13 +11,12 @@ use icefloe_format::manifest::{Member, Stats};
 use super::bundle::{Part, PlannedBundle};
 use super::manifests::ManifestToRead;
 
-/// Memory of a part beside its key and its share of a bundle, of an id of a column, and of a pair of properties: what
-/// the maps take that hold them, estimated.
+/// Estimated memory of the maps for a part, an id of a column and a pair of properties.
 const PART_BYTES: usize = 256;
 const ID_BYTES: usize = 16;
 const PAIR_BYTES: usize = 64;
 
-/// What the parts of one plan have in common.
+/// The storage, table, filter and statistics that the parts of one plan share.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Question {
     pub(super) properties: BTreeMap<String, String>,
@@ -27,7 +26,7 @@ pub(super) struct Question {
 }
 
 impl Question {
-    /// The memory that it holds.
+    /// Its memory in bytes.
     pub(super) fn weight(&self) -> u64 {
         let pairs = self.properties.iter();
         let properties = pairs.map(|(name, value)| name.len() + value.len() + PAIR_BYTES);
@@ -47,7 +46,7 @@ pub(super) struct PartKey {
 }
 
 impl PartKey {
-    /// The memory that it holds beside its question.
+    /// Its memory in bytes, without the question.
     pub(super) fn weight(&self) -> u64 {
         let ids = match &self.stats {
             Stats::Columns(ids) => ids.len() * ID_BYTES,
@@ -64,9 +63,9 @@ impl Hash for PartKey {
     }
 }
 
-/// The memory that a bundle holds.
+/// The memory of a bundle in bytes.
 pub(super) fn weight(bundle: &PlannedBundle) -> u64 {
-    // Of what is as long as it must be, the length of the values is the memory.
+    // The columns are compact, so their memory is the length of their values.
     let bytes = |array: &dyn Array| array.to_data().get_slice_memory_size().unwrap_or(usize::MAX);
     let columns = bundle.entries.columns().iter().map(|column| bytes(column.as_ref()));
     let arrays = columns.chain([bytes(&bundle.residual), bytes(&bundle.must_match)]);
@@ -74,29 +73,29 @@ pub(super) fn weight(bundle: &PlannedBundle) -> u64 {
     arrays.fold(members, usize::saturating_add) as u64
 }
 
-/// All that is kept, and the order in which it was used.
+/// All cached parts, and the order in which it was used.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
-    by_key: HashMap<Arc<PartKey>, Kept>,
+    by_key: HashMap<Arc<PartKey>, Cached>,
     /// Keys by the turn of their last use.
     turns: BTreeMap<u64, Arc<PartKey>>,
     next_turn: u64,
     bundles: HashMap<u64, Held>,
-    /// The questions of all keys, each once.
+    /// The questions of all keys, each stored once.
     questions: HashMap<Arc<Question>, Held>,
     bytes: u64,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct Cached {
     part: Part,
-    /// The turn in which its bundle came.
+    /// The turn in which its bundle was added.
     bundle: u64,
     turn: u64,
     used: Instant,
 }
 
-/// What a bundle or a question takes for as long as some of its parts are kept.
+/// The memory of a bundle or a question, held while any of its parts is cached.
 #[derive(Debug)]
 struct Held {
     parts: usize,
@@ -104,18 +103,18 @@ struct Held {
 }
 
 impl Parts {
-    /// A question that some kept part answers.
+    /// The question of any cached part that equals this one.
     pub(super) fn question(&self, question: &Question) -> Option<Arc<Question>> {
         self.questions.get_key_value(question).map(|(known, _)| Arc::clone(known))
     }
 
     pub(super) fn touch(&mut self, key: &PartKey) -> Option<Part> {
-        let kept = self.by_key.get_mut(key)?;
-        let key = self.turns.remove(&kept.turn)?;
-        (kept.turn, kept.used) = (self.next_turn, Instant::now());
+        let cached = self.by_key.get_mut(key)?;
+        let key = self.turns.remove(&cached.turn)?;
+        (cached.turn, cached.used) = (self.next_turn, Instant::now());
         self.turns.insert(self.next_turn, key);
         self.next_turn += 1;
-        Some(kept.part.clone())
+        Some(cached.part.clone())
     }
 
     pub(super) fn insert(
@@ -138,18 +137,18 @@ impl Parts {
             let turn = self.next_turn;
             self.next_turn += 1;
             let part = Part { bundle: Arc::clone(from), member };
-            let kept = Kept { part, bundle, turn, used: Instant::now() };
-            // Another plan may have kept the same part meanwhile: nothing of its key stays.
-            if let Some((old, kept)) = self.by_key.remove_entry(&key) {
-                self.turns.remove(&kept.turn);
-                self.release(&old, kept.bundle);
+            let cached = Cached { part, bundle, turn, used: Instant::now() };
+            // Another plan may have cached the same part meanwhile; its key is replaced.
+            if let Some((old, cached)) = self.by_key.remove_entry(&key) {
+                self.turns.remove(&cached.turn);
+                self.release(&old, cached.bundle);
             }
-            self.by_key.insert(Arc::clone(&key), kept);
+            self.by_key.insert(Arc::clone(&key), cached);
             self.turns.insert(turn, key);
         }
     }
 
-    /// Count one more part of a question, and return the one value of it that is kept.
+    /// Count one more part of a question, and return the stored value of the question.
     fn hold(&mut self, question: Arc<Question>) -> Arc<Question> {
         let question = self.question(&question).unwrap_or(question);
         let held = self.questions.entry(Arc::clone(&question)).or_insert_with(|| {
@@ -161,7 +160,7 @@ impl Parts {
         question
     }
 
-    /// Forget what a part held.
+    /// Release the memory of a part.
     fn release(&mut self, key: &PartKey, bundle: u64) {
         self.bytes -= released(&mut self.bundles, &bundle);
         self.bytes -= released(&mut self.questions, &key.question);
@@ -169,8 +168,8 @@ impl Parts {
 
     fn remove_oldest(&mut self) -> bool {
         let Some((_, key)) = self.turns.pop_first() else { return false };
-        if let Some(kept) = self.by_key.remove(&key) {
-            self.release(&key, kept.bundle);
+        if let Some(cached) = self.by_key.remove(&key) {
+            self.release(&key, cached.bundle);
         }
         true
     }
@@ -182,13 +181,13 @@ impl Parts {
     pub(super) fn expire(&mut self, after: Option<Duration>) {
         let is_old = |parts: &Self| {
             let oldest = parts.turns.first_key_value().and_then(|(_, key)| parts.by_key.get(key));
-            oldest.zip(after).is_some_and(|(kept, after)| kept.used.elapsed() > after)
+            oldest.zip(after).is_some_and(|(cached, after)| cached.used.elapsed() > after)
         };
         while is_old(self) && self.remove_oldest() {}
     }
 }
 
-/// Take one part from what holds it; the weight that is gone with the last of them.
+/// Count one part less; return the memory that is released with the last one.
 fn released<K: Hash + Eq>(holders: &mut HashMap<K, Held>, key: &K) -> u64 {
     let Some(held) = holders.get_mut(key) else { return 0 };
     held.parts -= 1;
@@ -227,7 +226,7 @@ mod tests {
     fn keep(parts: &mut Parts, key: PartKey) {
         let bundle = Arc::new(PlannedBundle {
             entries: RecordBatch::new_empty(entry_schema()),
-            residual: residuals::none(0),
+            residual: residuals::all_null(0),
             must_match: BooleanArray::from(Vec::<bool>::new()),
             members: vec![],
         });

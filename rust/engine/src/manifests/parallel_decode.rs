@@ -1,4 +1,4 @@
-//! One manifest decoded on several threads.
+//! Decoding one manifest on several threads, in runs of its blocks.
 
 use std::sync::Arc;
 
@@ -13,23 +13,23 @@ use crate::runtime::executor::compute;
 
 const TASK: &str = "decode a manifest";
 
-/// Compressed bytes that a run has at least: for fewer, starting it costs more than it saves.
+/// The least compressed bytes of a run: starting a smaller one costs more than it saves.
 const SMALLEST_RUN: usize = 1 << 15;
-/// The same of blocks that are not compressed.
+/// The least bytes of a run of uncompressed blocks.
 const SMALLEST_PLAIN_RUN: usize = 1 << 17;
 
-/// How many runs each of so many manifests is cut into, so that all threads have something to do;
-/// as many manifests as threads are not cut.
-pub(crate) fn runs_of_each(manifests: usize) -> usize {
+/// The number of runs to cut each of `manifests` into, so that all threads have work: 1 if there are at least as many
+/// manifests as threads.
+pub(crate) fn runs_per_manifest(manifests: usize) -> usize {
     default_threads().div_ceil(manifests.max(1))
 }
 
-/// What `decode` makes of each of at most `most` runs of a manifest's blocks, in order; of all of
-/// them at once, `None`, if the manifest is small.
+/// Decode a manifest in at most `most` runs of its blocks, in order. A small manifest is decoded at once, with `None` as
+/// the run.
 ///
 /// # Errors
-/// What `decode` says of all blocks, which is asked if it fails for a run: what is wrong first in the
-/// manifest is what it says, however the manifest was cut.
+/// The error of decoding all blocks at once, which is repeated if a run fails: the error is the first in the manifest,
+/// however the manifest was cut.
 pub(crate) async fn decode_in_runs<T: Send + 'static>(
     bytes: Bytes,
     most: usize,
@@ -49,7 +49,7 @@ pub(crate) async fn decode_in_runs<T: Send + 'static>(
     Ok(vec![compute(TASK, move || decode(&bytes, None)).await?])
 }
 
-/// None for what is no container: decoding it says why.
+/// The runs of a manifest; none for bytes that are not a container, whose decoding reports why.
 fn runs(bytes: &[u8], most: usize) -> Vec<BlockRun> {
     let Ok(container) = Header::parse(bytes) else { return vec![] };
     let least = if container.codec() == Codec::Null { SMALLEST_PLAIN_RUN } else { SMALLEST_RUN };
@@ -67,7 +67,7 @@ mod tests {
     use crate::error::Error;
     use crate::runtime::block_on;
 
-    /// Records of so many bytes, written as one `bytes` each.
+    /// A container of records that are `length` bytes each.
     fn container(records: usize, length: usize) -> Bytes {
         let mut writer = ContainerWriter::new("\"bytes\"", &[], Codec::Null, [5; 16]);
         for _ in 0..records {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_come_in_order_and_hold_every_block() {
+    fn runs_are_in_order_and_hold_every_block() {
         let bytes = container(10, 1 << 17);
         let whole = counted(&bytes, None).unwrap();
         let parts = block_on(decode_in_runs(bytes.clone(), 3, counted)).unwrap();
@@ -101,13 +101,13 @@ mod tests {
     }
 
     #[test]
-    fn a_small_manifest_is_one_part() {
+    fn a_small_manifest_is_decoded_at_once() {
         let parts = block_on(decode_in_runs(container(3, 1 << 16), 8, counted)).unwrap();
         assert_eq!(parts.len(), 1);
     }
 
     #[test]
-    fn the_whole_says_what_is_wrong() {
+    fn the_error_is_that_of_the_whole_manifest() {
         let decode = |_: &[u8], run: Option<&BlockRun>| -> Result<()> {
             let reason = if run.is_some() { "of a run" } else { "of the whole" };
             Err(FormatError::corrupt("manifest", reason).into())
