@@ -153,7 +153,7 @@ FLOORS := .floors/bin/python
 .PHONY: test-floors
 test-floors: .floors/.ready ## Run the unit tests with the oldest version of every dependency
 	$(SAY) "Unit tests with the versions of floors.txt"
-	@$(FLOORS) -m pytest -q -m 'not recent_pyarrow' -k 'not orc' tests/unit $(PYTEST_ARGS)
+	@$(FLOORS) -m pytest -q -n $(WORKERS) --dist loadfile -m 'not recent_pyarrow' tests/unit $(PYTEST_ARGS)
 
 # Examples that no earlier run has drawn: Rust's and Python's property tests and histories of concurrent writers from one seed.
 .PHONY: explore

@@ -113,7 +113,7 @@ def test_column_of_another_type_is_an_error(table):
     path = written(table, deletes=False)
     texts = [str(n) for n in range(ROWS)]
     overwritten(path, {IDS.with_type(pa.string()): texts, TEXTS.with_type(pa.int64()): list(range(ROWS))})
-    assert_refused(table, path, SchemaMismatchError, "found .*, expected (long|string)", of_columns=True)
+    assert_refused(table, path, SchemaMismatchError, "expected (long|string), got", of_columns=True)
 
 
 def test_missing_required_column_is_an_error():

@@ -1,4 +1,4 @@
-"""Write, merge and read on executors of their own, with the package from an archive. Run by ``test_failures.py``."""
+"""Write, merge and read on separate executors with the package from an archive. Run by ``test_failures.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything works over Spark Connect, whose sessions have no JVM to reach into."""
+"""Writes, changes, merges and reads over Spark Connect, whose sessions have no JVM gateway."""
 
 from __future__ import annotations
 

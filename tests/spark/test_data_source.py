@@ -1,4 +1,4 @@
-"""``format("icefloe")``: a table named by options alone, read and written in processes that know nothing else."""
+"""``format("icefloe")``: tables read and written through options alone, in other processes."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def test_data_source_appends_overwrites_and_reads(spark, new_table, options):
     assert sorted(tuple(row) for row in chosen.collect()) == [(f"s{key}",) for key in range(55, 60)]
     rows = spark.range(1000).select("id", F.lit("new").alias("s")).where(ice.bucket(2, "id", source_type="long") == 0)
     rows.write.format("icefloe").options(**options).option("overwrite-mode", "dynamic").mode("overwrite").save(name)
-    kept = frame_of(spark, 0, 60).where(ice.bucket(2, "id", source_type="long") == 1).count()
-    assert icefloe.spark.read(table.refresh(), spark=spark).count() == kept + rows.count()
+    remaining = frame_of(spark, 0, 60).where(ice.bucket(2, "id", source_type="long") == 1).count()
+    assert icefloe.spark.read(table.refresh(), spark=spark).count() == remaining + rows.count()
     frame_of(spark, 0, 3).write.format("icefloe").options(**options).mode("overwrite").save(name)
     assert icefloe.spark.read(table.refresh(), spark=spark).count() == 3
 

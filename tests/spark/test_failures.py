@@ -1,4 +1,4 @@
-"""Workers that die, and executors that have the wheel only because the job brought it."""
+"""Killed Python workers, and executors that get the wheel from the job's archive."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CLUSTER = Path(__file__).parent / "cluster_job.py"
 
 
 def killing(marker: str):
-    """Return a step that once, in the middle of its rows, kills every other worker: that is where the writer runs."""
+    """Return a ``mapInArrow`` function that once kills all other Python workers, among them the writer."""
 
     def step(batches):
         for number, batch in enumerate(batches):

@@ -1,4 +1,4 @@
-"""Transforms as Spark columns give the values of the Rust kernels, which the shared vectors pin down."""
+"""Transforms as Spark columns have the values of the Rust kernels, which shared vectors test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written from Spark comes back as it was, by both readers."""
+"""Both readers return the rows that Spark wrote."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def rows_of(frame, key="id"):
 
 
 def rust_read(table, spark, **arguments):
-    """Read by the Rust reader, whatever the plan allows."""
+    """Read with the Rust reader, also where Spark's own reader could read."""
     from dataclasses import replace
 
     from icefloe.spark.reader.frame import scan_frame

@@ -6,6 +6,7 @@ import contextlib
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 
@@ -14,7 +15,18 @@ import pytest
 from icefloe import _core
 from icefloe.exceptions import IcebergError
 
-from tests.unit.scan_tables import arrow_field, delete_file, field, position_deletes, schema, stream, task, write
+from tests.unit.scan_tables import (
+    DELETES,
+    FILES,
+    arrow_field,
+    delete_file,
+    field,
+    position_deletes,
+    schema,
+    stream,
+    task,
+    write,
+)
 
 WANTED = schema(field(1, "id", "long"), field(2, "name", "string"))
 
@@ -163,3 +175,32 @@ def test_a_handle_is_a_value():
     assert pickle.loads(pickle.dumps(io)) == io
     assert io.properties == {"key": "secret"}
     assert "secret" not in repr(io)
+
+
+def test_arguments_of_a_read_are_parsed_without_the_gil(numbers):
+    """No other thread runs while this one holds the interpreter: it is never asked to let go."""
+    files, deletes = pa.RecordBatch.from_pylist([task(numbers)], FILES), pa.RecordBatch.from_pylist([], DELETES)
+    malformed = "{" + " " * 50_000_000 + "!"
+    turns, stop = [0], threading.Event()
+
+    def count() -> None:
+        while not stop.is_set():
+            turns[0] += 1
+            time.sleep(0)
+
+    def turns_during_a_call() -> int:
+        before = turns[0]
+        with pytest.raises(IcebergError, match="line 1"):
+            _core.read(_core.FileIo({}), malformed, files, deletes, projection="{}")
+        return turns[0] - before
+
+    interval = sys.getswitchinterval()
+    counter = threading.Thread(target=count)
+    counter.start()
+    try:
+        sys.setswitchinterval(1000)
+        assert any(turns_during_a_call() for _ in range(20))
+    finally:
+        sys.setswitchinterval(interval)
+        stop.set()
+        counter.join()

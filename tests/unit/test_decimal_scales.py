@@ -111,6 +111,7 @@ def avro_file(path: Path, precision: int, scale: int, *, fixed: bool) -> str:
     return str(path)
 
 
+@pytest.mark.recent_pyarrow
 @pytest.mark.parametrize(("precision", "scale"), [case for case in CASES if case[1] >= 0])
 def test_orc_files_with_a_scale_above_the_precision_are_read(tmp_path, precision, scale):
     current = schema(ID, field(2, "d", f"decimal({precision}, {scale})"))

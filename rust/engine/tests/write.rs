@@ -203,7 +203,7 @@ fn a_column_that_does_not_fit_is_named() {
     let wrong: [(&str, ArrayRef); 1] = [("id", Arc::new(StringArray::from(vec!["1"])))];
     let wrong = RecordBatch::try_from_iter(wrong).unwrap();
     let failure = write(vec![wrong], &layout(FLAT, None), &scratch.task(&[])).unwrap_err();
-    assert_eq!(failure.to_string(), "column id: found Utf8, expected long");
+    assert_eq!(failure.to_string(), "column id: the data does not fit; expected long, got string");
 }
 
 #[test]

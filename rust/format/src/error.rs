@@ -6,51 +6,51 @@ pub enum Error {
     /// An argument is outside what the operation takes.
     #[error("{argument}: {reason}")]
     InvalidArgument {
-        /// The argument, as the caller knows it.
+        /// The name of the argument in the call, or the subject of the refusal.
         argument: String,
-        /// What is wrong with it and what would be right.
+        /// What is wrong, and what is expected.
         reason: String,
     },
-    /// Bytes are not what the spec says they must be.
+    /// Bytes do not follow the specification of their format.
     #[error("{what} is corrupt{}: {reason}", offset.map(|at| format!(" at byte {at}")).unwrap_or_default())]
     Corrupt {
-        /// The thing that was being decoded.
+        /// What was decoded.
         what: String,
-        /// Position in the decoded bytes, where known.
+        /// Position in the file, where known.
         offset: Option<u64>,
-        /// What was found and what was expected.
+        /// What is wrong, and what is expected.
         reason: String,
     },
-    /// A valid feature that is not implemented or may not be read.
+    /// A valid feature of the format that is not implemented.
     #[error("{feature} is not supported")]
     Unsupported {
-        /// The feature, as the spec names it.
+        /// The name of the feature in the specification.
         feature: String,
     },
-    /// Data does not fit a table's schema.
-    #[error("column {column}: found {found}, expected {expected}")]
+    /// The type or the values of a column do not fit the table's schema.
+    #[error("column {column}: the data does not fit; expected {expected}, got {found}")]
     Mismatch {
         /// The column's full name.
         column: String,
-        /// What the data has.
+        /// The type or the value in the data.
         found: String,
-        /// What the table needs.
+        /// The type or the values that the table requires.
         expected: String,
     },
-    /// A name that no column has.
+    /// A column name that the schema does not have.
     #[error("no column named {name}; {}", near_misses(name, known))]
     UnknownColumn {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// Full names that exist.
+        /// The full names of all columns.
         known: Vec<String>,
     },
 }
 
-/// As many names as help to find the right one.
-const SHOWN: usize = 20;
+/// The most column names in one message.
+const MAX_NAMES: usize = 20;
 
-/// The names that a misspelled one may have been meant for, else the names that there are.
+/// Return a suggestion of similar names, or else the list of columns.
 fn near_misses(name: &str, known: &[String]) -> String {
     let wanted = name.to_lowercase();
     let length = wanted.chars().count();
@@ -60,24 +60,24 @@ fn near_misses(name: &str, known: &[String]) -> String {
         let same_end = known.rsplit('.').next() == wanted.rsplit('.').next();
         same_end || distance(&wanted, &known) <= allowed
     };
-    let meant: Vec<&str> = known.iter().filter(near).take(SHOWN).map(String::as_str).collect();
+    let meant: Vec<&str> = known.iter().filter(near).take(MAX_NAMES).map(String::as_str).collect();
     if !meant.is_empty() {
         return format!("did you mean {}?", meant.join(" or "));
     }
-    let shown = known.get(..SHOWN).unwrap_or(known).join(", ");
-    match known.len().checked_sub(SHOWN) {
+    let shown = known.get(..MAX_NAMES).unwrap_or(known).join(", ");
+    match known.len().checked_sub(MAX_NAMES) {
         Some(more @ 1..) => format!("the columns are {shown} and {more} more"),
         _ => format!("the columns are {shown}"),
     }
 }
 
-/// How many characters have to be changed, added or dropped.
+/// Return the edit distance: the number of characters to change, add or remove.
 fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (place, character) in left.chars().enumerate() {
-        let mut diagonal = place;
-        let mut before = place + 1;
+    for (index, character) in left.chars().enumerate() {
+        let mut diagonal = index;
+        let mut before = index + 1;
         for (cell, other) in row.iter_mut().skip(1).zip(&right) {
             let changed = diagonal + usize::from(character != *other);
             diagonal = *cell;
@@ -85,7 +85,7 @@ fn distance(left: &str, right: &str) -> usize {
             before = *cell;
         }
         if let Some(none) = row.first_mut() {
-            *none = place + 1;
+            *none = index + 1;
         }
     }
     row.pop().unwrap_or_default()
@@ -100,7 +100,7 @@ impl Error {
         Self::InvalidArgument { argument: argument.into(), reason: reason.into() }
     }
 
-    /// An [`Error::Corrupt`] without a known position.
+    /// An [`Error::Corrupt`] of unknown position.
     pub fn corrupt(what: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Corrupt { what: what.into(), offset: None, reason: reason.into() }
     }
@@ -110,7 +110,7 @@ impl Error {
         Self::Corrupt { what: what.into(), offset: Some(offset), reason: reason.into() }
     }
 
-    /// The same error; if it is [`Error::Corrupt`] without a position, with this one.
+    /// Add a position to an [`Error::Corrupt`] that has none.
     #[must_use]
     pub fn or_at(self, position: u64) -> Self {
         match self {

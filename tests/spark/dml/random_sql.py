@@ -1,4 +1,4 @@
-"""Random rows and random SQL over them, in the grammar of merges; every text is well typed."""
+"""Random rows and random well-typed SQL texts over them, in the grammar of merges."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ class RandomSql:
     # ---- rows
 
     def side(self, count: int) -> pa.StructArray:
-        """Random values of every kind."""
+        """Return random values of every type."""
         columns = [pa.array([self.cell(name) for _ in range(count)], kind) for name, kind in KINDS.items()]
         return pa.StructArray.from_arrays(columns, list(KINDS))
 
     def cell(self, name: str) -> Any:
-        """A value or null."""
+        """Return a value or null."""
         return None if self.random.random() < 0.2 else self.random.choice(_SPECIAL[name])
 
     # ---- texts
 
     def condition(self, depth: int = 3) -> str:
-        """A boolean text."""
+        """Return a boolean text."""
         pick = self.random.random()
         if depth > 0 and pick < 0.35:
             word = self.random.choice(["and", "or"])
@@ -87,7 +87,7 @@ class RandomSql:
         return f"{left} {symbol} {right}"
 
     def comparable(self) -> tuple[str, str]:
-        """Two texts whose types compare."""
+        """Return two texts of comparable types."""
         pick = self.random.random()
         if pick < 0.35:
             return self.number(2), self.number(2)
@@ -127,7 +127,7 @@ class RandomSql:
         return f"{side}.{self.random.choice([name, name, name.upper(), f'`{name}`'])}"
 
     def value(self, name: str, depth: int) -> str:
-        """A text of a kind: a column, a literal or a choice."""
+        """Return a column, a literal or a conditional expression of a type."""
         pick = self.random.random()
         if depth > 0 and pick < 0.2:
             first, second = self.value(name, depth - 1), self.value(name, depth - 1)
@@ -167,7 +167,7 @@ class RandomSql:
         return f"cast('{value.isoformat(sep=' ')}' as timestamp_ntz)"
 
     def number(self, depth: int) -> str:
-        """A number of any type."""
+        """Return a text of any numeric type."""
         pick = self.random.random()
         if depth > 0 and pick < 0.4:
             left, right = self.number(depth - 1), self.number(depth - 1)
@@ -190,7 +190,7 @@ class RandomSql:
         return self.value(self.random.choice(NUMBERS), 1)
 
     def text(self, depth: int) -> str:
-        """A string."""
+        """Return a text of type string."""
         pick = self.random.random()
         if depth > 0 and pick < 0.4:
             inner = self.text(depth - 1)

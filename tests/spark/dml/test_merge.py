@@ -1,4 +1,4 @@
-"""MERGE, UPDATE and DELETE do what a naive loop over rows does, in every mode."""
+"""MERGE, UPDATE and DELETE have the results of a loop over rows, in every mode."""
 
 from __future__ import annotations
 
@@ -71,13 +71,15 @@ def test_merge_applies_the_first_clause_whose_condition_is_true(spark, table):
 
 
 def test_merge_changes_rows_not_matched_by_source(spark, table):
-    source = frame_of(spark, [(key, 0, "kept") for key in range(5)])
+    source = frame_of(spark, [(key, 0, "matched") for key in range(5)])
     merge = icefloe.spark.merge_into(table, source, on=["id"]).when_matched_update({"s": "source.s"})
     merge = merge.when_not_matched_by_source_delete("target.id >= 10").when_not_matched_by_source_update(
         {"n": "-target.n"}
     )
     assert merge.execute() == MergeResult(rows_updated=10, rows_deleted=10, rows_inserted=0)
-    assert rows(table, spark) == [(key, key, "kept") for key in range(5)] + [(key, -key, "old") for key in range(5, 10)]
+    assert rows(table, spark) == [(key, key, "matched") for key in range(5)] + [
+        (key, -key, "old") for key in range(5, 10)
+    ]
 
 
 def test_merge_joins_keys_of_different_names(spark, table):

@@ -1,4 +1,4 @@
-"""A merge in Python and the same merge in Spark make the same table."""
+"""A merge in Python and the same merge in Spark give the same table."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MODES = ["merge-on-read", "copy-on-write"]
 
 
 def row(key, n):
-    """A row whose values cycle through plain, special and null ones."""
+    """Return a row whose values cycle through ordinary, special and null values."""
     moment = datetime(2026, 1, 1 + n % 28, 10, 30, tzinfo=timezone.utc)
     return {
         "id": key,
@@ -59,7 +59,7 @@ def row(key, n):
 
 
 def source_rows():
-    """Keys 10 to 40 with an operation each, and two rows without a key."""
+    """Return rows with the keys 10 to 40 and an operation each, and two rows with null keys."""
     rows = [{**row(key, key * 7), "op": "UDI"[key % 3]} for key in range(10, 40)]
     schema = pa.schema([*SCHEMA.as_arrow(), ("op", pa.string())])
     plain = pa.schema([field.remove_metadata() for field in schema])
@@ -205,10 +205,10 @@ def test_merge_in_spark_accepts_icefloe_literals(utc, new_table, name):
 def test_merge_matches_the_same_keys_in_python_and_spark(utc, new_table, key):
     tables = [new_table(SCHEMA) for _ in range(2)]
     # One row for each value: the table has -0.0, the source 0.0.
-    kept = {str(row(n, n)[key]): row(n, n) for n in range(24) if str(row(n, n)[key]) != "0.0"}
+    existing = {str(row(n, n)[key]): row(n, n) for n in range(24) if str(row(n, n)[key]) != "0.0"}
     given = {str(row(n, n)[key]): row(n, n) for n in range(10, 50) if str(row(n, n)[key]) != "-0.0"}
     for table in tables:
-        table.append(pa.Table.from_pylist(list(kept.values()), schema=SCHEMA.as_arrow()))
+        table.append(pa.Table.from_pylist(list(existing.values()), schema=SCHEMA.as_arrow()))
     kind = SCHEMA.as_arrow().field(key).type
     source = pa.table({key: pa.array([one[key] for one in given.values()], kind), "n": range(len(given))})
     ours, sparks = tables

@@ -1,4 +1,4 @@
-"""The SQL of Python's merge means what it means in Spark."""
+"""Conditions and values of Python's merge have the results of Spark for random SQL texts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SEEDS = 3
 
 @pytest.fixture
 def utc(spark):
-    """A session in UTC, in which texts of a merge in Python read moments, whose optimizer drops no part that would fail."""
+    """A session in UTC, the zone of merges in Python, whose optimizer removes no expression that would fail."""
     rules = [
         "BooleanSimplification",
         "ConstantFolding",
@@ -49,7 +49,7 @@ def utc(spark):
 
 
 def joined(batch):
-    """The rows as a merge sees them."""
+    """Return the rows with the column names of a merge's join."""
     columns = {f"{side}.{field.name}": batch.column(side).field(index) for side, index, field in fields_of(batch)}
     return pa.record_batch(columns)
 
@@ -68,7 +68,7 @@ def of_python(text, rows):
 
 
 def of_spark(texts, frame):
-    """The values of each text; texts are computed together, and one by one where one fails."""
+    """Return the values of each text in Spark, in one query, or in one query for each text if that fails."""
     try:
         found = frame.select(*[F.expr(text).alias(f"c{index}") for index, text in enumerate(texts)]).toArrow()
     except PySparkException:
@@ -88,11 +88,11 @@ def frame_of(spark, batch):
 
 
 def check(spark, made, texts):
-    """Check that every text has the same values, or fails, in both."""
+    """Assert that every text has the same values in Python and Spark, or fails in both."""
     batch = pa.record_batch({"source": made.side(ROWS), "target": made.side(ROWS)})
     rows, frame = joined(batch), frame_of(spark, batch)
     found = {text: of_python(text, rows) for text in texts}
-    # Texts that fail are computed alone, as they would take the others with them.
+    # A query with a failing text fails as a whole, so failing texts have queries of their own.
     good = [text for text, values in found.items() if values != FAILED]
     assert len(good) > len(found) // 2
     expected = dict(zip(good, of_spark(good, frame), strict=True))

@@ -1,4 +1,4 @@
-"""What snapshots appended and changed, and where rows are, through Spark."""
+"""Appended rows, changed rows and metadata columns through Spark."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def test_changes_returns_inserted_and_deleted_rows(spark, table, options):
     loaded = load(spark, options, table, changes="true", start_snapshot_id=second)
     assert loaded.schema.names == frame.columns
     assert found(loaded) == expected
-    told = load(spark, options, table, changes="true", identifier_columns="id", columns="id", filter="id = 3")
-    kinds = sorted(row["_change_type"] for row in told.collect())
+    changed = load(spark, options, table, changes="true", identifier_columns="id", columns="id", filter="id = 3")
+    kinds = sorted(row["_change_type"] for row in changed.collect())
     assert kinds == ["INSERT", "UPDATE_AFTER", "UPDATE_BEFORE"]
 
 
@@ -100,7 +100,7 @@ def test_read_returns_metadata_columns(spark, table, options):
     assert {row.id: row.asDict(recursive=True) for row in frame.collect()} == here
     assert "_file is a metadata column" in icefloe.spark.explain_read(table, spark=spark, columns=wanted).reason
     loaded = load(spark, options, table, columns="id,_partition,_deleted")
-    kept = {row.id: row._partition.s for row in loaded.collect() if not row._deleted}
-    assert kept == {2: "a", 3: "a", 4: "a", 5: "b", 6: "c"}
-    gone = {row.id for row in loaded.collect() if row._deleted}
-    assert gone <= {1, 3}
+    live = {row.id: row._partition.s for row in loaded.collect() if not row._deleted}
+    assert live == {2: "a", 3: "a", 4: "a", 5: "b", 6: "c"}
+    deleted = {row.id for row in loaded.collect() if row._deleted}
+    assert deleted <= {1, 3}

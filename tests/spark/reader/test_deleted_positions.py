@@ -1,4 +1,4 @@
-"""Deleted rows as the driver reads them."""
+"""The positions of deleted rows, read on the driver."""
 
 import pyarrow as pa
 from icefloe.catalog import load_catalog

@@ -1,4 +1,4 @@
-"""Blocks of bits hold exactly the deleted rows."""
+"""Blocks of bits have exactly the deleted rows."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ def rows_of(blocks):
     return found
 
 
-def made(rows):
+def blocks_of(rows):
     columns = np.array(rows, dtype=np.int64).reshape(-1, 2)
     return deletion_blocks(columns[:, 0], columns[:, 1])
 
 
 @given(ROWS)
 def test_deletion_blocks_have_one_bit_for_each_row(rows):
-    assert rows_of(made([*rows, *rows[:3]])) == sorted(set(rows))
+    assert rows_of(blocks_of([*rows, *rows[:3]])) == sorted(set(rows))
 
 
 def test_deletion_blocks_use_the_sign_bit_of_a_word():
-    assert rows_of(made([(3, 63), (3, 64), (3, 127)])) == [(3, 63), (3, 64), (3, 127)]
+    assert rows_of(blocks_of([(3, 63), (3, 64), (3, 127)])) == [(3, 63), (3, 64), (3, 127)]
 
 
 @pytest.mark.parametrize(("step", "words_log2"), [(2, 6), (100, 6), (5_000, 0)])
 def test_deletion_blocks_are_larger_for_dense_deletes(step, words_log2):
     rows = [(1, position) for position in range(0, 2_000_000, step)]
-    blocks = made(rows)
+    blocks = blocks_of(rows)
     assert blocks.words_log2 == words_log2
     assert rows_of(blocks) == rows

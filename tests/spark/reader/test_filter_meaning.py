@@ -1,4 +1,4 @@
-"""One meaning of a filter in Spark: both readers and deletes select the rows that Spark's own WHERE selects."""
+"""Both readers and deletes select the rows of Spark's own WHERE for random filters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FILTERS, DELETES, FILES = 40, 4, 6
 
 @pytest.fixture(scope="module")
 def random_table(catalog):
-    """Rows of all shapes in files of small row groups and pages."""
+    """Return a table of random rows in files with small row groups and pages."""
     rng = Random("filters in Spark")
     properties = {"write.parquet.row-group-size-bytes": "400", "write.parquet.page-row-limit": "3"}
     table = catalog.create_table("db.filtered", SCHEMA, properties=properties)
@@ -42,7 +42,7 @@ def test_filter_selects_the_rows_of_sparks_where_in_both_readers(spark, random_t
     rng = Random("filters in Spark")
     filters = [random_filter(rng, StructType(*SCHEMA.fields), depth=3) for _ in range(FILTERS)]
     answers = [f"coalesce({sql(each, 'spark')}, false) AS f{number}" for number, each in enumerate(filters)]
-    # Rows that Spark holds itself: no file is skipped.
+    # Rows in Spark's memory: no file is skipped.
     values = [tuple(row.values()) for row in arrow(rows).to_pylist()]
     answered = spark.createDataFrame(values, icefloe.spark.to_spark_schema(SCHEMA))
     answered = sorted(answered.selectExpr("id", *answers).collect())
@@ -66,12 +66,12 @@ def test_delete_keeps_rows_for_which_the_filter_is_not_true(spark, random_table,
         branch = f"{mode}-{number}"
         table.manage_snapshots().create_branch(table.current_snapshot().snapshot_id, branch).commit()
         icefloe.spark.delete_from(table, chosen.expression(), spark=spark, branch=branch)
-        kept = [row[1] for row in rows if not chosen.holds(row)]
-        assert ids(icefloe.spark.read(table, spark=spark, branch=branch)) == kept, sql(chosen, "spark")
+        expected = [row[1] for row in rows if not chosen.holds(row)]
+        assert ids(icefloe.spark.read(table, spark=spark, branch=branch)) == expected, sql(chosen, "spark")
 
 
 def test_not_equal_selects_nan(spark, new_table):
-    """The statistics of the row group hold 5.0 alone, by which Parquet's reader would skip it."""
+    """Spark's Parquet reader skips a row group whose statistics have 5.0 alone, although it has NaN as well."""
     table = new_table(Schema(NestedField(1, "id", "long"), NestedField(2, "x", "double")))
     table.append(pa.table({"id": [1, 2, 3], "x": [5.0, float("nan"), 5.0]}))
     for row_filter in ("x != 5.0", "not x = 5.0", "x not in (5.0, 6.0)"):

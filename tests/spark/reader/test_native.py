@@ -1,4 +1,4 @@
-"""What Spark's own reader must not be given."""
+"""The reasons against Spark's own reader, and the keys of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table on S3 in Spark, whose JVM has no file system for it."""
+"""A table on S3 in a Spark session whose JVM has no file system for S3."""
 
 from __future__ import annotations
 

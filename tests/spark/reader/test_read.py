@@ -1,4 +1,4 @@
-"""The two readers agree, snapshots can be chosen, and the choice of reader can be seen."""
+"""Both readers return the same rows, for any snapshot, and `explain_read` returns which one reads."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def by_both(spark, table, **arguments):
 
 @pytest.fixture(scope="module")
 def deleted(spark, catalog):
-    """A table with position deletes in some files and none in others."""
+    """Return a table with position deletes in some of its files."""
     spec = PartitionSpec(PartitionField(1, 1000, BucketTransform(4), "b"))
     properties = {"write.delete.mode": "merge-on-read"}
     table = catalog.create_table(
@@ -69,7 +69,7 @@ def deleted(spark, catalog):
 
 @pytest.fixture(scope="module")
 def extremes(spark, catalog):
-    """A table of values that Spark compares in a way of its own; each row a file, so that each is skipped or not alone."""
+    """Return a table of values that Spark compares in its own way, each in a file of its own for pruning."""
     rows = [
         (0, 1.0, 1.0, "2020-01-01", 1),
         (1, float("nan"), float("nan"), "2020-01-02", 2),

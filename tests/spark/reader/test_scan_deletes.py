@@ -1,4 +1,4 @@
-"""Spark's own reader with deleted positions taken out: exactly the rows that the Rust reader finds."""
+"""Scans by Spark's own reader with position deletes return the rows of the Rust reader."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SCATTERED = [0, 1, 63, 64, 127, 4095, 4096, 8191, 8192, 9999, 10_000, 10_063, 10
 
 @pytest.fixture(scope="module")
 def make(catalog):
-    """Return a function that creates a table of files of ten thousand rows each and deletes some."""
+    """Return a function that creates a table with files of 10,000 rows and deletes some rows."""
 
     def create(name, deleted, *, files=FILES, properties=None):
         schema = pa.schema([("id", pa.int64()), ("x", pa.float64()), ("s", pa.string())])
@@ -133,9 +133,9 @@ def test_native_scan_applies_deletes_to_paths_with_special_characters(spark, new
     values = ["a b", "[x]", "{1,2}", "*", "?", "100%", "a=b", "é/ü"]
     rows = [(10 * number + place, value) for number, value in enumerate(values) for place in range(10)]
     table.append(pa.table({"id": [row[0] for row in rows], "p": [row[1] for row in rows]}))
-    gone = [10 * number + number for number in range(len(values))]
-    table.delete(f"id in ({', '.join(map(str, gone))})")
-    assert ids(native_frame(spark, table)) == sorted({row[0] for row in rows} - set(gone))
+    deleted = [10 * number + number for number in range(len(values))]
+    table.delete(f"id in ({', '.join(map(str, deleted))})")
+    assert ids(native_frame(spark, table)) == sorted({row[0] for row in rows} - set(deleted))
 
 
 def test_native_scan_reads_columns_with_names_of_the_join(spark, catalog):

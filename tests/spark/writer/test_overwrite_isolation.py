@@ -1,4 +1,4 @@
-"""Overwrites by Spark beside other writers: what they lose to, by isolation level, and that losers leave no files."""
+"""Conflicts of Spark's overwrites with concurrent commits by isolation level; refused writes leave no files."""
 
 import icefloe.spark
 import pytest
@@ -24,14 +24,14 @@ def ids(table):
 
 
 def data_files(table):
-    """The data files of a table on storage."""
+    """Return the paths of the data files in a table's directory."""
     found = table.io.core.list(f"{table.location()}/data").column("location").to_pylist()
     return {path for path in found if path.endswith(".parquet")}
 
 
 @pytest.fixture
 def handles(catalog, new_table):
-    """Two handles on one version of a table with the rows 1 to 4, two in each of two partitions."""
+    """Return two handles on one version of a table with the rows 1 to 4, two in each of two partitions."""
 
     def make(**properties):
         table = new_table(SCHEMA, BY_PART, **properties)

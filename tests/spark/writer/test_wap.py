@@ -1,4 +1,4 @@
-"""Changes that a session asks to stage, for an audit before they are published."""
+"""Snapshots that a session stages for an audit before they are published."""
 
 from __future__ import annotations
 
@@ -56,18 +56,18 @@ def test_write_to_a_table_without_wap_is_not_staged(spark, new_table):
 
 
 @pytest.mark.parametrize(
-    ("asked", "branch", "error", "words"),
+    ("session", "branch", "error", "words"),
     [
         ({"spark.wap.id": "a", "spark.wap.branch": "b"}, {}, ValidationError, "unset one of them"),
         ({"spark.wap.branch": "b"}, {}, FeatureUnsupportedError, "branch='b'"),
         ({"spark.wap.id": "a"}, {"branch": "b"}, ValidationError, "belongs to no branch; expected .* branch='b'"),
     ],
 )
-def test_contradicting_wap_settings_are_refused_before_files_are_written(spark, table, asked, branch, error, words):
+def test_contradicting_wap_settings_are_refused_before_files_are_written(spark, table, session, branch, error, words):
     files = sorted(table.inspect.files()["file_path"].to_pylist())
-    with settings(spark, asked), pytest.raises(error, match=words):
+    with settings(spark, session), pytest.raises(error, match=words):
         icefloe.spark.write(spark.range(3).selectExpr("id", "1 AS kind"), table, "append", branch)
-    with settings(spark, asked), pytest.raises(error, match=words):
+    with settings(spark, session), pytest.raises(error, match=words):
         icefloe.spark.delete_from(table, "id = 1", spark=spark, **branch)
     assert len(table.refresh().snapshots()) == 1
     assert sorted(table.inspect.files()["file_path"].to_pylist()) == files

@@ -69,24 +69,27 @@ def varint(number: int) -> bytes:
 
 
 DAMAGE = {
-    "a decimal too wide": (of_type(DECIMAL, 5, 60), r"column 2 is a decimal\(60, 2\)"),
-    "a scale without end": (of_type(DECIMAL, 6, 1 << 31), r"column 2 is a decimal\(9, 2147483648\)"),
+    "a decimal too wide": (of_type(DECIMAL, 5, 60), r"column 2 has an invalid type.* got decimal\(60, 2\)"),
+    "a scale without end": (
+        of_type(DECIMAL, 6, 1 << 31),
+        r"column 2 has an invalid type.* got decimal\(9, 2147483648\)",
+    ),
     "an unknown type": (of_type(1, 1, 77), "column 1 has the unknown type 77"),
-    "a child that is no column": (of_type(LIST, 2, bytes([99])), "column 99 is announced where 4 is next"),
-    "a child that is its parent": (of_type(LIST, 2, bytes([3])), "column 3 is announced where 4 is next"),
+    "a child that is no column": (of_type(LIST, 2, bytes([99])), "expected column 99, got column 4"),
+    "a child that is its parent": (of_type(LIST, 2, bytes([3])), "expected column 3, got column 4"),
     "two children of a list": (of_type(LIST, 2, bytes([4, 4])), "column 3 of type 10 has 2 children"),
-    "no columns": (without_types, "it has 0 columns"),
-    "no end of columns in columns": (nested_deeply, "nested more than"),
-    "rows beyond memory": (of_stripe(0, 5, HUGE), "its stripes have .* rows, its footer says 2000"),
-    "rows that the footer adds": (lambda end: put(end.footer, ROWS, HUGE), "its stripes have 2000 rows"),
-    "a stripe beyond the file": (of_stripe(0, 3, HUGE), "stripe 0 at 3 is not between"),
-    "a stripe before the file": (of_stripe(0, 1, 0), "stripe 0 at 0 is not between 3"),
-    "a length that wraps around": (of_stripe(0, 2, 2**64 - 1), "stripe 0 at 3 is not between"),
-    "a stripe twice": (repeated_stripe, r"stripe \d+ at 3 is not between"),
+    "no columns": (without_types, "column 0 is missing; got 0 columns"),
+    "no end of columns in columns": (nested_deeply, "nested too deep; expected at most 200 levels"),
+    "rows beyond memory": (of_stripe(0, 5, HUGE), "expected 2000 rows in the stripes, got"),
+    "rows that the footer adds": (lambda end: put(end.footer, ROWS, HUGE), "in the stripes, got 2000"),
+    "a stripe beyond the file": (of_stripe(0, 3, HUGE), "stripe 0 is misplaced"),
+    "a stripe before the file": (of_stripe(0, 1, 0), "stripe 0 is misplaced; expected an offset between 3"),
+    "a length that wraps around": (of_stripe(0, 2, 2**64 - 1), "stripe 0 is misplaced"),
+    "a stripe twice": (repeated_stripe, r"stripe \d+ is misplaced"),
     "a footer longer than lengths go": (lying(1, 2**64 - 1), "do not fit"),
     "statistics before the file": (lying(5, 1 << 40), "do not fit"),
-    "no such compression": (lying(2, 9), "there is no compression 9"),
-    "no magic": (lambda end: put(end.postscript, 8000, b"CRO"), "does not end as ORC files do"),
+    "no such compression": (lying(2, 9), "the compression is unknown; expected 0 to 6, got 9"),
+    "no magic": (lambda end: put(end.postscript, 8000, b"CRO"), "no magic bytes"),
 }
 
 
@@ -138,7 +141,7 @@ def test_a_compressed_end_that_is_damaged_is_corrupt(tmp_path, compression):
     # Behind the header of the footer's chunk: what follows is compressed.
     path.write_bytes(whole[: start + 3] + b"\xff" * 60 + whole[start + 63 :])
     with pytest.raises(
-        CorruptFileError, match=r"a\.orc.*(a chunk of its footer does not decompress|its metadata have)"
+        CorruptFileError, match=r"a\.orc.*(a chunk of the footer does not decompress|the metadata have)"
     ):
         list(stream([orc_task(str(path), COUNT)], CURRENT))
 

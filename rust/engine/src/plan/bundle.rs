@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{BooleanArray, Int32Array, RecordBatch};
 use icefloe_format::Result;
-use icefloe_format::manifest::{EntryBundle, Member, kept_members};
+use icefloe_format::manifest::{EntryBundle, Member, filtered_members};
 use icefloe_format::predicate::{
     BoundPredicate, FileStats, PartitionTuples, Predicate, evaluate_strict, residuals,
     to_unbound_json,
@@ -57,7 +57,7 @@ impl PlannedBundle {
         let left = residuals(&filter.rows, &of_spec.spec, &context.schema, &tuples)?;
         let by_metrics = evaluate_strict(&filter.rows, &FileStats::new(&columns.entries))?;
         let verdicts = Verdicts::new(contents, (&left.predicates, &left.index), &by_metrics)?;
-        let mut members = kept_members(&found.members, verdicts.might_match.values());
+        let mut members = filtered_members(&found.members, verdicts.might_match.values());
         for (member, before) in members.iter_mut().zip(&found.members) {
             member.skipped_by_partition += before.rows.len() - member.rows.len();
         }

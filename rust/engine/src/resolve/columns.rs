@@ -11,8 +11,8 @@ use arrow_schema::{
 };
 use icefloe_format::Error as FormatError;
 use icefloe_format::spec::{
-    ArrowOptions, Datum, NestedField, PrimitiveType, Schema, Type, field_to_arrow, schema_to_arrow,
-    single_value,
+    ArrowName, ArrowOptions, Datum, NestedField, PrimitiveType, Schema, Type, field_to_arrow,
+    schema_to_arrow, single_value,
 };
 use parquet::arrow::ProjectionMask;
 use parquet::schema::types::SchemaDescriptor;
@@ -313,7 +313,12 @@ impl Resolver<'_> {
             Type::List(_) => "a list".into(),
             Type::Map(_) => "a map".into(),
         };
-        FormatError::Mismatch { column: path.to_owned(), found: found.to_string(), expected }.into()
+        FormatError::Mismatch {
+            column: path.to_owned(),
+            found: ArrowName(found).to_string(),
+            expected,
+        }
+        .into()
     }
 }
 

@@ -11,7 +11,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
-use icefloe_format::spec::{PrimitiveType, primitive_to_arrow};
+use icefloe_format::spec::{ArrowName, PrimitiveType, primitive_to_arrow};
 use icefloe_format::{Error, Result};
 
 const NANOS_PER_MICRO: i64 = 1_000;
@@ -50,7 +50,7 @@ pub(super) fn casts_to(
         plain => plain,
     };
     let Some((data_type, mut casts)) = exact(unpacked, wanted) else {
-        return Err(mismatch(name, found.to_string(), wanted.to_string()));
+        return Err(mismatch(name, ArrowName(found).to_string(), wanted.to_string()));
     };
     // The Parquet writer accepts dictionaries of strings and binaries.
     if let DataType::Dictionary(keys, values) = found
@@ -176,7 +176,7 @@ impl Cast {
 
     fn target_text(&self) -> String {
         match self {
-            Self::Arrow(target) => format!("values that {target} holds exactly"),
+            Self::Arrow(target) => format!("values that {} holds exactly", ArrowName(target)),
             Self::NanosToMicros | Self::TimeNanosToMicros => "whole microseconds".into(),
             Self::MillisToDays => "whole days".into(),
             Self::Zone => "a timestamp with a zone".into(),
@@ -190,7 +190,7 @@ fn array_text(array: &ArrayRef, error: &ArrowError) -> String {
         ArrowError::CastError(reason) | ArrowError::ComputeError(reason) => reason.clone(),
         other => other.to_string(),
     };
-    format!("{} ({reason})", array.data_type())
+    format!("{} ({reason})", ArrowName(array.data_type()))
 }
 
 fn nanos_to_micros(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {

@@ -11,7 +11,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{DataType, Field, Fields, Schema as ArrowSchema, SchemaRef};
 use icefloe_format::Error;
 use icefloe_format::Result;
-use icefloe_format::spec::{NestedField, Schema, Type};
+use icefloe_format::spec::{ArrowName, NestedField, Schema, Type};
 
 use super::cast::{casts_to, mismatch};
 use super::part::{Part, Step};
@@ -198,7 +198,7 @@ fn struct_fields(found: &DataType) -> Option<&Fields> {
 }
 
 fn refused(found: &DataType, wanted: &Type, name: &str) -> Error {
-    mismatch(name, found.to_string(), wanted.to_string())
+    mismatch(name, ArrowName(found).to_string(), wanted.to_string())
 }
 
 fn full_name(parent: &str, name: &str) -> String {

@@ -1,23 +1,22 @@
-//! Runs of blocks: parts of a container that are decoded apart from each other.
+//! Runs of blocks: parts of a container that are decoded independently.
 
 use std::ops::Range;
 
 use super::cursor::{Cursor, Malformed};
 use super::header::{Header, SYNC_BYTES};
 
-/// Some blocks of a container that follow each other.
+/// Consecutive blocks of a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockRun {
-    /// Of the container's bytes.
+    /// The byte range in the container.
     pub(super) range: Range<usize>,
-    /// How many runs the container was cut into: each has its share of what all may decompress to.
+    /// Number of runs of the container, which share the limit of decompressed bytes.
     pub(super) siblings: usize,
 }
 
 impl Header<'_> {
-    /// All blocks in at most `most` runs of about as many bytes each. Only the blocks' headers and
-    /// markers are looked at: where one is damaged, or they claim more records than the container may
-    /// hold, all of them are one run.
+    /// Split the blocks into at most `most` runs of similar size. Only block headers and synchronisation markers are
+    /// read: if one is damaged, or the blocks hold more records than the limit, all blocks are one run.
     pub fn runs(&self, most: usize) -> Vec<BlockRun> {
         let whole = self.all_blocks();
         if most < 2 {
@@ -26,12 +25,12 @@ impl Header<'_> {
         self.cut(&whole.range, most).unwrap_or_else(|| vec![whole])
     }
 
-    /// The run of all blocks.
+    /// Return the run of all blocks.
     pub(super) fn all_blocks(&self) -> BlockRun {
         BlockRun { range: self.first_block()..self.bytes().len(), siblings: 1 }
     }
 
-    /// Each block goes to the share of the bytes that its middle lies in.
+    /// Assign each block to the share of the bytes that contains its middle.
     fn cut(&self, blocks: &Range<usize>, count: usize) -> Option<Vec<BlockRun>> {
         let mut cursor = Cursor::new(self.bytes().get(blocks.clone())?);
         let mut ends: Vec<(usize, usize)> = Vec::new();
@@ -59,7 +58,7 @@ impl Header<'_> {
     }
 }
 
-/// The record count and the compressed bytes, or `None` for them if the marker is wrong.
+/// Return the record count and the compressed bytes of the next block; `None` for the bytes if the marker differs.
 pub(super) fn read_block<'a>(
     cursor: &mut Cursor<'a>,
     sync: [u8; SYNC_BYTES],

@@ -1,4 +1,4 @@
-//! Growing columns of text, binary, fixed and decimal values.
+//! Growing columns of string, binary, fixed and decimal values.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::schema::Kind;
 use crate::spec::decimal::from_bytes;
 use crate::{Error, Result};
 
-/// Bytes of any length, one after another, and where each ends.
+/// Concatenated byte strings with their offsets.
 #[derive(Debug)]
 pub(super) struct VariableBytes {
     offsets: Vec<i32>,
@@ -37,7 +37,7 @@ impl VariableBytes {
         self.close()
     }
 
-    /// Read as many keyed values as there are `keys`.
+    /// Read one keyed value for each of `keys`.
     #[inline(always)]
     pub(super) fn read_keyed(
         &mut self,
@@ -50,7 +50,7 @@ impl VariableBytes {
         for (key, end) in keys.iter_mut().zip(self.offsets.get_mut(start..).unwrap_or_default()) {
             let (read, value) = cursor.int_and_bytes()?;
             *key = read;
-            // One copy of known size in each arm; brought together they would be a call.
+            // Each arm copies a constant size; a merged copy of variable size would be a call of memcpy.
             match value {
                 ShortBytes::Eight(value) => {
                     data.extend_from_slice(value);
@@ -98,7 +98,7 @@ impl VariableBytes {
         Ok(())
     }
 
-    /// The offsets and the bytes; nothing is left.
+    /// Take the offsets and the bytes, leaving no values.
     pub(super) fn take(&mut self) -> (OffsetBuffer<i32>, Buffer) {
         let taken = std::mem::replace(self, Self::new());
         let offsets = OffsetBuffer::new(ScalarBuffer::from(taken.offsets));
@@ -111,7 +111,7 @@ fn short_end(data: &[u8]) -> Result<i32, Malformed> {
     i32::try_from(data.len()).map_err(|_| Malformed::ColumnOverflow)
 }
 
-/// Append `count` zeros, which are about to be written over: some at a time, without a call.
+/// Append `count` zeros, to be overwritten: 16 at a time, which avoids a call of memset.
 #[inline(always)]
 pub(super) fn push_zeros<T: Copy + Default>(values: &mut Vec<T>, count: usize) {
     let length = values.len() + count;
@@ -122,7 +122,7 @@ pub(super) fn push_zeros<T: Copy + Default>(values: &mut Vec<T>, count: usize) {
     values.truncate(length);
 }
 
-/// A column of text or binary values.
+/// A column of string or binary values.
 #[derive(Debug)]
 pub(super) struct BytesColumn {
     data_type: DataType,
@@ -131,14 +131,14 @@ pub(super) struct BytesColumn {
     written: Written,
 }
 
-/// How the writer wrote bytes.
+/// The encoding of bytes by the writer.
 #[derive(Debug)]
 enum Written {
-    /// Their length, then they.
+    /// Length-prefixed bytes.
     Prefixed,
-    /// A `fixed` of so many.
+    /// An Avro `fixed` of this many bytes.
     Fixed(usize),
-    /// The index of one of these.
+    /// The index of an `enum` symbol.
     Symbols(Arc<[String]>),
 }
 
@@ -199,7 +199,7 @@ const MAX_FIXED_BYTES: usize = 1 << 31;
 pub(super) struct FixedColumn {
     length: usize,
     arrow_length: i32,
-    /// Whether each value is preceded by its length all the same.
+    /// Whether each value is length-prefixed.
     prefixed: bool,
     data: Vec<u8>,
     rows: usize,

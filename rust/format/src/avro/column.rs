@@ -1,7 +1,7 @@
-//! Columns that grow by one Avro value at a time.
+//! Growing columns of any type.
 //!
-//! What to do with the writer's encoding of a field is decided once, when a column is compiled;
-//! reading a value then moves bytes from the block straight into the Arrow buffers.
+//! The conversion from the writer's encoding of a field is determined once, when a column is compiled. Reading a value
+//! then copies bytes from the block to the Arrow buffers.
 
 use std::sync::Arc;
 
@@ -22,12 +22,12 @@ use crate::spec::arrow_schema::primitive_to_arrow;
 use crate::spec::types::{PrimitiveType, Type};
 use crate::{Error, Result};
 
-/// A field's values so far.
+/// The values of a field.
 #[derive(Debug)]
 pub struct Column {
     presence: Presence,
     values: Values,
-    /// Nulls after the values; most columns are nearly all null or not at all.
+    /// Nulls after the values, which are appended together.
     pending_nulls: usize,
 }
 
@@ -35,14 +35,14 @@ pub struct Column {
 enum Values {
     Boolean(BooleanBufferBuilder, NullBufferBuilder),
     Int(FlatColumn<i32>),
-    /// An int column of which the writer stored longs.
+    /// An int column that the writer stored as long.
     LongAsInt(FlatColumn<i32>),
     Long(FlatColumn<i64>),
-    /// Microseconds of which the writer stored milliseconds.
+    /// Microseconds that the writer stored as milliseconds.
     Millis(FlatColumn<i64>),
     Float(FlatColumn<f32>),
     Double(FlatColumn<f64>),
-    /// A double column of which the writer stored floats.
+    /// A double column that the writer stored as float.
     FloatAsDouble(FlatColumn<f64>),
     Decimal(DecimalColumn),
     Bytes(BytesColumn),
@@ -51,7 +51,7 @@ enum Values {
     Map(MapColumn),
     AnyMap(AnyMapColumn<Column>),
     Struct(RecordColumn<Column>),
-    /// A type that neither side knows: so many nulls.
+    /// The number of values of an unknown type, which are all null.
     Nulls(usize),
 }
 
@@ -153,7 +153,7 @@ impl Column {
 impl Values {
     fn compile(wanted: PrimitiveType, written: Option<&AvroType>) -> Result<Self> {
         let wanted = match (wanted, written) {
-            // The table no longer knows the type, the file does.
+            // The column was dropped from the table; the file still has its type.
             (PrimitiveType::Unknown, Some(written)) => written.primitive_type()?,
             (wanted, _) => wanted,
         };
@@ -162,7 +162,10 @@ impl Values {
         let unit = written.and_then(|written| written.logical.as_ref());
         let refused = || {
             let found = kind.map_or_else(String::new, ToString::to_string);
-            Error::corrupt("Avro schema", format!("a field of type {wanted} is written as {found}"))
+            Error::corrupt(
+                "Avro schema",
+                format!("the written type does not fit; expected {wanted}, got {found}"),
+            )
         };
         let integral = matches!(kind, None | Some(Kind::Int | Kind::Long));
         if matches!(unit, Some(Logical::TimeMillis | Logical::TimestampMillis { .. })) {

@@ -8,26 +8,24 @@ use super::schema::AvroType;
 use crate::codec::{Codec, Decompressor, MAX_BLOCK_BYTES, Space};
 use crate::{Error, Result};
 
-/// Deflate yields at most 1,032 bytes for one; the other codecs could yield many more.
+/// The most decompressed bytes per byte of a container. DEFLATE yields at most 1,032; other codecs could yield more.
 const BYTES_PER_BYTE: usize = 1040;
 const FREE_BYTES: usize = 1 << 20;
 
 impl<'a> Header<'a> {
-    /// The blocks, from the first on.
+    /// Return all blocks.
     pub fn blocks(&self) -> Blocks<'a> {
         self.blocks_by(Decompressor::new(self.codec()))
     }
 
-    /// The blocks, from the first on, decompressed by what decompressed those of another container of the
-    /// same codec.
+    /// Return all blocks, with the decompressor of another container of the same codec.
     pub fn blocks_by(&self, decompressor: Decompressor) -> Blocks<'a> {
         let bytes_left =
             self.bytes().len().saturating_mul(BYTES_PER_BYTE).saturating_add(FREE_BYTES);
         Blocks { bytes_left, ..self.run_by(&self.all_blocks(), decompressor) }
     }
 
-    /// The blocks of one run, which is of this container. All runs that a container is cut into
-    /// may together decompress to no more than its blocks may.
+    /// Return the blocks of a run of this container. All runs of a container share the limit of decompressed bytes.
     pub fn blocks_of(&self, run: &BlockRun) -> Blocks<'a> {
         self.run_by(run, Decompressor::new(self.codec()))
     }
@@ -46,7 +44,7 @@ impl<'a> Header<'a> {
     }
 }
 
-/// An object container over a byte slice: its header is read, its blocks are not.
+/// An object container over a byte slice, with a parsed header.
 #[derive(Debug)]
 pub struct Container<'a> {
     header: Header<'a>,
@@ -57,39 +55,39 @@ impl<'a> Container<'a> {
     /// Read the header.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if `bytes` are no container or their schema is none;
+    /// [`Error::Corrupt`] if `bytes` are no container or the schema is invalid;
     /// [`Error::Unsupported`] for a codec that is not implemented.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let header = Header::parse(bytes)?;
         Ok(Self { schema: header.schema()?, header })
     }
 
-    /// The schema that the writer used.
+    /// Return the writer's schema.
     pub fn schema(&self) -> &AvroType {
         &self.schema
     }
 
-    /// Position of the schema in the container.
+    /// Return the position of the schema in the container.
     pub fn schema_offset(&self) -> u64 {
         self.header.schema_offset()
     }
 
-    /// The codec of the blocks.
+    /// Return the codec of the blocks.
     pub fn codec(&self) -> Codec {
         self.header.codec()
     }
 
-    /// The marker that every block ends with.
+    /// Return the synchronisation marker at the end of every block.
     pub fn sync(&self) -> [u8; SYNC_BYTES] {
         self.header.sync()
     }
 
-    /// Position of the first block.
+    /// Return the position of the first block.
     pub fn first_block(&self) -> usize {
         self.header.first_block()
     }
 
-    /// A value of the header's metadata as text; `None` if the key is absent.
+    /// Return a value of the header's metadata as text; `None` if the key is missing.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if the value is not UTF-8.
@@ -97,20 +95,20 @@ impl<'a> Container<'a> {
         self.header.metadata(key)
     }
 
-    /// The blocks, from the first on.
+    /// Return all blocks.
     pub fn blocks(&self) -> Blocks<'a> {
         self.header.blocks()
     }
 
-    /// The blocks of one run, which is of this container; see [`Header::blocks_of`].
+    /// Return the blocks of a run of this container; see [`Header::blocks_of`].
     pub fn blocks_of(&self, run: &BlockRun) -> Blocks<'a> {
         self.header.blocks_of(run)
     }
 }
 
-/// Blocks of a container, decompressed one at a time into one buffer.
+/// The blocks of a container, decompressed one at a time into a reused buffer.
 pub struct Blocks<'a> {
-    /// Position behind the last block.
+    /// Position after the last block.
     end: usize,
     cursor: Cursor<'a>,
     sync: [u8; SYNC_BYTES],
@@ -122,16 +120,16 @@ pub struct Blocks<'a> {
 /// One decompressed block.
 #[derive(Debug, Clone, Copy)]
 pub struct Block<'b> {
-    /// Number of records that `bytes` claim to hold; checked against the container's size only.
+    /// Number of records according to the block, checked only against the container's size.
     pub count: usize,
-    /// The records' encoding.
+    /// The encoded records.
     pub bytes: &'b [u8],
     /// Position of the block in the container.
     pub offset: u64,
 }
 
 impl Block<'_> {
-    /// The error for a malformed record of this block; `remaining` is what its cursor had left.
+    /// Return the error for a malformed record of this block; `remaining` is the number of bytes left of its cursor.
     pub fn malformed(&self, what: &str, error: Malformed, remaining: usize) -> Error {
         let within = self.bytes.len().saturating_sub(remaining);
         let reason = format!("{error} (byte {within} of the decompressed block)");
@@ -140,22 +138,22 @@ impl Block<'_> {
 }
 
 impl<'a> Blocks<'a> {
-    /// Bytes of the blocks that are not read yet.
+    /// Return the number of compressed bytes left.
     pub fn remaining(&self) -> usize {
         self.cursor.remaining()
     }
 
-    /// What decompresses the blocks, for those of another container of the same codec.
+    /// Return the decompressor, for another container of the same codec.
     pub fn into_decompressor(self) -> Decompressor {
         self.decompressor
     }
 
-    /// Position of the next block in the container.
+    /// Return the position of the next block in the container.
     pub fn position(&self) -> u64 {
         position(self.end.saturating_sub(self.cursor.remaining()))
     }
 
-    /// The next block; `None` at the end of the container.
+    /// Return the next block; `None` at the end of the container.
     ///
     /// # Errors
     /// [`Error::Corrupt`] with the block's position.
@@ -168,7 +166,7 @@ impl<'a> Blocks<'a> {
         Ok(Some(Block { bytes, ..frame }))
     }
 
-    /// The next block, appended to `space`; `None` at the end of the container.
+    /// Append the next block to `space`; `None` at the end of the container.
     ///
     /// # Errors
     /// As for [`Self::next_block`].
@@ -182,7 +180,7 @@ impl<'a> Blocks<'a> {
         Ok(Some(Block { bytes, ..frame }))
     }
 
-    /// The next block, still compressed.
+    /// Return the next block without decompressing it.
     fn next_frame(&mut self) -> Result<Option<Block<'a>>> {
         if self.cursor.remaining() == 0 {
             return Ok(None);
@@ -191,9 +189,10 @@ impl<'a> Blocks<'a> {
         let at = |reason: String| Error::corrupt_at("Avro block", offset, reason);
         let (count, block) =
             read_block(&mut self.cursor, self.sync).map_err(|error| at(error.to_string()))?;
-        let bytes = block.ok_or_else(|| at("the synchronisation marker does not match".into()))?;
+        let bytes = block
+            .ok_or_else(|| at("the synchronisation marker differs from the header's".into()))?;
         self.records_left = self.records_left.checked_sub(count).ok_or_else(|| {
-            at(format!("it claims {count} records, which a file of this size cannot hold"))
+            at(format!("it claims {count} records, more than a file of this size can hold"))
         })?;
         Ok(Some(Block { count, bytes, offset }))
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::codec::varint::{self, VarintError};
 
-/// What is wrong with encoded bytes; the position is the cursor's, so the hot path carries none.
+/// A defect of encoded bytes. The cursor has the position, so the hot path carries none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Malformed {
     /// A value extends past the end of the data.
@@ -49,21 +49,21 @@ impl From<VarintError> for Malformed {
     }
 }
 
-/// A position in encoded bytes; every read is checked and advances past what it read.
+/// A position in encoded bytes. Every read is bounds-checked and advances the position.
 #[derive(Debug, Clone, Copy)]
 pub struct Cursor<'a> {
     pub(super) rest: &'a [u8],
 }
 
-/// How many items, and how many bytes they take if that was recorded.
+/// The number of items, and their length in bytes if the writer recorded it.
 pub type BlockHeader = (usize, Option<usize>);
 
-/// A block of an array or map that is about to be read.
+/// A block of an array or map.
 #[derive(Debug, Clone, Copy)]
 pub struct Items {
-    /// How many there are; zero ends the array or map.
+    /// Number of items; 0 ends the array or map.
     pub count: usize,
-    /// Bytes left behind the block.
+    /// Bytes after the block, if the writer recorded its length.
     left: Option<usize>,
 }
 
@@ -71,23 +71,23 @@ const CONTINUES: u64 = 0x8080_8080_8080_8080;
 const ONE_IN_EACH_BYTE: u64 = 0x0101_0101_0101_0101;
 
 impl<'a> Cursor<'a> {
-    /// A cursor at the start of `bytes`.
+    /// Create a cursor at the start of `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
 
-    /// Bytes not read yet.
+    /// Return the number of bytes left.
     pub fn remaining(&self) -> usize {
         self.rest.len()
     }
 
-    /// The bytes not read yet.
+    /// Return the bytes left.
     #[inline(always)]
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// The next `length` bytes.
+    /// Read the next `length` bytes.
     #[inline(always)]
     pub fn take(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
         let (taken, rest) = self.rest.split_at_checked(length).ok_or(Malformed::EndOfData)?;
@@ -95,7 +95,7 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
-    /// The next `N` bytes.
+    /// Read the next `N` bytes.
     #[inline(always)]
     pub fn take_array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
         let (taken, rest) = self.rest.split_first_chunk::<N>().ok_or(Malformed::EndOfData)?;
@@ -103,13 +103,13 @@ impl<'a> Cursor<'a> {
         Ok(*taken)
     }
 
-    /// A zigzag `long`. Bits beyond the 64th are dropped, as Avro's Java decoder drops them.
+    /// Read a zigzag `long`. Bits beyond the 64th are dropped, as in Avro's Java decoder.
     #[inline(always)]
     pub fn long(&mut self) -> Result<i64, Malformed> {
         Ok(varint::unzigzag(self.varint()?))
     }
 
-    /// A zigzag `int` of at most five bytes. Bits beyond the 32nd are dropped, as Avro's Java decoder drops them.
+    /// Read a zigzag `int` of at most five bytes. Bits beyond the 32nd are dropped, as in Avro's Java decoder.
     #[inline(always)]
     pub fn int(&mut self) -> Result<i32, Malformed> {
         let raw = self.varint()?;
@@ -120,13 +120,13 @@ impl<'a> Cursor<'a> {
         Ok((raw >> 1).cast_signed() ^ -((raw & 1).cast_signed()))
     }
 
-    /// A zigzag `long` whose value has 32 bits.
+    /// Read a zigzag `long` whose value fits in 32 bits.
     #[inline(always)]
     pub fn long_as_int(&mut self) -> Result<i32, Malformed> {
         i32::try_from(self.long()?).map_err(|_| Malformed::IntOutOfRange)
     }
 
-    /// A `boolean`.
+    /// Read a `boolean`.
     #[inline(always)]
     pub fn boolean(&mut self) -> Result<bool, Malformed> {
         match self.take_array::<1>()? {
@@ -136,19 +136,19 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A `float`.
+    /// Read a `float`.
     #[inline(always)]
     pub fn float(&mut self) -> Result<f32, Malformed> {
         Ok(f32::from_le_bytes(self.take_array()?))
     }
 
-    /// A `double`.
+    /// Read a `double`.
     #[inline(always)]
     pub fn double(&mut self) -> Result<f64, Malformed> {
         Ok(f64::from_le_bytes(self.take_array()?))
     }
 
-    /// The contents of a `bytes` or a `string`.
+    /// Read the contents of a `bytes` or a `string`.
     #[inline(always)]
     pub fn bytes(&mut self) -> Result<&'a [u8], Malformed> {
         let length = usize::try_from(self.long()?).map_err(|_| Malformed::Length)?;
@@ -158,10 +158,10 @@ impl<'a> Cursor<'a> {
         self.take(length)
     }
 
-    /// Move past a variable-length integer, of whatever value.
+    /// Skip a variable-length integer.
     #[inline(always)]
     pub fn skip_varint(&mut self) -> Result<(), Malformed> {
-        // A step for each byte: lengths repeat, and steps that are foreseen cost nothing.
+        // One branch per byte: lengths repeat, so the branches are predicted.
         loop {
             let (byte, rest) = self.rest.split_first().ok_or(Malformed::EndOfData)?;
             self.rest = rest;
@@ -171,15 +171,15 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Move past `count` variable-length integers, of whatever value.
+    /// Skip `count` variable-length integers.
     #[inline(always)]
     pub fn skip_varints(&mut self, count: usize) -> Result<(), Malformed> {
         let mut left = count;
-        // Each byte without its high bit ends an integer, so eight bytes tell how many they end.
+        // A byte with a clear high bit ends an integer: the number of clear high bits is the number of integers.
         while left > 16 {
             let Some((chunk, rest)) = self.rest.split_first_chunk::<16>() else { break };
             let [low, high] = halves(chunk).map(|half| (!half & CONTINUES) >> 7);
-            // One bit in each byte: the product's highest byte is their sum.
+            // Each byte is 0 or 1 per half: the highest byte of the product is their sum.
             let ended = (low + high).wrapping_mul(ONE_IN_EACH_BYTE).to_be_bytes()[0];
             left -= usize::from(ended);
             self.rest = rest;
@@ -188,7 +188,7 @@ impl<'a> Cursor<'a> {
             && let Some((chunk, rest)) = self.rest.split_first_chunk::<8>()
         {
             let ends = (!u64::from_le_bytes(*chunk) & CONTINUES) >> 7;
-            // In each byte: how many end in it or before.
+            // Each byte of the product counts the integers that end in it or before it.
             let ended = ends.wrapping_mul(ONE_IN_EACH_BYTE);
             let all = usize::from(ended.to_be_bytes()[0]);
             if all < left {
@@ -196,7 +196,7 @@ impl<'a> Cursor<'a> {
                 self.rest = rest;
                 continue;
             }
-            // The first byte in which so many have ended. None of the bytes borrows from another.
+            // Find the first byte with a count of at least `left`. The subtraction does not borrow between bytes.
             let wanted = ONE_IN_EACH_BYTE.wrapping_mul(left as u64);
             let reached = (ended | CONTINUES).wrapping_sub(wanted) & CONTINUES;
             return self.advance(reached.trailing_zeros() / 8 + 1);
@@ -208,7 +208,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Move past `count` pairs of a variable-length integer and bytes.
+    /// Skip `count` pairs of a variable-length integer and bytes.
     #[inline(always)]
     pub fn skip_ints_and_bytes(&mut self, count: usize) -> Result<(), Malformed> {
         for _ in 0..count {
@@ -227,11 +227,11 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// The item count of the next block of an array or map, and its length in bytes where the
-    /// writer recorded one. A count of zero ends the array or map.
+    /// Read the item count of the next block of an array or map, and its length in bytes if the writer recorded it. A
+    /// count of zero ends the array or map.
     #[inline(always)]
     pub fn block_header(&mut self) -> Result<BlockHeader, Malformed> {
-        // Nearly always a small number.
+        // The count is nearly always below 64.
         if let [byte, rest @ ..] = self.rest
             && *byte < 0x80
             && byte & 1 == 0
@@ -259,9 +259,8 @@ impl<'a> Cursor<'a> {
         Ok(((count, Some(length)), self))
     }
 
-    /// As [`Self::block_header`], for items of at least one byte each: the count is at most the
-    /// number of bytes left, so it may size an allocation. Where the block ends is for
-    /// [`Self::end_items`] to check.
+    /// Read a [`Self::block_header`] for items of at least one byte each. The count is at most the number of bytes left,
+    /// so it may size an allocation. [`Self::end_items`] checks the end of the block.
     #[inline(always)]
     pub fn begin_items(&mut self) -> Result<Items, Malformed> {
         let (count, length) = self.block_header()?;
@@ -271,7 +270,7 @@ impl<'a> Cursor<'a> {
         Ok(Items { count, left: length.map(|length| self.rest.len() - length) })
     }
 
-    /// Whether a block of items ends where its writer said, if that was recorded.
+    /// Check that a block of items has the length that the writer recorded, if any.
     #[inline(always)]
     pub fn end_items(&self, items: Items) -> Result<(), Malformed> {
         match items.left {

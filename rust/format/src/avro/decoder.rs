@@ -10,17 +10,17 @@ use super::schema::AvroType;
 use crate::Result;
 use crate::spec::types::Type;
 
-/// What to leave out of what a reader wants.
+/// The parts of the requested fields to skip.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// Ids of fields to skip; their columns are all null.
     pub skipped_fields: Vec<i32>,
-    /// Keys to keep in maps by int, in ascending order; all of them if `None`.
+    /// Keys to decode in maps from int, in ascending order; `None` for all.
     pub map_keys: Option<Arc<[i32]>>,
-    /// Whether values of maps by int may be null, as those of a manifest may not.
+    /// Whether values of maps from int may be null, as in data files but not in manifests.
     pub null_map_values: bool,
-    /// Ids of optional fields that are null in every row if the writer has them twice or with a type that does
-    /// not fit.
+    /// Ids of optional fields that are null in every row if the writer has them twice or with a type that does not
+    /// fit; other such fields are errors.
     pub dispensable_fields: &'static [i32],
 }
 

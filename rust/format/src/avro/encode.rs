@@ -1,4 +1,4 @@
-//! Avro's binary encoding, appended to a buffer.
+//! Avro's binary encoding.
 
 use crate::codec::varint;
 
@@ -7,7 +7,7 @@ pub fn put_long(out: &mut Vec<u8>, value: i64) {
     varint::append(out, varint::zigzag(value));
 }
 
-/// Append a `bytes` or `string`: its length, then its contents.
+/// Append a `bytes` or `string`: the length, then the contents.
 pub fn put_bytes(out: &mut Vec<u8>, value: &[u8]) {
     put_length(out, value.len());
     out.extend_from_slice(value);
@@ -23,9 +23,8 @@ pub fn put_branch(out: &mut Vec<u8>, present: bool) {
     out.push(if present { 2 } else { 0 });
 }
 
-/// Append the item count of an array or map that is written as one block; the end marker of a
-/// block with items is another call with zero.
+/// Append the item count of an array or map in one block. A count of zero ends the array or map.
 pub fn put_length(out: &mut Vec<u8>, length: usize) {
-    // A slice in memory is never longer than isize::MAX, so this saturates for no real input.
+    // Slices have at most isize::MAX bytes, so the conversion does not saturate.
     put_long(out, i64::try_from(length).unwrap_or(i64::MAX));
 }

@@ -8,7 +8,7 @@ use arrow_schema::{ArrowError, DataType};
 use super::forecast::Forecast;
 use crate::{Error, Result};
 
-/// Values of one machine type and the Arrow type that they are handed out as.
+/// Values of one native type, and their Arrow type.
 #[derive(Debug)]
 pub(super) struct FlatColumn<T> {
     data_type: DataType,
@@ -45,7 +45,7 @@ impl<T: ArrowNativeType> FlatColumn<T> {
     }
 }
 
-/// An array of one buffer of fixed-width values.
+/// Create an array of one buffer of fixed-width values.
 pub(super) fn flat_array(
     data_type: DataType,
     length: usize,
@@ -56,7 +56,7 @@ pub(super) fn flat_array(
     Ok(make_array(data.build().map_err(|error| invalid_column(&error))?))
 }
 
-/// The error for values that form no valid array, such as text that is not UTF-8.
+/// Return the error for values that form no valid array, such as strings that are not UTF-8.
 pub(super) fn invalid_column(error: &ArrowError) -> Error {
     Error::corrupt("Avro column", error.to_string())
 }

@@ -1,22 +1,20 @@
-//! Room for what is still to come, judged by what came so far.
+//! Capacity for the rest of a container, estimated from the blocks read.
 
-/// How much of a container is read, and how much is left.
+/// The progress of reading a container.
 #[derive(Debug, Clone, Copy)]
 pub struct Forecast {
-    /// Bytes of the container that the columns' values came from.
+    /// Bytes of the container that were read.
     pub read: usize,
-    /// Bytes of the container that are left.
+    /// Bytes of the container that are left to read.
     pub left: usize,
 }
 
-/// A forecast is no promise: however much the first blocks held, a buffer never gets room for more
-/// than this many times the bytes that are left.
+/// The most bytes reserved per byte left, however much the first blocks held.
 const LIMIT: usize = 4;
 
 impl Forecast {
-    /// Make room in `values`, all of which came from what is read, for the likes of them in what is
-    /// left, unless there is: some more then, as the next forecast may be a little higher and to move
-    /// all values for it costs more than room that is not used.
+    /// Reserve capacity in `values`, which were read so far, for a proportional number in the bytes left. Reserves 1/16
+    /// more than expected: reallocating for a slightly higher next forecast costs more than unused capacity.
     pub(super) fn reserve<T>(self, values: &mut Vec<T>) {
         let expected = values.len().saturating_mul(self.left) / self.read.max(1);
         let limit = self.left.saturating_mul(LIMIT) / size_of::<T>().max(1);

@@ -9,7 +9,7 @@ use crate::{Error, Result};
 
 /// The first four bytes of every container.
 pub const MAGIC: [u8; 4] = *b"Obj\x01";
-/// What files begin with that are encrypted as a stream of AES-GCM blocks.
+/// The first bytes of a file that is encrypted as an AES-GCM stream.
 const ENCRYPTED_MAGIC: &[u8] = b"AGS1";
 /// Length of a synchronisation marker.
 pub const SYNC_BYTES: usize = 16;
@@ -17,7 +17,7 @@ pub const SYNC_BYTES: usize = 16;
 const RECORDS_PER_BYTE: usize = 16;
 const FREE_RECORDS: usize = 1 << 12;
 
-/// The header of an object container over a byte slice; its schema is not parsed.
+/// The header of an object container over a byte slice, with an unparsed schema.
 #[derive(Debug)]
 pub struct Header<'a> {
     bytes: &'a [u8],
@@ -28,7 +28,7 @@ pub struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// Read the header.
+    /// Parse the header.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if `bytes` are no container; [`Error::Unsupported`] for a codec that is not
@@ -53,37 +53,37 @@ impl<'a> Header<'a> {
         Ok(Self { bytes, metadata, codec, sync, first_block })
     }
 
-    /// JSON of the schema that the writer used.
+    /// Return the writer's schema as JSON.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if there is none or it is not UTF-8.
+    /// [`Error::Corrupt`] if the header has no schema or it is not UTF-8.
     pub fn schema_json(&self) -> Result<&'a str> {
         let missing = || {
-            let reason = "it has no avro.schema";
+            let reason = "the metadata have no avro.schema";
             Error::corrupt_at("Avro header", position(self.first_block), reason)
         };
         self.metadata("avro.schema")?.ok_or_else(missing)
     }
 
-    /// The schema that the writer used.
+    /// Parse the writer's schema.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if there is none or it is no Avro schema.
+    /// [`Error::Corrupt`] if the header has no valid Avro schema.
     pub fn schema(&self) -> Result<AvroType> {
         AvroType::parse(self.schema_json()?).map_err(|error| error.or_at(self.schema_offset()))
     }
 
-    /// Position of the schema in the container.
+    /// Return the position of the schema in the container.
     pub fn schema_offset(&self) -> u64 {
         self.metadata.get("avro.schema").map_or(0, |schema| schema.offset)
     }
 
-    /// The codec of the blocks.
+    /// Return the codec of the blocks.
     pub fn codec(&self) -> Codec {
         self.codec
     }
 
-    /// A value of the header's metadata as text; `None` if the key is absent.
+    /// Return a value of the metadata as text; `None` if the key is missing.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if the value is not UTF-8.
@@ -91,12 +91,12 @@ impl<'a> Header<'a> {
         self.metadata.get(key).map(|value| text(key, value)).transpose()
     }
 
-    /// The marker that every block ends with.
+    /// Return the synchronisation marker at the end of every block.
     pub fn sync(&self) -> [u8; SYNC_BYTES] {
         self.sync
     }
 
-    /// Position of the first block.
+    /// Return the position of the first block.
     pub fn first_block(&self) -> usize {
         self.first_block
     }
@@ -105,13 +105,13 @@ impl<'a> Header<'a> {
         self.bytes
     }
 
-    /// How many records all blocks together may claim to hold.
+    /// Return the most records that all blocks together may have.
     pub(super) fn most_records(&self) -> usize {
         self.bytes.len().saturating_mul(RECORDS_PER_BYTE).saturating_add(FREE_RECORDS)
     }
 }
 
-/// A value of the header and where in the container it begins.
+/// A metadata value with its position in the container.
 #[derive(Debug, Clone, Copy)]
 struct Entry<'a> {
     value: &'a [u8],

@@ -1,8 +1,8 @@
-//! Iceberg types as Avro types, and back.
+//! Conversion between Iceberg types and Avro types.
 //!
-//! Written exactly as the reference does, since some readers resolve records by name: nested
-//! records are `r<field id>`, maps by anything but strings are arrays of `k<key id>_v<value id>`
-//! records, optional means `["null", T]`, and a named type is spelled out once.
+//! Schemas are written as by the reference implementation, since some readers resolve records by name: nested records are
+//! `r<field id>`, maps with keys other than string are arrays of `k<key id>_v<value id>` records, optional types are
+//! `["null", T]`, and a named type is defined once.
 
 use std::collections::HashSet;
 
@@ -14,20 +14,20 @@ use crate::spec::names::sanitize_name;
 use crate::spec::types::{ListType, MapType, NestedField, PrimitiveType, StructType, Type};
 use crate::{Error, Result};
 
-/// A column of `fixed` has room for the value even where it is null, so that a length that a file
-/// claims, and no table confirms, is not to be believed beyond this.
+/// The greatest length of a `fixed` that only the file states. A column of `fixed` allocates its length for every row,
+/// including null.
 const MAX_FIXED: u32 = 1 << 10;
 
-/// The Avro schema of `fields` as a record named `name`.
+/// Return the Avro schema of `fields` as a record named `name`.
 pub fn record_schema(name: &str, fields: &StructType) -> Value {
     Writer { defined: HashSet::new() }.record(name, fields)
 }
 
 impl AvroType {
-    /// The Iceberg type of values that are written with this one.
+    /// Return the Iceberg type of values of this Avro type.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where there is none.
+    /// [`Error::Unsupported`] where Iceberg has no such type.
     pub fn primitive_type(&self) -> Result<PrimitiveType> {
         Ok(match (&self.kind, &self.logical) {
             (Kind::Boolean, _) => PrimitiveType::Boolean,
@@ -68,14 +68,15 @@ impl AvroType {
             (Kind::Fixed(length), None) if *length > 0 => {
                 let known = u32::try_from(*length).ok().filter(|length| *length <= MAX_FIXED);
                 PrimitiveType::Fixed(
-                    known
-                        .ok_or_else(|| Error::unsupported(format!("Avro type fixed({length})")))?,
+                    known.ok_or_else(|| {
+                        Error::unsupported(format!("the Avro type fixed({length})"))
+                    })?,
                 )
             }
             (Kind::Bytes, None) => PrimitiveType::Binary,
             (kind, logical) => {
                 let logical = logical.as_ref().map(|l| format!(" of {l:?}")).unwrap_or_default();
-                return Err(Error::unsupported(format!("Avro type {kind}{logical}")));
+                return Err(Error::unsupported(format!("the Avro type {kind}{logical}")));
             }
         })
     }

@@ -1,27 +1,26 @@
-//! Reads of what maps by integer are made of: most of a manifest's bytes.
+//! Reads of the entries of maps from int, which are most of a manifest's bytes.
 
 use super::cursor::{Cursor, Malformed, low_half};
 
-/// Bytes, the lengths of bounds told apart: a copy of fixed size is cheaper than one of any.
+/// Bytes by common lengths of bounds: a copy of constant size is cheaper than one of variable size.
 #[derive(Debug, Clone, Copy)]
 pub enum ShortBytes<'a> {
-    /// Those of an int, a date, a float.
+    /// Four bytes: int, date or float.
     Four(&'a [u8; 4]),
-    /// Those of a long, a timestamp, a double.
+    /// Eight bytes: long, timestamp or double.
     Eight(&'a [u8; 8]),
-    /// Those of a uuid, or of text that was cut.
+    /// Sixteen bytes: uuid, or a truncated string.
     Sixteen(&'a [u8; 16]),
-    /// So many of these.
+    /// The first `n` bytes of this chunk.
     Fewer(&'a [u8; 16], usize),
-    /// Any others.
+    /// Bytes of another length.
     Any(&'a [u8]),
 }
 
 impl<'a> Cursor<'a> {
-    /// The key of a map by int and the `long` that follows it.
+    /// Read the int key of a map and its `long` value.
     ///
-    /// A branch for each length is faster than arithmetic over all of them: lengths repeat, and what
-    /// the processor guesses right it need not wait for.
+    /// One branch per length is faster than arithmetic over all lengths: lengths repeat, so the branches are predicted.
     #[inline(always)]
     pub fn int_and_long(&mut self) -> Result<(i32, i64), Malformed> {
         if let Some(chunk) = self.rest.first_chunk::<8>() {
@@ -54,8 +53,7 @@ impl<'a> Cursor<'a> {
         Ok(pair)
     }
 
-    /// The key of a map by int and the bytes that follow it. Bounds are of few lengths, which a
-    /// branch each makes as cheap as numbers; see [`Self::int_and_long`].
+    /// Read the int key of a map and its bytes, with one branch per common length; see [`Self::int_and_long`].
     #[inline(always)]
     pub fn int_and_bytes(&mut self) -> Result<(i32, ShortBytes<'a>), Malformed> {
         if let [key, length, after @ ..] = self.rest
@@ -95,8 +93,8 @@ impl<'a> Cursor<'a> {
         Ok(pair)
     }
 
-    // What is rare is out of line. It takes and returns a cursor by value: a reference would keep the
-    // caller's in memory.
+    // Rare cases are not inlined. They take and return the cursor by value: a reference would keep the caller's cursor
+    // in memory instead of registers.
     #[inline(never)]
     fn any_int_and_long(mut self) -> Result<((i32, i64), Self), Malformed> {
         Ok(((self.int()?, self.long()?), self))
@@ -108,14 +106,14 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The int that the low seven bits encode.
+/// Return the int of a varint of one byte.
 #[inline(always)]
 fn small_int(word: u64) -> i32 {
     let raw = low_half(word) & 0x7f;
     (raw >> 1).cast_signed() ^ -((raw & 1).cast_signed())
 }
 
-/// The long that a varint of 28 bits at most encodes.
+/// Return the long of a varint of at most 28 bits.
 #[inline(always)]
 fn small_long(raw: u32) -> i64 {
     i64::from((raw >> 1).cast_signed() ^ -((raw & 1).cast_signed()))

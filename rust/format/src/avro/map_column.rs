@@ -1,6 +1,6 @@
-//! Growing columns of maps by integer key: the statistics of a manifest.
+//! Growing columns of maps from int: the statistics of a manifest.
 //!
-//! They are most of a manifest's bytes, so their loops know the two value types there are.
+//! They are most of a manifest's bytes, so the loops are specialised for the two value types, long and binary.
 
 use std::sync::Arc;
 
@@ -24,19 +24,19 @@ pub(super) struct MapColumn {
     keys: Vec<i32>,
     values: MapValues,
     value_presence: Presence,
-    /// Whether the writer stored keys as longs.
+    /// Whether the writer stored keys as long.
     long_keys: bool,
-    /// Keys to keep, in ascending order; all of them if `None`.
-    kept: Option<Arc<[i32]>>,
-    places: Places,
+    /// Keys to decode, in ascending order; `None` for all.
+    requested: Option<Arc<[i32]>>,
+    positions: KeyPositions,
     offsets: Vec<i32>,
     nulls: NullBufferBuilder,
 }
 
-/// Where the last map that was searched had the kept keys, if it had them all: writers give the
-/// columns of one file in the order of those of the last.
+/// The positions of the requested keys in the last map that had them all: writers list the columns of all files in the
+/// same order.
 #[derive(Debug, Default)]
-struct Places {
+struct KeyPositions {
     count: usize,
     found: Vec<(usize, i32)>,
 }
@@ -48,7 +48,7 @@ enum MapValues {
 }
 
 impl MapColumn {
-    /// Whether columns of this type are of this kind.
+    /// Whether this column type decodes a map type.
     pub(super) fn holds(wanted: &MapType) -> bool {
         wanted.key == Type::Primitive(PrimitiveType::Int)
             && matches!(wanted.value, Type::Primitive(PrimitiveType::Long | PrimitiveType::Binary))
@@ -68,7 +68,7 @@ impl MapColumn {
             }
             _ => {
                 return Err(Error::unsupported(format!(
-                    "Avro map<{}, {}>",
+                    "the Avro type map<{}, {}>",
                     wanted.key, wanted.value
                 )));
             }
@@ -76,14 +76,14 @@ impl MapColumn {
         let (value_presence, long_keys) = match written {
             None => (Presence::Always, false),
             Some(written) => entry_shape(wanted, written).ok_or_else(|| {
-                Error::corrupt("Avro schema", "a map by int is no array of int keys and values")
+                Error::corrupt("Avro schema", "the written type does not fit; expected an array of records of int keys and values")
             })?,
         };
-        let kept = selection.map_keys.clone();
+        let requested = selection.map_keys.clone();
         let (offsets, nulls) = (vec![0], NullBufferBuilder::new(0));
-        let places = Places::default();
+        let positions = KeyPositions::default();
         let keys = Vec::new();
-        Ok(Self { keys, values, value_presence, long_keys, kept, places, offsets, nulls })
+        Ok(Self { keys, values, value_presence, long_keys, requested, positions, offsets, nulls })
     }
 
     pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
@@ -92,10 +92,10 @@ impl MapColumn {
             if items.count == 0 {
                 break;
             }
-            if self.kept.is_none() && self.is_plain() {
+            if self.requested.is_none() && self.is_plain() {
                 self.read_all(cursor, items.count)?;
             } else {
-                self.read_kept(cursor, items.count)?;
+                self.read_requested(cursor, items.count)?;
             }
             cursor.end_items(items)?;
         }
@@ -144,8 +144,7 @@ impl MapColumn {
 
     #[inline(always)]
     fn read_all(&mut self, cursor: &mut Cursor<'_>, count: usize) -> Result<(), Malformed> {
-        // Room for all is made once, and then filled without asking again; a local cursor stays in
-        // registers.
+        // Capacity is reserved once for all items; the local cursor stays in registers.
         let start = self.keys.len();
         push_zeros(&mut self.keys, count);
         let keys = self.keys.get_mut(start..).unwrap_or_default();
@@ -164,41 +163,41 @@ impl MapColumn {
         Ok(())
     }
 
-    fn read_kept(&mut self, cursor: &mut Cursor<'_>, count: usize) -> Result<(), Malformed> {
-        if self.places.count == count && self.read_at_places(cursor)? {
+    fn read_requested(&mut self, cursor: &mut Cursor<'_>, count: usize) -> Result<(), Malformed> {
+        if self.positions.count == count && self.read_at_positions(cursor)? {
             return Ok(());
         }
         self.search(cursor, count)
     }
 
-    /// Take the kept keys from where they were last; false, and nothing done, if they are not there.
-    fn read_at_places(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, Malformed> {
+    /// Read the requested keys at their last positions; false, without an effect, if they are not there.
+    fn read_at_positions(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, Malformed> {
         let start = self.keys.len();
         let mut ahead = *cursor;
         let mut passed = 0;
-        for (place, expected) in &self.places.found {
+        for (position, expected) in &self.positions.found {
             let key = match &mut self.values {
                 MapValues::Long(values) => {
-                    ahead.skip_varints(2 * (place - passed))?;
+                    ahead.skip_varints(2 * (position - passed))?;
                     let (key, value) = ahead.int_and_long()?;
                     values.push(value);
                     key
                 }
                 MapValues::Binary(values) => {
-                    ahead.skip_ints_and_bytes(place - passed)?;
+                    ahead.skip_ints_and_bytes(position - passed)?;
                     let key = ahead.int()?;
                     values.push(ahead.bytes()?)?;
                     key
                 }
             };
             self.keys.push(key);
-            passed = place + 1;
+            passed = position + 1;
             if key != *expected {
                 self.truncate(start);
                 return Ok(false);
             }
         }
-        let left = self.places.count - passed;
+        let left = self.positions.count - passed;
         match &self.values {
             MapValues::Long(_) => ahead.skip_varints(2 * left)?,
             MapValues::Binary(_) => ahead.skip_ints_and_bytes(left)?,
@@ -207,7 +206,7 @@ impl MapColumn {
         Ok(true)
     }
 
-    /// Whether every entry is an int and a value.
+    /// Whether every entry is an int and a non-null value.
     fn is_plain(&self) -> bool {
         self.value_presence == Presence::Always && !self.long_keys
     }
@@ -220,22 +219,25 @@ impl MapColumn {
         }
     }
 
-    /// Look at every key.
+    /// Read every key.
     fn search(&mut self, cursor: &mut Cursor<'_>, count: usize) -> Result<(), Malformed> {
-        let mut found = std::mem::take(&mut self.places.found);
+        let mut found = std::mem::take(&mut self.positions.found);
         found.clear();
-        for place in 0..count {
-            // No column has an id outside 32 bits.
+        for position in 0..count {
+            // Field ids have 32 bits; other keys are skipped.
             let key = if self.long_keys {
                 i32::try_from(cursor.long()?).ok()
             } else {
                 Some(cursor.int()?)
             };
             let present = self.value_presence.read(cursor)?;
-            let is_kept =
-                |key: i32| self.kept.as_ref().is_none_or(|kept| kept.binary_search(&key).is_ok());
+            let is_kept = |key: i32| {
+                self.requested
+                    .as_ref()
+                    .is_none_or(|requested| requested.binary_search(&key).is_ok())
+            };
             let key = key.filter(|key| is_kept(*key));
-            found.extend(key.map(|key| (place, key)));
+            found.extend(key.map(|key| (position, key)));
             match &mut self.values {
                 MapValues::Long(values) if present => {
                     let value = cursor.long()?;
@@ -251,13 +253,13 @@ impl MapColumn {
                         values.push(value)?;
                     }
                 }
-                // A statistic without a value says nothing, as one that is not there.
+                // A null statistic is unknown, like a missing one.
                 _ => {}
             }
         }
-        let all = self.kept.as_ref().is_some_and(|kept| kept.len() == found.len());
+        let all = self.requested.as_ref().is_some_and(|requested| requested.len() == found.len());
         let known = all && self.is_plain();
-        self.places = Places { count: if known { count } else { 0 }, found };
+        self.positions = KeyPositions { count: if known { count } else { 0 }, found };
         Ok(())
     }
 
@@ -269,7 +271,7 @@ impl MapColumn {
     }
 }
 
-/// How the values' presence is written and whether keys are longs, if `written` is an array of matching
+/// Return the encoding of the values' presence and whether keys are long, if `written` is an array of matching
 /// key-value records.
 fn entry_shape(wanted: &MapType, written: &AvroType) -> Option<(Presence, bool)> {
     let Kind::Array { items, .. } = &written.kind else { return None };

@@ -1,16 +1,15 @@
-//! Avro object containers, decoded by block.
+//! Avro object containers, decoded block by block into Arrow columns.
 //!
-//! A container is read from a byte slice: [`Container::parse`] reads its header, [`Blocks`] hands
-//! out one decompressed block at a time, and a [`StructColumn`], compiled from the writer's
-//! [`AvroType`] and the fields that a reader wants, appends a block's records to Arrow buffers.
-//! Nothing is materialised in between. [`ContainerWriter`] is the way back.
+//! [`Container::parse`] reads the header from a byte slice, [`Blocks`] decompresses one block at a time, and a
+//! [`StructColumn`], compiled from the writer's [`AvroType`] and the requested fields, appends the records of a block to
+//! Arrow buffers without intermediate values. [`ContainerWriter`] encodes containers.
 //!
 //! # Limits
 //!
-//! Compression lets a short file stand for any amount of data. All blocks of a container together
-//! decompress to at most 1 MiB and 1,040 times the container's size, each to at most 256 MiB, and
-//! claim at most 4,096 records and sixteen for each of its bytes. Deflate cannot exceed the former,
-//! and no two entries of a manifest are so alike that they exceed the latter.
+//! A short compressed file can expand to any amount of data. All blocks of a container together decompress to at most
+//! 1 MiB plus 1,040 times the container's size, and each block to at most 256 MiB. They hold at most 4,096 records plus
+//! 16 for each byte of the container. DEFLATE cannot exceed the first limit, and manifest entries differ too much to
+//! exceed the second.
 
 pub mod block_run;
 mod bytes_column;

@@ -1,4 +1,4 @@
-//! What a data file holds by its own schema: as Arrow columns, and as the columns of a selection of leaves.
+//! The columns of a data file by its own Avro schema: as Arrow fields, and as a selection of leaves.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -11,22 +11,21 @@ use crate::spec::arrow_schema::primitive_to_arrow;
 use crate::spec::types::{ListType, MapType, NestedField, PrimitiveType, StructType, Type};
 use crate::{Error, Result};
 
-/// Where an Arrow field carries its field id.
+/// Key of the field id in the metadata of an Arrow field.
 const FIELD_ID: &str = "PARQUET:field_id";
 
-/// The Arrow schema that a writer's record suggests, with its field ids. A type that no column can be made
-/// of is `Null` there.
+/// Return the Arrow schema of a writer's record, with field ids. Types that cannot be decoded are null.
 ///
 /// # Errors
-/// [`Error::Corrupt`] where the schema is no record.
+/// [`Error::Corrupt`] where the schema is not a record.
 pub fn arrow_schema(written: &AvroType) -> Result<Schema> {
     Ok(Schema::new(fields(root(written)?)))
 }
 
-/// The columns of some leaves of a record whose fields are numbered, by their numbers and all optional.
+/// Return the columns that contain some leaves of a record with numbered fields; all are optional.
 ///
-/// Leaves are counted depth first, in the writer's order (of a map, the key first): whatever is no list, no
-/// map and no struct that has fields.
+/// Leaves are numbered depth first in the writer's order, with a map's key first. A leaf is any type other than a list,
+/// a map and a struct with fields.
 ///
 /// # Errors
 /// As for [`arrow_schema`].
@@ -35,15 +34,20 @@ pub fn columns_of(numbered: &AvroType, leaves: &BTreeSet<usize>) -> Result<Struc
 }
 
 fn root(written: &AvroType) -> Result<&Record> {
-    written.as_record().ok_or_else(|| Error::corrupt("Avro schema", "a file's schema is no record"))
+    written.as_record().ok_or_else(|| {
+        Error::corrupt(
+            "Avro schema",
+            "the schema of the file is of another type; expected a record",
+        )
+    })
 }
 
-/// What is written where a value is there; `None` for null and for unions that are not of null and one type.
+/// Return the type of present values; `None` for null and for unions other than of null and one type.
 fn value_of(written: &AvroType) -> Option<&AvroType> {
     Presence::of(written).ok().and_then(|(_, value)| value)
 }
 
-/// A type as far as its shape goes.
+/// The shape of a type.
 enum Shape<'a> {
     Leaf(PrimitiveType),
     Struct(&'a Record),
@@ -52,7 +56,7 @@ enum Shape<'a> {
 }
 
 struct MapParts<'a> {
-    /// `None` for the strings that an Avro map has.
+    /// `None` for the string keys of an Avro map.
     key: Option<&'a AvroType>,
     value: &'a AvroType,
     ids: [Option<i32>; 2],
@@ -81,8 +85,8 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// Whether a record is named as Iceberg names a map's entries, `k<key id>_v<value id>`: some Avro libraries
-/// lose the mark of the array.
+/// Whether a record has the name of Iceberg's map entries, `k<key id>_v<value id>`: some Avro libraries drop the logical
+/// type of the array.
 fn is_entry(items: &AvroType) -> bool {
     let name = items.as_record().map_or("", |record| &record.name);
     let ids = name.strip_prefix('k').and_then(|ids| ids.split_once("_v"));
@@ -141,17 +145,17 @@ struct Selected<'a> {
 impl Selected<'_> {
     fn record(&mut self, record: &Record) -> StructType {
         let fields = record.fields.iter().filter_map(|field| {
-            let kept = self.kept(&field.field_type)?;
-            Some(NestedField::optional(field.field_id?, &field.name, kept))
+            let selected = self.selected(&field.field_type)?;
+            Some(NestedField::optional(field.field_id?, &field.name, selected))
         });
         StructType { fields: fields.collect() }
     }
 
-    /// The selected part of a type; `None` if it has none.
-    fn kept(&mut self, written: &AvroType) -> Option<Type> {
+    /// Return the selected part of a type; `None` if no leaf is selected.
+    fn selected(&mut self, written: &AvroType) -> Option<Type> {
         let first = self.next;
-        let kept = self.part(written);
-        self.leaves.range(first..self.next).next().map(|_| kept)
+        let selected = self.part(written);
+        self.leaves.range(first..self.next).next().map(|_| selected)
     }
 
     fn part(&mut self, written: &AvroType) -> Type {

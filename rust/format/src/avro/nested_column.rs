@@ -31,9 +31,14 @@ impl<C: ColumnDecoder> ListColumn<C> {
     ) -> Result<Self> {
         let items = match written.map(|written| &written.kind) {
             None => None,
-            // An item without a byte would let a count of any size pass unchecked.
+            // The count of items is checked against the bytes left, so an item must have at least one byte.
             Some(Kind::Array { items, .. }) if items.min_bytes() > 0 => Some(&**items),
-            Some(_) => return Err(Error::corrupt("Avro schema", "a list is not written as one")),
+            Some(_) => {
+                return Err(Error::corrupt(
+                    "Avro schema",
+                    "the written type does not fit; expected an array",
+                ));
+            }
         };
         let items = Box::new(C::compile(&wanted.element, items, selection)?);
         Ok(Self { items, offsets: vec![0], length: 0, nulls: NullBufferBuilder::new(0) })
@@ -84,7 +89,7 @@ impl<C: ColumnDecoder> ListColumn<C> {
     }
 }
 
-/// A column of maps, entries `key` and `value`; of a key that occurs twice both entries are kept.
+/// A column of maps, with entries `key` and `value`. Duplicate keys are retained.
 #[derive(Debug)]
 pub(super) struct AnyMapColumn<C> {
     keys: Box<C>,
@@ -108,11 +113,16 @@ impl<C: ColumnDecoder> AnyMapColumn<C> {
             Some(Kind::Map { values, .. }) => (Some(&text), Some(&**values), false),
             Some(Kind::Array { items, .. }) => {
                 let (key, value, value_first) = entry(wanted, items).ok_or_else(|| {
-                    Error::corrupt("Avro schema", "a map is no array of keys and values")
+                    Error::corrupt("Avro schema", "the written type does not fit; expected a map or an array of key-value records")
                 })?;
                 (Some(key), Some(value), value_first)
             }
-            Some(_) => return Err(Error::corrupt("Avro schema", "a map is not written as one")),
+            Some(_) => {
+                return Err(Error::corrupt(
+                    "Avro schema",
+                    "the written type does not fit; expected a map or an array of key-value records",
+                ));
+            }
         };
         let keys = Box::new(C::compile(&wanted.key, key, selection)?);
         let values = Box::new(C::compile(&wanted.value, value, selection)?);
@@ -170,10 +180,10 @@ impl<C: ColumnDecoder> AnyMapColumn<C> {
     }
 }
 
-/// The key's and the value's types in a key-value record, and whether the value comes first.
+/// Return the types of key and value in a key-value record, and whether the value comes first.
 fn entry<'r>(wanted: &MapType, items: &'r AvroType) -> Option<(&'r AvroType, &'r AvroType, bool)> {
     let [first, second] = items.as_record()?.fields.as_slice() else { return None };
-    // An item without a byte would let a count of any size pass unchecked.
+    // The count of items is checked against the bytes left, so an item must have at least one byte.
     if items.min_bytes() == 0 {
         return None;
     }

@@ -4,12 +4,12 @@ use super::cursor::{Cursor, Malformed};
 use super::schema::{AvroType, Kind};
 use crate::{Error, Result};
 
-/// Where the writer says whether a value is there.
+/// The encoding of whether a value is present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Presence {
     Always,
     Never,
-    /// A union; the indices of its two branches.
+    /// A union of null and a type, with the indices of its branches.
     Branch {
         null: i64,
         value: i64,
@@ -17,7 +17,7 @@ pub(super) enum Presence {
 }
 
 impl Presence {
-    /// How presence is encoded, and the type of what is there if it is.
+    /// Return the encoding of presence, and the type of present values.
     pub(super) fn of(written: &AvroType) -> Result<(Self, Option<&AvroType>)> {
         let Kind::Union(branches) = &written.kind else {
             let null = written.kind == Kind::Null;

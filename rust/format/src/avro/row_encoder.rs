@@ -1,7 +1,7 @@
-//! Arrow columns, row by row, as Avro records.
+//! Encoding of the rows of Arrow columns as Avro records.
 //!
-//! The counterpart of [`StructColumn`](super::StructColumn): which array holds a field and how its
-//! values are written is decided once per batch.
+//! The inverse of [`StructColumn`](super::StructColumn): the array of a field and the encoding of its values are
+//! determined once per batch.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Float32Type, Float64Type, Int32Type, Int64Type};
@@ -14,6 +14,7 @@ use arrow_cast::cast;
 use arrow_schema::DataType;
 
 use super::encode::{put_boolean, put_branch, put_bytes, put_length, put_long};
+use crate::spec::ArrowName;
 use crate::spec::decimal::storage_bytes;
 use crate::spec::types::{MapType, NestedField, PrimitiveType, StructType, Type};
 use crate::{Error, Result};
@@ -56,7 +57,7 @@ impl RowEncoder {
     /// [`Error::InvalidArgument`] if an array's type does not fit its field.
     pub fn compile(fields: &StructType, arrays: &[ArrayRef]) -> Result<Self> {
         if fields.fields.len() != arrays.len() {
-            return Err(Error::invalid("columns", "their number differs from the fields'"));
+            return Err(Error::invalid("columns", "their number differs from the fields"));
         }
         let fields = fields.fields.iter().zip(arrays).map(|(field, array)| {
             let NestedField { name, required, field_type, .. } = field;
@@ -65,7 +66,7 @@ impl RowEncoder {
         Ok(Self { fields: fields.collect::<Result<_>>()? })
     }
 
-    /// Append the record of `row`, which is below the arrays' length.
+    /// Append the record of a row, which must be less than the arrays' length.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if a required field is null.
@@ -101,7 +102,10 @@ impl FieldEncoder {
         }
         if self.required {
             if !present {
-                return Err(Error::invalid(&self.name, format!("it is null in row {row}")));
+                return Err(Error::invalid(
+                    &self.name,
+                    format!("the required field is null in row {row}"),
+                ));
             }
         } else {
             put_branch(out, present);
@@ -113,7 +117,7 @@ impl FieldEncoder {
 impl Values {
     fn primitive(name: &str, primitive: PrimitiveType, array: &ArrayRef) -> Result<Self> {
         let misfit = || misfit(name, &Type::Primitive(primitive), array);
-        // Dates, times and timestamps are the integers behind them; a cast shares the buffer.
+        // Dates, times and timestamps are encoded as integers; the cast shares the buffer.
         let integers = |to: &DataType| cast(array, to).map_err(|_| misfit());
         Ok(match primitive {
             PrimitiveType::Boolean => {
@@ -164,7 +168,7 @@ impl Values {
     fn map(name: &str, map: &MapType, array: &ArrayRef) -> Result<Self> {
         let whole = Type::Map(Box::new(map.clone()));
         let array = array.as_map_opt().ok_or_else(|| misfit(name, &whole, array))?;
-        // By string an Avro map, else an array of key-value records: both are encoded the same.
+        // An Avro map and an array of key-value records have the same encoding.
         let keys = FieldEncoder::compile(name, true, &map.key, array.keys())?;
         let values = FieldEncoder::compile(name, map.value_required, &map.value, array.values())?;
         Ok(Self::Map(array.offsets().clone(), Box::new(keys), Box::new(values)))
@@ -197,7 +201,7 @@ impl Values {
     }
 }
 
-/// One block of the items of `row`, then the end marker.
+/// Append the items of a row as one block, then the end marker.
 fn put_items(
     out: &mut Vec<u8>,
     offsets: &OffsetBuffer<i32>,
@@ -218,7 +222,7 @@ fn put_items(
     Ok(())
 }
 
-/// Two's complement, big-endian, sign-extended to `length` bytes.
+/// Append a decimal in two's complement, big-endian, sign-extended to `length` bytes.
 fn put_decimal(out: &mut Vec<u8>, unscaled: i128, length: usize) -> Result<()> {
     let bytes = unscaled.to_be_bytes();
     let (extension, value) = bytes.split_at(bytes.len() - length.min(bytes.len()));
@@ -227,7 +231,9 @@ fn put_decimal(out: &mut Vec<u8>, unscaled: i128, length: usize) -> Result<()> {
     if (unscaled < 0) != negative || extension.iter().any(|byte| *byte != fill) {
         return Err(Error::invalid(
             "decimal",
-            format!("{unscaled} needs more than {length} bytes"),
+            format!(
+                "the unscaled value is out of range; expected at most {length} bytes, got {unscaled}"
+            ),
         ));
     }
     out.extend_from_slice(value);
@@ -235,5 +241,8 @@ fn put_decimal(out: &mut Vec<u8>, unscaled: i128, length: usize) -> Result<()> {
 }
 
 fn misfit(name: &str, any: &Type, array: &ArrayRef) -> Error {
-    Error::invalid(name, format!("{} is no {any}", array.data_type()))
+    Error::invalid(
+        name,
+        format!("the array has another type; expected {any}, got {}", ArrowName(array.data_type())),
+    )
 }

@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use crate::{Error, Result};
 
-/// Deeper than any table schema; bounds the recursion of everything that walks a schema.
+/// The deepest nesting of types, which bounds recursion over schemas.
 pub(super) const MAX_DEPTH: usize = 64;
-/// References let a short schema stand for an exponentially large tree; this bounds the tree.
+/// The most nodes of a schema: references let a short text define an exponentially large tree.
 const MAX_NODES: usize = 1 << 20;
-/// Types without any bytes cost time all the same; this bounds what a byte of data can cost.
+/// The most types without bytes, which bounds the time to decode one byte of data.
 const MAX_WEIGHTLESS: usize = 1 << 10;
 
 /// One node of a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AvroType {
-    /// What is encoded.
+    /// The encoding.
     pub kind: Kind,
-    /// What the encoded value means, where that differs.
+    /// The logical type, if any.
     pub logical: Option<Logical>,
     min_bytes: usize,
     nodes: usize,
@@ -28,7 +28,7 @@ pub struct AvroType {
 /// The encodings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
-    /// Nothing at all.
+    /// No bytes.
     Null,
     /// One byte, 0 or 1.
     Boolean,
@@ -44,7 +44,7 @@ pub enum Kind {
     Bytes,
     /// A length, then UTF-8.
     String,
-    /// As many bytes as said here.
+    /// This many bytes.
     Fixed(usize),
     /// The index of a symbol.
     Enum(Arc<[String]>),
@@ -82,7 +82,7 @@ pub struct Record {
 /// A field of a record.
 #[derive(Debug, PartialEq, Eq)]
 pub struct RecordField {
-    /// The name, as far as the writer's sanitising left it.
+    /// The name, as sanitised by the writer.
     pub name: String,
     /// The `field-id` property.
     pub field_id: Option<i32>,
@@ -109,14 +109,14 @@ pub enum Logical {
     },
     /// Two's complement, big-endian.
     Decimal {
-        /// Digits in all.
+        /// The number of digits.
         precision: u8,
-        /// Digits after the point.
+        /// The number of digits after the point.
         scale: i8,
     },
     /// Sixteen bytes, big-endian.
     Uuid,
-    /// An array of key-value records that stands for a map.
+    /// An array of key-value records that represents a map.
     Map,
     /// Milliseconds since midnight; read as microseconds.
     TimeMillis,
@@ -128,7 +128,7 @@ pub enum Logical {
 }
 
 impl fmt::Display for Kind {
-    /// The name alone: what a type holds may be of any size.
+    /// Write the name of the encoding, without its children.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Null => "null",
@@ -150,12 +150,12 @@ impl fmt::Display for Kind {
 }
 
 impl AvroType {
-    /// The fewest bytes that a value of this type occupies.
+    /// Return the least number of bytes of a value of this type.
     pub fn min_bytes(&self) -> usize {
         self.min_bytes
     }
 
-    /// The record, if this is one.
+    /// Return the record if the type is one.
     pub fn as_record(&self) -> Option<&Record> {
         match &self.kind {
             Kind::Record(record) => Some(record),
@@ -163,7 +163,7 @@ impl AvroType {
         }
     }
 
-    /// The type of a map's keys.
+    /// Return the type of the keys of an Avro map.
     pub(super) fn string() -> Result<Self> {
         Self::new(Kind::String, None)
     }
@@ -193,11 +193,15 @@ impl AvroType {
         let weightless = weightless.saturating_add(usize::from(min_bytes == 0));
         let height = children.iter().map(|child| child.height).max().unwrap_or(0) + 1;
         if nodes > MAX_NODES || height > MAX_DEPTH {
-            let limits = format!("it has over {MAX_NODES} types or {MAX_DEPTH} levels");
+            let limits = format!(
+                "it is too large; expected at most {MAX_NODES} types and {MAX_DEPTH} levels"
+            );
             return Err(corrupt(limits));
         }
         if weightless > MAX_WEIGHTLESS {
-            return Err(corrupt(format!("it has over {MAX_WEIGHTLESS} types without any bytes")));
+            return Err(corrupt(format!(
+                "it is too large; expected at most {MAX_WEIGHTLESS} types without bytes"
+            )));
         }
         Ok(Self { kind, logical, min_bytes, nodes, weightless, height })
     }

@@ -1,7 +1,7 @@
-//! The writer's schema, parsed from its JSON.
+//! Parsing of the writer's schema from JSON.
 //!
-//! Tolerant where writers differ: ids as integers or numeric strings, unions in either order,
-//! named types defined once and then referenced. Names of fields carry no meaning here.
+//! Differences between writers are accepted: ids as integers or numeric strings, unions in either order, references to
+//! named types. Names of fields are not used.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ impl AvroType {
     /// Parse a schema.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if the text is no Avro schema, or one that is recursive or absurdly large.
+    /// [`Error::Corrupt`] if the text is no Avro schema or exceeds the limits; [`Error::Unsupported`] if it is recursive.
     pub fn parse(json: &str) -> Result<Self> {
         Self::parse_with(json, false)
     }
 
-    /// Parse a schema, the fields of each record numbered from 0 on in place of their ids: what a file
-    /// holds can be told apart by these though it carries no ids.
+    /// Parse a schema and number the fields of each record from 0 instead of using their ids, for files without field
+    /// ids.
     ///
     /// # Errors
     /// As for [`AvroType::parse`].
@@ -37,7 +37,7 @@ impl AvroType {
 }
 
 struct Parser {
-    // None marks a record whose definition is still open: a reference to it would be recursive.
+    // None marks an unfinished definition: a reference to it is recursive.
     named: HashMap<String, Option<AvroType>>,
     numbered: bool,
 }
@@ -45,7 +45,9 @@ struct Parser {
 impl Parser {
     fn parse(&mut self, value: &Value, namespace: &str, depth: usize) -> Result<AvroType> {
         if depth > MAX_DEPTH {
-            return Err(corrupt(format!("it is nested deeper than {MAX_DEPTH}")));
+            return Err(corrupt(format!(
+                "it is nested too deep; expected at most {MAX_DEPTH} levels"
+            )));
         }
         match value {
             Value::String(name) => self.reference(name, namespace),
@@ -57,7 +59,7 @@ impl Parser {
                 AvroType::new(Kind::Union(branches.into()), None)
             }
             Value::Object(object) => self.object(object, namespace, depth),
-            other => Err(corrupt(format!("{other} is no type"))),
+            other => Err(corrupt(format!("expected a type, got {other}"))),
         }
     }
 
@@ -68,15 +70,16 @@ impl Parser {
         let known = self.named.get(&full_name(name, namespace)).or_else(|| self.named.get(name));
         match known {
             Some(Some(found)) => Ok(found.clone()),
-            Some(None) => Err(Error::unsupported(format!("recursive Avro type {name}"))),
+            Some(None) => Err(Error::unsupported(format!("the recursive Avro type {name}"))),
             None => Err(corrupt(format!("the type {name} is not defined"))),
         }
     }
 
     fn object(&mut self, object: &Map<String, Value>, ns: &str, depth: usize) -> Result<AvroType> {
         let Some(Value::String(name)) = object.get("type") else {
-            // {"type": {"type": ...}} nests a definition without adding to it.
-            let inner = object.get("type").ok_or_else(|| corrupt("a type without \"type\""))?;
+            // {"type": {"type": ...}} is the nested definition.
+            let inner =
+                object.get("type").ok_or_else(|| corrupt("a type has no member \"type\""))?;
             return self.parse(inner, ns, depth + 1);
         };
         match name.as_str() {
@@ -84,7 +87,7 @@ impl Parser {
             "fixed" => {
                 let size = object.get("size").and_then(Value::as_u64);
                 let size = size.and_then(|size| usize::try_from(size).ok());
-                let size = size.ok_or_else(|| corrupt("a fixed type without a size"))?;
+                let size = size.ok_or_else(|| corrupt("a fixed type has no size"))?;
                 self.define(object, ns, annotated(Kind::Fixed(size), object)?)
             }
             "enum" => {
@@ -119,7 +122,7 @@ impl Parser {
         let mut fields = Vec::with_capacity(list.len());
         for (field, number) in list.iter().zip(0..) {
             let Value::Object(field) = field else {
-                return Err(corrupt(format!("{field} is no field")));
+                return Err(corrupt(format!("expected a field, got {field}")));
             };
             let field_type = self.child(field, "type", &namespace, depth)?;
             let field_name = field.get("name").and_then(Value::as_str).unwrap_or_default();
@@ -150,7 +153,8 @@ impl Parser {
         ns: &str,
         depth: usize,
     ) -> Result<AvroType> {
-        let child = object.get(key).ok_or_else(|| corrupt(format!("a type without {key:?}")))?;
+        let child =
+            object.get(key).ok_or_else(|| corrupt(format!("a type has no member {key:?}")))?;
         self.parse(child, ns, depth + 1)
     }
 }
@@ -180,12 +184,12 @@ fn id(object: &Map<String, Value>, key: &str) -> Result<Option<i32>> {
         Some(Value::String(id)) => id.trim().parse().ok(),
         Some(value) => value.as_i64().and_then(|id| i32::try_from(id).ok()),
     };
-    id.map(Some).ok_or_else(|| corrupt(format!("{key} is no integer")))
+    id.map(Some).ok_or_else(|| corrupt(format!("{key} is not an integer")))
 }
 
 fn definition_name(object: &Map<String, Value>, ns: &str) -> Result<(String, String)> {
     let name = object.get("name").and_then(Value::as_str);
-    let name = name.ok_or_else(|| corrupt("a named type without a name"))?;
+    let name = name.ok_or_else(|| corrupt("a named type has no name"))?;
     let own = object.get("namespace").and_then(Value::as_str).unwrap_or(ns);
     let full = full_name(name, own);
     let namespace = full.rsplit_once('.').map_or("", |(namespace, _)| namespace).to_owned();
@@ -197,9 +201,8 @@ fn full_name(name: &str, ns: &str) -> String {
 }
 
 impl Logical {
-    /// The logical type of a type with these properties.
-    ///
-    /// As Avro has it, one that is unknown or does not fit the type below it says nothing.
+    /// Return the logical type of a type with these properties; `None` for one that is unknown or does not fit the
+    /// encoding, which the Avro specification requires readers to ignore.
     pub(super) fn of(object: &Map<String, Value>, kind: &Kind) -> Option<Self> {
         let name = object.get("logicalType")?.as_str()?;
         let utc = adjusts_to_utc(object);
@@ -221,7 +224,7 @@ impl Logical {
     }
 }
 
-/// Some writers spell the flag as a string; a missing flag means local time.
+/// Return the flag `adjust-to-utc`, which some writers store as a string; false if missing.
 fn adjusts_to_utc(object: &Map<String, Value>) -> bool {
     match object.get("adjust-to-utc") {
         Some(Value::Bool(utc)) => *utc,

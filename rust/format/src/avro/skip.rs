@@ -1,4 +1,4 @@
-//! Moves past values that nobody asked for.
+//! Skipping of values that are not requested.
 
 use super::cursor::{Cursor, Malformed};
 use super::presence::Presence;
@@ -48,7 +48,7 @@ fn skip_blocks(
         }
         let item_bytes = items.min_bytes().saturating_add(usize::from(string_keys));
         if item_bytes == 0 {
-            // Items without any bytes, however many of them: there is nothing to move past.
+            // Items without bytes need no skipping, whatever their count.
             continue;
         }
         if count > cursor.remaining() / item_bytes {
@@ -63,8 +63,7 @@ fn skip_blocks(
     }
 }
 
-/// How to move past the values of one field: what they look like is looked up once, as most of what
-/// a manifest holds is skipped more often than it is read.
+/// A compiled skip of one field: the layout of its values is determined once.
 #[derive(Debug)]
 pub(super) struct Skipper {
     presence: Presence,
@@ -75,9 +74,9 @@ pub(super) struct Skipper {
 enum Shape {
     Varint,
     Bytes,
-    /// Blocks of items of so many varints each: a list of numbers, or a map by integer of them.
+    /// Blocks of items of this many varints: a list of integers, or a map from int to long.
     Integers(usize),
-    /// A map by integer: blocks of pairs of a varint and bytes.
+    /// A map from int to bytes: blocks of pairs of a varint and bytes.
     Binaries(Layout),
     Other(AvroType),
 }
@@ -87,7 +86,7 @@ impl Skipper {
         let whole = || Self { presence: Presence::Always, shape: Shape::Other(skipped.clone()) };
         match Presence::of(skipped) {
             Ok((presence, Some(value))) => Self { presence, shape: Shape::of(value) },
-            // A union of other branches is no field of ours, but skipping it is no trouble.
+            // Unions of other branches are skipped by their type.
             _ => whole(),
         }
     }
@@ -140,27 +139,27 @@ fn skip_items(cursor: &mut Cursor<'_>, varints: usize) -> Result<(), Malformed> 
         match length {
             _ if count == 0 => return Ok(()),
             Some(length) => drop(cursor.take(length)?),
-            // A varint takes a byte at least.
+            // A varint takes at least one byte.
             None if count > cursor.remaining() => return Err(Malformed::Length),
             None => cursor.skip_varints(varints * count)?,
         }
     }
 }
 
-/// The heads of the last map's pairs: where each was, and its two bytes of key and length. Where the
-/// next map has the same bytes in the same places it is as long; to compare them the processor need
-/// not wait for one length to find the next.
+/// The layout of the last map: the position of each pair, and its two bytes of key and length. A map with the same bytes
+/// at the same positions has the same length. Comparing them is faster than parsing, where each length determines the
+/// position of the next.
 #[derive(Debug, Default)]
 struct Layout {
     heads: Vec<(usize, [u8; 2])>,
-    /// The byte of the number of pairs.
+    /// The encoded number of pairs, one byte.
     count: u8,
-    /// Of the whole map; zero if there is none to compare with.
+    /// The length of the whole map in bytes; 0 if there is no layout to compare with.
     length: usize,
     misses: u32,
 }
 
-/// Maps in a row that differ from their last, after which none is compared any more.
+/// Consecutive maps with a new layout after which layouts are no longer compared.
 const MISSES: u32 = 64;
 
 impl Layout {
@@ -176,7 +175,7 @@ impl Layout {
             match length {
                 _ if count == 0 => break,
                 Some(length) => drop(cursor.take(length)?),
-                // A pair takes two bytes at least.
+                // A pair takes at least two bytes.
                 None if count > cursor.remaining() / 2 => return Err(Malformed::Length),
                 None => cursor.skip_ints_and_bytes(count)?,
             }
@@ -192,14 +191,14 @@ impl Layout {
     fn fits(&self, bytes: &[u8]) -> bool {
         let Some([count, pairs @ .., end]) = bytes.get(..self.length) else { return false };
         let mut fits = *count == self.count && *end == 0;
-        for (place, head) in &self.heads {
-            let found = pairs.get(*place..).and_then(<[u8]>::first_chunk::<2>);
+        for (position, head) in &self.heads {
+            let found = pairs.get(*position..).and_then(<[u8]>::first_chunk::<2>);
             fits &= found == Some(head);
         }
         fits
     }
 
-    /// Note the heads of a map of `length` bytes, if it is one block of pairs with heads of two bytes.
+    /// Record the layout of a map of `length` bytes, if it is one block of pairs with one byte each of key and length.
     fn learn(&mut self, map: Cursor<'_>, length: usize) {
         self.length = 0;
         self.heads.clear();
@@ -207,17 +206,19 @@ impl Layout {
         if *count >= 0x80 || count & 1 == 1 {
             return;
         }
-        let mut place = 0;
+        let mut position = 0;
         for _ in 0..count >> 1 {
-            let Some(head) = pairs.get(place..).and_then(<[u8]>::first_chunk::<2>) else { return };
+            let Some(head) = pairs.get(position..).and_then(<[u8]>::first_chunk::<2>) else {
+                return;
+            };
             if head[0] >= 0x80 || head[1] >= 0x80 {
                 return;
             }
-            self.heads.push((place, *head));
-            place += 2 + usize::from(head[1] >> 1);
+            self.heads.push((position, *head));
+            position += 2 + usize::from(head[1] >> 1);
         }
-        // What follows the pairs is the end and no second block.
-        if pairs.get(place..) == Some(&[0]) && self.misses < MISSES {
+        // The map ends after the pairs, without a second block.
+        if pairs.get(position..) == Some(&[0]) && self.misses < MISSES {
             (self.count, self.length) = (*count, length);
         }
     }

@@ -1,7 +1,7 @@
-//! Growing struct columns: a writer's record compiled against the fields that a reader wants.
+//! Growing struct columns: the writer's record compiled against the requested fields.
 //!
-//! Fields are matched by id alone. What the reader does not want is skipped, what the writer does
-//! not have is null.
+//! Fields are matched by id only. Fields that are not requested are skipped; fields that the writer does not have are
+//! null.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use super::skip::Skipper;
 use crate::spec::types::{NestedField, StructType};
 use crate::{Error, Result};
 
-/// Records of one writer, read into the columns that a reader wants.
+/// Records of one writer, decoded into the requested columns.
 #[derive(Debug)]
 pub struct RecordColumn<C> {
-    // In the writer's order, so that reading a record is one pass.
+    // In the writer's order, so that a record is read in one pass.
     steps: Vec<Step>,
     // In the reader's order.
     columns: Vec<Member<C>>,
@@ -33,7 +33,7 @@ pub struct RecordColumn<C> {
 struct Member<C> {
     name: Arc<str>,
     required: bool,
-    /// Whether the writer has it and the reader did not skip it; else it is null in every row.
+    /// Whether the writer has the field and the reader does not skip it; otherwise it is null in every row.
     is_read: bool,
     column: C,
 }
@@ -48,8 +48,8 @@ impl<C: ColumnDecoder> RecordColumn<C> {
     /// Compile `wanted` against a writer's record; `None` if every row is null.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if the writer lacks a required field, has one twice, or has it with a
-    /// type that does not fit; [`Error::Unsupported`] for unions other than of null and one type.
+    /// [`Error::Corrupt`] if the writer has no such required field, has a field twice, or has it with a type that does
+    /// not fit; [`Error::Unsupported`] for unions other than of null and one type.
     pub fn compile(
         wanted: &StructType,
         written: Option<&AvroType>,
@@ -58,7 +58,12 @@ impl<C: ColumnDecoder> RecordColumn<C> {
         let record = match written.map(|written| &written.kind) {
             None => None,
             Some(Kind::Record(record)) => Some(&**record),
-            Some(_) => return Err(Error::corrupt("Avro schema", "a struct is not a record")),
+            Some(_) => {
+                return Err(Error::corrupt(
+                    "Avro schema",
+                    "the written type does not fit; expected a record",
+                ));
+            }
         };
         let mut steps = Vec::new();
         for field in record.map_or(&[][..], |record| &record.fields) {
@@ -90,7 +95,7 @@ impl<C: ColumnDecoder> RecordColumn<C> {
         Ok(Self { steps, columns, rows: 0, nulls: NullBufferBuilder::new(0) })
     }
 
-    /// Rows read since the last [`Self::finish`].
+    /// Return the number of rows since the last [`Self::finish`].
     pub fn rows(&self) -> usize {
         self.rows
     }
@@ -115,10 +120,10 @@ impl<C: ColumnDecoder> RecordColumn<C> {
         Ok(())
     }
 
-    /// The records so far, fields in the reader's order; the columns are empty afterwards.
+    /// Return the records, with fields in the reader's order; the columns are empty afterwards.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if a required field is null or text is not UTF-8.
+    /// [`Error::Corrupt`] if a required field is null or a string is not UTF-8.
     pub fn finish(&mut self) -> Result<StructArray> {
         let rows = std::mem::take(&mut self.rows);
         let nulls = self.nulls.finish();
@@ -129,9 +134,12 @@ impl<C: ColumnDecoder> RecordColumn<C> {
                 column.push_nulls(rows);
             }
             let array = column.finish()?;
-            // Where the struct itself is null its fields are too, and rightly so.
+            // In a null struct, required fields are null too.
             if *required && nulls.is_none() && array.null_count() > 0 {
-                return Err(Error::corrupt("Avro record", format!("{name} is null")));
+                return Err(Error::corrupt(
+                    "Avro record",
+                    format!("the required field {name} is null"),
+                ));
             }
             fields.push(Field::new(&**name, array.data_type().clone(), true));
             arrays.push(array);
@@ -140,7 +148,7 @@ impl<C: ColumnDecoder> RecordColumn<C> {
             .map_err(|error| invalid_column(&error))
     }
 
-    /// Make room for records that are yet to come.
+    /// Reserve capacity for the records of the blocks to come.
     pub fn reserve(&mut self, forecast: Forecast) {
         for member in self.columns.iter_mut().filter(|member| member.is_read) {
             member.column.reserve(forecast);
@@ -175,7 +183,8 @@ fn source<'r>(
     let Some(record) = record else { return Ok(None) };
     match reads {
         0 if field.required => {
-            let reason = format!("{} has no field {} ({})", record.name, field.name, field.id);
+            let reason =
+                format!("the record {} has no field {} (id {})", record.name, field.name, field.id);
             Err(Error::corrupt("Avro schema", reason))
         }
         0 => Ok(None),

@@ -1,12 +1,11 @@
-//! Writes object containers.
+//! Encoding of object containers.
 
 use super::encode::{put_bytes, put_length};
 use super::header::{MAGIC, SYNC_BYTES};
 use crate::Result;
 use crate::codec::Codec;
 
-/// Uncompressed size at which a block is closed; Avro's customary figure, small enough that a
-/// reader's buffer stays in cache.
+/// Uncompressed size of a finished block: the default of Avro libraries, which fits in a reader's cache.
 pub const BLOCK_BYTES: usize = 64 * 1024;
 
 /// An object container under construction, in memory.
@@ -21,8 +20,8 @@ pub struct ContainerWriter {
 impl ContainerWriter {
     /// Start a container.
     ///
-    /// `metadata` are further header entries, written after `avro.schema` and `avro.codec`. `sync`
-    /// separates blocks; the caller draws it at random, as this crate has no randomness.
+    /// `metadata` are header entries to write after `avro.schema` and `avro.codec`. `sync` is the synchronisation
+    /// marker; see [`sync_marker`].
     pub fn new(
         schema: &str,
         metadata: &[(&str, String)],
@@ -45,25 +44,25 @@ impl ContainerWriter {
         Self { out, block, count: 0, codec, sync }
     }
 
-    /// Append one record, which `encode` writes to the buffer it is given.
+    /// Append one record, which `encode` appends to its buffer.
     ///
     /// # Errors
-    /// What `encode` fails with, or the codec; the container is then unusable.
+    /// Those of `encode` and of the codec; the container is then unusable.
     pub fn record(&mut self, encode: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         encode(&mut self.block)?;
         self.count += 1;
         if self.block.len() >= BLOCK_BYTES { self.flush() } else { Ok(()) }
     }
 
-    /// Bytes written so far, including the block under construction, uncompressed.
+    /// Return the number of bytes written, including the uncompressed current block.
     pub fn size_estimate(&self) -> usize {
         self.out.len() + self.block.len()
     }
 
-    /// The whole container.
+    /// Return the whole container.
     ///
     /// # Errors
-    /// What the codec fails with.
+    /// Those of the codec.
     pub fn finish(mut self) -> Result<Vec<u8>> {
         self.flush()?;
         Ok(self.out)
@@ -83,10 +82,10 @@ impl ContainerWriter {
     }
 }
 
-/// A synchronisation marker for the file at `location`.
+/// Return a synchronisation marker for the file at `location`.
 ///
-/// The locations of metadata files hold random parts, so no reader meets the marker by accident, and
-/// writing the same file again yields the same bytes.
+/// Locations of metadata files contain UUIDs, so the marker does not occur in the data by accident, and writing a file
+/// again gives the same bytes.
 pub fn sync_marker(location: &str) -> [u8; SYNC_BYTES] {
     // Reading from a slice cannot fail.
     let hash = murmur3::murmur3_x64_128(&mut location.as_bytes(), 0).unwrap_or_default();

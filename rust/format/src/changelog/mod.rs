@@ -1,8 +1,7 @@
-//! Changes of rows: those that undo each other, and those that are halves of an update.
+//! Row changes: cancelling of inserts and deletes of equal rows, and pairing of updates.
 //!
-//! Rows are compared by a hash of 128 bits of all their columns, of any type: null equals null, and floats are
-//! equal where their bits are. The hash is SipHash-1-3 with a random key, so nobody can choose rows that collide, and
-//! by chance none will in as many rows as there are.
+//! Rows are compared by a 128-bit hash of all their columns, of any type: null equals null, and floats are compared by
+//! bits. The hash is SipHash-1-3 with a random key, so colliding rows cannot be constructed.
 
 mod pairing;
 mod row_hash;

@@ -1,7 +1,7 @@
 //! Hashes of rows, column by column.
 //!
-//! Each row is a sequence of words: for every 64 columns one whose bits say which values are not null, then the
-//! values, those of variable length after their length. Different rows are different sequences.
+//! Each row is a sequence of words: one word of validity bits per 64 columns, then the values, with a length before
+//! values of variable length. Different rows have different sequences.
 
 use std::hash::Hasher;
 use std::ops::Range;
@@ -16,13 +16,12 @@ use uuid::Uuid;
 
 use crate::error::{Error, Result};
 
-/// Rows hashed at once: their states stay in cache from column to column.
+/// Rows per pass, so that their states stay in the cache from column to column.
 const CHUNK_ROWS: usize = 1024;
-/// Columns whose nulls share a word.
+/// Columns per word of validity bits.
 const GROUP_COLUMNS: usize = 64;
 
-/// Hashes rows to 128 bits with a random key. Hashes of one hasher are equal where rows are; two hashers have
-/// nothing in common.
+/// Hashes rows to 128 bits with a random key. Hashes of different hashers are unrelated.
 #[derive(Debug, Clone)]
 pub struct RowHasher {
     keyed: SipHasher13,
@@ -35,9 +34,9 @@ impl Default for RowHasher {
 }
 
 impl RowHasher {
-    /// A hasher with a random key.
+    /// Create a hasher with a random key.
     pub fn new() -> Self {
-        // The constant bits of a random UUID's halves stand in different places.
+        // The constant bits of a random UUID are at different positions of its halves.
         let random = || {
             let (first, second) = Uuid::new_v4().as_u64_pair();
             first ^ second.rotate_left(32)
@@ -45,14 +44,17 @@ impl RowHasher {
         Self { keyed: SipHasher13::new_with_keys(random(), random()) }
     }
 
-    /// The hash of each row of some columns of `row_count` values.
+    /// Return the hash of each row of columns of `row_count` values.
     ///
     /// # Errors
-    /// `InvalidArgument` where a column is of another length or cannot be compared.
+    /// `InvalidArgument` where a column has another length or a type that cannot be compared.
     pub fn hash(&self, columns: &[ArrayRef], row_count: usize) -> Result<Vec<u128>> {
         for column in columns {
             if column.len() != row_count {
-                return Err(invalid(format!("{} values beside {row_count} rows", column.len())));
+                return Err(invalid(format!(
+                    "a column has another length; expected {row_count} values, got {}",
+                    column.len()
+                )));
             }
         }
         let columns = columns.iter().map(Column::new).collect::<Result<Vec<_>>>()?;
@@ -74,7 +76,7 @@ impl RowHasher {
     }
 }
 
-/// Add the word that says which columns of a row are not null.
+/// Add the validity bits of each row.
 fn add_valid(columns: &[Column], rows: Range<usize>, states: &mut [SipHasher13]) {
     let nullable = columns.iter().zip(0_u32..).filter_map(|(column, bit)| {
         let nulls = column.nulls.as_ref().filter(|nulls| nulls.null_count() > 0);
@@ -91,7 +93,7 @@ fn add_valid(columns: &[Column], rows: Range<usize>, states: &mut [SipHasher13])
 struct Column {
     array: ArrayRef,
     nulls: Option<NullBuffer>,
-    /// What the row format makes of a column that is nested or of another encoding.
+    /// Arrow's row format of a column that is nested or encoded.
     encoded: Option<Rows>,
 }
 
@@ -111,7 +113,7 @@ impl Column {
         Ok(Self { nulls: array.logical_nulls(), array, encoded })
     }
 
-    /// Add the values of some rows that are not null.
+    /// Add the non-null values of some rows.
     fn add(&self, rows: Range<usize>, states: &mut [SipHasher13]) {
         let nulls = self.nulls.as_ref().filter(|nulls| nulls.null_count() > 0);
         if let Some(encoded) = &self.encoded {
@@ -182,7 +184,7 @@ fn add_values(
     }
 }
 
-/// Add bytes, the last word of them filled up with zeros.
+/// Add bytes, with the last word padded with zeros.
 #[inline]
 fn add_words(state: &mut SipHasher13, bytes: &[u8]) {
     let (words, rest) = bytes.as_chunks::<8>();

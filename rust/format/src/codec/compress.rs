@@ -1,4 +1,4 @@
-//! Block compression of object containers.
+//! Compression of Avro blocks.
 
 use std::io::Write;
 
@@ -6,10 +6,10 @@ use flate2::{Compress, Compression, FlushCompress, Status};
 
 use crate::{Error, Result};
 
-/// How the blocks of a container are compressed.
+/// The compression of the blocks of an Avro container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Codec {
-    /// Not at all.
+    /// No compression.
     Null,
     /// Raw DEFLATE (RFC 1951) at a level of 0 to 9; readers ignore the level.
     Deflate(u32),
@@ -22,7 +22,7 @@ pub enum Codec {
 }
 
 impl Codec {
-    /// The codec for the header value `avro.codec`.
+    /// Return the codec of the header value `avro.codec`.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for a codec that is not implemented.
@@ -33,14 +33,14 @@ impl Codec {
             "snappy" => Ok(Self::Snappy),
             "zstandard" => Ok(Self::Zstandard(3)),
             "bzip2" => Ok(Self::Bzip2(9)),
-            other => Err(Error::unsupported(format!("Avro codec {other}"))),
+            other => Err(Error::unsupported(format!("the Avro codec {other}"))),
         }
     }
 
-    /// The codec for a table property such as `write.manifest.compression-codec`.
+    /// Return the codec of a table property such as `write.manifest.compression-codec`.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for a name that the property does not take.
+    /// [`Error::InvalidArgument`] for an unknown name.
     pub fn from_property(name: &str, level: Option<i32>) -> Result<Self> {
         let deflate_level = |level: i32| u32::try_from(level.clamp(0, 9)).unwrap_or(6);
         match name.to_ascii_lowercase().as_str() {
@@ -50,12 +50,12 @@ impl Codec {
             "zstd" => Ok(Self::Zstandard(level.unwrap_or(3))),
             other => Err(Error::invalid(
                 "compression-codec",
-                format!("{other} is not one of gzip, zstd, snappy, uncompressed"),
+                format!("is unknown; expected gzip, zstd, snappy or uncompressed, got {other}"),
             )),
         }
     }
 
-    /// The header value `avro.codec`.
+    /// Return the header value `avro.codec`.
     pub fn avro_name(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -69,8 +69,7 @@ impl Codec {
     /// Compress one block.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if the codec library refuses the block, which it does for no
-    /// block below 4 GiB.
+    /// [`Error::InvalidArgument`] if the codec library refuses the block; blocks below 4 GiB are accepted.
     pub fn compress(self, block: &[u8]) -> Result<Vec<u8>> {
         let refused = |reason: String| Error::invalid("block", reason);
         match self {

@@ -1,4 +1,4 @@
-//! Decompression of blocks, bounded: what a block decompresses to is limited before it is produced.
+//! Bounded decompression of blocks: the limit is checked before bytes are produced.
 
 use flate2::{Decompress, FlushDecompress, Status};
 use zstd::zstd_safe::{self, DCtx};
@@ -6,48 +6,48 @@ use zstd::zstd_safe::{self, DCtx};
 use super::compress::Codec;
 use crate::{Error, Result};
 
-/// No block of a manifest or a data file comes near this many bytes once decompressed.
+/// The greatest decompressed size of a block, far above the blocks that writers produce.
 pub const MAX_BLOCK_BYTES: usize = 1 << 28;
 
 const SMALLEST_BUFFER: usize = 1 << 16;
-/// What a block claims to hold is believed up to this many times its size.
+/// Memory is allocated for at most this many times the compressed size before the block is decompressed.
 const LIKELY_RATIO: usize = 64;
 const CRC_BYTES: usize = 4;
-/// `ZSTD_error_dstSize_tooSmall`, one of the codes that the library promises to keep.
+/// `ZSTD_error_dstSize_tooSmall`, one of the library's stable error codes.
 const ZSTD_TOO_SMALL: zstd_safe::ErrorCode = 0_usize.wrapping_sub(70);
 
 /// Decompresses blocks of one codec.
 pub struct Decompressor {
     state: State,
-    /// For one block.
+    /// The buffer of [`Decompressor::decompress`].
     space: Space,
 }
 
-/// Decompressed blocks, one behind the other, in memory that is used again.
+/// Decompressed blocks, concatenated in a reusable buffer.
 #[derive(Debug, Default)]
 pub struct Space {
-    // Always initialised to its whole length; the blocks occupy a prefix.
+    // The buffer is always initialised; the blocks are a prefix of it.
     buffer: Vec<u8>,
     used: usize,
 }
 
 impl Space {
-    /// The blocks.
+    /// Return the bytes of all blocks.
     pub fn bytes(&self) -> &[u8] {
         self.bytes_from(0)
     }
 
-    /// Forget the blocks.
+    /// Remove the blocks.
     pub fn clear(&mut self) {
         self.used = 0;
     }
 
-    /// The blocks from the one on that begins at `start`.
+    /// Return the bytes from `start` on.
     pub fn bytes_from(&self, start: usize) -> &[u8] {
         self.buffer.get(start..self.used).unwrap_or_default()
     }
 
-    /// Where the next block will begin.
+    /// Return the number of bytes of all blocks, where the next block starts.
     pub fn used(&self) -> usize {
         self.used
     }
@@ -57,13 +57,13 @@ enum State {
     Null,
     Deflate(Decompress),
     Snappy(snap::raw::Decoder),
-    /// Made when the first block is met.
+    /// Created for the first block.
     Zstandard(Option<DCtx<'static>>),
     Bzip2,
 }
 
 impl Decompressor {
-    /// A decompressor for blocks of `codec`.
+    /// Create a decompressor for blocks of a codec.
     pub fn new(codec: Codec) -> Self {
         let state = match codec {
             Codec::Null => State::Null,
@@ -75,11 +75,11 @@ impl Decompressor {
         Self { state, space: Space::default() }
     }
 
-    /// The contents of one compressed block, at most `limit` bytes of it; valid until the next call.
+    /// Return the contents of a compressed block, at most `limit` bytes; valid until the next call.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if the block does not decompress, fails its checksum or holds more than
-    /// `limit` bytes; [`Error::Unsupported`] if the codec library has no memory for its state.
+    /// [`Error::Corrupt`] if the block does not decompress, fails its checksum or holds more than `limit` bytes;
+    /// [`Error::Unsupported`] if the codec library cannot allocate its state.
     pub fn decompress<'b>(&'b mut self, block: &'b [u8], limit: usize) -> Result<&'b [u8]> {
         if matches!(self.state, State::Null) {
             return Ok(block);
@@ -89,7 +89,7 @@ impl Decompressor {
         Ok(self.space.bytes())
     }
 
-    /// Append the contents of one compressed block, at most `limit` bytes of it, to `space`.
+    /// Append the contents of a compressed block, at most `limit` bytes, to `space`.
     ///
     /// # Errors
     /// As for [`Self::decompress`].
@@ -112,7 +112,7 @@ impl State {
     }
 }
 
-/// Where a block is decompressed to, and how long it may become.
+/// The destination of a block and the limit of its size.
 struct Target<'b> {
     buffer: &'b mut Vec<u8>,
     start: usize,
@@ -131,7 +131,7 @@ impl Target<'_> {
         inflate.reset(false);
         let mut written = 0;
         if self.room().len() < likely(block.len()).min(self.limit) {
-            // In one piece, most blocks need no window.
+            // If the buffer holds the whole block, inflate needs no window.
             self.grow(block.len())?;
         }
         loop {
@@ -150,7 +150,7 @@ impl Target<'_> {
             }
             let stalled = before == (inflate.total_in(), inflate.total_out());
             if stalled && written < self.room().len() {
-                return Err(corrupt("the compressed data end too early"));
+                return Err(corrupt("the compressed data end before the block"));
             }
         }
     }
@@ -158,32 +158,35 @@ impl Target<'_> {
     fn unsnap(&mut self, decoder: &mut snap::raw::Decoder, block: &[u8]) -> Result<usize> {
         let (data, checksum) = block
             .split_last_chunk::<CRC_BYTES>()
-            .ok_or_else(|| corrupt("a snappy block without its checksum"))?;
+            .ok_or_else(|| corrupt("the Snappy block has no checksum"))?;
         let expected = snap::raw::decompress_len(data).map_err(corrupt)?;
-        // A snappy copy element of three bytes yields at most 64, so a length beyond that ratio
-        // is a lie and must not size an allocation.
+        // A Snappy copy element of three bytes yields at most 64 bytes: a length beyond this ratio is wrong and must
+        // not size an allocation.
         if expected > data.len().saturating_mul(64) {
-            return Err(corrupt("a snappy block claims an impossible length"));
+            return Err(corrupt(
+                "the length of the Snappy block exceeds 64 times its compressed size",
+            ));
         }
         self.make_room(expected)?;
         let length = decoder.decompress(data, self.room()).map_err(corrupt)?;
         let found = crc32fast::hash(self.room().get(..length).unwrap_or_default());
         if found != u32::from_be_bytes(*checksum) {
-            return Err(corrupt("the checksum does not match"));
+            return Err(corrupt("the CRC-32 checksum does not match"));
         }
         Ok(length)
     }
 
-    /// In one call, which needs no window beside the buffer, however large a window the block claims.
+    /// Decompress in one call, which allocates no window, whatever window size the block states.
     fn unzstd(&mut self, state: &mut Option<DCtx<'_>>, block: &[u8]) -> Result<usize> {
         if state.is_none() {
             *state = DCtx::try_create();
         }
         let context = state.as_mut();
-        let context = context.ok_or_else(|| Error::unsupported("zstandard without memory"))?;
+        let context = context
+            .ok_or_else(|| Error::unsupported("a Zstandard context beyond the available memory"))?;
         if let Ok(Some(claimed)) = zstd_safe::get_frame_content_size(block) {
             let claimed = self.within_limit(usize::try_from(claimed).unwrap_or(usize::MAX))?;
-            // Most blocks hold no more; room for others is made once their bytes are there.
+            // Most blocks hold no more; the buffer grows for others while they are decompressed.
             self.make_room(claimed.min(block.len().saturating_mul(LIKELY_RATIO)))?;
         }
         loop {
@@ -212,17 +215,17 @@ impl Target<'_> {
             }
             let stalled = before == (decompress.total_in(), decompress.total_out());
             if stalled && written < self.room().len() {
-                return Err(corrupt("the compressed data end too early"));
+                return Err(corrupt("the compressed data end before the block"));
             }
         }
     }
 
-    /// What of the buffer is free.
+    /// Return the unused part of the buffer.
     fn room(&mut self) -> &mut [u8] {
         self.buffer.get_mut(self.start..).unwrap_or_default()
     }
 
-    /// At least twice the room, but never beyond the limit.
+    /// Double the buffer, within the limit.
     fn grow(&mut self, compressed: usize) -> Result<()> {
         let room = self.room().len();
         self.within_limit(room + 1)?;
@@ -242,13 +245,13 @@ impl Target<'_> {
     fn within_limit(&self, length: usize) -> Result<usize> {
         if length > self.limit {
             let limit = self.limit;
-            return Err(corrupt(format!("it decompresses to more than the {limit} bytes allowed")));
+            return Err(corrupt(format!("expected at most {limit} decompressed bytes, got more")));
         }
         Ok(length)
     }
 }
 
-/// What a block of so many bytes most often decompresses to.
+/// Return the usual decompressed size of a block.
 fn likely(compressed: usize) -> usize {
     compressed.saturating_mul(4).max(SMALLEST_BUFFER)
 }

@@ -1,7 +1,7 @@
-//! One key column of a batch, hashed and compared without regard to its type.
+//! The values of one key column of a batch, hashed and compared independently of their type.
 //!
-//! A cell is a word of up to 128 bits or a byte string. Floats and doubles are words too, all NaN the
-//! same one; -0.0 and 0.0 are two.
+//! A cell is a word of up to 128 bits or a byte string. Floats are words of their bits, with one NaN; -0.0 and 0.0
+//! differ.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -16,12 +16,12 @@ use arrow_schema::DataType;
 use foldhash::fast::RandomState;
 
 use crate::error::{Error, Result};
-use crate::spec::{PrimitiveType, canonical_array};
+use crate::spec::{ArrowName, PrimitiveType, canonical_array};
 
-/// Byte strings up to this length are held by their view.
+/// The greatest length of a byte string that an Arrow view stores inline.
 const INLINE_BYTES: usize = 12;
 
-/// A value that is not null.
+/// A non-null value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cell<'a> {
     Word(u128),
@@ -43,18 +43,18 @@ enum Values {
     Wide(ScalarBuffer<i128>),
     Views(ScalarBuffer<u128>, Vec<Buffer>),
     Offsets(OffsetBuffer<i32>, Buffer),
-    /// Cells of one length, one after the other.
+    /// Cells of one length, concatenated.
     Fixed(usize, Buffer),
-    /// Which of the distinct values each row has, those values' hashes, and the values.
+    /// The index of each row's value among the distinct values, their hashes and their cells.
     Distinct(Vec<usize>, Vec<u64>, Box<Cells>),
     Nothing,
 }
 
 impl Cells {
-    /// The cells of an array that can hold values of the type.
+    /// Create the cells of an array of a field's type.
     ///
     /// # Errors
-    /// `Mismatch` where it cannot.
+    /// `Mismatch` where the array's type does not fit.
     pub(super) fn new(
         array: &ArrayRef,
         field_type: &PrimitiveType,
@@ -85,8 +85,8 @@ impl Cells {
 
     fn canonical(array: &ArrayRef, field_type: &PrimitiveType) -> Result<Self> {
         let wrong = || Error::Mismatch {
-            column: "of an equality delete".to_owned(),
-            found: array.data_type().to_string(),
+            column: "of equality deletes".to_owned(),
+            found: ArrowName(array.data_type()).to_string(),
             expected: field_type.to_string(),
         };
         let array = canonical_array(array, field_type).map_err(|_| wrong())?;
@@ -94,7 +94,7 @@ impl Cells {
         Ok(Self { values, nulls: nulls_of(&array) })
     }
 
-    /// The cell of a row; `None` where it is null.
+    /// Return the cell of a row; `None` for null.
     pub(super) fn get(&self, row: usize) -> Option<Cell<'_>> {
         if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
             return None;
@@ -110,7 +110,7 @@ impl Cells {
         })
     }
 
-    /// Mix the cells of rows `start..` into a hash each.
+    /// Mix the cells of the rows from `start` on into one hash each.
     pub(super) fn hash(&self, start: usize, hashes: &mut [u64], hash: &KeyHash) {
         let count = hashes.len();
         match &self.values {
@@ -170,7 +170,7 @@ impl Cells {
         }
     }
 
-    /// The hash of each distinct byte string; a null's stands for a null.
+    /// Return the hash of each distinct byte string, or of null.
     fn value_hashes(&self, hash: &KeyHash) -> Vec<u64> {
         let rows = match &self.values {
             Values::Views(views, _) => views.len(),
@@ -264,17 +264,21 @@ fn canonical_values(array: &ArrayRef, field_type: &PrimitiveType) -> Option<Valu
     })
 }
 
-/// Stands for a null among the words of a column.
+/// The word of a null.
 const NULL_WORD: u64 = 0x6e75_6c6c_6e75_6c6c;
 
-/// The hash function of one set of keys.
+/// The hash function of one set of keys: foldhash, seeded at random.
+///
+/// A writer of data must not be able to choose keys that collide. Every factor of foldhash's multiplications has a part
+/// that is secret to the process, so no value makes a product zero whatever the seed is. Hashes are used only within
+/// their set of keys.
 #[derive(Debug, Clone, Default)]
 pub(super) struct KeyHash {
     state: RandomState,
 }
 
 impl KeyHash {
-    /// The hash of a row without columns.
+    /// Return the hash of a row without columns.
     pub(super) fn start(&self) -> u64 {
         self.state.hash_one(0_u64)
     }
@@ -284,19 +288,19 @@ impl KeyHash {
         self.wide(u128::from(hash) | u128::from(word) << 64)
     }
 
-    /// The word that stands for a null.
+    /// Return the word of a null.
     pub(super) fn null(&self) -> u64 {
         NULL_WORD
     }
 
-    /// The word of a number of 128 bits, or of a byte string that Arrow's view of it holds.
+    /// Return the word of a 128-bit number, or of an inline Arrow view.
     pub(super) fn wide(&self, number: u128) -> u64 {
         let mut hasher = self.state.build_hasher();
         hasher.write_u128(number);
         hasher.finish()
     }
 
-    /// The word of a byte string; that of its view if the view holds all of it.
+    /// Return the word of a byte string; that of its Arrow view if the bytes are inline.
     pub(super) fn bytes(&self, bytes: &[u8]) -> u64 {
         if let Some(view) = inline_view(bytes) {
             return self.wide(view);
@@ -307,12 +311,12 @@ impl KeyHash {
     }
 }
 
-/// What Arrow's view of a short byte string holds: its length in 4 bytes, then the bytes.
+/// Return the Arrow view of a short byte string: its length in 4 bytes, then the bytes.
 fn inline_view(bytes: &[u8]) -> Option<u128> {
     (bytes.len() <= INLINE_BYTES).then(|| bytes.len() as u128 | short_block(bytes) << 32)
 }
 
-/// Up to 15 bytes as a number; two loads that overlap cost less than a copy of a length known late.
+/// Return up to 15 bytes as a number. Two overlapping loads cost less than a copy of variable length.
 fn short_block(bytes: &[u8]) -> u128 {
     if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
         let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));

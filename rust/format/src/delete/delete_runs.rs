@@ -1,8 +1,7 @@
-//! Which delete files apply to each data file, as runs of rows.
+//! The delete files that apply to each data file, as runs of rows in the batch of delete files.
 //!
-//! Delete files of one scope are neighbours in the order of their sequence numbers, so that those
-//! newer than a data file are one run: a thousand data files of a partition do not repeat its
-//! thousand delete files.
+//! Delete files of one scope are adjacent and ordered by sequence number, so those that are newer than a data file form
+//! one run: a thousand data files of a partition do not repeat its thousand delete files.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +14,7 @@ use arrow_schema::{DataType, Field, Fields};
 
 use crate::error::{Error, Result};
 
-/// The Arrow type of a column of runs: `list<struct<first: int32, count: int32>>`.
+/// Return the Arrow type of a column of runs: `list<struct<first: int32, count: int32>>`.
 pub fn delete_runs_type() -> DataType {
     DataType::List(item())
 }
@@ -29,22 +28,22 @@ fn fields() -> Fields {
     Fields::from(vec![int("first"), int("count")])
 }
 
-/// Runs of rows of the deletes batch for each data file, ascending and apart.
+/// Runs of rows of the batch of delete files for each data file, ascending and disjoint.
 #[derive(Debug, Default)]
 pub struct DeleteRuns {
     first: Vec<i32>,
     count: Vec<i32>,
-    /// Where the runs of each file end.
+    /// The end of each file's runs.
     ends: Vec<i32>,
 }
 
 impl DeleteRuns {
-    /// No runs for any of so many files.
+    /// Create empty runs for a number of files.
     pub fn none(files: usize) -> Self {
         Self { ends: vec![0; files], ..Self::default() }
     }
 
-    /// The runs of a column of [`delete_runs_type`].
+    /// Read the runs from a column of [`delete_runs_type`].
     pub fn of(column: &ListArray) -> Self {
         let mut found = Self::with_capacity(column.len());
         for file in 0..column.len() {
@@ -52,7 +51,7 @@ impl DeleteRuns {
                 found.first.push(first);
                 found.count.push(count);
             }
-            // No more than the column has, whose offsets are of this type too.
+            // The column's offsets have this type too.
             found.ends.push((found.first.len() as u32).cast_signed());
         }
         found
@@ -62,7 +61,7 @@ impl DeleteRuns {
         Self { ends: Vec::with_capacity(files), ..Self::default() }
     }
 
-    /// End the runs of one file, which may touch and come in any order.
+    /// Add the runs of one file, which may be adjacent and in any order.
     pub(super) fn push(&mut self, runs: &mut [(u32, u32)]) -> Result<()> {
         if runs.len() > 1 {
             runs.sort_unstable();
@@ -86,7 +85,8 @@ impl DeleteRuns {
         Ok(())
     }
 
-    /// The rows that are in no run, of so many, left out: those that remain, and the runs among them.
+    /// Remove the rows that are in no run. Returns the runs over the remaining rows, and those rows. `rows` is the number
+    /// of all rows.
     pub fn compact(mut self, rows: usize) -> (Self, Vec<u32>) {
         let covered = if self.first.len() < rows / 8 { self.merged() } else { self.counted(rows) };
         let mut used = Vec::new();
@@ -112,7 +112,7 @@ impl DeleteRuns {
         })
     }
 
-    /// The rows in some run, ascending, from few runs.
+    /// Return the ranges of rows that runs cover, by sorting: for few runs.
     fn merged(&self) -> Vec<Range<u32>> {
         let mut runs: Vec<Range<u32>> = self.ranges().collect();
         runs.sort_unstable_by_key(|run| (run.start, run.end));
@@ -126,7 +126,7 @@ impl DeleteRuns {
         covered
     }
 
-    /// The same from many runs.
+    /// Return the ranges of rows that runs cover, by counting per row: for many runs.
     fn counted(&self, rows: usize) -> Vec<Range<u32>> {
         let mut changes = vec![0_i64; rows + 1];
         for run in self.ranges() {
@@ -150,10 +150,10 @@ impl DeleteRuns {
         covered
     }
 
-    /// As a column of [`delete_runs_type`].
+    /// Convert to a column of [`delete_runs_type`].
     ///
     /// # Errors
-    /// `InvalidArgument` where offsets do not count runs; they do.
+    /// None in practice: the offsets are consistent.
     pub fn into_array(self) -> Result<ListArray> {
         let numbers = |values: Vec<i32>| Arc::new(Int32Array::from(values)) as ArrayRef;
         let columns = vec![numbers(self.first), numbers(self.count)];
@@ -167,8 +167,7 @@ impl DeleteRuns {
     }
 }
 
-/// The runs of one row of a column of [`delete_runs_type`] as pairs of first row and count; none
-/// where it is null.
+/// Return the runs of one row of a column of [`delete_runs_type`] as pairs of first row and count; none for null.
 pub fn delete_runs(column: &ListArray, row: usize) -> Vec<(i32, i32)> {
     if column.is_null(row) {
         return vec![];
@@ -191,5 +190,5 @@ pub fn delete_runs(column: &ListArray, row: usize) -> Vec<(i32, i32)> {
 }
 
 pub(super) fn too_many() -> Error {
-    Error::invalid("delete files", "there are more than a 32-bit index can count")
+    Error::invalid("delete files", "there are too many; expected fewer than 2^31")
 }

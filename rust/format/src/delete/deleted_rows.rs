@@ -9,30 +9,30 @@ use roaring::RoaringTreemap;
 use super::equality::EqualityKeys;
 use crate::error::{Error, Result};
 
-/// Consecutive rows of a data file that are all kept or all deleted.
+/// Consecutive rows of a data file that are all live or all deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowRun {
     /// Whether the rows are deleted.
     pub deleted: bool,
-    /// How many rows.
+    /// Number of rows.
     pub row_count: u64,
 }
 
-/// Keys and the batch's columns of their fields, in the keys' order.
+/// Equality keys with the batch's columns of their fields.
 pub struct KeyedColumns<'a> {
     /// The deleted keys.
     pub keys: &'a EqualityKeys,
-    /// The delete files that apply, by the keys' sources; all if `None`.
+    /// The sources of the keys that apply; `None` for all.
     pub sources: Option<&'a BooleanBuffer>,
-    /// One column per equality field.
+    /// One column per equality field, in order.
     pub columns: Vec<ArrayRef>,
 }
 
-/// Which rows of a batch are deleted, by position or by key: one bit per row; `None` if no row is.
-/// The rows have the positions `rows` in the data file.
+/// Return which rows of a batch are deleted by position or by key: one bit per row; `None` if no row is deleted. `rows`
+/// are the positions of the batch's rows in the data file.
 ///
 /// # Errors
-/// `InvalidArgument` where lengths differ, `Mismatch` where an equality column is of another type.
+/// `InvalidArgument` where lengths differ, `Mismatch` where an equality column has another type.
 pub fn deleted_rows(
     rows: Range<u64>,
     positions: Option<&RoaringTreemap>,
@@ -46,7 +46,10 @@ pub fn deleted_rows(
             None => keys.deleted(columns)?,
         };
         if by_key.len() != row_count {
-            let reason = format!("{} rows of keys among {row_count} rows", by_key.len());
+            let reason = format!(
+                "their length differs from the batch; expected {row_count} rows, got {}",
+                by_key.len()
+            );
             return Err(Error::invalid("equality columns", reason));
         }
         deleted = Some(match deleted {
@@ -57,9 +60,8 @@ pub fn deleted_rows(
     Ok(deleted.filter(|deleted| deleted.count_set_bits() > 0))
 }
 
-/// Cut rows `start..start + row_count` of a data file into kept and deleted runs, in order. The
-/// runs alternate, none is empty, and together they have `row_count` rows. Deleted positions
-/// outside the rows are passed over.
+/// Split rows `start..start + row_count` of a data file into alternating runs of live and deleted rows. No run is empty,
+/// and all runs together have `row_count` rows.
 pub fn row_runs(deleted: &RoaringTreemap, start: u64, row_count: u64) -> Vec<RowRun> {
     let end = start.saturating_add(row_count);
     let mut runs = Vec::new();
@@ -75,7 +77,7 @@ pub fn row_runs(deleted: &RoaringTreemap, start: u64, row_count: u64) -> Vec<Row
     runs
 }
 
-/// Which of the rows `rows` of a data file are deleted: one bit per row.
+/// Return which of the rows at the positions `rows` are deleted: one bit per row.
 pub fn deleted_positions(deleted: &RoaringTreemap, rows: Range<u64>) -> BooleanBuffer {
     let count = usize::try_from(rows.end.saturating_sub(rows.start)).unwrap_or(usize::MAX);
     let mut words = vec![0_u64; count.div_ceil(64)];

@@ -1,4 +1,4 @@
-//! Equality deletes: a set of keys, hashed once, asked for whole batches.
+//! Equality deletes: a set of keys that is built once and tested against batches.
 
 use arrow_array::ArrayRef;
 use arrow_buffer::{BooleanBuffer, Buffer};
@@ -9,74 +9,75 @@ use super::stored_keys::{KeyRange, KeySources, StoredColumn};
 use crate::error::{Error, Result};
 use crate::spec::PrimitiveType;
 
-/// Rows hashed at once: their hashes stay in the nearest cache.
+/// Rows per pass, so that their hashes stay in the first-level cache.
 const CHUNK_ROWS: usize = 1024;
 
-/// The keys of equality delete files that share their equality fields. A row is deleted where its
-/// values equal those of some key.
+/// The keys of equality delete files with the same equality fields. A row is deleted if its values equal those of a key.
 ///
-/// Null equals null. NaN equals NaN and -0.0 differs from 0.0: the spec forbids floats as equality
-/// fields, and the reference, which reads them all the same, compares them so.
+/// Null equals null. NaN equals NaN and -0.0 differs from 0.0: the specification forbids floats as equality fields, and
+/// the reference implementation reads them with this comparison.
 ///
-/// Keys are told apart by their sources, so that one set serves data files to which different
-/// delete files apply.
+/// Each key records its source files, so that one set serves data files to which different delete files apply.
 pub struct EqualityKeys {
     field_types: Vec<PrimitiveType>,
     columns: Vec<StoredColumn>,
-    /// The hash of each key; places are indexes into it.
+    /// The hash of each key, in order of insertion.
     hashes: Vec<u64>,
-    places: HashTable<u32>,
+    table: HashTable<u32>,
     sources: KeySources,
     prefilter: Prefilter,
     hash: KeyHash,
 }
 
 impl EqualityKeys {
-    /// An empty set over columns of these types.
+    /// Create an empty set over columns of these types.
     ///
     /// # Errors
-    /// `InvalidArgument` where there is no column.
+    /// `InvalidArgument` for no columns.
     pub fn new(field_types: &[PrimitiveType]) -> Result<Self> {
         if field_types.is_empty() {
-            return Err(Error::invalid("equality_ids", "an equality delete needs a field"));
+            return Err(Error::invalid("equality_ids", "expected at least one field id, got none"));
         }
         Ok(Self {
             field_types: field_types.to_vec(),
             columns: field_types.iter().map(StoredColumn::new).collect(),
             hashes: Vec::new(),
-            places: HashTable::new(),
+            table: HashTable::new(),
             sources: KeySources::default(),
             prefilter: Prefilter::new(&[]),
             hash: KeyHash::default(),
         })
     }
 
-    /// Add the keys of a batch: one column per equality field, in the order of the types. `source`
-    /// numbers the delete file that they come from; the sources are added one after the other.
+    /// Add the keys of a batch: one column per equality field, in the order of the types. `source` is the number of
+    /// their delete file; all batches of a source are added before the next source.
     ///
     /// # Errors
-    /// `Mismatch` where a column is not of its field's type.
+    /// `Mismatch` where a column does not have its field's type.
     pub fn insert(&mut self, columns: &[ArrayRef], source: u32) -> Result<()> {
         let rows = self.rows(columns)?;
-        let Self { places, hashes, columns, sources, hash: of_keys, .. } = self;
+        let Self { table, hashes, columns, sources, hash: of_keys, .. } = self;
         if u32::try_from(hashes.len() + rows.count).is_err() {
-            return Err(Error::invalid("equality deletes", "they have more than 2^32 keys"));
+            return Err(Error::invalid(
+                "equality deletes",
+                "there are too many keys; expected at most 2^32",
+            ));
         }
         let first_new = hashes.len();
         rows.each_chunk(of_keys, |start, of_rows| {
-            places.reserve(of_rows.len(), |place| hashes[*place as usize]);
+            table.reserve(of_rows.len(), |key| hashes[*key as usize]);
             for (row, hash) in (start..).zip(of_rows) {
-                let same = |place: &u32| is_key(hashes, columns, *place, *hash, &rows, row);
-                match places.find(*hash, same) {
-                    Some(place) => sources.add(*place as usize, source),
+                let same = |key: &u32| is_key(hashes, columns, *key, *hash, &rows, row);
+                match table.find(*hash, same) {
+                    Some(key) => sources.add(*key as usize, source),
                     None => {
-                        let place = hashes.len() as u32;
+                        let key = hashes.len() as u32;
                         hashes.push(*hash);
                         for (stored, cells) in columns.iter_mut().zip(&rows.columns) {
                             stored.push(cells.get(row));
                         }
                         sources.push(source);
-                        places.insert_unique(*hash, place, |place| hashes[*place as usize]);
+                        table.insert_unique(*hash, key, |key| hashes[*key as usize]);
                     }
                 }
             }
@@ -91,16 +92,16 @@ impl EqualityKeys {
         Ok(())
     }
 
-    /// Which rows of a batch have a key of any source: one bit per row. Columns as for
+    /// Return which rows of a batch equal a key of any source: one bit per row. Columns as for
     /// [`EqualityKeys::insert`].
     ///
     /// # Errors
-    /// `Mismatch` where a column is not of its field's type.
+    /// `Mismatch` where a column does not have its field's type.
     pub fn deleted(&self, columns: &[ArrayRef]) -> Result<BooleanBuffer> {
         self.deleted_where(columns, |_| true)
     }
 
-    /// Which rows of a batch have a key of one of the sources whose bit is set.
+    /// Return which rows of a batch equal a key of a source whose bit is set.
     ///
     /// # Errors
     /// As for [`EqualityKeys::deleted`].
@@ -109,7 +110,7 @@ impl EqualityKeys {
         columns: &[ArrayRef],
         sources: &BooleanBuffer,
     ) -> Result<BooleanBuffer> {
-        self.deleted_where(columns, |place| self.sources.any(place as usize, sources))
+        self.deleted_where(columns, |key| self.sources.any(key as usize, sources))
     }
 
     fn deleted_where(
@@ -126,7 +127,7 @@ impl EqualityKeys {
             for (block, hashes) in hashes.chunks(64).enumerate() {
                 let mut left = 0_u64;
                 for (bit, hash) in hashes.iter().enumerate() {
-                    left |= u64::from(self.prefilter.may_hold(*hash)) << bit;
+                    left |= u64::from(self.prefilter.might_contain(*hash)) << bit;
                 }
                 let mut word = 0;
                 while left != 0 {
@@ -143,11 +144,11 @@ impl EqualityKeys {
     }
 
     fn find(&self, hash: u64, rows: &Rows, row: usize) -> Option<u32> {
-        let same = |place: &u32| is_key(&self.hashes, &self.columns, *place, hash, rows, row);
-        self.places.find(hash, same).copied()
+        let same = |key: &u32| is_key(&self.hashes, &self.columns, *key, hash, rows, row);
+        self.table.find(hash, same).copied()
     }
 
-    /// How many distinct keys there are.
+    /// Return the number of distinct keys.
     pub fn len(&self) -> usize {
         self.hashes.len()
     }
@@ -157,19 +158,23 @@ impl EqualityKeys {
         self.hashes.is_empty()
     }
 
-    /// What the keys hold in each column.
+    /// Return the range of the keys in each column.
     pub fn ranges(&self) -> Vec<KeyRange> {
         self.columns.iter().zip(&self.field_types).map(|(column, t)| column.range(t)).collect()
     }
 
     fn rows(&self, columns: &[ArrayRef]) -> Result<Rows> {
         if columns.len() != self.field_types.len() {
-            let reason = format!("{} columns for {} fields", columns.len(), self.field_types.len());
+            let reason = format!(
+                "their number differs from the equality fields; expected {}, got {}",
+                self.field_types.len(),
+                columns.len()
+            );
             return Err(Error::invalid("equality columns", reason));
         }
         let count = columns.first().map_or(0, |column| column.len());
         if columns.iter().any(|column| column.len() != count) {
-            return Err(Error::invalid("equality columns", "they differ in length"));
+            return Err(Error::invalid("equality columns", "their lengths differ"));
         }
         let cells = columns.iter().zip(&self.field_types);
         let columns = cells.map(|(column, t)| Cells::new(column, t, &self.hash));
@@ -186,14 +191,14 @@ impl std::fmt::Debug for EqualityKeys {
     }
 }
 
-/// The rows of a batch by their key columns.
+/// The key columns of a batch.
 struct Rows {
     columns: Vec<Cells>,
     count: usize,
 }
 
 impl Rows {
-    /// The hashes of some rows at a time, with the first row's number.
+    /// Pass the hashes of each chunk of rows to `take`, with the number of its first row.
     fn each_chunk(&self, hash: &KeyHash, mut take: impl FnMut(usize, &[u64])) {
         let seed = hash.start();
         let mut hashes = [seed; CHUNK_ROWS];
@@ -211,23 +216,26 @@ impl Rows {
 fn is_key(
     hashes: &[u64],
     columns: &[StoredColumn],
-    place: u32,
+    key: u32,
     hash: u64,
     rows: &Rows,
     row: usize,
 ) -> bool {
-    let place = place as usize;
-    hashes.get(place) == Some(&hash)
-        && columns.iter().zip(&rows.columns).all(|(key, cells)| key.get(place) == cells.get(row))
+    let key = key as usize;
+    hashes.get(key) == Some(&hash)
+        && columns
+            .iter()
+            .zip(&rows.columns)
+            .all(|(stored, cells)| stored.get(key) == cells.get(row))
 }
 
-/// Bits per key: about one row in this many of those without a key gets past.
+/// Bits per key. One in 24 to 48 rows without a key passes the filter.
 const BITS_PER_KEY: usize = 24;
-const LEAST_BITS: usize = 1 << 12;
-/// 32 MB; beyond it a larger table would miss every cache on every row.
-const MOST_BITS: usize = 1 << 28;
+const MIN_BITS: usize = 1 << 12;
+/// 32 MiB: a larger filter would miss every cache for each row.
+const MAX_BITS: usize = 1 << 28;
 
-/// Which hashes may be those of a key.
+/// A filter with one bit per hash, which rejects most rows without a key by one load.
 #[derive(Debug)]
 struct Prefilter {
     words: Vec<u64>,
@@ -236,7 +244,7 @@ struct Prefilter {
 
 impl Prefilter {
     pub(super) fn new(hashes: &[u64]) -> Self {
-        let wanted = hashes.len().saturating_mul(BITS_PER_KEY).clamp(LEAST_BITS, MOST_BITS);
+        let wanted = hashes.len().saturating_mul(BITS_PER_KEY).clamp(MIN_BITS, MAX_BITS);
         let bits = wanted.next_power_of_two();
         let shift = u64::BITS - bits.trailing_zeros();
         let mut filter = Self { words: vec![0; bits / 64], shift };
@@ -246,10 +254,10 @@ impl Prefilter {
         filter
     }
 
-    /// Whether this many keys are still told apart well.
+    /// Whether the filter is large enough for a number of keys.
     fn suits(&self, keys: usize) -> bool {
         let bits = self.words.len() * 64;
-        bits == MOST_BITS || keys.saturating_mul(BITS_PER_KEY) <= bits
+        bits == MAX_BITS || keys.saturating_mul(BITS_PER_KEY) <= bits
     }
 
     pub(super) fn add(&mut self, hash: u64) {
@@ -259,7 +267,7 @@ impl Prefilter {
         }
     }
 
-    fn may_hold(&self, hash: u64) -> bool {
+    fn might_contain(&self, hash: u64) -> bool {
         let bit = hash >> self.shift;
         self.words.get((bit / 64) as usize).is_some_and(|word| word >> (bit % 64) & 1 == 1)
     }
@@ -275,11 +283,11 @@ mod tests {
     use super::*;
 
     const KEYS: u64 = 4_096;
-    /// The odd multiplier of Fibonacci hashing, and eight bytes of text.
+    /// The multiplier of Fibonacci hashing, and eight bytes of text.
     const ENDINGS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, u64::from_le_bytes(*b"the same")];
 
     #[test]
-    fn hashes_of_keys_that_end_alike_are_distinct() {
+    fn test_hashes_of_keys_with_a_common_ending_are_distinct() {
         use PrimitiveType as P;
         for ending in ENDINGS {
             let wide = || (0..KEYS).map(move |key| u128::from(key) | u128::from(ending) << 64);
@@ -308,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_of_one_set_are_not_those_of_another() {
+    fn test_hashes_of_two_sets_differ() {
         let longs: ArrayRef = Arc::new(arrow_array::Int64Array::from_iter_values(0..64));
         let hashes = || {
             let mut keys = EqualityKeys::new(&[PrimitiveType::Long]).unwrap();

@@ -2,42 +2,45 @@
 
 use super::overlap::{Extent, Overlap, Pairs};
 
-/// What the bounds of a group's equality deletes tell of many of them at once.
+/// The bounds of a group of many equality deletes.
 #[derive(Debug)]
 pub(super) struct GroupBounds {
     pub(super) hulls: Option<Hulls>,
     pub(super) ranges: Option<Ranges>,
 }
 
-/// Delete files by the bounds of one field.
+/// The delete files of a group as intervals between the bounds of one field.
+///
+/// Intervals that start before a data file ends are a prefix in the order of lower bounds; the tree of maxima finds
+/// those of the prefix that end after the file starts. The cost of a lookup is that of its results.
 #[derive(Debug)]
 pub(super) struct Ranges {
-    /// The field's place among the equality fields.
+    /// Index of the field among the equality fields.
     field: usize,
-    /// Places of delete files that the field's bounds part from no data file.
+    /// Positions of the delete files without both bounds of the field.
     unbounded: Vec<usize>,
-    /// Those of the others by ascending lower bound.
+    /// Positions of the other delete files, by ascending lower bound.
     bounded: Vec<usize>,
     /// Their lower bounds, ascending.
     lower: Vec<i64>,
     /// Their upper bounds, ascending.
     upper: Vec<i64>,
-    /// Places in `upper`, in the order of `lower`, below the maxima of pairs of them: the children
-    /// of node `n` are `2n` and `2n + 1`, the leaves begin at half the length.
+    /// A tree of maxima over indices in `upper`, whose leaves are in the order of `lower`: the children of node `n` are
+    /// `2n` and `2n + 1`, and the leaves start at half the length.
     latest: Vec<u32>,
 }
 
 impl Ranges {
-    /// Index delete files, whose places begin at `first`, by the field that parts most of them; `None`
-    /// where none does.
+    /// Index delete files, whose positions start at `first`, by the field with most bounds; `None` if no field has
+    /// bounds.
     pub(super) fn new(rows: &[u32], first: usize, overlap: &Overlap) -> Option<Self> {
-        let (field, is_bounded) = overlap.parting(rows)?;
+        let (field, is_bounded) = overlap.best_bounded_field(rows)?;
         let mut unbounded = Vec::new();
         let mut bounded: Vec<((i64, i64), usize)> = Vec::new();
-        for ((row, place), is_bounded) in rows.iter().zip(first..).zip(is_bounded) {
+        for ((row, position), is_bounded) in rows.iter().zip(first..).zip(is_bounded) {
             match overlap.bounds(field, *row as usize).filter(|_| is_bounded) {
-                Some(bounds) => bounded.push((bounds, place)),
-                None => unbounded.push(place),
+                Some(bounds) => bounded.push((bounds, position)),
+                None => unbounded.push(position),
             }
         }
         bounded.sort_by_key(|((lower, _), _)| *lower);
@@ -47,12 +50,12 @@ impl Ranges {
         ends.sort_unstable();
         let latest = maxima(&ends);
         let upper = ends.into_iter().map(|(upper, _)| upper).collect();
-        let bounded = bounded.into_iter().map(|(_, place)| place).collect();
+        let bounded = bounded.into_iter().map(|(_, position)| position).collect();
         Some(Self { field, unbounded, bounded, lower, upper, latest })
     }
 
-    /// Give `take` the places of the delete files whose range may overlap that of a data file, and those without a
-    /// range; nothing, and false, where the data file has none.
+    /// Pass the positions of the delete files that may overlap a data file to `take`, including those without bounds.
+    /// Returns false, without a call, if the data file has no bounds.
     pub(super) fn overlapping(
         &self,
         file: usize,
@@ -67,7 +70,7 @@ impl Ranges {
         true
     }
 
-    /// The leaves below a node that lie before `begun` and whose place is `ended` or later.
+    /// Pass the leaves below a node that are before `begun` and whose index in `upper` is at least `ended`.
     fn visit(&self, node: usize, (begun, ended): (usize, u32), take: &mut dyn FnMut(usize)) {
         let leaves = self.latest.len() / 2;
         let first = (node << (leaves.ilog2() - node.ilog2())) - leaves;
@@ -83,13 +86,13 @@ impl Ranges {
     }
 }
 
-/// The tree of the leaves' places in `ends`, which are upper bounds in order and their leaves.
+/// Build the tree of maxima from the sorted upper bounds, each with its leaf.
 fn maxima(ends: &[(i64, u32)]) -> Vec<u32> {
     let leaves = ends.len().next_power_of_two();
     let mut tree = vec![0; leaves * 2];
-    for (place, (_, leaf)) in (0..).zip(ends) {
+    for (position, (_, leaf)) in (0..).zip(ends) {
         if let Some(slot) = tree.get_mut(leaves + *leaf as usize) {
-            *slot = place;
+            *slot = position;
         }
     }
     for node in (1..leaves).rev() {
@@ -98,7 +101,10 @@ fn maxima(ends: &[(i64, u32)]) -> Vec<u32> {
     tree
 }
 
-/// What all of a group's newest delete files hold, for each of their fields.
+/// The range that the newest delete files of a group have in common, for each field.
+///
+/// Where every delete file spans all keys, comparing each of them with each data file costs the product of both. The
+/// highest lower bound and the lowest upper bound of the newest files answer for all of them at once.
 #[derive(Debug)]
 pub(super) struct Hulls {
     fields: Vec<FieldHulls>,
@@ -106,15 +112,15 @@ pub(super) struct Hulls {
 
 #[derive(Debug)]
 struct FieldHulls {
-    /// The field's place among the equality fields.
+    /// Index of the field among the equality fields.
     field: usize,
-    /// For the `n` newest delete files at `n - 1`: whether all may hold nulls, and values; the highest
-    /// of their lower bounds, the lowest of their upper bounds.
+    /// At `n - 1`, for the `n` newest delete files: whether all may have nulls, and values; the highest lower bound and
+    /// the lowest upper bound.
     inner: Vec<Extent>,
 }
 
 impl Hulls {
-    /// `None` where the delete files compare different fields.
+    /// Create the common ranges; `None` where the delete files have different equality fields.
     pub(super) fn new(rows: &[u32], overlap: &Overlap) -> Option<Self> {
         let fields = overlap.common_fields(rows)?.iter().map(|field| {
             let mut inner: Vec<Extent> = Vec::with_capacity(rows.len());
@@ -132,13 +138,12 @@ impl Hulls {
         Some(Self { fields: fields.collect::<Option<_>>()? })
     }
 
-    /// Whether a data file may share a null or a value with each of the newest delete files in every
-    /// field.
+    /// Whether a data file may share a null or a value with every one of the newest delete files, in every field.
     pub(super) fn all_overlap(&self, file: usize, newest: usize, pairs: &Pairs<'_>) -> bool {
         self.fields.iter().all(|field| {
             let inner = newest.checked_sub(1).and_then(|at| field.inner.get(at));
             let shared = |(all, data): (&Extent, Extent)| {
-                // Numbers that are the same may stand for bounds that differ.
+                // Equal numbers may stand for different bounds.
                 let overlap = data.lower < all.upper && all.lower < data.upper;
                 data.nulls && all.nulls || data.values && all.values && overlap
             };

@@ -16,19 +16,19 @@ use crate::predicate::stored_bounds;
 const POSITION_DELETES: i32 = 1;
 const EQUALITY_DELETES: i32 = 2;
 
-/// Groups by number, as they are looked up.
+/// Groups of delete files, by the key that a lookup uses.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     pub(super) by_path: HashMap<String, u32>,
     pub(super) by_partition: HashMap<PartitionKey, PartitionGroups>,
     pub(super) global: Option<u32>,
-    /// Where each group stands in `order`.
+    /// The range of each group in `order`.
     pub(super) spans: Vec<Range<usize>>,
-    /// Whether a group is of equality deletes.
+    /// Whether each group holds equality deletes.
     pub(super) is_equality: Vec<bool>,
-    /// Rows of the deletes batch, those of one group by ascending sequence number.
+    /// Rows of the batch of delete files, by group and ascending sequence number.
     pub(super) order: Vec<u32>,
-    /// Their sequence numbers.
+    /// Sequence numbers in the same order.
     pub(super) sequence_numbers: Vec<i64>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct PartitionKey {
     tuple: String,
 }
 
-/// A [`PartitionKey`] that is looked up.
+/// A borrowed [`PartitionKey`] for lookups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct PartitionRef<'a> {
     pub(super) spec_id: i32,
@@ -75,7 +75,7 @@ impl Groups {
         let mut placed: Vec<(u32, i64, u32)> = Vec::with_capacity(deletes.num_rows());
         for (row, path) in paths.into_iter().enumerate() {
             if formats.value(row).eq_ignore_ascii_case("puffin") {
-                return Err(Error::unsupported("a deletion vector"));
+                return Err(Error::unsupported("deletion vectors"));
             }
             let content = contents.value(row);
             let is_global =
@@ -97,7 +97,7 @@ impl Groups {
         Ok(groups)
     }
 
-    /// The number of the group of one delete file, a new one where it is the first.
+    /// Return the number of a delete file's group, which is created if it does not exist.
     fn number(
         &mut self,
         content: i32,
@@ -117,7 +117,9 @@ impl Groups {
                 }
             }
             (other, _) => {
-                let reason = format!("content {other} is not that of a delete file");
+                let reason = format!(
+                    "the content is invalid; expected 1 (position deletes) or 2 (equality deletes), got {other}"
+                );
                 return Err(Error::invalid("delete files", reason));
             }
         };
@@ -128,6 +130,7 @@ impl Groups {
     }
 }
 
+/// The columns of an entry batch that determine a file's groups.
 pub(super) struct Files {
     sequence_numbers: PrimitiveArray<Int64Type>,
     spec_ids: PrimitiveArray<Int32Type>,
@@ -145,7 +148,7 @@ impl Files {
 
     pub(super) fn sequence_number(&self, row: usize) -> Result<i64> {
         if self.sequence_numbers.is_null(row) {
-            return Err(Error::invalid("sequence_number", "a live file has none"));
+            return Err(Error::invalid("sequence_number", "is null for a live file"));
         }
         Ok(self.sequence_numbers.value(row))
     }
@@ -169,17 +172,17 @@ pub(super) fn text_column(batch: &RecordBatch, name: &str) -> Result<StringArray
 }
 
 fn absent(name: &str) -> Error {
-    Error::invalid("entry columns", format!("{name} is absent or of another type"))
+    Error::invalid("entry columns", format!("{name} is missing or has another type"))
 }
 
-/// The field id of `file_path` in position delete files.
+/// The reserved field id of `file_path` in position delete files.
 const DELETE_FILE_PATH_ID: i32 = 2_147_483_546;
 
-/// For each file: `referenced_data_file` where it is set, else the path that is both bounds of
-/// the `file_path` column, else none.
+/// Return the one data file that each position delete file refers to, if any: `referenced_data_file`, or else the path
+/// that equals both bounds of the `file_path` column.
 ///
 /// # Errors
-/// `InvalidArgument` where a statistics column is no map of bounds.
+/// `InvalidArgument` where a statistics column is not a map of bounds.
 fn referenced_paths(deletes: &RecordBatch) -> Result<Vec<Option<String>>> {
     let named = deletes
         .column_by_name("referenced_data_file")

@@ -1,8 +1,8 @@
-//! Which delete files apply to which data files.
+//! The delete files that apply to each data file.
 //!
-//! A delete file applies by sequence number, and then by scope: its one data file, its partition
-//! (spec and tuple), or the whole table. A lookup is one hash and one binary search; among many
-//! equality deletes of one scope, those whose bounds overlap are found by an interval search.
+//! A delete file applies by sequence number and by scope: its one data file, its partition (spec and tuple), or the whole
+//! table. A lookup takes one hash and one binary search; among many equality deletes of one scope, an interval search
+//! finds those with overlapping bounds.
 
 use std::ops::Range;
 
@@ -15,41 +15,41 @@ use super::overlap::{Overlap, Pairs};
 use super::table_facts::TableFacts;
 use crate::error::Result;
 
-/// So few delete files are compared one by one.
+/// The most delete files that are compared one by one.
 const FEW: usize = 12;
-/// So many data files are looked up partition by partition: what is known of a partition's delete files stays
-/// in cache for all of them, and what is known of the files does too.
-const TOGETHER: usize = 1 << 15;
+/// Data files per pass, which are looked up partition by partition: the bounds of a partition's delete files then stay
+/// in the cache.
+const FILES_PER_PASS: usize = 1 << 15;
 
-/// Delete files by what they can apply to.
+/// An index of the live delete files of a scan.
 #[derive(Debug)]
 pub struct DeleteIndex {
     groups: Groups,
-    /// The bounds of groups of many equality deletes.
+    /// The bounds of each group of more than [`FEW`] equality deletes.
     bounds: Vec<Option<Box<GroupBounds>>>,
     overlap: Overlap,
 }
 
-/// Data files whose delete files are looked up.
+/// The data files of a lookup.
 struct Lookup<'a> {
     files: Files,
     paths: StringArray,
     pairs: Pairs<'a>,
 }
 
-/// The partition of the last data file: that of the next is often the same.
+/// The partition of the previous data file, which the next one often shares.
 #[derive(Default)]
-struct Neighbour<'a, 'l> {
+struct PreviousPartition<'a, 'l> {
     partition: Option<PartitionRef<'l>>,
     groups: Option<&'a PartitionGroups>,
 }
 
 impl DeleteIndex {
-    /// Index the live delete files of a scan: entry columns with sequence numbers filled in.
-    /// Without the bounds columns, equality deletes are paired by sequence and partition alone.
+    /// Index the live delete files of a scan: entry columns with inherited sequence numbers. Without the bounds
+    /// columns, equality deletes are paired by sequence number and partition only.
     ///
     /// # Errors
-    /// `InvalidArgument` where a column is absent or a sequence number is null, `Corrupt` where
+    /// `InvalidArgument` where a column is missing or a sequence number is null, `Corrupt` where
     /// statistics cannot be decoded, `Unsupported` for deletion vectors.
     pub fn new(deletes: &RecordBatch, table: &dyn TableFacts) -> Result<Self> {
         let groups = Groups::new(deletes, table)?;
@@ -69,16 +69,15 @@ impl DeleteIndex {
         self.groups.order.is_empty()
     }
 
-    /// The rows of the deletes batch in the order that runs count them by.
+    /// Return the rows of the batch of delete files in the order that runs refer to.
     pub fn order(&self) -> &[u32] {
         &self.groups.order
     }
 
-    /// For each data file (entry columns), the delete files that apply to it, as runs of places in
-    /// [`DeleteIndex::order`].
+    /// Return the delete files that apply to each data file (entry columns), as runs in [`DeleteIndex::order`].
     ///
     /// # Errors
-    /// Those of [`DeleteIndex::new`]; `InvalidArgument` for more runs than a list can count.
+    /// Those of [`DeleteIndex::new`]; `InvalidArgument` for more than 2^31 runs.
     pub fn applying(&self, data: &RecordBatch) -> Result<DeleteRuns> {
         let lookup = Lookup {
             files: Files::of(data)?,
@@ -92,11 +91,11 @@ impl DeleteIndex {
         self.by_partition(rows, &lookup)
     }
 
-    /// The runs of some data files, one file after the other.
+    /// Find the runs of data files in their order.
     fn in_order(&self, files: Range<usize>, lookup: &Lookup<'_>) -> Result<DeleteRuns> {
         let mut found = DeleteRuns::with_capacity(files.len());
         let mut runs: Vec<(u32, u32)> = Vec::new();
-        let mut last = Neighbour::default();
+        let mut last = PreviousPartition::default();
         for file in files {
             runs.clear();
             self.find((file, self.groups_of(file, lookup, &mut last)), lookup, &mut runs)?;
@@ -105,42 +104,42 @@ impl DeleteIndex {
         Ok(found)
     }
 
-    /// The same where partitions have many delete files.
+    /// Find the runs of data files partition by partition.
     fn by_partition(&self, files: Range<usize>, lookup: &Lookup<'_>) -> Result<DeleteRuns> {
         let mut found = DeleteRuns::with_capacity(files.len());
         let mut groups: Vec<Option<&PartitionGroups>> = Vec::new();
         let mut runs: Vec<(u32, u32)> = Vec::new();
-        let mut places: Vec<Range<usize>> = Vec::new();
-        let mut last = Neighbour::default();
-        for first in files.clone().step_by(TOGETHER) {
-            let block = first..files.end.min(first + TOGETHER);
+        let mut ranges_of_files: Vec<Range<usize>> = Vec::new();
+        let mut last = PreviousPartition::default();
+        for first in files.clone().step_by(FILES_PER_PASS) {
+            let block = first..files.end.min(first + FILES_PER_PASS);
             groups.clear();
             groups.extend(block.clone().map(|file| self.groups_of(file, lookup, &mut last)));
             runs.clear();
-            places.clear();
-            places.resize(block.len(), 0..0);
-            for at in neighbours(&groups) {
+            ranges_of_files.clear();
+            ranges_of_files.resize(block.len(), 0..0);
+            for at in by_group(&groups) {
                 let start = runs.len();
                 let of_file = groups.get(at).copied().flatten();
                 self.find((first + at, of_file), lookup, &mut runs)?;
-                if let Some(place) = places.get_mut(at) {
-                    *place = start..runs.len();
+                if let Some(position) = ranges_of_files.get_mut(at) {
+                    *position = start..runs.len();
                 }
             }
-            for place in &places {
-                found.push(runs.get_mut(place.clone()).unwrap_or_default())?;
+            for position in &ranges_of_files {
+                found.push(runs.get_mut(position.clone()).unwrap_or_default())?;
             }
         }
         Ok(found)
     }
 
-    /// The groups of a data file's partition.
+    /// Return the groups of a data file's partition.
     #[inline(always)]
     fn groups_of<'a, 'l>(
         &'a self,
         file: usize,
         lookup: &'l Lookup<'_>,
-        last: &mut Neighbour<'a, 'l>,
+        last: &mut PreviousPartition<'a, 'l>,
     ) -> Option<&'a PartitionGroups> {
         let by_partition = &self.groups.by_partition;
         if by_partition.is_empty() {
@@ -149,7 +148,7 @@ impl DeleteIndex {
         let key = lookup.files.partition(file);
         match last.partition {
             Some(partition) if partition == key => {}
-            _ => *last = Neighbour { partition: Some(key), groups: by_partition.get(&key) },
+            _ => *last = PreviousPartition { partition: Some(key), groups: by_partition.get(&key) },
         }
         last.groups
     }
@@ -175,13 +174,13 @@ impl DeleteIndex {
         Ok(())
     }
 
-    /// Position deletes apply to files of their own commit too.
+    /// Return the run of position deletes that apply, including those of the data file's own commit.
     fn positions(&self, group: u32, sequence: i64) -> Option<(u32, u32)> {
         let newer = self.from(group, |found| found < sequence)?;
         Some(run(&newer))
     }
 
-    /// Equality deletes apply to older files only, and only where both can hold one key.
+    /// Append the runs of equality deletes that apply: newer than the data file, with bounds that overlap.
     fn keys(
         &self,
         group: Option<u32>,
@@ -199,23 +198,24 @@ impl DeleteIndex {
             return;
         }
         let order = &self.groups.order;
-        let may =
-            |place: &usize| order.get(*place).is_some_and(|row| pairs.may(file, *row as usize));
+        let may = |position: &usize| {
+            order.get(*position).is_some_and(|row| pairs.might_share_key(file, *row as usize))
+        };
         let ranges = bounds.and_then(|bounds| bounds.ranges.as_ref());
         if let Some(ranges) = ranges.filter(|_| newer.len() > FEW) {
-            let mut take = |place: usize| {
-                if place >= newer.start && may(&place) {
-                    runs.push(run(&(place..place + 1)));
+            let mut take = |position: usize| {
+                if position >= newer.start && may(&position) {
+                    runs.push(run(&(position..position + 1)));
                 }
             };
             if ranges.overlapping(file, pairs, &mut take) {
                 return;
             }
         }
-        runs.extend(newer.filter(may).map(|place| run(&(place..place + 1))));
+        runs.extend(newer.filter(may).map(|position| run(&(position..position + 1))));
     }
 
-    /// The places of a group from the first whose sequence number is not `older` on.
+    /// Return the range of a group from the first sequence number that is not `older`.
     fn from(&self, group: u32, older: impl Fn(i64) -> bool) -> Option<Range<usize>> {
         let span = self.groups.spans.get(group as usize)?;
         let numbers = self.groups.sequence_numbers.get(span.clone())?;
@@ -223,11 +223,11 @@ impl DeleteIndex {
     }
 }
 
-/// The places of data files in an order in which those of the same groups follow each other.
-fn neighbours(files: &[Option<&PartitionGroups>]) -> impl Iterator<Item = usize> {
+/// Return the indices of data files, ordered by group.
+fn by_group(files: &[Option<&PartitionGroups>]) -> impl Iterator<Item = usize> {
     let numbered = files.iter().zip(0..).map(|(groups, at): (_, u32)| {
         let group = groups.and_then(|groups| groups.equality.or(groups.positions));
-        // One number for both is sorted faster than a pair.
+        // One number sorts faster than a pair.
         u64::from(group.unwrap_or(u32::MAX)) << 32 | u64::from(at)
     });
     let mut numbered: Vec<u64> = numbered.collect();
@@ -235,7 +235,7 @@ fn neighbours(files: &[Option<&PartitionGroups>]) -> impl Iterator<Item = usize>
     numbered.into_iter().map(|number| number as u32 as usize)
 }
 
-/// Places as first and count; the index has fewer than 2^31 of them.
-fn run(places: &Range<usize>) -> (u32, u32) {
-    (places.start as u32, places.len() as u32)
+/// Return a range as first and count; the index has fewer than 2^31 delete files.
+fn run(ranges_of_files: &Range<usize>) -> (u32, u32) {
+    (ranges_of_files.start as u32, ranges_of_files.len() as u32)
 }

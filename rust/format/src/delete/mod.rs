@@ -1,7 +1,7 @@
-//! Deletes: positions, equality keys, which files they apply to.
+//! Delete files: the data files that they apply to, deleted positions and deleted equality keys.
 //!
-//! [`DeleteIndex`] pairs delete files with data files; their contents become [`PositionDeletes`]
-//! and [`EqualityKeys`]; [`row_runs`] and [`deleted_rows`] apply them.
+//! [`DeleteIndex`] pairs delete files with data files. Their contents become [`PositionDeletes`] and [`EqualityKeys`],
+//! which [`row_runs`] and [`deleted_rows`] apply.
 
 mod cells;
 mod delete_runs;

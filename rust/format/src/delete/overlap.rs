@@ -1,4 +1,4 @@
-//! Which equality delete files can share a key with a data file, by their statistics.
+//! The equality delete files that can share a key with a data file, by their statistics.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -18,11 +18,11 @@ use crate::error::{Error, Result};
 use crate::predicate::{ColumnFacts, FileStats, file_facts};
 use crate::spec::PrimitiveType;
 
-/// What the equality columns of the delete files hold.
+/// Statistics of the equality fields of delete files.
 #[derive(Debug)]
 pub(super) struct Overlap {
-    /// For each delete file, its equality fields as places in `fields`.
-    places: Vec<Vec<usize>>,
+    /// For each delete file, the indices of its equality fields in `fields`.
+    field_indices: Vec<Vec<usize>>,
     fields: Vec<EqualityField>,
 }
 
@@ -42,7 +42,7 @@ impl Overlap {
         let mut known: BTreeMap<i32, usize> = BTreeMap::new();
         let mut fields = Vec::new();
         for field_id in ids.iter().flatten() {
-            // A field that no schema knows has no type to decode bounds by.
+            // Bounds of a field that is in no schema cannot be decoded.
             let Some((field_type, nested)) = table.equality_field(*field_id) else { continue };
             if !known.contains_key(field_id) {
                 let deletes = file_facts(&stats, *field_id, &field_type, nested)?;
@@ -52,14 +52,14 @@ impl Overlap {
                 fields.push(EqualityField { field_id, field_type, nested, deletes, numbers });
             }
         }
-        let places = ids
+        let field_indices = ids
             .iter()
             .map(|ids| ids.iter().filter_map(|id| known.get(id).copied()).collect())
             .collect();
-        Ok(Self { places, fields })
+        Ok(Self { field_indices, fields })
     }
 
-    /// The same fields of these data files beside them.
+    /// Add the statistics of data files.
     pub(super) fn with(&self, data: &RecordBatch) -> Result<Pairs<'_>> {
         let stats = FileStats::new(data);
         let mut columns = Vec::with_capacity(self.fields.len());
@@ -67,49 +67,53 @@ impl Overlap {
             let data = file_facts(&stats, field.field_id, &field.field_type, field.nested)?;
             columns.push(PairedColumn::new(field, data)?);
         }
-        Ok(Pairs { places: &self.places, columns })
+        Ok(Pairs { field_indices: &self.field_indices, columns })
     }
 
-    /// The field whose bounds part most of these delete files from others, and those that it parts:
-    /// every key in them lies between two bounds.
-    pub(super) fn parting(&self, deletes: &[u32]) -> Option<(usize, Vec<bool>)> {
-        let bounded = |row: &u32, place: usize| {
+    /// Return the field with both bounds, and without null and NaN, in most of these delete files, and which files
+    /// those are.
+    pub(super) fn best_bounded_field(&self, deletes: &[u32]) -> Option<(usize, Vec<bool>)> {
+        let bounded = |row: &u32, field_index: usize| {
             let row = *row as usize;
-            let field = self.fields.get(place).filter(|field| field.numbers.is_some());
-            let has_place = self.places.get(row).is_some_and(|places| places.contains(&place));
+            let field = self.fields.get(field_index).filter(|field| field.numbers.is_some());
+            let has_place = self
+                .field_indices
+                .get(row)
+                .is_some_and(|field_indices| field_indices.contains(&field_index));
             has_place && field.is_some_and(|field| field.is_bounded(row))
         };
-        let of_field =
-            |place: usize| -> Vec<bool> { deletes.iter().map(|row| bounded(row, place)).collect() };
-        let counted = (0..self.fields.len()).map(|place| {
-            let parted = of_field(place);
-            (parted.iter().filter(|bounded| **bounded).count(), place, parted)
+        let of_field = |field_index: usize| -> Vec<bool> {
+            deletes.iter().map(|row| bounded(row, field_index)).collect()
+        };
+        let counted = (0..self.fields.len()).map(|field_index| {
+            let parted = of_field(field_index);
+            (parted.iter().filter(|bounded| **bounded).count(), field_index, parted)
         });
-        let (count, place, parted) = counted.max_by_key(|(count, ..)| *count)?;
-        (count > 0).then_some((place, parted))
+        let (count, field_index, parted) = counted.max_by_key(|(count, ..)| *count)?;
+        (count > 0).then_some((field_index, parted))
     }
 
-    /// The equality fields of all these delete files, where they are the same.
+    /// Return the equality fields of these delete files if they are equal.
     pub(super) fn common_fields(&self, deletes: &[u32]) -> Option<&[usize]> {
-        let fields = self.places.get(*deletes.first()? as usize)?;
-        let alike = deletes.iter().all(|row| self.places.get(*row as usize) == Some(fields));
+        let fields = self.field_indices.get(*deletes.first()? as usize)?;
+        let alike = deletes.iter().all(|row| self.field_indices.get(*row as usize) == Some(fields));
         (alike && !fields.is_empty()).then_some(fields)
     }
 
-    /// What a delete file holds of a field.
-    pub(super) fn extent(&self, place: usize, row: usize) -> Option<Extent> {
-        let field = self.fields.get(place)?;
+    /// Return the extent of a field in a delete file.
+    pub(super) fn extent(&self, field_index: usize, row: usize) -> Option<Extent> {
+        let field = self.fields.get(field_index)?;
         Some(Extent::of(&field.deletes, field.numbers.as_ref(), row))
     }
 
-    /// The bounds of a field of a delete file as numbers.
-    pub(super) fn bounds(&self, place: usize, row: usize) -> Option<(i64, i64)> {
-        let numbers = self.fields.get(place)?.numbers.as_ref()?;
+    /// Return the bounds of a field in a delete file as numbers.
+    pub(super) fn bounds(&self, field_index: usize, row: usize) -> Option<(i64, i64)> {
+        let numbers = self.fields.get(field_index)?.numbers.as_ref()?;
         Some((*numbers.lower.get(row)?, *numbers.upper.get(row)?))
     }
 }
 
-/// What one file may hold of a field, in numbers; a bound that it has not is as far out as can be.
+/// The values that a file may have in a field, as numbers; a missing bound is the least or the greatest number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent {
     pub(super) nulls: bool,
@@ -148,12 +152,12 @@ impl EqualityField {
     }
 }
 
-/// The order of uuids is not agreed upon, so their bounds cannot part two files.
+/// Whether bounds of a type are comparable: writers order UUIDs in two ways.
 fn is_ordered(field_type: &PrimitiveType) -> bool {
     *field_type != PrimitiveType::Uuid
 }
 
-/// Both bounds of files as numbers, where they can part two files.
+/// Return both bounds of files as numbers, if they are comparable.
 fn numbers_of(field_type: &PrimitiveType, facts: &ColumnFacts) -> Option<Numbers> {
     let both = facts.lower().zip(facts.upper()).filter(|_| is_ordered(field_type));
     both.and_then(|(lower, upper)| Numbers::new(lower, upper))
@@ -164,30 +168,31 @@ fn comparator(left: &ArrayRef, right: &ArrayRef) -> Result<DynComparator> {
         .map_err(|error| Error::invalid("bounds", error.to_string()))
 }
 
-/// Data files beside delete files.
+/// Statistics of data files and delete files.
 pub(super) struct Pairs<'a> {
-    places: &'a [Vec<usize>],
+    field_indices: &'a [Vec<usize>],
     columns: Vec<PairedColumn<'a>>,
 }
 
 impl Pairs<'_> {
-    /// Whether a data file may hold a key of a delete file: in every equality field they must be
-    /// able to share a value, a null or NaN.
-    pub(super) fn may(&self, data_file: usize, delete_file: usize) -> bool {
-        let places = self.places.get(delete_file).map_or(&[][..], Vec::as_slice);
-        let mut columns = places.iter().filter_map(|place| self.columns.get(*place));
+    /// Whether a data file may have a key of a delete file: both may have a common value, null or NaN in every equality
+    /// field.
+    pub(super) fn might_share_key(&self, data_file: usize, delete_file: usize) -> bool {
+        let field_indices = self.field_indices.get(delete_file).map_or(&[][..], Vec::as_slice);
+        let mut columns =
+            field_indices.iter().filter_map(|field_index| self.columns.get(*field_index));
         columns.all(|column| column.may_share(data_file, delete_file))
     }
 
-    /// What a data file holds of a field.
-    pub(super) fn extent(&self, place: usize, data: usize) -> Option<Extent> {
-        let column = self.columns.get(place)?;
+    /// Return the extent of a field in a data file.
+    pub(super) fn extent(&self, field_index: usize, data: usize) -> Option<Extent> {
+        let column = self.columns.get(field_index)?;
         Some(Extent::of(&column.data, column.numbers.as_ref(), data))
     }
 
-    /// A data file's bounds of a field as numbers; `None` where it has not both.
-    pub(super) fn bounds(&self, place: usize, data: usize) -> Option<(i64, i64)> {
-        let column = self.columns.get(place)?;
+    /// Return the bounds of a field in a data file as numbers; `None` unless it has both.
+    pub(super) fn bounds(&self, field_index: usize, data: usize) -> Option<(i64, i64)> {
+        let column = self.columns.get(field_index)?;
         let valid = |bounds: Option<&ArrayRef>| bounds.is_some_and(|b| b.is_valid(data));
         if !(valid(column.data.lower()) && valid(column.data.upper())) {
             return None;
@@ -223,10 +228,10 @@ impl<'a> PairedColumn<'a> {
         let nan = self.data.may_be_nan.value(data) && self.deletes.may_be_nan.value(delete);
         let value =
             self.data.may_have_values.value(data) && self.deletes.may_have_values.value(delete);
-        null || nan || (value && !self.apart(data, delete))
+        null || nan || (value && !self.is_disjoint(data, delete))
     }
 
-    fn apart(&self, data: usize, delete: usize) -> bool {
+    fn is_disjoint(&self, data: usize, delete: usize) -> bool {
         let valid = |bounds: Option<&ArrayRef>, row| bounds.is_some_and(|b| b.is_valid(row));
         let above = valid(self.data.lower(), data) && valid(self.deletes.upper(), delete);
         let below = valid(self.data.upper(), data) && valid(self.deletes.lower(), delete);
@@ -238,12 +243,13 @@ impl<'a> PairedColumn<'a> {
     }
 }
 
-/// The equality ids of each file; none for position deletes.
+/// Return the equality ids of each file; none for position deletes.
 fn equality_ids(deletes: &RecordBatch) -> Result<Vec<Vec<i32>>> {
     let Some(column) = deletes.column_by_name("equality_ids") else {
         return Ok(vec![Vec::new(); deletes.num_rows()]);
     };
-    let unexpected = || Error::invalid("column equality_ids", "it is not a list of int32");
+    let unexpected =
+        || Error::invalid("column equality_ids", "has another type; expected list<int32>");
     let lists = column.as_list_opt::<i32>().ok_or_else(unexpected)?;
     let rows = lists.iter().map(|list| match list {
         Some(list) => {
@@ -255,8 +261,8 @@ fn equality_ids(deletes: &RecordBatch) -> Result<Vec<Vec<i32>>> {
     rows.collect()
 }
 
-/// Lower and upper bounds, one of each per file. A smaller bound never has the larger number; where
-/// two differ late, they have the same. What a null has says nothing.
+/// Lower and upper bounds of any type as numbers, one of each per file. A smaller bound never has the larger number;
+/// bounds with a common prefix may have equal numbers. The numbers of nulls are arbitrary.
 #[derive(Debug)]
 pub(super) struct Numbers {
     pub(super) lower: ScalarBuffer<i64>,
@@ -264,7 +270,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// `None` where bounds of this type are not ordered.
+    /// Convert bounds; `None` for a type without order.
     pub(super) fn new(lower: &ArrayRef, upper: &ArrayRef) -> Option<Self> {
         Some(Self { lower: numbers(lower)?, upper: numbers(upper)? })
     }
@@ -308,13 +314,13 @@ fn longs(bounds: &ArrayRef) -> Option<&ScalarBuffer<i64>> {
     Some(times.values())
 }
 
-/// The bits of a double in the order of its values, the zeros the same.
+/// Return a number with the order of a double; -0.0 equals 0.0.
 fn by_sign(value: f64) -> i64 {
     let bits = (value + 0.0).to_bits().cast_signed();
     if bits < 0 { bits ^ i64::MAX } else { bits }
 }
 
-/// The first eight bytes; a byte that is not there is smaller than none.
+/// Return the first eight bytes as a number, padded with zeros.
 fn first_bytes(bytes: &[u8]) -> i64 {
     let mut first = [0; 8];
     for (to, from) in first.iter_mut().zip(bytes) {

@@ -1,4 +1,4 @@
-//! Deleted row positions: one compact set per data file.
+//! Deleted row positions: one set per data file.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,11 +12,11 @@ use hashbrown::HashMap;
 use roaring::RoaringTreemap;
 
 use crate::error::{Error, Result};
+use crate::spec::ArrowName;
 
 const WHAT: &str = "position delete file";
 
-/// Deleted positions by data file path. Paths are compared as exact strings; positions count the
-/// file's physical rows from 0.
+/// Deleted positions by data file path. Paths are compared as exact strings; positions count the file's rows from 0.
 #[derive(Debug, Clone, Default)]
 pub struct PositionDeletes {
     by_path: HashMap<String, RoaringTreemap>,
@@ -24,12 +24,12 @@ pub struct PositionDeletes {
 
 impl PositionDeletes {
     /// Add the rows of a position delete file: columns `file_path` (string) and `pos` (int64).
-    /// With `wanted`, rows of other data files are passed over.
+    /// With `wanted`, rows of other data files are ignored.
     ///
-    /// Linear in the rows: a path is looked up once per run of equal paths.
+    /// The cost is linear in the rows: each run of equal paths takes one lookup.
     ///
     /// # Errors
-    /// `Corrupt` where a column is absent or of another type, or holds a null or a negative.
+    /// `Corrupt` where a column is missing, has another type, or holds null or a negative number.
     pub fn insert_batch(
         &mut self,
         batch: &RecordBatch,
@@ -40,8 +40,8 @@ impl PositionDeletes {
         })
     }
 
-    /// [`PositionDeletes::insert_batch`] for paths that may be spelled in other ways than the data files' own:
-    /// `resolve` returns the data file that a path names, or `None` for rows to pass over.
+    /// Add the rows of a position delete file, whose paths are resolved first: `resolve` returns the path of the data
+    /// file, or `None` for rows to ignore. See [`PositionDeletes::insert_batch`].
     ///
     /// # Errors
     /// As for [`PositionDeletes::insert_batch`].
@@ -90,29 +90,29 @@ impl PositionDeletes {
         }
     }
 
-    /// The deleted positions of one data file; `None` where nothing of it is deleted.
+    /// Return the deleted positions of a data file; `None` where it has none.
     pub fn positions(&self, path: &str) -> Option<&RoaringTreemap> {
         self.by_path.get(path)
     }
 
-    /// How many rows of one data file are deleted.
+    /// Return the number of deleted rows of a data file.
     pub fn count(&self, path: &str) -> u64 {
         self.positions(path).map_or(0, RoaringTreemap::len)
     }
 
-    /// The data files that lose rows, in no particular order.
+    /// Return the data files with deleted rows, in no particular order.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.by_path.keys().map(String::as_str)
     }
 
-    /// Whether nothing is deleted.
+    /// Whether no position is deleted.
     pub fn is_empty(&self) -> bool {
         self.by_path.values().all(RoaringTreemap::is_empty)
     }
 }
 
-/// How many rows from one on have its path. Rows decoded from one dictionary entry have one view, so
-/// that most are told equal without their text.
+/// Return the number of consecutive rows from `start` on with the same path. Rows of one dictionary entry share a view,
+/// which saves comparing most paths.
 fn run_length(paths: &StringViewArray, start: usize) -> usize {
     let (views, path) = (paths.views(), paths.value(start));
     let view = views[start];
@@ -120,7 +120,7 @@ fn run_length(paths: &StringViewArray, start: usize) -> usize {
     (start..paths.len()).take_while(same).count()
 }
 
-/// A column as views, which is what the decoder makes: paths are long and repeat.
+/// Return a column as string views, the layout of the decoder.
 fn string_column(batch: &RecordBatch, name: &str) -> Result<StringViewArray> {
     let array = complete_column(batch, name)?;
     let strings =
@@ -139,13 +139,19 @@ fn position_column(batch: &RecordBatch, name: &str) -> Result<Int64Array> {
 fn complete_column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
     let array = batch
         .column_by_name(name)
-        .ok_or_else(|| Error::corrupt(WHAT, format!("it has no column {name}")))?;
+        .ok_or_else(|| Error::corrupt(WHAT, format!("column {name} is missing")))?;
     if array.null_count() > 0 {
-        return Err(Error::corrupt(WHAT, format!("column {name} holds a null")));
+        return Err(Error::corrupt(WHAT, format!("column {name} has a null")));
     }
     Ok(array)
 }
 
 fn wrong_type(name: &str, array: &ArrayRef, expected: &str) -> Error {
-    Error::corrupt(WHAT, format!("column {name} is {}, expected {expected}", array.data_type()))
+    Error::corrupt(
+        WHAT,
+        format!(
+            "column {name} has another type; expected {expected}, got {}",
+            ArrowName(array.data_type())
+        ),
+    )
 }

@@ -5,15 +5,14 @@ use arrow_buffer::BooleanBuffer;
 use super::cells::Cell;
 use crate::spec::{Datum, PrimitiveType};
 
-/// What the keys hold in one of their columns.
+/// The range of the keys in one column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeyRange {
-    /// Whether a key is null here.
+    /// Whether a key is null.
     pub has_null: bool,
-    /// Whether a key is not null here.
+    /// Whether a key is not null.
     pub has_values: bool,
-    /// The least and the greatest value that is not null; `None` where the type has no order that
-    /// bounds are compared in.
+    /// The least and the greatest non-null value; `None` for a type whose bounds are not ordered.
     pub values: Option<(Datum, Datum)>,
 }
 
@@ -28,7 +27,7 @@ pub(super) struct StoredColumn {
 enum StoredValues {
     Words(Vec<u64>),
     Wide(Vec<u128>),
-    /// Ends and bytes.
+    /// The end of each value, and the bytes.
     Bytes(Vec<usize>, Vec<u8>),
 }
 
@@ -73,7 +72,7 @@ impl StoredColumn {
         }
     }
 
-    /// The range of all values of the column.
+    /// Return the range of all values of the column.
     pub(super) fn range(&self, field_type: &PrimitiveType) -> KeyRange {
         let has_null = self.nulls.contains(&true);
         let has_values = self.nulls.contains(&false);
@@ -114,7 +113,7 @@ fn text(bytes: &[u8]) -> Option<Datum> {
     std::str::from_utf8(bytes).ok().map(|text| Datum::String(text.to_owned()))
 }
 
-/// A number that orders as the value does.
+/// Return a number with the order of the value.
 fn ordered(cell: Cell<'_>, field_type: &PrimitiveType) -> Option<i128> {
     use PrimitiveType as P;
     let Cell::Word(word) = cell else { return None };
@@ -151,31 +150,31 @@ fn datum(value: i128, field_type: &PrimitiveType) -> Option<Datum> {
     })
 }
 
-/// No further source.
+/// The end of a list of sources.
 const NONE: u32 = u32::MAX;
 
-/// The sources of keys, by the keys' places.
+/// The sources of each key: a linked list per key.
 #[derive(Debug, Default)]
 pub(super) struct KeySources {
     newest: Vec<Link>,
-    /// Sources that further ones were added to.
+    /// The previous links of keys with several sources.
     older: Vec<Link>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Link {
     source: u32,
-    /// Place in `older`.
+    /// Index in `older`.
     next: u32,
 }
 
 impl KeySources {
-    /// Add the next key, from this source.
+    /// Add the next key with its first source.
     pub(super) fn push(&mut self, source: u32) {
         self.newest.push(Link { source, next: NONE });
     }
 
-    /// Add a source to a key. Sources are added one after the other.
+    /// Add a source to a key. All keys of a source are added before the next source.
     pub(super) fn add(&mut self, key: usize, source: u32) {
         let Some(newest) = self.newest.get_mut(key).filter(|link| link.source != source) else {
             return;
@@ -185,7 +184,7 @@ impl KeySources {
         *newest = Link { source, next };
     }
 
-    /// Whether a key comes from one of the wanted sources.
+    /// Whether a key has a source whose bit is set.
     pub(super) fn any(&self, key: usize, wanted: &BooleanBuffer) -> bool {
         let mut link = self.newest.get(key);
         while let Some(Link { source, next }) = link {

@@ -1,12 +1,12 @@
-//! What pairing delete files needs of the table that they belong to.
+//! The facts about a table that pairing of delete files requires.
 
 use crate::spec::PrimitiveType;
 
-/// What the index must know of the table.
+/// The facts about a table that the index requires.
 pub trait TableFacts {
     /// Whether a spec has no fields or only void ones: its equality deletes are global.
     fn is_unpartitioned(&self, spec_id: i32) -> bool;
 
-    /// The type of a field in any of the table's schemas, and whether it lies inside a struct.
+    /// Return the type of a field in any of the table's schemas, and whether the field is inside a struct.
     fn equality_field(&self, field_id: i32) -> Option<(PrimitiveType, bool)>;
 }

@@ -1,8 +1,7 @@
-//! Manifests of one spec, decoded into the same columns.
+//! Small manifests of one spec, decoded into shared columns.
 //!
-//! Of a manifest with few entries the entries are the least: its schema has to be parsed and compiled, buffers
-//! made, arrays put together. Manifests whose schemas are the same text share all that, and their entries
-//! are inherited by and filtered together.
+//! Parsing the schema and building arrays costs more than decoding the few entries of a small manifest. Manifests with
+//! equal schema texts share these costs; inheritance and filters apply to their entries together.
 
 use std::ops::Range;
 
@@ -20,32 +19,32 @@ use crate::predicate::{PartitionTuples, Predicate, evaluate_inclusive};
 use crate::spec::types::StructType;
 use crate::{Error, Result};
 
-/// Live entries of some manifests that might match a filter, manifest by manifest.
+/// The live entries of several manifests that might match a filter, ordered by manifest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntryBundle {
-    /// The entries, inheritance applied.
+    /// The entries, with inheritance applied.
     pub columns: ManifestColumns,
     /// The manifests, in the order of their entries.
     pub members: Vec<Member>,
 }
 
-/// What a bundle has of one manifest.
+/// One manifest of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// How many manifests were read before it.
+    /// Number of manifests that were read before this one.
     pub place: usize,
-    /// Its entries in the bundle.
+    /// The rows of its entries in the bundle.
     pub rows: Range<usize>,
-    /// How many live entries the manifest has.
+    /// Number of live entries of the manifest.
     pub live: usize,
-    /// How many of them their partition rules out.
+    /// Number of live entries that are pruned by partition.
     pub skipped_by_partition: usize,
-    /// How many of the others their statistics rule out.
+    /// Number of other live entries that are pruned by statistics.
     pub skipped_by_metrics: usize,
 }
 
 impl EntryBundle {
-    /// The bundle of one manifest alone.
+    /// Create the bundle of one manifest.
     pub fn of_one(matching: MatchingEntries) -> Self {
         let member = Member {
             place: 0,
@@ -57,20 +56,20 @@ impl EntryBundle {
         Self { columns: matching.columns, members: vec![member] }
     }
 
-    /// The entries for which `mask`, which has no nulls, is true.
+    /// Return the entries for which `mask`, without nulls, is true.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if the mask has another length.
     pub fn filter(self, mask: &BooleanArray) -> Result<Self> {
         Ok(Self {
             columns: self.columns.filter(mask)?,
-            members: kept_members(&self.members, mask.values()),
+            members: filtered_members(&self.members, mask.values()),
         })
     }
 }
 
-/// The members of a bundle when only those of its entries are left that `kept` has.
-pub fn kept_members(members: &[Member], kept: &BooleanBuffer) -> Vec<Member> {
+/// Return the members of a bundle after a filter on its entries.
+pub fn filtered_members(members: &[Member], kept: &BooleanBuffer) -> Vec<Member> {
     let mut end = 0;
     let members = members.iter().map(|member| {
         let start = end;
@@ -84,7 +83,7 @@ fn count(mask: &BooleanBuffer, rows: &Range<usize>) -> usize {
     mask.slice(rows.start, rows.len()).count_set_bits()
 }
 
-/// Reads manifests into as few columns as they have different schemas.
+/// Reads manifests into one set of columns per distinct schema.
 pub struct BundleDecoder<'a> {
     options: DecodeOptions<'a>,
     wanted: StructType,
@@ -103,7 +102,7 @@ struct Writer {
 }
 
 impl<'a> BundleDecoder<'a> {
-    /// Prepare to read manifests. Statistics that `options` leaves out rule no entry out.
+    /// Prepare to read manifests. Statistics that `options` skips do not prune entries.
     pub fn new(options: DecodeOptions<'a>) -> Self {
         Self {
             wanted: read_entry(options.partition_type),
@@ -115,7 +114,7 @@ impl<'a> BundleDecoder<'a> {
         }
     }
 
-    /// Read all entries of one more manifest. After an error the decoder is unusable.
+    /// Read all entries of a manifest. After an error the decoder is unusable.
     ///
     /// # Errors
     /// As for [`ManifestDecoder`](super::ManifestDecoder).
@@ -154,14 +153,16 @@ impl<'a> BundleDecoder<'a> {
                 self.writers.len() - 1
             }
         };
-        self.writers.get_mut(place).ok_or_else(|| Error::corrupt("manifest", "it has no writer"))
+        self.writers
+            .get_mut(place)
+            .ok_or_else(|| Error::corrupt("manifest", "the schema is unknown"))
     }
 
-    /// The live entries of all manifests that might match, a bundle for each schema.
+    /// Return the live entries that might match, one bundle per schema.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if some manifest, which the error does not tell, holds what no entry may, and those
-    /// of evaluating the filter.
+    /// [`Error::Corrupt`] if an entry of any manifest is invalid, without the manifest's name; those of evaluating
+    /// the filter.
     pub fn finish(self, filter: EntryFilter<'_>) -> Result<Vec<EntryBundle>> {
         let options = self.options;
         self.writers.into_iter().map(|writer| writer.finish(&options, filter)).collect()

@@ -1,4 +1,4 @@
-//! Some blocks of a manifest, decompressed, and where their entries are.
+//! Decompressed blocks of a manifest, with the positions of their entries.
 
 use std::ops::Range;
 
@@ -9,31 +9,31 @@ use crate::avro::{Block, Blocks, Cursor, StructColumn};
 use crate::codec::Space;
 use crate::{Error, Result};
 
-/// Decompressed bytes that are looked at together: enough for a filter to be evaluated over columns,
-/// few enough to stay in cache until the entries that it keeps are decoded.
+/// Decompressed bytes per chunk: large enough to evaluate a filter over columns, and small enough to stay in the cache
+/// until the selected entries are decoded.
 pub(super) const CHUNK_BYTES: usize = 512 * 1024;
 
-/// Decompressed blocks and the places of those entries that are still of interest.
+/// Decompressed blocks and the byte ranges of the selected entries.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
     space: Space,
-    blocks: Vec<Place>,
+    blocks: Vec<ChunkBlock>,
     entries: Vec<Range<usize>>,
 }
 
-/// One block.
+/// A block of a chunk.
 #[derive(Debug)]
-struct Place {
+struct ChunkBlock {
     count: usize,
-    /// In the chunk.
+    /// The byte range in the chunk.
     bytes: Range<usize>,
-    /// In the container.
+    /// The position in the container.
     offset: u64,
 }
 
 impl Chunk {
-    /// Take the next blocks, so many bytes and no more than a block above, instead of those so far, and
-    /// read every entry into `columns`; false at the end of the container.
+    /// Replace the blocks by the next ones, of at least `bytes` bytes if there are as many, and read every entry into
+    /// `columns`; false at the end of the container.
     pub(super) fn fill(
         &mut self,
         blocks: &mut Blocks<'_>,
@@ -62,22 +62,22 @@ impl Chunk {
             start = end;
         }
         trailing(&block, &cursor)?;
-        self.blocks.push(Place { count: block.count, bytes, offset: block.offset });
+        self.blocks.push(ChunkBlock { count: block.count, bytes, offset: block.offset });
         Ok(true)
     }
 
-    /// Number of entries of interest.
+    /// Return the number of selected entries.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Keep the entries of interest for which `mask` is true.
-    pub(super) fn keep(&mut self, mask: &BooleanArray) {
-        let mut kept = mask.values().iter();
-        self.entries.retain(|_| kept.next().unwrap_or(false));
+    /// Select those entries for which `mask` is true.
+    pub(super) fn select(&mut self, mask: &BooleanArray) {
+        let mut selected = mask.values().iter();
+        self.entries.retain(|_| selected.next().unwrap_or(false));
     }
 
-    /// Read the entries of interest into `columns`.
+    /// Read the selected entries into `columns`.
     pub(super) fn read(&self, columns: &mut StructColumn) -> Result<()> {
         for entry in &self.entries {
             let bytes = self.space.bytes().get(entry.clone()).unwrap_or_default();
@@ -88,27 +88,27 @@ impl Chunk {
                 let (block, left) = self.block_at(entry.start, end);
                 return Err(block.malformed(WHAT, error, left));
             }
-            // What was skipped before is read now: a map may claim a length that is not its own.
+            // Fields that were skipped before are read now: a map may have recorded a wrong length.
             if cursor.remaining() > 0 {
                 let (block, _) = self.block_at(entry.start, end);
-                let reason = format!("an entry ends {} bytes early", cursor.remaining());
+                let reason = format!("an entry has {} trailing bytes", cursor.remaining());
                 return Err(Error::corrupt_at(WHAT, block.offset, reason));
             }
         }
         Ok(())
     }
 
-    /// The block around a position in the chunk, and how many of its bytes are beyond `end`.
+    /// Return the block around a position in the chunk, and the number of its bytes after `end`.
     fn block_at(&self, position: usize, end: usize) -> (Block<'_>, usize) {
-        let index = self.blocks.partition_point(|place| place.bytes.end <= position);
+        let index = self.blocks.partition_point(|block| block.bytes.end <= position);
         match self.blocks.get(index) {
-            Some(place) => (place.block(self.space.bytes()), place.bytes.end.saturating_sub(end)),
+            Some(block) => (block.block(self.space.bytes()), block.bytes.end.saturating_sub(end)),
             None => (Block { count: 0, bytes: &[], offset: 0 }, 0),
         }
     }
 }
 
-impl Place {
+impl ChunkBlock {
     fn block<'b>(&self, bytes: &'b [u8]) -> Block<'b> {
         let bytes = bytes.get(self.bytes.clone()).unwrap_or_default();
         Block { count: self.count, bytes, offset: self.offset }

@@ -1,20 +1,19 @@
-//! The Arrow shapes in which files, manifest entries and manifests travel.
-//!
-//! Everything that plans, writes or commits speaks these three schemas, and so does Python.
+//! The Arrow schemas of data files, manifest entries and manifest files, which planning, writing and commits share with
+//! Python.
 
 use std::sync::{Arc, LazyLock};
 
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 
-/// Columns of one data file or delete file, as a manifest stores them.
+/// Return the columns of data files and delete files, as manifests store them.
 ///
-/// `partition` is the tuple as a JSON array of single values in spec order. Columns that a file
-/// format or a writer did not record are null.
+/// `partition` is the tuple as a JSON array of single values in spec order. Values that the writer did not record are
+/// null.
 pub fn data_file_schema() -> SchemaRef {
     Arc::new(Schema::new(data_file_fields()))
 }
 
-/// Columns of one manifest entry: its status and history, then those of [`data_file_schema`].
+/// Return the columns of manifest entries: status and sequence numbers, then those of [`data_file_schema`].
 pub fn entry_schema() -> SchemaRef {
     static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
         let mut fields = vec![
@@ -29,7 +28,7 @@ pub fn entry_schema() -> SchemaRef {
     Arc::clone(&SCHEMA)
 }
 
-/// [`entry_schema`] without `partition`, for where tuples travel as typed columns beside.
+/// Return [`entry_schema`] without `partition`, for entries whose tuples are typed columns.
 pub fn typed_entry_schema() -> SchemaRef {
     static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
         let schema = entry_schema();
@@ -39,10 +38,10 @@ pub fn typed_entry_schema() -> SchemaRef {
     Arc::clone(&SCHEMA)
 }
 
-/// Columns of one manifest, as a manifest list stores them.
+/// Return the columns of manifest files, as manifest lists store them.
 ///
-/// A null `sequence_number` or `min_sequence_number` belongs to a manifest of the commit under
-/// way: it is filled when the list is written, anew on each retry.
+/// A null `sequence_number` or `min_sequence_number` belongs to a manifest of the current commit. Writing the list fills
+/// it, again for each retry.
 pub fn manifest_file_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
         optional("manifest_path", DataType::Utf8),
@@ -63,7 +62,7 @@ pub fn manifest_file_schema() -> SchemaRef {
     ]))
 }
 
-/// Fields of one element of a manifest's `partitions`: the summary of one partition field.
+/// Return the fields of a partition field summary, the element of `partitions`.
 pub fn field_summary_fields() -> Fields {
     Fields::from(vec![
         optional("contains_null", DataType::Boolean),
@@ -73,17 +72,17 @@ pub fn field_summary_fields() -> Fields {
     ])
 }
 
-/// A column's statistics by field id: `map<int32, value>` with entries `key` and `value`.
+/// Return the type of statistics by field id: `map<int32, value>` with entries `key` and `value`.
 pub fn map_of(value: DataType) -> DataType {
     DataType::Map(map_entries_field(value), false)
 }
 
-/// The list type of these schemas; its child is named `item`, as Arrow builders name it.
+/// Return the list type of these schemas, with a child named `item` as in Arrow's builders.
 pub fn list_of(item: DataType) -> DataType {
     DataType::List(Arc::new(Field::new("item", item, true)))
 }
 
-/// The `entries` field of [`map_of`].
+/// Return the `entries` field of [`map_of`].
 pub fn map_entries_field(value: DataType) -> FieldRef {
     let entry = Fields::from(vec![required("key", DataType::Int32), optional("value", value)]);
     Arc::new(Field::new("entries", DataType::Struct(entry), false))

@@ -1,7 +1,7 @@
-//! Manifests, from bytes to columns.
+//! Decoding of manifests to columns.
 //!
-//! The file's own schema is compiled once against what is wanted; then each block is decompressed
-//! into one buffer and its records go straight into the columns.
+//! The file's schema is compiled once against the requested fields. Each block is then decompressed into a reused buffer,
+//! and its records are appended to the columns.
 
 use std::sync::Arc;
 
@@ -17,33 +17,33 @@ use crate::spec::types::StructType;
 use crate::{Error, Result};
 
 pub(super) const WHAT: &str = "manifest";
-/// Entries that are counted together; their columns stay in cache.
+/// Entries per batch when counting, so that their columns stay in the cache.
 const COUNTED_AT_ONCE: usize = 1_024;
 
-/// Which statistics by column to decode.
+/// The column statistics to decode.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Stats {
-    /// None; the six columns are null.
+    /// No statistics; the six columns are null.
     Skip,
-    /// All.
+    /// All statistics.
     #[default]
     All,
-    /// Those of the columns with these field ids.
+    /// The statistics of the columns with these field ids.
     Columns(Vec<i32>),
 }
 
-/// What to decode of a manifest.
+/// Options of decoding a manifest.
 #[derive(Debug, Clone)]
 pub struct DecodeOptions<'a> {
-    /// The spec that the manifest list says the manifest is of.
+    /// The manifest's spec id according to the manifest list.
     pub spec_id: i32,
-    /// Type of the tuples; see [`partition_type`](super::partition::partition_type).
+    /// Type of the tuples; see [`partition_type_among`](crate::spec::PartitionSpec::partition_type_among).
     pub partition_type: &'a StructType,
-    /// The statistics.
+    /// The statistics to decode.
     pub stats: Stats,
 }
 
-/// What a manifest says about itself. All of it is optional, as writers differ.
+/// The metadata of a manifest's header, all optional as writers differ.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ManifestHeader {
     /// JSON of the table's schema when the manifest was written.
@@ -58,7 +58,7 @@ pub struct ManifestHeader {
     pub content: Option<i32>,
 }
 
-/// A manifest that is decoded some blocks at a time.
+/// Decodes a manifest batch by batch.
 pub struct ManifestDecoder<'a> {
     blocks: Blocks<'a>,
     columns: StructColumn,
@@ -67,16 +67,17 @@ pub struct ManifestDecoder<'a> {
 }
 
 impl<'a> ManifestDecoder<'a> {
-    /// Read the header and prepare to decode; `bytes` are the whole file.
+    /// Parse the header of a manifest; `bytes` are the whole file.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if `bytes` are no manifest; [`Error::Unsupported`] for a codec or a type
-    /// that is not implemented.
+    /// [`Error::Corrupt`] if `bytes` are no manifest; [`Error::Unsupported`] for a codec or type that is not
+    /// implemented.
     pub fn new(bytes: &'a [u8], options: &DecodeOptions<'_>) -> Result<Self> {
         Self::of_run(bytes, None, options)
     }
 
-    /// As [`Self::new`], for the blocks of `run` only, if it is given; see [`Container::runs`].
+    /// Parse the header to decode only the blocks of `run`, or all blocks for `None`; see
+    /// [`Header::runs`](crate::avro::Header::runs).
     ///
     /// # Errors
     /// As for [`Self::new`].
@@ -94,12 +95,12 @@ impl<'a> ManifestDecoder<'a> {
         Ok(Self { blocks, columns, spec_id: options.spec_id, header })
     }
 
-    /// What the manifest says about itself.
+    /// Return the metadata of the header.
     pub fn header(&self) -> &ManifestHeader {
         &self.header
     }
 
-    /// Whole blocks until at least `rows` entries are decoded; `None` at the end of the manifest.
+    /// Decode whole blocks until there are at least `rows` entries; `None` at the end of the manifest.
     ///
     /// # Errors
     /// [`Error::Corrupt`] with the position of the block, or of the batch's first block; the decoder
@@ -115,7 +116,7 @@ impl<'a> ManifestDecoder<'a> {
     }
 }
 
-/// The blocks of a run, or all of them.
+/// Return the blocks of a run, or all blocks.
 pub(super) fn blocks_of<'a>(container: &Container<'a>, run: Option<&BlockRun>) -> Blocks<'a> {
     run.map_or_else(|| container.blocks(), |run| container.blocks_of(run))
 }
@@ -131,7 +132,7 @@ pub(super) fn read_blocks(
     let mut blocks_read = 0;
     while columns.rows() < rows {
         if rows == usize::MAX && blocks_read == forecast_at {
-            // Again whenever twice as much is known, so that buffers are moved a few times only.
+            // Reserve again whenever the number of blocks has doubled, so that buffers are rarely reallocated.
             let left = blocks.remaining();
             columns.reserve(Forecast { read: start - left, left });
             forecast_at *= 2;
@@ -150,8 +151,8 @@ pub(super) fn read_blocks(
     Ok(())
 }
 
-/// All entries of a manifest as it stores them: nothing is inherited yet. It takes the memory of its
-/// columns and of one block; [`ManifestDecoder::next_batch`] bounds the columns too.
+/// Decode all entries of a manifest, without inheritance. Memory is that of the columns and of one block;
+/// [`ManifestDecoder::next_batch`] also bounds the columns.
 ///
 /// # Errors
 /// As for [`ManifestDecoder`].
@@ -159,9 +160,8 @@ pub fn decode_manifest(bytes: &[u8], options: &DecodeOptions<'_>) -> Result<Mani
     decode_run(bytes, None, options)
 }
 
-/// The entries in the blocks of one run, or all of them: those of all runs that a manifest is cut
-/// into are those of the manifest, in order. If one cannot be decoded, what decoding all of it says
-/// is what is wrong: a run knows neither what comes before it nor what is left of the limits.
+/// Decode the entries of one run of blocks, or of all blocks. After an error, decode the whole manifest for an accurate
+/// message: a run does not know the previous blocks and the limits that remain.
 ///
 /// # Errors
 /// As for [`ManifestDecoder`].
@@ -177,7 +177,7 @@ pub fn decode_run(
     }
 }
 
-/// Counts of the entries of a manifest by status, and of their rows: existing, added, deleted.
+/// Return the numbers of entries and of rows of a manifest by status: existing, added, deleted.
 ///
 /// # Errors
 /// As for [`ManifestDecoder`].
@@ -198,7 +198,7 @@ pub fn count_entries(bytes: &[u8]) -> Result<[(i32, i64); 3]> {
     Ok(counts)
 }
 
-/// What to leave out of the entries for `stats`.
+/// Return the selection of fields for `stats`.
 pub(super) fn selection(stats: &Stats) -> Selection {
     let all = Selection { dispensable_fields: DISPENSABLE_ENTRY_IDS, ..Selection::default() };
     match stats {
@@ -213,21 +213,21 @@ pub(super) fn selection(stats: &Stats) -> Selection {
     }
 }
 
-/// Every entry has a status, so each takes at least a byte.
+/// Check the number of entries against the bytes of a block: each entry has a status of at least one byte.
 pub(super) fn check_count(block: &Block<'_>) -> Result<()> {
     if block.count <= block.bytes.len() {
         return Ok(());
     }
-    let reason = format!("{} entries in {} bytes", block.count, block.bytes.len());
+    let reason = format!("a block claims {} entries in {} bytes", block.count, block.bytes.len());
     Err(Error::corrupt_at(WHAT, block.offset, reason))
 }
 
-/// The last entry ends where its block does.
+/// Check that the last entry ends at the end of its block.
 pub(super) fn trailing(block: &Block<'_>, cursor: &Cursor<'_>) -> Result<()> {
     if cursor.remaining() == 0 {
         return Ok(());
     }
-    let reason = format!("{} bytes after the last entry", cursor.remaining());
+    let reason = format!("a block has {} bytes after its last entry", cursor.remaining());
     Err(Error::corrupt_at(WHAT, block.offset, reason))
 }
 
@@ -254,10 +254,10 @@ pub(super) fn assemble(records: &StructArray, spec_id: i32) -> Result<ManifestCo
         let column = records.column_by_name(name).or_else(|| data_file.column_by_name(name));
         Ok(match (name, column) {
             ("spec_id", _) => Arc::new(Int32Array::from(vec![spec_id; rows])),
-            ("content", Some(column)) => data_unless_said(column),
+            ("content", Some(column)) => or_data(column),
             ("file_format", Some(column)) => upper_case(column),
             (_, Some(column)) => Arc::clone(column),
-            (_, None) => return Err(Error::corrupt(WHAT, format!("no {name}"))),
+            (_, None) => return Err(Error::corrupt(WHAT, format!("the field {name} is missing"))),
         })
     });
     let columns = columns.collect::<Result<_>>()?;
@@ -267,22 +267,27 @@ pub(super) fn assemble(records: &StructArray, spec_id: i32) -> Result<ManifestCo
     Ok(ManifestColumns { entries, partition: flattened(partition)? })
 }
 
-/// A member of a struct of this crate's making.
+/// Return a column of decoded records.
 pub(super) fn part<'r>(records: &'r StructArray, name: &str) -> Result<&'r ArrayRef> {
-    records.column_by_name(name).ok_or_else(|| Error::corrupt(WHAT, format!("no {name}")))
+    records
+        .column_by_name(name)
+        .ok_or_else(|| Error::corrupt(WHAT, format!("the field {name} is missing")))
 }
 
 pub(super) fn check_statuses(statuses: &ArrayRef) -> Result<()> {
     let known = [EXISTING, ADDED, DELETED];
     let statuses = statuses.as_primitive::<Int32Type>();
     match statuses.iter().flatten().find(|status| !known.contains(status)) {
-        Some(status) => Err(Error::corrupt(WHAT, format!("an entry has the status {status}"))),
+        Some(status) => Err(Error::corrupt(
+            WHAT,
+            format!("an entry has an invalid status; expected 0, 1 or 2, got {status}"),
+        )),
         None => Ok(()),
     }
 }
 
-/// Version 1 has data files only and does not say so.
-fn data_unless_said(content: &ArrayRef) -> ArrayRef {
+/// Replace null contents by 0: version 1 has data files only and does not store a content.
+fn or_data(content: &ArrayRef) -> ArrayRef {
     if content.null_count() == 0 {
         return Arc::clone(content);
     }
@@ -299,7 +304,7 @@ fn upper_case(formats: &ArrayRef) -> ArrayRef {
     Arc::new(upper.collect::<StringArray>())
 }
 
-/// An absent tuple is one of nulls, so the struct itself needs no validity.
+/// Convert null tuples to tuples of nulls.
 pub(super) fn flattened(tuples: StructArray) -> Result<StructArray> {
     if tuples.null_count() == 0 {
         return Ok(tuples);

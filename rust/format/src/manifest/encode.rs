@@ -1,4 +1,4 @@
-//! Manifests, from columns to bytes.
+//! Encoding of manifests from columns.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::spec::types::{NestedField, StructType, Type};
 use crate::spec::{PartitionSpec, Schema};
 use crate::{Error, Result};
 
-/// Version 1 requires a block size that nobody reads; this is the one the reference writes.
+/// The block size that version 1 requires and readers ignore, with the value of the reference implementation.
 const BLOCK_SIZE_IN_BYTES: i64 = 64 * 1024 * 1024;
 
-/// What kind of files a manifest lists.
+/// The kind of files in a manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ManifestContent {
     /// Data files.
@@ -28,28 +28,28 @@ pub enum ManifestContent {
     Deletes,
 }
 
-/// How to write a manifest.
+/// Options of encoding a manifest.
 #[derive(Debug, Clone)]
 pub struct EncodeOptions<'a> {
     /// 1 or 2.
     pub format_version: u8,
-    /// What the entries are.
+    /// The kind of files.
     pub content: ManifestContent,
-    /// The table's current schema, recorded in the header.
+    /// The table's current schema, for the header.
     pub schema: &'a Schema,
-    /// The entries' spec, recorded in the header.
+    /// The spec of the entries, for the header.
     pub spec: &'a PartitionSpec,
     /// Type of the tuples.
     pub partition_type: &'a StructType,
-    /// The snapshot under way; added and deleted entries without a snapshot id get it.
+    /// The snapshot id of added and deleted entries that have none.
     pub snapshot_id: i64,
     /// Block compression.
     pub codec: Codec,
-    /// Random bytes that separate blocks.
+    /// The synchronisation marker.
     pub sync: [u8; 16],
 }
 
-/// A manifest's bytes and what a manifest list says about it.
+/// An encoded manifest and its summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodedManifest {
     /// The whole file.
@@ -59,7 +59,7 @@ pub struct EncodedManifest {
 }
 
 impl ManifestContent {
-    /// The code in manifest lists: 0 or 1.
+    /// Return the code in manifest lists: 0 or 1.
     pub fn code(self) -> i32 {
         match self {
             Self::Data => 0,
@@ -67,7 +67,7 @@ impl ManifestContent {
         }
     }
 
-    /// The content with a code.
+    /// Return the content with a code.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a code other than 0 and 1.

@@ -1,4 +1,4 @@
-//! The entries of a manifest as columns.
+//! Manifest entries as columns.
 
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use arrow_select::filter::{filter, filter_record_batch};
 
 use super::columns::{entry_schema, typed_entry_schema};
 use super::partition::{tuples_from_json, tuples_to_json};
+use crate::spec::ArrowName;
 use crate::spec::types::StructType;
 use crate::{Error, Result};
 
@@ -27,25 +28,25 @@ pub const DELETED: i32 = 2;
 
 /// Entries of one partition spec.
 ///
-/// `entries` has the columns of [`entry_schema`] but for `partition`, which is typed: one child of
-/// `partition` per spec field, named and ordered as the spec has them. Both have the same length.
+/// `entries` has the columns of [`entry_schema`] without `partition`. The struct array `partition` has one child per spec
+/// field, with the field's name and in the spec's order. Both have the same length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ManifestColumns {
-    /// One row per entry, without its partition.
+    /// One row per entry, without the partition.
     pub entries: RecordBatch,
     /// The partition tuples.
     pub partition: StructArray,
 }
 
 impl ManifestColumns {
-    /// Entries out of a batch of [`entry_schema`], or of data files, which are then all added.
+    /// Convert a batch of [`entry_schema`], or of data files, whose status is then added.
     ///
-    /// Columns are matched by name and may be of any Arrow type that casts to the right one; absent
-    /// optional ones are null.
+    /// Columns are matched by name and may have any Arrow type that casts to the schema's; missing optional columns are
+    /// null.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if a required column is absent or null or does not cast, or a
-    /// partition is not a tuple of `partition_type`.
+    /// [`Error::InvalidArgument`] if a required column is missing, has null or does not cast, or a partition is not a
+    /// tuple of `partition_type`.
     pub fn from_batch(batch: &RecordBatch, partition_type: &StructType) -> Result<Self> {
         let entries = conform(batch, &typed_entry_schema())?;
         let texts = batch
@@ -56,7 +57,7 @@ impl ManifestColumns {
         Ok(Self { entries, partition })
     }
 
-    /// The batch of [`entry_schema`] that crosses to Python.
+    /// Convert to a batch of [`entry_schema`].
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if the partition columns do not fit `partition_type`.
@@ -71,7 +72,7 @@ impl ManifestColumns {
             .map_err(|error| invalid(&error))
     }
 
-    /// Number of entries.
+    /// Return the number of entries.
     pub fn len(&self) -> usize {
         self.entries.num_rows()
     }
@@ -81,7 +82,7 @@ impl ManifestColumns {
         self.len() == 0
     }
 
-    /// The entries for which `mask`, which has no nulls, is true.
+    /// Return the entries for which `mask`, without nulls, is true.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if the mask has another length.
@@ -91,13 +92,13 @@ impl ManifestColumns {
         Ok(Self { entries, partition: partition.as_struct().clone() })
     }
 
-    /// `length` entries from `offset` on.
+    /// Return `length` entries from `offset` on.
     pub fn slice(&self, offset: usize, length: usize) -> Self {
         let partition = self.partition.slice(offset, length);
         Self { entries: self.entries.slice(offset, length), partition }
     }
 
-    /// The entries of all of `parts`, which are of the same spec, in order; `None` for no parts.
+    /// Concatenate the entries of parts of the same spec; `None` for no parts.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if the parts' partition types differ.
@@ -114,7 +115,7 @@ impl ManifestColumns {
         Ok(Some(Self { entries, partition: partition.as_struct().clone() }))
     }
 
-    /// A mask of the entries that are not deleted.
+    /// Return a mask of the entries that are not deleted.
     ///
     /// # Errors
     /// None for columns of this crate.
@@ -123,15 +124,15 @@ impl ManifestColumns {
         Ok(status.iter().map(|status| Some(status != Some(DELETED))).collect())
     }
 
-    /// The `status` column: [`EXISTING`], [`ADDED`] or [`DELETED`].
+    /// Return the `status` column: [`EXISTING`], [`ADDED`] or [`DELETED`].
     ///
     /// # Errors
-    /// None for columns of this crate; so for the accessors below.
+    /// None for columns of this crate.
     pub fn statuses(&self) -> Result<&Int32Array> {
         self.ints("status")
     }
 
-    /// The `file_path` column.
+    /// Return the `file_path` column.
     ///
     /// # Errors
     /// None for columns of this crate.
@@ -140,7 +141,7 @@ impl ManifestColumns {
         column.as_string_opt::<i32>().ok_or_else(|| wrong_type("file_path", column))
     }
 
-    /// A column of 32-bit integers by name.
+    /// Return a column of 32-bit integers by name.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if there is no such column.
@@ -149,7 +150,7 @@ impl ManifestColumns {
         column.as_primitive_opt::<Int32Type>().ok_or_else(|| wrong_type(name, column))
     }
 
-    /// A column of 64-bit integers by name.
+    /// Return a column of 64-bit integers by name.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if there is no such column.
@@ -158,20 +159,20 @@ impl ManifestColumns {
         column.as_primitive_opt::<Int64Type>().ok_or_else(|| wrong_type(name, column))
     }
 
-    /// A column by name.
+    /// Return a column by name.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if there is no such column.
     pub fn column(&self, name: &str) -> Result<&ArrayRef> {
         self.entries
             .column_by_name(name)
-            .ok_or_else(|| Error::invalid(name, "there is no such column"))
+            .ok_or_else(|| Error::invalid(name, "the column is missing"))
     }
 
-    /// The same entries with other values in some columns.
+    /// Replace the values of some columns.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if a column is unknown or of another type or length.
+    /// [`Error::InvalidArgument`] if a column is unknown or has another type or length.
     pub fn with_columns(&self, replaced: Vec<(&str, ArrayRef)>) -> Result<Self> {
         let schema = self.entries.schema();
         let mut columns = self.entries.columns().to_vec();
@@ -186,11 +187,10 @@ impl ManifestColumns {
     }
 }
 
-/// `batch`'s columns in the order, with the names and of the types of `schema`.
+/// Convert a batch to the columns and types of `schema`. A missing `status` means added, a missing `content` data.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] if a required column is absent or null, or a column does not cast.
-/// An absent `status` means added, an absent `content` data.
+/// [`Error::InvalidArgument`] if a required column is missing or has null, or a column does not cast.
 pub fn conform(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     let rows = batch.num_rows();
     let columns = schema.fields().iter().map(|field| -> Result<ArrayRef> {
@@ -213,5 +213,8 @@ pub(super) fn invalid(error: &ArrowError) -> Error {
 }
 
 fn wrong_type(name: &str, column: &ArrayRef) -> Error {
-    Error::invalid(name, format!("{} is not its type", column.data_type()))
+    Error::invalid(
+        name,
+        format!("the column has another type; got {}", ArrowName(column.data_type())),
+    )
 }

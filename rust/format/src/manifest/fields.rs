@@ -1,7 +1,7 @@
-//! The structures of manifests and manifest lists, as Iceberg types.
+//! The record types of manifests and manifest lists.
 //!
-//! Field ids decide meaning when reading; names, order and presence matter when writing, because
-//! some readers resolve records by name.
+//! Reading resolves fields by id. Writing follows names, order and presence of the reference implementation, as some
+//! readers resolve records by name.
 
 use crate::spec::types::{ListType, MapType, NestedField, PrimitiveType, StructType, Type};
 
@@ -17,17 +17,15 @@ pub const DATA_FILE_ID: i32 = 2;
 pub const CONTENT_ID: i32 = 134;
 /// Field id of the partition tuple in a data file.
 pub const PARTITION_ID: i32 = 102;
-/// Field ids of the six statistics by column.
+/// Field ids of the six column statistics.
 pub const STATISTICS_IDS: [i32; 6] = [108, 109, 110, 137, 125, 128];
 
-/// Field ids of what decides whether a file may have rows that satisfy a filter: its record count, and by
-/// column counts and bounds.
+/// Field ids of the metrics that filters use: record count, column counts and bounds.
 pub const METRICS_IDS: [i32; 6] = [103, 109, 110, 137, 125, 128];
 
-/// Field ids of what a reader of entries can do without: statistics, `key_metadata`, `split_offsets` and
-/// `sort_order_id`.
+/// Field ids that readers of entries do not require: statistics, `key_metadata`, `split_offsets` and `sort_order_id`.
 pub(super) const DISPENSABLE_ENTRY_IDS: &[i32] = &[108, 109, 110, 137, 125, 128, 131, 132, 140];
-/// Field ids of what a reader of manifest lists can do without: partition summaries and `key_metadata`.
+/// Field ids that readers of manifest lists do not require: partition summaries and `key_metadata`.
 pub(super) const DISPENSABLE_MANIFEST_IDS: &[i32] = &[507, 519];
 
 const INT: PrimitiveType = PrimitiveType::Int;
@@ -35,7 +33,7 @@ const LONG: PrimitiveType = PrimitiveType::Long;
 const STRING: PrimitiveType = PrimitiveType::String;
 const BINARY: PrimitiveType = PrimitiveType::Binary;
 
-/// What a manifest of `format_version` holds, in writing order.
+/// Return the entry type of a manifest of `format_version`, in writing order.
 pub fn written_entry(format_version: u8, partition: &StructType) -> StructType {
     let mut fields = vec![required(STATUS_ID, "status", INT), optional(1, "snapshot_id", LONG)];
     let data_file = if format_version == 1 {
@@ -49,12 +47,11 @@ pub fn written_entry(format_version: u8, partition: &StructType) -> StructType {
     StructType { fields }
 }
 
-/// What any manifest may hold: version 2, and optional where version 1 has nothing.
+/// Return the entry type for reading any manifest: that of version 2, with fields optional that version 1 does not have.
 pub fn read_entry(partition: &StructType) -> StructType {
     let mut data_file = data_file_v2(partition);
     for field in &mut data_file.fields {
-        // Version 1 has no content, and a manifest of an unpartitioned table may leave the empty
-        // tuple out.
+        // Version 1 has no content, and a manifest of an unpartitioned table may omit the empty tuple.
         if field.id == CONTENT_ID || (field.id == PARTITION_ID && partition.fields.is_empty()) {
             field.required = false;
         }
@@ -69,7 +66,7 @@ pub fn read_entry(partition: &StructType) -> StructType {
     StructType { fields }
 }
 
-/// Only those fields of an entry and of its data file that have one of `ids`.
+/// Return the entry type with only those fields, and fields of the data file, whose id is in `ids`.
 pub(super) fn narrowed(entry: &StructType, ids: &[i32]) -> StructType {
     let mut fields = entry.fields.clone();
     fields.retain(|field| ids.contains(&field.id));
@@ -81,7 +78,7 @@ pub(super) fn narrowed(entry: &StructType, ids: &[i32]) -> StructType {
     StructType { fields }
 }
 
-/// What a manifest list of `format_version` holds, in writing order.
+/// Return the type of a manifest list of `format_version`, in writing order.
 pub fn written_manifest_file(format_version: u8) -> StructType {
     let leading = [
         required(500, "manifest_path", STRING),
@@ -108,7 +105,7 @@ pub fn written_manifest_file(format_version: u8) -> StructType {
     StructType { fields }
 }
 
-/// What any manifest list may hold, in the order of the columns.
+/// Return the type for reading any manifest list, in the order of the columns.
 pub fn read_manifest_file() -> StructType {
     let mut fields = vec![
         required(500, "manifest_path", STRING),

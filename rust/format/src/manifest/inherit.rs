@@ -1,9 +1,9 @@
-//! Values that entries inherit from the manifest list.
+//! Inheritance of values from the manifest list.
 //!
-//! All inheritance happens here; nothing else may fill a null snapshot id or sequence number.
+//! No other module may fill a null snapshot id or sequence number.
 //!
-//! A snapshot id is inherited wherever it is null. Both sequence numbers are inherited only by added
-//! entries, and by all entries of a manifest with sequence number 0, which is one of version 1.
+//! Null snapshot ids are always inherited. Sequence numbers are inherited by added entries, and by all entries of a
+//! manifest with sequence number 0, which has format version 1.
 
 use std::sync::Arc;
 
@@ -13,26 +13,26 @@ use arrow_array::{Array, ArrayRef, Int32Array, Int64Array};
 use super::entries::{ADDED, EXISTING, ManifestColumns};
 use crate::{Error, Result};
 
-/// What a manifest list says about a manifest.
+/// The values that a manifest's entries inherit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inheritance {
     /// The snapshot that wrote the manifest.
     pub added_snapshot_id: Option<i64>,
-    /// The manifest's sequence number; `None` while its commit is under way, so that it has none
-    /// and its added entries keep theirs null.
+    /// The manifest's sequence number; `None` for a manifest of the current commit, whose added entries have none
+    /// yet.
     pub sequence_number: Option<i64>,
 }
 
-/// The entries with every inherited value filled in.
+/// Fill in the inherited values of entries.
 ///
 /// # Errors
-/// [`Error::Corrupt`] if a live entry has no sequence number and may not inherit one.
+/// [`Error::Corrupt`] if a live entry has no sequence number and cannot inherit one.
 pub fn inherit(columns: ManifestColumns, from: Inheritance) -> Result<ManifestColumns> {
     let rows = columns.len();
     inherit_each(columns, &[(rows, from)])
 }
 
-/// [`inherit`] for the entries of several manifests: so many of each, one manifest after another.
+/// Fill in the inherited values of the entries of several manifests, each given as its number of entries.
 ///
 /// # Errors
 /// As for [`inherit`].
@@ -54,7 +54,7 @@ pub fn inherit_each(
                 let added = statuses.values().get(row) == Some(&ADDED);
                 from.sequence_number.filter(|number| added || *number == 0)
             });
-            // Early version 2 writers had no file sequence number, so only the other one is vital.
+            // Early writers of version 2 stored no file sequence number, so it may remain null.
             if name == "sequence_number" {
                 check(statuses, &filled)?;
             }
@@ -64,7 +64,7 @@ pub fn inherit_each(
     if replaced.is_empty() { Ok(columns) } else { columns.with_columns(replaced) }
 }
 
-/// Values with their nulls replaced by what a row inherits of its manifest.
+/// Replace nulls by the inherited values of each row.
 fn filled(
     values: &Int64Array,
     manifests: &[(usize, Inheritance)],
@@ -84,7 +84,7 @@ fn check(statuses: &Int32Array, numbers: &Int64Array) -> Result<()> {
     let mut pairs = statuses.iter().zip(numbers);
     match pairs.position(|(status, number)| status == Some(EXISTING) && number.is_none()) {
         Some(row) => {
-            let reason = format!("entry {row} is existing and has no sequence number");
+            let reason = format!("the existing entry {row} has no sequence number");
             Err(Error::corrupt("manifest", reason))
         }
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! Manifest lists, from bytes to columns and back.
+//! Decoding and encoding of manifest lists.
 
 use std::sync::Arc;
 
@@ -22,46 +22,44 @@ use crate::{Error, Result};
 
 const WHAT: &str = "manifest list";
 
-/// A manifest of the commit under way; its sequence number is not known before the list is written.
+/// A manifest of the current commit, whose sequence number is assigned when the manifest list is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManifestFile {
     /// Location.
     pub path: String,
     /// Size in bytes.
     pub length: i64,
-    /// The entries' spec.
+    /// Spec id of the entries.
     pub spec_id: i32,
-    /// The entries' kind.
+    /// The kind of files.
     pub content: ManifestContent,
-    /// 1 or 2: entries of version 1 have the sequence number 0.
+    /// 1 or 2; entries of version 1 have the sequence number 0.
     pub format_version: u8,
-    /// The snapshot under way.
+    /// The snapshot that adds the manifest.
     pub added_snapshot_id: i64,
-    /// Counts and ranges.
+    /// Counts and partition field summaries.
     pub summary: ManifestSummary,
 }
 
-/// What the header of a manifest list says, and which version to write.
+/// Options of encoding a manifest list.
 #[derive(Debug, Clone, Copy)]
 pub struct ListOptions {
     /// 1 or 2.
     pub format_version: u8,
-    /// The snapshot whose list this is.
+    /// The snapshot of the list.
     pub snapshot_id: i64,
-    /// Its parent, if it has one.
+    /// The parent snapshot, if any.
     pub parent_snapshot_id: Option<i64>,
-    /// Its sequence number, stamped on manifests that have none; 0 in version 1.
+    /// The snapshot's sequence number, assigned to manifests without one; 0 in version 1.
     pub sequence_number: i64,
 }
 
-/// The manifests of a snapshot, in columns of [`manifest_file_schema`].
+/// Decode the manifest files of a snapshot to columns of [`manifest_file_schema`].
 ///
-/// Version 1 has no contents and no sequence numbers: they are 0. Its counts may be null, which means
-/// that they are not known and not that they are 0.
+/// Contents and sequence numbers of version 1 are 0. Null counts are unknown.
 ///
 /// # Errors
-/// [`Error::Corrupt`] if `bytes` are no manifest list; [`Error::Unsupported`] for a codec that is
-/// not implemented.
+/// [`Error::Corrupt`] if `bytes` are no manifest list; [`Error::Unsupported`] for an unknown codec.
 pub fn decode_manifest_list(bytes: &[u8]) -> Result<RecordBatch> {
     let container = Container::parse(bytes)?;
     let wanted = read_manifest_file();
@@ -74,9 +72,10 @@ pub fn decode_manifest_list(bytes: &[u8]) -> Result<RecordBatch> {
     let start = blocks.position();
     while let Some(block) = blocks.next_block()? {
         let mut cursor = Cursor::new(block.bytes);
-        // Every manifest has a path, so each takes at least a byte.
+        // Every manifest has a path of at least one byte.
         if block.count > block.bytes.len() {
-            let reason = format!("{} manifests in {} bytes", block.count, block.bytes.len());
+            let reason =
+                format!("a block claims {} manifests in {} bytes", block.count, block.bytes.len());
             return Err(Error::corrupt_at(WHAT, block.offset, reason));
         }
         for _ in 0..block.count {
@@ -85,7 +84,8 @@ pub fn decode_manifest_list(bytes: &[u8]) -> Result<RecordBatch> {
                 .map_err(|error| block.malformed(WHAT, error, cursor.remaining()))?;
         }
         if cursor.remaining() > 0 {
-            let reason = format!("{} bytes after the last manifest", cursor.remaining());
+            let reason =
+                format!("a block has {} bytes after its last manifest", cursor.remaining());
             return Err(Error::corrupt_at(WHAT, block.offset, reason));
         }
     }
@@ -102,12 +102,11 @@ pub fn decode_manifest_list(bytes: &[u8]) -> Result<RecordBatch> {
         .map_err(|error| Error::corrupt_at(WHAT, start, error.to_string()))
 }
 
-/// Encode manifests, columns of [`manifest_file_schema`], as a list; new ones are stamped.
-///
-/// `sync` separates blocks; the caller draws it at random.
+/// Encode columns of [`manifest_file_schema`] as a manifest list. Manifests without a sequence number are assigned that
+/// of the snapshot. `sync` is the synchronisation marker.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] if a required value is null, or version 1 is to list deletes;
+/// [`Error::InvalidArgument`] if a required value is null, or a list of version 1 has delete manifests;
 /// [`Error::Unsupported`] for other format versions.
 pub fn encode_manifest_list(
     manifests: &RecordBatch,
@@ -125,7 +124,7 @@ pub fn encode_manifest_list(
     let arrays = fields.fields.iter().map(|field| -> Result<ArrayRef> {
         let name = field.name.as_str();
         let array = manifests.column_by_name(name);
-        let array = array.ok_or_else(|| Error::invalid(name, "there is no such column"))?;
+        let array = array.ok_or_else(|| Error::invalid(name, "the column is missing"))?;
         Ok(match name {
             "content" => Arc::new(or_zero_int(array)),
             "sequence_number" | "min_sequence_number" => {
@@ -163,7 +162,7 @@ fn refuse_deletes_in_version_1(manifests: &RecordBatch, options: &ListOptions) -
     let content = manifests.column_by_name("content").map(|c| c.as_primitive::<Int32Type>());
     let deletes = content.is_some_and(|content| content.iter().flatten().any(|c| c != 0));
     if options.format_version == 1 && deletes {
-        return Err(Error::invalid("content", "tables of format version 1 hold no delete files"));
+        return Err(Error::invalid("content", "tables of format version 1 have no delete files"));
     }
     Ok(())
 }
@@ -176,7 +175,7 @@ fn or_long(array: &ArrayRef, default: i64) -> Int64Array {
     array.as_primitive::<Int64Type>().iter().map(|value| value.unwrap_or(default)).collect()
 }
 
-/// Manifests that this commit wrote, in columns of [`manifest_file_schema`].
+/// Convert the manifests of the current commit to columns of [`manifest_file_schema`].
 ///
 /// # Errors
 /// None for manifests of this crate.
@@ -187,7 +186,7 @@ pub fn manifest_files_to_batch(files: &[ManifestFile]) -> Result<RecordBatch> {
     let ints = |value: &dyn Fn(&ManifestFile) -> i32| -> ArrayRef {
         Arc::new(files.iter().map(|file| Some(value(file))).collect::<Int32Array>())
     };
-    // Version 1 knows no sequence numbers: whatever reads its manifests takes 0.
+    // Version 1 has no sequence numbers, which readers take as 0.
     let number =
         |file: &ManifestFile, known| if file.format_version == 1 { Some(0) } else { known };
     let columns: Vec<ArrayRef> = vec![

@@ -1,8 +1,8 @@
-//! Manifests, from bytes to the columns of the entries that might match a filter.
+//! Decoding of the manifest entries that might match a filter.
 //!
-//! What the filter asks of is decoded first, some blocks at a time: status and partition of every
-//! entry, then the bounds and counts of the referenced columns of those that their partition does not
-//! rule out. Only what is left is decoded in full; or everything, where most turns out to be left.
+//! Each chunk of blocks is decoded in stages: status and partition of every entry; then bounds and counts of the filter's
+//! columns, for entries that are not pruned by partition; then all requested fields of the entries left. If most entries
+//! are left, whole entries are decoded instead.
 
 use std::ops::Range;
 
@@ -29,35 +29,34 @@ use crate::predicate::{
 use crate::spec::types::StructType;
 
 const DATA: i32 = 0;
-/// Decompressed bytes of which the filter tells whether it keeps most of what follows.
+/// Decompressed bytes of a sample, whose share of matching entries predicts that of the next blocks.
 const SAMPLE_BYTES: usize = CHUNK_BYTES / 4;
 
-/// A filter of entries, projected onto their partition.
+/// A filter on entries, with its projection on the partition.
 #[derive(Debug, Clone, Copy)]
 pub struct EntryFilter<'a> {
-    /// Over partition fields: off proves that a partition has no matching row.
+    /// The inclusive projection on partition fields.
     pub partitions: &'a BoundPredicate,
-    /// Over the table's columns, NOT pushed down.
+    /// The filter on the table's columns, with NOT pushed down.
     pub rows: &'a BoundPredicate,
 }
 
-/// The live entries of a manifest that might match, as it stores them, and what became of the others.
+/// The live entries of a manifest that might match, and the numbers of pruned entries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MatchingEntries {
-    /// The entries; nothing is inherited yet.
+    /// The entries, without inheritance.
     pub columns: ManifestColumns,
-    /// How many live entries the manifest has.
+    /// Number of live entries of the manifest.
     pub live: usize,
-    /// How many of them their partition rules out.
+    /// Number of live entries that are pruned by partition.
     pub skipped_by_partition: usize,
-    /// How many of the others their statistics rule out.
+    /// Number of other live entries that are pruned by statistics.
     pub skipped_by_metrics: usize,
 }
 
-/// Decode the live entries that might match: what decoding all of them and filtering leaves.
+/// Decode the live entries that might match. The result equals filtering all decoded entries.
 ///
-/// Statistics decide on data files only; those of a delete file say nothing of the rows that it
-/// deletes.
+/// Statistics prune data files only: those of a delete file do not describe the rows that it deletes.
 ///
 /// # Errors
 /// As for [`ManifestDecoder`](super::ManifestDecoder), and those of evaluating the filter.
@@ -69,7 +68,7 @@ pub fn decode_matching(
     decode_matching_run(bytes, None, options, filter)
 }
 
-/// As [`decode_matching`] of the blocks of one run, or of all; see [`decode_run`].
+/// Decode the matching entries of one run of blocks, or of all blocks; see [`decode_matching`] and [`decode_run`].
 ///
 /// # Errors
 /// As for [`decode_matching`].
@@ -106,14 +105,14 @@ pub fn decode_matching_run(
         if keeps_most {
             decoder.read_undecided(&mut blocks, seen * trust * (CHUNK_BYTES / bytes))?;
         }
-        // Twice as much is taken on trust each time that a sample says the same.
+        // The blocks between samples double each time that a sample gives the same result.
         (bytes, trust) = if keeps_most { (SAMPLE_BYTES, trust * 2) } else { (CHUNK_BYTES, 1) };
         start = blocks.position();
     }
     decoder.finish().map_err(|error| error.or_at(first))
 }
 
-/// Three sets of columns, from those that are read of all entries to those that are read of few.
+/// The columns of each stage, from those of all entries to those of few.
 struct MatchingDecoder<'a> {
     filter: EntryFilter<'a>,
     partition_type: &'a StructType,
@@ -121,13 +120,13 @@ struct MatchingDecoder<'a> {
     tuples: StructColumn,
     statistics: StructColumn,
     whole: StructColumn,
-    /// Whether `whole` has the statistics that the filter asks about.
+    /// Whether `whole` has the statistics of the filter's columns.
     tells_all: bool,
-    /// Rows of `whole` that are yet to be filtered.
+    /// Rows of `whole` that have not been filtered.
     undecided: Vec<Range<usize>>,
-    /// Bytes of all blocks.
+    /// Compressed bytes of all blocks.
     length: usize,
-    /// How many of them were read when room in `whole` was last made.
+    /// Compressed bytes that were read at the last reservation of capacity in `whole`.
     forecast_at: usize,
     live: usize,
     in_partition: usize,
@@ -170,8 +169,8 @@ impl<'a> MatchingDecoder<'a> {
         })
     }
 
-    /// Decode what might match of a chunk, of which all tuples are read, and say whether that is most
-    /// of it and the same could be said of entries that are decoded already.
+    /// Decode the matching entries of a chunk, whose tuples have been read. Returns whether most entries match, so that
+    /// the next blocks should be decoded in full.
     fn decode(&mut self, chunk: &mut Chunk) -> Result<bool> {
         let seen = chunk.len();
         let records = self.tuples.finish()?;
@@ -180,7 +179,7 @@ impl<'a> MatchingDecoder<'a> {
         let data_file = part(&records, "data_file")?.as_struct();
         let tuples = flattened(part(data_file, "partition")?.as_struct().clone())?;
         let kept = self.by_partition(statuses.as_primitive(), tuples)?;
-        chunk.keep(&kept);
+        chunk.select(&kept);
         self.in_partition += chunk.len();
         if chunk.len() > 0 && !matches!(self.filter.rows, Predicate::AlwaysTrue) {
             chunk.read(&mut self.statistics)?;
@@ -190,14 +189,14 @@ impl<'a> MatchingDecoder<'a> {
             let files = RecordBatch::try_new(ArrowSchema::new(fields).into(), columns);
             let files = files.map_err(|error| invalid(&error))?;
             let kept = by_statistics(self.filter.rows, &files)?;
-            chunk.keep(&kept);
+            chunk.select(&kept);
         }
         chunk.read(&mut self.whole)?;
         Ok(self.tells_all && chunk.len() > seen / 2)
     }
 
-    /// Decode the next blocks, so many entries or a few more, whether or not they match. Looking at
-    /// each entry up to three times is worse where most do.
+    /// Decode all entries of the next blocks, at least `count`, to be filtered later. This is faster than decoding in
+    /// stages where most entries match.
     fn read_undecided(&mut self, blocks: &mut Blocks<'_>, count: usize) -> Result<()> {
         let start = self.whole.rows();
         let left = blocks.remaining();
@@ -211,7 +210,7 @@ impl<'a> MatchingDecoder<'a> {
         Ok(())
     }
 
-    /// Which of some entries are live and might match by partition.
+    /// Return which entries are live and might match by partition.
     fn by_partition(&mut self, statuses: &Int32Array, tuples: StructArray) -> Result<BooleanArray> {
         let statuses = statuses.values();
         let live =
@@ -228,7 +227,7 @@ impl<'a> MatchingDecoder<'a> {
     fn finish(mut self) -> Result<MatchingEntries> {
         let mut columns = assemble(&self.whole.finish()?, self.spec_id)?;
         if !self.undecided.is_empty() {
-            columns = self.without_ruled_out(columns)?;
+            columns = self.without_pruned(columns)?;
         }
         Ok(MatchingEntries {
             live: self.live,
@@ -238,8 +237,8 @@ impl<'a> MatchingDecoder<'a> {
         })
     }
 
-    /// All entries but those of the undecided that the filter rules out.
-    fn without_ruled_out(&mut self, columns: ManifestColumns) -> Result<ManifestColumns> {
+    /// Remove the undecided entries that the filter prunes.
+    fn without_pruned(&mut self, columns: ManifestColumns) -> Result<ManifestColumns> {
         let mut mask = BooleanBufferBuilder::new(columns.len());
         for rows in std::mem::take(&mut self.undecided) {
             let some = columns.slice(rows.start, rows.len());
@@ -258,11 +257,11 @@ impl<'a> MatchingDecoder<'a> {
     }
 }
 
-/// Which of some entries might match by what is known of their columns.
+/// Return which entries might match by their column statistics.
 pub(super) fn by_statistics(rows: &BoundPredicate, files: &RecordBatch) -> Result<BooleanArray> {
     let might_match = evaluate_inclusive(rows, &FileStats::new(files))?;
     let contents = files.column_by_name("content").map(|c| c.as_primitive::<Int32Type>());
-    // Version 1 does not say so, but has data files only; the value of a null is 0 as well.
+    // Version 1 has data files only and stores no content; the value of a null slot is 0.
     let of_deletes = BooleanBuffer::collect_bool(files.num_rows(), |row| {
         contents.is_some_and(|contents| contents.value(row) != DATA)
     });

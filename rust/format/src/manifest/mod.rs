@@ -1,4 +1,4 @@
-//! Manifests and manifest lists: columns in, columns out.
+//! Manifests and manifest lists: decoding to and encoding from Arrow columns.
 
 pub mod bundle;
 mod chunk;
@@ -13,7 +13,7 @@ pub mod matching;
 pub mod partition;
 pub mod summary;
 
-pub use bundle::{BundleDecoder, EntryBundle, Member, kept_members};
+pub use bundle::{BundleDecoder, EntryBundle, Member, filtered_members};
 pub use columns::{data_file_schema, entry_schema, manifest_file_schema};
 pub use decode::{
     DecodeOptions, ManifestDecoder, ManifestHeader, Stats, decode_manifest, decode_run,

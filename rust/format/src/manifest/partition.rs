@@ -1,4 +1,4 @@
-//! Partition tuples of manifest entries: typed columns inside, JSON text outside.
+//! Partition tuples of manifest entries, as typed columns and as JSON.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::spec::types::{PrimitiveType, StructType};
 use crate::spec::{Datum, primitive_from_arrow};
 use crate::{Error, Result};
 
-/// `tuples`' type: `partition_type`, with types that it does not know taken from the columns.
+/// Return `partition_type` with unknown types replaced by those of the columns.
 pub fn typed_by_columns(partition_type: &StructType, tuples: &StructArray) -> StructType {
     let mut typed = partition_type.clone();
     for (field, column) in typed.fields.iter_mut().zip(tuples.columns()) {
@@ -27,7 +27,7 @@ pub fn typed_by_columns(partition_type: &StructType, tuples: &StructArray) -> St
     typed
 }
 
-/// Each tuple as a JSON array of single values.
+/// Format each tuple as a JSON array of single values.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] if the columns do not fit the type.
@@ -44,25 +44,25 @@ pub fn tuples_to_json(partition_type: &StructType, tuples: &StructArray) -> Resu
     Ok(texts.finish())
 }
 
-/// Rows whose tuples are the same one after another, as writers leave them.
+/// Return the ranges of consecutive rows with equal tuples.
 fn repeated(tuples: &StructArray) -> Vec<Range<usize>> {
     match partition(tuples.columns()) {
         Ok(repeated) if tuples.null_count() == 0 => repeated.ranges(),
-        // A type that is not compared, or tuples that are null themselves.
+        // The type is not comparable, or tuples are null.
         _ => (0..tuples.len()).map(|row| row..row + 1).collect(),
     }
 }
 
-/// The tuples that [`tuples_to_json`] made, as one column per partition field.
+/// Parse tuples from the form of [`tuples_to_json`] to one column per partition field.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] if a text is null or not a tuple of the type.
 pub fn tuples_from_json(partition_type: &StructType, texts: &StringArray) -> Result<StructArray> {
-    // Entries by far outnumber partitions, so each distinct text is parsed once.
+    // Each distinct text is parsed once: there are far more entries than partitions.
     let mut parsed: HashMap<&str, Partition> = HashMap::new();
     let mut tuples = Vec::with_capacity(texts.len());
     for text in texts {
-        let text = text.ok_or_else(|| Error::invalid("partition", "it is null"))?;
+        let text = text.ok_or_else(|| Error::invalid("partition", "is null"))?;
         let tuple = match parsed.get(text) {
             Some(tuple) => tuple.clone(),
             None => {
@@ -76,7 +76,7 @@ pub fn tuples_from_json(partition_type: &StructType, texts: &StringArray) -> Res
     partitions_to_struct(&typed_by_values(partition_type, &tuples), &tuples)
 }
 
-/// Where the type does not know, the values do: their JSON tells numbers from text.
+/// Return `partition_type` with unknown types replaced by those of the values.
 fn typed_by_values(partition_type: &StructType, tuples: &[Partition]) -> StructType {
     let mut typed = partition_type.clone();
     for (position, field) in typed.fields.iter_mut().enumerate() {

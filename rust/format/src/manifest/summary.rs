@@ -1,5 +1,4 @@
-//! What a manifest list says about a manifest: counts, the oldest sequence number, and the range of
-//! each partition field.
+//! The summary of a manifest in a manifest list: counts, the least sequence number, and partition field summaries.
 
 use std::cmp::Ordering;
 
@@ -14,20 +13,20 @@ use crate::spec::types::{PrimitiveType, StructType};
 use crate::spec::{Datum, single_value};
 use crate::{Error, Result};
 
-/// The range of one partition field over all entries of a manifest, deleted ones included.
+/// The range of one partition field over all entries of a manifest, including deleted ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FieldSummary {
-    /// Whether some value is null.
+    /// Whether any value is null.
     pub contains_null: bool,
-    /// Whether some value is not a number; `None` where that was not recorded.
+    /// Whether any value is NaN; `None` where unknown.
     pub contains_nan: Option<bool>,
-    /// Single-value bytes of the least value that is neither null nor NaN.
+    /// Binary single value of the least value other than null and NaN.
     pub lower_bound: Option<Vec<u8>>,
-    /// Single-value bytes of the greatest value that is neither null nor NaN.
+    /// Binary single value of the greatest value other than null and NaN.
     pub upper_bound: Option<Vec<u8>>,
 }
 
-/// Files and rows of one status.
+/// Numbers of files and rows of one status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Count {
     /// Number of entries.
@@ -36,23 +35,22 @@ pub struct Count {
     pub rows: i64,
 }
 
-/// Summary of a manifest's entries.
+/// The summary of a manifest's entries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ManifestSummary {
-    /// Entries added.
+    /// Added entries.
     pub added: Count,
-    /// Entries existing.
+    /// Existing entries.
     pub existing: Count,
-    /// Entries deleted.
+    /// Deleted entries.
     pub deleted: Count,
-    /// The least explicit data sequence number of live entries. `None` where all of them inherit:
-    /// then the least is the commit's, which is greater than any before it.
+    /// The least data sequence number of live entries; `None` if all of them inherit that of the commit.
     pub min_sequence_number: Option<i64>,
     /// One summary per partition field.
     pub partitions: Vec<FieldSummary>,
 }
 
-/// Summarise entries whose tuples are of `partition_type`.
+/// Summarise entries with tuples of `partition_type`.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] if the columns do not fit the type or there are over 2^31 entries.
@@ -68,7 +66,12 @@ pub fn summarise(
             Some(ADDED) => &mut summary.added,
             Some(EXISTING) => &mut summary.existing,
             Some(DELETED) => &mut summary.deleted,
-            other => return Err(Error::invalid("status", format!("{other:?} is none"))),
+            other => {
+                return Err(Error::invalid(
+                    "status",
+                    format!("is invalid; expected 0, 1 or 2, got {other:?}"),
+                ));
+            }
         };
         count.files = count.files.checked_add(1).ok_or_else(too_many)?;
         count.rows = count.rows.checked_add(rows.unwrap_or(0)).ok_or_else(too_many)?;
@@ -97,7 +100,7 @@ fn summarise_field(column: &ArrayRef, primitive: &PrimitiveType) -> Result<Field
     if matches!(column.data_type(), DataType::Null) {
         return Ok(FieldSummary { contains_null: !column.is_empty(), ..FieldSummary::default() });
     }
-    // Floats are ordered with NaN at the ends, so NaN is left out by hand.
+    // Arrow orders NaN at the ends of floats, so NaN is skipped here.
     let compare =
         make_comparator(column, column, SortOptions::default()).map_err(|error| invalid(&error))?;
     let (mut least, mut greatest, mut contains_nan) = (None, None, false);
@@ -143,5 +146,5 @@ fn bound(
 }
 
 fn too_many() -> Error {
-    Error::invalid("entries", "they are more than a manifest can count")
+    Error::invalid("entries", "there are too many; expected at most 2^31 - 1")
 }

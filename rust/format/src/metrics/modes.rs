@@ -1,4 +1,4 @@
-//! Which metrics are kept of a column: the `write.metadata.metrics.*` table properties.
+//! The metrics to collect per column: the `write.metadata.metrics.*` table properties.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fmt;
@@ -14,29 +14,29 @@ const MAX_INFERRED: &str = "write.metadata.metrics.max-inferred-column-defaults"
 const MAX_INFERRED_DEFAULT: usize = 100;
 const TRUNCATE_DEFAULT: NonZeroU32 = NonZeroU32::MIN.saturating_add(15);
 
-/// What is kept of one column. `Display` and `FromStr` are the property's text.
+/// The metrics to collect of a column. `Display` and `FromStr` use the property's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MetricsMode {
-    /// Nothing.
+    /// No metrics.
     None,
     /// Size and counts.
     Counts,
-    /// Counts and bounds, strings and binaries cut to a width.
+    /// Counts and bounds, with strings and binaries truncated to a width.
     Truncate(NonZeroU32),
-    /// Counts and whole bounds.
+    /// Counts and full bounds.
     Full,
 }
 
 impl MetricsMode {
-    /// The mode of a column that nothing is said about.
+    /// The mode of a column without a property.
     pub const DEFAULT: Self = Self::Truncate(TRUNCATE_DEFAULT);
 
-    /// Whether sizes and counts are kept.
+    /// Whether sizes and counts are collected.
     pub fn keeps_counts(self) -> bool {
         self != Self::None
     }
 
-    /// Whether bounds are kept.
+    /// Whether bounds are collected.
     pub fn keeps_bounds(self) -> bool {
         matches!(self, Self::Truncate(_) | Self::Full)
     }
@@ -66,7 +66,7 @@ impl FromStr for MetricsMode {
             (_, Some(Ok(width))) => Ok(Self::Truncate(width)),
             _ => Err(Error::invalid(
                 "metrics mode",
-                format!("{text:?} is none of none, counts, truncate(16), full"),
+                format!("is invalid; expected none, counts, truncate(N) or full, got {text:?}"),
             )),
         }
     }
@@ -82,12 +82,12 @@ pub struct MetricsConfig {
 impl MetricsConfig {
     /// Read the modes from table properties.
     ///
-    /// Columns that the table is sorted by keep bounds unless a property of their own says
-    /// otherwise. Without a default property, only the first 100 columns (or as many as
-    /// `max-inferred-column-defaults` says) of a wider schema keep metrics.
+    /// Bounds are collected for the columns of the sort order, unless they have a property of their own. Without a
+    /// default property, metrics are collected for the first 100 columns only, or the number in
+    /// `max-inferred-column-defaults`.
     ///
     /// # Errors
-    /// `InvalidArgument` where a mode or a number cannot be read.
+    /// `InvalidArgument` where a mode or a number is invalid.
     pub fn from_properties(
         schema: &Schema,
         sort_order: Option<&SortOrder>,
@@ -106,7 +106,7 @@ impl MetricsConfig {
         }
         for (property, text) in properties {
             let Some(column) = property.strip_prefix(COLUMN_MODE_PREFIX) else { continue };
-            // A column that was renamed or dropped leaves its property behind.
+            // Properties of renamed or dropped columns are ignored.
             if let Some(field) = schema.field_by_name(column, true) {
                 config.modes.insert(field.id, mode_of(property, text)?);
             }
@@ -114,12 +114,12 @@ impl MetricsConfig {
         Ok(config)
     }
 
-    /// The modes of position delete files: everything, uncut, so that equal bounds name the file.
+    /// Return the modes of position delete files: full bounds, so that equal bounds identify the data file.
     pub fn for_position_deletes() -> Self {
         Self { modes: HashMap::new(), default: MetricsMode::Full }
     }
 
-    /// The mode of a column.
+    /// Return the mode of a column.
     pub fn mode(&self, field_id: i32) -> MetricsMode {
         self.modes.get(&field_id).copied().unwrap_or(self.default)
     }
@@ -127,7 +127,10 @@ impl MetricsConfig {
     fn inferred(schema: &Schema, properties: &HashMap<String, String>) -> Result<Self> {
         let limit = match properties.get(MAX_INFERRED) {
             Some(text) => text.trim().parse::<usize>().map_err(|_| {
-                Error::invalid(MAX_INFERRED, format!("{text:?} is not a number of columns"))
+                Error::invalid(
+                    MAX_INFERRED,
+                    format!("is invalid; expected a number of columns, got {text:?}"),
+                )
             })?,
             None => MAX_INFERRED_DEFAULT,
         };
@@ -145,7 +148,7 @@ fn mode_of(property: &str, text: &str) -> Result<MetricsMode> {
     text.parse().map_err(|error: Error| Error::invalid(property, error.to_string()))
 }
 
-/// Ids of the primitive fields, those of an outer struct before those of an inner one.
+/// Return the ids of the primitive fields, by nesting level.
 fn primitives_by_level(schema: &Schema) -> Vec<i32> {
     let mut ids = Vec::new();
     let mut levels: VecDeque<&Type> = VecDeque::new();
@@ -180,7 +183,7 @@ fn children(nested: &Type) -> Vec<(i32, &Type)> {
     }
 }
 
-/// Every field id of a schema counts against the limit, nested ones and their parents too.
+/// Return the number of field ids of a schema, including nested fields and their parents.
 fn field_count(fields: &[NestedField]) -> usize {
     fn of(field_type: &Type) -> usize {
         children(field_type).into_iter().map(|(_, child)| 1 + of(child)).sum()

@@ -1,11 +1,10 @@
-//! Bounds cut to a width: a lower bound stays below, an upper bound stays above.
+//! Truncation of bounds: a truncated lower bound is not greater, a truncated upper bound is not less.
 
 use std::borrow::Cow;
 
 use crate::spec::Datum;
 
-/// The lower bound cut to `width` code points (string) or bytes (binary). Other types keep their
-/// whole value.
+/// Truncate a lower bound to `width` code points (string) or bytes (binary). Other types are unchanged.
 pub fn truncate_lower(bound: &Datum, width: usize) -> Datum {
     match bound {
         Datum::String(text) => Datum::String(lower_text(text, width).to_owned()),
@@ -14,9 +13,8 @@ pub fn truncate_lower(bound: &Datum, width: usize) -> Datum {
     }
 }
 
-/// The upper bound cut to `width` code points (string) or bytes (binary), its last unit
-/// incremented. `None` where nothing of the prefix can be incremented: the bound must then be
-/// left out. Other types keep their whole value.
+/// Truncate an upper bound to `width` code points (string) or bytes (binary) and increment the last one. `None` where no
+/// unit of the prefix can be incremented: the bound is then omitted. Other types are unchanged.
 pub fn truncate_upper(bound: &Datum, width: usize) -> Option<Datum> {
     match bound {
         Datum::String(text) => upper_text(text, width).map(|text| Datum::String(text.into_owned())),
@@ -27,7 +25,7 @@ pub fn truncate_upper(bound: &Datum, width: usize) -> Option<Datum> {
     }
 }
 
-/// The first `width` code points.
+/// Return the first `width` code points.
 pub fn lower_text(text: &str, width: usize) -> &str {
     match text.char_indices().nth(width) {
         Some((end, _)) => &text[..end],
@@ -35,13 +33,13 @@ pub fn lower_text(text: &str, width: usize) -> &str {
     }
 }
 
-/// The first `width` bytes.
+/// Return the first `width` bytes.
 pub fn lower_bytes(bytes: &[u8], width: usize) -> &[u8] {
     &bytes[..width.min(bytes.len())]
 }
 
-/// The text itself where it has at most `width` code points; else the least prefix-sized text
-/// above every text that starts with the prefix.
+/// Return a string of at most `width` code points unchanged; otherwise the least string of at most `width` code points
+/// that is greater than every string with the same prefix.
 pub fn upper_text(text: &str, width: usize) -> Option<Cow<'_, str>> {
     let prefix = lower_text(text, width);
     if prefix.len() == text.len() {
@@ -55,8 +53,8 @@ pub fn upper_text(text: &str, width: usize) -> Option<Cow<'_, str>> {
     })
 }
 
-/// The bytes themselves where there are at most `width`; else the least prefix-sized bytes above
-/// everything that starts with the prefix.
+/// Return at most `width` bytes unchanged; otherwise the least byte string of at most `width` bytes that is greater than
+/// every byte string with the same prefix.
 pub fn upper_bytes(bytes: &[u8], width: usize) -> Option<Cow<'_, [u8]>> {
     let prefix = lower_bytes(bytes, width);
     if prefix.len() == bytes.len() {
@@ -68,7 +66,7 @@ pub fn upper_bytes(bytes: &[u8], width: usize) -> Option<Cow<'_, [u8]>> {
     Some(Cow::Owned(bound))
 }
 
-/// Surrogates are no code points of a string: U+D7FF is followed by U+E000.
+/// Return the next code point of a string: U+E000 follows U+D7FF, as strings have no surrogates.
 fn next_code_point(unit: char) -> Option<char> {
     match unit {
         '\u{D7FF}' => Some('\u{E000}'),

@@ -1,4 +1,4 @@
-//! The compressed chunks that parts of an ORC file consist of.
+//! The compressed chunks of an ORC footer.
 
 use super::corrupt;
 use super::postscript::{Compression, Postscript};
@@ -7,17 +7,17 @@ use crate::codec::{Codec, Decompressor};
 use crate::{Error, Result};
 
 const HEADER_BYTES: usize = 3;
-/// No footer comes near this many bytes once decompressed.
+/// The greatest decompressed size of a footer, far above the footers that writers produce.
 const MAX_BYTES: usize = 1 << 28;
-/// Bytes that a footer of any size may decompress to, and bytes for each of its own, which no text of
-/// distinct names and offsets comes near.
+/// A footer may decompress to this many bytes plus [`MAX_RATIO`] times its size. Footers hold distinct names and
+/// offsets, which compress less.
 const FREE_BYTES: usize = 1 << 20;
 const MAX_RATIO: usize = 1040;
 
-/// What a part of a file decompresses to; `None` if that takes a decoder of LZO.
+/// Decompress a part of a file; `None` for LZO, which has no decoder here.
 ///
 /// # Errors
-/// [`Error::Corrupt`] for chunks that are cut off, do not decompress or hold more than they may.
+/// [`Error::Corrupt`] for chunks that are truncated, do not decompress or exceed the limit.
 pub(super) fn decompressed(part: &[u8], postscript: &Postscript) -> Result<Option<Vec<u8>>> {
     if postscript.compression == Compression::None {
         return Ok(Some(part.to_vec()));
@@ -26,12 +26,12 @@ pub(super) fn decompressed(part: &[u8], postscript: &Postscript) -> Result<Optio
     let (mut rest, mut whole) = (part, Vec::new());
     while !rest.is_empty() {
         let Some((header, after)) = rest.split_first_chunk::<HEADER_BYTES>() else {
-            return Err(corrupt("its footer ends within the header of a chunk"));
+            return Err(corrupt("the footer ends within the header of a chunk"));
         };
         let [low, middle, high] = header.map(usize::from);
         let header = low | middle << 8 | high << 16;
         let Some((chunk, after)) = after.split_at_checked(header >> 1) else {
-            return Err(corrupt("its footer ends within a chunk"));
+            return Err(corrupt("the footer ends within a chunk"));
         };
         rest = after;
         if header & 1 == 1 {
@@ -39,16 +39,18 @@ pub(super) fn decompressed(part: &[u8], postscript: &Postscript) -> Result<Optio
         } else if postscript.compression == Compression::Lzo {
             return Ok(None);
         } else {
-            whole.extend(one(chunk, postscript, limit.saturating_sub(whole.len()))?);
+            whole.extend(decompress_chunk(chunk, postscript, limit.saturating_sub(whole.len()))?);
         }
         if whole.len() > limit {
-            return Err(corrupt(format!("its footer has more than the {limit} bytes allowed")));
+            return Err(corrupt(format!(
+                "the footer is too large; expected at most {limit} decompressed bytes, got more"
+            )));
         }
     }
     Ok(Some(whole))
 }
 
-fn one(chunk: &[u8], postscript: &Postscript, left: usize) -> Result<Vec<u8>> {
+fn decompress_chunk(chunk: &[u8], postscript: &Postscript, left: usize) -> Result<Vec<u8>> {
     let limit = postscript.chunk_bytes.min(left);
     let contents = match postscript.compression {
         Compression::Snappy => decompress_snappy(chunk, limit),
@@ -69,5 +71,5 @@ fn decompress(codec: Codec, chunk: &[u8], limit: usize) -> Result<Vec<u8>> {
 }
 
 fn damaged(reason: impl ToString) -> Error {
-    corrupt(format!("a chunk of its footer does not decompress: {}", reason.to_string()))
+    corrupt(format!("a chunk of the footer does not decompress: {}", reason.to_string()))
 }

@@ -1,4 +1,4 @@
-//! The footer: columns, and where the stripes are.
+//! The footer of an ORC file: its types and stripes.
 
 use std::ops::Range;
 
@@ -9,25 +9,25 @@ use super::types::{OrcType, TypeTree};
 use super::wire::Fields;
 use crate::{Error, Result};
 
-/// The magic that a file begins with.
+/// Length of the magic bytes `ORC` at the start of a file.
 const HEADER_BYTES: u64 = 3;
 
-/// What a footer says of a file's rows, all of it checked.
+/// A validated footer.
 #[derive(Debug)]
 pub struct Footer {
-    /// One behind the other, in file order.
+    /// The stripes in file order.
     pub stripes: Vec<Stripe>,
     pub(super) types: Vec<OrcType>,
 }
 
 impl Footer {
-    /// Parse a footer by its bytes in the file: its columns are one tree of types that decoders know, its
-    /// stripes lie within the file one behind the other and have as many rows as the footer says.
+    /// Parse and validate a footer from its bytes in the file: the types are one tree of known kinds; the stripes
+    /// are within the file, do not overlap and have the number of rows that the footer states.
     ///
-    /// A footer that is compressed with LZO is not looked at: `None`.
+    /// Returns `None` for a footer that is compressed with LZO.
     ///
     /// # Errors
-    /// [`Error::Corrupt`]; [`Error::Unsupported`] for what ORC has and decoders lack.
+    /// [`Error::Corrupt`]; [`Error::Unsupported`] for features that no decoder supports.
     pub fn parse(footer: &[u8], postscript: &Postscript) -> Result<Option<Self>> {
         let Some(message) = decompressed(footer, postscript)? else { return Ok(None) };
         let (mut types, mut stripes, mut rows) = (TypeTree::default(), vec![], 0);
@@ -35,7 +35,7 @@ impl Footer {
         for field in Fields::of(&message) {
             let (number, value) = field?;
             match number {
-                // Each stripe is checked before the next one is kept: an empty one takes two bytes of a footer.
+                // Each stripe is validated at once: millions of empty ones fit in a compressed footer.
                 3 => {
                     let stripe = Stripe::parse(value.bytes("stripe")?)?;
                     let within = rows_start..postscript.rows_end;
@@ -54,14 +54,14 @@ impl Footer {
     }
 }
 
-/// Where a stripe is and how many rows it has.
+/// The position and row count of a stripe.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Stripe {
     offset: u64,
     index: u64,
     data: u64,
     footer: u64,
-    /// How many rows it has.
+    /// Number of rows.
     pub rows: u64,
 }
 
@@ -83,12 +83,12 @@ impl Stripe {
         Ok(parsed)
     }
 
-    /// How many bytes it has.
+    /// Return the length of the stripe in bytes.
     pub fn length(&self) -> u64 {
         self.index.saturating_add(self.data).saturating_add(self.footer)
     }
 
-    /// The byte in its middle.
+    /// Return the position of the middle of the stripe, which assigns it to a byte range of a split file.
     pub fn middle(&self) -> u64 {
         self.offset.saturating_add(self.length() / 2)
     }
@@ -98,13 +98,13 @@ impl Stripe {
         self.offset.checked_add(streams.checked_add(self.footer)?)
     }
 
-    /// The end of the stripe, which has at least one byte and lies within these bytes of the file.
+    /// Return the end of the stripe, after checking that the stripe is not empty and within `bytes` of the file.
     fn end_within(&self, bytes: Range<u64>, index: usize) -> Result<u64> {
         let (start, offset) = (bytes.start, self.offset);
         let end = self.end().filter(|end| (start..*end).contains(&offset) && *end <= bytes.end);
         end.ok_or_else(|| {
             let end = bytes.end;
-            corrupt(format!("stripe {index} at {offset} is not between {start} and {end}"))
+            corrupt(format!("stripe {index} is misplaced; expected an offset between {start} and {end}, got {offset}"))
         })
     }
 }
@@ -112,7 +112,9 @@ impl Stripe {
 fn check_rows(stripes: &[Stripe], rows: u64) -> Result<()> {
     let counted = stripes.iter().map(|stripe| stripe.rows).fold(0, u64::saturating_add);
     if counted != rows {
-        return Err(corrupt(format!("its stripes have {counted} rows, its footer says {rows}")));
+        return Err(corrupt(format!(
+            "the row count differs; expected {rows} rows in the stripes, got {counted}"
+        )));
     }
     Ok(())
 }

@@ -1,9 +1,8 @@
-//! The end of an ORC file, looked at before a decoder is given the file.
+//! The end of an ORC file: postscript, footer and stripe statistics, checked before a decoder opens the file.
 //!
-//! ORC's own decoder takes what a footer says for granted here and there: a decimal that is too wide,
-//! a length that wraps around or a count of rows that no memory holds end the process. [`Postscript`]
-//! and [`Footer`] refuse those, and decode no row.
-//! [`StripeStatistics`] tell what stripes cannot hold.
+//! ORC's C++ decoder trusts the footer in places: a decimal of excessive precision, an overflowing length or an
+//! excessive row count ends the process. [`Postscript`] and [`Footer`] refuse them without decoding rows.
+//! [`StripeStatistics`] are used to prune stripes.
 
 mod chunks;
 mod footer;

@@ -1,4 +1,4 @@
-//! The postscript, the only part of an ORC file that is never compressed.
+//! The postscript of an ORC file, its last part, which is never compressed.
 
 use std::ops::Range;
 
@@ -6,14 +6,14 @@ use super::corrupt;
 use super::wire::Fields;
 use crate::{Error, Result};
 
-/// No postscript with its length is longer.
+/// The greatest length of a postscript, including the byte of its length.
 pub const POSTSCRIPT_BYTES: usize = 256;
 
 const MAGIC: &[u8] = b"ORC";
-/// A chunk's header has 23 bits for its length, and no writer makes longer ones.
+/// The header of a chunk has 23 bits for the length.
 const MAX_CHUNK_BYTES: u64 = 1 << 23;
 
-/// How the parts of a file are compressed.
+/// The compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Compression {
     None,
@@ -24,27 +24,27 @@ pub(super) enum Compression {
     Zstd,
 }
 
-/// Where a file's footer is, and how it is compressed.
+/// The position and compression of a file's footer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Postscript {
     pub(super) compression: Compression,
-    /// The most bytes that a chunk decompresses to.
+    /// The greatest decompressed size of a chunk.
     pub(super) chunk_bytes: usize,
-    /// Where the rows end and the metadata begin.
+    /// The end of the stripes and start of the metadata.
     pub(super) rows_end: u64,
-    /// How old the writer is; 0 is the first.
+    /// The version of the writer's implementation, from 0.
     pub(super) writer_version: u64,
     footer: Range<u64>,
 }
 
 impl Postscript {
-    /// The postscript of a file of so many bytes, by its last [`POSTSCRIPT_BYTES`] or all that it has.
+    /// Parse the postscript from the last [`POSTSCRIPT_BYTES`] of a file, or from all bytes of a shorter file.
     ///
     /// # Errors
-    /// [`Error::Corrupt`]; [`Error::Unsupported`] for a compression that ORC has and decoders lack.
+    /// [`Error::Corrupt`]; [`Error::Unsupported`] for Brotli, which decoders do not support.
     pub fn parse(end: &[u8], file_length: u64) -> Result<Self> {
         let Some((length, before)) = end.split_last() else {
-            return Err(corrupt("it is empty"));
+            return Err(corrupt("the file is empty"));
         };
         let start = before.len().checked_sub(usize::from(*length));
         let message = start.and_then(|start| before.get(start..)).unwrap_or_default();
@@ -62,23 +62,23 @@ impl Postscript {
             }
         }
         if !lengths.magic {
-            return Err(corrupt("it does not end as ORC files do"));
+            return Err(corrupt("the postscript has no magic bytes; expected ORC"));
         }
         lengths.within(file_length, u64::from(*length) + 1)
     }
 
-    /// The bytes of the footer within the file.
+    /// Return the byte range of the footer.
     pub fn footer(&self) -> Range<u64> {
         self.footer.clone()
     }
 
-    /// The bytes of the statistics of stripes within the file; none where there are no statistics.
+    /// Return the byte range of the stripe statistics, empty where there are none.
     pub fn metadata(&self) -> Range<u64> {
         self.rows_end..self.footer.start
     }
 }
 
-/// What a postscript says, not checked yet.
+/// The fields of a postscript before validation.
 #[derive(Default)]
 struct Lengths {
     footer: u64,
@@ -99,12 +99,16 @@ impl Lengths {
         else {
             let (footer, metadata) = (self.footer, self.metadata);
             return Err(corrupt(format!(
-                "a footer of {footer} and metadata of {metadata} bytes do not fit into {file_length}"
+                "the lengths do not fit the file; expected at most {file_length} bytes, got a footer of {footer} and metadata of {metadata}"
             )));
         };
         let compression = self.compression()?;
         if compression != Compression::None && !(1..MAX_CHUNK_BYTES).contains(&self.chunk) {
-            return Err(corrupt(format!("{} is no compression block size", self.chunk)));
+            return Err(corrupt(format!(
+                "the compression block size is invalid; expected 1 to {}, got {}",
+                MAX_CHUNK_BYTES - 1,
+                self.chunk
+            )));
         }
         Ok(Postscript {
             compression,
@@ -123,8 +127,12 @@ impl Lengths {
             3 => Compression::Lzo,
             4 => Compression::Lz4,
             5 => Compression::Zstd,
-            6 => return Err(Error::unsupported("ORC compressed with brotli")),
-            other => return Err(corrupt(format!("there is no compression {other}"))),
+            6 => return Err(Error::unsupported("the ORC compression brotli")),
+            other => {
+                return Err(corrupt(format!(
+                    "the compression is unknown; expected 0 to 6, got {other}"
+                )));
+            }
         })
     }
 }

@@ -1,7 +1,7 @@
-//! What the end of a file says of each stripe's values.
+//! Statistics of the stripes of an ORC file.
 //!
-//! Only what every writer gets right is told: nothing of the first writers, whose bounds of text are wrong; of
-//! timestamps what is stated in UTC; of text what may be cut short, as it stands beyond the values then.
+//! Statistics that some writers get wrong are ignored: all statistics of the first writers, whose string bounds are
+//! wrong, and timestamp bounds in local time. Truncated string bounds are used, as they still enclose the values.
 
 use super::chunks::decompressed;
 use super::footer::Footer;
@@ -17,58 +17,58 @@ const TIMESTAMP: u64 = 9;
 const DATE: u64 = 15;
 const INSTANT: u64 = 18;
 
-/// Buckets of booleans: the true ones alone, or the true and the false ones.
+/// The most buckets of boolean statistics: the count of true, and of false in some files.
 const BUCKETS: usize = 2;
-/// The first writer version whose bounds are right.
-const RIGHT_BOUNDS: u64 = 1;
-/// Writers cut instants off below the millisecond, in one direction or the other.
+/// The first writer version with correct bounds.
+const CORRECT_BOUNDS_VERSION: u64 = 1;
+/// Writers round timestamps with time zone to milliseconds, up or down.
 const INSTANT_SLACK_MICROS: i64 = 1_000;
-/// Times without a zone went through the writer's own, and a clock that is put forward or back confuses that.
+/// Writers convert timestamps without time zone through their local zone, which is ambiguous at changes of the clock.
 const LOCAL_SLACK_MICROS: i64 = 25 * 3_600_000_000;
 
-/// A bound of values: those of a lower one are at or above it, those of an upper one at or below.
+/// An inclusive lower or upper bound of values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Bound {
-    /// Of booleans.
+    /// A boolean.
     Boolean(bool),
-    /// Of integers, and days since 1970.
+    /// An integer, or days since 1970.
     Integer(i64),
-    /// Of floats and doubles, neither infinite by lack of a value nor NaN.
+    /// A float or a double.
     Floating(f64),
-    /// Of timestamps: microseconds since 1970, on the clock's face where there is no zone.
+    /// Microseconds since 1970, in local time for a timestamp without time zone.
     Micros(i64),
-    /// Of text, in UTF-8; it may be cut off within a character.
+    /// UTF-8 text, which may be truncated within a character.
     Text(Vec<u8>),
 }
 
-/// What is known of one column in one stripe.
+/// Statistics of one column in one stripe.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LeafStatistics {
-    /// How many values are not null.
+    /// Number of values that are not null.
     pub values: Option<u64>,
-    /// At or below every value that is neither null nor NaN.
+    /// A lower bound of all values other than null and NaN.
     pub lower: Option<Bound>,
-    /// At or above every value that is neither null nor NaN.
+    /// An upper bound of all values other than null and NaN.
     pub upper: Option<Bound>,
 }
 
-/// The statistics of all stripes of a file, each column read when it is asked for.
+/// The statistics of all stripes of a file, decoded by column on demand.
 #[derive(Debug)]
 pub struct StripeStatistics {
     message: Vec<u8>,
     stripes: usize,
-    /// Number and kind of the type of each leaf.
+    /// Column number and type kind of each leaf.
     leaves: Vec<(usize, u64)>,
 }
 
 impl StripeStatistics {
-    /// The statistics by their bytes in the file. `None` where there are none to rely on.
+    /// Parse the statistics from their bytes in the file; `None` where the file has none that are reliable.
     ///
     /// # Errors
-    /// [`crate::Error::Corrupt`] for what does not decompress.
+    /// [`crate::Error::Corrupt`] where the statistics do not decompress.
     pub fn of(metadata: &[u8], postscript: &Postscript, footer: &Footer) -> Result<Option<Self>> {
         let has_unions = footer.types.iter().any(|found| found.is_union());
-        if metadata.is_empty() || has_unions || postscript.writer_version < RIGHT_BOUNDS {
+        if metadata.is_empty() || has_unions || postscript.writer_version < CORRECT_BOUNDS_VERSION {
             return Ok(None);
         }
         let Some(message) = decompressed(metadata, postscript)? else { return Ok(None) };
@@ -78,23 +78,23 @@ impl StripeStatistics {
         Ok(Some(Self { message, stripes: footer.stripes.len(), leaves }))
     }
 
-    /// What is known of a leaf, counted in file order, in each stripe; empty for nothing.
+    /// Return the statistics of a leaf, numbered in file order, for each stripe; empty where they are unknown.
     ///
     /// # Errors
     /// [`crate::Error::Corrupt`].
     pub fn leaf(&self, leaf: usize) -> Result<Vec<LeafStatistics>> {
         let Some((column, kind)) = self.leaves.get(leaf) else { return Ok(vec![]) };
-        let mut told = Vec::new();
+        let mut by_stripe = Vec::new();
         for field in Fields::of(&self.message) {
             if let (1, stripe) = field? {
-                if told.len() == self.stripes {
+                if by_stripe.len() == self.stripes {
                     return Ok(vec![]);
                 }
-                told.push(of_stripe(stripe.bytes("stripe's statistics")?, *column, *kind)?);
+                by_stripe.push(of_stripe(stripe.bytes("stripe's statistics")?, *column, *kind)?);
             }
         }
-        // Of which stripe they are is known only if there are some of each.
-        Ok(if told.len() == self.stripes { told } else { vec![] })
+        // Statistics belong to stripes by position, so a missing one makes all ambiguous.
+        Ok(if by_stripe.len() == self.stripes { by_stripe } else { vec![] })
     }
 }
 
@@ -108,18 +108,18 @@ fn of_stripe(message: &[u8], column: usize, kind: u64) -> Result<LeafStatistics>
 }
 
 fn of_column(message: &[u8], kind: u64) -> Result<LeafStatistics> {
-    let mut told = LeafStatistics::default();
+    let mut statistics = LeafStatistics::default();
     for field in Fields::of(message) {
         let (number, value) = field?;
         let bounds = match number {
             1 => {
-                told.values = Some(value.number("number of values")?);
+                statistics.values = Some(value.number("number of values")?);
                 continue;
             }
             2 if INTEGERS.contains(&kind) => integers(value.bytes("integer statistics")?)?,
             3 if FLOATS.contains(&kind) => doubles(value.bytes("double statistics")?)?,
             4 if kind == STRING => texts(value.bytes("string statistics")?)?,
-            5 if kind == BOOLEAN => booleans(value.bytes("bucket statistics")?, told.values)?,
+            5 if kind == BOOLEAN => booleans(value.bytes("bucket statistics")?, statistics.values)?,
             7 if kind == DATE => integers(value.bytes("date statistics")?)?,
             9 if kind == TIMESTAMP => {
                 timestamps(value.bytes("timestamp statistics")?, LOCAL_SLACK_MICROS)?
@@ -129,9 +129,9 @@ fn of_column(message: &[u8], kind: u64) -> Result<LeafStatistics> {
             }
             _ => continue,
         };
-        (told.lower, told.upper) = bounds;
+        (statistics.lower, statistics.upper) = bounds;
     }
-    Ok(told)
+    Ok(statistics)
 }
 
 type Bounds = (Option<Bound>, Option<Bound>);
@@ -148,7 +148,7 @@ fn integers(message: &[u8]) -> Result<Bounds> {
     Ok((lower, upper))
 }
 
-/// None where any of the values may have been NaN: some writers stop comparing at it.
+/// Return no bounds if any of them or the sum is NaN: some writers stop comparing at NaN.
 fn doubles(message: &[u8]) -> Result<Bounds> {
     let (mut lower, mut upper, mut has_nan) = (None, None, false);
     for field in Fields::of(message) {
@@ -182,7 +182,7 @@ fn texts(message: &[u8]) -> Result<Bounds> {
     Ok((least.or(below), most.or(above)))
 }
 
-/// By how many are true.
+/// Return the bounds of booleans from the count of true.
 fn booleans(message: &[u8], values: Option<u64>) -> Result<Bounds> {
     let mut counts = Vec::new();
     for field in Fields::of(message) {
@@ -196,7 +196,7 @@ fn booleans(message: &[u8], values: Option<u64>) -> Result<Bounds> {
     Ok((lower, upper))
 }
 
-/// Minimum and maximum stand in local time and are passed over.
+/// Return the bounds in UTC; those in local time are ignored.
 fn timestamps(message: &[u8], slack: i64) -> Result<Bounds> {
     let (mut lower, mut upper) = (None, None);
     for field in Fields::of(message) {

@@ -1,4 +1,4 @@
-//! The tree of types in a footer, which stands there from its root on, each type before its children.
+//! The tree of types in a footer: a list from the root on, with each type before its children.
 
 use super::corrupt;
 use super::wire::Fields;
@@ -9,15 +9,15 @@ const MAP: u64 = 11;
 const STRUCT: u64 = 12;
 const UNION: u64 = 13;
 const DECIMAL: u64 = 14;
-/// The last kind that decoders know: a timestamp with time zone.
+/// The last known kind: a timestamp with time zone.
 const LAST_KIND: u64 = 18;
-/// Those of tables are far less deep; a decoder goes down recursively.
+/// The deepest nesting of types: decoders recurse, and tables are far less deep.
 const MAX_DEPTH: usize = 200;
-/// Columns of a file, nested ones included; a footer of a few kilobytes can decompress to millions.
+/// The most columns of a file, including nested ones; a compressed footer of a few kilobytes can hold millions.
 const MAX_COLUMNS: usize = 1 << 17;
 const MAX_PRECISION: u64 = 38;
 
-/// A type as the footer has it.
+/// A type of a footer.
 #[derive(Debug, Default)]
 pub(super) struct OrcType {
     kind: u64,
@@ -28,7 +28,7 @@ pub(super) struct OrcType {
 }
 
 impl OrcType {
-    /// A type of at most `most_children` children.
+    /// Parse a type with at most `most_children` children.
     fn parse(message: &[u8], most_children: usize) -> Result<Self> {
         let mut parsed = Self::default();
         for field in Fields::of(message) {
@@ -45,12 +45,12 @@ impl OrcType {
         Ok(parsed)
     }
 
-    /// What the type is, by the number that the format gives it.
+    /// Return the type's number in the ORC specification.
     pub(super) fn kind(&self) -> u64 {
         self.kind
     }
 
-    /// Whether values of the type are alternatives, of which readers make one column.
+    /// Whether the type is a union.
     pub(super) fn is_union(&self) -> bool {
         self.kind == UNION
     }
@@ -67,8 +67,8 @@ impl OrcType {
             UNION => children > 0,
             STRUCT => children == self.names,
             kind if kind <= LAST_KIND => children == 0,
-            19 => return Err(Error::unsupported("ORC with geometry columns")),
-            20 => return Err(Error::unsupported("ORC with geography columns")),
+            19 => return Err(Error::unsupported("the ORC type geometry")),
+            20 => return Err(Error::unsupported("the ORC type geography")),
             other => return Err(corrupt(format!("column {column} has the unknown type {other}"))),
         };
         if !fits {
@@ -77,23 +77,25 @@ impl OrcType {
                 "column {column} of type {kind} has {children} children and {names} names"
             )));
         }
-        // A precision of zero is the widest of all: the first files with decimals state none.
+        // Files of the first writers state no precision, which means the greatest.
         let widest = if self.precision == 0 { MAX_PRECISION } else { self.precision };
         if self.kind == DECIMAL && (widest > MAX_PRECISION || self.scale > MAX_PRECISION) {
             let (precision, scale) = (self.precision, self.scale);
-            return Err(corrupt(format!("column {column} is a decimal({precision}, {scale})")));
+            return Err(corrupt(format!(
+                "column {column} has an invalid type; expected a precision and scale of at most {MAX_PRECISION}, got decimal({precision}, {scale})"
+            )));
         }
         Ok(())
     }
 }
 
-/// The types of a footer, checked one by one to be a tree of what decoders know.
+/// The types of a footer, validated one by one.
 #[derive(Debug, Default)]
 pub(super) struct TypeTree {
     types: Vec<OrcType>,
-    /// Column numbers and depths that the types so far have announced, the next one last.
+    /// Numbers and depths of the children of previous types that have not followed yet, the next one last.
     announced: Vec<(u64, usize)>,
-    /// Number of columns announced so far, the root included.
+    /// Number of columns of the tree so far, including announced ones.
     columns: usize,
 }
 
@@ -101,7 +103,7 @@ impl TypeTree {
     /// Add the type of the next column.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] naming the column's number; [`Error::Unsupported`] for the types of places.
+    /// [`Error::Corrupt`] with the column's number; [`Error::Unsupported`] for geometry and geography.
     pub(super) fn push(&mut self, message: &[u8]) -> Result<()> {
         let column = self.types.len();
         if column == 0 {
@@ -111,12 +113,16 @@ impl TypeTree {
         let depth = match self.announced.pop() {
             Some((next, depth)) if next == column as u64 => depth,
             Some((next, _)) => {
-                return Err(corrupt(format!("column {next} is announced where {column} is next")));
+                return Err(corrupt(format!(
+                    "the columns are out of order; expected column {next}, got column {column}"
+                )));
             }
-            None => return Err(corrupt(format!("column {column} belongs to no other"))),
+            None => return Err(corrupt(format!("column {column} has no parent"))),
         };
         if depth > MAX_DEPTH {
-            return Err(corrupt(format!("its columns are nested more than {MAX_DEPTH} deep")));
+            return Err(corrupt(format!(
+                "the columns are nested too deep; expected at most {MAX_DEPTH} levels"
+            )));
         }
         let found = OrcType::parse(message, MAX_COLUMNS - self.columns)?;
         found.check(column)?;
@@ -126,7 +132,7 @@ impl TypeTree {
         Ok(())
     }
 
-    /// All types, once every announced column has come.
+    /// Return all types, after the last one.
     ///
     /// # Errors
     /// [`Error::Corrupt`] for a column that is missing.
@@ -136,7 +142,7 @@ impl TypeTree {
             None => Ok(self.types),
             Some((next, _)) => {
                 let columns = self.types.len();
-                Err(corrupt(format!("it has {columns} columns, no column {next}")))
+                Err(corrupt(format!("column {next} is missing; got {columns} columns")))
             }
         }
     }

@@ -1,4 +1,7 @@
-//! Protocol Buffers as they are on the wire.
+//! The wire format of Protocol Buffers.
+//!
+//! Not prost, which generates code for whole schemas: a footer needs a few fields, read without copies and with limits
+//! on repeated ones.
 
 use super::corrupt;
 use crate::Result;
@@ -7,17 +10,17 @@ use crate::codec::varint::{self, VarintError};
 /// The value of one field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Value<'a> {
-    /// A number, however it is signed.
+    /// A varint.
     Varint(u64),
-    /// Text, bytes, a message, or packed numbers.
+    /// Length-delimited bytes: a string, a message or packed numbers.
     Bytes(&'a [u8]),
-    /// A double, or an integer of eight bytes.
+    /// Eight bytes: a double or a fixed 64-bit integer.
     Eight([u8; 8]),
-    /// Four bytes, which nothing here needs.
+    /// Four bytes, of which the footer has no fields.
     Four,
 }
 
-/// The fields of a message, in order; ends after the first error.
+/// An iterator over the fields of a message, which ends after the first error.
 pub(super) struct Fields<'a> {
     rest: &'a [u8],
 }
@@ -41,7 +44,9 @@ impl<'a> Fields<'a> {
             }
             5 => take(&mut self.rest, 4).map(|_| Value::Four)?,
             other => {
-                return Err(corrupt(format!("its metadata have a field of wire type {other}")));
+                return Err(corrupt(format!(
+                    "the metadata have a field of unknown wire type {other}"
+                )));
             }
         };
         Ok((key >> 3, value))
@@ -64,40 +69,48 @@ impl<'a> Iterator for Fields<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// The number of a field that is one.
+    /// Return the value as an unsigned integer.
     pub(super) fn number(self, name: &str) -> Result<u64> {
         match self {
             Self::Varint(number) => Ok(number),
-            _ => Err(corrupt(format!("its metadata have a {name} that is no number"))),
+            _ => Err(corrupt(format!(
+                "the metadata have a {name} of another type; expected an integer"
+            ))),
         }
     }
 
-    /// The number of a field whose numbers have a sign.
+    /// Return the value as a zigzag-encoded integer.
     pub(super) fn signed(self, name: &str) -> Result<i64> {
         self.number(name).map(varint::unzigzag)
     }
 
-    /// The number of a field that is a double.
+    /// Return the value as a double.
     pub(super) fn double(self, name: &str) -> Result<f64> {
         match self {
             Self::Eight(bytes) => Ok(f64::from_le_bytes(bytes)),
-            _ => Err(corrupt(format!("its metadata have a {name} that is no double"))),
+            _ => Err(corrupt(format!(
+                "the metadata have a {name} of another type; expected a double"
+            ))),
         }
     }
 
-    /// The bytes of a field that has some.
+    /// Return the value as bytes.
     pub(super) fn bytes(self, name: &str) -> Result<&'a [u8]> {
         match self {
             Self::Bytes(bytes) => Ok(bytes),
-            _ => Err(corrupt(format!("its metadata have a {name} of another type"))),
+            _ => {
+                Err(corrupt(format!("the metadata have a {name} of another type; expected bytes")))
+            }
         }
     }
 
-    /// Append the numbers of a field that is repeated, packed or not, to at most `most` numbers.
+    /// Append the numbers of a repeated field, packed or not, up to `most` numbers in total.
     pub(super) fn numbers(self, into: &mut Vec<u64>, most: usize) -> Result<()> {
         let mut push = |number| {
             if into.len() == most {
-                return Err(corrupt(format!("its metadata list more than {most} numbers")));
+                return Err(corrupt(format!(
+                    "the metadata have too many numbers; expected at most {most}"
+                )));
             }
             into.push(number);
             Ok(())
@@ -110,9 +123,9 @@ impl<'a> Value<'a> {
                 }
                 Ok(())
             }
-            Self::Eight(_) | Self::Four => {
-                Err(corrupt("its metadata have numbers of another type"))
-            }
+            Self::Eight(_) | Self::Four => Err(corrupt(
+                "the metadata have a repeated field of another type; expected integers",
+            )),
         }
     }
 }
@@ -120,15 +133,15 @@ impl<'a> Value<'a> {
 /// Read a varint of at most 64 bits.
 fn number(rest: &mut &[u8]) -> Result<u64> {
     varint::read(rest).map_err(|error| match error {
-        VarintError::EndOfData => corrupt("its metadata end within a field"),
-        VarintError::TooLong => corrupt("its metadata have a number of more than 64 bits"),
+        VarintError::EndOfData => corrupt("the metadata end within a field"),
+        VarintError::TooLong => corrupt("the metadata have an integer of more than 64 bits"),
     })
 }
 
 fn take<'a>(rest: &mut &'a [u8], length: u64) -> Result<&'a [u8]> {
     let length = usize::try_from(length).ok();
     let Some((head, tail)) = length.and_then(|length| rest.split_at_checked(length)) else {
-        return Err(corrupt("its metadata end within a field"));
+        return Err(corrupt("the metadata end within a field"));
     };
     *rest = tail;
     Ok(head)

@@ -1,27 +1,24 @@
-//! Binding: names become fields, JSON literals become values of the field's type.
+//! Binding: resolves names to fields and converts JSON literals to values of the field's type.
 //!
-//! What the type alone decides folds to a constant: a literal that no value of the type equals,
-//! `is-null` of a required field. Where a leaf is true of every value but unknown for null
-//! (`x < 10^20` and `x != 10^20` of an optional int), it becomes `not-null` instead. A leaf that is
-//! false or unknown everywhere becomes false, which NOT must not turn around: so NOT moves down to
-//! the leaves first.
+//! Leaves that the type decides fold to constants, such as `is-null` of a required field. A leaf that is true for
+//! every value but unknown for null (`x < 10^20` of an optional int) becomes `not-null`. A leaf that is never true
+//! becomes false; NOT is pushed down first, as it must not invert this constant.
 
 use serde_json::Value;
 
-use super::literal::{Converted, calendar, convert};
+use super::literal::{Converted, calendar_ordinal, convert};
 use super::tree::{BoundLeaf, BoundPredicate, Operator, Predicate, Term, UnboundLeaf, set_leaf};
 use crate::error::{Error, Result};
 use crate::spec::{Datum, NestedField, PrimitiveType, Schema, Transform, Type};
 
-/// Bind a predicate to a schema. The result has no NOT: each one has moved down to the leaves.
+/// Bind a predicate to a schema. The result has no NOT.
 ///
 /// Names are full dotted names and reach through structs to any depth.
 ///
 /// # Errors
-/// `UnknownColumn`; `InvalidArgument` naming column, literal and type where a literal does not
-/// fit, is NaN, or the operator or transform does not fit the column, and for a name that several
-/// columns have when case does not count; `Unsupported` for an unknown transform and for questions
-/// about a struct, list or map as a whole.
+/// `UnknownColumn`; `InvalidArgument` where a literal does not fit the column's type or is NaN, the operator or transform
+/// does not apply to the column, or a name is ambiguous without case sensitivity; `Unsupported` for an unknown
+/// transform and for a whole struct, list or map.
 pub fn bind(
     predicate: &Predicate<UnboundLeaf>,
     schema: &Schema,
@@ -30,18 +27,18 @@ pub fn bind(
     predicate.push_not_down().try_map(&mut |leaf| bind_leaf(leaf, schema, case_sensitive))
 }
 
-/// More digits than 128 bits have.
+/// A precision above that of every 128-bit integer.
 const UNLIMITED: u8 = 39;
 
-/// What a leaf asks about: a column, or a transform of one.
+/// The resolved operand of a leaf: a column, or a transform of a column.
 struct Column {
     field_id: i32,
     field_type: PrimitiveType,
     transform: Option<Transform>,
-    /// Of what is compared, and so of the literals.
+    /// The type of the compared values and of the literals.
     value_type: PrimitiveType,
     name: String,
-    /// What errors call it.
+    /// The operand in error messages.
     shown: String,
     nested: bool,
     required: bool,
@@ -53,7 +50,7 @@ impl Column {
             op,
             field_id: self.field_id,
             field_type: self.field_type,
-            // Results are null where values are.
+            // Results are null exactly where values are.
             transform: if op.is_unary() { None } else { self.transform.clone() },
             name: self.name.clone(),
             nested: self.nested,
@@ -66,11 +63,12 @@ impl Column {
     }
 
     fn convert(&self, literal: &Value) -> Result<Converted> {
-        let ordinal = self.transform.as_ref().and_then(|transform| calendar(transform, literal));
+        let ordinal =
+            self.transform.as_ref().and_then(|transform| calendar_ordinal(transform, literal));
         let literal = ordinal.as_ref().unwrap_or(literal);
         let converted = convert(&self.shown, &self.value_type, literal)?;
         match (&self.transform, self.value_type) {
-            // The least decimals are truncated to what has more digits than the type.
+            // Truncating the least decimals can exceed the precision of the type.
             (Some(Transform::Truncate(_)), PrimitiveType::Decimal { precision, scale }) => {
                 let unlimited = PrimitiveType::Decimal { precision: UNLIMITED, scale };
                 let datum = |datum| match datum {
@@ -89,11 +87,12 @@ impl Column {
         }
     }
 
-    /// The same column under a transform.
+    /// Apply a transform to the column.
     fn transformed(mut self, transform: Transform) -> Result<Self> {
         self.shown = format!("{transform}({})", self.name);
         if !transform.can_transform(&self.field_type) {
-            let reason = format!("{transform} cannot be applied to type {}", self.field_type);
+            let reason =
+                format!("{transform} does not apply to a column of type {}", self.field_type);
             return Err(Error::invalid(format!("filter on {}", self.shown), reason));
         }
         self.value_type = transform.result_type(&self.field_type)?;
@@ -107,13 +106,15 @@ fn bind_leaf(leaf: &UnboundLeaf, schema: &Schema, case_sensitive: bool) -> Resul
         Term::Reference(name) => resolve(name, schema, case_sensitive)?,
         Term::Transform { transform, column } => match transform.parse()? {
             Transform::Unknown(name) => {
-                return Err(Error::unsupported(format!("a filter on {name} of {column}")));
+                return Err(Error::unsupported(format!(
+                    "the transform {name} in a filter on {column}"
+                )));
             }
             transform => resolve(column, schema, case_sensitive)?.transformed(transform)?,
         },
     };
     match leaf.op {
-        // Every result is null, of which a comparison is unknown.
+        // Every result is null, for which comparisons are unknown.
         op if column.transform == Some(Transform::Void) => Ok(match op.accepts_null() {
             true => Predicate::AlwaysTrue,
             false => Predicate::AlwaysFalse,
@@ -135,13 +136,11 @@ fn resolve(name: &str, schema: &Schema, case_sensitive: bool) -> Result<Column> 
     let Some(path) = schema.position_path(field_id) else {
         return Err(Error::invalid(
             format!("filter on {name}"),
-            "a value inside a list or map has no single value per row",
+            "a field inside a list or map has no single value per row; filter on the fields of structs only",
         ));
     };
     let Some(field_type) = schema.primitive_type(field_id) else {
-        return Err(Error::unsupported(format!(
-            "a filter on {name}, which is no primitive column,"
-        )));
+        return Err(Error::unsupported(format!("a filter on the struct, list or map {name}")));
     };
     let name = schema.full_name(field_id).unwrap_or_else(|| name.to_owned());
     Ok(Column {
@@ -159,7 +158,10 @@ fn resolve(name: &str, schema: &Schema, case_sensitive: bool) -> Result<Column> 
 fn check_unambiguous(name: &str, schema: &Schema) -> Result<()> {
     let names = schema.names_like(name);
     if names.len() > 1 {
-        let reason = format!("when case does not count it may be any of {}", names.join(", "));
+        let reason = format!(
+            "the name is ambiguous without case sensitivity; expected one of {}",
+            names.join(", ")
+        );
         return Err(Error::invalid(format!("filter on {name}"), reason));
     }
     Ok(())
@@ -205,7 +207,11 @@ fn bind_prefix(column: &Column, leaf: &UnboundLeaf) -> Result<BoundPredicate> {
     if column.value_type != PrimitiveType::String {
         return Err(Error::invalid(
             format!("filter on {}", column.shown),
-            format!("{} needs a string column, not {}", leaf.op.json_name(), column.value_type),
+            format!(
+                "{} does not apply to the column; expected string, got {}",
+                leaf.op.json_name(),
+                column.value_type
+            ),
         ));
     }
     let literal = only_literal(column, leaf)?;
@@ -218,7 +224,7 @@ fn bind_prefix(column: &Column, leaf: &UnboundLeaf) -> Result<BoundPredicate> {
 fn bind_set(op: Operator, column: &Column, leaf: &UnboundLeaf) -> Result<BoundPredicate> {
     let mut literals = Vec::with_capacity(leaf.literals.len());
     for literal in &leaf.literals {
-        // A literal that no value of the type equals neither adds to IN nor takes from NOT IN.
+        // A literal that no value of the type equals affects neither IN nor NOT IN.
         if let Converted::Exact(datum) = column.convert(literal)? {
             literals.push(datum);
         }
@@ -226,7 +232,7 @@ fn bind_set(op: Operator, column: &Column, leaf: &UnboundLeaf) -> Result<BoundPr
     Ok(match set_leaf(op, literals) {
         Some((op, literals)) => column.leaf(op, literals),
         None if op == Operator::In => Predicate::AlwaysFalse,
-        // A set without members is compared with nothing; null is compared with any others.
+        // NOT IN of an empty set is true even for null.
         None if leaf.literals.is_empty() => Predicate::AlwaysTrue,
         None => column.not_null(),
     })
@@ -237,7 +243,7 @@ fn only_literal<'a>(column: &Column, leaf: &'a UnboundLeaf) -> Result<&'a Value>
         [literal] => Ok(literal),
         other => Err(Error::invalid(
             format!("filter on {}", column.shown),
-            format!("{} takes one literal, not {}", leaf.op.json_name(), other.len()),
+            format!("{} takes one literal; got {}", leaf.op.json_name(), other.len()),
         )),
     }
 }

@@ -1,6 +1,6 @@
-//! One kernel per question: which values of an array satisfy an operator.
+//! Kernels that test the values of an array against an operator with literals.
 //!
-//! No comparison is true of null or NaN here; floats compare by IEEE 754, so -0.0 equals 0.0.
+//! No comparison is true for null or NaN here; floats compare by IEEE 754, so -0.0 equals 0.0.
 //! Strings, fixed, uuid and binary compare as unsigned bytes.
 
 use arrow_array::cast::AsArray;
@@ -17,9 +17,9 @@ use arrow_schema::{ArrowError, DataType, TimeUnit};
 use super::literal_set::{ByteMembers, Members, Native};
 use super::tree::{BoundLeaf, Operator};
 use crate::error::{Error, Result};
-use crate::spec::Datum;
+use crate::spec::{ArrowName, Datum};
 
-/// An operator with its literals: made once, asked of many arrays.
+/// An operator with its literals, prepared once for many arrays.
 #[derive(Debug, Clone)]
 pub(super) struct Test {
     op: Operator,
@@ -35,11 +35,11 @@ enum Literals {
     Float(Members<f32>),
     Double(Members<f64>),
     Bytes(ByteMembers),
-    /// None, or not all of one type.
+    /// No literals, or literals of several types.
     Void,
 }
 
-/// Arrays of natives, by the members that they are compared with.
+/// Dispatch on an array's type and on the literals.
 macro_rules! natives {
     ($array:expr, $literals:expr, $run:ident, $void:expr) => {{
         use DataType as D;
@@ -66,28 +66,28 @@ macro_rules! natives {
 }
 
 impl Test {
-    /// One of `Lt`, `LtEq`, `Gt`, `GtEq`, `Eq`, `In` and `StartsWith`, with literals in order.
+    /// Prepare `Lt`, `LtEq`, `Gt`, `GtEq`, `Eq`, `In` or `StartsWith` with sorted literals.
     pub(super) fn new(op: Operator, literals: &[Datum]) -> Self {
         Self { op, literals: Literals::new(op, literals).unwrap_or(Literals::Void) }
     }
 
-    /// Which values satisfy it. One bit per value; null and NaN give false.
+    /// Return which values satisfy the test: one bit per value, unset for null and NaN.
     ///
     /// # Errors
-    /// `Mismatch` where the array is not of the literals' type.
+    /// `Mismatch` where the array's type differs from the literals'.
     pub(super) fn mask(&self, array: &ArrayRef) -> Result<BooleanBuffer> {
-        self.slots(array).map(|mask| at_values(mask, array))
+        self.slots(array).map(|mask| clear_nulls(mask, array))
     }
 
-    /// Which values do not satisfy it, NaN among them. One bit per value; null gives false.
+    /// Return which values do not satisfy the test, including NaN: one bit per value, unset for null.
     ///
     /// # Errors
     /// See [`Test::mask`].
     pub(super) fn negated_mask(&self, array: &ArrayRef) -> Result<BooleanBuffer> {
-        self.slots(array).map(|mask| at_values(!&mask, array))
+        self.slots(array).map(|mask| clear_nulls(!&mask, array))
     }
 
-    /// Which slots satisfy it, whatever null slots hold.
+    /// Return which slots satisfy the test; null slots are arbitrary.
     fn slots(&self, array: &ArrayRef) -> Result<BooleanBuffer> {
         macro_rules! run {
             ($members:expr, $kind:ty) => {
@@ -109,10 +109,10 @@ impl Test {
         mask.ok_or_else(|| mismatch(array, &[]))
     }
 
-    /// In which slots no literal is within the bounds; false where a bound is null.
+    /// Return the entries without a literal between their bounds; unset where a bound is null.
     ///
     /// # Errors
-    /// `Mismatch` where the bounds are not of the literals' type.
+    /// `Mismatch` where the type of the bounds differs from the literals'.
     pub(super) fn none_between(&self, lower: &ArrayRef, upper: &ArrayRef) -> Result<BooleanBuffer> {
         if lower.data_type() != upper.data_type() {
             return Err(mismatch(upper, &[]));
@@ -135,7 +135,7 @@ impl Test {
                         members.none_between(lower.value(entry), upper.value(entry))
                     }))
                 }
-                // Two literals are both truth values.
+                // A set of two booleans has both values.
                 (Literals::Boolean(_), ..) => Some(BooleanBuffer::new_unset(lower.len())),
                 _ => None,
             }
@@ -173,15 +173,15 @@ impl Literals {
     }
 }
 
-/// A mask without the slots that are null.
-fn at_values(mask: BooleanBuffer, array: &ArrayRef) -> BooleanBuffer {
+/// Clear the bits of null slots.
+fn clear_nulls(mask: BooleanBuffer, array: &ArrayRef) -> BooleanBuffer {
     match array.nulls().filter(|nulls| nulls.null_count() > 0) {
         Some(nulls) => &mask & nulls.inner(),
         None => mask,
     }
 }
 
-/// The bytes of a string, fixed, uuid or binary value.
+/// Return the bytes of a string, fixed, uuid or binary value.
 pub(super) fn datum_bytes(datum: &Datum) -> Option<&[u8]> {
     match datum {
         Datum::String(text) => Some(text.as_bytes()),
@@ -194,16 +194,16 @@ pub(super) fn datum_bytes(datum: &Datum) -> Option<&[u8]> {
 pub(super) fn mismatch(array: &ArrayRef, literals: &[Datum]) -> Error {
     let expected = literals
         .first()
-        .map_or_else(|| "that of the literals".into(), |it| it.primitive_type().to_string());
+        .map_or_else(|| "the type of the literals".into(), |it| it.primitive_type().to_string());
     Error::Mismatch {
-        column: "of the filter".to_owned(),
-        found: array.data_type().to_string(),
+        column: "in the filter".to_owned(),
+        found: ArrowName(array.data_type()).to_string(),
         expected,
     }
 }
 
-/// Where a comparison of bounds holds; null is false.
-pub(super) fn held(
+/// Return where a comparison of bounds is true; null is unset.
+pub(super) fn true_where(
     compared: Result<BooleanArray, ArrowError>,
     bounds: &ArrayRef,
     leaf: &BoundLeaf,
@@ -242,8 +242,8 @@ fn byte_strings(array: &ArrayRef, op: Operator, members: &ByteMembers) -> Option
     }
 }
 
-/// Apply a test to each value; what it says of a null slot does not matter. `None` where the
-/// array holds no byte strings.
+/// Apply a test to each value; the results of null slots are arbitrary. `None` where the array does not hold byte
+/// strings.
 pub(super) fn test_bytes(array: &ArrayRef, test: impl Fn(&[u8]) -> bool) -> Option<BooleanBuffer> {
     use DataType as D;
     macro_rules! run {

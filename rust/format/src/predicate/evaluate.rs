@@ -1,9 +1,9 @@
-//! One evaluator over facts about N entries: which might match, and which must match.
+//! Inclusive and strict evaluation over facts about entries: which might match, and which must match.
 //!
-//! A leaf splits an entry's rows into nulls, NaN and values. Whether an operator is true of null and
-//! of NaN does not depend on the literal; for values the bounds either prove that it is true of all
-//! or nothing. Some value might satisfy an operator unless all are proved to satisfy its negation.
-//! An entry with nulls might match by its values, but `!=` and `not in` never match all of its rows.
+//! A leaf splits an entry's rows into nulls, NaN and values. Whether an operator is true for null and for NaN does not
+//! depend on the literal. For values, the bounds prove that it is true for all of them, or prove nothing. Some value
+//! might satisfy an operator unless all values are proved to satisfy its negation. An entry with nulls might match by
+//! its values, but `!=` and `not in` never match all of its rows.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,7 +12,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use arrow_ord::cmp;
 
-use super::compare::{Test, datum_bytes, held, test_bytes};
+use super::compare::{Test, datum_bytes, test_bytes, true_where};
 use super::leaf_facts::usable;
 use super::nodes::{Node, gather};
 use super::prefix_keys::PrefixKeys;
@@ -21,7 +21,7 @@ use super::tree::{BoundLeaf, BoundPredicate, Operator};
 use crate::error::Result;
 use crate::spec::{Datum, Transform};
 
-/// Which entries might have a row that satisfies the predicate: off proves that none does.
+/// Return which entries might have a matching row: an unset bit proves that no row matches.
 ///
 /// # Errors
 /// Those of the statistics.
@@ -32,7 +32,7 @@ pub fn evaluate_inclusive(
     Pruner::new(predicate).might_match(stats)
 }
 
-/// In which entries every row must satisfy the predicate: on proves that all do.
+/// Return the entries whose rows must all match: a set bit proves that every row matches.
 ///
 /// # Errors
 /// Those of the statistics.
@@ -43,17 +43,17 @@ pub fn evaluate_strict(
     Pruner::new(predicate).must_match(stats)
 }
 
-/// A predicate made ready once and asked of many batches of entries.
+/// A predicate prepared once to prune many batches of entries.
 ///
-/// Every step is a pass over a column of entries, and each field's facts are asked for once. Sets
-/// are searched in the logarithm of their size, so there is none that is too large to prune with.
+/// Evaluation makes one pass over a column of entries per step, and computes the facts of each field once. Sets are
+/// searched in logarithmic time, so sets of any size are used.
 #[derive(Debug, Clone)]
 pub struct Pruner {
     root: Node<BoundLeaf>,
 }
 
 impl Pruner {
-    /// Make a predicate ready.
+    /// Prepare a predicate.
     pub fn new(predicate: &BoundPredicate) -> Self {
         Self { root: gather(predicate, &mut |leaf| leaf) }
     }
@@ -63,7 +63,7 @@ impl Pruner {
     /// # Errors
     /// Those of the statistics.
     pub fn might_match(&self, stats: &dyn ColumnStats) -> Result<BooleanArray> {
-        self.answer(stats, might_match)
+        self.evaluate(stats, might_match)
     }
 
     /// See [`evaluate_strict`].
@@ -71,10 +71,10 @@ impl Pruner {
     /// # Errors
     /// Those of the statistics.
     pub fn must_match(&self, stats: &dyn ColumnStats) -> Result<BooleanArray> {
-        self.answer(stats, must_match)
+        self.evaluate(stats, must_match)
     }
 
-    fn answer(&self, stats: &dyn ColumnStats, rule: LeafRule) -> Result<BooleanArray> {
+    fn evaluate(&self, stats: &dyn ColumnStats, rule: LeafRule) -> Result<BooleanArray> {
         let entries = stats.entries();
         let walk =
             |stats: &dyn ColumnStats| Walk { stats, rule, known: HashMap::new() }.mask(&self.root);
@@ -92,13 +92,13 @@ impl Pruner {
     }
 }
 
-/// Statistics of so many files, of dozens of columns, stay in the second-level cache.
+/// Entries per pass: the statistics of this many files, with dozens of columns, fit in the second-level cache.
 const ENTRIES_AT_ONCE: usize = 2_048;
 
-/// The answer of one leaf for every entry.
+/// A function that evaluates one leaf for every entry.
 type LeafRule = fn(&BoundLeaf, &Known) -> Result<BooleanBuffer>;
 
-/// What is known of a column, and its bounds as numbers where they are byte strings.
+/// The facts about a column, with prefix keys of bounds that are byte strings.
 struct Known {
     facts: ColumnFacts,
     lower: Option<PrefixKeys>,
@@ -112,12 +112,12 @@ impl Known {
         Self { facts, lower, upper }
     }
 
-    /// In which entries the lower bound satisfies a comparison.
+    /// Return where the lower bound satisfies a comparison.
     fn lower(&self, op: Operator, literals: &[Datum]) -> Result<BooleanBuffer> {
         self.bound(self.facts.lower.as_ref(), self.lower.as_ref(), op, literals)
     }
 
-    /// In which entries the upper bound satisfies a comparison.
+    /// Return where the upper bound satisfies a comparison.
     fn upper(&self, op: Operator, literals: &[Datum]) -> Result<BooleanBuffer> {
         self.bound(self.facts.upper.as_ref(), self.upper.as_ref(), op, literals)
     }
@@ -139,7 +139,7 @@ impl Known {
     }
 }
 
-/// One evaluation.
+/// One evaluation of a predicate.
 struct Walk<'a> {
     stats: &'a dyn ColumnStats,
     rule: LeafRule,
@@ -210,7 +210,7 @@ fn must_match(leaf: &BoundLeaf, known: &Known) -> Result<BooleanBuffer> {
     Ok(mask)
 }
 
-/// In which entries every value that is neither null nor NaN is proved to satisfy `op`.
+/// Return the entries whose values other than null and NaN are all proved to satisfy `op`.
 fn all_values_satisfy(op: Operator, leaf: &BoundLeaf, known: &Known) -> Result<BooleanBuffer> {
     let facts = &known.facts;
     let entries = facts.may_have_values.len();
@@ -223,13 +223,13 @@ fn all_values_satisfy(op: Operator, leaf: &BoundLeaf, known: &Known) -> Result<B
         Operator::Gt | Operator::GtEq => known.lower(op, literals),
         Operator::Eq | Operator::In => match facts.lower.as_ref().zip(facts.upper.as_ref()) {
             Some((lower, upper)) => {
-                let equal = held(cmp::eq(lower, upper), upper, leaf)?;
+                let equal = true_where(cmp::eq(lower, upper), upper, leaf)?;
                 Ok(&equal & &known.lower(op, literals)?)
             }
             None => Ok(nothing()),
         },
         Operator::NotEq | Operator::NotIn => none_within(leaf, known),
-        // What lies between two strings with a prefix has the prefix.
+        // Every string between two strings with a prefix has the prefix.
         Operator::StartsWith => Ok(&known.lower(op, literals)? & &known.upper(op, literals)?),
         Operator::NotStartsWith => {
             let Some(prefix) = literals.first().and_then(datum_bytes) else { return Ok(nothing()) };
@@ -241,7 +241,7 @@ fn all_values_satisfy(op: Operator, leaf: &BoundLeaf, known: &Known) -> Result<B
     }
 }
 
-/// In which entries the bounds leave room for none of the literals.
+/// Return the entries without a literal between their bounds.
 fn none_within(leaf: &BoundLeaf, known: &Known) -> Result<BooleanBuffer> {
     let literals = leaf.literals.as_slice();
     let last = literals.last().map(std::slice::from_ref).unwrap_or_default();

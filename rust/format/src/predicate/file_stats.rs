@@ -1,4 +1,4 @@
-//! Facts about data files, from the statistics columns of a data file or entry batch.
+//! Facts about data files from the statistics columns of a batch of data files or entries.
 
 use std::borrow::Cow;
 
@@ -11,14 +11,14 @@ use super::tree::BoundLeaf;
 use crate::error::{Error, Result};
 use crate::spec::PrimitiveType;
 
-/// Statistics of the files of a batch. A column that the batch lacks is unknown for all files.
+/// Statistics of the files of a batch. A missing column means unknown statistics for all files.
 #[derive(Debug, Clone)]
 pub struct FileStats<'a> {
     files: Cow<'a, RecordBatch>,
 }
 
 const RECORDS: &str = "record_count";
-/// What is looked at.
+/// The columns of statistics.
 const COLUMNS: [&str; 6] = [
     RECORDS,
     "value_counts",
@@ -29,7 +29,7 @@ const COLUMNS: [&str; 6] = [
 ];
 
 impl<'a> FileStats<'a> {
-    /// Statistics of the files of a data file or entry batch.
+    /// Use the statistics columns of a batch of data files or entries.
     pub fn new(files: &'a RecordBatch) -> Self {
         Self { files: Cow::Borrowed(files) }
     }
@@ -38,8 +38,8 @@ impl<'a> FileStats<'a> {
         let Some(map) = stats_map(&self.files, name)? else { return Ok(None) };
         let values = map.values().as_primitive_opt::<Int64Type>();
         let values = values.ok_or_else(|| unexpected(name))?;
-        let places = Places::of(map, field_id).ok_or_else(|| unexpected(name))?;
-        Ok(Some(places.longs(values)))
+        let indices = ValueIndices::of(map, field_id).ok_or_else(|| unexpected(name))?;
+        Ok(Some(indices.longs(values)))
     }
 
     fn bounds(
@@ -50,8 +50,8 @@ impl<'a> FileStats<'a> {
     ) -> Result<Option<arrow_array::ArrayRef>> {
         let Some(map) = stats_map(&self.files, name)? else { return Ok(None) };
         let values = map.values().as_binary_opt::<i32>().ok_or_else(|| unexpected(name))?;
-        let places = Places::of(map, field_id).ok_or_else(|| unexpected(name))?;
-        let bytes = places.iter().map(|place| place.map(|place| values.value(place)));
+        let indices = ValueIndices::of(map, field_id).ok_or_else(|| unexpected(name))?;
+        let bytes = indices.iter().map(|index| index.map(|index| values.value(index)));
         decode_bounds(field_type, bytes).map(Some)
     }
 }
@@ -69,13 +69,13 @@ impl ColumnStats for FileStats<'_> {
         let schema = self.files.schema_ref();
         let wanted: Vec<usize> =
             COLUMNS.iter().filter_map(|name| schema.index_of(name).ok()).collect();
-        // Of no column at all the number of rows would be lost.
+        // A batch without columns would lose the number of rows.
         let columns = self.files.project(&wanted).ok().filter(|_| !wanted.is_empty())?;
         Some(Box::new(FileStats { files: Cow::Owned(columns.slice(start, entries)) }))
     }
 }
 
-/// The facts of one field for each file.
+/// Return the facts about one field for each file.
 pub(crate) fn file_facts(
     stats: &FileStats<'_>,
     field_id: i32,
@@ -96,10 +96,10 @@ pub(crate) fn file_facts(
     ColumnFacts::from_counts(field_type, stats.entries(), &counts, lower, upper)
 }
 
-/// The undecoded bound of a field for each file; none for all where the batch lacks the column.
+/// Return the encoded bound of a field for each file; `None` for all files if the batch has no such column.
 ///
 /// # Errors
-/// `InvalidArgument` where the column is no map of bounds.
+/// `InvalidArgument` where the column is not a map of bounds.
 pub fn stored_bounds(
     files: &RecordBatch,
     name: &str,
@@ -107,8 +107,8 @@ pub fn stored_bounds(
 ) -> Result<Vec<Option<Vec<u8>>>> {
     let Some(map) = stats_map(files, name)? else { return Ok(vec![None; files.num_rows()]) };
     let values = map.values().as_binary_opt::<i32>().ok_or_else(|| unexpected(name))?;
-    let places = Places::of(map, field_id).ok_or_else(|| unexpected(name))?;
-    Ok(places.iter().map(|place| place.map(|place| values.value(place).to_vec())).collect())
+    let indices = ValueIndices::of(map, field_id).ok_or_else(|| unexpected(name))?;
+    Ok(indices.iter().map(|index| index.map(|index| values.value(index).to_vec())).collect())
 }
 
 fn stats_map<'a>(files: &'a RecordBatch, name: &str) -> Result<Option<&'a MapArray>> {
@@ -119,20 +119,22 @@ fn stats_map<'a>(files: &'a RecordBatch, name: &str) -> Result<Option<&'a MapArr
 }
 
 fn unexpected(name: &str) -> Error {
-    Error::invalid(format!("column {name}"), "it is not a map of statistics by field id")
+    Error::invalid(
+        format!("column {name}"),
+        "the type does not fit; expected a map from int to long or binary",
+    )
 }
 
-/// Places in the values below a map array, one for each map.
-enum Places {
-    /// All maps have the same keys, as files of one table mostly do: the first place and how many
-    /// keys there are.
+/// The index of one key's value in the values of a map array, for each map.
+enum ValueIndices {
+    /// All maps have the same keys, as those of one table mostly have: the first index and the number of keys.
     Even { first: usize, keys: usize, maps: usize },
-    /// None where a map lacks the key, or has a null for it.
+    /// `None` where a map does not have the key, or has null for it.
     Each(Vec<Option<usize>>),
 }
 
-impl Places {
-    /// The places of a key's values; `None` where keys are no 32-bit integers.
+impl ValueIndices {
+    /// Find the values of a key; `None` where the keys are not 32-bit integers.
     pub(super) fn of(map: &MapArray, key: i32) -> Option<Self> {
         let keys: &[i32] = map.keys().as_primitive_opt::<Int32Type>()?.values();
         let even = if map.null_count() == 0 && map.values().null_count() == 0 {
@@ -143,19 +145,19 @@ impl Places {
         Some(even.unwrap_or_else(|| Self::Each(each(map, keys, key))))
     }
 
-    /// The places, in the order of the maps.
+    /// Return the indices in the order of the maps.
     pub(super) fn iter(&self) -> impl Iterator<Item = Option<usize>> + '_ {
         let maps = match self {
             Self::Even { maps, .. } => *maps,
-            Self::Each(places) => places.len(),
+            Self::Each(indices) => indices.len(),
         };
         (0..maps).map(move |map| match self {
             Self::Even { first, keys, .. } => Some(first + map * keys),
-            Self::Each(places) => places.get(map).copied().flatten(),
+            Self::Each(indices) => indices.get(map).copied().flatten(),
         })
     }
 
-    /// The counts at the places.
+    /// Return the counts at the indices.
     pub(super) fn longs(&self, values: &Int64Array) -> Int64Array {
         match self {
             Self::Even { first, keys, maps } => {
@@ -163,14 +165,14 @@ impl Places {
                 let found: Vec<i64> = values.iter().step_by(*keys).take(*maps).copied().collect();
                 Int64Array::new(found.into(), None)
             }
-            Self::Each(places) => {
-                places.iter().map(|place| place.map(|place| values.value(place))).collect()
+            Self::Each(indices) => {
+                indices.iter().map(|index| index.map(|index| values.value(index))).collect()
             }
         }
     }
 }
 
-fn even(offsets: &[i32], keys: &[i32], key: i32) -> Option<Places> {
+fn even(offsets: &[i32], keys: &[i32], key: i32) -> Option<ValueIndices> {
     let (start, second) = (*offsets.first()?, *offsets.get(1)?);
     let width = second - start;
     let equal = offsets.windows(2).fold(true, |equal, ends| match ends {
@@ -181,7 +183,7 @@ fn even(offsets: &[i32], keys: &[i32], key: i32) -> Option<Places> {
     let position = keys.get(start..start + width)?.iter().position(|found| *found == key)?;
     let (first, maps) = (start + position, offsets.len() - 1);
     let mut same = keys.get(first..)?.iter().step_by(width).take(maps);
-    (equal && same.len() == maps && same.all(|found| *found == key)).then_some(Places::Even {
+    (equal && same.len() == maps && same.all(|found| *found == key)).then_some(ValueIndices::Even {
         first,
         keys: width,
         maps,
@@ -191,11 +193,11 @@ fn even(offsets: &[i32], keys: &[i32], key: i32) -> Option<Places> {
 fn each(map: &MapArray, keys: &[i32], key: i32) -> Vec<Option<usize>> {
     let (values, valid) = (map.values(), map.nulls());
     let mut likely = 0;
-    let place = |(map, ends): (usize, &[i32])| {
+    let index = |(map, ends): (usize, &[i32])| {
         let [start, end] = ends else { return None };
         let start = usize::try_from(*start).ok()?;
         let found = keys.get(start..usize::try_from(*end).ok()?)?;
-        // Maps of a column mostly have their keys at the same places.
+        // Maps of a column mostly have their keys at the same positions.
         if found.get(likely) != Some(&key) {
             likely = found.iter().position(|found| *found == key)?;
         }
@@ -203,5 +205,5 @@ fn each(map: &MapArray, keys: &[i32], key: i32) -> Vec<Option<usize>> {
             valid.is_none_or(|valid| valid.is_valid(map)) && values.is_valid(start + likely);
         known.then_some(start + likely)
     };
-    map.value_offsets().windows(2).enumerate().map(place).collect()
+    map.value_offsets().windows(2).enumerate().map(index).collect()
 }

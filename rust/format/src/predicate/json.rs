@@ -1,4 +1,4 @@
-//! Predicates as JSON: the expression objects of the REST catalog spec.
+//! Predicates as JSON: the expression objects of the REST catalog specification.
 
 use serde_json::{Map, Value, json};
 
@@ -24,7 +24,7 @@ const OPERATORS: [(&str, Operator); 14] = [
 ];
 
 impl Operator {
-    /// The `type` of this operator's expression object.
+    /// Return the `type` of the operator's expression object.
     pub fn json_name(self) -> &'static str {
         OPERATORS.iter().find(|(_, op)| *op == self).map_or("", |(name, _)| name)
     }
@@ -37,17 +37,18 @@ impl Operator {
 /// expression.
 pub fn parse_json(text: &str) -> Result<UnboundPredicate> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
-        // The parser has no other way to tell; its limit is what keeps every walk over a predicate
-        // within the stack.
+        // The parser reports its recursion limit by text only. The limit also bounds the recursion over predicates.
         if error.is_syntax() && error.to_string().starts_with("recursion limit") {
-            return invalid("it nests deeper than 127 levels".to_owned());
+            return invalid(
+                "the expression nests too deep; expected at most 127 levels".to_owned(),
+            );
         }
-        invalid(format!("not the JSON of an expression: {error}"))
+        invalid(format!("the expression is not valid JSON: {error}"))
     })?;
     from_value(&value)
 }
 
-/// Read an expression object from parsed JSON; see [`parse_json`].
+/// Parse an expression object from a JSON value; see [`parse_json`].
 ///
 /// # Errors
 /// `InvalidArgument` where the value is not an expression.
@@ -56,7 +57,7 @@ pub fn from_value(value: &Value) -> Result<UnboundPredicate> {
         Value::Bool(true) => return Ok(Predicate::AlwaysTrue),
         Value::Bool(false) => return Ok(Predicate::AlwaysFalse),
         Value::Object(object) => object,
-        other => return Err(invalid(format!("expected an expression object, found {other}"))),
+        other => return Err(invalid(format!("expected an expression object, got {other}"))),
     };
     match text_of(object, "type")? {
         "true" => Ok(Predicate::AlwaysTrue),
@@ -66,18 +67,18 @@ pub fn from_value(value: &Value) -> Result<UnboundPredicate> {
         "not" => Ok(child(object, "child")?.negate()),
         name => match OPERATORS.iter().find(|(known, _)| *known == name) {
             Some((_, op)) => Ok(Predicate::Leaf(leaf(*op, object)?)),
-            None => Err(invalid(format!("unknown expression type {name:?}"))),
+            None => Err(invalid(format!("the expression type is unknown; got {name:?}"))),
         },
     }
 }
 
-/// The JSON text of an unbound predicate; [`parse_json`] reads it back.
+/// Format an unbound predicate as JSON; the inverse of [`parse_json`].
 pub fn to_json(predicate: &UnboundPredicate) -> String {
     tree_value(predicate, &|leaf| leaf_value(leaf.op, term_value(&leaf.term), &leaf.literals))
         .to_string()
 }
 
-/// The JSON text of a bound predicate by column names, so that it can travel and be bound again.
+/// Format a bound predicate as JSON with column names, which can be bound again.
 pub fn to_unbound_json(predicate: &BoundPredicate) -> String {
     tree_value(predicate, &|leaf| {
         let literals: Vec<Value> = leaf.literals.iter().map(single_value::to_json).collect();
@@ -154,9 +155,9 @@ fn check_literal(op: Operator, literal: &Value) -> Result<()> {
         Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
         Value::Null => {
             let name = op.json_name();
-            Err(invalid(format!("{name} with null: use is-null or not-null")))
+            Err(invalid(format!("{name} does not compare with null; use is-null or not-null")))
         }
-        other => Err(invalid(format!("{other} is not a literal"))),
+        other => Err(invalid(format!("expected a literal, got {other}"))),
     }
 }
 
@@ -164,7 +165,7 @@ fn term(value: &Value) -> Result<Term> {
     let object = match value {
         Value::String(name) => return Ok(Term::Reference(name.clone())),
         Value::Object(object) => object,
-        other => return Err(invalid(format!("expected a column name, found {other}"))),
+        other => return Err(invalid(format!("expected a column name, got {other}"))),
     };
     let column = text_of(object, "term")?.to_owned();
     match text_of(object, "type")? {
@@ -172,7 +173,9 @@ fn term(value: &Value) -> Result<Term> {
         "transform" => {
             Ok(Term::Transform { transform: text_of(object, "transform")?.to_owned(), column })
         }
-        other => Err(invalid(format!("unknown term type {other:?}"))),
+        other => Err(invalid(format!(
+            "the term type is unknown; expected reference or transform, got {other:?}"
+        ))),
     }
 }
 
@@ -182,7 +185,7 @@ fn text_of<'a>(object: &'a Map<String, Value>, key: &str) -> Result<&'a str> {
 
 fn missing(object: &Map<String, Value>, key: &str) -> Error {
     let kind = object.get("type").and_then(Value::as_str).unwrap_or("expression");
-    invalid(format!("{kind} without {key}"))
+    invalid(format!("{kind} has no {key}"))
 }
 
 fn invalid(reason: String) -> Error {

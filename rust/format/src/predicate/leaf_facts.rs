@@ -11,18 +11,18 @@ use arrow_ord::cmp;
 use arrow_schema::DataType;
 use arrow_select::nullif::nullif;
 
-use super::compare::{held, mismatch};
+use super::compare::{mismatch, true_where};
 use super::stats::ColumnFacts;
 use super::tree::BoundLeaf;
 use crate::error::Result;
 use crate::spec::{PrimitiveType, Transform};
 
-/// The facts that a leaf's literals are compared with.
+/// Return the facts that a leaf's literals are compared with.
 pub(super) fn usable(leaf: &BoundLeaf, mut facts: ColumnFacts) -> Result<ColumnFacts> {
     if let Some(transform) = &leaf.transform {
         return facts_of_results(leaf, transform, facts);
     }
-    // Writers order uuids in two ways.
+    // Writers order UUIDs in two ways.
     if leaf.field_type == PrimitiveType::Uuid {
         let entries = facts.may_have_values.len();
         let bounds = bounds_by_bytes(facts.lower.as_ref(), facts.upper.as_ref(), entries);
@@ -32,10 +32,10 @@ pub(super) fn usable(leaf: &BoundLeaf, mut facts: ColumnFacts) -> Result<ColumnF
     Ok(facts)
 }
 
-/// Facts about the results of a transform, from facts about its source.
+/// Derive facts about the results of a transform from facts about its source.
 ///
-/// Bounds of the source bound the results of a transform that keeps the order. Those of any other
-/// are known where the bounds are equal, for then all values are.
+/// A transform that preserves order maps bounds to bounds. For other transforms, the result is known where the bounds
+/// are equal, as then all values are.
 ///
 /// # Errors
 /// Those of the transform.
@@ -48,11 +48,11 @@ fn facts_of_results(
     let bounds = match bounds {
         Some((lower, upper)) if transform.preserves_order() => {
             let results = (apply(leaf, transform, lower)?, apply(leaf, transform, upper)?);
-            Some(unwrapped(leaf, lower, upper, results)?)
+            Some(without_overflow(leaf, lower, upper, results)?)
         }
         Some((lower, upper)) => {
-            let known = &held(cmp::eq(lower, upper), upper, leaf)?;
-            let result = keep(&apply(leaf, transform, lower)?, known, leaf)?;
+            let known = &true_where(cmp::eq(lower, upper), upper, leaf)?;
+            let result = null_unless(&apply(leaf, transform, lower)?, known, leaf)?;
             Some((result.clone(), result))
         }
         None => None,
@@ -63,11 +63,11 @@ fn facts_of_results(
     facts.with_bounds(&leaf.value_type(), lower, upper)
 }
 
-/// Bounds of byte strings are binary, and a string's may be cut within a character.
+/// Transform bounds. Bounds of byte strings are binary, and a string's bound may be truncated within a character.
 fn apply(leaf: &BoundLeaf, transform: &Transform, bounds: &ArrayRef) -> Result<ArrayRef> {
     let source = match (bounds.data_type(), leaf.field_type, transform) {
         (DataType::Binary, PrimitiveType::String, Transform::Truncate(_)) => {
-            // What is no text becomes null, which is unknown.
+            // Invalid UTF-8 becomes null, which is unknown.
             let texts = cast(bounds, &DataType::Utf8).map_err(|_| mismatch(bounds, &[]))?;
             return transform.apply_array(&texts, &leaf.field_type);
         }
@@ -77,9 +77,8 @@ fn apply(leaf: &BoundLeaf, transform: &Transform, bounds: &ArrayRef) -> Result<A
     transform.apply_array(bounds, &source)
 }
 
-/// Truncating the least ints and longs wraps around: what may hold one of them beside others has no
-/// bounds.
-fn unwrapped(
+/// Remove the bounds of entries in which truncation wraps around: truncating the least ints and longs overflows.
+fn without_overflow(
     leaf: &BoundLeaf,
     lower: &ArrayRef,
     upper: &ArrayRef,
@@ -90,23 +89,23 @@ fn unwrapped(
     {
         return Ok((least, greatest));
     }
-    let in_order = held(cmp::lt_eq(&least, lower), lower, leaf)?;
-    let known = &in_order | &held(cmp::eq(lower, upper), upper, leaf)?;
-    Ok((keep(&least, &known, leaf)?, keep(&greatest, &known, leaf)?))
+    let in_order = true_where(cmp::lt_eq(&least, lower), lower, leaf)?;
+    let known = &in_order | &true_where(cmp::eq(lower, upper), upper, leaf)?;
+    Ok((null_unless(&least, &known, leaf)?, null_unless(&greatest, &known, leaf)?))
 }
 
-fn keep(bounds: &ArrayRef, known: &BooleanBuffer, leaf: &BoundLeaf) -> Result<ArrayRef> {
+fn null_unless(bounds: &ArrayRef, known: &BooleanBuffer, leaf: &BoundLeaf) -> Result<ArrayRef> {
     let unknown = BooleanArray::new(!known, None);
     nullif(bounds, &unknown).map_err(|_| mismatch(bounds, &leaf.literals))
 }
 
-/// The sign bits of both halves. Flipping them turns the order of signed halves into that of bytes.
+/// The sign bits of both halves. Flipping them converts the order of signed halves to the order of bytes.
 const SIGNS: u128 = 1 << 127 | 1 << 63;
 /// The sign bit of a half.
 const SIGN: u64 = 1 << 63;
 
-/// The least and the greatest value by bytes that may lie between two bounds; a bound that is absent is unknown.
-/// `None` where nothing is known: no bounds, or bounds that are in neither order.
+/// Return the least and the greatest value by bytes between two bounds, in either order of the writer. A missing bound is
+/// unknown. `None` where both are missing, or the bounds are in neither order.
 fn enclosing(lower: Option<u128>, upper: Option<u128>) -> Option<(u128, u128)> {
     if lower.is_none() && upper.is_none() {
         return None;
@@ -123,19 +122,19 @@ fn enclosing(lower: Option<u128>, upper: Option<u128>) -> Option<(u128, u128)> {
     }
 }
 
-/// The least by bytes of the values whose flipped form lies between `start` and `end`.
+/// Return the least value by bytes whose flipped form is between `start` and `end`.
 fn least(start: u128, end: u128) -> u128 {
     let flipped = |from: u64, to: u64| if to >= SIGN { from.max(SIGN) } else { from };
     extreme(start, end, flipped)
 }
 
-/// The greatest by bytes of the values whose flipped form lies between `start` and `end`.
+/// Return the greatest value by bytes whose flipped form is between `start` and `end`.
 fn greatest(start: u128, end: u128) -> u128 {
     let flipped = |from: u64, to: u64| if from < SIGN { to.min(SIGN - 1) } else { to };
     extreme(start, end, flipped)
 }
 
-/// Choose the high half among those between the bounds, then the low half among those that it leaves.
+/// Choose the high half within the bounds, then the low half within the bounds for that high half.
 fn extreme(start: u128, end: u128, choose: impl Fn(u64, u64) -> u64) -> u128 {
     let ((first, start), (last, end)) = (halves(start), halves(end));
     let high = choose(first, last);
@@ -150,7 +149,7 @@ fn halves(value: u128) -> (u64, u64) {
     (u64::try_from(bytes).unwrap_or(u64::MAX), u64::try_from(rest).unwrap_or(u64::MAX))
 }
 
-/// Stored bounds of N entries as bounds by bytes; null is unknown.
+/// Convert stored bounds to bounds by bytes; null is unknown.
 fn bounds_by_bytes(
     lower: Option<&ArrayRef>,
     upper: Option<&ArrayRef>,
@@ -166,7 +165,7 @@ fn bounds_by_bytes(
     )
 }
 
-/// The bound of one entry; `None` where it is unknown or has other than 16 bytes.
+/// Return the bound of one entry; `None` where it is unknown or does not have 16 bytes.
 fn bound(bounds: Option<&ArrayRef>, entry: usize) -> Option<u128> {
     let bounds = bounds?.as_binary_opt::<i32>()?;
     if entry >= bounds.len() || bounds.is_null(entry) {
@@ -181,7 +180,7 @@ mod tests {
 
     use super::*;
 
-    /// Values whose halves are near each end and each side of the sign.
+    /// Values whose halves are near the least, the greatest and a change of sign.
     fn values() -> impl Strategy<Value = u128> {
         let half =
             || prop_oneof![any::<u64>(), 0..4_u64, SIGN - 3..SIGN + 4, u64::MAX - 3..=u64::MAX];
@@ -192,7 +191,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
 
         #[test]
-        fn bounds_of_either_order_enclose_every_value(
+        fn test_bounds_of_either_order_enclose_every_value(
             file in proptest::collection::vec(values(), 1..6),
             has_lower in any::<bool>(),
             has_upper in any::<bool>(),
@@ -207,7 +206,7 @@ mod tests {
         }
 
         #[test]
-        fn bounds_enclose_no_more_than_needed(lower in values(), upper in values()) {
+        fn test_bounds_enclose_no_more_than_needed(lower in values(), upper in values()) {
             let within = |value: u128| {
                 let by_halves = lower ^ SIGNS <= value ^ SIGNS && value ^ SIGNS <= upper ^ SIGNS;
                 (lower <= value && value <= upper) || by_halves
@@ -221,8 +220,8 @@ mod tests {
     }
 
     #[test]
-    fn bounds_of_one_sign_stay_as_they_are() {
-        // As of version 7, whose low half has its first bit set.
+    fn test_bounds_of_one_sign_are_unchanged() {
+        // UUIDs of version 7, whose low half has its first bit set.
         let (lower, upper) = (0x0190 << 112 | 1 << 63 | 5, 0x0191 << 112 | 1 << 63 | 7);
         let (least, greatest) = enclosing(Some(lower), Some(upper)).unwrap();
         assert_eq!(least >> 64, lower >> 64);

@@ -11,33 +11,32 @@ use crate::spec::{Datum, PrimitiveType, Transform};
 const NANOS_PER_MICRO: i128 = 1_000;
 const NANOS_PER_DAY: i128 = 86_400_000_000_000;
 
-/// Where a literal lies among the values of a type.
+/// The position of a literal among the values of a type.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Converted {
-    /// It is this value.
+    /// The literal is this value.
     Exact(Datum),
-    /// It lies between this value and the next one up.
+    /// The literal lies between this value and the next greater one.
     JustAbove(Datum),
-    /// It is greater than every value of the type.
+    /// The literal is greater than every value of the type.
     AboveAll,
-    /// It is less than every value of the type.
+    /// The literal is less than every value of the type.
     BelowAll,
 }
 
-/// Convert a literal for a column.
+/// Convert a literal to a column's type.
 ///
 /// # Errors
-/// `InvalidArgument` naming the column, the literal and the type where the literal is NaN or has
-/// no meaning in the type.
+/// `InvalidArgument` where the literal is NaN or is no literal of the type.
 pub(super) fn convert(column: &str, kind: &PrimitiveType, literal: &Value) -> Result<Converted> {
     let refuse = |hint: &str| {
         Err(Error::invalid(
             format!("filter on {column}"),
-            format!("{literal} is not a literal of type {kind}{hint}"),
+            format!("the literal does not fit the column; expected {kind}{hint}, got {literal}"),
         ))
     };
     if is_nan(kind, literal) {
-        return refuse("; use is-nan or not-nan");
+        return refuse(" other than NaN (use is-nan or not-nan)");
     }
     match convert_value(kind, literal) {
         Some(converted) => Ok(converted),
@@ -52,15 +51,15 @@ fn is_nan(kind: &PrimitiveType, literal: &Value) -> bool {
 
 fn expected_form(kind: &PrimitiveType) -> &'static str {
     match kind {
-        PrimitiveType::Date => "; write a date as 2026-01-31",
-        PrimitiveType::Time => "; write a time as 22:31:08.000001",
+        PrimitiveType::Date => " such as \"2026-01-31\"",
+        PrimitiveType::Time => " such as \"22:31:08.000001\"",
         PrimitiveType::Timestamp | PrimitiveType::TimestampNs => {
-            "; write a timestamp without a zone, as 2026-01-31T22:31:08"
+            " without an offset, such as \"2026-01-31T22:31:08\""
         }
         PrimitiveType::Timestamptz | PrimitiveType::TimestamptzNs => {
-            "; write a timestamp with its zone, as 2026-01-31T22:31:08+00:00"
+            " with an offset, such as \"2026-01-31T22:31:08+00:00\""
         }
-        PrimitiveType::Binary | PrimitiveType::Fixed(_) => "; write bytes in hexadecimal",
+        PrimitiveType::Binary | PrimitiveType::Fixed(_) => " in hexadecimal, such as \"00ff\"",
         _ => "",
     }
 }
@@ -86,11 +85,11 @@ fn convert_value(kind: &PrimitiveType, literal: &Value) -> Option<Converted> {
             fits.then_some(Converted::Exact(Datum::Fixed(bytes)))
         }
         PrimitiveType::Unknown => None,
-        PrimitiveType::Int | PrimitiveType::Long => place(kind, numeric(literal, 0)?),
-        PrimitiveType::Decimal { scale, .. } => place(kind, numeric(literal, *scale)?),
+        PrimitiveType::Int | PrimitiveType::Long => position(kind, numeric(literal, 0)?),
+        PrimitiveType::Decimal { scale, .. } => position(kind, numeric(literal, *scale)?),
         _ => match literal.as_str() {
-            Some(text) => place(kind, temporal(kind, text)?),
-            None => place(kind, numeric(literal, 0)?),
+            Some(text) => position(kind, temporal(kind, text)?),
+            None => position(kind, numeric(literal, 0)?),
         },
     }
 }
@@ -105,10 +104,13 @@ fn boolean(literal: &Value) -> Option<Converted> {
     Some(Converted::Exact(Datum::Boolean(value)))
 }
 
-/// The nearest float, as the literal is usually meant; beyond the finite floats its exact place.
+/// Convert to the nearest float; a literal beyond the finite floats keeps its position.
 fn float(literal: &Value) -> Option<Converted> {
     let wide = number(literal)?;
-    #[expect(clippy::cast_possible_truncation, reason = "rounding to nearest is what is wanted")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the literal is rounded to the nearest float"
+    )]
     let narrow = wide as f32;
     if narrow.is_finite() || wide.is_infinite() {
         return Some(Converted::Exact(Datum::Float(narrow + 0.0)));
@@ -125,7 +127,7 @@ fn number(literal: &Value) -> Option<f64> {
     }
 }
 
-fn place(kind: &PrimitiveType, scaled: Scaled) -> Option<Converted> {
+fn position(kind: &PrimitiveType, scaled: Scaled) -> Option<Converted> {
     let (value, exact) = match scaled {
         Scaled::Exact(value) => (value, true),
         Scaled::JustAbove(value) => (value, false),
@@ -143,7 +145,7 @@ fn place(kind: &PrimitiveType, scaled: Scaled) -> Option<Converted> {
     Some(if exact { Converted::Exact(datum) } else { Converted::JustAbove(datum) })
 }
 
-/// The least and greatest ordinal of a type whose values are integers.
+/// Return the least and greatest ordinal of an integer-like type.
 fn range(kind: &PrimitiveType) -> (i128, i128) {
     match kind {
         PrimitiveType::Int | PrimitiveType::Date => (i128::from(i32::MIN), i128::from(i32::MAX)),
@@ -155,8 +157,8 @@ fn range(kind: &PrimitiveType) -> (i128, i128) {
     }
 }
 
-/// The value of an integer-like type with this ordinal (unscaled value, days, microseconds,
-/// nanoseconds); `None` where it is out of range or the type is another.
+/// Return the value of an integer-like type with an ordinal (unscaled value, days, microseconds or nanoseconds); `None`
+/// where the ordinal is out of range or the type is not integer-like.
 pub(super) fn ordinal_datum(kind: &PrimitiveType, ordinal: i128) -> Option<Datum> {
     let (least, greatest) = range(kind);
     if ordinal < least || ordinal > greatest {
@@ -180,7 +182,7 @@ pub(super) fn ordinal_datum(kind: &PrimitiveType, ordinal: i128) -> Option<Datum
     })
 }
 
-/// The ordinal of a value of an integer-like type; `None` for other types.
+/// Return the ordinal of a value of an integer-like type; `None` for other types.
 pub(super) fn ordinal(datum: &Datum) -> Option<i128> {
     Some(match datum {
         Datum::Int(value) | Datum::Date(value) => i128::from(*value),
@@ -219,7 +221,7 @@ fn floor_div(value: i128, unit: i128) -> Scaled {
     if value.rem_euclid(unit) == 0 { Scaled::Exact(floor) } else { Scaled::JustAbove(floor) }
 }
 
-/// A number times ten to the `scale`.
+/// Return a number times ten to the power of `scale`.
 fn numeric(literal: &Value, scale: i8) -> Option<Scaled> {
     match literal {
         Value::Number(number) => match number.as_f64() {
@@ -233,9 +235,9 @@ fn numeric(literal: &Value, scale: i8) -> Option<Scaled> {
     }
 }
 
-/// The ordinal of `"2026"` for year, `"2026-01"` for month and `"2026-01-31-10"` for hour, as a
-/// number; `None` where the literal is of no such form, which leaves it what it is.
-pub(super) fn calendar(transform: &Transform, literal: &Value) -> Option<Value> {
+/// Return the ordinal of a result of a time transform as text: `"2026"` for year, `"2026-01"` for month,
+/// `"2026-01-31-10"` for hour. `None` for a literal of another form.
+pub(super) fn calendar_ordinal(transform: &Transform, literal: &Value) -> Option<Value> {
     let text = literal.as_str()?.trim();
     let (date, hour) = match transform {
         Transform::Year if text.len() >= 4 => (format!("{text}-01-01"), 0),

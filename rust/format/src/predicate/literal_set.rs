@@ -1,4 +1,4 @@
-//! Literals in the form that loops compare, and the loops.
+//! Sorted literals of one type, and the loops that compare arrays with them.
 
 use std::hash::Hash;
 
@@ -9,21 +9,21 @@ use super::mask::{pack, pack_pairs};
 use super::tree::Operator;
 use crate::spec::Datum;
 
-/// Sets no greater than this are compared one by one.
+/// The largest set whose members are compared one by one.
 const FEW: usize = 8;
-/// A bitmap takes at most this many bits for each member, so that it stays small beside them.
+/// The most bits of a bitmap per member of the set.
 const BITS_PER_MEMBER: u64 = 64;
-/// One that is this small is worth it for any set.
+/// A bitmap of at most this many bits is used for any set.
 const SMALL_BITMAP: u64 = 4_096;
 
-/// Values that are compared without looking at bytes.
+/// A native type whose values are compared directly.
 pub(super) trait Native: PartialOrd + Copy {
-    /// Equal for equal values.
+    /// A hashable form, equal for equal values.
     type Key: Eq + Hash + Copy + std::fmt::Debug;
     fn key(self) -> Self::Key;
     fn of(datum: &Datum) -> Option<Self>;
-    /// How far above another value this is, where values are whole numbers of 64 bits; what is
-    /// below wraps around to a great distance.
+    /// Return the distance from a least value, for integers of up to 64 bits; a value below wraps around to a
+    /// great distance.
     fn above(self, _least: Self) -> Option<u64> {
         None
     }
@@ -83,7 +83,7 @@ impl Native for i128 {
 
 impl Native for f32 {
     type Key = u32;
-    // Adding zero makes -0.0 the same key as 0.0.
+    // Adding zero converts -0.0 to 0.0.
     fn key(self) -> u32 {
         (self + 0.0).to_bits()
     }
@@ -112,7 +112,7 @@ pub(super) struct Members<T: Native> {
 #[derive(Debug, Clone)]
 enum Lookup<T: Native> {
     Few,
-    /// A bit for each value from the least member on.
+    /// One bit per value from the least member on.
     Bits {
         least: T,
         words: Vec<u64>,
@@ -121,8 +121,8 @@ enum Lookup<T: Native> {
 }
 
 impl<T: Native> Members<T> {
-    /// Sorted literals, ready for membership where `op` asks for it; `None` where one is of another
-    /// type or there is none.
+    /// Create a set of sorted literals, with a lookup structure for [`Operator::In`]; `None` for no literals or for a
+    /// literal of another type.
     pub(super) fn new(op: Operator, literals: &[Datum]) -> Option<Self> {
         let sorted = literals.iter().map(T::of).collect::<Option<Vec<T>>>()?;
         let lookup = if op == Operator::In { Self::lookup(&sorted)? } else { Lookup::Few };
@@ -147,8 +147,8 @@ impl<T: Native> Members<T> {
         }
     }
 
-    /// Which values satisfy a comparison with the first literal, or are among all of them. NaN is
-    /// neither; `None` for an operator that asks something else.
+    /// Return which values satisfy a comparison with the first literal, or are in the set; unset for NaN. `None` for
+    /// other operators.
     pub(super) fn test(&self, op: Operator, values: &[T]) -> Option<BooleanBuffer> {
         let first = *self.sorted.first()?;
         Some(match op {
@@ -181,7 +181,7 @@ impl<T: Native> Members<T> {
         }
     }
 
-    /// In which slots no literal is within the bounds; what it says where one is null is void.
+    /// Return the slots without a literal between their bounds; slots with a null bound are arbitrary.
     pub(super) fn none_between(&self, lower: &[T], upper: &[T]) -> BooleanBuffer {
         pack_pairs(lower, upper, |lower, upper| {
             let next = self.sorted.partition_point(|literal| *literal < lower);
@@ -190,12 +190,12 @@ impl<T: Native> Members<T> {
     }
 }
 
-/// Literals that are byte strings, ascending.
+/// Byte-string literals, ascending.
 #[derive(Debug, Clone)]
 pub(super) struct ByteMembers {
     pub(super) sorted: Vec<Vec<u8>>,
     keys: HashSet<Vec<u8>>,
-    /// A bit for each length that a member has, the last one for all longer ones.
+    /// One bit per length of a member; the last bit stands for all lengths from 63 on.
     lengths: u64,
 }
 
@@ -213,13 +213,13 @@ impl ByteMembers {
         self.sorted.first().map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a value is one of a set that was made for [`Operator::In`].
+    /// Whether a value is in the set, which was created for [`Operator::In`].
     #[inline]
     pub(super) fn contains(&self, value: &[u8]) -> bool {
         self.lengths & length_bit(value) != 0 && self.keys.contains(value)
     }
 
-    /// Whether no literal is within two bounds.
+    /// Whether no literal is between two bounds.
     pub(super) fn none_between(&self, lower: &[u8], upper: &[u8]) -> bool {
         let next = self.sorted.partition_point(|literal| literal.as_slice() < lower);
         self.sorted.get(next).is_none_or(|literal| literal.as_slice() > upper)

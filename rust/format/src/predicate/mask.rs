@@ -1,4 +1,4 @@
-//! Masks of one bit per slot: comparisons packed by vector code, NaN and validity.
+//! Masks of one bit per slot: comparisons packed with SIMD instructions, NaN and validity.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type};
@@ -7,7 +7,7 @@ use arrow_buffer::{BooleanBuffer, Buffer};
 use arrow_schema::DataType;
 use fearless_simd::{Level, dispatch};
 
-/// One bit per value.
+/// Return a mask of the values that satisfy a test.
 pub(super) fn pack<T: Copy>(values: &[T], test: impl Fn(T) -> bool + Copy) -> BooleanBuffer {
     let mut words = Vec::with_capacity(values.len().div_ceil(64));
     let level = Level::new();
@@ -15,7 +15,7 @@ pub(super) fn pack<T: Copy>(values: &[T], test: impl Fn(T) -> bool + Copy) -> Bo
     BooleanBuffer::new(Buffer::from_vec(words), 0, values.len())
 }
 
-/// One bit per pair of values at the same place, as many as the shorter slice has.
+/// Return a mask of the pairs of values that satisfy a test, with the length of the shorter slice.
 pub(super) fn pack_pairs<T: Copy>(
     left: &[T],
     right: &[T],
@@ -58,7 +58,7 @@ fn fill_pairs<T: Copy>(left: &[T], right: &[T], words: &mut Vec<u64>, test: impl
     }
 }
 
-/// Flags of 0 or 1 as bits: a multiplication gathers those of eight bytes in the topmost byte.
+/// Pack flags of 0 or 1 into bits: a multiplication gathers eight flags in the highest byte.
 #[inline(always)]
 fn bits(flags: &[u8; 64]) -> u64 {
     const GATHER: u64 = 0x0102_0408_1020_4080;
@@ -69,7 +69,7 @@ fn bits(flags: &[u8; 64]) -> u64 {
         .fold(0, |word, eight| word << 8 | u64::from_le_bytes(*eight).wrapping_mul(GATHER) >> 56)
 }
 
-/// The slots of a float array that hold NaN; a null slot may be either.
+/// Return which slots of a float array are NaN; null slots are arbitrary.
 pub(super) fn nan_slots(column: &ArrayRef) -> BooleanBuffer {
     match column.data_type() {
         DataType::Float32 => {
@@ -84,6 +84,7 @@ pub(super) fn nan_slots(column: &ArrayRef) -> BooleanBuffer {
     }
 }
 
+/// Return which slots of an array are not null.
 pub(super) fn valid(column: &dyn Array) -> BooleanBuffer {
     match column.logical_nulls() {
         Some(nulls) => nulls.into_inner(),

@@ -1,9 +1,9 @@
-//! Predicates: parse, bind, project on partitions, evaluate over statistics and rows.
+//! Predicates: parsing, binding, projection on partitions, evaluation over statistics and rows.
 //!
-//! [`parse_json`] and [`bind`] give a [`BoundPredicate`]. [`project_inclusive`] and
-//! [`project_strict`] turn it into one over partition values; [`evaluate_inclusive`] and
-//! [`evaluate_strict`] ask [`ColumnStats`] which entries might and which must match; [`residual`]
-//! is what is left for the rows, and [`filter_mask`] filters those.
+//! [`parse_json`] and [`bind`] produce a [`BoundPredicate`]. [`project_inclusive`] and [`project_strict`] project it on
+//! partition values. [`evaluate_inclusive`] and [`evaluate_strict`] return which entries might match and which must
+//! match, by their [`ColumnStats`]. [`residual`] removes the leaves that a partition decides, and [`filter_mask`]
+//! filters rows.
 
 mod bind;
 mod compare;

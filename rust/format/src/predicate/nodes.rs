@@ -1,11 +1,12 @@
-//! A predicate as evaluators walk it: without NOT, chains flat, equalities of one column one set.
+//! The form of a predicate for evaluation: without NOT, with flattened chains of AND and OR, and with the equalities of
+//! one column merged into one set.
 
 use hashbrown::HashMap;
 
 use super::tree::{BoundLeaf, BoundPredicate, Operator, Predicate, set_leaf};
 use crate::spec::Datum;
 
-/// A node with as many children as its chain had.
+/// A node; chains of AND or OR have all their parts as children.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Node<T> {
     True,
@@ -15,15 +16,15 @@ pub(super) enum Node<T> {
     Leaf(T),
 }
 
-/// Whether a chain's parts must all hold, or any.
+/// The operator of a chain: AND or OR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Chain {
     All,
     Any,
 }
 
-/// The predicate as nodes. Of one column, `x = 1 or x in (2, 3)` is asked as `x in (1, 2, 3)` and
-/// `x != 1 and x != 2` as `x not in (1, 2)`.
+/// Convert a predicate to nodes. `x = 1 or x in (2, 3)` becomes `x in (1, 2, 3)`, and `x != 1 and x != 2` becomes
+/// `x not in (1, 2)`.
 pub(super) fn gather<T>(
     predicate: &BoundPredicate,
     make: &mut impl FnMut(BoundLeaf) -> T,
@@ -71,27 +72,28 @@ fn flatten<'a>(predicate: &'a BoundPredicate, kind: Chain, parts: &mut Vec<&'a B
     }
 }
 
-/// The leaves in their order, those that make one set in the place of the first.
+/// Merge the equalities of each column into one set, at the position of the first.
 fn merged<'a>(kind: Chain, leaves: impl Iterator<Item = &'a BoundLeaf>) -> Vec<BoundLeaf> {
     let (one, many) = match kind {
         Chain::Any => (Operator::Eq, Operator::In),
         Chain::All => (Operator::NotEq, Operator::NotIn),
     };
-    let mut places = HashMap::new();
+    let mut positions = HashMap::new();
     let mut found: Vec<BoundLeaf> = Vec::new();
     for leaf in leaves {
         if leaf.op != one && leaf.op != many {
             found.push(leaf.clone());
             continue;
         }
-        let place = *places.entry((leaf.field_id, leaf.transform.clone())).or_insert(found.len());
-        match found.get_mut(place) {
+        let position =
+            *positions.entry((leaf.field_id, leaf.transform.clone())).or_insert(found.len());
+        match found.get_mut(position) {
             Some(set) => set.literals.extend(leaf.literals.iter().cloned()),
             None => found.push(BoundLeaf { op: many, ..leaf.clone() }),
         }
     }
-    for place in places.into_values() {
-        if let Some(set) = found.get_mut(place) {
+    for position in positions.into_values() {
+        if let Some(set) = found.get_mut(position) {
             let literals: Vec<Datum> = std::mem::take(&mut set.literals);
             if let Some((op, literals)) = set_leaf(many, literals) {
                 (set.op, set.literals) = (op, literals);

@@ -10,10 +10,10 @@ use super::tree::BoundLeaf;
 use crate::error::{Error, Result};
 use crate::spec::{Partition, StructType, partitions_to_struct};
 
-/// Summaries of manifests that share one partition spec.
+/// Partition field summaries of manifests of one spec.
 ///
-/// Without a lower bound a manifest has no value of the field other than null and NaN: the spec
-/// lets a writer leave bounds out for no other reason. A manifest without summaries is unknown.
+/// A summary without a lower bound proves that all values of the field are null or NaN: the specification permits
+/// omitting bounds for no other reason. A manifest without summaries is unknown.
 #[derive(Debug, Clone, Copy)]
 pub struct ManifestSummaries<'a> {
     partitions: &'a ListArray,
@@ -21,21 +21,21 @@ pub struct ManifestSummaries<'a> {
 }
 
 impl<'a> ManifestSummaries<'a> {
-    /// Summaries from the `partitions` column of manifest file columns, one row per manifest.
+    /// Use the `partitions` column of a batch of manifest files.
     pub fn new(partitions: &'a ListArray, partition_type: &'a StructType) -> Self {
         Self { partitions, partition_type }
     }
 
-    /// Where each manifest's list has the summary of a field.
-    fn places(&self, position: usize) -> Vec<Option<usize>> {
-        let place = |manifest: usize| {
+    /// Return the index of a field's summary for each manifest.
+    fn indices(&self, position: usize) -> Vec<Option<usize>> {
+        let index = |manifest: usize| {
             let ends = self.partitions.value_offsets().get(manifest..manifest + 2)?;
             let start = usize::try_from(*ends.first()?).ok()?;
             let end = usize::try_from(*ends.last()?).ok()?;
             let found = start + position;
             (self.partitions.is_valid(manifest) && found < end).then_some(found)
         };
-        (0..self.partitions.len()).map(place).collect()
+        (0..self.partitions.len()).map(index).collect()
     }
 }
 
@@ -50,29 +50,29 @@ impl ColumnStats for ManifestSummaries<'_> {
         let Some(position) = fields.iter().position(|field| field.id == leaf.field_id) else {
             return Ok(unknown);
         };
-        let places = self.places(position);
+        let indices = self.indices(position);
         let summaries = Summaries::of(self.partitions)?;
         let has_lower =
-            |place: &Option<usize>| place.is_some_and(|place| summaries.lower.is_valid(place));
-        let flag = |place: &Option<usize>, column: &BooleanArray| match place {
-            Some(place) => column.is_null(*place) || column.value(*place),
+            |index: &Option<usize>| index.is_some_and(|index| summaries.lower.is_valid(index));
+        let flag = |index: &Option<usize>, column: &BooleanArray| match index {
+            Some(index) => column.is_null(*index) || column.value(*index),
             None => true,
         };
         let collect =
-            |test: &dyn Fn(usize) -> bool| BooleanBuffer::collect_bool(places.len(), test);
-        let may_be_null = collect(&|entry| flag(&places[entry], summaries.contains_null));
+            |test: &dyn Fn(usize) -> bool| BooleanBuffer::collect_bool(indices.len(), test);
+        let may_be_null = collect(&|entry| flag(&indices[entry], summaries.contains_null));
         let may_be_nan = collect(&|entry| {
-            is_floating(&leaf.field_type) && flag(&places[entry], summaries.contains_nan)
+            is_floating(&leaf.field_type) && flag(&indices[entry], summaries.contains_nan)
         });
-        // A summary that names neither a null, nor NaN, nor a bound tells nothing.
+        // A summary without null, NaN and bounds proves nothing.
         let may_have_values = collect(&|entry| {
-            places[entry].is_none()
-                || has_lower(&places[entry])
+            indices[entry].is_none()
+                || has_lower(&indices[entry])
                 || !(may_be_null.value(entry) || may_be_nan.value(entry))
         });
         let bound = |column: &BinaryArray| {
-            let bytes = places.iter().map(|place| {
-                place.filter(|place| column.is_valid(*place)).map(|place| column.value(place))
+            let bytes = indices.iter().map(|index| {
+                index.filter(|index| column.is_valid(*index)).map(|index| column.value(index))
             });
             decode_bounds(&leaf.field_type, bytes)
         };
@@ -95,7 +95,10 @@ struct Summaries<'a> {
 impl<'a> Summaries<'a> {
     fn of(partitions: &'a ListArray) -> Result<Self> {
         let unexpected = |name: &str| {
-            Error::invalid("column partitions", format!("its summaries have no {name}"))
+            Error::invalid(
+                "column partitions",
+                format!("the type does not fit; expected summaries with {name}"),
+            )
         };
         let summaries: &StructArray =
             partitions.values().as_struct_opt().ok_or_else(|| unexpected("fields"))?;
@@ -116,7 +119,7 @@ impl<'a> Summaries<'a> {
     }
 }
 
-/// Partition tuples of one spec. Each holds one value per field, so what might match also must.
+/// Partition tuples of one spec. All rows of an entry share the tuple, so the inclusive and the strict result are equal.
 #[derive(Debug, Clone)]
 pub struct PartitionTuples {
     columns: StructArray,
@@ -124,15 +127,15 @@ pub struct PartitionTuples {
 }
 
 impl PartitionTuples {
-    /// Tuples as a struct array whose children are the partition fields in order.
+    /// Use a struct array whose children are the partition fields in order.
     pub fn new(columns: StructArray, partition_type: &StructType) -> Self {
         Self { columns, field_ids: partition_type.fields.iter().map(|field| field.id).collect() }
     }
 
-    /// Tuples as values.
+    /// Use tuples of values.
     ///
     /// # Errors
-    /// `InvalidArgument` where a value is not of its field's type.
+    /// `InvalidArgument` where a value does not have its field's type.
     pub fn from_partitions(partition_type: &StructType, tuples: &[Partition]) -> Result<Self> {
         Ok(Self::new(partitions_to_struct(partition_type, tuples)?, partition_type))
     }

@@ -1,4 +1,4 @@
-//! Byte strings as numbers of the same order, for a column that is compared with many literals.
+//! Prefixes of byte strings as integers, for bounds that are compared with many literals.
 
 use std::cmp::Ordering;
 
@@ -9,8 +9,8 @@ use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use super::mask::pack;
 use super::tree::Operator;
 
-/// The eight bytes of each value that follow what all values begin with. Values whose keys differ
-/// are ordered as their keys; those with the same key have to be looked at.
+/// Byte strings with a key each: the eight bytes after the prefix that all of them share. Values with different keys
+/// are ordered as their keys; values with equal keys are compared in full.
 #[derive(Debug)]
 pub(super) struct PrefixKeys {
     values: BinaryArray,
@@ -19,7 +19,7 @@ pub(super) struct PrefixKeys {
 }
 
 impl PrefixKeys {
-    /// `None` where the array is not binary.
+    /// Compute the keys of a binary array; `None` for other arrays.
     pub(super) fn of(bounds: &ArrayRef) -> Option<Self> {
         let values = bounds.as_binary_opt::<i32>()?.clone();
         let mut present = values.iter().flatten();
@@ -33,16 +33,16 @@ impl PrefixKeys {
         Some(Self { values, common, keys })
     }
 
-    /// Which values satisfy a comparison with a literal; null satisfies none. `None` for an
-    /// operator that is no comparison.
+    /// Return which values satisfy a comparison with a literal, unset for null. `None` for an operator that is not a
+    /// comparison.
     pub(super) fn test(&self, op: Operator, literal: &[u8]) -> Option<BooleanBuffer> {
         use Operator::{Eq, Gt, GtEq, Lt, LtEq};
         if !matches!(op, Lt | LtEq | Gt | GtEq | Eq) {
             return None;
         }
         let mask = match literal.strip_prefix(self.common.as_slice()) {
-            Some(_) => self.beside(op, literal),
-            // The literal leaves what all values begin with, and so do they all to one side.
+            Some(_) => self.compare_keys(op, literal),
+            // The literal differs from the common prefix, so all values compare alike.
             None => match (self.common.as_slice().cmp(literal), op) {
                 (Ordering::Less, Lt | LtEq) | (Ordering::Greater, Gt | GtEq) => {
                     BooleanBuffer::new_set(self.keys.len())
@@ -56,7 +56,7 @@ impl PrefixKeys {
         })
     }
 
-    fn beside(&self, op: Operator, literal: &[u8]) -> BooleanBuffer {
+    fn compare_keys(&self, op: Operator, literal: &[u8]) -> BooleanBuffer {
         let wanted = key(literal, self.common.len());
         let apart = match op {
             Operator::Lt | Operator::LtEq => pack(&self.keys, move |key| key < wanted),
@@ -84,7 +84,7 @@ impl PrefixKeys {
     }
 }
 
-/// Up to eight bytes from a place on, the first the most significant.
+/// Return up to eight bytes after `skipped` bytes, the first one most significant.
 fn key(value: &[u8], skipped: usize) -> u64 {
     let rest = value.get(skipped..).unwrap_or_default();
     match rest.first_chunk::<8>() {

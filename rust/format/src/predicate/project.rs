@@ -1,7 +1,7 @@
-//! Projection: a question about a column becomes one about its partition values.
+//! Projection: converts a predicate on columns to a predicate on partition values.
 //!
-//! The inclusive projection holds for the partition of every row that satisfies the predicate.
-//! The strict projection holds only for partitions whose every row satisfies it.
+//! The inclusive projection is true for the partition of every matching row. The strict projection is true only for
+//! partitions whose rows all match.
 
 use std::cmp::Ordering;
 use std::num::NonZeroU32;
@@ -11,11 +11,11 @@ use super::tree::{BoundLeaf, BoundPredicate, Operator, Predicate, set_leaf};
 use crate::error::Result;
 use crate::spec::{Datum, PartitionField, PartitionSpec, PrimitiveType, Schema, Transform};
 
-/// What may hold for a partition in which some row satisfies `predicate`. Leaves ask about
+/// Project a predicate inclusively: the result is true for every partition with a matching row. Its leaves refer to
 /// partition field ids.
 ///
 /// # Errors
-/// `InvalidArgument` where a transform cannot take its source column.
+/// `InvalidArgument` where a transform does not apply to its source column.
 pub fn project_inclusive(
     predicate: &BoundPredicate,
     schema: &Schema,
@@ -25,11 +25,11 @@ pub fn project_inclusive(
     predicate.push_not_down().try_map(&mut { project })
 }
 
-/// What holds only for a partition in which every row satisfies `predicate`. Leaves ask about
+/// Project a predicate strictly: the result is true only for partitions whose rows all match. Its leaves refer to
 /// partition field ids.
 ///
 /// # Errors
-/// `InvalidArgument` where a transform cannot take its source column.
+/// `InvalidArgument` where a transform does not apply to its source column.
 pub fn project_strict(
     predicate: &BoundPredicate,
     schema: &Schema,
@@ -39,8 +39,8 @@ pub fn project_strict(
     predicate.push_not_down().try_map(&mut { project })
 }
 
-/// Several partition fields of one column: each inclusive projection must hold, one strict
-/// projection is enough.
+/// Project one leaf on all partition fields of its column: inclusive projections combine with AND, strict projections
+/// with OR.
 pub(super) fn project_leaf(
     leaf: &BoundLeaf,
     schema: &Schema,
@@ -65,7 +65,7 @@ pub(super) fn project_leaf(
 }
 
 impl Target<'_> {
-    /// `None` where nothing can be said.
+    /// Project a leaf; `None` where it implies nothing about the field.
     fn project(&self, leaf: &BoundLeaf) -> Result<Option<BoundPredicate>> {
         use Operator::{IsNan, IsNull, NotNan, NotNull};
         if let Some(transform) = &leaf.transform {
@@ -74,7 +74,7 @@ impl Target<'_> {
         match (&self.field.transform, leaf.op) {
             (Transform::Void | Transform::Unknown(_), _) => Ok(None),
             (Transform::Identity, op) => self.leaf(op, leaf.literals.clone()).map(Some),
-            // Every other transform gives null for null and nothing else.
+            // Every other transform returns null exactly for null.
             (_, IsNull | NotNull) => self.leaf(leaf.op, Vec::new()).map(Some),
             (_, IsNan | NotNan) => Ok(None),
             (Transform::Bucket(_), _) => self.equality(leaf),
@@ -85,8 +85,7 @@ impl Target<'_> {
         }
     }
 
-    /// A leaf about a transform of the column: the partition field has the results themselves, or
-    /// the values to take them of.
+    /// Project a leaf with a transform, on a field of the same transform or of identity.
     fn term(&self, leaf: &BoundLeaf, transform: &Transform) -> Result<Option<BoundPredicate>> {
         match &self.field.transform {
             same if same == transform => project_results(self, leaf),
@@ -107,7 +106,7 @@ impl Target<'_> {
         matches!(self.source, PrimitiveType::String | PrimitiveType::Binary)
     }
 
-    /// Transforms of integers that keep their order: numeric truncate and time.
+    /// Project a comparison on a transform of integers that preserves order: numeric truncate and time.
     fn ordered(&self, leaf: &BoundLeaf) -> Result<Option<BoundPredicate>> {
         use Direction::{Inclusive, Strict};
         use Operator::{Gt, GtEq, Lt, LtEq};
@@ -122,7 +121,7 @@ impl Target<'_> {
             (Strict, GtEq) => (Gt, -1),
             _ => return self.equality(leaf),
         };
-        // A literal at the end of its type has no neighbour: nothing is said of it.
+        // The least and the greatest value of a type have no neighbour.
         let Some(moved) = leaf.literals.first().and_then(|datum| moved(datum, step)) else {
             return Ok(None);
         };
@@ -138,12 +137,11 @@ impl Target<'_> {
             _ => result,
         };
         let projected = self.leaf(op, vec![result])?;
-        self.beside_wrapped(op, projected).map(Some)
+        self.with_overflow(op, projected).map(Some)
     }
 
-    /// Truncating the least ints and longs wraps around, to one value that no other row has. That
-    /// partition holds lesser rows than its value says.
-    fn beside_wrapped(&self, op: Operator, projected: BoundPredicate) -> Result<BoundPredicate> {
+    /// Account for the partition of the least ints and longs, whose truncation overflows to a greater value.
+    fn with_overflow(&self, op: Operator, projected: BoundPredicate) -> Result<BoundPredicate> {
         let least = match self.source {
             PrimitiveType::Int => Datum::Int(i32::MIN),
             PrimitiveType::Long => Datum::Long(i64::MIN),
@@ -165,14 +163,14 @@ impl Target<'_> {
     }
 }
 
-/// Which rows a projection must keep.
+/// The kind of a projection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     Inclusive,
     Strict,
 }
 
-/// One partition field to project on.
+/// A partition field to project on.
 struct Target<'a> {
     pub(super) field: &'a PartitionField,
     pub(super) source: PrimitiveType,
@@ -180,7 +178,7 @@ struct Target<'a> {
 }
 
 impl Target<'_> {
-    /// Whether old writers may have given rows of one result before 1970 the next one up.
+    /// Whether old writers may have stored times before 1970 in the next higher partition.
     fn may_be_misplaced(&self) -> bool {
         match self.field.transform {
             Transform::Year | Transform::Month => true,
@@ -189,7 +187,7 @@ impl Target<'_> {
         }
     }
 
-    /// A leaf about the partition field.
+    /// Return a leaf on the partition field.
     pub(super) fn leaf(&self, op: Operator, literals: Vec<Datum>) -> Result<BoundPredicate> {
         Ok(Predicate::Leaf(BoundLeaf {
             op,
@@ -202,7 +200,7 @@ impl Target<'_> {
         }))
     }
 
-    /// A leaf about the transformed first literal.
+    /// Return a leaf on the partition field with the transformed first literal.
     pub(super) fn transformed(
         &self,
         op: Operator,
@@ -214,8 +212,7 @@ impl Target<'_> {
         }
     }
 
-    /// Equal values have equal results, so `=` and IN project inclusively, their negations
-    /// strictly.
+    /// Project an equality: `=` and IN inclusively, their negations strictly, as equal values have equal results.
     fn equality(&self, leaf: &BoundLeaf) -> Result<Option<BoundPredicate>> {
         use Operator::{Eq, In, NotEq, NotIn};
         let set_op = match (self.direction, leaf.op) {
@@ -237,8 +234,8 @@ impl Target<'_> {
         }
     }
 
-    /// Old writers rounded times before 1970 towards zero, one too high. Where that was so, the
-    /// partition value they gave to rows of this one.
+    /// Return the partition value that old writers, which rounded times before 1970 towards zero, stored instead of
+    /// a result.
     fn misplaced(&self, result: &Datum) -> Option<Datum> {
         if self.may_be_misplaced() { moved(result, 1) } else { None }
     }
@@ -248,15 +245,15 @@ impl Target<'_> {
     }
 }
 
-/// The value `step` units away; `None` at the end of the type.
+/// Return the value at a distance of `step` units; `None` where it is out of range.
 pub(super) fn moved(datum: &Datum, step: i128) -> Option<Datum> {
     ordinal_datum(&datum.primitive_type(), ordinal(datum)?.checked_add(step)?)
 }
 
-/// The question asked of the partition value. `None` where it says nothing.
+/// Project a leaf with a transform on a field of the same transform; `None` where it implies nothing.
 ///
-/// It is the same question, but for old writers: rows of a time `n < 0` may lie in the partition
-/// `n + 1`, so that a partition `p <= 0` may have rows of `p - 1`.
+/// The test is unchanged but for old writers, which stored rows of a time `n < 0` in the partition `n + 1`: a
+/// partition `p <= 0` may contain rows of `p - 1`.
 fn project_results(target: &Target<'_>, leaf: &BoundLeaf) -> Result<Option<BoundPredicate>> {
     if !target.may_be_misplaced() {
         return target.leaf(leaf.op, leaf.literals.clone()).map(Some);
@@ -279,7 +276,7 @@ fn project_results(target: &Target<'_>, leaf: &BoundLeaf) -> Result<Option<Bound
     }
 }
 
-/// The results and where old writers put their rows.
+/// Return the results, and the partitions in which old writers stored them.
 fn beside_next(literals: &[Datum]) -> Vec<Datum> {
     let before = literals.iter().filter(|it| ordinal(it).is_some_and(|n| n < 0));
     before.filter_map(|it| moved(it, 1)).chain(literals.iter().cloned()).collect()
@@ -301,7 +298,7 @@ fn members(
     }
 }
 
-/// A comparison whose literal moves up by one where `affected`.
+/// Return a comparison with its literal incremented where `affected`.
 fn widened(
     target: &Target<'_>,
     leaf: &BoundLeaf,
@@ -314,8 +311,7 @@ fn widened(
     }
 }
 
-/// What a leaf about the source says about its first `width` characters (string) or bytes
-/// (binary); `None` where it says nothing.
+/// Project a leaf on the first `width` characters (string) or bytes (binary); `None` where it implies nothing.
 fn project_prefix(
     target: &Target<'_>,
     leaf: &BoundLeaf,
@@ -346,7 +342,7 @@ fn starts_with(
             target.leaf(Operator::Eq, leaf.literals.clone()).map(Some)
         }
         (Ordering::Equal, _, _) => target.leaf(Operator::NotEq, leaf.literals.clone()).map(Some),
-        // The partition value keeps less than the prefix: it can refute it, never prove it.
+        // The partition value is shorter than the prefix: it can disprove a match but not prove one.
         (Ordering::Greater, Operator::StartsWith, Direction::Inclusive)
         | (Ordering::Greater, Operator::NotStartsWith, Direction::Strict) => {
             target.transformed(leaf.op, leaf)

@@ -1,4 +1,4 @@
-//! Residuals: what is left of a predicate once a file's partition is known.
+//! Residuals: the leaves of a predicate that a file's partition does not decide.
 
 use std::collections::HashMap;
 
@@ -12,20 +12,20 @@ use super::tree::{BoundLeaf, BoundPredicate, Predicate};
 use crate::error::Result;
 use crate::spec::{Partition, PartitionSpec, Schema};
 
-/// What is left to filter in the files of N partitions, as few predicates as there are.
+/// The distinct residuals of many partitions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Residuals {
-    /// The distinct predicates.
+    /// The distinct residuals.
     pub predicates: Vec<BoundPredicate>,
-    /// For each partition, the index of its predicate.
+    /// For each partition, the index of its residual.
     pub index: Vec<usize>,
 }
 
-/// What is left to filter in a file of one partition. A leaf that the partition proves becomes
-/// true, one that it refutes becomes false, the others stay.
+/// Return the residual of a predicate for one partition. Leaves that the partition proves become true, leaves that it
+/// disproves become false.
 ///
 /// # Errors
-/// `InvalidArgument` where the tuple is not of the spec or a transform cannot take its column.
+/// `InvalidArgument` where the tuple does not fit the spec or a transform does not apply to its column.
 pub fn residual(
     predicate: &BoundPredicate,
     spec: &PartitionSpec,
@@ -39,7 +39,7 @@ pub fn residual(
     Ok(found.predicates.pop().unwrap_or(Predicate::AlwaysTrue))
 }
 
-/// [`residual`] for many partitions of one spec at once.
+/// Return the residuals of a predicate for many partitions of one spec.
 ///
 /// # Errors
 /// See [`residual`].
@@ -59,15 +59,15 @@ pub fn residuals(
     let mut index = Vec::with_capacity(tuples.entries());
     for tuple in 0..tuples.entries() {
         let pattern: Vec<Verdict> = verdicts.iter().map(|leaf| leaf.at(tuple)).collect();
-        let place = match known.get(&pattern) {
-            Some(place) => *place,
+        let position = match known.get(&pattern) {
+            Some(position) => *position,
             None => {
                 predicates.push(simplify(&predicate, &pattern)?);
                 known.insert(pattern, predicates.len() - 1);
                 predicates.len() - 1
             }
         };
-        index.push(place);
+        index.push(position);
     }
     Ok(Residuals { predicates, index })
 }
@@ -75,7 +75,7 @@ pub fn residuals(
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Verdict {
     Proved,
-    Refuted,
+    Disproved,
     Open,
 }
 
@@ -105,7 +105,7 @@ impl Verdicts {
         } else if self.might_match.value(tuple) {
             Verdict::Open
         } else {
-            Verdict::Refuted
+            Verdict::Disproved
         }
     }
 }
@@ -115,7 +115,7 @@ fn simplify(predicate: &BoundPredicate, pattern: &[Verdict]) -> Result<BoundPred
     predicate.try_map(&mut |leaf| {
         Ok(match verdicts.next() {
             Some(Verdict::Proved) => Predicate::AlwaysTrue,
-            Some(Verdict::Refuted) => Predicate::AlwaysFalse,
+            Some(Verdict::Disproved) => Predicate::AlwaysFalse,
             _ => Predicate::Leaf(leaf.clone()),
         })
     })

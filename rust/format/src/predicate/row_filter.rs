@@ -1,4 +1,4 @@
-//! The row filter: a mask over a batch of table rows.
+//! Filters on the rows of a batch.
 
 use std::borrow::Cow;
 
@@ -13,9 +13,9 @@ use super::mask::{nan_slots, valid};
 use super::nodes::{Node, gather};
 use super::tree::{BoundLeaf, BoundPredicate, Operator};
 use crate::error::{Error, Result};
-use crate::spec::{canonical_array, primitive_to_arrow};
+use crate::spec::{ArrowName, canonical_array, primitive_to_arrow};
 
-/// Which rows of a batch satisfy a predicate; see [`RowFilter::mask`].
+/// Return which rows of a batch match a predicate; see [`RowFilter::mask`].
 ///
 /// # Errors
 /// Those of [`RowFilter::mask`].
@@ -30,18 +30,18 @@ pub fn filter_mask(
 /// A predicate made ready once and asked of many batches of rows: sets are built here.
 #[derive(Debug, Clone)]
 pub struct RowFilter {
-    root: Node<Question>,
+    root: Node<LeafTest>,
 }
 
 /// A leaf and, where it has literals, the comparison that answers it: its own, or the one that its
 /// operator negates.
 #[derive(Debug, Clone)]
-struct Question {
+struct LeafTest {
     leaf: BoundLeaf,
     test: Test,
 }
 
-impl Question {
+impl LeafTest {
     fn new(leaf: BoundLeaf) -> Self {
         let op = if is_negation(leaf.op) { leaf.op.negated() } else { leaf.op };
         Self { test: Test::new(op, &leaf.literals), leaf }
@@ -56,18 +56,18 @@ fn is_negation(op: Operator) -> bool {
 impl RowFilter {
     /// Make a predicate ready.
     pub fn new(predicate: &BoundPredicate) -> Self {
-        Self { root: gather(predicate, &mut Question::new) }
+        Self { root: gather(predicate, &mut LeafTest::new) }
     }
 
-    /// Return the rows of a batch that the predicate is true of: one bit per row, none null. Rows
-    /// that it is false of or unknown for are off.
+    /// Return the rows of a batch for which the predicate is true: one bit per row, unset where the predicate is false
+    /// or unknown.
     ///
-    /// `resolve` gives the place of a field in the batch: the index of its column, then of the
-    /// child in each enclosing struct. A field without a place is null in every row. Columns may
-    /// be narrower than the table's type (int for long) and strings may be views or dictionaries.
+    /// `resolve` returns the path of a field in the batch: the index of its column, then of the child in each
+    /// enclosing struct; `None` for a field that is null in every row. Columns may be narrower than the table's type
+    /// (int for long), and strings may be views or dictionaries.
     ///
     /// # Errors
-    /// `Mismatch` where a column's type cannot become the field's.
+    /// `Mismatch` where a column's type does not convert to the field's.
     pub fn mask(
         &self,
         batch: &RecordBatch,
@@ -77,16 +77,16 @@ impl RowFilter {
     }
 }
 
-fn answer(question: &Question, column: &ArrayRef) -> Result<BooleanBuffer> {
-    let leaf = &question.leaf;
+fn leaf_mask(test: &LeafTest, column: &ArrayRef) -> Result<BooleanBuffer> {
+    let leaf = &test.leaf;
     match leaf.op {
         Operator::IsNull => return Ok(!&valid(column)),
         Operator::NotNull => return Ok(valid(column)),
         _ => {}
     }
     if let Some(dictionary) = column.as_any_dictionary_opt() {
-        // Each distinct value is tested once; a key of a null value is a null.
-        let values = BooleanArray::new(answer(question, dictionary.values())?, None);
+        // Each distinct value is tested once.
+        let values = BooleanArray::new(leaf_mask(test, dictionary.values())?, None);
         let by_row = take(&values, dictionary.keys(), None).map_err(|_| unfit(leaf, column))?;
         let by_row = by_row.as_boolean();
         let accepted = by_row.values() & &valid(by_row);
@@ -100,13 +100,13 @@ fn answer(question: &Question, column: &ArrayRef) -> Result<BooleanBuffer> {
     match leaf.op {
         Operator::IsNan => Ok(&nan_slots(&column) & &valid(column.as_ref())),
         Operator::NotNan => Ok(!&(&nan_slots(&column) & &valid(column.as_ref()))),
-        op if is_negation(op) => question.test.negated_mask(&column),
-        _ => question.test.mask(&column),
+        op if is_negation(op) => test.test.negated_mask(&column),
+        _ => test.test.mask(&column),
     }
 }
 
 fn node_mask(
-    node: &Node<Question>,
+    node: &Node<LeafTest>,
     batch: &RecordBatch,
     resolve: &dyn Fn(i32) -> Option<Vec<usize>>,
 ) -> Result<BooleanBuffer> {
@@ -134,20 +134,20 @@ fn node_mask(
             }
             Ok(any)
         }
-        Node::Leaf(question) => match resolve(question.leaf.field_id) {
-            Some(path) => answer(question, &column_at(batch, &path, &question.leaf)?),
-            None if question.leaf.op.accepts_null() => Ok(BooleanBuffer::new_set(rows)),
+        Node::Leaf(test) => match resolve(test.leaf.field_id) {
+            Some(path) => leaf_mask(test, &column_at(batch, &path, &test.leaf)?),
+            None if test.leaf.op.accepts_null() => Ok(BooleanBuffer::new_set(rows)),
             None => Ok(BooleanBuffer::new_unset(rows)),
         },
     }
 }
 
-/// The column at a path; a null struct makes its children null.
+/// Return the column at a path; a null struct makes its children null.
 fn column_at(batch: &RecordBatch, path: &[usize], leaf: &BoundLeaf) -> Result<ArrayRef> {
     let absent = || {
         Error::invalid(
             format!("filter on {}", leaf.name),
-            format!("the batch has no column at {path:?}"),
+            format!("the batch has no column at the path {path:?}"),
         )
     };
     let (first, rest) = path.split_first().ok_or_else(absent)?;
@@ -167,7 +167,7 @@ fn mask_nulls(child: ArrayRef, parent: Option<&NullBuffer>, leaf: &BoundLeaf) ->
     data.map(make_array).map_err(|_| unfit(leaf, &child))
 }
 
-/// The column in the field's Arrow type, or in one that compares the same.
+/// Convert a column to the field's Arrow type, or keep an equivalent layout.
 fn conform<'a>(leaf: &BoundLeaf, column: &'a ArrayRef) -> Result<Cow<'a, ArrayRef>> {
     use DataType as D;
     let expected = primitive_to_arrow(&leaf.field_type);
@@ -186,7 +186,7 @@ fn conform<'a>(leaf: &BoundLeaf, column: &'a ArrayRef) -> Result<Cow<'a, ArrayRe
 fn unfit(leaf: &BoundLeaf, column: &dyn Array) -> Error {
     Error::Mismatch {
         column: leaf.name.clone(),
-        found: column.data_type().to_string(),
+        found: ArrowName(column.data_type()).to_string(),
         expected: leaf.field_type.to_string(),
     }
 }

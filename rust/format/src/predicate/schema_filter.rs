@@ -25,7 +25,7 @@ pub struct SchemaFilter {
 }
 
 impl SchemaFilter {
-    /// Bind the JSON of a filter to the JSON of a schema.
+    /// Bind a filter to a schema, both as JSON.
     ///
     /// # Errors
     /// Those of parsing either and of [`bind`].
@@ -35,7 +35,7 @@ impl SchemaFilter {
         Ok(Self { schema, bound })
     }
 
-    /// The filter over partition values, as JSON whose terms are names of partition fields.
+    /// Project the filter on partition values. Returns JSON whose terms are names of partition fields.
     ///
     /// # Errors
     /// Those of parsing the spec and of projection.
@@ -45,7 +45,7 @@ impl SchemaFilter {
         project(&self.bound, &self.schema, &spec).map(|projected| to_unbound_json(&projected))
     }
 
-    /// What is left to filter in a file whose partition tuple is this JSON array.
+    /// Return the residual of the filter for a partition tuple, both as JSON.
     ///
     /// # Errors
     /// Those of parsing and of [`residual`].
@@ -55,20 +55,19 @@ impl SchemaFilter {
         residual(&self.bound, &spec, &self.schema, &tuple).map(|left| to_unbound_json(&left))
     }
 
-    /// Which rows of a batch satisfy the filter. Columns are found by name; an absent one is null.
+    /// Return which rows of a batch match the filter. Columns are resolved by name; a missing column is null.
     ///
     /// # Errors
-    /// `Mismatch` where a column is of another type than the schema says.
+    /// `Mismatch` where a column's type differs from the schema's.
     pub fn rows(&self, batch: &RecordBatch) -> Result<BooleanArray> {
         let place = |field_id: i32| {
             let path = self.schema.position_path(field_id)?;
-            places(self.schema.fields(), batch.schema_ref().fields(), &path)
+            batch_path(self.schema.fields(), batch.schema_ref().fields(), &path)
         };
         filter_mask(&self.bound, batch, &place)
     }
 
-    /// Which files of a data file batch might have a row that satisfies the filter, and of which
-    /// every row must, by their statistics.
+    /// Return which data files might have a matching row, and which files' rows must all match, by their statistics.
     ///
     /// # Errors
     /// `Corrupt` where statistics cannot be decoded.
@@ -77,7 +76,7 @@ impl SchemaFilter {
         Ok((pruner.might_match(&stats)?, pruner.must_match(&stats)?))
     }
 
-    /// Which manifests of a spec, as manifest file columns, might have a file with a matching row.
+    /// Return which manifests of a spec, as manifest file columns, might have a file with a matching row.
     ///
     /// # Errors
     /// `InvalidArgument` where the batch has no partition summaries.
@@ -86,15 +85,15 @@ impl SchemaFilter {
         let projected = project_inclusive(&self.bound, &self.schema, &spec)?;
         let summaries = manifests.column_by_name("partitions").and_then(|it| it.as_list_opt());
         let summaries = summaries.ok_or_else(|| {
-            Error::invalid("manifests", "there is no column partitions of field summaries")
+            Error::invalid("manifests", "the batch has no column partitions with field summaries")
         })?;
         let partition_type = spec.partition_type(&self.schema);
         evaluate_inclusive(&projected, &ManifestSummaries::new(summaries, &partition_type))
     }
 }
 
-/// The same path in a batch whose columns may be in another order.
-fn places(fields: &[NestedField], columns: &Fields, path: &[usize]) -> Option<Vec<usize>> {
+/// Return the path in a batch, resolved by name, of a path in the schema.
+fn batch_path(fields: &[NestedField], columns: &Fields, path: &[usize]) -> Option<Vec<usize>> {
     let (first, rest) = path.split_first()?;
     let field = fields.get(*first)?;
     let (place, column) = columns.find(&field.name)?;
@@ -103,21 +102,20 @@ fn places(fields: &[NestedField], columns: &Fields, path: &[usize]) -> Option<Ve
         (&field.field_type, column.data_type())
         && !rest.is_empty()
     {
-        found.extend(places(&inner.fields, children, rest)?);
+        found.extend(batch_path(&inner.fields, children, rest)?);
     }
     (found.len() == path.len()).then_some(found)
 }
 
-/// Bind a filter to the schema of a context, `{"schema": .., "case-sensitive": true, ..}`, and
-/// give it back as JSON: full column names, literals of the columns' types, constants folded.
+/// Bind a filter to the schema of a read context, `{"schema": .., "case-sensitive": true, ..}`, and return it as JSON with
+/// full column names, literals of the columns' types and folded constants.
 ///
 /// # Errors
 /// `InvalidArgument` where the context has no schema; those of [`parse_json`] and [`bind`].
 pub fn validate(context: &str, filter: &str) -> Result<String> {
     let context: Value = serde_json::from_str(context)
-        .map_err(|error| Error::invalid("context", format!("not JSON: {error}")))?;
-    let schema =
-        context.get("schema").ok_or_else(|| Error::invalid("context", "it has no schema"))?;
+        .map_err(|error| Error::invalid("context", format!("is not valid JSON: {error}")))?;
+    let schema = context.get("schema").ok_or_else(|| Error::invalid("context", "has no schema"))?;
     let schema = Schema::from_value(schema)?;
     let case_sensitive = context.get("case-sensitive").and_then(Value::as_bool).unwrap_or(true);
     Ok(to_unbound_json(&bind(&parse_json(filter)?, &schema, case_sensitive)?))

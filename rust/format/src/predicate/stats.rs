@@ -1,8 +1,7 @@
-//! What is known of a column in each of N entries: files, manifests, row groups, partition tuples.
+//! Facts about a column in each of N entries: files, manifests, row groups or partition tuples.
 //!
-//! Every fact is one-sided. A flag that is off proves that the entry has no such value; a flag
-//! that is on, a null bound or an absent array proves nothing. So a source that knows nothing is
-//! [`ColumnFacts::unknown`], which might match everything and must match nothing.
+//! Facts are one-sided: an unset flag proves that the entry has no such value; a set flag, a null bound and a missing
+//! array prove nothing. [`ColumnFacts::unknown`] might match every predicate and must match none.
 
 use std::sync::Arc;
 
@@ -18,21 +17,20 @@ use arrow_schema::DataType;
 use super::mask::{pack, pack_pairs};
 use super::tree::BoundLeaf;
 use crate::error::{Error, Result};
-use crate::spec::{PrimitiveType, primitive_to_arrow, single_values};
+use crate::spec::{ArrowName, PrimitiveType, primitive_to_arrow, single_values};
 
 /// A source of facts about N entries.
 pub trait ColumnStats {
-    /// How many entries there are.
+    /// Return the number of entries.
     fn entries(&self) -> usize;
 
-    /// The facts of the leaf's field, one per entry. Asked once per field and evaluation.
+    /// Return the facts about the leaf's field, one per entry. Called once per field and evaluation.
     ///
     /// # Errors
     /// `Corrupt` where stored statistics cannot be decoded.
     fn facts(&self, leaf: &BoundLeaf) -> Result<ColumnFacts>;
 
-    /// Some of the entries, where parts can be had for little: facts about a part that the cache
-    /// holds are found sooner than about all entries.
+    /// Return some of the entries, if that is cheap: the facts about a few thousand entries stay in the cache.
     fn slice(&self, _start: usize, _entries: usize) -> Option<Box<dyn ColumnStats>> {
         None
     }
@@ -41,24 +39,24 @@ pub trait ColumnStats {
 /// Facts about one column, one per entry.
 #[derive(Debug, Clone)]
 pub struct ColumnFacts {
-    /// Off: the entry has no null.
+    /// Unset: the entry has no null.
     pub may_be_null: BooleanBuffer,
-    /// Off: the entry has no NaN.
+    /// Unset: the entry has no NaN.
     pub may_be_nan: BooleanBuffer,
-    /// Off: the entry has nothing but nulls and NaN, or no rows.
+    /// Unset: the entry has no values other than null and NaN.
     pub may_have_values: BooleanBuffer,
-    /// A bound at or below every value that is neither null nor NaN; null is unknown.
+    /// Lower bounds of all values other than null and NaN; null is unknown.
     pub(super) lower: Option<ArrayRef>,
-    /// A bound at or above every value that is neither null nor NaN; null is unknown.
+    /// Upper bounds of all values other than null and NaN; null is unknown.
     pub(super) upper: Option<ArrayRef>,
 }
 
-/// Counts per entry; a null, a negative or an absent array is unknown.
+/// Counts per entry; null, a negative count and a missing array are unknown.
 #[derive(Debug, Clone, Default)]
 pub struct ColumnCounts {
     /// Rows.
     pub records: Option<Int64Array>,
-    /// Values, with nulls and NaN.
+    /// Values, including null and NaN.
     pub values: Option<Int64Array>,
     /// Nulls.
     pub nulls: Option<Int64Array>,
@@ -67,7 +65,7 @@ pub struct ColumnCounts {
 }
 
 impl ColumnFacts {
-    /// Nothing is known of any of N entries.
+    /// Return facts that prove nothing, for N entries.
     pub fn unknown(field_type: &PrimitiveType, entries: usize) -> Self {
         let set = BooleanBuffer::new_set(entries);
         let nan =
@@ -81,11 +79,11 @@ impl ColumnFacts {
         }
     }
 
-    /// Facts from counts and bounds. Bounds are of the field's Arrow type (strings may also be
-    /// binary), one per entry; NaN is taken as unknown.
+    /// Derive facts from counts and bounds. Bounds have the field's Arrow type (binary is accepted for strings), one per
+    /// entry; NaN is unknown.
     ///
     /// # Errors
-    /// `Mismatch` where a bound array is of another type.
+    /// `Mismatch` where a bound array has another type.
     pub fn from_counts(
         field_type: &PrimitiveType,
         entries: usize,
@@ -118,21 +116,20 @@ impl ColumnFacts {
         facts.with_bounds(field_type, lower, upper)
     }
 
-    /// Bounds at or below every value that is neither null nor NaN; null is unknown. Byte strings
-    /// are binary.
+    /// Return lower bounds of all values other than null and NaN; null is unknown. Bounds of byte strings are binary.
     pub fn lower(&self) -> Option<&ArrayRef> {
         self.lower.as_ref()
     }
 
-    /// Bounds at or above every value; see [`ColumnFacts::lower`].
+    /// Return upper bounds; see [`ColumnFacts::lower`].
     pub fn upper(&self) -> Option<&ArrayRef> {
         self.upper.as_ref()
     }
 
-    /// The same facts with these bounds; see [`ColumnFacts::from_counts`].
+    /// Replace the bounds; see [`ColumnFacts::from_counts`].
     ///
     /// # Errors
-    /// `Mismatch` where a bound array is of a type that has no bounds.
+    /// `Mismatch` where a bound array has another type.
     pub fn with_bounds(
         mut self,
         field_type: &PrimitiveType,
@@ -145,12 +142,12 @@ impl ColumnFacts {
     }
 }
 
-/// Counts of every entry; a shorter array says nothing.
+/// Return the counts if there is one per entry.
 fn known(counts: &Option<Int64Array>, entries: usize) -> Option<&Int64Array> {
     counts.as_ref().filter(|counts| counts.len() == entries)
 }
 
-/// Which of the counts are valid; the values of others mean nothing.
+/// Clear the bits of null counts.
 fn where_valid(mask: BooleanBuffer, counts: &Int64Array) -> BooleanBuffer {
     match counts.nulls() {
         Some(nulls) => &mask & nulls.inner(),
@@ -158,7 +155,7 @@ fn where_valid(mask: BooleanBuffer, counts: &Int64Array) -> BooleanBuffer {
     }
 }
 
-/// Where a count is known to be 0.
+/// Return where a count is known to be 0.
 fn zeros(counts: Option<&Int64Array>, entries: usize) -> BooleanBuffer {
     match counts {
         Some(counts) => where_valid(pack(counts.values(), |count| count == 0), counts),
@@ -166,7 +163,7 @@ fn zeros(counts: Option<&Int64Array>, entries: usize) -> BooleanBuffer {
     }
 }
 
-/// Where all of the values are known to be nulls.
+/// Return where all values are known to be null.
 fn equal(values: Option<&Int64Array>, nulls: Option<&Int64Array>, entries: usize) -> BooleanBuffer {
     let Some((values, nulls)) = values.zip(nulls) else {
         return BooleanBuffer::new_unset(entries);
@@ -175,7 +172,7 @@ fn equal(values: Option<&Int64Array>, nulls: Option<&Int64Array>, entries: usize
     where_valid(where_valid(mask, values), nulls)
 }
 
-/// Where all of the values that are not null are known to be NaN.
+/// Return where all non-null values are known to be NaN.
 fn all_nan(
     values: Option<&Int64Array>,
     nulls: Option<&Int64Array>,
@@ -197,7 +194,7 @@ pub(super) fn is_floating(field_type: &PrimitiveType) -> bool {
     matches!(field_type, PrimitiveType::Float | PrimitiveType::Double)
 }
 
-/// Bounds in the form that kernels compare: byte strings as binary, no NaN, no -0.0.
+/// Normalise bounds for comparison: byte strings as binary, without NaN and -0.0.
 fn comparable(field_type: &PrimitiveType, bounds: &ArrayRef) -> Result<ArrayRef> {
     use DataType as D;
     let expected = bound_type(field_type);
@@ -207,9 +204,9 @@ fn comparable(field_type: &PrimitiveType, bounds: &ArrayRef) -> Result<ArrayRef>
             Arc::new(bounds.as_fixed_size_binary().iter().collect::<BinaryArray>())
         }
         found => cast(bounds, &expected).map_err(|_| Error::Mismatch {
-            column: "of bounds".to_owned(),
-            found: found.to_string(),
-            expected: expected.to_string(),
+            column: "bounds".to_owned(),
+            found: ArrowName(found).to_string(),
+            expected: ArrowName(&expected).to_string(),
         })?,
     };
     Ok(match expected {
@@ -227,8 +224,8 @@ fn comparable(field_type: &PrimitiveType, bounds: &ArrayRef) -> Result<ArrayRef>
     })
 }
 
-/// The Arrow type of bounds: that of the field, but binary for every
-/// byte string. A string's bound may be cut within a character and is still a bound.
+/// Return the Arrow type of bounds: the field's type, or binary for byte strings, as a string's bound may be truncated
+/// within a character.
 fn bound_type(field_type: &PrimitiveType) -> DataType {
     match field_type {
         PrimitiveType::String
@@ -239,11 +236,11 @@ fn bound_type(field_type: &PrimitiveType) -> DataType {
     }
 }
 
-/// Decode single values (Appendix D) of one field; null where there is none. A value stored
-/// before its column was promoted is recognised by its length.
+/// Decode the binary bounds of one field; null where there is none. The length of a bound tells whether it was written
+/// before its column was promoted. Spec: Appendix D.
 ///
 /// # Errors
-/// `Corrupt` where a value has a length that its type has not.
+/// `Corrupt` where a value has an invalid length.
 pub(super) fn decode_bounds<'a>(
     field_type: &PrimitiveType,
     values: impl Iterator<Item = Option<&'a [u8]>>,
@@ -253,7 +250,7 @@ pub(super) fn decode_bounds<'a>(
         P::String | P::Binary | P::Fixed(_) | P::Uuid => {
             Ok(Arc::new(values.collect::<BinaryArray>()))
         }
-        // There is nothing to know of values that are all null.
+        // All values of this type are null.
         P::Unknown => Ok(new_null_array(&DataType::Null, values.count())),
         _ => single_values::decode_values(field_type, values),
     }

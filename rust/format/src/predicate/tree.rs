@@ -1,18 +1,17 @@
 //! The predicate tree: constants, AND, OR, NOT and leaves, before and after binding.
 //!
-//! A predicate is true, false or unknown on a row, and a row passes where the predicate is true.
-//! Every operator with literals is unknown on null; `<`, `<=`, `>` and `>=` are unknown on NaN as
-//! well, which equals no literal. NOT unknown is unknown, AND and OR follow Kleene's logic, so NOT
-//! moves down to the leaves without a change of meaning ([`Operator::negated`]), and of a predicate
-//! without NOT it is enough to evaluate where each leaf is true.
-
-use serde_json::Value;
+//! A predicate is true, false or unknown for a row, and selects the rows for which it is true.
+//! Operators with literals are unknown for null; `<`, `<=`, `>` and `>=` are also unknown for NaN, which equals no
+//! literal. AND, OR and NOT follow Kleene's logic, so NOT can be pushed down to the leaves ([`Operator::negated`]).
+//! Without NOT, evaluation needs only the rows for which each leaf is true.
 
 use std::cmp::Ordering;
 
+use serde_json::Value;
+
 use crate::spec::{Datum, PrimitiveType, Transform};
 
-/// What a leaf asks of its column.
+/// The test of a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operator {
     /// The value is null.
@@ -21,7 +20,7 @@ pub enum Operator {
     NotNull,
     /// The value is NaN.
     IsNan,
-    /// The value is not NaN; true on null, which is a missing value and no NaN.
+    /// The value is not NaN; true for null.
     NotNan,
     /// Less than the literal.
     Lt,
@@ -33,21 +32,20 @@ pub enum Operator {
     GtEq,
     /// Equal to the literal; -0.0 equals 0.0.
     Eq,
-    /// Not equal to the literal; true on NaN, unknown on null.
+    /// Not equal to the literal; true for NaN, unknown for null.
     NotEq,
     /// Equal to one of the literals.
     In,
-    /// Equal to none of the literals; true on NaN, unknown on null.
+    /// Equal to none of the literals; true for NaN, unknown for null.
     NotIn,
     /// A string that starts with the literal.
     StartsWith,
-    /// A string that does not start with the literal; unknown on null.
+    /// A string that does not start with the literal; unknown for null.
     NotStartsWith,
 }
 
 impl Operator {
-    /// The operator that NOT turns this one into: true where this one is false, unknown where this
-    /// one is unknown.
+    /// Return the operator that is true where this one is false, and unknown where this one is unknown.
     pub fn negated(self) -> Self {
         match self {
             Self::IsNull => Self::NotNull,
@@ -77,12 +75,12 @@ impl Operator {
         matches!(self, Self::In | Self::NotIn)
     }
 
-    /// Whether the operator is true of null.
+    /// Whether the operator is true for null.
     pub fn accepts_null(self) -> bool {
         matches!(self, Self::IsNull | Self::NotNan)
     }
 
-    /// Whether the operator is true of NaN.
+    /// Whether the operator is true for NaN.
     pub fn accepts_nan(self) -> bool {
         matches!(self, Self::NotNull | Self::IsNan | Self::NotEq | Self::NotIn)
     }
@@ -101,50 +99,50 @@ pub enum Predicate<T> {
     Or(Box<Self>, Box<Self>),
     /// The child is false.
     Not(Box<Self>),
-    /// A question about one column.
+    /// A test of one column.
     Leaf(T),
 }
 
-/// The column that an unbound leaf names.
+/// The operand of an unbound leaf.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Term {
     /// A column by its full dotted name.
     Reference(String),
     /// A transform of a column, such as `bucket[16]` of `id`.
     Transform {
-        /// The transform's text.
+        /// The name of the transform.
         transform: String,
         /// The column's full dotted name.
         column: String,
     },
 }
 
-/// A leaf as it was written: a name and JSON literals.
+/// A leaf before binding, with column names and JSON literals.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnboundLeaf {
-    /// What is asked.
+    /// The test.
     pub op: Operator,
-    /// Of what.
+    /// The operand.
     pub term: Term,
     /// JSON number, string or boolean; none, one, or many for a set operator.
     pub literals: Vec<Value>,
 }
 
-/// A leaf tied to a field, its literals of the field's type.
+/// A leaf bound to a field, with literals of the field's type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundLeaf {
-    /// What is asked.
+    /// The test.
     pub op: Operator,
     /// The field (of the table, or of a partition tuple after projection).
     pub field_id: i32,
     /// The field's type.
     pub field_type: PrimitiveType,
-    /// What is applied to the field's values before they are compared. Never identity or void, and
-    /// only beside literals: a result is null where the value is.
+    /// The transform of the field's values before the comparison. Never identity or void; `None` for operators
+    /// without literals, as a result is null where the value is.
     pub transform: Option<Transform>,
     /// The field's full dotted name.
     pub name: String,
-    /// Whether the field lies inside a struct, where a null parent makes it null.
+    /// Whether the field is inside a struct, where a null parent makes it null.
     pub nested: bool,
     /// None, one, or for a set operator many: of the [`BoundLeaf::value_type`], sorted, without
     /// duplicates, never NaN or -0.0.
@@ -152,22 +150,22 @@ pub struct BoundLeaf {
 }
 
 impl BoundLeaf {
-    /// The type of what is compared: of the transform's results, else of the field.
+    /// Return the type of the compared values: of the transform's results, or else of the field.
     pub fn value_type(&self) -> PrimitiveType {
         let result = self.transform.as_ref().map(|it| it.result_type(&self.field_type));
         result.and_then(Result::ok).unwrap_or(self.field_type)
     }
 }
 
-/// A predicate as it was written.
+/// A predicate before binding.
 pub type UnboundPredicate = Predicate<UnboundLeaf>;
 
-/// A predicate over fields.
+/// A predicate bound to fields.
 pub type BoundPredicate = Predicate<BoundLeaf>;
 
-/// A leaf whose counterpart under NOT is a leaf.
+/// A leaf whose negation is a leaf.
 pub trait Negate {
-    /// The leaf that is true where this one is false; see [`Operator::negated`].
+    /// Return the leaf that is true where this one is false; see [`Operator::negated`].
     #[must_use]
     fn negated(&self) -> Self;
 }
@@ -185,48 +183,48 @@ impl Negate for BoundLeaf {
 }
 
 impl<T> Predicate<T> {
-    /// Both; constants fold.
+    /// Combine with AND, folding constants.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::AlwaysFalse, _) | (_, Self::AlwaysFalse) => Self::AlwaysFalse,
-            (Self::AlwaysTrue, kept) | (kept, Self::AlwaysTrue) => kept,
+            (Self::AlwaysTrue, other) | (other, Self::AlwaysTrue) => other,
             (left, right) => Self::And(Box::new(left), Box::new(right)),
         }
     }
 
-    /// Either; constants fold.
+    /// Combine with OR, folding constants.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         match (self, other) {
             (Self::AlwaysTrue, _) | (_, Self::AlwaysTrue) => Self::AlwaysTrue,
-            (Self::AlwaysFalse, kept) | (kept, Self::AlwaysFalse) => kept,
+            (Self::AlwaysFalse, other) | (other, Self::AlwaysFalse) => other,
             (left, right) => Self::Or(Box::new(left), Box::new(right)),
         }
     }
 
-    /// The counterpart; constants and double negation fold.
+    /// Negate, folding constants and double negation.
     #[must_use]
     pub fn negate(self) -> Self {
         match self {
             Self::AlwaysTrue => Self::AlwaysFalse,
             Self::AlwaysFalse => Self::AlwaysTrue,
             Self::Not(child) => *child,
-            kept => Self::Not(Box::new(kept)),
+            other => Self::Not(Box::new(other)),
         }
     }
 
-    /// The leaves from left to right.
+    /// Return the leaves from left to right.
     pub fn leaves(&self) -> Vec<&T> {
         let mut found = Vec::new();
         self.collect_leaves(&mut found);
         found
     }
 
-    /// The same tree with each leaf replaced by a predicate; constants fold.
+    /// Replace each leaf by a predicate, folding constants.
     ///
     /// # Errors
-    /// Those of `replace`, at the first leaf that fails.
+    /// The first error of `replace`.
     pub fn try_map<U, E>(
         &self,
         replace: &mut impl FnMut(&T) -> Result<Predicate<U>, E>,
@@ -255,7 +253,7 @@ impl<T> Predicate<T> {
 }
 
 impl<T: Negate + Clone> Predicate<T> {
-    /// The same predicate without NOT: each one moved down onto the leaves' operators.
+    /// Return an equivalent predicate without NOT.
     #[must_use]
     pub fn push_not_down(&self) -> Self {
         self.pushed(false)
@@ -278,7 +276,7 @@ impl<T: Negate + Clone> Predicate<T> {
     }
 }
 
-/// The ids of the fields that a predicate asks about, ascending, each once.
+/// Return the distinct ids of the fields of a predicate, ascending.
 pub fn references(predicate: &BoundPredicate) -> Vec<i32> {
     let mut ids: Vec<i32> = predicate.leaves().iter().map(|leaf| leaf.field_id).collect();
     ids.sort_unstable();
@@ -286,8 +284,8 @@ pub fn references(predicate: &BoundPredicate) -> Vec<i32> {
     ids
 }
 
-/// The operator and literals of a set leaf: sorted, without duplicates, a set of one as a
-/// comparison; `None` where the set is empty.
+/// Return the operator and literals of a set leaf in normal form: sorted, without duplicates, and a set of one as a
+/// comparison. `None` where the set is empty.
 pub(super) fn set_leaf(op: Operator, mut literals: Vec<Datum>) -> Option<(Operator, Vec<Datum>)> {
     literals.sort_by(|left, right| left.compare(right).unwrap_or(Ordering::Equal));
     literals.dedup_by(|left, right| left.compare(right) == Some(Ordering::Equal));

@@ -9,35 +9,35 @@ use arrow_schema::{DataType, Field, FieldRef, Fields, TimeUnit};
 use super::schema::Schema;
 use super::types::{MAX_DECIMAL_PRECISION, NestedField, PrimitiveType, StructType, Type};
 
-/// Key of the field id in an Arrow field's metadata; the Parquet writer puts it into the file.
+/// Key of the field id in the metadata of an Arrow field. The Parquet writer stores it in the file.
 pub const FIELD_ID_KEY: &str = "PARQUET:field_id";
-/// Name of Arrow's extension type of UUIDs, whose storage is 16 bytes.
+/// Name of Arrow's extension type for UUIDs, which are stored as 16 bytes.
 const UUID_EXTENSION: &str = "arrow.uuid";
-/// Time zone of timestamps that have one.
+/// Arrow time zone of `timestamptz` and `timestamptz_ns`.
 pub const UTC: &str = "UTC";
 
-/// How a schema is made into an Arrow schema.
+/// Options of the conversion of a schema to an Arrow schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ArrowOptions {
-    /// Strings and binaries as views.
+    /// Convert string and binary to view types.
     pub string_views: bool,
-    /// Field ids in the metadata of fields, under [`FIELD_ID_KEY`].
+    /// Store field ids in the metadata of fields, under [`FIELD_ID_KEY`].
     pub field_ids: bool,
-    /// Arrow's extension type `arrow.uuid` in the metadata of uuid fields.
+    /// Mark uuid fields with Arrow's extension type `arrow.uuid`.
     pub extension_types: bool,
 }
 
-/// The Arrow schema of a table's columns.
+/// Return the Arrow schema of a table's columns.
 pub fn schema_to_arrow(schema: &Schema, options: ArrowOptions) -> arrow_schema::Schema {
     arrow_schema::Schema::new(fields_to_arrow(schema.fields(), options))
 }
 
-/// The Arrow fields of a struct.
+/// Return the Arrow fields of a struct.
 pub fn struct_to_arrow(fields: &StructType, options: ArrowOptions) -> Fields {
     fields_to_arrow(&fields.fields, options)
 }
 
-/// The Arrow field of a field.
+/// Return the Arrow field of a field.
 pub fn field_to_arrow(field: &NestedField, options: ArrowOptions) -> Field {
     let data_type = type_to_arrow(&field.field_type, options);
     arrow_field(&field.name, (&field.field_type, data_type), field.required, field.id, options)
@@ -47,7 +47,7 @@ fn fields_to_arrow(fields: &[NestedField], options: ArrowOptions) -> Fields {
     fields.iter().map(|field| field_to_arrow(field, options)).collect()
 }
 
-/// The Arrow type of a type.
+/// Return the Arrow type of a type.
 pub fn type_to_arrow(value_type: &Type, options: ArrowOptions) -> DataType {
     match value_type {
         Type::Primitive(PrimitiveType::String) if options.string_views => DataType::Utf8View,
@@ -98,8 +98,8 @@ fn arrow_field(
     Field::new(name, data_type, !required).with_metadata(metadata)
 }
 
-/// The Arrow type that values of a primitive type have, without views. A fixed length beyond what Arrow
-/// can say is binary.
+/// Return the Arrow type of a primitive type, without views. A fixed length above 2^31 - 1, which Arrow does not
+/// support, gives binary.
 pub fn primitive_to_arrow(primitive: &PrimitiveType) -> DataType {
     let utc = || Some(Arc::from(UTC));
     match primitive {
@@ -125,8 +125,8 @@ pub fn primitive_to_arrow(primitive: &PrimitiveType) -> DataType {
     }
 }
 
-/// The primitive type that an Arrow type's values have; `None` where there is none. Fixed-size binaries are
-/// fixed, whether or not they hold UUIDs.
+/// Return the primitive type of an Arrow type's values; `None` where Iceberg has no such type. Fixed-size binary
+/// gives fixed, whether or not the values are UUIDs.
 pub fn primitive_from_arrow(data_type: &DataType) -> Option<PrimitiveType> {
     use DataType as D;
     use PrimitiveType as P;

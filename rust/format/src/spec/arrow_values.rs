@@ -20,17 +20,18 @@ use super::types::PrimitiveType;
 use crate::error::{Error, Result};
 
 impl Datum {
-    /// The value at an index; `None` where it is null.
+    /// Return the value at an index; `None` for null.
     ///
     /// # Errors
-    /// `InvalidArgument` where the index is outside the array or the array cannot hold the type.
+    /// `InvalidArgument` where the index is out of range or the array's type does not fit.
     pub fn from_array(
         array: &dyn Array,
         index: usize,
         value_type: &PrimitiveType,
     ) -> Result<Option<Self>> {
         if index >= array.len() {
-            let reason = format!("{index} is outside an array of length {}", array.len());
+            let reason =
+                format!("is out of range; expected less than {}, got {index}", array.len());
             return Err(Error::invalid("index", reason));
         }
         if !can_hold(array.data_type(), value_type) {
@@ -43,13 +44,13 @@ impl Datum {
         Ok(read_canonical(&one, 0, value_type))
     }
 
-    /// An array of length 1 that holds the value.
+    /// Return an array of length 1 that holds the value.
     pub fn to_array(&self) -> Result<ArrayRef> {
         datums_to_array(&self.primitive_type(), &[Some(self.clone())])
     }
 }
 
-/// The value at an index of an array in the type's own layout.
+/// Return the value at an index of an array in the canonical layout.
 fn read_canonical(array: &dyn Array, index: usize, value_type: &PrimitiveType) -> Option<Datum> {
     use PrimitiveType as P;
     if array.is_null(index) {
@@ -84,11 +85,11 @@ fn number<T: ArrowPrimitiveType>(array: &dyn Array, index: usize) -> Option<T::N
     array.as_primitive_opt::<T>().map(|values| values.value(index))
 }
 
-/// An array of the type's own layout of values, with nulls for `None`. An int counts as a long, a float as
-/// a double, a decimal of fewer digits as one of more.
+/// Return an array of values in the canonical layout, with null for `None`. Values of a type that promotes to
+/// `value_type` are accepted: int for long, float for double, a decimal of lower precision.
 ///
 /// # Errors
-/// `InvalidArgument` where a value is of another type.
+/// `InvalidArgument` where a value has another type.
 pub fn datums_to_array(value_type: &PrimitiveType, values: &[Option<Datum>]) -> Result<ArrayRef> {
     use Datum as D;
     use PrimitiveType as P;
@@ -144,13 +145,16 @@ pub fn datums_to_array(value_type: &PrimitiveType, values: &[Option<Datum>]) -> 
             .then(|| new_null_array(&DataType::Null, values.len())),
     };
     made.ok_or_else(|| {
-        let stranger = values.iter().flatten().find(|value| value.primitive_type() != *value_type);
-        let found = stranger.map_or_else(|| *value_type, Datum::primitive_type);
-        Error::invalid("values", format!("an array of {value_type} cannot hold a value of {found}"))
+        let other = values.iter().flatten().find(|value| value.primitive_type() != *value_type);
+        let found = other.map_or_else(|| *value_type, Datum::primitive_type);
+        Error::invalid(
+            "values",
+            format!("a value has another type; expected {value_type}, got {found}"),
+        )
     })
 }
 
-/// Collects what `extract` takes out of each value; `None` where it takes nothing out of one.
+/// Collect the native value of each value; `None` where `extract` returns none for a value.
 fn numbers<T: ArrowPrimitiveType>(
     value_type: &PrimitiveType,
     values: &[Option<Datum>],

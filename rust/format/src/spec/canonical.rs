@@ -8,16 +8,17 @@ use arrow_array::{Array, ArrayRef};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 
+use super::arrow_names::ArrowName;
 use super::arrow_schema::primitive_to_arrow;
 use super::types::PrimitiveType;
 use crate::error::{Error, Result};
 
-/// An array of the type's own Arrow layout ([`primitive_to_arrow`]) with the same values; a cheap clone
-/// where it already has it. Dictionaries, run ends, views, large offsets, narrower numbers and coarser
-/// timestamps are read; nothing that could change a value is.
+/// Return the same values in the canonical layout of their type ([`primitive_to_arrow`]); a shallow copy of an array
+/// that already has this layout. Accepts dictionaries, run ends, views, large offsets, narrower numbers and coarser
+/// timestamps; refuses every conversion that could change a value.
 ///
 /// # Errors
-/// `InvalidArgument` where the array cannot hold values of the type, or holds one that the type has not.
+/// `InvalidArgument` where [`can_hold`] is false, or a value is outside the range of the type.
 pub fn canonical_array(array: &dyn Array, value_type: &PrimitiveType) -> Result<ArrayRef> {
     let canonical = primitive_to_arrow(value_type);
     if *array.data_type() == canonical {
@@ -33,22 +34,28 @@ pub fn canonical_array(array: &dyn Array, value_type: &PrimitiveType) -> Result<
     })
 }
 
-/// Dates that count milliseconds; Arrow wants them to be whole days.
+/// Convert Arrow's dates in milliseconds, which must be whole days.
 fn whole_days(array: &dyn Array) -> Result<ArrayRef> {
     const MILLIS_PER_DAY: i64 = 86_400_000;
-    let millis = array
-        .as_primitive_opt::<Date64Type>()
-        .ok_or_else(|| Error::invalid("array", format!("{} are not dates", array.data_type())))?;
+    let millis = array.as_primitive_opt::<Date64Type>().ok_or_else(|| {
+        Error::invalid(
+            "array",
+            format!(
+                "the type does not fit; expected date64[ms], got {}",
+                ArrowName(array.data_type())
+            ),
+        )
+    })?;
     let days = millis.try_unary::<_, Date32Type, _>(|millis| {
         let days = (millis % MILLIS_PER_DAY == 0).then_some(millis / MILLIS_PER_DAY);
         days.and_then(|days| i32::try_from(days).ok()).ok_or_else(|| {
-            Error::invalid("array", format!("a date of {millis} milliseconds is not a whole day"))
+            Error::invalid("array", format!("a date is not a whole day; expected a multiple of {MILLIS_PER_DAY} ms, got {millis} ms"))
         })
     });
     days.map(|days| Arc::new(days) as ArrayRef)
 }
 
-/// Whether every value of an Arrow type is a value of a primitive type, or null.
+/// Whether every value of an Arrow type is also a value of a primitive type.
 pub fn can_hold(data_type: &DataType, value_type: &PrimitiveType) -> bool {
     use DataType as D;
     use PrimitiveType as P;
@@ -103,13 +110,15 @@ fn is_nanos(data_type: &DataType) -> bool {
 }
 
 pub(crate) fn cannot_hold(array: &dyn Array, value_type: &PrimitiveType) -> Error {
-    let reason = format!("an array of {} does not hold values of {value_type}", array.data_type());
+    let reason = format!(
+        "the type does not fit; expected {value_type}, got {}",
+        ArrowName(array.data_type())
+    );
     Error::invalid("array", reason)
 }
 
-/// What `rule` makes of the values that an array's slots stand for, one result per slot. A dictionary or
-/// run ends with no more values than slots are worked on value by value and then spread, others spread
-/// first; every other array is the rule's alone.
+/// Apply `rule` to the values of an array and return one result per slot. `rule` is applied to the distinct values of
+/// a dictionary or of run ends, unless there are more of them than slots.
 ///
 /// # Errors
 /// Those of `rule`.
@@ -120,34 +129,34 @@ pub(crate) fn each_value(
     if let Some(dictionary) = array.as_any_dictionary_opt() {
         let (values, keys) = (dictionary.values(), dictionary.keys());
         return if values.len() <= array.len() {
-            taken(&each_value(values, rule)?, keys)
+            take_by_keys(&each_value(values, rule)?, keys)
         } else {
-            each_value(&taken(values, keys)?, rule)
+            each_value(&take_by_keys(values, keys)?, rule)
         };
     }
     if let Some(runs) = array.as_any_ree_opt() {
         return if runs.values().len() <= array.len() {
-            spread(&runs.with_values(each_value(runs.values(), rule)?))
+            expand(&runs.with_values(each_value(runs.values(), rule)?))
         } else {
-            each_value(&spread(array)?, rule)
+            each_value(&expand(array)?, rule)
         };
     }
     rule(array)
 }
 
-fn taken(values: &ArrayRef, keys: &dyn Array) -> Result<ArrayRef> {
+fn take_by_keys(values: &ArrayRef, keys: &dyn Array) -> Result<ArrayRef> {
     arrow_select::take::take(values, keys, None).map_err(|error| arrow_failure(&error))
 }
 
-/// Run ends with one slot per row, in the layout of their values.
-fn spread(runs: &dyn Array) -> Result<ArrayRef> {
+/// Expand run ends to one slot per row, in the layout of their values.
+fn expand(runs: &dyn Array) -> Result<ArrayRef> {
     match runs.data_type() {
         DataType::RunEndEncoded(_, values) => strictly_cast(runs, values.data_type()),
         _ => Ok(runs.slice(0, runs.len())),
     }
 }
 
-/// The same values in another layout; a value that it cannot hold is an error, not a null.
+/// Cast to another layout; a value that the layout cannot hold is an error and not null.
 pub(crate) fn strictly_cast(array: &dyn Array, layout: &DataType) -> Result<ArrayRef> {
     let options = CastOptions { safe: false, ..CastOptions::default() };
     cast_with_options(array, layout, &options).map_err(|error| arrow_failure(&error))

@@ -1,18 +1,22 @@
-//! Dates and times as people write them: the proleptic Gregorian calendar and ISO 8601.
+//! The proleptic Gregorian calendar and ISO 8601 texts of dates and times.
+//!
+//! Not chrono: its dates end in the year 262142, while the days of an Iceberg date reach the year 5881580 and
+//! microsecond timestamps the year 294247.
 
 /// Seconds of a day.
 pub const SECONDS_PER_DAY: i64 = 86_400;
 pub(crate) const MICROS_PER_SECOND: i64 = 1_000_000;
 pub(crate) const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
-/// Days of a 400-year cycle of the calendar.
+/// Days in the calendar's cycle of 400 years.
 const DAYS_PER_ERA: i64 = 146_097;
-/// Days from 0000-03-01, where an era starts, to 1970-01-01.
+/// Days from 0000-03-01, the start of a cycle, to 1970-01-01.
 const ERA_START_TO_EPOCH: i64 = 719_468;
 
-/// Year, month (1 to 12) and day (1 to 31) of a day counted from 1970-01-01.
+/// Return the year, month (1 to 12) and day (1 to 31) of a number of days since 1970-01-01.
 ///
-/// Years start in March here, so that the leap day is a year's last and months follow a line.
+/// The calculation starts years in March: the leap day is then the last of a year, and the first day of a month is a
+/// linear function of the month.
 pub fn date_of_day(days: i64) -> (i64, i64, i64) {
     let shifted = days.saturating_add(ERA_START_TO_EPOCH);
     let era = shifted.div_euclid(DAYS_PER_ERA);
@@ -26,7 +30,7 @@ pub fn date_of_day(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// Day counted from 1970-01-01 of a date; `None` where there is no such date.
+/// Return the days since 1970-01-01 of a date; `None` where the date does not exist.
 pub fn day_of_date(year: i64, month: i64, day: i64) -> Option<i64> {
     if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
@@ -41,18 +45,18 @@ pub fn day_of_date(year: i64, month: i64, day: i64) -> Option<i64> {
     (date_of_day(days) == (year, month, day)).then_some(days)
 }
 
-/// How much of a time is written.
+/// The parts of a time to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimeStyle {
-    /// Seconds always; six or nine digits of a fraction that is not zero. Appendix D's JSON.
+    /// Seconds; a non-zero fraction in six or nine digits. Appendix D's JSON.
     Full,
-    /// Seconds always; as many digits of a fraction as it has. Timestamps in partition paths.
+    /// Seconds; a non-zero fraction without trailing zeros. Timestamps in partition paths.
     Trimmed,
-    /// Seconds only where they or the fraction are not zero; three, six or nine digits. Times there.
+    /// Seconds unless they and the fraction are zero; a fraction in three, six or nine digits. Times in partition paths.
     Short,
 }
 
-/// `2017-12-01`; years beyond four digits have a sign.
+/// Format a date as `2017-12-01`; a year beyond 9999 has a sign.
 pub(crate) fn format_date(days: i64) -> String {
     let (year, month, day) = date_of_day(days);
     format!("{}-{month:02}-{day:02}", format_year(year))
@@ -66,7 +70,7 @@ pub(crate) fn format_year(year: i64) -> String {
     }
 }
 
-/// `10:12:55.038194`, of nanoseconds since midnight.
+/// Format nanoseconds since midnight as `10:12:55.038194`.
 pub(crate) fn format_time(nanos_of_day: i64, style: TimeStyle) -> String {
     let seconds = nanos_of_day.div_euclid(NANOS_PER_SECOND);
     let fraction = nanos_of_day.rem_euclid(NANOS_PER_SECOND);
@@ -90,7 +94,7 @@ pub(crate) fn format_time(nanos_of_day: i64, style: TimeStyle) -> String {
     text
 }
 
-/// `2017-12-01T10:12:55.038194`, of a count of units since 1970.
+/// Format a number of units since 1970 as `2017-12-01T10:12:55.038194`.
 pub(crate) fn format_timestamp(units: i64, units_per_second: i64, style: TimeStyle) -> String {
     let units_per_day = units_per_second * SECONDS_PER_DAY;
     let nanos_of_day = units.rem_euclid(units_per_day) * (NANOS_PER_SECOND / units_per_second);
@@ -98,7 +102,7 @@ pub(crate) fn format_timestamp(units: i64, units_per_second: i64, style: TimeSty
     format!("{date}T{}", format_time(nanos_of_day, style))
 }
 
-/// Days since 1970-01-01 of `2017-12-01`.
+/// Parse `2017-12-01` to days since 1970-01-01.
 pub(crate) fn parse_date(text: &str) -> Option<i64> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, text.get(1..)?),
@@ -115,7 +119,7 @@ pub(crate) fn parse_date(text: &str) -> Option<i64> {
     day_of_date(year, two_digits(month)?, two_digits(day)?)
 }
 
-/// Nanoseconds since midnight of `10:12`, `10:12:55` or `10:12:55.038194`.
+/// Parse `10:12`, `10:12:55` or `10:12:55.038194` to nanoseconds since midnight.
 pub(crate) fn parse_time(text: &str) -> Option<i64> {
     let (clock, fraction) = match text.split_once('.') {
         Some((clock, fraction)) => (clock, parse_fraction(fraction)?),
@@ -135,23 +139,23 @@ pub(crate) fn parse_time(text: &str) -> Option<i64> {
     Some(((hours * 60 + minutes) * 60 + seconds) * NANOS_PER_SECOND + fraction)
 }
 
-/// A moment as it was written.
+/// A date and time of day, with an offset from UTC if the text has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moment {
     days: i64,
     nanos_of_day: i64,
-    /// Seconds east of UTC, where an offset was written.
+    /// Seconds east of UTC, if the text has an offset.
     pub(crate) offset_seconds: Option<i64>,
 }
 
 impl Moment {
-    /// Nanoseconds since 1970 in UTC.
+    /// Return nanoseconds since 1970 in UTC.
     pub(crate) fn nanos(self) -> i128 {
         let seconds = self.days * SECONDS_PER_DAY - self.offset_seconds.unwrap_or(0);
         i128::from(seconds) * i128::from(NANOS_PER_SECOND) + i128::from(self.nanos_of_day)
     }
 
-    /// Units since 1970 in UTC; `None` where they overflow or the moment is finer than the unit.
+    /// Return units since 1970 in UTC; `None` on overflow or where the time is not a whole number of units.
     pub(crate) fn to_units(self, units_per_second: i64) -> Option<i64> {
         let nanos_per_unit = NANOS_PER_SECOND / units_per_second;
         if self.nanos_of_day % nanos_per_unit != 0 {
@@ -164,7 +168,8 @@ impl Moment {
     }
 }
 
-/// Reads `2017-12-01`, `2017-12-01T10:12:55.038194`, a space for the `T`, and an offset `Z`, `+00:00`.
+/// Parse `2017-12-01` or `2017-12-01T10:12:55.038194`, with an optional offset `Z` or `+00:00`; a space may replace
+/// the `T`.
 pub(crate) fn parse_moment(text: &str) -> Option<Moment> {
     let Some((date, rest)) = text.split_once(['T', 't', ' ']) else {
         return Some(Moment { days: parse_date(text)?, nanos_of_day: 0, offset_seconds: None });
@@ -206,7 +211,7 @@ fn two_digits(text: &str) -> Option<i64> {
     if text.len() == 2 { number(text) } else { None }
 }
 
-/// An unsigned number; `str::parse` would take a sign too.
+/// Parse an unsigned number; `str::parse` would accept a sign.
 fn number(text: &str) -> Option<i64> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
 }

@@ -11,9 +11,9 @@ use super::civil::{self, MICROS_PER_SECOND, NANOS_PER_SECOND, TimeStyle};
 use super::decimal;
 use super::types::PrimitiveType;
 
-/// A value that is not null, with its type.
+/// A non-null value with its type.
 ///
-/// Equality and hashing are those of partition tuples: NaN equals NaN, -0.0 differs from 0.0.
+/// Equality and hashing follow partition tuples: NaN equals NaN, -0.0 differs from 0.0.
 #[derive(Clone, Debug)]
 pub enum Datum {
     /// A boolean.
@@ -28,11 +28,11 @@ pub enum Datum {
     Double(f64),
     /// A fixed-point number: `unscaled` times ten to the power of minus `scale`.
     Decimal {
-        /// The number without its point.
+        /// The unscaled value.
         unscaled: i128,
-        /// Digits in total.
+        /// The number of digits.
         precision: u8,
-        /// Digits after the point.
+        /// The number of digits after the point.
         scale: i8,
     },
     /// Days since 1970-01-01.
@@ -47,18 +47,18 @@ pub enum Datum {
     TimestampNs(i64),
     /// Nanoseconds since 1970-01-01T00:00:00 UTC.
     TimestamptzNs(i64),
-    /// Text.
+    /// A string.
     String(String),
     /// A UUID, big-endian.
     Uuid([u8; 16]),
-    /// Bytes of the length that the type gives.
+    /// Bytes of a fixed length.
     Fixed(Vec<u8>),
     /// Bytes.
     Binary(Vec<u8>),
 }
 
 impl Datum {
-    /// The value's type.
+    /// Return the type of the value.
     pub fn primitive_type(&self) -> PrimitiveType {
         match self {
             Self::Boolean(_) => PrimitiveType::Boolean,
@@ -84,11 +84,11 @@ impl Datum {
         }
     }
 
-    /// Iceberg's sort order; `None` where the types have no common one. int and long, float and double
-    /// compare with each other, decimals of any precision where the scale is the same.
+    /// Compare two values in Iceberg's sort order; `None` where their types are not comparable. int compares
+    /// with long, float with double, and decimals of one scale with each other.
     ///
-    /// Floats: -NaN < -Infinity < .. < -0.0 < 0.0 < .. < Infinity < NaN. Strings are in the order of
-    /// their code points, bytes are unsigned.
+    /// Floats: -NaN < -Infinity < .. < -0.0 < 0.0 < .. < Infinity < NaN. Strings compare by code points, bytes
+    /// as unsigned numbers.
     pub fn compare(&self, other: &Self) -> Option<Ordering> {
         use Datum as D;
         Some(match (self, other) {
@@ -117,7 +117,7 @@ impl Datum {
         })
     }
 
-    /// Whether the value is a float that is not a number.
+    /// Whether the value is NaN.
     pub fn is_nan(&self) -> bool {
         match self {
             Self::Float(value) => value.is_nan(),
@@ -126,7 +126,7 @@ impl Datum {
         }
     }
 
-    /// The integer of an int or a long.
+    /// Return the integer of an int or a long.
     pub fn as_long(&self) -> Option<i64> {
         match self {
             Self::Int(value) => Some(i64::from(*value)),
@@ -135,7 +135,7 @@ impl Datum {
         }
     }
 
-    /// The number of a float or a double.
+    /// Return the number of a float or a double.
     pub fn as_double(&self) -> Option<f64> {
         match self {
             Self::Float(value) => Some(f64::from(*value)),
@@ -191,7 +191,7 @@ fn double_identity(value: f64) -> u64 {
 }
 
 impl Datum {
-    /// The value as text: dates and times in ISO 8601, bytes in base64. Not made to be read back.
+    /// Return the value as text for people: dates and times in ISO 8601, bytes in base64.
     pub fn human_string(&self) -> String {
         match self {
             Self::Boolean(value) => value.to_string(),

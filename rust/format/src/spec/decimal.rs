@@ -2,15 +2,15 @@
 
 use super::types::MAX_DECIMAL_PRECISION;
 
-/// The least number of bytes that holds every unscaled value of a precision, 1 to 38.
+/// Return the least number of bytes that holds every unscaled value of a precision from 1 to 38.
 pub fn storage_bytes(precision: u8) -> usize {
-    // The greatest unscaled value is 10^precision - 1; one more bit is its sign.
+    // The greatest unscaled value is 10^precision - 1; one more bit holds the sign.
     let digits = u32::from(precision.min(MAX_DECIMAL_PRECISION));
     let bits = 129 - (10_i128.pow(digits) - 1).leading_zeros();
     usize::try_from(bits.div_ceil(8)).unwrap_or(16)
 }
 
-/// Where the shortest two's-complement form begins in the 16 big-endian bytes of a value.
+/// Return the start of the shortest two's-complement form within the 16 big-endian bytes of a value.
 #[inline]
 pub(crate) fn minimal_start(unscaled: i128) -> usize {
     let magnitude = if unscaled < 0 { !unscaled } else { unscaled };
@@ -19,13 +19,12 @@ pub(crate) fn minimal_start(unscaled: i128) -> usize {
     usize::try_from(redundant.min(15)).unwrap_or(15)
 }
 
-/// The shortest two's-complement big-endian form, as bounds and hashes have it.
+/// Return the shortest two's-complement big-endian form, which bounds and hashes use.
 pub fn to_minimal_bytes(unscaled: i128) -> Vec<u8> {
     unscaled.to_be_bytes().into_iter().skip(minimal_start(unscaled)).collect()
 }
 
-/// Reads two's-complement big-endian bytes of any length; `None` where there are none or the value
-/// needs more than 16.
+/// Parse two's-complement big-endian bytes; `None` for no bytes and for values that exceed 128 bits.
 pub fn from_bytes(bytes: &[u8]) -> Option<i128> {
     let first = bytes.first()?;
     let sign = if first & 0x80 == 0 { 0x00 } else { 0xff };
@@ -40,7 +39,7 @@ pub fn from_bytes(bytes: &[u8]) -> Option<i128> {
     ((unscaled < 0) == (sign == 0xff)).then_some(unscaled)
 }
 
-/// Whether an unscaled value has no more digits than a precision.
+/// Whether an unscaled value has at most `precision` digits.
 pub fn fits(unscaled: i128, precision: u8) -> bool {
     match 10_u128.checked_pow(u32::from(precision)) {
         Some(limit) => unscaled.unsigned_abs() < limit,
@@ -48,8 +47,7 @@ pub fn fits(unscaled: i128, precision: u8) -> bool {
     }
 }
 
-/// Plain digits with `scale` of them after the point; with a negative scale, digits and an exponent of the
-/// negated scale. Spec: Appendix D.
+/// Format a decimal with `scale` digits after the point, or with an exponent if the scale is negative. Spec: Appendix D.
 pub fn format(unscaled: i128, scale: i8) -> String {
     let sign = if unscaled < 0 { "-" } else { "" };
     let Ok(scale) = usize::try_from(scale) else {

@@ -1,31 +1,31 @@
-//! Typed access to members of a JSON object, with errors that name the member.
+//! Typed access to the members of a JSON object; errors name the member.
 
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 
-/// A JSON object and what it describes, for messages.
+/// A JSON object and the noun that it describes, for messages.
 #[derive(Clone, Copy)]
 pub(crate) struct JsonObject<'a> {
     what: &'a str,
     members: &'a Map<String, Value>,
 }
 
-/// The JSON value that a text holds.
+/// Parse a JSON text.
 pub(crate) fn parse(what: &str, text: &str) -> Result<Value> {
     serde_json::from_str(text)
-        .map_err(|error| Error::invalid(what, format!("not the JSON it should be: {error}")))
+        .map_err(|error| Error::invalid(what, format!("is not valid JSON: {error}")))
 }
 
 impl<'a> JsonObject<'a> {
     pub(crate) fn new(what: &'a str, value: &'a Value) -> Result<Self> {
         match value {
             Value::Object(members) => Ok(Self { what, members }),
-            _ => Err(Error::invalid(what, "must be a JSON object")),
+            _ => Err(Error::invalid(what, "expected a JSON object")),
         }
     }
 
-    /// The member, unless it is absent or null.
+    /// Return a member; `None` where it is absent or null.
     pub(crate) fn get(&self, key: &str) -> Option<&'a Value> {
         self.members.get(key).filter(|value| !value.is_null())
     }
@@ -35,7 +35,7 @@ impl<'a> JsonObject<'a> {
     }
 
     pub(crate) fn str(&self, key: &str) -> Result<&'a str> {
-        self.value(key)?.as_str().ok_or_else(|| self.wrong(key, "must be a string"))
+        self.value(key)?.as_str().ok_or_else(|| self.wrong(key, "is not a string"))
     }
 
     pub(crate) fn int(&self, key: &str) -> Result<i32> {
@@ -44,40 +44,42 @@ impl<'a> JsonObject<'a> {
 
     pub(crate) fn optional_int(&self, key: &str) -> Result<Option<i32>> {
         self.get(key)
-            .map(|value| as_int(value).ok_or_else(|| self.wrong(key, "must be a 32-bit integer")))
+            .map(|value| as_int(value).ok_or_else(|| self.wrong(key, "is not a 32-bit integer")))
             .transpose()
     }
 
     pub(crate) fn bool(&self, key: &str) -> Result<bool> {
-        self.value(key)?.as_bool().ok_or_else(|| self.wrong(key, "must be true or false"))
+        self.value(key)?.as_bool().ok_or_else(|| self.wrong(key, "is not a boolean"))
     }
 
     pub(crate) fn array(&self, key: &str) -> Result<&'a [Value]> {
         match self.value(key)? {
             Value::Array(items) => Ok(items),
-            _ => Err(self.wrong(key, "must be an array")),
+            _ => Err(self.wrong(key, "is not an array")),
         }
     }
 
-    /// An array of 32-bit integers; empty where absent.
+    /// Return an array of 32-bit integers; empty where absent.
     pub(crate) fn ints(&self, key: &str) -> Result<Vec<i32>> {
         if self.get(key).is_none() {
             return Ok(Vec::new());
         }
         self.array(key)?
             .iter()
-            .map(|item| as_int(item).ok_or_else(|| self.wrong(key, "must hold 32-bit integers")))
+            .map(|item| {
+                as_int(item).ok_or_else(|| self.wrong(key, "is not an array of 32-bit integers"))
+            })
             .collect()
     }
 
-    /// The id of the one source column, from `source-id` or a `source-ids` of one.
+    /// Return the id of the source column, from `source-id` or a `source-ids` of one element.
     pub(crate) fn source_id(&self) -> Result<i32> {
         match self.optional_int("source-id")? {
             Some(id) => Ok(id),
             None => match self.ints("source-ids")?.as_slice() {
                 [id] => Ok(*id),
                 [] => Err(self.wrong("source-id", "is missing")),
-                _ => Err(Error::unsupported("a transform of several columns")),
+                _ => Err(Error::unsupported("a transform with several source columns")),
             },
         }
     }

@@ -1,5 +1,6 @@
-//! The spec's nouns: types, schemas, partition specs, sort orders, values.
+//! The nouns of the specification: types, schemas, partition specs, transforms, sort orders and values.
 
+mod arrow_names;
 pub mod arrow_schema;
 pub mod arrow_values;
 pub mod canonical;
@@ -19,6 +20,7 @@ pub mod transform;
 pub mod type_json;
 pub mod types;
 
+pub use arrow_names::ArrowName;
 pub use arrow_schema::{
     ArrowOptions, field_to_arrow, primitive_from_arrow, primitive_to_arrow, schema_to_arrow,
     struct_to_arrow, type_to_arrow,

@@ -1,11 +1,11 @@
-//! Field names that Avro and Parquet can carry.
+//! Field names that are legal in Avro and Parquet.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// A name as Avro and Parquet files carry it: letters, digits and `_`, not starting with a digit. A
-/// leading digit gets `_` before it, any other character is `_x` and its UTF-16 units in hexadecimal.
-/// The original belongs in the property `iceberg-field-name`.
+/// Return a name that is legal in Avro and Parquet: letters, digits and `_`, not starting with a digit. A leading digit
+/// is prefixed with `_`; any other character becomes `_x` and its UTF-16 units in hexadecimal. Writers store the
+/// original name in the property `iceberg-field-name`.
 ///
 /// ```
 /// use icefloe_format::spec::sanitize_name;
@@ -32,13 +32,13 @@ pub fn sanitize_name(name: &str) -> Cow<'_, str> {
     Cow::Owned(sanitized)
 }
 
-/// Whether a name is left as it is by [`sanitize_name`].
+/// Whether [`sanitize_name`] returns the name unchanged.
 pub fn is_legal_name(name: &str) -> bool {
     matches!(sanitize_name(name), Cow::Borrowed(_))
 }
 
-/// The reference decides per UTF-16 unit, so a letter outside the basic plane is none; nor are
-/// numerals such as `Ⅻ`.
+/// The reference implementation tests single UTF-16 units: a letter outside the basic multilingual plane does not
+/// count, nor do numerals such as `Ⅻ`.
 fn is_letter(c: char) -> bool {
     c == '_' || (c.len_utf16() == 1 && c.is_alphabetic() && !c.is_numeric())
 }

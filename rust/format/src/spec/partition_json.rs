@@ -1,4 +1,4 @@
-//! Partition tuples: as JSON text, as rows of a struct array, as directory names.
+//! Partition tuples as JSON, as rows of a struct array and as directory names.
 
 use arrow_array::{Array, ArrayRef, StructArray};
 use serde_json::Value;
@@ -16,26 +16,29 @@ use crate::error::{Error, Result};
 /// A partition tuple: one value per field of its spec, `None` for null.
 pub type Partition = Vec<Option<Datum>>;
 
-/// A tuple as a JSON array of Appendix D's JSON single values, such as `[47,null,"a"]`.
+/// Format a tuple as a JSON array of Appendix D's single values, such as `[47,null,"a"]`.
 pub fn partition_to_json(partition: &[Option<Datum>]) -> String {
     let values =
         partition.iter().map(|value| value.as_ref().map_or(Value::Null, single_value::to_json));
     Value::Array(values.collect()).to_string()
 }
 
-/// Reads [`partition_to_json`]'s form.
+/// Parse a tuple from the form of [`partition_to_json`].
 ///
 /// # Errors
-/// `InvalidArgument` where the text is not an array of the partition type's values.
+/// `InvalidArgument` where the text is not an array with a value of each field's type.
 pub fn partition_from_json(partition_type: &StructType, text: &str) -> Result<Partition> {
     let values = match json::parse("partition", text)? {
         Value::Array(values) if values.len() == partition_type.fields.len() => values,
         Value::Array(values) => {
             let expected = partition_type.fields.len();
-            let reason = format!("{} values for the {expected} fields of the spec", values.len());
+            let reason = format!(
+                "the number of values does not fit the spec; expected {expected}, got {}",
+                values.len()
+            );
             return Err(Error::invalid("partition", reason));
         }
-        _ => return Err(Error::invalid("partition", "must be a JSON array")),
+        _ => return Err(Error::invalid("partition", "expected a JSON array")),
     };
     values
         .iter()
@@ -56,7 +59,7 @@ fn read_value(field: &NestedField, value: &Value) -> Result<Option<Datum>> {
     }
 }
 
-/// A value whose source column is gone: its type is lost, but tuples must still tell equal from unequal.
+/// Parse a value whose source column was dropped. Its type is unknown, but equal tuples must remain equal.
 fn untyped(field: &NestedField, value: &Value) -> Result<Datum> {
     match value {
         Value::Bool(value) => Ok(Datum::Boolean(*value)),
@@ -75,10 +78,10 @@ fn primitive(field: &NestedField) -> Result<PrimitiveType> {
 }
 
 fn not_primitive(field: &NestedField) -> Error {
-    Error::invalid("partition", format!("the value of {} is not a single value", field.name))
+    Error::invalid("partition", format!("the value of field {} is not a single value", field.name))
 }
 
-/// The tuple in a row of a struct array whose children are the partition fields in order.
+/// Return the tuple in one row of a struct array whose children are the partition fields in order.
 pub fn partition_from_struct(
     partition_type: &StructType,
     tuples: &StructArray,
@@ -87,7 +90,10 @@ pub fn partition_from_struct(
     let columns = tuples.columns();
     if columns.len() != partition_type.fields.len() {
         let expected = partition_type.fields.len();
-        let reason = format!("{} columns for the {expected} fields of the spec", columns.len());
+        let reason = format!(
+            "the number of columns does not fit the spec; expected {expected}, got {}",
+            columns.len()
+        );
         return Err(Error::invalid("partition", reason));
     }
     let pairs = columns.iter().zip(&partition_type.fields);
@@ -101,7 +107,7 @@ pub fn partition_from_struct(
     read.collect()
 }
 
-/// Tuples as a struct array with one child per partition field.
+/// Return tuples as a struct array with one child per partition field.
 pub fn partitions_to_struct(
     partition_type: &StructType,
     partitions: &[Partition],
@@ -117,8 +123,8 @@ pub fn partitions_to_struct(
         .map_err(|error| arrow_failure(&error))
 }
 
-/// The directories of a tuple, `name=value/name=value`, form-encoded, null as `null`; empty where the
-/// spec is unpartitioned. Paths are for people: a tuple is never read back from one.
+/// Return the directories of a tuple, `name=value/name=value`, form-encoded; null is `null`. Empty for an unpartitioned
+/// spec. Paths are informative: no reader parses them.
 ///
 /// ```
 /// use icefloe_format::spec::{Datum, PartitionSpec, Schema, partition_path};
@@ -143,7 +149,7 @@ pub fn partition_path(spec: &PartitionSpec, schema: &Schema, partition: &Partiti
     spec.fields.iter().zip(partition).map(directory).collect::<Vec<_>>().join("/")
 }
 
-/// `application/x-www-form-urlencoded`, as the reference encodes names and values of directories.
+/// Encode text as `application/x-www-form-urlencoded`, as the reference implementation encodes directories.
 pub fn form_encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

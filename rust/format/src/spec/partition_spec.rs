@@ -1,4 +1,4 @@
-//! How a table's rows are divided into partitions.
+//! Partition specs.
 
 use serde_json::{Value, json};
 
@@ -8,38 +8,38 @@ use super::types::{NestedField, PrimitiveType, StructType};
 use crate::error::{Error, Result};
 use crate::spec::Transform;
 
-/// The first id that partition fields have.
+/// The id of the first partition field.
 pub const FIRST_PARTITION_FIELD_ID: i32 = 1000;
 
-/// One value of a partition tuple and where it comes from.
+/// One field of a partition spec.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PartitionField {
-    /// Id of the column that the value is made from.
+    /// Id of the source column.
     pub source_id: i32,
-    /// Id of the partition field itself, unique over all specs of a v2 table.
+    /// Id of the partition field, unique over all specs of a v2 table.
     pub field_id: i32,
-    /// Name of the value in partition tuples and paths.
+    /// Name of the field in partition tuples and paths.
     pub name: String,
-    /// How the value is made.
+    /// The function from source values to partition values.
     pub transform: Transform,
 }
 
-/// A way of partitioning; a table keeps every one it ever had.
+/// The partition fields of a table. Tables retain all their specs, as older files refer to them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PartitionSpec {
     /// Identifies the spec within its table.
     pub spec_id: i32,
-    /// The values of a partition tuple in order.
+    /// The fields of a partition tuple in order.
     pub fields: Vec<PartitionField>,
 }
 
 impl PartitionSpec {
-    /// Parses a spec object `{"spec-id":..,"fields":[..]}`.
+    /// Parse a spec object `{"spec-id":..,"fields":[..]}`.
     pub fn from_json(text: &str) -> Result<Self> {
         Self::from_value(&json::parse("partition spec", text)?)
     }
 
-    /// Parses a spec object.
+    /// Parse a spec object.
     pub fn from_value(value: &Value) -> Result<Self> {
         let object = JsonObject::new("partition spec", value)?;
         Ok(Self {
@@ -48,8 +48,8 @@ impl PartitionSpec {
         })
     }
 
-    /// Parses the bare array of fields of a manifest header or of v1 metadata; the spec id is 0. Some
-    /// old writers put the whole object there, which is read too.
+    /// Parse the array of fields in a manifest header or in v1 metadata; the spec id is 0. A whole spec object,
+    /// which some old writers store there, is accepted.
     pub fn from_fields_json(text: &str) -> Result<Self> {
         match json::parse("partition spec", text)? {
             Value::Array(fields) => Ok(Self { spec_id: 0, fields: parse_fields(&fields)? }),
@@ -57,17 +57,17 @@ impl PartitionSpec {
         }
     }
 
-    /// The spec object of metadata JSON, compact.
+    /// Return the spec object of metadata JSON as compact text.
     pub fn to_json(&self) -> String {
         self.to_value().to_string()
     }
 
-    /// The spec object of metadata JSON.
+    /// Return the spec object of metadata JSON.
     pub fn to_value(&self) -> Value {
         json!({"spec-id": self.spec_id, "fields": self.fields_to_value()})
     }
 
-    /// The bare array of fields, compact, as manifests carry it.
+    /// Return the array of fields as compact text, the form in manifest headers.
     pub fn fields_to_json(&self) -> String {
         self.fields_to_value().to_string()
     }
@@ -84,21 +84,21 @@ impl PartitionSpec {
         self.fields.iter().map(field_to_value).collect()
     }
 
-    /// Whether all rows are in one partition: no fields, or only void ones.
+    /// Whether the spec has no fields, or only void ones.
     pub fn is_unpartitioned(&self) -> bool {
         self.fields.iter().all(|field| field.transform == Transform::Void)
     }
 
-    /// The type of partition tuples: one optional field per spec field, with its id and name.
+    /// Return the type of partition tuples: one optional field per spec field, with its id and name.
     ///
-    /// A field whose source column the schema no longer has is of the transform's fixed result type,
-    /// or unknown where it has none; see [`PartitionSpec::partition_type_among`].
+    /// A field whose source column was dropped from the schema has the transform's fixed result type, or else
+    /// unknown; see [`PartitionSpec::partition_type_among`].
     pub fn partition_type(&self, schema: &Schema) -> StructType {
         self.partition_type_among(std::slice::from_ref(schema))
     }
 
-    /// The type of partition tuples, where a dropped source column is looked up in a table's other
-    /// schemas: the first one that has the column decides.
+    /// Return the type of partition tuples. The first of `schemas` that has a source column determines its type:
+    /// pass the current schema first, then the historical ones.
     pub fn partition_type_among(&self, schemas: &[Schema]) -> StructType {
         let value_type = |field: &PartitionField| {
             schemas
@@ -138,7 +138,7 @@ fn check_unique_ids(fields: &[PartitionField]) -> Result<()> {
         if fields.iter().take(index).any(|other| other.field_id == field.field_id) {
             return Err(Error::invalid(
                 "partition spec",
-                format!("the field id {} occurs twice, again at {}", field.field_id, field.name),
+                format!("field id {} occurs twice, again at field {}", field.field_id, field.name),
             ));
         }
     }

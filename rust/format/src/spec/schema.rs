@@ -1,4 +1,4 @@
-//! A table's schema and the ways to find a field in it.
+//! Schemas and the lookup of their fields.
 
 use std::collections::HashSet;
 
@@ -10,9 +10,9 @@ use super::type_json::fields_to_value;
 use super::types::{NestedField, PrimitiveType, StructType, Type};
 use crate::error::{Error, Result};
 
-/// The columns of a table at one time.
+/// One schema of a table.
 ///
-/// Fields are found by id and by full name through an index that the first look-up builds.
+/// Lookups by id and by full name use an index that the first lookup builds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Schema {
     schema_id: i32,
@@ -22,16 +22,16 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Makes a schema of columns in order, with the ids of the columns that together identify a row.
-    /// Ids and names are not checked to be unique; of equal ones, look-ups return the first.
+    /// Create a schema of columns in order, with the ids of its identifier fields. Ids and names are not checked
+    /// to be unique; lookups return the first match.
     pub fn new(schema_id: i32, fields: Vec<NestedField>, identifier_field_ids: Vec<i32>) -> Self {
         Self { schema_id, fields, identifier_field_ids, index: LazyIndex::default() }
     }
 
-    /// Parses a schema object of metadata JSON.
+    /// Parse a schema object of metadata JSON.
     ///
     /// # Errors
-    /// `InvalidArgument` where it is malformed, nests too deep, or holds an id or full name twice.
+    /// `InvalidArgument` where the object is malformed, nests too deep, or has a duplicate id or full name.
     ///
     /// ```
     /// use icefloe_format::spec::{PrimitiveType, Schema};
@@ -45,7 +45,7 @@ impl Schema {
         Self::from_value(&json::parse("schema", text)?)
     }
 
-    /// Parses a schema object; see [`Schema::from_json`].
+    /// Parse a schema object; see [`Schema::from_json`].
     pub fn from_value(value: &Value) -> Result<Self> {
         let object = JsonObject::new("schema", value)?;
         let schema = Self::new(
@@ -57,12 +57,12 @@ impl Schema {
         Ok(schema)
     }
 
-    /// The schema object of metadata JSON, compact.
+    /// Return the schema object of metadata JSON as compact text.
     pub fn to_json(&self) -> String {
         self.to_value().to_string()
     }
 
-    /// The schema object of metadata JSON.
+    /// Return the schema object of metadata JSON.
     pub fn to_value(&self) -> Value {
         let mut members = Map::new();
         members.insert("type".into(), "struct".into());
@@ -74,114 +74,114 @@ impl Schema {
         Value::Object(members)
     }
 
-    /// The id that identifies the schema within its table.
+    /// Return the id of the schema within its table.
     pub fn schema_id(&self) -> i32 {
         self.schema_id
     }
 
-    /// The columns in order.
+    /// Return the columns in order.
     pub fn fields(&self) -> &[NestedField] {
         &self.fields
     }
 
-    /// The ids of the columns that together identify a row.
+    /// Return the ids of the identifier fields, which together identify a row.
     pub fn identifier_field_ids(&self) -> &[i32] {
         &self.identifier_field_ids
     }
 
-    /// The columns as a struct type.
+    /// Return the columns as a struct type.
     pub fn as_struct(&self) -> StructType {
         StructType { fields: self.fields.clone() }
     }
 
-    /// The field with an id, at any depth below structs. Elements, keys and values of lists and maps
-    /// are not fields of their own here: see [`Schema::type_of`].
+    /// Return the field with an id, at any depth. List elements, map keys and map values are not fields: see
+    /// [`Schema::type_of`].
     pub fn field_by_id(&self, id: i32) -> Option<&NestedField> {
         self.node(id)?.field
     }
 
-    /// The field with a full name: `a.b` of structs, `tags.element`, `m.key`, `m.value.x` through
-    /// lists and maps. Of names that differ in case only, the first that matches.
+    /// Return the field with a full name: `a.b` in a struct, `m.value.x` in a map of structs. Without case
+    /// sensitivity, the first match.
     pub fn field_by_name(&self, name: &str, case_sensitive: bool) -> Option<&NestedField> {
         let index = self.index();
-        let place = index.field_named(&self.fields, name, case_sensitive)?;
-        index.node(&self.fields, place)?.field
+        let node = index.field_named(&self.fields, name, case_sensitive)?;
+        index.node(&self.fields, node)?.field
     }
 
-    /// The id with a full name, elements, keys and values included.
+    /// Return the id with a full name, including list elements, map keys and map values.
     pub fn id_by_name(&self, name: &str, case_sensitive: bool) -> Option<i32> {
         let index = self.index();
-        let place = index.places_named(&self.fields, name, case_sensitive).first()?;
-        index.places.get(*place).map(|place| place.id)
+        let node = index.nodes_named(&self.fields, name, case_sensitive).first()?;
+        index.nodes.get(*node).map(|node| node.id)
     }
 
-    /// All full names that equal a name when case does not count, in order of the fields.
+    /// Return all full names that equal a name without regard to case, in order of the fields.
     pub fn names_like(&self, name: &str) -> Vec<String> {
         let index = self.index();
-        let places = index.places_named(&self.fields, name, false).iter();
-        places.filter_map(|place| index.full_name(&self.fields, *place)).collect()
+        let nodes = index.nodes_named(&self.fields, name, false).iter();
+        nodes.filter_map(|node| index.full_name(&self.fields, *node)).collect()
     }
 
-    /// The type that an id has, elements, keys and values included.
+    /// Return the type of an id, including list elements, map keys and map values.
     pub fn type_of(&self, id: i32) -> Option<&Type> {
         self.node(id).map(|node| node.field_type)
     }
 
-    /// The primitive type that an id has, elements, keys and values included.
+    /// Return the type of an id if it is primitive; see [`Schema::type_of`].
     pub fn primitive_type(&self, id: i32) -> Option<PrimitiveType> {
         self.type_of(id).and_then(Type::as_primitive)
     }
 
-    /// The full name of an id, elements, keys and values included.
+    /// Return the full name of an id, including list elements, map keys and map values.
     pub fn full_name(&self, id: i32) -> Option<String> {
         let index = self.index();
-        index.full_name(&self.fields, index.place_of(id)?)
+        index.full_name(&self.fields, index.index_of(id)?)
     }
 
-    /// All full names in order of the fields, parents first.
+    /// Return all full names in order of the fields, parents first.
     pub fn full_names(&self) -> Vec<String> {
         let index = self.index();
-        let places = 0..index.places.len();
-        places.filter_map(|place| index.full_name(&self.fields, place)).collect()
+        let nodes = 0..index.nodes.len();
+        nodes.filter_map(|node| index.full_name(&self.fields, node)).collect()
     }
 
-    /// All ids that have a primitive type, in order of the fields.
+    /// Return all ids of primitive types, in order of the fields.
     pub fn leaf_ids(&self) -> Vec<i32> {
-        let places = self.index().places.iter().filter(|place| place.is_primitive);
-        places.map(|place| place.id).collect()
+        let nodes = self.index().nodes.iter().filter(|node| node.is_primitive);
+        nodes.map(|node| node.id).collect()
     }
 
-    /// Whether an id is inside a list or a map, so that a row may hold any number of its values.
+    /// Whether an id is inside a list or a map.
     pub fn is_nested(&self, id: i32) -> bool {
         let index = self.index();
-        let place = index.place_of(id).and_then(|place| index.places.get(place));
-        place.is_some_and(|place| place.repeated)
+        let node = index.index_of(id).and_then(|node| index.nodes.get(node));
+        node.is_some_and(|node| node.repeated)
     }
 
-    /// Positions that lead to an id through structs only; `None` where it is absent or inside a list
-    /// or a map.
+    /// Return the positions of an id and its parents within their structs, from the column on; `None` where the id
+    /// is absent or inside a list or a map.
     pub fn position_path(&self, id: i32) -> Option<Vec<usize>> {
         let index = self.index();
-        let place = index.place_of(id)?;
-        let repeated = index.places.get(place)?.repeated;
-        (!repeated).then(|| index.position_path(place))
+        let node = index.index_of(id)?;
+        let repeated = index.nodes.get(node)?.repeated;
+        (!repeated).then(|| index.position_path(node))
     }
 
-    /// The greatest id in the schema, 0 where it has no columns.
+    /// Return the greatest id in the schema, or 0 if it has no columns.
     pub fn highest_field_id(&self) -> i32 {
-        self.index().places.iter().fold(0, |highest, place| highest.max(place.id))
+        self.index().nodes.iter().fold(0, |highest, node| highest.max(node.id))
     }
 
     fn check_unique(&self) -> Result<()> {
         let mut ids = HashSet::new();
         let mut names = HashSet::new();
-        for (place, name) in self.index().places.iter().zip(self.full_names()) {
-            if !ids.insert(place.id) {
-                let reason = format!("the field id {} occurs twice, again at {name}", place.id);
+        for (node, name) in self.index().nodes.iter().zip(self.full_names()) {
+            if !ids.insert(node.id) {
+                let reason = format!("field id {} occurs twice, again at {name}", node.id);
                 return Err(Error::invalid("schema", reason));
             }
             if names.contains(&name) {
-                return Err(Error::invalid("schema", format!("the name {name} occurs twice")));
+                return Err(Error::invalid("schema", format!("column name {name} occurs twice")));
             }
             names.insert(name);
         }
@@ -194,7 +194,7 @@ impl Schema {
 
     fn node(&self, id: i32) -> Option<Node<'_>> {
         let index = self.index();
-        index.node(&self.fields, index.place_of(id)?)
+        index.node(&self.fields, index.index_of(id)?)
     }
 }
 

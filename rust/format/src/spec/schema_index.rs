@@ -1,4 +1,4 @@
-//! The places of a schema's ids and full names, found without a walk of the schema.
+//! An index of a schema's nodes by id and by full name.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use super::types::{NestedField, Type};
 
-/// The index of one schema, built by the first look-up and shared by clones of the schema.
+/// The index of one schema, built by the first lookup and shared by clones of the schema.
 ///
-/// An index follows from the fields, so it takes no part in comparing or hashing a schema.
+/// The index is derived from the fields: equality and hashing of schemas ignore it.
 #[derive(Clone, Default)]
 pub(super) struct LazyIndex(OnceLock<Arc<SchemaIndex>>);
 
@@ -41,16 +41,16 @@ impl Hash for LazyIndex {
 pub(super) struct Node<'a> {
     pub(super) name: &'a str,
     pub(super) field_type: &'a Type,
-    /// Absent for the element, key or value of a list or map.
+    /// `None` for a list element, map key or map value.
     pub(super) field: Option<&'a NestedField>,
 }
 
-/// A node's id and the way to it from its parent.
-pub(super) struct Place {
+/// A node's id and its position within its parent.
+pub(super) struct NodeEntry {
     pub(super) id: i32,
-    /// Absent for a column.
+    /// `None` for a column.
     parent: Option<usize>,
-    /// The position among the parent's children; a map's key is at 0, its value at 1.
+    /// The position among the parent's children; 0 for a map key, 1 for a map value.
     position: usize,
     is_field: bool,
     pub(super) is_primitive: bool,
@@ -58,10 +58,10 @@ pub(super) struct Place {
     pub(super) repeated: bool,
 }
 
-/// Places in the order of the fields, parents first, by id and by full name.
+/// The nodes in order of the fields, parents first, by id and by full name.
 pub(super) struct SchemaIndex {
-    pub(super) places: Vec<Place>,
-    /// The first place of each id.
+    pub(super) nodes: Vec<NodeEntry>,
+    /// The first node of each id.
     by_id: HashMap<i32, usize>,
     names: OnceLock<Names>,
 }
@@ -74,19 +74,19 @@ struct Names {
 
 impl SchemaIndex {
     fn new(fields: &[NestedField]) -> Self {
-        let (places, by_id, names) = (Vec::new(), HashMap::new(), OnceLock::new());
-        let mut index = Self { places, by_id, names };
+        let (nodes, by_id, names) = (Vec::new(), HashMap::new(), OnceLock::new());
+        let mut index = Self { nodes, by_id, names };
         index.add_fields(fields, None, false);
         index
     }
 
-    /// The place of an id.
-    pub(super) fn place_of(&self, id: i32) -> Option<usize> {
+    /// Return the index of the node with an id.
+    pub(super) fn index_of(&self, id: i32) -> Option<usize> {
         self.by_id.get(&id).copied()
     }
 
-    /// The places with a full name, in the order of the fields.
-    pub(super) fn places_named(
+    /// Return the indices of the nodes with a full name, in order of the fields.
+    pub(super) fn nodes_named(
         &self,
         fields: &[NestedField],
         name: &str,
@@ -100,23 +100,23 @@ impl SchemaIndex {
         found.map_or(&[], Vec::as_slice)
     }
 
-    /// The first place with a full name that is a field.
+    /// Return the index of the first field with a full name.
     pub(super) fn field_named(
         &self,
         fields: &[NestedField],
         name: &str,
         case_sensitive: bool,
     ) -> Option<usize> {
-        let mut places = self.places_named(fields, name, case_sensitive).iter().copied();
-        places.find(|place| self.places.get(*place).is_some_and(|it| it.is_field))
+        let mut nodes = self.nodes_named(fields, name, case_sensitive).iter().copied();
+        nodes.find(|index| self.nodes.get(*index).is_some_and(|it| it.is_field))
     }
 
-    /// The node at a place of the schema with these fields.
-    pub(super) fn node<'a>(&self, fields: &'a [NestedField], place: usize) -> Option<Node<'a>> {
-        let Place { parent, position, .. } = self.places.get(place)?;
-        let Some(parent) = parent else { return fields.get(*position).map(of_field) };
+    /// Return the node at an index. `fields` are the columns of the schema.
+    pub(super) fn node<'a>(&self, fields: &'a [NestedField], index: usize) -> Option<Node<'a>> {
+        let NodeEntry { parent, position, .. } = self.nodes.get(index)?;
+        let Some(parent) = parent else { return fields.get(*position).map(field_node) };
         match (self.node(fields, *parent)?.field_type, position) {
-            (Type::Struct(inner), position) => inner.fields.get(*position).map(of_field),
+            (Type::Struct(inner), position) => inner.fields.get(*position).map(field_node),
             (Type::List(list), 0) => Some(anonymous("element", &list.element)),
             (Type::Map(map), 0) => Some(anonymous("key", &map.key)),
             (Type::Map(map), 1) => Some(anonymous("value", &map.value)),
@@ -124,42 +124,42 @@ impl SchemaIndex {
         }
     }
 
-    /// The full name of a place.
-    pub(super) fn full_name(&self, fields: &[NestedField], place: usize) -> Option<String> {
+    /// Return the full name of a node.
+    pub(super) fn full_name(&self, fields: &[NestedField], index: usize) -> Option<String> {
         let mut names = Vec::new();
-        for place in self.way_to(place) {
-            names.push(self.node(fields, place)?.name);
+        for index in self.ancestors(index) {
+            names.push(self.node(fields, index)?.name);
         }
         Some(names.join("."))
     }
 
-    /// The positions that lead from the columns to a place.
-    pub(super) fn position_path(&self, place: usize) -> Vec<usize> {
-        let places = self.way_to(place).into_iter().filter_map(|place| self.places.get(place));
-        places.map(|place| place.position).collect()
+    /// Return the positions of a node and its parents, from the column on.
+    pub(super) fn position_path(&self, index: usize) -> Vec<usize> {
+        let nodes = self.ancestors(index).into_iter().filter_map(|index| self.nodes.get(index));
+        nodes.map(|index| index.position).collect()
     }
 
-    /// The places from a column to a place below it.
-    fn way_to(&self, place: usize) -> Vec<usize> {
-        let parent = |place: &usize| self.places.get(*place).and_then(|place| place.parent);
-        let mut way: Vec<usize> = std::iter::successors(Some(place), parent).collect();
+    /// Return the indices of a node and its parents, from the column on.
+    fn ancestors(&self, index: usize) -> Vec<usize> {
+        let parent = |index: &usize| self.nodes.get(*index).and_then(|index| index.parent);
+        let mut way: Vec<usize> = std::iter::successors(Some(index), parent).collect();
         way.reverse();
         way
     }
 
     fn names(&self, fields: &[NestedField]) -> Names {
         let mut names = Names::default();
-        for place in 0..self.places.len() {
-            let Some(name) = self.full_name(fields, place) else { continue };
-            names.lowercase.entry(name.to_lowercase()).or_default().push(place);
-            names.exact.entry(name).or_default().push(place);
+        for index in 0..self.nodes.len() {
+            let Some(name) = self.full_name(fields, index) else { continue };
+            names.lowercase.entry(name.to_lowercase()).or_default().push(index);
+            names.exact.entry(name).or_default().push(index);
         }
         names
     }
 
     fn add_fields(&mut self, fields: &[NestedField], parent: Option<usize>, repeated: bool) {
         for (position, field) in fields.iter().enumerate() {
-            let place = Place {
+            let index = NodeEntry {
                 id: field.id,
                 parent,
                 position,
@@ -167,23 +167,24 @@ impl SchemaIndex {
                 is_primitive: field.field_type.as_primitive().is_some(),
                 repeated,
             };
-            self.add(place, &field.field_type);
+            self.add(index, &field.field_type);
         }
     }
 
     fn add_part(&mut self, parent: usize, position: usize, (id, part): (i32, &Type)) {
         let is_primitive = part.as_primitive().is_some();
         let parent = Some(parent);
-        let place = Place { id, parent, position, is_field: false, is_primitive, repeated: true };
-        self.add(place, part);
+        let index =
+            NodeEntry { id, parent, position, is_field: false, is_primitive, repeated: true };
+        self.add(index, part);
     }
 
-    fn add(&mut self, place: Place, field_type: &Type) {
+    fn add(&mut self, index: NodeEntry, field_type: &Type) {
         #[cfg(test)]
         visits::count();
-        let (number, repeated) = (self.places.len(), place.repeated);
-        self.by_id.entry(place.id).or_insert(number);
-        self.places.push(place);
+        let (number, repeated) = (self.nodes.len(), index.repeated);
+        self.by_id.entry(index.id).or_insert(number);
+        self.nodes.push(index);
         match field_type {
             Type::Primitive(_) => {}
             Type::Struct(inner) => self.add_fields(&inner.fields, Some(number), repeated),
@@ -196,7 +197,7 @@ impl SchemaIndex {
     }
 }
 
-fn of_field(field: &NestedField) -> Node<'_> {
+fn field_node(field: &NestedField) -> Node<'_> {
     #[cfg(test)]
     visits::count();
     Node { name: &field.name, field_type: &field.field_type, field: Some(field) }
@@ -208,7 +209,7 @@ fn anonymous<'a>(name: &'static str, field_type: &'a Type) -> Node<'a> {
     Node { name, field_type, field: None }
 }
 
-/// The number of nodes that look-ups of this thread visited.
+/// The number of nodes that lookups of this thread visited.
 #[cfg(test)]
 pub(crate) mod visits {
     use std::cell::Cell;

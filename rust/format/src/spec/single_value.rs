@@ -1,4 +1,4 @@
-//! Single values as bytes and as JSON: the spec's Appendix D.
+//! Single values as bytes and as JSON. Spec: Appendix D.
 
 use serde_json::{Number, Value};
 
@@ -9,7 +9,7 @@ use super::json;
 use super::types::PrimitiveType;
 use crate::error::{Error, Result};
 
-/// Appendix D's binary form: what bounds hold.
+/// Return the binary form of a value, which bounds use.
 pub fn to_bytes(value: &Datum) -> Vec<u8> {
     match value {
         Datum::Boolean(value) => vec![u8::from(*value)],
@@ -29,11 +29,11 @@ pub fn to_bytes(value: &Datum) -> Vec<u8> {
     }
 }
 
-/// Reads Appendix D's binary form. Bounds are never rewritten when a column is promoted, so four bytes
-/// of a long are an int, four of a double a float, and a decimal has any length.
+/// Parse the binary form of a value. Promoting a column does not rewrite its bounds, so a long of four bytes is read as
+/// int, a double of four bytes as float, and a decimal may have any length.
 ///
 /// # Errors
-/// `Corrupt` where the bytes cannot be a value of the type.
+/// `Corrupt` where the bytes are no value of the type.
 pub fn from_bytes(value_type: &PrimitiveType, bytes: &[u8]) -> Result<Datum> {
     let datum = match value_type {
         PrimitiveType::Boolean => exact(bytes).map(|[byte]| Datum::Boolean(byte != 0)),
@@ -58,7 +58,7 @@ pub fn from_bytes(value_type: &PrimitiveType, bytes: &[u8]) -> Result<Datum> {
             std::str::from_utf8(bytes).ok().map(|text| Datum::String(text.to_owned()))
         }
         PrimitiveType::Uuid => exact(bytes).map(Datum::Uuid),
-        // A bound of fixed bytes may have been cut short, never made longer.
+        // A lower bound of fixed may be truncated.
         PrimitiveType::Fixed(length) => usize::try_from(*length)
             .is_ok_and(|length| bytes.len() <= length)
             .then(|| Datum::Fixed(bytes.to_vec())),
@@ -69,7 +69,10 @@ pub fn from_bytes(value_type: &PrimitiveType, bytes: &[u8]) -> Result<Datum> {
 }
 
 pub(super) fn wrong(value_type: &PrimitiveType, bytes: &[u8]) -> Error {
-    let reason = format!("{} bytes are not a value of type {value_type}", bytes.len());
+    let reason = format!(
+        "the bytes are no value of their type; expected {value_type}, got {} bytes",
+        bytes.len()
+    );
     Error::corrupt("single value", reason)
 }
 
@@ -81,7 +84,7 @@ pub(super) fn long(bytes: &[u8]) -> Option<i64> {
     exact(bytes).map(i64::from_le_bytes)
 }
 
-/// Appendix D's JSON form. Floats that JSON has no number for are the strings `NaN`, `Infinity` and
+/// Return the JSON form of a value. Floats that are no JSON numbers become the strings `NaN`, `Infinity` and
 /// `-Infinity`.
 pub fn to_json(value: &Datum) -> Value {
     match value {
@@ -120,12 +123,11 @@ fn float_to_json(value: f64) -> Value {
     }
 }
 
-/// Reads Appendix D's JSON form, and what people write for it: a decimal as a number, a timestamp with
-/// a space for the `T`, without seconds or as a date alone. A timestamptz needs an offset, a timestamp
-/// may have none.
+/// Parse the JSON form of a value. Also accepted: a decimal as a number, and a timestamp with a space for the `T`,
+/// without seconds or as a date. A timestamptz requires an offset, a timestamp must not have one.
 ///
 /// # Errors
-/// `InvalidArgument` where the JSON value is not one of the type.
+/// `InvalidArgument` where the JSON is no value of the type.
 ///
 /// ```
 /// use icefloe_format::spec::{Datum, PrimitiveType, single_value};
@@ -135,15 +137,16 @@ fn float_to_json(value: f64) -> Value {
 /// ```
 pub fn from_json(value_type: &PrimitiveType, value: &Value) -> Result<Datum> {
     parse_json(value_type, value).ok_or_else(|| {
-        let mut reason = format!("{value} is not a value of type {value_type}");
-        if let Some(hint) = expectation(value_type) {
-            reason = format!("{reason}, such as {hint}");
+        let mut expected = value_type.to_string();
+        if let Some(example) = example(value_type) {
+            expected = format!("{expected} such as {example}");
         }
+        let reason = format!("is not of the type; expected {expected}, got {value}");
         Error::invalid("value", reason)
     })
 }
 
-fn expectation(value_type: &PrimitiveType) -> Option<&'static str> {
+fn example(value_type: &PrimitiveType) -> Option<&'static str> {
     Some(match value_type {
         PrimitiveType::Decimal { .. } => "\"14.20\" within its precision and scale",
         PrimitiveType::Date => "\"2017-11-16\"",
@@ -225,18 +228,18 @@ fn narrow_float(value: f64) -> Option<f32> {
     if narrow.is_infinite() && value.is_finite() { None } else { Some(narrow) }
 }
 
-/// The binary form of a JSON text.
+/// Convert a JSON text to the binary form.
 ///
 /// # Errors
-/// `InvalidArgument` where the text is not JSON or not a value of the type.
+/// `InvalidArgument` where the text is not valid JSON or no value of the type.
 pub fn json_to_bytes(value_type: &PrimitiveType, text: &str) -> Result<Vec<u8>> {
     from_json(value_type, &json::parse("value", text)?).map(|value| to_bytes(&value))
 }
 
-/// The JSON text of a binary form.
+/// Convert a binary form to a JSON text.
 ///
 /// # Errors
-/// `Corrupt` where the bytes cannot be a value of the type.
+/// `Corrupt` where the bytes are no value of the type.
 pub fn bytes_to_json(value_type: &PrimitiveType, bytes: &[u8]) -> Result<String> {
     from_bytes(value_type, bytes).map(|value| to_json(&value).to_string())
 }

@@ -1,4 +1,4 @@
-//! Many single values at once: a column of their binary forms becomes an array of their type.
+//! Arrays of single values in their binary form, decoded at once.
 
 use std::sync::Arc;
 
@@ -17,24 +17,23 @@ use super::types::PrimitiveType;
 use super::{decimal, single_value};
 use crate::error::{Error, Result};
 
-/// [`decode_values`] of an array of binaries in any layout.
+/// Decode an array of binaries in any layout; see [`decode_values`].
 ///
 /// # Errors
-/// `InvalidArgument` where the array is not one of binaries, `Corrupt` where one of them cannot be a value
-/// of the type.
+/// `InvalidArgument` where the array does not hold binaries, `Corrupt` where one of them is no value of the type.
 pub fn decode_array(value_type: &PrimitiveType, array: &dyn Array) -> Result<ArrayRef> {
     let binaries = canonical_array(array, &PrimitiveType::Binary)?;
     match binaries.as_binary_opt::<i32>() {
         Some(binaries) => decode_values(value_type, binaries.iter()),
-        None => Err(Error::invalid("array", "single values are binaries")),
+        None => Err(Error::invalid("array", "the type does not fit; expected binary")),
     }
 }
 
-/// The values of many binary forms, null where there is none, as an array of the type's own layout; each is
-/// what [`single_value::from_bytes`] makes of it. Four bytes of a long are an int, four of a double a float.
+/// Decode binary forms to an array in the canonical layout of the type, with null for `None`; each value is decoded as
+/// by [`single_value::from_bytes`].
 ///
 /// # Errors
-/// `Corrupt` where bytes cannot be a value of the type.
+/// `Corrupt` where bytes are no value of the type.
 ///
 /// ```
 /// use arrow_array::{Array, Int64Array};
@@ -109,7 +108,7 @@ fn strings<'a>(values: impl Iterator<Item = Option<&'a [u8]>>) -> Result<ArrayRe
     Ok(Arc::new(builder.finish()))
 }
 
-/// Unlike one value alone, a value in an array of fixed bytes has no room to have been cut short.
+/// Truncated values are an error: the values of a fixed-size array have one length.
 fn fixed<'a>(
     value_type: &PrimitiveType,
     length: i32,

@@ -1,4 +1,4 @@
-//! In which order a table's rows are written.
+//! Sort orders.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use super::json::{self, JsonObject};
 use crate::error::{Error, Result};
 use crate::spec::Transform;
 
-/// Which way values go.
+/// The direction of a sort key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SortDirection {
     /// Smallest first.
@@ -18,7 +18,7 @@ pub enum SortDirection {
     Descending,
 }
 
-/// Where nulls go.
+/// The position of nulls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NullOrder {
     /// Before all values.
@@ -30,17 +30,17 @@ pub enum NullOrder {
 /// One key of a sort order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SortField {
-    /// Id of the column that the key is made from.
+    /// Id of the source column.
     pub source_id: i32,
-    /// How the key is made.
+    /// The function from source values to sort keys.
     pub transform: Transform,
-    /// Which way values go.
+    /// The direction.
     pub direction: SortDirection,
-    /// Where nulls go.
+    /// The position of nulls.
     pub null_order: NullOrder,
 }
 
-/// The keys that rows are sorted by, most significant first; order 0 is unsorted.
+/// The sort keys of a table, most significant first; order 0 is unsorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SortOrder {
     /// Identifies the order within its table.
@@ -50,24 +50,24 @@ pub struct SortOrder {
 }
 
 impl SortOrder {
-    /// Parses an order object `{"order-id":..,"fields":[..]}`.
+    /// Parse an order object `{"order-id":..,"fields":[..]}`.
     pub fn from_json(text: &str) -> Result<Self> {
         Self::from_value(&json::parse("sort order", text)?)
     }
 
-    /// Parses an order object.
+    /// Parse an order object.
     pub fn from_value(value: &Value) -> Result<Self> {
         let object = JsonObject::new("sort order", value)?;
         let fields = object.array("fields")?.iter().map(parse_field);
         Ok(Self { order_id: object.int("order-id")?, fields: fields.collect::<Result<_>>()? })
     }
 
-    /// The order object of metadata JSON, compact.
+    /// Return the order object of metadata JSON as compact text.
     pub fn to_json(&self) -> String {
         self.to_value().to_string()
     }
 
-    /// The order object of metadata JSON.
+    /// Return the order object of metadata JSON.
     pub fn to_value(&self) -> Value {
         let fields = self.fields.iter().map(|field| {
             json!({
@@ -80,7 +80,7 @@ impl SortOrder {
         json!({"order-id": self.order_id, "fields": fields.collect::<Vec<_>>()})
     }
 
-    /// Whether rows may come in any order.
+    /// Whether the order has no keys.
     pub fn is_unsorted(&self) -> bool {
         self.fields.is_empty()
     }
@@ -121,7 +121,10 @@ impl FromStr for SortDirection {
         match text.to_ascii_lowercase().as_str() {
             "asc" => Ok(Self::Ascending),
             "desc" => Ok(Self::Descending),
-            _ => Err(Error::invalid("direction", format!("{text:?} is neither asc nor desc"))),
+            _ => Err(Error::invalid(
+                "direction",
+                format!("is unknown; expected asc or desc, got {text:?}"),
+            )),
         }
     }
 }
@@ -135,7 +138,7 @@ impl FromStr for NullOrder {
             "nulls-last" => Ok(Self::Last),
             _ => Err(Error::invalid(
                 "null-order",
-                format!("{text:?} is neither nulls-first nor nulls-last"),
+                format!("is unknown; expected nulls-first or nulls-last, got {text:?}"),
             )),
         }
     }

@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 
 const EPOCH_YEAR: i64 = 1970;
 
-/// How a partition or sort value is made from a column's value. `Display` and `FromStr` are its name
-/// in metadata JSON; names are read in any case.
+/// The function from a column's value to a partition or sort value. `Display` and `FromStr` use the name in
+/// metadata JSON; `FromStr` ignores case.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Transform {
     /// The value itself.
@@ -31,34 +31,34 @@ pub enum Transform {
     Hour,
     /// Always null.
     Void,
-    /// A transform that this version does not know, kept as it was written.
+    /// A transform that this version does not implement, by its name as written.
     Unknown(String),
 }
 
-/// The greatest number of buckets or width: the spec's parameters are 32-bit signed integers.
+/// The greatest number of buckets or width: parameters are 32-bit signed integers in the specification.
 const MAX_PARAMETER: u32 = i32::MAX.unsigned_abs();
 
 impl Transform {
-    /// The bucket transform.
+    /// Return the bucket transform.
     ///
     /// # Errors
-    /// `InvalidArgument` naming `num_buckets` where it is not from 1 to 2^31 - 1.
+    /// `InvalidArgument` where `num_buckets` is outside 1 to 2^31 - 1.
     pub fn bucket(num_buckets: i64) -> Result<Self> {
         parameter("num_buckets", num_buckets).map(Self::Bucket)
     }
 
-    /// The truncate transform.
+    /// Return the truncate transform.
     ///
     /// # Errors
-    /// `InvalidArgument` naming `width` where it is not from 1 to 2^31 - 1.
+    /// `InvalidArgument` where `width` is outside 1 to 2^31 - 1.
     pub fn truncate(width: i64) -> Result<Self> {
         parameter("width", width).map(Self::Truncate)
     }
 
-    /// The type of the transform's results for a source type.
+    /// Return the type of the results for a source type.
     ///
     /// # Errors
-    /// `InvalidArgument` where the transform cannot take the source type.
+    /// `InvalidArgument` where the transform does not apply to the source type.
     pub fn result_type(&self, source: &PrimitiveType) -> Result<PrimitiveType> {
         if !self.can_transform(source) {
             return Err(self.cannot_take(source));
@@ -71,7 +71,7 @@ impl Transform {
         })
     }
 
-    /// The result type where it is the same for every source type.
+    /// Return the result type if every source type has the same one.
     pub fn fixed_result_type(&self) -> Option<PrimitiveType> {
         match self {
             Self::Bucket(_) | Self::Year | Self::Month | Self::Hour => Some(PrimitiveType::Int),
@@ -80,7 +80,7 @@ impl Transform {
         }
     }
 
-    /// Whether the transform can take a source type. Identity, void and unknown take every type.
+    /// Whether the transform applies to a source type. Identity, void and unknown apply to every type.
     pub fn can_transform(&self, source: &PrimitiveType) -> bool {
         use PrimitiveType as P;
         let timestamp =
@@ -96,7 +96,7 @@ impl Transform {
         }
     }
 
-    /// Whether a greater source value never gives a smaller result.
+    /// Whether results are ordered as their source values are.
     pub fn preserves_order(&self) -> bool {
         matches!(
             self,
@@ -104,8 +104,8 @@ impl Transform {
         )
     }
 
-    /// A result as text for partition paths: `2017`, `2017-12`, `2017-12-01`, `2017-12-01-10` of the time
-    /// transforms, otherwise the value's own text, `null` for null. `source` is the type of the column.
+    /// Return a result as text for partition paths: `2017`, `2017-12`, `2017-12-01` or `2017-12-01-10` for
+    /// the time transforms, `null` for null, otherwise the text of the value.
     pub fn human_string(&self, _source: &PrimitiveType, value: Option<&Datum>) -> String {
         match (self, value) {
             (Self::Void, _) | (_, None) => "null".to_owned(),
@@ -120,10 +120,7 @@ impl Transform {
     }
 
     pub(crate) fn cannot_take(&self, source: &PrimitiveType) -> Error {
-        Error::invalid(
-            "transform",
-            format!("{self} cannot be applied to a column of type {source}"),
-        )
+        Error::invalid("transform", format!("{self} does not apply to a column of type {source}"))
     }
 }
 
@@ -146,7 +143,7 @@ impl fmt::Display for Transform {
 impl FromStr for Transform {
     type Err = Error;
 
-    /// Never fails on a name that it does not know: that is [`Transform::Unknown`].
+    /// An unknown name gives [`Transform::Unknown`] and no error.
     fn from_str(text: &str) -> Result<Self> {
         let name = text.to_ascii_lowercase();
         Ok(match name.as_str() {
@@ -171,7 +168,10 @@ fn parameter(name: &str, value: i64) -> Result<NonZeroU32> {
         .filter(|value| *value <= MAX_PARAMETER)
         .and_then(NonZeroU32::new)
         .ok_or_else(|| {
-            Error::invalid(name, format!("{value} is not between 1 and {MAX_PARAMETER}"))
+            Error::invalid(
+                name,
+                format!("is out of range; expected 1 to {MAX_PARAMETER}, got {value}"),
+            )
         })
 }
 

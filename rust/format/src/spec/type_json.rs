@@ -6,16 +6,16 @@ use super::json::JsonObject;
 use super::types::{ListType, MapType, NestedField, StructType, Type};
 use crate::error::{Error, Result};
 
-/// Types nest no deeper than this; a schema beyond it is refused rather than overflowing a stack.
+/// The deepest nesting of types. The limit prevents a stack overflow.
 pub const MAX_TYPE_DEPTH: usize = 64;
 
 impl Type {
-    /// Parses the `type` member of a field: a primitive's name or a nested type's object.
+    /// Parse the `type` member of a field: the name of a primitive type or the object of a nested type.
     pub fn from_value(value: &Value) -> Result<Self> {
         parse_type(value, 0)
     }
 
-    /// The `type` member of a field.
+    /// Return the `type` member of a field.
     pub fn to_value(&self) -> Value {
         match self {
             Self::Primitive(primitive) => Value::String(primitive.to_string()),
@@ -39,18 +39,18 @@ impl Type {
 }
 
 impl StructType {
-    /// Parses an object with the member `fields`.
+    /// Parse an object with the member `fields`.
     pub fn from_value(value: &Value) -> Result<Self> {
         parse_struct(value, 0)
     }
 
-    /// The object `{"type":"struct","fields":[..]}`.
+    /// Return the object `{"type":"struct","fields":[..]}`.
     pub fn to_value(&self) -> Value {
         json!({"type": "struct", "fields": fields_to_value(&self.fields)})
     }
 }
 
-/// The array of fields of a struct or schema.
+/// Return the array of fields of a struct or schema.
 pub(crate) fn fields_to_value(fields: &[NestedField]) -> Value {
     Value::Array(fields.iter().map(field_to_value).collect())
 }
@@ -77,7 +77,7 @@ fn parse_type(value: &Value, depth: usize) -> Result<Type> {
     if depth > MAX_TYPE_DEPTH {
         return Err(Error::invalid(
             "type",
-            format!("types nest deeper than {MAX_TYPE_DEPTH} levels"),
+            format!("is nested too deep; expected at most {MAX_TYPE_DEPTH} levels"),
         ));
     }
     if let Value::String(name) = value {
@@ -88,7 +88,10 @@ fn parse_type(value: &Value, depth: usize) -> Result<Type> {
         "struct" => parse_struct(value, depth).map(Type::Struct),
         "list" => parse_list(object, depth).map(Type::from),
         "map" => parse_map(object, depth).map(Type::from),
-        other => Err(Error::invalid("type", format!("{other:?} is not struct, list or map"))),
+        other => Err(Error::invalid(
+            "type",
+            format!("is unknown; expected struct, list or map, got {other:?}"),
+        )),
     }
 }
 

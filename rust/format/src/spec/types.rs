@@ -1,4 +1,4 @@
-//! The types of columns, and their names in metadata JSON.
+//! The types of columns and their names in metadata JSON.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 
-/// A type whose values have no parts. `Display` and `FromStr` are its name in metadata JSON.
+/// A primitive type. `Display` and `FromStr` use the name in metadata JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PrimitiveType {
     /// True or false.
@@ -22,10 +22,10 @@ pub enum PrimitiveType {
     Double,
     /// Fixed-point number.
     Decimal {
-        /// Digits in total, 1 to 38.
+        /// The number of digits, 1 to 38.
         precision: u8,
-        /// Digits after the point: more than there are digits where all are fractions beyond it, negative where
-        /// the last digits are zeros that are not stored.
+        /// The number of digits after the point. It may exceed the precision, and is negative where trailing zeros
+        /// before the point are not stored.
         scale: i8,
     },
     /// Days since 1970-01-01.
@@ -44,15 +44,15 @@ pub enum PrimitiveType {
     String,
     /// 16 bytes, big-endian.
     Uuid,
-    /// Bytes of one fixed length.
+    /// Bytes of a fixed length.
     Fixed(u32),
     /// Bytes of any length.
     Binary,
-    /// A type that is not known; every value is null.
+    /// An unknown type, whose values are all null.
     Unknown,
 }
 
-/// The most digits a decimal can have.
+/// The greatest precision of a decimal.
 pub const MAX_DECIMAL_PRECISION: u8 = 38;
 
 impl fmt::Display for PrimitiveType {
@@ -86,7 +86,7 @@ impl FromStr for PrimitiveType {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        // The reference writes lower case and reads any.
+        // The reference implementation writes lower case and accepts any case.
         let name = &*text.to_ascii_lowercase();
         Ok(match name {
             "boolean" => Self::Boolean,
@@ -115,13 +115,16 @@ fn parse_parameterised(name: &str) -> Result<PrimitiveType> {
     }
     if let Some(length) = enclosed(name, "fixed", '[', ']') {
         return length.trim().parse().map(PrimitiveType::Fixed).map_err(|_| {
-            Error::invalid("type", format!("{name} needs a length in bytes, as in fixed[16]"))
+            Error::invalid("type", format!("fixed has no valid length; expected a length in bytes as in fixed[16], got {name:?}"))
         });
     }
     if name == "variant" || name.starts_with("geometry") || name.starts_with("geography") {
         return Err(Error::unsupported(format!("the type {name}")));
     }
-    Err(Error::invalid("type", format!("{name:?} is not the name of a type")))
+    Err(Error::invalid(
+        "type",
+        format!("is unknown; expected the name of an Iceberg type, got {name:?}"),
+    ))
 }
 
 fn enclosed<'a>(name: &'a str, prefix: &str, open: char, close: char) -> Option<&'a str> {
@@ -139,33 +142,33 @@ fn parse_decimal(name: &str, arguments: &str) -> Result<PrimitiveType> {
         _ => Err(Error::invalid(
             "type",
             format!(
-                "{name} needs a precision of 1 to 38 and a scale of -128 to 127, as in decimal(9, 2)"
+                "decimal has no valid precision and scale; expected a precision of 1 to 38 and a scale of -128 to 127 as in decimal(9, 2), got {name:?}"
             ),
         )),
     }
 }
 
-/// The type of a column or of a part of one.
+/// The type of a column, or of a nested field, element, key or value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
-    /// A type without parts.
+    /// A primitive type.
     Primitive(PrimitiveType),
-    /// Named fields.
+    /// A struct of named fields.
     Struct(StructType),
-    /// Elements of one type.
+    /// A list of elements of one type.
     List(Box<ListType>),
-    /// Keys of one type to values of one type.
+    /// A map from keys of one type to values of one type.
     Map(Box<MapType>),
 }
 
-/// The type of a value made of named fields.
+/// A struct type.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StructType {
     /// The fields in order.
     pub fields: Vec<NestedField>,
 }
 
-/// The type of a sequence.
+/// A list type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ListType {
     /// Field id of the element.
@@ -176,7 +179,7 @@ pub struct ListType {
     pub element: Type,
 }
 
-/// The type of an association; keys are never null.
+/// A map type; keys are never null.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MapType {
     /// Field id of the key.
@@ -194,29 +197,29 @@ pub struct MapType {
 /// A field of a struct or a column of a table; its id is its identity.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NestedField {
-    /// Unique within the table, for ever.
+    /// Id, unique within the table and never reused.
     pub id: i32,
-    /// The field's own name, without its parents'.
+    /// Name, without the names of its parents.
     pub name: String,
     /// Whether values are never null.
     pub required: bool,
     /// Type of the values.
     pub field_type: Type,
-    /// Free text for people.
+    /// Documentation.
     pub doc: Option<String>,
-    /// Value of rows written before the field existed, as a JSON single value.
+    /// Value of the field in rows written before the field was added, as a JSON single value.
     pub initial_default: Option<Value>,
-    /// Value of rows whose writer gives none, as a JSON single value.
+    /// Value of the field in rows written without it, as a JSON single value.
     pub write_default: Option<Value>,
 }
 
 impl NestedField {
-    /// A field that may be null, without doc or defaults.
+    /// Create an optional field, without doc or defaults.
     pub fn optional(id: i32, name: impl Into<String>, field_type: impl Into<Type>) -> Self {
         Self::plain(id, name.into(), false, field_type.into())
     }
 
-    /// A field that is never null, without doc or defaults.
+    /// Create a required field, without doc or defaults.
     pub fn required(id: i32, name: impl Into<String>, field_type: impl Into<Type>) -> Self {
         Self::plain(id, name.into(), true, field_type.into())
     }
@@ -235,7 +238,7 @@ impl NestedField {
 }
 
 impl Type {
-    /// The primitive type, where it is one.
+    /// Return the type if it is primitive.
     pub fn as_primitive(&self) -> Option<PrimitiveType> {
         match self {
             Self::Primitive(primitive) => Some(*primitive),
@@ -243,7 +246,7 @@ impl Type {
         }
     }
 
-    /// The struct type, where it is one.
+    /// Return the type if it is a struct.
     pub fn as_struct(&self) -> Option<&StructType> {
         match self {
             Self::Struct(fields) => Some(fields),

@@ -9,15 +9,16 @@ use super::{bucket, temporal};
 use crate::error::{Error, Result};
 use crate::spec::canonical::{can_hold, cannot_hold, each_value};
 use crate::spec::{
-    Datum, PrimitiveType, Transform, canonical_array, primitive_from_arrow, primitive_to_arrow,
+    ArrowName, Datum, PrimitiveType, Transform, canonical_array, primitive_from_arrow,
+    primitive_to_arrow,
 };
 
 impl Transform {
-    /// The result for one value; `None` is null.
+    /// Transform one value; `None` is null.
     ///
     /// # Errors
-    /// `InvalidArgument` where the transform cannot take the value's type, `Unsupported` for a transform that
-    /// this version does not know.
+    /// `InvalidArgument` where the transform does not apply to the type of the value, `Unsupported` for an unknown
+    /// transform.
     ///
     /// ```
     /// use icefloe_format::spec::{Datum, Transform};
@@ -43,12 +44,12 @@ impl Transform {
 }
 
 impl Transform {
-    /// The results for an array of a source type, in the layout of the result type, of the same length,
-    /// null where the input is null.
+    /// Transform an array of a source type. The result has the canonical layout of the result type and the same
+    /// length, and is null where the input is null.
     ///
     /// # Errors
-    /// `InvalidArgument` where the transform cannot take the source type or the array cannot hold it,
-    /// `Unsupported` for a transform that this version does not know.
+    /// `InvalidArgument` where the transform does not apply to the source type or the array's type does not fit,
+    /// `Unsupported` for an unknown transform.
     pub fn apply_array(&self, array: &dyn Array, source: &PrimitiveType) -> Result<ArrayRef> {
         if let Self::Unknown(_) = self {
             return Err(self.unknown());
@@ -66,11 +67,11 @@ impl Transform {
         }
     }
 
-    /// The results for an array whose own type says what its values are; see [`Transform::apply_array`].
-    /// Large strings and string views that are truncated stay what they are, and so do binaries.
+    /// Transform an array whose source type follows from its Arrow type; see [`Transform::apply_array`]. Truncated
+    /// strings and binaries keep their layout.
     ///
     /// # Errors
-    /// `InvalidArgument` naming `array` where the transform cannot take its values.
+    /// `InvalidArgument` where the transform does not apply to the values.
     pub fn apply_untyped(&self, array: &dyn Array) -> Result<ArrayRef> {
         match (self, primitive_from_arrow(array.data_type())) {
             (Self::Identity | Self::Void | Self::Unknown(_), Some(source)) => {
@@ -78,7 +79,10 @@ impl Transform {
             }
             (_, Some(source)) if self.can_transform(&source) => self.apply_values(array, &source),
             _ => {
-                let reason = format!("{self} cannot be applied to values of {}", array.data_type());
+                let reason = format!(
+                    "{self} does not apply to values of type {}",
+                    ArrowName(array.data_type())
+                );
                 Err(Error::invalid("array", reason))
             }
         }

@@ -1,4 +1,4 @@
-//! Loops over the slots of arrays of numbers, in blocks and as vector code.
+//! Loops over arrays of numbers, in blocks and with SIMD instructions.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use arrow_array::{Array, ArrayRef, Int32Array, PrimitiveArray};
 use arrow_buffer::{ArrowNativeType, NullBuffer};
 use fearless_simd::{Level, dispatch};
 
-/// Slots per pass: their results stay in the first-level cache between being made and being filled.
+/// Slots per pass, so that intermediate results stay in the first-level cache.
 const BLOCK: usize = 2_048;
 
-/// The rule for every slot, those of nulls too: it is total, and a loop without branches becomes vector
-/// code, of the widest registers that this machine has.
+/// Apply a rule to every slot, including null slots: rules are total, and a loop without branches compiles to the
+/// widest SIMD instructions of the machine.
 pub(super) fn map<S: Copy, R: ArrowNativeType>(
     values: &[S],
     rule: impl Fn(S) -> R + Copy,
@@ -19,7 +19,7 @@ pub(super) fn map<S: Copy, R: ArrowNativeType>(
     in_blocks(values, |level, block, results| dispatch!(level, _simd => fill(block, results, rule)))
 }
 
-/// `second` of `first` of every slot, each in a loop of its own, where only one of them becomes vector code.
+/// Apply `first` and then `second` to every slot, in separate loops, as only one of them compiles to SIMD instructions.
 pub(super) fn map_twice<S: Copy, M: ArrowNativeType, R: ArrowNativeType>(
     values: &[S],
     first: impl Fn(S) -> M + Copy,
@@ -33,7 +33,7 @@ pub(super) fn map_twice<S: Copy, M: ArrowNativeType, R: ArrowNativeType>(
     })
 }
 
-/// `rule` for every slot of blocks whose every slot is `fit` for it, `any` for those of other blocks.
+/// Apply `rule` to blocks whose slots all satisfy `fit`, and `any` to all other blocks.
 pub(super) fn map_where<S: Copy, R: ArrowNativeType>(
     values: &[S],
     fit: impl Fn(S) -> bool + Copy,
@@ -49,7 +49,7 @@ pub(super) fn map_where<S: Copy, R: ArrowNativeType>(
     })
 }
 
-/// `narrow` for every slot of blocks whose every number fits in 64 bits, `wide` for those of other blocks.
+/// Apply `narrow` to blocks whose numbers all fit in 64 bits, and `wide` to all other blocks.
 pub(super) fn map_narrowed<R: ArrowNativeType>(
     values: &[i128],
     narrow: impl Fn(i64) -> R + Copy,
@@ -58,7 +58,7 @@ pub(super) fn map_narrowed<R: ArrowNativeType>(
     let mut between = [0; BLOCK];
     in_blocks(values, |level, block, results| {
         let between = between.get_mut(..block.len()).unwrap_or_default();
-        // Whether that cut anything off is looked at next.
+        // The next pass checks that no number lost bits.
         dispatch!(level, _simd => fill(block, between, |value| value as i64));
         if dispatch!(level, _simd => are_narrow(block)) {
             dispatch!(level, _simd => fill(between, results, narrow));
@@ -82,7 +82,7 @@ fn in_blocks<S, R: ArrowNativeType>(
     results
 }
 
-/// The rule comes by value: behind a reference its numbers would be loaded again for every slot.
+/// The rule is passed by value: a reference would reload its constants for every slot.
 #[inline(always)]
 fn fill<S: Copy, R>(values: &[S], results: &mut [R], rule: impl Fn(S) -> R) {
     for (result, value) in results.iter_mut().zip(values) {
@@ -90,13 +90,13 @@ fn fill<S: Copy, R>(values: &[S], results: &mut [R], rule: impl Fn(S) -> R) {
     }
 }
 
-/// Looks at every slot, also after one that does not fit: without a branch this is vector code.
+/// Tests every slot, even after one that does not fit: without a branch the loop compiles to SIMD instructions.
 #[inline(always)]
 fn all<S: Copy>(values: &[S], fit: impl Fn(S) -> bool) -> bool {
     values.iter().fold(true, |so_far, value| so_far & fit(*value))
 }
 
-/// Whether the upper half of every number only repeats the sign of the lower.
+/// Whether the upper half of every number is the sign extension of the lower half.
 #[inline(always)]
 fn are_narrow(values: &[i128]) -> bool {
     let differ = |value: i128| (value >> 64) as i64 ^ ((value as i64) >> 63);
@@ -107,7 +107,7 @@ pub(super) fn ints(results: Vec<i32>, nulls: Option<&NullBuffer>) -> ArrayRef {
     Arc::new(Int32Array::new(results.into(), nulls.cloned()))
 }
 
-/// An array of results that are of the source's type.
+/// Return an array of results that have the type of the source.
 pub(super) fn same_type<T: ArrowPrimitiveType>(
     array: &PrimitiveArray<T>,
     results: Vec<T::Native>,

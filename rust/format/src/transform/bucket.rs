@@ -23,7 +23,7 @@ use super::remainder::Remainder31;
 use crate::error::Result;
 use crate::spec::{Datum, PrimitiveType, canonical_array};
 
-/// A number of buckets.
+/// The bucket rule for a number of buckets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buckets {
     remainder: Remainder31,
@@ -34,13 +34,13 @@ impl Buckets {
         Self { remainder: Remainder31::new(count) }
     }
 
-    /// The sign bit is masked, not negated, so that every hash has a bucket.
+    /// Return the bucket of a hash. The sign bit is masked, so that every hash has a bucket.
     #[inline(always)]
     fn of_hash(self, hash: i32) -> i32 {
         self.remainder.of(hash.cast_unsigned() & 0x7fff_ffff).cast_signed()
     }
 
-    /// The bucket of a value; `None` where its type has none.
+    /// Return the bucket of a value; `None` where the transform does not apply to its type.
     pub(super) fn of(self, value: &Datum) -> Option<i32> {
         match value {
             Datum::Boolean(_) | Datum::Float(_) | Datum::Double(_) => None,
@@ -49,7 +49,7 @@ impl Buckets {
     }
 }
 
-/// The buckets of an array that is not encoded; `None` where its values have none.
+/// Return the buckets of an array without dictionary or run ends; `None` where the transform does not apply to its type.
 pub(super) fn apply_array(
     buckets: Buckets,
     array: &dyn Array,
@@ -81,12 +81,12 @@ fn of_numbers(buckets: Buckets, array: &ArrayRef) -> Option<Vec<i32>> {
     ))
 }
 
-/// The values of an int or a date.
+/// Return the values of an int or date array.
 fn int_values(array: &ArrayRef) -> Option<&[i32]> {
     values::<Int32Type>(array).or_else(|| values::<Date32Type>(array))
 }
 
-/// The values of a long, or of a time or timestamp in microseconds.
+/// Return the values of a long, time or microsecond timestamp array.
 fn long_values(array: &ArrayRef) -> Option<&[i64]> {
     values::<Int64Type>(array)
         .or_else(|| values::<Time64MicrosecondType>(array))
@@ -97,7 +97,7 @@ fn values<T: ArrowPrimitiveType>(array: &ArrayRef) -> Option<&[T::Native]> {
     array.as_primitive_opt::<T>().map(|typed| typed.values().as_ref())
 }
 
-/// A bucket per value, any number for null; `None` where the array is not of strings or bytes.
+/// Return a bucket per value, an arbitrary number for null; `None` where the array holds neither strings nor bytes.
 fn of_byte_strings(buckets: Buckets, array: &dyn Array) -> Option<Vec<i32>> {
     let of_bytes = move |bytes: &[u8]| buckets.of_hash(hash_bytes(bytes));
     Some(match array.data_type() {
@@ -116,7 +116,7 @@ fn each<A: ArrayAccessor>(array: A, rule: impl Fn(A::Item) -> i32) -> Vec<i32> {
     ArrayIter::new(array).map(|value| value.map_or(0, &rule)).collect()
 }
 
-/// UUIDs become vector code.
+/// Return the buckets of fixed-size values; the loop over UUIDs compiles to SIMD instructions.
 fn of_fixed(array: &FixedSizeBinaryArray, rule: impl Fn(&[u8]) -> i32 + Copy) -> Vec<i32> {
     const UUID_BYTES: usize = 16;
     let (values, rest) = array.value_data().as_chunks::<UUID_BYTES>();
@@ -127,28 +127,28 @@ fn of_fixed(array: &FixedSizeBinaryArray, rule: impl Fn(&[u8]) -> i32 + Copy) ->
     each(array, rule)
 }
 
-/// Values per pass of [`of_slices`]: what is laid out of them stays in the first-level cache.
+/// Values per pass of [`of_slices`], so that their blocks stay in the first-level cache.
 const BLOCK: usize = 512;
 
-/// Short values are first laid out one by one and then hashed side by side, as vector code; longer ones are
-/// hashed by themselves.
+/// Return the buckets of byte strings. Short values are first padded to 16 bytes, then hashed in a loop that compiles to
+/// SIMD instructions; longer values are hashed one by one.
 fn of_slices<T: ByteArrayType>(buckets: Buckets, array: &GenericByteArray<T>) -> Vec<i32> {
     let mut results = vec![0; array.len()];
-    let mut laid_out = ([[0; 4]; BLOCK], [0; BLOCK]);
+    let mut padded = ([[0; 4]; BLOCK], [0; BLOCK]);
     let level = Level::new();
     for (block, results) in results.chunks_mut(BLOCK).enumerate() {
         let first = block * BLOCK;
         let offsets = array.value_offsets().get(first..=first + results.len()).unwrap_or_default();
-        lay_out(array.value_data(), offsets, &mut laid_out);
-        let (blocks, lengths) = &laid_out;
-        dispatch!(level, _simd => hash_side_by_side(buckets, blocks, lengths, results));
+        pad(array.value_data(), offsets, &mut padded);
+        let (blocks, lengths) = &padded;
+        dispatch!(level, _simd => hash_padded(buckets, blocks, lengths, results));
         hash_longer(buckets, array.value_data(), offsets, results);
     }
     results
 }
 
-/// The bytes and lengths of short values, and what there is no harm in for longer ones.
-fn lay_out<O: ArrowNativeType>(
+/// Fill in the padded bytes and lengths of short values; those of longer values are arbitrary.
+fn pad<O: ArrowNativeType>(
     data: &[u8],
     offsets: &[O],
     (blocks, lengths): &mut ([[u32; 4]; BLOCK], [u32; BLOCK]),
@@ -163,7 +163,7 @@ fn lay_out<O: ArrowNativeType>(
 }
 
 #[inline(always)]
-fn hash_side_by_side(buckets: Buckets, blocks: &[[u32; 4]], lengths: &[u32], results: &mut [i32]) {
+fn hash_padded(buckets: Buckets, blocks: &[[u32; 4]], lengths: &[u32], results: &mut [i32]) {
     for (result, (blocks, length)) in results.iter_mut().zip(blocks.iter().zip(lengths)) {
         *result = buckets.of_hash(hash_short(*blocks, *length));
     }

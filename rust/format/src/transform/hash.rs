@@ -1,6 +1,7 @@
-//! Appendix B: the 32-bit hash that buckets are made from, MurmurHash3 x86 with seed 0.
+//! The 32-bit hash of the bucket transform: MurmurHash3 x86 with seed 0. Spec: Appendix B.
 //!
-//! Numbers have paths of their own without a loop, so that a loop over an array becomes vector code.
+//! Not the murmur3 crate, which reads through `io::Read`: the functions for numbers and short values here have no
+//! loops, so that a loop over an array compiles to SIMD instructions. Tests compare them with the crate.
 
 use crate::spec::{Datum, decimal};
 
@@ -9,7 +10,7 @@ const BLOCK_FACTOR_2: u32 = 0x1b87_3593;
 
 const NANOS_PER_MICRO: i64 = 1_000;
 
-/// Hash of any value.
+/// Return the hash of a value.
 ///
 /// ```
 /// use icefloe_format::{spec::Datum, transform::hash::hash};
@@ -52,16 +53,16 @@ fn finish(state: u32, length: u32) -> i32 {
     (state ^ (state >> 16)).cast_signed()
 }
 
-/// Hash of a long, and of an int, a date, a time or a timestamp in microseconds, which count as one: its
-/// eight little-endian bytes.
+/// Return the hash of a long: of its eight little-endian bytes. int, date, time and microsecond timestamps are hashed
+/// as long.
 #[inline(always)]
 pub fn hash_long(value: i64) -> i32 {
     let bits = value.cast_unsigned();
-    // Truncation is the point: the two halves of the eight bytes.
+    // The casts split the eight bytes into two halves.
     finish(absorb(absorb(0, bits as u32), (bits >> 32) as u32), 8)
 }
 
-/// Hash of a timestamp in nanoseconds: of the microsecond that it is in, so that both types share buckets.
+/// Return the hash of a nanosecond timestamp: of its microseconds, rounded down, so that both precisions share buckets.
 #[inline(always)]
 pub fn hash_nanos(nanos: i64) -> i32 {
     hash_long(micros_of_nanos(nanos))
@@ -72,7 +73,7 @@ pub(super) fn micros_of_nanos(nanos: i64) -> i64 {
     nanos.div_euclid(NANOS_PER_MICRO)
 }
 
-/// Hash of a double, and of a float, which counts as one: its bits as a long, with one zero and one NaN.
+/// Return the hash of a double: of its bits as a long, with one zero and one NaN. float is hashed as double.
 #[inline]
 pub fn hash_double(value: f64) -> i32 {
     let canonical = if value.is_nan() {
@@ -85,10 +86,10 @@ pub fn hash_double(value: f64) -> i32 {
     hash_long(canonical.to_bits().cast_signed())
 }
 
-/// Hash of a decimal: the shortest two's-complement big-endian bytes of its unscaled value.
+/// Return the hash of a decimal: of the shortest two's-complement big-endian bytes of its unscaled value.
 #[inline(always)]
 pub fn hash_decimal(unscaled: i128) -> i32 {
-    // Shifted, the shortest form comes first; zeros follow it, which scramble to nothing.
+    // The shift moves the shortest form to the front; the zeros behind it do not change the hash.
     let length = 16 - decimal::minimal_start(unscaled) as u32;
     let mut words = unscaled.cast_unsigned() << (8 * (16 - length));
     let mut state = 0;
@@ -99,25 +100,25 @@ pub fn hash_decimal(unscaled: i128) -> i32 {
     finish(state, length)
 }
 
-/// [`hash_decimal`] of a value of 64 bits; in a loop this becomes vector code.
+/// Return the [`hash_decimal`] of a value of 64 bits; a loop over it compiles to SIMD instructions.
 #[inline(always)]
 pub(super) fn hash_narrow_decimal(unscaled: i64) -> i32 {
     let magnitude = unscaled ^ (unscaled >> 63);
-    // One of the leading zeros is the sign; zero itself keeps a byte.
+    // One of the leading zeros is the sign; zero itself has one byte.
     let redundant = ((magnitude.leading_zeros() - 1) / 8).min(7);
     let (length, words) = (8 - redundant, unscaled.cast_unsigned() << (8 * redundant));
     let state = absorb_if(length >= 4, 0, ((words >> 32) as u32).swap_bytes());
     finish(absorb_if(length >= 8, state, (words as u32).swap_bytes()), length)
 }
 
-/// Absorbs a whole block, or what is left of the bytes as their rest.
+/// Absorb a whole block, or a partial block as the tail of the bytes.
 #[inline(always)]
 fn absorb_if(whole: bool, state: u32, block: u32) -> u32 {
     let (whole_block, rest) = (absorb(state, block), state ^ scramble(block));
     if whole { whole_block } else { rest }
 }
 
-/// Hash of the bytes of a string, a binary, a fixed or a UUID.
+/// Return the hash of the bytes of a string, binary, fixed or uuid.
 #[inline(always)]
 pub fn hash_bytes(bytes: &[u8]) -> i32 {
     let (blocks, tail) = bytes.as_chunks::<4>();
@@ -129,27 +130,27 @@ pub fn hash_bytes(bytes: &[u8]) -> i32 {
     for byte in tail.iter().rev() {
         rest = rest << 8 | u32::from(*byte);
     }
-    // The length counts modulo 2^32. Scrambling an empty rest gives 0, which changes nothing.
+    // The length is taken modulo 2^32. Scrambling an empty tail gives 0, which does not change the state.
     finish(state ^ scramble(rest), bytes.len() as u32)
 }
 
-/// The most bytes of a value for [`hash_short`].
+/// The greatest length of a value for [`hash_short`].
 pub(super) const SHORT: usize = 16;
 
-/// The first `length` of `bytes`, at most [`SHORT`], followed by zeros.
+/// Return the first `length` bytes, at most [`SHORT`], padded with zeros.
 #[inline(always)]
 pub(super) fn short_blocks(bytes: &[u8], length: usize) -> [u32; 4] {
     let all = match bytes.first_chunk::<SHORT>() {
         Some(all) => *all,
         None => last_bytes(bytes),
     };
-    // A shift by all of the bits is none that there is.
+    // Shifting a 128-bit integer by 128 overflows.
     let excess = 8 * SHORT.saturating_sub(length) as u32;
     let kept = u128::from_le_bytes(all) & u128::MAX.checked_shr(excess).unwrap_or_default();
     [0, 32, 64, 96].map(|shift| (kept >> shift) as u32)
 }
 
-/// Fewer bytes than [`SHORT`], at the end of all.
+/// Return the last bytes of an array's data, fewer than [`SHORT`], padded with zeros.
 #[cold]
 fn last_bytes(bytes: &[u8]) -> [u8; SHORT] {
     let mut last = [0; SHORT];
@@ -159,7 +160,7 @@ fn last_bytes(bytes: &[u8]) -> [u8; SHORT] {
     last
 }
 
-/// [`hash_bytes`] of at most [`SHORT`] bytes; in a loop this becomes vector code.
+/// Return the [`hash_bytes`] of at most [`SHORT`] bytes; a loop over it compiles to SIMD instructions.
 #[inline(always)]
 pub(super) fn hash_short(blocks: [u32; 4], length: u32) -> i32 {
     let mut state = 0;

@@ -1,11 +1,11 @@
-//! Remainders by a divisor that is the same for a whole array, by multiplication with its reciprocal.
+//! Remainders by a divisor that is constant over an array, computed by multiplication with its reciprocal.
 //!
 //! For a numerator of `n` bits and `2^(l-1) < divisor <= 2^l`, the multiplier `floor(2^(n+l) / divisor) + 1`
 //! gives the exact quotient after a shift by `n + l` (Granlund and Montgomery, 1994, theorem 4.2).
 
 use std::num::NonZeroU32;
 
-/// Remainders of 31-bit numbers; in a loop this becomes vector code.
+/// Remainders of 31-bit numbers; a loop over them compiles to SIMD instructions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Remainder31 {
     divisor: u32,
@@ -23,7 +23,7 @@ impl Remainder31 {
         Self { divisor, greatest: divisor - 1, multiplier, shift }
     }
 
-    /// `number % divisor`, for a number below 2^31.
+    /// Return `number % divisor` for a number below 2^31.
     #[inline(always)]
     pub(super) fn of(self, number: u32) -> u32 {
         // Both factors are below 2^32 and the product below 2^63; the quotient is at most the number.
@@ -32,17 +32,17 @@ impl Remainder31 {
         number.wrapping_sub(quotient.wrapping_mul(self.divisor))
     }
 
-    /// `number.rem_euclid(divisor)`: never negative.
+    /// Return `number.rem_euclid(divisor)`, which is never negative.
     #[inline(always)]
     pub(super) fn floored(self, number: i32) -> u32 {
         let sign = number >> 31;
         let remainder = self.of((number ^ sign).cast_unsigned());
-        // !number = -number - 1, whose remainders run the other way round.
+        // !number = -number - 1, whose remainders are in reverse order.
         if sign == 0 { remainder } else { self.greatest.wrapping_sub(remainder) }
     }
 }
 
-/// Remainders of 63-bit numbers; in a loop this becomes vector code.
+/// Remainders of 63-bit numbers; a loop over them compiles to SIMD instructions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Remainder63 {
     divisor: u32,
@@ -57,12 +57,12 @@ impl Remainder63 {
         let shift = ceil_log2(divisor.get());
         let divisor = divisor.get();
         let multiplier = (1_u128 << (63 + shift)) / u128::from(divisor) + 1;
-        // Below 2^64: it is at most 2^63 + 1 for a power of two, and for every other divisor so much greater
-        // than the power of two below that the quotient is not near 2^64.
+        // The multiplier is below 2^64: at most 2^63 + 1 for a power of two, and less than 2^64 for other divisors,
+        // which exceed the next lower power of two.
         Self { divisor, greatest: divisor - 1, multiplier: multiplier as u64, shift }
     }
 
-    /// `number.rem_euclid(divisor)`: never negative.
+    /// Return `number.rem_euclid(divisor)`, which is never negative.
     #[inline(always)]
     pub(super) fn floored(self, number: i64) -> u64 {
         let sign = number >> 63;
@@ -73,7 +73,8 @@ impl Remainder63 {
     }
 }
 
-/// `number * multiplier / 2^63` for a number of 63 bits, by products of 32 bits each: vector code has no others.
+/// Return `number * multiplier / 2^63` for a number of 63 bits, by products of 32-bit factors, which SIMD instructions
+/// have.
 #[inline(always)]
 fn upper_half(number: u64, multiplier: u64) -> u64 {
     const LOW: u64 = 0xffff_ffff;
@@ -111,7 +112,7 @@ mod tests {
         u32::MAX,
     ];
 
-    /// Numbers where a quotient that is off by one would show: around multiples of the divisor.
+    /// Numbers around multiples of the divisor, where a quotient that is off by one changes the remainder.
     fn numbers_around(divisor: u32) -> impl Iterator<Item = i64> {
         let divisor = i64::from(divisor);
         let quotients = [0, 1, 2, 3, 1_000, i64::from(i32::MAX) / divisor, i64::MAX / divisor];
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn test_remainders_equal_those_of_division() {
+    fn test_remainders_equal_integer_division() {
         for divisor in DIVISORS {
             let given = NonZeroU32::new(divisor).unwrap();
             let numbers = numbers_around(divisor).chain([i64::MAX, i64::from(i32::MAX)]);

@@ -15,19 +15,19 @@ const MICROS_PER_HOUR: i64 = 3_600_000_000;
 const NANOS_PER_HOUR: i64 = 3_600_000_000_000;
 
 const EPOCH_YEAR: i64 = 1970;
-/// Days of a 400-year cycle of the calendar.
+/// Days in the calendar's cycle of 400 years.
 const DAYS_PER_ERA: i64 = 146_097;
-/// Cycles that are added so that the days of every date are positive.
+/// Cycles added to make the days of every date positive.
 const ERA_SHIFT: i64 = 14_700;
 /// Days from 0000-03-01 to 1970-01-01.
 const MARCH_0000_TO_EPOCH: i64 = 719_468;
-/// 2^32 * 4 / 1461, rounded up: years of a century by a multiplication with days.
+/// 2^32 * 4 / 1461, rounded up: the factor from days to years of a century.
 const YEARS_PER_DAY: u32 = 2_939_745;
-/// Days of a year that starts on 1 March until 1 January.
+/// Days from 1 March to 1 January.
 const MARCH_TO_JANUARY: u32 = 306;
 
-/// Year counted from 0 and month counted from 0 of a day since 1970-01-01, by Neri and Schneider's "Euclidean
-/// affine functions" (2022): years start in March, divisions are multiplications.
+/// Return the year and the month (0 to 11) of a day since 1970-01-01, after Neri and Schneider's "Euclidean affine
+/// functions" (2022): years start in March, and multiplications replace divisions.
 #[inline(always)]
 fn year_and_month(days: i32) -> (i64, u32) {
     let shifted = i64::from(days) + (MARCH_0000_TO_EPOCH + DAYS_PER_ERA * ERA_SHIFT);
@@ -44,18 +44,18 @@ fn year_and_month(days: i32) -> (i64, u32) {
     (year - 400 * ERA_SHIFT, month_from_march - 1 - if next_year { 12 } else { 0 })
 }
 
-/// Cycles that are added so that near days are positive.
+/// Cycles added to make near days positive.
 const NEAR_ERA_SHIFT: u32 = 3_424;
 const NEAR_DAYS: i32 = 500_000_000;
 
-/// Whether 32 bits are enough to reckon with a day: for 1.3 million years before and after 1970.
+/// Whether a day is within 1.3 million years of 1970, so that its year is computed in 32 bits.
 #[inline(always)]
 fn is_near(days: i32) -> bool {
     (-NEAR_DAYS..=NEAR_DAYS).contains(&days)
 }
 
-/// [`year_and_month`] of a near day, the year counted from the first of the cycles that are added. In a
-/// loop this becomes vector code.
+/// Return the [`year_and_month`] of a near day, with the year counted from the first added cycle. A loop over it
+/// compiles to SIMD instructions.
 #[inline(always)]
 fn near_year_and_month(days: i32) -> (u32, u32) {
     let epoch = MARCH_0000_TO_EPOCH as u32 + DAYS_PER_ERA as u32 * NEAR_ERA_SHIFT;
@@ -70,14 +70,14 @@ fn near_year_and_month(days: i32) -> (u32, u32) {
     (100 * century + year_of_century + next_year, month_from_march - 1 - 12 * next_year)
 }
 
-/// [`years_of_day`] of a near day.
+/// Return the [`years_of_day`] of a near day.
 #[inline(always)]
 fn years_of_near_day(days: i32) -> i32 {
     let epoch = EPOCH_YEAR as u32 + 400 * NEAR_ERA_SHIFT;
     near_year_and_month(days).0.wrapping_sub(epoch).cast_signed()
 }
 
-/// [`months_of_day`] of a near day.
+/// Return the [`months_of_day`] of a near day.
 #[inline(always)]
 fn months_of_near_day(days: i32) -> i32 {
     let epoch = EPOCH_YEAR as u32 + 400 * NEAR_ERA_SHIFT;
@@ -85,14 +85,14 @@ fn months_of_near_day(days: i32) -> i32 {
     year.wrapping_sub(epoch).wrapping_mul(12).wrapping_add(month).cast_signed()
 }
 
-/// Whole years since 1970 of a day.
+/// Return the whole years from 1970 to a day.
 #[inline(always)]
 fn years_of_day(days: i32) -> i32 {
     // Years of 32-bit days need 24 bits.
     (year_and_month(days).0 - EPOCH_YEAR) as i32
 }
 
-/// Whole months since 1970-01 of a day.
+/// Return the whole months from 1970-01 to a day.
 #[inline(always)]
 fn months_of_day(days: i32) -> i32 {
     let (year, month) = year_and_month(days);
@@ -100,19 +100,19 @@ fn months_of_day(days: i32) -> i32 {
     ((year - EPOCH_YEAR) * 12 + i64::from(month)) as i32
 }
 
-/// Between 2^52 and 2^53 doubles are whole numbers: added to one of up to 51 bits and a sign, this leaves it in
-/// the low bits as they are in an integer, and the other way round.
+/// 1.5 * 2^52. Doubles between 2^52 and 2^53 are whole numbers: adding this constant to an integer of 51 bits and a sign
+/// stores the integer in the low bits of the double, and subtracting the constant extracts it.
 const WHOLE: f64 = 6_755_399_441_055_744.0;
 
-/// `value / (divisor * 2^shift)`, rounded down, for `value / 2^shift` of no more than 50 bits and a sign: the
-/// half that is added outweighs what two roundings take away from the product. In a loop this becomes vector
-/// code, which a division of integers and the conversions of the language do not.
+/// Return `value / (divisor * 2^shift)`, rounded down, where `value / 2^shift` has at most 50 bits and a sign: adding a
+/// half outweighs the two roundings of the product. A loop over it compiles to SIMD instructions, unlike integer
+/// division and the conversions of the language.
 #[inline(always)]
 fn floored_quotient(value: i64, shift: u32, divisor: f64) -> i32 {
     let whole = (value >> shift).cast_unsigned().wrapping_add(WHOLE.to_bits());
     let number = f64::from_bits(whole) - WHOLE;
     let quotient = ((number + 0.5) * divisor.recip()).floor();
-    // What is divided is a timestamp and the quotient a number of days or hours of 32 bits.
+    // The quotient is a number of days or hours, which fits in 32 bits.
     (quotient + WHOLE).to_bits() as i32
 }
 
@@ -127,7 +127,7 @@ fn days_of_nanos(nanos: i64) -> i32 {
     floored_quotient(nanos, 16, NANOS_PER_DAY as f64 / 65_536.0)
 }
 
-/// Hours beyond 32 bits, 245,000 years away, are the last that there are.
+/// Return the whole hours of microseconds. Hours outside 32 bits, 245,000 years away, are clamped.
 #[inline(always)]
 fn hours_of_micros(micros: i64) -> i32 {
     let hours = micros.div_euclid(MICROS_PER_HOUR);
@@ -137,13 +137,13 @@ fn hours_of_micros(micros: i64) -> i32 {
 /// Microseconds of 36,000 years.
 const NEAR_MICROS: i64 = 1 << 60;
 
-/// Whether a timestamp is one for [`hours_of_near_micros`].
+/// Whether [`hours_of_near_micros`] applies to a timestamp.
 #[inline(always)]
 fn are_near_micros(micros: i64) -> bool {
     (-NEAR_MICROS..=NEAR_MICROS).contains(&micros)
 }
 
-/// [`hours_of_micros`] of near microseconds; in a loop this becomes vector code.
+/// Return the [`hours_of_micros`] of near microseconds; a loop over it compiles to SIMD instructions.
 #[inline(always)]
 fn hours_of_near_micros(micros: i64) -> i32 {
     floored_quotient(micros, 10, MICROS_PER_HOUR as f64 / 1_024.0)
@@ -154,7 +154,7 @@ fn hours_of_nanos(nanos: i64) -> i32 {
     floored_quotient(nanos, 13, NANOS_PER_HOUR as f64 / 8_192.0)
 }
 
-/// The result of a time transform; `None` where the value's type has none.
+/// Apply a time transform to a value; `None` where the transform does not apply to its type.
 pub(super) fn apply(transform: &Transform, value: &Datum) -> Option<Datum> {
     let days = match value {
         Datum::Date(days) => *days,
@@ -176,7 +176,7 @@ pub(super) fn apply(transform: &Transform, value: &Datum) -> Option<Datum> {
     })
 }
 
-/// The results for dates or timestamps in their own layouts; `None` where the values have none.
+/// Apply a time transform to an array in canonical layout; `None` where the transform does not apply to its type.
 pub(super) fn apply_array(transform: &Transform, array: &ArrayRef) -> Option<ArrayRef> {
     if let Some(days) = array.as_primitive_opt::<Date32Type>() {
         let results = match transform {
@@ -211,7 +211,7 @@ pub(super) fn apply_array(transform: &Transform, array: &ArrayRef) -> Option<Arr
     }
 }
 
-/// Years, months or days. The days of 64-bit microseconds and nanoseconds are all near.
+/// Return the years, months or days of timestamps, whose days are all near.
 fn of_timestamps(
     transform: &Transform,
     units: &[i64],
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use crate::spec::civil::date_of_day;
 
-    /// Timestamps around whole units, where a quotient that is off by one would show.
+    /// Timestamps around multiples of a unit, where rounding errors change the quotient.
     fn timestamps_around(unit: i64) -> impl Iterator<Item = i64> {
         let far = (0..63).flat_map(move |bits| [1_i64 << bits, (1 << bits) / unit * unit]);
         let near = (-50_000..50_000).map(move |units| units * unit);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn test_days_and_hours_are_those_of_division() {
+    fn test_days_and_hours_equal_integer_division() {
         for unit in [MICROS_PER_DAY, NANOS_PER_DAY, MICROS_PER_HOUR, NANOS_PER_HOUR] {
             for value in timestamps_around(unit) {
                 let of = |unit: i64| value.div_euclid(unit);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn test_years_and_months_are_those_of_the_calendar() {
+    fn test_years_and_months_equal_the_calendar() {
         let every_day = -800_000..800_000;
         let far_days = (i32::MIN..=i32::MAX).step_by(9_999_991).chain([i32::MIN, i32::MAX]);
         let near_ends = [-NEAR_DAYS, NEAR_DAYS].into_iter();

@@ -20,14 +20,14 @@ use crate::error::{Error, Result};
 use crate::spec::canonical::arrow_failure;
 use crate::spec::{Datum, PrimitiveType, canonical_array};
 
-/// A width to truncate to.
+/// The truncate rule for a width.
 ///
-/// The lowest multiple of a width may be below the least int or long; the difference then wraps around,
-/// as it does in the reference.
+/// The multiple below the least ints or longs may be out of range; it then wraps around, as in the reference
+/// implementation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Width {
     units: NonZeroU32,
-    /// The width as a length in memory.
+    /// The width as a `usize`.
     length: usize,
     remainder31: Remainder31,
     remainder63: Remainder63,
@@ -43,7 +43,7 @@ impl Width {
         }
     }
 
-    /// The width as a length in memory.
+    /// The width as a `usize`.
     pub(super) fn length(self) -> usize {
         self.length
     }
@@ -58,7 +58,7 @@ impl Width {
         value.wrapping_sub_unsigned(self.remainder63.floored(value))
     }
 
-    /// The width counts in units of the unscaled value.
+    /// Truncate an unscaled value; the width is in its units.
     #[inline]
     fn of_decimal(self, unscaled: i128) -> i128 {
         let remainder = match i64::try_from(unscaled) {
@@ -68,14 +68,14 @@ impl Width {
         unscaled.wrapping_sub(remainder)
     }
 
-    /// The first characters, counted as Unicode code points.
+    /// Return the first characters, counted as Unicode code points.
     #[inline]
     fn of_str(self, text: &str) -> &str {
         if text.len() <= self.length {
             return text;
         }
         match text.split_at_checked(self.length) {
-            // As many bytes as characters: no character among them is longer than a byte.
+            // In ASCII, bytes are characters.
             Some((head, _)) if head.is_ascii() => head,
             _ => match text.char_indices().nth(self.length) {
                 Some((end, _)) => text.get(..end).unwrap_or(text),
@@ -89,7 +89,7 @@ impl Width {
         bytes.get(..self.length).unwrap_or(bytes)
     }
 
-    /// The truncated value; `None` where its type is not truncated.
+    /// Truncate a value; `None` where the transform does not apply to its type.
     pub(super) fn of(self, value: &Datum) -> Option<Datum> {
         Some(match value {
             Datum::Int(value) => Datum::Int(self.of_int(*value)),
@@ -106,10 +106,10 @@ impl Width {
     }
 }
 
-/// Bytes of the longest characters in UTF-8.
+/// The greatest length of a character in UTF-8.
 const MAX_CHARACTER_BYTES: usize = 4;
 
-/// The truncated values of an array that is not encoded; `None` where its values are not truncated.
+/// Truncate an array without dictionary or run ends; `None` where the transform does not apply to its type.
 pub(super) fn apply_array(
     width: Width,
     array: &dyn Array,
@@ -125,7 +125,7 @@ pub(super) fn apply_array(
     }
 }
 
-/// Strings and binaries, in the layout that they come in.
+/// Truncate strings and binaries, which keep their layout.
 fn byte_strings(width: Width, array: &dyn Array) -> Option<Result<ArrayRef>> {
     Some(match array.data_type() {
         DataType::Utf8 => strings(width, array.as_bytes_opt::<Utf8Type>()?),
@@ -173,14 +173,14 @@ fn numbers(width: Width, array: &ArrayRef) -> Option<ArrayRef> {
     Some(same_type(decimals, map(decimals.values(), move |value| width.of_decimal(value))))
 }
 
-/// Where each value starts and ends, those that nulls cover up too.
+/// Return the start and end of each slot, including null slots.
 fn ranges<T: ByteArrayType>(array: &GenericByteArray<T>) -> impl Iterator<Item = (usize, usize)> {
     let starts = array.value_offsets();
     let ends = array.value_offsets().get(1..).unwrap_or_default();
     starts.iter().zip(ends).map(|(start, end)| (start.as_usize(), end.as_usize()))
 }
 
-/// The bytes of all values, one after the other, what nulls cover up included.
+/// Return the bytes of all slots, including null slots.
 fn all_bytes<T: ByteArrayType>(array: &GenericByteArray<T>) -> &[u8] {
     let offsets = array.value_offsets();
     let range = offsets.first().zip(offsets.last());
@@ -189,29 +189,29 @@ fn all_bytes<T: ByteArrayType>(array: &GenericByteArray<T>) -> &[u8] {
     bytes.unwrap_or_default()
 }
 
-/// Whether a value has more bytes than `length`; what nulls cover up counts.
+/// Whether any slot, including null slots, is longer than `length` bytes.
 fn is_any_longer<T: ByteArrayType>(array: &GenericByteArray<T>, length: usize) -> bool {
     ranges(array).fold(false, |so_far, (start, end)| so_far | (end.wrapping_sub(start) > length))
 }
 
-/// Bytes that are copied at once where no more are wanted: faster than a copy of their exact number.
+/// Bytes copied at once for a shorter value: faster than a copy of the exact length.
 const STRIDE: usize = 16;
 
-/// Each value cut to as many bytes as `kept` says of its row and length, which are at most `most`; the array
-/// itself where nothing is cut.
+/// Cut each value to the length that `head_bytes` returns for its row and length, at most `most`. Returns the same array
+/// if no value is longer.
 fn shorten<T: ByteArrayType>(
     array: &GenericByteArray<T>,
     most: usize,
-    kept: impl Fn(usize, usize) -> usize,
+    head_bytes: impl Fn(usize, usize) -> usize,
 ) -> Result<ArrayRef> {
     let (data, nulls) = (array.value_data(), array.nulls());
-    let mut bytes = vec![0; room(array, most)];
+    let mut bytes = vec![0; capacity(array, most)];
     let mut offsets = vec![T::Offset::usize_as(0); array.len() + 1];
     let (mut filled, mut cut) = (0, false);
     let slots = offsets.get_mut(1..).unwrap_or_default().iter_mut();
     for (row, (offset, (start, end))) in slots.zip(ranges(array)).enumerate() {
         if nulls.is_none_or(|nulls| nulls.is_valid(row)) {
-            let length = kept(row, end.saturating_sub(start)).min(end.saturating_sub(start));
+            let length = head_bytes(row, end.saturating_sub(start)).min(end.saturating_sub(start));
             cut |= length < end.saturating_sub(start);
             let (from, to) = (data.get(start..), bytes.get_mut(filled..));
             copy(from.unwrap_or_default(), to.unwrap_or_default(), length);
@@ -221,7 +221,10 @@ fn shorten<T: ByteArrayType>(
     }
     // The last offset is the greatest.
     if T::Offset::from_usize(filled).is_none() {
-        return Err(Error::invalid("array", "truncated values take more than 2 GiB"));
+        return Err(Error::invalid(
+            "array",
+            "is too large; expected at most 2 GiB of truncated values",
+        ));
     }
     if !cut {
         return Ok(Arc::new(array.clone()));
@@ -233,10 +236,10 @@ fn shorten<T: ByteArrayType>(
         .map_err(|error| arrow_failure(&error))
 }
 
-/// Bytes that shortened values may take, and a stride more.
-fn room<T: ByteArrayType>(array: &GenericByteArray<T>, most: usize) -> usize {
-    let kept = array.len().saturating_mul(most);
-    all_bytes(array).len().min(kept).saturating_add(STRIDE)
+/// Return the most bytes of shortened values, plus one stride.
+fn capacity<T: ByteArrayType>(array: &GenericByteArray<T>, most: usize) -> usize {
+    let bytes = array.len().saturating_mul(most);
+    all_bytes(array).len().min(bytes).saturating_add(STRIDE)
 }
 
 #[inline(always)]
@@ -250,7 +253,7 @@ fn copy(from: &[u8], to: &mut [u8], length: usize) {
     }
 }
 
-/// What `head` keeps of each value; the array itself where that is all.
+/// Cut each value to its `head`. Returns the same array if no value is longer.
 fn shorten_views<T: ByteViewType>(
     array: &GenericByteViewArray<T>,
     head: impl Fn(&T::Native) -> &T::Native,

@@ -64,7 +64,7 @@ fn malformed_json_is_refused() {
     }
     let deep = format!("{}true{}", r#"{"type":"not","child":"#.repeat(200), "}".repeat(200));
     let Err(Error::InvalidArgument { reason, .. }) = parse_json(&deep) else { panic!("too deep") };
-    assert_eq!(reason, "it nests deeper than 127 levels");
+    assert_eq!(reason, "the expression nests too deep; expected at most 127 levels");
 }
 
 #[test]

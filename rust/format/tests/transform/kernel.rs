@@ -193,6 +193,6 @@ fn test_an_array_of_another_type_is_refused_by_its_name() {
     let array = Datum::Double(1.0).to_array().unwrap();
     let bucket = Transform::bucket(4).unwrap();
     let message = bucket.apply_untyped(&array).unwrap_err().to_string();
-    assert_eq!(message, "array: bucket[4] cannot be applied to values of Float64");
+    assert_eq!(message, "array: bucket[4] does not apply to values of type double");
     assert!(bucket.apply_array(&array, &PrimitiveType::Long).is_err());
 }

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
+from icefloe import _core
 from icefloe.exceptions import SchemaMismatchError, ValidationError
 from icefloe.table import Table
 from icefloe.types import StringType
@@ -53,6 +54,25 @@ def test_failed_change_leaves_earlier_changes_in_the_transaction(catalog, new_ta
             transaction.append(pa.table({"id": ["x"]}))
         transaction.append(rows((7, "x", 1.0)))
     assert catalog.load_table("db.t").scan().count() == 7
+
+
+def test_interrupted_change_leaves_the_transaction_as_it_was(catalog, new_table, rows, monkeypatch):
+    table = new_table()
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    with table.transaction() as transaction:
+        with monkeypatch.context() as patch:
+            patch.setattr(_core, "write_manifest_list", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                transaction.append(rows((7, "x", 1.0)))
+        assert transaction.pending == 0
+        # A retry applies every pending change again.
+        catalog.load_table("db.t").append(rows((9, "x", 1.0)))
+        transaction.append(rows((8, "x", 1.0)))
+    found = catalog.load_table("db.t").scan("kind = 'x'").to_arrow()
+    assert sorted(found.column("id").to_pylist()) == [8, 9]
 
 
 def test_transaction_is_retried_on_the_newest_version(catalog, new_table, rows):

@@ -2,10 +2,12 @@
 
 import json
 from pathlib import Path
+from uuid import uuid4
 
 import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
+from icefloe.exceptions import FeatureUnsupportedError
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
 from icefloe.transforms import IdentityTransform
@@ -46,6 +48,19 @@ def inline(catalog, listed):
     return catalog.register_table("db.t", location, overwrite=True)
 
 
+def register_with_inline_manifests(catalog, table):
+    """Register a new version of a table whose snapshots name their manifests themselves."""
+    metadata = json.loads(Path(table.metadata_location).read_text())
+    for snapshot in metadata["snapshots"]:
+        manifests = table.inspect.manifests(snapshot["snapshot-id"])
+        del snapshot["manifest-list"]
+        snapshot["manifests"] = manifests.column("path").to_pylist()
+    version = int(Path(table.metadata_location).name.split("-")[0])
+    location = Path(table.metadata_location).with_name(f"{version + 1:05}-{uuid4()}.metadata.json")
+    location.write_text(json.dumps(metadata))
+    return catalog.register_table("db.t", str(location), overwrite=True)
+
+
 def without(table, *columns):
     return table.drop_columns(list(columns)).to_pylist()
 
@@ -80,3 +95,12 @@ def test_purge_deletes_files_of_manifests_listed_in_a_snapshot(catalog, inline):
     catalog.purge_table("db.t")
     left = [path for path in Path(inline.location()).rglob("*") if path.is_file()]
     assert left == []
+
+
+def test_concurrent_snapshot_that_names_its_manifests_is_refused_in_validation(catalog, listed):
+    transaction = catalog.load_table("db.t").transaction()
+    transaction.delete("id = 1")
+    listed.append(pa.table({"id": [1], "p": [0]}))
+    register_with_inline_manifests(catalog, listed)
+    with pytest.raises(FeatureUnsupportedError, match="cannot determine the changes of snapshot"):
+        transaction.commit_transaction()

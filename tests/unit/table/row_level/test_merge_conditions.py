@@ -1,4 +1,4 @@
-"""Conditions and values of merges, for every type and in every form."""
+"""Conditions and values of merges, of every type and in every form."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def table(catalog):
 
 
 def deleted(table, condition):
-    """Whether a merge deletes the row of values, and whether the row of nulls."""
+    """Return whether a merge deletes the row of values, and whether it deletes the row of nulls."""
     source = table.scan().to_arrow()
     table.merge(source, on=["id"]).when_matched_delete(condition).execute()
     left = set(table.scan().to_arrow().column("id").to_pylist())

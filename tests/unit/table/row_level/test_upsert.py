@@ -1,4 +1,4 @@
-"""Which rows an upsert rewrites."""
+"""The rows that an upsert rewrites."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAP = pa.map_(pa.string(), pa.float64())
 
 
 def upserted(catalog, kind, before, after, after_kind=None):
-    """How many rows an upsert of one column updates, and the column afterwards."""
+    """Return the number of rows that an upsert of one column updates, and the column afterwards."""
     ids = list(range(len(before)))
     table = catalog.create_table("db.u", pa.schema([("id", pa.int64()), ("v", kind)]))
     table.append(pa.table({"id": pa.array(ids, pa.int64()), "v": pa.array(before, kind)}))

@@ -15,7 +15,7 @@ from pyarrow import orc
 from tests.unit.core_scan.avro_tables import avro_field, write_avro
 
 ROWS = 20_000
-FORMATS = ("PARQUET", "AVRO", "ORC")
+FORMATS = ("PARQUET", "AVRO", pytest.param("ORC", marks=pytest.mark.recent_pyarrow))
 SIZES = {"no bytes": 0.0, "a tenth": 0.1, "all but a byte": -1, "three times as much": 3.0}
 IDS = list(range(ROWS))
 
