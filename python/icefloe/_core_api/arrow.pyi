@@ -1,4 +1,4 @@
-"""What Arrow data may come in as."""
+"""The Arrow inputs that the core accepts."""
 
 from typing import Protocol, TypeAlias
 

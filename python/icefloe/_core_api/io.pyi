@@ -16,7 +16,7 @@ class FileIo:
     the property ``file.working-directory``, an absolute path.
 
     Properties have the names of Iceberg's FileIO (``s3.endpoint``, ``gcs.oauth2.token``, ``adls.account-key``, ...). A wrong one
-    raises ValidationError, naming it, when a location of its service is first used. Without credentials in the properties those of
+    raises ValidationError with its name when a location of its service is first used. Without credentials in the properties those of
     the environment are used.
 
     Failed requests are repeated with growing pauses, ``s3.retry.num-retries`` times (``gcs.``, ``adls.``, ``http.`` likewise).
@@ -30,12 +30,12 @@ class FileIo:
     def __new__(cls, properties: dict[str, str] = ...) -> FileIo: ...
     @property
     def properties(self) -> dict[str, str]:
-        """The properties this was made from."""
+        """The properties of this FileIo."""
 
     def absolute(self, location: str) -> str:
-        """Return a relative path joined to the property ``file.working-directory``; every other location as it is.
+        """Return a relative path joined to the property ``file.working-directory``, and any other location unchanged.
 
-        Leading ``..`` segments go up from that directory. Without the property relative paths stay as they are, and storage
+        Leading ``..`` segments go up from that directory. Without the property, relative paths are unchanged, and storage
         refuses them.
         """
 
@@ -48,19 +48,19 @@ class FileIo:
         """
 
     def write(self, location: str, data: bytes, *, overwrite: bool) -> None:
-        """Store bytes, whole or not at all, on disk when the call returns; directories are made as needed.
+        """Store a file atomically and durably; missing directories are created.
 
         Raises:
-            FileAlreadyExistsError: ``overwrite`` is false and something is there. Of two racing writers exactly one succeeds. On
+            FileAlreadyExistsError: ``overwrite`` is false and the file exists. Of two concurrent writers, exactly one succeeds. On
                 file systems on which :meth:`publish` fails others may see the file while it is empty, and a crash may leave it so.
-            StorageError: Storage failed. If it is remote, the bytes may have been stored all the same.
+            StorageError: Storage failed. Remote storage may still have stored the bytes.
         """
 
     def publish(self, location: str, data: bytes) -> None:
-        """Store bytes under a location that is new, in one step: nobody sees a part of them, after a crash neither.
+        """Store a new file in one step: no reader sees a part of it, even after a crash.
 
         Raises:
-            FileAlreadyExistsError: Something is there. Of two racing writers exactly one succeeds.
+            FileAlreadyExistsError: The file exists. Of two concurrent writers, exactly one succeeds.
             StorageError: Storage failed, or the file system has neither hard links nor a rename that refuses to replace.
         """
 
@@ -79,13 +79,13 @@ class FileIo:
     def delete_many(self, locations: list[str]) -> list[tuple[str, str]]:
         """Delete files, several at once; return ``(location, reason)`` of each that could not be deleted.
 
-        A file that is gone already is no failure.
+        A missing file is not a failure.
         """
 
     def delete_directory(self, location: str) -> list[tuple[str, str]]:
         """Delete a directory with everything below it; return ``(location, reason)`` of each file or directory still there.
 
-        Links of the local file system are deleted, not followed. What is gone already is no failure.
+        Links of the local file system are deleted, not followed. Missing files are not failures.
         """
 
     def list(self, prefix: str) -> pa.RecordBatch:

@@ -33,21 +33,21 @@ def write_manifests(
 def read_manifest(io: FileIo, manifests: BatchLike, *, schema: str, specs: str, keep: str) -> pa.Table:
     """Return the entries of manifests as Entry columns, in order, inheritance applied.
 
-    ``manifests`` has ManifestFile columns; ``keep`` is ``all`` or ``live`` (ADDED and EXISTING). Read concurrently; what was decoded
-    apart is a chunk of its own, but for small ones.
+    ``manifests`` has ManifestFile columns; ``keep`` is ``all`` or ``live`` (ADDED and EXISTING). Manifests are read
+    concurrently; the chunks of the table follow the units of decoding.
 
     Raises:
-        CorruptFileError: A manifest is not what the specification says; the message has the location and the byte.
-        MissingFileError: A manifest is not there.
+        CorruptFileError: A manifest is malformed; the message has the location and the byte position.
+        MissingFileError: A manifest does not exist.
     """
 
 def read_manifest_list(io: FileIo, location: str) -> pa.RecordBatch:
     """Return a manifest list as ManifestFile columns."""
 
 def describe_manifests(io: FileIo, locations: list[str]) -> pa.RecordBatch:
-    """Return manifests without a list, as a snapshot of version 1 may name them, as ManifestFile columns.
+    """Return manifests without a manifest list, as in snapshots of version 1, as ManifestFile columns.
 
-    Length, spec and counts are what each manifest says; ``added_snapshot_id`` and ``partitions`` are null.
+    Length, spec and counts come from each manifest; ``added_snapshot_id`` and ``partitions`` are null.
     """
 
 def write_manifest_list(
@@ -60,27 +60,27 @@ def write_manifest_list(
     parent_snapshot_id: int | None,
     sequence_number: int,
 ) -> None:
-    """Write a manifest list; manifests without a sequence number are stamped with ``sequence_number``."""
+    """Write a manifest list; manifests without a sequence number are assigned ``sequence_number``."""
 
 @final
 class FilteredManifests:
-    """Manifests after some files were removed from them."""
+    """The result of removing files from manifests."""
 
     @property
     def manifests(self) -> pa.RecordBatch:
-        """ManifestFile columns, in input order: kept as they were, or rewritten."""
+        """ManifestFile columns in input order, unchanged or rewritten."""
 
     @property
     def deleted(self) -> pa.RecordBatch:
-        """Entry columns of what was removed."""
+        """Entry columns of the removed files."""
 
     @property
     def missing(self) -> list[str]:
-        """Paths that were to be removed and that no manifest lists as live."""
+        """Paths to remove that no manifest lists as live."""
 
     @property
     def rewritten(self) -> int:
-        """How many manifests were rewritten."""
+        """The number of rewritten manifests."""
 
 def filter_manifests(
     io: FileIo,

@@ -1,6 +1,6 @@
 """Filters. A ``filter`` is expression JSON, a ``schema`` and a ``spec`` are the specification's JSON.
 
-A filter is true, false or unknown of a row: a comparison with a null is unknown. A row matches where the filter is true.
+A filter is true, false or unknown for a row: a comparison with null is unknown. A row matches if the filter is true.
 """
 
 import pyarrow as pa
@@ -10,13 +10,13 @@ def validate_filter(context: str, filter: str) -> str:
     """Bind a filter to the context's schema and return it as JSON without ``not``, names resolved; ResolveError for an unknown column."""
 
 def project_filter(schema: str, spec: str, filter: str, *, strict: bool, case_sensitive: bool = True) -> str:
-    """Return what must hold of a partition with (inclusive), or with nothing but (strict), matching rows, as JSON over partition fields."""
+    """Return the inclusive or strict projection of a filter on partition fields, as JSON."""
 
 def residual_filter(schema: str, spec: str, filter: str, partition: str, *, case_sensitive: bool = True) -> str:
-    """Return what is left to filter in files of a partition, a tuple as a JSON array."""
+    """Return the residual of a filter for a partition, whose tuple is a JSON array."""
 
 def filter_rows(schema: str, filter: str, rows: BatchLike, *, case_sensitive: bool = True) -> pa.BooleanArray:
-    """Return which rows of a batch match, False where the filter is unknown; columns are found by name, an absent one is null."""
+    """Return which rows of a batch match, False where the filter is unknown; columns are resolved by name, a missing one is null."""
 
 def prune_files(
     schema: str, filter: str, files: BatchLike, *, case_sensitive: bool = True

@@ -9,7 +9,7 @@ from icefloe._core_api.io import FileIo
 
 @final
 class ScanPlan:
-    """What a scan will read, as columns."""
+    """The tasks of a scan, as columns."""
 
     @property
     def files(self) -> pa.RecordBatch:
@@ -18,15 +18,15 @@ class ScanPlan:
         ``file_path`` utf8, ``file_format`` utf8, ``spec_id`` int32, ``partition`` utf8 (JSON array of single values),
         ``record_count`` int64 (of the whole file), ``file_size_in_bytes`` int64, ``start`` int64 and ``length`` int64 (the bytes
         of the file this task reads), ``data_sequence_number`` int64, ``file_sequence_number`` int64, ``sort_order_id`` int32,
-        ``split_offsets`` list<int64>, ``residual`` dictionary<int32, utf8> (what is left to filter row by row, predicate JSON;
-        null if nothing),
+        ``split_offsets`` list<int64>, ``residual`` dictionary<int32, utf8> (the filter for the rows, predicate JSON; null if
+        none),
         ``must_match`` bool (every row of the file satisfies the filter), ``deletes`` list<struct<first int32, count int32>>
         (runs of rows of ``deletes`` that apply); with ``include_stats`` also the statistics columns of a data file.
         """
 
     @property
     def deletes(self) -> pa.RecordBatch:
-        """One row per delete file that some task needs; those of one partition together, oldest first.
+        """One row per delete file of the tasks, ordered by partition and sequence number.
 
         ``content`` int32 (1 positions, 2 equality), ``file_path``, ``file_format``, ``spec_id``, ``partition``,
         ``record_count``, ``file_size_in_bytes``, ``data_sequence_number``, ``equality_ids`` list<int32>,
@@ -35,7 +35,7 @@ class ScanPlan:
 
     @property
     def counters(self) -> dict[str, int]:
-        """What planning looked at and skipped.
+        """The counts of planned and skipped files.
 
         ``data_manifests_total``, ``data_manifests_skipped``, ``delete_manifests_total``, ``delete_manifests_skipped``,
         ``data_files_total``, ``files_skipped_by_partition``, ``files_skipped_by_metrics``, ``files_planned``,
@@ -63,24 +63,24 @@ def plan(
         manifest_list: Location of the snapshot's manifest list, or None.
         manifests: Locations of manifests, for a v1 snapshot that lists them inline.
         filter: Predicate JSON.
-        split_size: Wanted bytes per task: files are cut at their row groups; None leaves files whole.
+        split_size: Target bytes per task: files are split at their row groups; None for whole files.
         include_stats: Add the statistics columns to ``files``.
         include_deletes: Pair delete files with data files.
-        added_by: Plan only the data files that this snapshot, whose manifest list it is, added; no deletes apply to them.
+        added_by: Plan only the data files that this snapshot added, without deletes. ``manifest_list`` must be that of the snapshot.
 
     Raises:
-        ResolveError: The filter names an unknown column.
-        CorruptFileError: A manifest is not what the spec says.
-        MissingFileError: A manifest or the list is gone.
+        ResolveError: The filter refers to an unknown column.
+        CorruptFileError: A manifest is malformed.
+        MissingFileError: A manifest or the list does not exist.
 
     Spec: Scan Planning.
     """
 
 def clear_manifest_cache() -> None:
-    """Drop what planning keeps of manifests in this process; the next plan reads them again."""
+    """Clear this process's cache of decoded manifests; the next plan reads them again."""
 
 def own_deletes(files: BatchLike, deletes: BatchLike) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-    """Return some of a plan's files with only the delete files they need, runs of rows changed accordingly.
+    """Return some of a plan's files with only their own delete files; the runs in ``deletes`` are renumbered.
 
     Args:
         files: Files of a plan, any subset.
@@ -93,16 +93,16 @@ def own_deletes(files: BatchLike, deletes: BatchLike) -> tuple[pa.RecordBatch, p
 def pack_tasks(
     files: BatchLike, deletes: BatchLike, *, target_size: int, lookback: int, open_file_cost: int
 ) -> list[tuple[pa.RecordBatch, pa.RecordBatch]]:
-    """Return a plan's tasks in groups of about equal weight, each with the delete files it needs.
+    """Return a plan's tasks in groups of similar weight, each with its own delete files.
 
-    A task weighs its bytes and those of its deletes, and never less than opening the files costs.
+    The weight of a task is its bytes and those of its deletes, and at least the cost of opening its files.
 
     Args:
         files: Tasks of a plan.
         deletes: The plan's delete files.
-        target_size: Wanted weight of a group, bytes >= 1.
-        lookback: How many groups are open at once, >= 1; a task goes to the first with room for it.
-        open_file_cost: What opening a file weighs, bytes.
+        target_size: Target weight of a group, bytes >= 1.
+        lookback: Number of open groups, >= 1; a task goes to the first one that it fits in.
+        open_file_cost: Weight of opening a file, bytes.
 
     Raises:
         ValidationError: An argument is not valid.
@@ -110,14 +110,13 @@ def pack_tasks(
 
 @final
 class ScanStream:
-    """A scan's rows as a stream that any Arrow consumer reads, each from the beginning.
+    """A scan's rows as an Arrow stream. Every consumer reads the rows from the start.
 
     Iterating yields ``pyarrow.RecordBatch`` and raises the classes of ``icefloe.exceptions``; through the C stream interface
     a failure arrives as the consumer's own exception with the same message. Dropping an iterator stops its work.
 
-    An interrupt ends a wait of an iterator, and one of a consumer of the C stream interface that pulls on the main thread and
-    opened the stream there: it raises its own exception, and the interpreter ``KeyboardInterrupt`` as soon as it is back in Python
-    (pyarrow leaves it at its own).
+    Ctrl-C interrupts a blocked iterator, and a consumer of the C stream interface that opened the stream on the main thread and
+    reads it there. Such a consumer raises its own exception; most then raise ``KeyboardInterrupt`` once back in Python.
     """
 
     @property
@@ -128,7 +127,7 @@ class ScanStream:
     def __arrow_c_schema__(self) -> object: ...
     def __iter__(self) -> ScanIterator: ...
     def named(self, origin: str) -> ScanStream:
-        """Return the stream with what is read, for failures that arrive through the C stream interface."""
+        """Return the stream with a description of its origin for errors through the C stream interface."""
 
 @final
 class ScanIterator:
@@ -156,19 +155,19 @@ def read(
     Args:
         io: Storage.
         context: As for :func:`plan`.
-        files: Tasks, as :func:`plan` returns them, any subset. With a column ``marks`` like ``deletes``, a task whose list is not null
-            returns only those of the rows that ``deletes`` leave that these delete files delete.
+        files: Tasks of :func:`plan`, any subset. In a column ``marks`` of the same type as ``deletes``, a list that is not null limits
+            the task to rows that these delete files delete and ``deletes`` do not.
         deletes: The plan's delete files; ``files.deletes`` holds runs of its rows.
-        projection: Schema JSON of the wanted columns, in order. Metadata columns by their reserved ids: ``_file`` 2147483646,
+        projection: Schema JSON of the columns to read, in order. Metadata columns by their reserved ids: ``_file`` 2147483646,
             ``_pos`` 2147483645, ``_deleted`` 2147483644, ``_spec_id`` 2147483643, ``_partition`` 2147483642 (a struct whose
-            fields have the ids of partition fields). With ``_deleted`` no row is left out: the column says which are deleted, of a
-            task with marks those that the marks delete.
-        batch_size: Most rows of a batch, >= 1.
-        batch_bytes: About the most bytes of a batch of Parquet rows; twice as many may wait for the consumer, for each thread.
+            fields have the ids of partition fields). With ``_deleted``, deleted rows are included and marked in this column; in a
+            task with marks, the rows that the marks delete.
+        batch_size: Greatest number of rows of a batch, >= 1.
+        batch_bytes: Approximate limit of the bytes of a batch of Parquet rows; each thread may buffer twice as many.
         limit: Stop after this many rows.
-        string_views: Return strings and binaries as views, which saves a copy where the consumer takes them.
-        extension_types: Give uuid columns Arrow's extension type ``arrow.uuid``; else they are ``fixed_size_binary[16]``.
-        threads: Threads that decode at once, >= 1.
+        string_views: Return strings and binaries as views, which saves a copy.
+        extension_types: Return uuid columns as Arrow's extension type ``arrow.uuid`` instead of ``fixed_size_binary[16]``.
+        threads: Number of decoding threads, >= 1.
 
     Raises:
         ValidationError: A task or an argument is not valid.
@@ -187,13 +186,13 @@ def explain_read(
     projection: str,
     threads: int | None = None,
 ) -> pa.RecordBatch:
-    """Return what reading scan tasks comes to, one row per task, from the footers of the files alone.
+    """Return what reading each scan task would decode, one row per task, from the footers of the files only.
 
     ``file_path`` utf8 !null, ``row_groups`` int64 (of the task), ``row_groups_kept`` int64, ``pages`` int64 (of the columns
     read, in the kept row groups; null where the file has no page index), ``pages_kept`` int64, ``rows`` int64, ``rows_selected``
-    int64 (those to decode, before deletes and before the filter looks at values), ``bytes_to_read`` int64, ``reason`` utf8 (by
-    what the rest is ruled out: of ``statistics``, ``bloom filter``, ``page index`` those that were, joined by commas; null
-    where all is read). Of data files that are not Parquet everything but the path is null.
+    int64 (rows to decode, before deletes and the filter on values), ``bytes_to_read`` int64, ``reason`` utf8 (what
+    prunes the other rows: ``statistics``, ``bloom filter``, ``page index``, joined by commas; null if all rows are read). Only the
+    path is not null for files other than Parquet.
 
     Args:
         io: Storage.
@@ -204,5 +203,5 @@ def explain_read(
         threads: As for :func:`read`.
 
     Raises:
-        MissingFileError, CorruptFileError: A file is gone, or its footer is damaged.
+        MissingFileError, CorruptFileError: A file does not exist, or its footer is damaged.
     """

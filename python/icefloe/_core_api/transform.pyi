@@ -22,7 +22,7 @@ def hours(array: ArrayLike) -> pa.Array:
     """Return hours from 1970-01-01 00:00 of timestamps: int32, null where the input is null."""
 
 def transform(array: ArrayLike, transform: str, source_type: str) -> pa.Array:
-    """Return any transform, by its text, of an array of the Iceberg type named ``source_type``."""
+    """Apply the transform with a name such as ``bucket[16]`` to an array of the Iceberg type ``source_type``."""
 
 def single_value_to_bytes(type: str, json: str) -> bytes:
     """Return the binary form of a JSON single value. Spec: Appendix D."""
@@ -31,9 +31,10 @@ def single_value_from_bytes(type: str, data: bytes) -> str:
     """Return the JSON form of a binary single value. Spec: Appendix D."""
 
 def single_values(array: ArrayLike, type: str) -> pa.Array:
-    """Return the values whose binary forms an array of binaries holds, null where it is null; CorruptFileError for a wrong length.
+    """Decode an array of binary single values, null where it is null; CorruptFileError for an invalid length.
 
-    Four bytes of a long are an int, four of a double a float: bounds are not rewritten when a column is promoted. Spec: Appendix D.
+    A long of four bytes is read as int, a double of four bytes as float: promoting a column does not rewrite its bounds. Spec:
+    Appendix D.
     """
 
 def partition_path(spec: str, schema: str, partition: str) -> str:

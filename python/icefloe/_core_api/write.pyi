@@ -31,10 +31,11 @@ def write_data_files(
         operation_id: Part of the file names, unique per operation.
         partition_id: Number of the writing partition, part of the file names.
         task_id: Number of the writing task, part of the file names.
-        presorted: Rows are sorted by (partition, sort order): one file is open at a time.
+        presorted: Rows are sorted by (partition, sort order), so that one file is open at a time.
 
     Raises:
-        SchemaMismatchError: Extra, missing or unfitting columns, found before any file is written; a null in a required column.
+        SchemaMismatchError: A column is unknown, missing or has a type that does not fit, before any file is written; or a required
+            column has a null.
     """
 
 def write_position_deletes(
@@ -65,5 +66,5 @@ def write_position_deletes(
         task_id: Part of the file names.
 
     Raises:
-        ValidationError: A row names a file that ``targets`` does not have.
+        ValidationError: A row refers to a file that is not in ``targets``.
     """
