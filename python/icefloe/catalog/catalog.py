@@ -273,7 +273,7 @@ class Catalog(ABC):
     def identifier_to_tuple(identifier: str | Identifier) -> Identifier:
         """Return the levels of a name.
 
-        Example:
+        Examples:
             >>> Catalog.identifier_to_tuple("db.events")
             ('db', 'events')
         """
@@ -285,7 +285,7 @@ class Catalog(ABC):
     ) -> str:
         """Return a namespace as dotted text; raise `err` if it or one of its levels is empty.
 
-        Example:
+        Examples:
             >>> Catalog.namespace_to_string(("a", "b"))
             'a.b'
         """
@@ -319,7 +319,7 @@ class Catalog(ABC):
     def table_name_from(identifier: str | Identifier) -> str:
         """Return the last level of a name.
 
-        Example:
+        Examples:
             >>> Catalog.table_name_from("db.events")
             'events'
         """
@@ -329,7 +329,7 @@ class Catalog(ABC):
     def namespace_from(identifier: str | Identifier) -> Identifier:
         """Return all levels of a name but the last.
 
-        Example:
+        Examples:
             >>> Catalog.namespace_from("db.events")
             ('db',)
         """

@@ -79,7 +79,7 @@ class HadoopCatalog(Catalog):
         ValidationError: `warehouse` is missing.
         FeatureUnsupportedError: The warehouse is not on a local file system.
 
-    Example:
+    Examples:
         >>> import tempfile
         >>> import pyarrow as pa
         >>> catalog = HadoopCatalog("files", warehouse=tempfile.mkdtemp())

@@ -21,7 +21,7 @@ def to_identifier(identifier: str | Identifier) -> Identifier:
     Raises:
         InvalidIdentifierError: A level is empty, contains only whitespace, or is not text.
 
-    Example:
+    Examples:
         >>> to_identifier("db.events")
         ('db', 'events')
     """
@@ -43,7 +43,7 @@ def split_table_identifier(identifier: str | Identifier) -> tuple[Identifier, st
     Raises:
         NoSuchTableError: The identifier has no namespace.
 
-    Example:
+    Examples:
         >>> split_table_identifier("db.events")
         (('db',), 'events')
     """

@@ -41,7 +41,7 @@ def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
         ValidationError: The type or a property is unknown, or a required property is missing.
         NotImplementedError: The type is not supported yet.
 
-    Example:
+    Examples:
         >>> catalog = load_catalog("scratch", type="memory")
         >>> catalog.create_namespace("db")
         >>> catalog.list_namespaces()

@@ -35,7 +35,7 @@ class InMemoryCatalog(PointerCatalog):
         warehouse: The directory of new tables; None creates a temporary directory that is deleted with the catalog.
         **kwargs: Properties of the storage.
 
-    Example:
+    Examples:
         >>> import pyarrow as pa
         >>> catalog = InMemoryCatalog("scratch")
         >>> catalog.create_namespace("db")

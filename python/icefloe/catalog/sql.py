@@ -54,7 +54,7 @@ class SqlCatalog(PointerCatalog):
         ValidationError: `uri` is missing or not a database URL, or its driver is not installed.
         StorageError: The database cannot be reached.
 
-    Example:
+    Examples:
         >>> import tempfile
         >>> directory = tempfile.mkdtemp()
         >>> catalog = SqlCatalog("local", uri=f"sqlite:///{directory}/catalog.db", warehouse=directory)

@@ -50,7 +50,7 @@ class Filter:
         schema: The schema that resolves names and types of literals.
         case_sensitive: Whether names must match exactly.
 
-    Example:
+    Examples:
         >>> from icefloe.schema import Schema
         >>> from icefloe.types import NestedField
         >>> schema = Schema(NestedField(1, "id", "long"))

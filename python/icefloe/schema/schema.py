@@ -38,8 +38,8 @@ class Schema(JsonModel):
 
     Args:
         fields: Columns in order.
-        schema_id: Id of the schema in its table.
-        identifier_field_ids: Ids of the columns that together identify a row.
+        schema_id (int): Id of the schema in its table.
+        identifier_field_ids (list[int]): Ids of the columns that together identify a row.
 
     Raises:
         ValidationError: Two fields share an id or a full name, or an identifier field is optional, nested in an optional struct, a

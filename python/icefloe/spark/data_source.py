@@ -55,7 +55,7 @@ def register(spark: Any = None) -> None:
     Raises:
         ValidationError: No session is given and none is active.
 
-    Example:
+    Examples:
         >>> icefloe.spark.register(spark)
         >>> options = {"catalog": "lake", "catalog.type": "hadoop", "catalog.warehouse": warehouse}
         >>> spark.read.format("icefloe").options(**options).load("db.events").count()
@@ -78,7 +78,7 @@ class IcefloeDataSource(DataSource):
     Options of writes: ``overwrite-mode`` (``static`` or ``dynamic``), ``overwrite-filter``, ``isolation-level``,
     ``validate-from-snapshot-id``, ``branch``, ``snapshot-property.<key>``.
 
-    Example:
+    Examples:
         >>> icefloe.spark.register(spark)
         >>> options = {"catalog": "lake", "catalog.type": "hadoop", "catalog.warehouse": warehouse}
         >>> frame = spark.read.format("icefloe").options(**options, columns="id", filter="id > 1").load("db.events")

@@ -55,7 +55,7 @@ def bucket(num_buckets: int, col: Column | str, *, source_type: str | None = Non
     Raises:
         ValidationError: ``num_buckets`` is out of range.
 
-    Example:
+    Examples:
         >>> spark.range(34, 35).select(bucket(16, "id")).collect()
         [Row(bucket(16, id)=3)]
     """
@@ -78,7 +78,7 @@ def truncate(width: int, col: Column | str, *, source_type: str | None = None) -
     Raises:
         ValidationError: ``width`` is out of range or ``source_type`` is missing.
 
-    Example:
+    Examples:
         >>> spark.sql("SELECT 'iceberg' AS name").select(truncate(3, "name", source_type="string")).collect()
         [Row(truncate(3, name)='ice')]
     """

@@ -35,7 +35,7 @@ def active_session(spark: Any = None) -> Any:
 def settings(spark: Any, values: dict[str, str]) -> Iterator[None]:
     """Set session settings for the duration of a block, and restore the old values afterwards, also after an error.
 
-    Example:
+    Examples:
         >>> with settings(spark, {"spark.sql.shuffle.partitions": "3"}):
         ...     spark.conf.get("spark.sql.shuffle.partitions")
         '3'

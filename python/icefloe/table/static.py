@@ -56,7 +56,7 @@ class StaticTable(Table):
             MissingFileError: The file does not exist.
             CorruptFileError: The file is not the metadata of a table.
 
-        Example:
+        Examples:
             >>> StaticTable.from_metadata(table.metadata_location).scan().count()
             3
         """

@@ -246,7 +246,7 @@ class Table:
     def inspect(self) -> InspectTable:
         """The metadata tables: snapshots, files, manifests, partitions and others.
 
-        Example:
+        Examples:
             >>> table.inspect.snapshots().column("operation").to_pylist()
             ['append']
         """
@@ -274,7 +274,7 @@ class Table:
             options: `split-size` (bytes of a task), `batch-size` (rows of a batch) and others, see `DataScan`.
             limit: Most rows to return, None for all.
 
-        Example:
+        Examples:
             >>> table.scan("id > 1", selected_fields=("id",)).to_arrow().to_pydict()
             {'id': [2, 3]}
         """
@@ -309,7 +309,7 @@ class Table:
             options: `split-size`, `batch-size` and others.
             limit: Most rows to return, None for all.
 
-        Example:
+        Examples:
             >>> seen = table.current_snapshot().snapshot_id
             >>> table.append(pa.table({"id": [4, 5]}))
             >>> table.incremental_append_scan(from_snapshot_id_exclusive=seen).to_arrow().column("id").to_pylist()
@@ -357,7 +357,7 @@ class Table:
             identifier_columns: Key columns of updates, the schema's identifier fields if None. They imply `compute_updates`.
             net_changes: Omit changes of different snapshots that cancel each other.
 
-        Example:
+        Examples:
             >>> seen = table.current_snapshot().snapshot_id
             >>> table.delete("id = 2")
             >>> changes = table.incremental_changelog_scan(from_snapshot_id_exclusive=seen)
@@ -395,7 +395,7 @@ class Table:
     def transaction(self) -> WriteTransaction:
         """Return a transaction, whose changes become visible together.
 
-        Example:
+        Examples:
             >>> with table.transaction() as transaction:
             ...     transaction.delete("id = 1")
             ...     transaction.append(pa.table({"id": [10]}))
@@ -414,7 +414,7 @@ class Table:
             SchemaMismatchError: The rows do not fit the table; no file was written.
             CommitFailedException: Concurrent commits came first, more often than `commit.retry.num-retries` allows.
 
-        Example:
+        Examples:
             >>> table.append(pa.table({"id": [4]}))
             >>> table.scan().count()
             4
@@ -435,7 +435,7 @@ class Table:
             SchemaMismatchError: The rows do not fit the table.
             ValidationException: A concurrent commit conflicts, under the table's isolation level.
 
-        Example:
+        Examples:
             >>> table.overwrite(pa.table({"id": [30]}), "id = 3")
             >>> sorted(table.scan().to_arrow().column("id").to_pylist())
             [1, 2, 30]
@@ -456,7 +456,7 @@ class Table:
                 `snapshot`, or changed the replaced files.
             CommitFailedException: Concurrent commits changed the partition spec, or came first too often.
 
-        Example:
+        Examples:
             >>> table.dynamic_partition_overwrite(pa.table({"id": [7]}))
             >>> table.scan().to_arrow().column("id").to_pylist()
             [7]
@@ -478,7 +478,7 @@ class Table:
         Raises:
             ValidationException: A concurrent commit conflicts, under the table's isolation level.
 
-        Example:
+        Examples:
             >>> table.delete("id < 3")
             >>> table.scan().to_arrow().column("id").to_pylist()
             [3]
@@ -500,7 +500,7 @@ class Table:
             snapshot_properties: Additional keys of the snapshot's summary.
             branch: The branch to change, None to stage the snapshot.
 
-        Example:
+        Examples:
             >>> changes = pa.table({"id": [3, 4]})
             >>> table.merge(changes, on=["id"]).when_matched_delete().when_not_matched_insert().execute()
             MergeResult(rows_updated=0, rows_deleted=1, rows_inserted=1)
@@ -531,7 +531,7 @@ class Table:
         Raises:
             ValidationError: There are no key columns, or `df` has a key twice.
 
-        Example:
+        Examples:
             >>> table.upsert(pa.table({"id": [3, 4]}), join_cols=["id"])
             UpsertResult(rows_updated=0, rows_inserted=1)
         """
@@ -584,7 +584,7 @@ class Table:
     def manage_snapshots(self) -> ManageSnapshots:
         """Return changes of branches, tags and the current snapshot, committed by `commit()`.
 
-        Example:
+        Examples:
             >>> table.manage_snapshots().create_tag(table.current_snapshot().snapshot_id, "v1").commit()
             >>> table.scan().use_ref("v1").count()
             3
@@ -594,7 +594,7 @@ class Table:
     def update_properties(self) -> WriteTransaction:
         """Return a transaction for `set_properties` and `remove_properties`.
 
-        Example:
+        Examples:
             >>> with table.update_properties() as update:
             ...     _ = update.set_properties({"write.delete.mode": "merge-on-read"})
         """
@@ -603,7 +603,7 @@ class Table:
     def update_schema(self, allow_incompatible_changes: bool = False, case_sensitive: bool = True) -> UpdateSchema:
         """Return changes of the schema, committed by `commit()` or at the end of a `with` block.
 
-        Example:
+        Examples:
             >>> from icefloe.types import StringType
             >>> with table.update_schema() as update:
             ...     _ = update.add_column("note", StringType())

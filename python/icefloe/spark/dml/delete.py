@@ -44,7 +44,7 @@ def delete_from(
         ValidationError: The filter does not parse, there is no session, or the branch is a tag.
         ValidationException: A concurrent commit conflicts.
 
-    Example:
+    Examples:
         >>> icefloe.spark.delete_from(table, "id < 3")
         MergeResult(rows_updated=0, rows_deleted=2, rows_inserted=0)
     """

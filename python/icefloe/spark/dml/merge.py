@@ -51,7 +51,7 @@ def merge_into(
     Raises:
         ValidationError: There are no key columns.
 
-    Example:
+    Examples:
         >>> changes = spark.createDataFrame([(1, "D", "a"), (2, "U", "B"), (4, "U", "d")], "id long, op string, name string")
         >>> merge = icefloe.spark.merge_into(table, changes, on=["id"])
         >>> merge = merge.when_matched_delete("source.op = 'D'")
@@ -69,7 +69,7 @@ class MergeBuilder:
 
     For each row, the first clause of its kind applies whose condition is true.
 
-    Example:
+    Examples:
         >>> merge = icefloe.spark.merge_into(table, spark.range(2, 5), on=["id"])
         >>> merge = merge.when_matched_update({"name": "concat(target.name, '!')"}, "source.id < 3")
         >>> merge.when_not_matched_by_source_delete().execute()

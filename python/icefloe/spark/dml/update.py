@@ -52,7 +52,7 @@ def update(  # noqa: PLR0913  all but the first three have defaults
         ValidationError: ``set`` is empty, Spark refuses a value, the filter does not parse, or there is no session.
         ValidationException: A concurrent commit conflicts.
 
-    Example:
+    Examples:
         >>> icefloe.spark.update(table, {"name": "upper(name)"}, "id > 1")
         MergeResult(rows_updated=2, rows_deleted=0, rows_inserted=0)
     """

@@ -100,7 +100,7 @@ def changes(  # noqa: PLR0913  all but the first have defaults
         ValidationError: There is no session, a snapshot does not exist, or the start is no ancestor of the end.
         ResolveError: A column does not exist.
 
-    Example:
+    Examples:
         >>> changed = icefloe.spark.changes(table, columns=["id"], compute_updates=True, identifier_columns=["id"])
         >>> changed.groupBy("_change_type").count().collect()
         [Row(_change_type='INSERT', count=3)]

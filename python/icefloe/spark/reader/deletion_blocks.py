@@ -57,7 +57,7 @@ def deletion_blocks(files: Longs, positions: Longs) -> DeletionBlocks:
         files: Key of each row's file, less than ``2**33``.
         positions: Position of each row in its file, less than ``MAX_ROWS``. Rows may be in any order and occur twice.
 
-    Example:
+    Examples:
         >>> blocks = deletion_blocks(np.array([5, 5]), np.array([0, 65]))
         >>> blocks.words_log2, (blocks.table["block"][0].as_py() == 5 << BLOCK_BITS)
         (0, True)

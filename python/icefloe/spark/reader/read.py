@@ -59,7 +59,7 @@ def read(  # noqa: PLR0913  all but the first have defaults
             branch, tag and start is given.
         FeatureUnsupportedError: Spark has no type for a column.
 
-    Example:
+    Examples:
         >>> icefloe.spark.read(table, columns=["id"], filter="name > 'a'").orderBy("id").collect()
         [Row(id=2), Row(id=3)]
     """
@@ -95,7 +95,7 @@ def explain_read(  # noqa: PLR0913  the parameters of read
 ) -> ScanChoice:
     """Return the reader that :func:`read` uses for the same arguments, the reason, and the numbers of files.
 
-    Example:
+    Examples:
         >>> print(icefloe.spark.explain_read(table))
         1 data files and 0 delete files by Spark's Parquet reader: all files are Parquet and Spark finds their columns
     """

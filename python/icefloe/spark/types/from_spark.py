@@ -40,7 +40,7 @@ def schema_from_spark(struct: Any) -> Schema:
     Raises:
         FeatureUnsupportedError: Iceberg has no type for a column, such as an interval, a variant or void.
 
-    Example:
+    Examples:
         >>> from pyspark.sql.types import LongType, StructField, StructType
         >>> schema_from_spark(StructType([StructField("id", LongType(), False)])).find_field("id").field_id
         1

@@ -56,7 +56,7 @@ def to_spark_schema(schema: Schema | str, *, field_ids: bool = False) -> Any:
     Raises:
         FeatureUnsupportedError: Spark has no type for a column, such as ``time``.
 
-    Example:
+    Examples:
         >>> to_spark_schema('{"type": "struct", "fields": [{"id": 1, "name": "a", "required": true, "type": "long"}]}')
         StructType([StructField('a', LongType(), False)])
     """

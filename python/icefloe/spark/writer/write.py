@@ -64,7 +64,7 @@ def write(frame: DataFrame, table: Table, mode: WriteMode = "append", options: M
         CommitFailedException: Concurrent commits won every retry; the table is unchanged and the new files are deleted.
         ValidationException: A concurrent commit changed rows that an overwrite replaces; likewise.
 
-    Example:
+    Examples:
         >>> frame = spark.createDataFrame([(4, "d"), (5, "e")], "id long, name string")
         >>> icefloe.spark.write(frame, table)
         >>> icefloe.spark.write(frame.where("id = 4"), table, "overwrite", {"overwrite-filter": "id > 3"})

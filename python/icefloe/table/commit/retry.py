@@ -64,7 +64,7 @@ class RetryPolicy:
     def attempts(self, environment: Environment) -> Iterator[int]:
         """Yield the number of each attempt, from 1, and wait before every retry.
 
-        Example:
+        Examples:
             >>> from icefloe.table.environment import SYSTEM
             >>> list(RetryPolicy(retries=2, min_wait_ms=0).attempts(SYSTEM))
             [1, 2, 3]

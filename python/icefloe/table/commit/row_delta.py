@@ -20,7 +20,7 @@ class RowDelta(ValidatedChange):
 
     Delete files apply to data files of earlier commits, position delete files also to data files of the same commit.
 
-    Example:
+    Examples:
         delta = table.new_row_delta()
         delta.add_rows(new_files).add_deletes(delete_files)
         delta.validate_from_snapshot(scan.snapshot().snapshot_id).validate_no_conflicting_data()

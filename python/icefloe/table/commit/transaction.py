@@ -51,7 +51,7 @@ class Transaction:
         table: The table's handle; a commit moves it to the new version.
         autocommit: Whether each change commits at once.
 
-    Example:
+    Examples:
         >>> import pyarrow as pa
         >>> from icefloe.catalog import load_catalog
         >>> catalog = load_catalog("scratch", type="memory")

@@ -89,7 +89,7 @@ class UpdateSnapshot:
         branch: The branch to move; None stages the snapshot.
         snapshot_properties: Additional keys of the summary.
 
-    Example:
+    Examples:
         with table.transaction() as transaction:
             with transaction.update_snapshot().fast_append() as append:
                 append.append_data_file(data_file)

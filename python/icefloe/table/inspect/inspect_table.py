@@ -28,7 +28,7 @@ class InspectTable:
     Partition tuples are JSON arrays of single values, in the order of the spec's fields. A table without snapshots has
     metadata tables without rows.
 
-    Example:
+    Examples:
         >>> table.inspect.files().column("record_count").to_pylist()
         [3]
     """
@@ -158,7 +158,7 @@ class InspectTable:
     def partitions(self, snapshot_id: int | None = None) -> pa.Table:
         """Return one row per partition of a snapshot: data files, rows and bytes, and delete files by kind.
 
-        Example:
+        Examples:
             >>> table.inspect.partitions().select(["record_count", "file_count"]).to_pylist()
             [{'record_count': 3, 'file_count': 1}]
         """

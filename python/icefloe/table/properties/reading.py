@@ -143,7 +143,7 @@ class TableProperty(Generic[Value]):
         Raises:
             ValidationError: The value has the wrong type or is out of range.
 
-        Example:
+        Examples:
             >>> retries = TableProperty("commit.retry.num-retries", WholeNumber(0), 4, "Retries of a commit.")
             >>> retries.of({}), retries.of({"commit.retry.num-retries": "7"})
             (4, 7)

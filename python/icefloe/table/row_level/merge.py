@@ -35,7 +35,7 @@ class Merge:
     may be icefloe or pyarrow expressions instead, values pyarrow expressions or Python objects, which are literals.
     `docs/merge.md` has the rule and the grammar.
 
-    Example:
+    Examples:
         >>> import pyarrow as pa
         >>> from icefloe.catalog import load_catalog
         >>> catalog = load_catalog("scratch", type="memory")

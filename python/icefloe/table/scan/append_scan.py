@@ -36,7 +36,7 @@ class IncrementalAppendScan(IncrementalScan):
     def plan_files(self) -> Iterator[FileScanTask]:
         """Yield one task per data file.
 
-        Example:
+        Examples:
             >>> [task.record_count for task in table.incremental_append_scan().plan_files()]
             [3]
         """
@@ -49,7 +49,7 @@ class IncrementalAppendScan(IncrementalScan):
     def count(self) -> int:
         """Return the number of rows. Files whose rows all match the filter are counted from metadata alone.
 
-        Example:
+        Examples:
             >>> table.incremental_append_scan().count()
             3
         """

@@ -98,7 +98,7 @@ class IncrementalChangelogScan(IncrementalScan):
     def plan_files(self) -> Iterator[ChangelogScanTask]:
         """Yield one task per changed data file and kind of change.
 
-        Example:
+        Examples:
             >>> [(task.change_type, task.task.record_count) for task in table.incremental_changelog_scan().plan_files()]
             [('INSERT', 3)]
         """
@@ -121,7 +121,7 @@ class IncrementalChangelogScan(IncrementalScan):
     def explain(self) -> ChangelogExplanation:
         """Return what the scan will read: snapshots of the range, files for inserted and deleted rows, delete files, bytes.
 
-        Example:
+        Examples:
             >>> table.incremental_changelog_scan().explain().bytes_to_read > 0
             True
         """
@@ -140,7 +140,7 @@ class IncrementalChangelogScan(IncrementalScan):
     def count(self) -> int:
         """Return the number of changes. Snapshots that only append, or only delete whole files, are counted from metadata.
 
-        Example:
+        Examples:
             >>> table.incremental_changelog_scan().count()
             3
         """

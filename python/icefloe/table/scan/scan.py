@@ -84,7 +84,7 @@ class Scan(ABC):
     def filter(self, expr: str | BooleanExpression) -> Self:
         """Return a scan of the rows that match a filter as well as the scan's own.
 
-        Example:
+        Examples:
             >>> scan.filter("id > 1").filter("id < 3").count()
             1
         """
@@ -154,7 +154,7 @@ class Scan(ABC):
             MissingFileError: A data or delete file does not exist.
             CorruptFileError: A file does not follow its format.
 
-        Example:
+        Examples:
             >>> scan.to_arrow().column("id").to_pylist()
             [1, 2, 3]
         """
@@ -163,7 +163,7 @@ class Scan(ABC):
     def to_arrow_batch_reader(self) -> pa.RecordBatchReader:
         """Return the rows as a stream of Arrow record batches, whose memory does not grow with the number of rows.
 
-        Example:
+        Examples:
             >>> sum(batch.num_rows for batch in scan.to_arrow_batch_reader())
             3
         """
@@ -176,7 +176,7 @@ class Scan(ABC):
             progress: See `to_arrow`.
             **kwargs: Keywords of `pyarrow.Table.to_pandas`.
 
-        Example:
+        Examples:
             >>> len(scan.to_pandas())
             3
         """
@@ -185,7 +185,7 @@ class Scan(ABC):
     def to_polars(self) -> pl.DataFrame:
         """Return the rows as a Polars data frame that shares the memory of its strings. uuid values are 16 bytes.
 
-        Example:
+        Examples:
             >>> scan.to_polars().height
             3
         """
@@ -200,7 +200,7 @@ class Scan(ABC):
             table_name: Name of the table in SQL.
             connection: Connection to register with; a new in-memory database if None.
 
-        Example:
+        Examples:
             >>> connection = scan.to_duckdb("t")
             >>> connection.sql("SELECT sum(id) FROM t").fetchall()
             [(6,)]

@@ -100,7 +100,7 @@ class TableScan(Scan):
     def plan_files(self) -> Iterator[FileScanTask]:
         """Yield one task per data file.
 
-        Example:
+        Examples:
             >>> [task.record_count for task in scan.plan_files()]
             [3]
         """
@@ -109,7 +109,7 @@ class TableScan(Scan):
     def plan_tasks(self) -> Iterator[TaskGroup]:
         """Yield groups of tasks, cut at row groups and packed to the split size. Groups pickle, for readers elsewhere.
 
-        Example:
+        Examples:
             >>> sum(task.read().read_all().num_rows for task in scan.plan_tasks())
             3
         """
@@ -122,7 +122,7 @@ class TableScan(Scan):
             footers: Whether to read the footers of the planned files, which give row groups and bytes. None reads them if
                 there are at most 1,000 files.
 
-        Example:
+        Examples:
             >>> scan.filter("id > 100").explain().counters["files_planned"]
             0
         """
@@ -136,7 +136,7 @@ class TableScan(Scan):
     def count(self) -> int:
         """Return the number of rows. Files without deletes whose rows all match are counted from metadata alone.
 
-        Example:
+        Examples:
             >>> scan.count()
             3
         """

@@ -121,7 +121,7 @@ class FileScanTask:
     A task is a view of one row of a plan, whose values are looked up at first use. Tasks compare by their values. A task pickles
     with everything that reading needs, credentials included.
 
-    Example:
+    Examples:
         >>> [(task.record_count, len(task.delete_files)) for task in scan.plan_files()]
         [(3, 0)]
     """

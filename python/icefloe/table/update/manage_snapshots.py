@@ -22,7 +22,7 @@ class ManageSnapshots(UpdateBuilder):
 
     They are not retried if a concurrent commit has moved a ref that they change.
 
-    Example:
+    Examples:
         >>> with table.manage_snapshots() as manage:
         ...     _ = manage.create_tag(table.current_snapshot().snapshot_id, "audited")
         >>> sorted(table.refs())
