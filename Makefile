@@ -162,7 +162,7 @@ explore: $(VENV)/.wheel ## Run property and history tests on the seed of the day
 	printf '\033[1m==> Property and history tests, repeat them with: make explore SEED=%s\033[0m\n' $$seed; \
 	PROPTEST_RNG_SEED=$$seed cargo test --locked --profile fast --quiet -p icefloe-format -p icefloe-engine \
 	&& $(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --hypothesis-profile=explore --hypothesis-seed=$$seed \
-	  --first-history=$$seed --histories=500 tests/property tests/simulator $(PYTEST_ARGS)
+	  --first-history=$$seed --histories=250 tests/property tests/simulator $(PYTEST_ARGS)
 
 # The published wheel, in an environment that has nothing but what the wheel asks for.
 .PHONY: test-wheel
