@@ -236,7 +236,7 @@ def test_transaction_of_a_dropped_table_does_not_change_the_new_one(catalog, han
     transaction.append(rows((7, "x", 1.0)))
     catalog.drop_table("db.t")
     catalog.create_table("db.t", first.schema())
-    with pytest.raises(ValidationError, match="created anew"):
+    with pytest.raises(ValidationError, match="created again"):
         transaction.commit_transaction()
     assert catalog.load_table("db.t").scan().count() == 0
 

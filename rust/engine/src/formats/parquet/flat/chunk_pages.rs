@@ -72,9 +72,14 @@ pub(crate) struct Mark {
 }
 
 impl ChunkPages {
-    /// The pages of a leaf; `None` where there is no such column chunk.
+    /// The pages of a leaf; `None` where there is no such column chunk or its offsets or length are negative, which the
+    /// decoder of the parquet crate reports.
     pub(crate) fn new(group: RowGroup, leaf: usize) -> Option<Self> {
         let column = group.metadata.row_groups().get(group.ordinal)?.columns().get(leaf)?;
+        let dictionary = column.dictionary_page_offset().unwrap_or(0);
+        if dictionary.min(column.data_page_offset()).min(column.compressed_size()) < 0 {
+            return None;
+        }
         let (start, length) = column.byte_range();
         let rest = start..start.checked_add(length)?;
         let table =
