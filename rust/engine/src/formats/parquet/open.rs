@@ -135,7 +135,7 @@ fn units(file: &Arc<OpenFile>, kept: &[KeptRows]) -> Vec<Unit> {
 /// Bytes of pages that wait for another thread, of a row group of few columns.
 const KEPT_BYTES: usize = 256 << 20;
 /// As [`KEPT_BYTES`], of a row group of many columns.
-const WIDE_KEPT_BYTES: usize = 32 << 20;
+const WIDE_KEPT_BYTES: usize = 4 << 20;
 
 /// The columns of a row group, if none of them needs the decoder of the Parquet crate.
 fn flat_group(
