@@ -1,0 +1,70 @@
+"""One client of the catalog under test, and a namespace of its own for each test."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from tests.catalogs.conformance.capabilities import Capability
+from tests.catalogs.conformance.entries import ENTRIES
+from tests.catalogs.conformance.rows import ROWS, SCHEMA
+
+NAMESPACES = itertools.count()
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "needs(*capabilities): run only on catalogs that have these features")
+
+
+def pytest_generate_tests(metafunc):
+    if "subject" in metafunc.fixturenames:
+        needed = {capability for mark in metafunc.definition.iter_markers("needs") for capability in mark.args}
+        assert needed <= set(Capability)
+        entries = [entry for entry in ENTRIES if not needed & set(entry.lacks)]
+        metafunc.parametrize("subject", entries, ids=[entry.name for entry in entries], indirect=True)
+
+
+@pytest.fixture
+def subject(request, tmp_path):
+    made = request.param(request, tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def catalog(subject):
+    return subject.client()
+
+
+@pytest.fixture
+def other_client(subject, catalog):
+    """A second client of the same catalog; the same object where a catalog lives in one process."""
+    return subject.client()
+
+
+@pytest.fixture
+def namespace_name():
+    """A namespace that does not exist: servers keep the namespaces of earlier tests."""
+    return (f"ns{next(NAMESPACES)}",)
+
+
+@pytest.fixture
+def namespace(catalog, namespace_name):
+    """An empty namespace."""
+    catalog.create_namespace(namespace_name)
+    return namespace_name
+
+
+@pytest.fixture
+def identifier(namespace):
+    """The name of a table that does not exist, in a namespace that does."""
+    return (*namespace, "t")
+
+
+@pytest.fixture
+def table(catalog, identifier):
+    """A table with three rows."""
+    made = catalog.create_table(identifier, SCHEMA)
+    made.append(ROWS)
+    return made

@@ -1,0 +1,15 @@
+"""The catalogs of the conformance suite. A catalog enters by its class in this list."""
+
+from __future__ import annotations
+
+from tests.catalogs.conformance.catalog_under_test import CatalogUnderTest
+from tests.catalogs.conformance.hadoop_entries import LocalHadoop
+from tests.catalogs.conformance.memory_entry import Memory
+from tests.catalogs.conformance.sql_entries import Postgres, Sqlite
+
+ENTRIES: tuple[type[CatalogUnderTest], ...] = (
+    Memory,
+    Sqlite,
+    Postgres,
+    LocalHadoop,
+)
