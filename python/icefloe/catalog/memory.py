@@ -24,6 +24,7 @@ from icefloe.exceptions import (
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
+    from icefloe.catalog.pointer_catalog import StoredVersion
     from icefloe.typedef import Identifier, Properties
 
 
@@ -131,22 +132,22 @@ class InMemoryCatalog(PointerCatalog):
         with self._lock:
             return self._tables.get((namespace, name))
 
-    def _insert(self, namespace: Identifier, name: str, location: str) -> None:
+    def _insert(self, namespace: Identifier, name: str, new: StoredVersion) -> None:
         with self._lock:
             self._check_exists(namespace)
             if (namespace, name) in self._tables:
                 raise TableAlreadyExistsError(
                     f"Table {dotted((*namespace, name))} already exists in catalog {self.name!r}"
                 )
-            self._tables[(namespace, name)] = location
+            self._tables[(namespace, name)] = new.location
 
-    def _swap(self, namespace: Identifier, name: str, old: str, new: str) -> None:
+    def _swap(self, namespace: Identifier, name: str, old: StoredVersion, new: StoredVersion) -> None:
         with self._lock:
-            if self._tables.get((namespace, name)) != old:
+            if self._tables.get((namespace, name)) != old.location:
                 raise CommitFailedException(
                     f"table {dotted((*namespace, name))}: another commit was first; refresh and retry"
                 )
-            self._tables[(namespace, name)] = new
+            self._tables[(namespace, name)] = new.location
 
     def _remove(self, namespace: Identifier, name: str, location: str | None = None) -> None:
         with self._lock:

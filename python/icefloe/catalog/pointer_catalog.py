@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from icefloe.catalog.apply_commit import check_same_uuid, new_metadata, updated_metadata
@@ -45,6 +46,19 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
+@dataclass(frozen=True)
+class StoredVersion:
+    """A metadata file that a catalog points to or will point to.
+
+    Attributes:
+        location: The file.
+        metadata: Its content, which some stores mirror; None if it was not read.
+    """
+
+    location: str
+    metadata: TableMetadata | None
+
+
 class PointerCatalog(Catalog):
     """A catalog whose subclasses only store, swap and remove the metadata locations of tables."""
 
@@ -57,11 +71,11 @@ class PointerCatalog(Catalog):
         """Return a table's metadata location, or None if the table does not exist."""
 
     @abstractmethod
-    def _insert(self, namespace: Identifier, name: str, location: str) -> None:
+    def _insert(self, namespace: Identifier, name: str, new: StoredVersion) -> None:
         """Add a table, or raise TableAlreadyExistsError or NoSuchNamespaceError."""
 
     @abstractmethod
-    def _swap(self, namespace: Identifier, name: str, old: str, new: str) -> None:
+    def _swap(self, namespace: Identifier, name: str, old: StoredVersion, new: StoredVersion) -> None:
         """Replace `old` by `new`, or raise CommitFailedException."""
 
     @abstractmethod
@@ -88,13 +102,13 @@ class PointerCatalog(Catalog):
             schema,
             partition_spec,
             sort_order,
-            new_table_location(self, identifier, location),
+            self._new_table_location(identifier, location),
             properties,
             self.environment,
         )
         metadata_location = self._write(metadata, None)
         try:
-            self._insert_checked((namespace, name), metadata_location, metadata)
+            self._insert_checked((namespace, name), StoredVersion(metadata_location, metadata))
         except CommitStateUnknownException:
             raise
         except IcebergError:
@@ -156,11 +170,12 @@ class PointerCatalog(Catalog):
         self._check_namespace(namespace)
         metadata_location = self.absolute(metadata_location)
         metadata = self._read(metadata_location)
+        registered = StoredVersion(metadata_location, metadata)
         current = self._pointer(namespace, name)
         if current is not None and overwrite:
-            self._swap_checked((namespace, name), current, metadata_location, metadata)
+            self._swap_checked((namespace, name), StoredVersion(current, None), registered)
         else:
-            self._insert_checked((namespace, name), metadata_location, metadata)
+            self._insert_checked((namespace, name), registered)
         return self._table(namespace, name, metadata, metadata_location)
 
     def commit_table(  # noqa: D102
@@ -176,7 +191,9 @@ class PointerCatalog(Catalog):
         check_same_uuid(dotted(table.name()), current, updated)
         new_location = self._write(updated, location)
         try:
-            self._swap_checked((namespace, name), location, new_location, updated)
+            self._swap_checked(
+                (namespace, name), StoredVersion(location, current), StoredVersion(new_location, updated)
+            )
         except CommitStateUnknownException:
             raise
         except IcebergError:
@@ -186,6 +203,9 @@ class PointerCatalog(Catalog):
         return CommitTableResponse(updated, new_location)
 
     # ---- internals
+
+    def _new_table_location(self, identifier: str | Identifier, location: str | None) -> str:
+        return new_table_location(self, identifier, location)
 
     def _table(self, namespace: Identifier, name: str, metadata: TableMetadata, location: str) -> Table:
         return Table((*namespace, name), metadata, self.absolute(location), self.file_io(location), self)
@@ -238,21 +258,21 @@ class PointerCatalog(Catalog):
             environment=self.environment,
         )
 
-    def _insert_checked(self, table: tuple[Identifier, str], location: str, metadata: TableMetadata) -> None:
+    def _insert_checked(self, table: tuple[Identifier, str], new: StoredVersion) -> None:
         self._run(
-            f"table {dotted((*table[0], table[1]))}: creation at {location}",
-            lambda: self._insert(*table, location),
-            is_visible=lambda: self._is_committed(table, location),
-            properties=metadata.properties,
+            f"table {dotted((*table[0], table[1]))}: creation at {new.location}",
+            lambda: self._insert(*table, new),
+            is_visible=lambda: self._is_committed(table, new.location),
+            properties=_properties(new),
         )
 
-    def _swap_checked(self, table: tuple[Identifier, str], old: str, new: str, metadata: TableMetadata) -> None:
+    def _swap_checked(self, table: tuple[Identifier, str], old: StoredVersion, new: StoredVersion) -> None:
         self._run(
-            f"table {dotted((*table[0], table[1]))}: commit of {new}",
+            f"table {dotted((*table[0], table[1]))}: commit of {new.location}",
             lambda: self._swap(*table, old, new),
-            is_visible=lambda: self._is_committed(table, new),
+            is_visible=lambda: self._is_committed(table, new.location),
             rejected=CommitFailedException,
-            properties=metadata.properties,
+            properties=_properties(new),
         )
 
     def _is_committed(self, table: tuple[Identifier, str], location: str) -> bool:
@@ -274,3 +294,7 @@ class PointerCatalog(Catalog):
         with suppress(IcebergError):
             if DELETE_AFTER_COMMIT.of(after.properties):
                 self.file_io(after.location).core.delete_many(dropped)
+
+
+def _properties(version: StoredVersion) -> Properties:
+    return version.metadata.properties if version.metadata is not None else EMPTY_DICT

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
+    from icefloe.catalog.pointer_catalog import StoredVersion
     from icefloe.typedef import Identifier, Properties
 
 Result = TypeVar("Result")
@@ -103,12 +104,12 @@ class SqlCatalog(PointerCatalog):
             row = connection.execute(query).first()
         return None if row is None else str(row[0])
 
-    def _insert(self, namespace: Identifier, name: str, location: str) -> None:
+    def _insert(self, namespace: Identifier, name: str, new: StoredVersion) -> None:
         row: dict[str, str | None] = {
             "catalog_name": self.name,
             "table_namespace": dotted(namespace),
             "table_name": name,
-            "metadata_location": location,
+            "metadata_location": new.location,
             "previous_metadata_location": None,
         }
         if self._has_types():
@@ -120,12 +121,12 @@ class SqlCatalog(PointerCatalog):
 
         self._transact(insert_row, duplicate=self._taken(namespace, name))
 
-    def _swap(self, namespace: Identifier, name: str, old: str, new: str) -> None:
+    def _swap(self, namespace: Identifier, name: str, old: StoredVersion, new: StoredVersion) -> None:
         table = f"table {dotted((*namespace, name))}"
-        guarded = update(tables).where(self._key(namespace, name), tables.c.metadata_location == old)
+        guarded = update(tables).where(self._key(namespace, name), tables.c.metadata_location == old.location)
 
         def swap(connection: Connection) -> None:
-            values = {"metadata_location": new, "previous_metadata_location": old}
+            values = {"metadata_location": new.location, "previous_metadata_location": old.location}
             if connection.execute(guarded.values(values)).rowcount != 1:
                 raise CommitFailedException(f"{table}: another commit was first; refresh and retry")
 

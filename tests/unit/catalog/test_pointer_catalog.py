@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 import pytest
+from icefloe.catalog.pointer_catalog import StoredVersion
 from icefloe.exceptions import (
     MissingFileError,
     NoSuchNamespaceError,
@@ -109,7 +110,7 @@ def test_table_is_not_created_in_or_renamed_to_a_dropped_namespace(pointer_catal
     pointer_catalog.create_namespace("db")
     pointer_catalog.create_table("db.t", SCHEMA)
     with pytest.raises(NoSuchNamespaceError):
-        pointer_catalog._insert(("dropped",), "t", "/x")
+        pointer_catalog._insert(("dropped",), "t", StoredVersion("/x", None))
     with pytest.raises(NoSuchNamespaceError):
         pointer_catalog._rename((("db",), "t"), (("dropped",), "t"))
     assert pointer_catalog.list_namespaces() == [("db",)]
