@@ -278,6 +278,12 @@ def test_importing_icefloe_loads_no_heavy_library() -> None:
     assert loaded == "[]"
 
 
+def test_importing_tables_and_catalogs_loads_no_pandas() -> None:
+    # pyarrow loads pandas with the first conversion of a Python value, half a second of CPU.
+    loaded = in_fresh_interpreter("import sys, icefloe.catalog, icefloe.table; print('pandas' in sys.modules)")
+    assert loaded == "False"
+
+
 def test_importing_icefloe_starts_no_thread_and_reads_no_environment() -> None:
     code = """
 import os, sys

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from icefloe.schema import Schema
     from icefloe.types import NestedField
 
-UNKNOWN = pa.scalar(None, pa.bool_())
+# Of `pa.nulls`: every conversion of a Python value to Arrow loads pandas where it is installed, half a second of a first import.
+UNKNOWN = pa.nulls(1, pa.bool_())[0]
 
 
 def expression_to_pyarrow(expr: BooleanExpression, schema: Schema | None = None) -> pc.Expression:

@@ -40,7 +40,7 @@ _COMPARISONS: dict[str, Callable[..., pa.Array]] = {
 }
 _PREDICATES = {*_COMPARISONS, "NullSafeNEQ", "Is", "In", "Between", "Like", "Not"}
 _ARITHMETIC = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%", "IntDiv": "div"}
-_UNKNOWN = literal(pa.scalar(None, pa.null()))
+_UNKNOWN = literal(pa.nulls(1)[0])
 
 
 def bind(text: str, scope: Scope) -> Value:
