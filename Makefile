@@ -133,11 +133,22 @@ $(JAVA_JAR): | $(VENV)/.tools
 .PHONY: java-reference
 java-reference: $(JAVA_JAR) ## Fetch the Java reference, which writes tables for the tests
 
+# The REST catalog server of the Java reference, for the tests of REST catalogs.
+REST_SERVER = $(VENV)/jars/rest-server
+
+$(REST_SERVER)/.ready: tests/catalogs/rest/pom.xml | $(VENV)/.tools
+	$(SAY) "Fetching the Java reference's REST catalog server for the tests"
+	@rm -rf $(@D) && { command -v mvn >/dev/null && mvn -q -B -f $< dependency:copy-dependencies -DoutputDirectory=$(abspath $(@D)) \
+	  && touch $@; } || printf '    it cannot be had here without Maven: its tests are skipped\n'
+
+.PHONY: rest-server
+rest-server: $(REST_SERVER)/.ready ## Fetch the Java reference's REST catalog server for the tests
+
 # Tables of the tests go to a memory disk that has room for them.
 ON_MEMORY = [ "$$(df --output=avail -k /dev/shm 2>/dev/null | tail -1)" -gt 6000000 ] 2>/dev/null && export PYTEST_DEBUG_TEMPROOT=/dev/shm;
 
 .PHONY: test-python
-test-python: $(VENV)/.wheel $(BIN)/versitygw $(JAVA_JAR) system-programs ## Run the Python tests against the installed wheel (WORKERS=processes)
+test-python: $(VENV)/.wheel $(BIN)/versitygw $(JAVA_JAR) $(REST_SERVER)/.ready system-programs ## Run the Python tests against the installed wheel (WORKERS=processes)
 	$(SAY) "Python tests"
 	@$(WITH_JAVA) $(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=10 $(PYTEST_ARGS)
 

@@ -1,4 +1,4 @@
-"""One PostgreSQL server for all tests, and a database for each test."""
+"""One PostgreSQL server for all tests with a database for each test, and one REST catalog server for all tests."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from tests.catalogs.postgres_server import postgres_server
+from tests.catalogs.rest.server import rest_server
 from tests.catalogs.wire_proxy import wire_proxy
 
 DRIVERS = ["psycopg", "psycopg2", "pg8000"]
@@ -17,6 +18,13 @@ DATABASES = itertools.count()
 @pytest.fixture(scope="session")
 def postgres():
     with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def rest(tmp_path_factory):
+    """The Java reference's REST catalog server; its namespaces are shared by all tests."""
+    with rest_server(tmp_path_factory.mktemp("rest")) as server:
         yield server
 
 
