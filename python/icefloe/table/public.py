@@ -1,12 +1,12 @@
 """The public names of `icefloe.table`, which the package loads at their first use."""
 
+from icefloe.table.changes import ALWAYS_TRUE
 from icefloe.table.commit.committing_table import CommitTableResponse
 from icefloe.table.properties import TableProperties
 from icefloe.table.row_level.results import UpsertResult
 from icefloe.table.scan import DataScan, FileScanTask, IncrementalAppendScan, IncrementalChangelogScan, TableScan
 from icefloe.table.static import StaticTable
 from icefloe.table.table import Table
-from icefloe.table.write_transaction import ALWAYS_TRUE
 from icefloe.table.write_transaction import WriteTransaction as Transaction
 
 __all__ = [

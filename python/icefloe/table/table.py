@@ -1,80 +1,38 @@
-"""The handle of a table: its metadata, scans of it and changes to it.
-
-Each method delegates: facts to the metadata, reads to a scan, changes to a transaction.
-"""
+"""The handle of a table: its metadata, scans of it and changes to it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import TYPE_CHECKING, NoReturn
 
 from icefloe.exceptions import ValidationError
-from icefloe.expressions import AlwaysTrue
+from icefloe.table.changes import ALWAYS_TRUE, TableChanges
 from icefloe.table.inspect import InspectTable
 from icefloe.table.locations import load_location_provider
-from icefloe.table.refs import MAIN_BRANCH
 from icefloe.table.scan import DataScan, IncrementalAppendScan, IncrementalChangelogScan
-from icefloe.table.scan.scan import as_names
-from icefloe.table.update.manage_snapshots import ManageSnapshots
 from icefloe.table.write_transaction import WriteTransaction
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import polars as pl
 
     from icefloe.expressions import BooleanExpression
     from icefloe.io import FileIO
     from icefloe.partitioning import PartitionSpec
     from icefloe.schema import Schema
-    from icefloe.table.commit.committing_table import CommitTableResponse
-    from icefloe.table.commit.data_file_changes import DeleteFiles, FastAppend, MergeAppend, OverwriteFiles
-    from icefloe.table.commit.row_delta import RowDelta
+    from icefloe.table.commit.committing_table import TableCatalog
     from icefloe.table.locations import LocationProvider
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.name_mapping import NameMapping
     from icefloe.table.refs import SnapshotRef
-    from icefloe.table.row_level.merge import Merge
-    from icefloe.table.row_level.results import UpsertResult
     from icefloe.table.snapshots import Snapshot, SnapshotLogEntry
     from icefloe.table.sorting import SortOrder
-    from icefloe.table.update import TableRequirement, TableUpdate
-    from icefloe.table.update.schema import UpdateSchema
-    from icefloe.table.update.sorting import UpdateSortOrder
-    from icefloe.table.update.spec import UpdateSpec
     from icefloe.typedef import Identifier, Properties
 
-ALWAYS_TRUE = AlwaysTrue()
 
-
-class TableCatalog(Protocol):
-    """The part of a catalog that a table uses."""
-
-    name: str
-
-    def load_table(self, identifier: str | Identifier) -> Table:
-        """Return the table at its current metadata location."""
-
-    def check_location(self, table: Table) -> None:
-        """Raise if the table is not at the location that its metadata states."""
-
-    def commit_table(
-        self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
-    ) -> CommitTableResponse:
-        """Check the requirements, apply the updates and swap the metadata location."""
-
-
-class Table:
+class Table(TableChanges):
     """An Iceberg table in the version that this handle loaded, refreshed or committed last.
 
-    Several methods share arguments:
-
-    - `df`: rows of anything that exports Arrow: pyarrow, pandas, Polars, DuckDB, a stream. Columns are matched by name.
-    - `row_filter`, `overwrite_filter`, `delete_filter`: text such as `"id > 5 and country = 'fr'"`, or an expression. A comparison with
-      null is unknown and selects no row, and neither does its negation.
-    - `case_sensitive`: whether column names must match in case.
-    - `snapshot_properties`: additional keys of the snapshot's summary.
-    - `branch`: the branch to change. None stages the snapshot: no branch moves until one is set to it.
+    Its scans read that version. Each of its changes is committed at once; `transaction()` commits several together.
 
     Args:
         identifier: Namespace levels and name.
@@ -97,7 +55,7 @@ class Table:
         self._identifier = identifier
         self._version = (metadata, metadata_location)
         self.io = io
-        self._catalog = catalog
+        self.catalog = catalog
         self.config = dict(config)
 
     # ---- the version
@@ -121,11 +79,6 @@ class Table:
         """The location of the metadata file."""
         return self._version[1]
 
-    @property
-    def catalog(self) -> TableCatalog:
-        """The catalog that commits changes."""
-        return self._catalog
-
     def refresh(self) -> Table:
         """Load the newest version into this handle, and return it.
 
@@ -133,7 +86,7 @@ class Table:
             NoSuchTableError: The table does not exist any more.
             ValidationError: The name belongs to another table.
         """
-        fresh = self.catalog.load_table(self._identifier)
+        fresh: Table = self.catalog.load_table(self._identifier)
         if str(fresh.metadata.table_uuid).lower() != str(self.metadata.table_uuid).lower():
             raise ValidationError(
                 f"table {self._dotted_name()}: expected uuid {self.metadata.table_uuid}, got {fresh.metadata.table_uuid}; "
@@ -278,10 +231,9 @@ class Table:
             >>> table.scan("id > 1", selected_fields=("id",)).to_arrow().to_pydict()
             {'id': [2, 3]}
         """
-        names = as_names(selected_fields)
         name = self._dotted_name()
         return DataScan(
-            self.metadata, self.io, row_filter, names, case_sensitive, snapshot_id, options, limit, table_name=name
+            self.metadata, self.io, row_filter, selected_fields, case_sensitive, snapshot_id, options, limit, name
         )
 
     def incremental_append_scan(  # noqa: PLR0913 - the signature shared with PyIceberg
@@ -319,7 +271,7 @@ class Table:
             self.metadata,
             self.io,
             row_filter=row_filter,
-            selected_fields=as_names(selected_fields),
+            selected_fields=selected_fields,
             case_sensitive=case_sensitive,
             options=options,
             limit=limit,
@@ -368,7 +320,7 @@ class Table:
             self.metadata,
             self.io,
             row_filter=row_filter,
-            selected_fields=as_names(selected_fields),
+            selected_fields=selected_fields,
             case_sensitive=case_sensitive,
             options=options,
             limit=limit,
@@ -390,7 +342,7 @@ class Table:
     def __arrow_c_schema__(self) -> object:
         return self.scan().__arrow_c_schema__()
 
-    # ---- changing rows
+    # ---- changes
 
     def transaction(self) -> WriteTransaction:
         """Return a transaction, whose changes become visible together.
@@ -402,194 +354,8 @@ class Table:
             >>> sorted(table.scan().to_arrow().column("id").to_pylist())
             [2, 3, 10]
         """
-        self._catalog.check_location(self)
+        self.catalog.check_location(self)
         return WriteTransaction(self)
-
-    def append(
-        self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN_BRANCH
-    ) -> None:
-        """Append rows in one snapshot. Columns of the table that `df` lacks are null.
-
-        Raises:
-            SchemaMismatchError: The rows do not fit the table; no file was written.
-            CommitFailedException: Concurrent commits came first, more often than `commit.retry.num-retries` allows.
-
-        Examples:
-            >>> table.append(pa.table({"id": [4]}))
-            >>> table.scan().count()
-            4
-        """
-        self._autocommit().append(df, snapshot_properties, branch)
-
-    def overwrite(
-        self,
-        df: object,
-        overwrite_filter: BooleanExpression | str = ALWAYS_TRUE,
-        snapshot_properties: Properties = EMPTY_DICT,
-        case_sensitive: bool = True,
-        branch: str | None = MAIN_BRANCH,
-    ) -> None:
-        """Replace the rows that match a filter, all rows by default, in one snapshot.
-
-        Raises:
-            SchemaMismatchError: The rows do not fit the table.
-            ValidationException: A concurrent commit conflicts, under the table's isolation level.
-
-        Examples:
-            >>> table.overwrite(pa.table({"id": [30]}), "id = 3")
-            >>> sorted(table.scan().to_arrow().column("id").to_pylist())
-            [1, 2, 30]
-        """
-        self._autocommit().overwrite(df, overwrite_filter, snapshot_properties, case_sensitive, branch)
-
-    def dynamic_partition_overwrite(
-        self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN_BRANCH
-    ) -> None:
-        """Replace the partitions of the table that `df` has rows of. An unpartitioned table is one partition.
-
-        Partitions are those of the current spec, also for rows in files of earlier specs. A file of an earlier spec that holds other
-        rows as well is rewritten without the replaced rows. A `df` without rows changes nothing.
-
-        Raises:
-            SchemaMismatchError: The rows do not fit the table; no file was written.
-            ValidationException: A concurrent commit added rows to one of the partitions, unless `write.delete.isolation-level` is
-                `snapshot`, or changed the replaced files.
-            CommitFailedException: Concurrent commits changed the partition spec, or came first too often.
-
-        Examples:
-            >>> table.dynamic_partition_overwrite(pa.table({"id": [7]}))
-            >>> table.scan().to_arrow().column("id").to_pylist()
-            [7]
-        """
-        self._autocommit().dynamic_partition_overwrite(df, snapshot_properties, branch)
-
-    def delete(
-        self,
-        delete_filter: BooleanExpression | str = ALWAYS_TRUE,
-        snapshot_properties: Properties = EMPTY_DICT,
-        case_sensitive: bool = True,
-        branch: str | None = MAIN_BRANCH,
-    ) -> None:
-        """Delete the rows that match a filter, all rows by default.
-
-        Files whose rows all match are removed by metadata alone. Other files with matching rows are rewritten, or get delete files, as
-        `write.delete.mode` says (`copy-on-write`, the default, or `merge-on-read`).
-
-        Raises:
-            ValidationException: A concurrent commit conflicts, under the table's isolation level.
-
-        Examples:
-            >>> table.delete("id < 3")
-            >>> table.scan().to_arrow().column("id").to_pylist()
-            [3]
-        """
-        self._autocommit().delete(delete_filter, snapshot_properties, case_sensitive, branch)
-
-    def merge(
-        self,
-        source: object,
-        on: Sequence[str],
-        snapshot_properties: Properties = EMPTY_DICT,
-        branch: str | None = MAIN_BRANCH,
-    ) -> Merge:
-        """Begin a merge of rows into the table. Clauses are added to it, and `execute()` commits it.
-
-        Args:
-            source: Rows, like `df` of `append`; additional columns are allowed.
-            on: Key columns of both the table and `source`.
-            snapshot_properties: Additional keys of the snapshot's summary.
-            branch: The branch to change, None to stage the snapshot.
-
-        Examples:
-            >>> changes = pa.table({"id": [3, 4]})
-            >>> table.merge(changes, on=["id"]).when_matched_delete().when_not_matched_insert().execute()
-            MergeResult(rows_updated=0, rows_deleted=1, rows_inserted=1)
-        """
-        return self._autocommit().merge(source, on, snapshot_properties, branch)
-
-    def upsert(  # noqa: PLR0913 - the signature shared with PyIceberg
-        self,
-        df: object,
-        join_cols: list[str] | None = None,
-        when_matched_update_all: bool = True,
-        when_not_matched_insert_all: bool = True,
-        case_sensitive: bool = True,
-        branch: str | None = MAIN_BRANCH,
-        snapshot_properties: Properties = EMPTY_DICT,
-    ) -> UpsertResult:
-        """Update rows whose keys exist in the table and insert the other rows, in one snapshot. Equal rows are not rewritten.
-
-        Args:
-            df: Rows with all columns of the table.
-            join_cols: Key columns; the schema's identifier fields if None.
-            when_matched_update_all: Whether to update rows whose keys exist.
-            when_not_matched_insert_all: Whether to insert rows whose keys do not exist.
-            case_sensitive: Whether names of keys and of columns of `df` must match the table's in case.
-            branch: The branch to change, None to stage the snapshot.
-            snapshot_properties: Additional keys of the snapshot's summary.
-
-        Raises:
-            ValidationError: There are no key columns, or `df` has a key twice.
-
-        Examples:
-            >>> table.upsert(pa.table({"id": [3, 4]}), join_cols=["id"])
-            UpsertResult(rows_updated=0, rows_inserted=1)
-        """
-        return self._autocommit().upsert(
-            df,
-            join_cols,
-            when_matched_update_all,
-            when_not_matched_insert_all,
-            case_sensitive,
-            branch,
-            snapshot_properties,
-        )
-
-    # ---- changing files
-
-    def new_append(self) -> MergeAppend:
-        """Return an append of data files that exist already; small manifests are merged."""
-        return self._autocommit().new_append()
-
-    def new_fast_append(self) -> FastAppend:
-        """Return an append of data files that exist already; no manifest is merged."""
-        return self._autocommit().new_fast_append()
-
-    def new_overwrite(self) -> OverwriteFiles:
-        """Return a replacement of data files by other data files that exist already."""
-        return self._autocommit().new_overwrite()
-
-    def new_delete(self) -> DeleteFiles:
-        """Return a removal of data files."""
-        return self._autocommit().new_delete()
-
-    def new_row_delta(self) -> RowDelta:
-        """Return a row-level change by data and delete files that exist already."""
-        return self._autocommit().new_row_delta()
-
-    def add_files(
-        self,
-        file_paths: list[str],
-        snapshot_properties: Properties = EMPTY_DICT,
-        check_duplicate_files: bool = True,
-        branch: str | None = MAIN_BRANCH,
-    ) -> NoReturn:
-        """Raise NotImplementedError: the method is not available; append the rows of the files instead."""
-        raise NotImplementedError(
-            f"add_files({len(file_paths)} files, branch={branch!r}): not available; append the rows of the files"
-        )
-
-    # ---- changing metadata
-
-    def manage_snapshots(self) -> ManageSnapshots:
-        """Return changes of branches, tags and the current snapshot, committed by `commit()`.
-
-        Examples:
-            >>> table.manage_snapshots().create_tag(table.current_snapshot().snapshot_id, "v1").commit()
-            >>> table.scan().use_ref("v1").count()
-            3
-        """
-        return ManageSnapshots(self._autocommit())
 
     def update_properties(self) -> WriteTransaction:
         """Return a transaction for `set_properties` and `remove_properties`.
@@ -600,30 +366,6 @@ class Table:
         """
         return self.transaction()
 
-    def update_schema(self, allow_incompatible_changes: bool = False, case_sensitive: bool = True) -> UpdateSchema:
-        """Return changes of the schema, committed by `commit()` or at the end of a `with` block.
-
-        Examples:
-            >>> from icefloe.types import StringType
-            >>> with table.update_schema() as update:
-            ...     _ = update.add_column("note", StringType())
-            >>> [field.name for field in table.schema().fields]
-            ['id', 'note']
-        """
-        return self._autocommit().update_schema(allow_incompatible_changes, case_sensitive)
-
-    def update_spec(self, case_sensitive: bool = True) -> UpdateSpec:
-        """Return changes of the partition spec, committed by `commit()` or at the end of a `with` block."""
-        return self._autocommit().update_spec(case_sensitive)
-
-    def update_sort_order(self, case_sensitive: bool = True) -> UpdateSortOrder:
-        """Return a new sort order, committed by `commit()` or at the end of a `with` block."""
-        return self._autocommit().update_sort_order(case_sensitive)
-
-    def update_statistics(self) -> NoReturn:
-        """Raise NotImplementedError: the method is not available."""
-        raise NotImplementedError("update_statistics: not available")
-
     @property
     def maintenance(self) -> NoReturn:
         """Raise NotImplementedError: maintenance is not available."""
@@ -631,8 +373,8 @@ class Table:
 
     # ---- parts
 
-    def _autocommit(self) -> WriteTransaction:
-        self._catalog.check_location(self)
+    def _open_transaction(self) -> WriteTransaction:
+        self.catalog.check_location(self)
         return WriteTransaction(self, autocommit=True)
 
     def _dotted_name(self) -> str:

@@ -1,103 +1,89 @@
-"""The transaction with operations on rows: appends, overwrites, deletes, merges and upserts."""
+"""The transaction of a table: its changes become visible together."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from icefloe.expressions import AlwaysTrue
-from icefloe.table.commit.snapshot_producer import MAIN
+from icefloe.exceptions import ValidationError
+from icefloe.table.changes import TableChanges
 from icefloe.table.commit.transaction import Transaction
-from icefloe.table.row_level.merge import Merge
-from icefloe.table.row_level.target import Target
-from icefloe.table.row_level.upsert import upsert_rows
-from icefloe.table.write.append import append_rows
-from icefloe.table.write.delete import delete_rows
-from icefloe.table.write.overwrite import overwrite_partitions, overwrite_rows
+from icefloe.table.commit.update_snapshot import UpdateSnapshot
+from icefloe.table.properties import properties_as_text
+from icefloe.table.refs import MAIN_BRANCH
+from icefloe.table.update import (
+    RemovePropertiesUpdate,
+    SetLocationUpdate,
+    SetPropertiesUpdate,
+    UpgradeFormatVersionUpdate,
+)
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from typing import Any
 
-    from icefloe.expressions import BooleanExpression
-    from icefloe.table.row_level.results import UpsertResult
+    from typing_extensions import Self
+
     from icefloe.typedef import Properties
 
-ALWAYS_TRUE = AlwaysTrue()
 
+class WriteTransaction(Transaction, TableChanges):
+    """Changes of rows, files and metadata that become visible together or not at all.
 
-class WriteTransaction(Transaction):
-    """Changes of rows and metadata that become visible together. Data files of a change that definitely fails are deleted."""
+    As a context manager it commits at the end of the block. If the block raises, nothing is committed and the files that the
+    changes wrote are deleted.
 
-    def append(self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN) -> None:
-        """Append rows; see `Table.append`."""
-        with self.target(branch, snapshot_properties) as target:
-            append_rows(target, df)
+    Args:
+        table: The table's handle; a commit moves it to the new version.
+        autocommit: Whether each change commits at once.
 
-    def overwrite(
-        self,
-        df: object,
-        overwrite_filter: BooleanExpression | str = ALWAYS_TRUE,
-        snapshot_properties: Properties = EMPTY_DICT,
-        case_sensitive: bool = True,
-        branch: str | None = MAIN,
-    ) -> None:
-        """Replace the rows of a filter; see `Table.overwrite`."""
-        with self.target(branch, snapshot_properties) as target:
-            overwrite_rows(target, df, overwrite_filter, case_sensitive=case_sensitive)
+    Examples:
+        >>> import pyarrow as pa
+        >>> from icefloe.catalog import load_catalog
+        >>> catalog = load_catalog("scratch", type="memory")
+        >>> catalog.create_namespace("db")
+        >>> table = catalog.create_table("db.points", pa.schema([("x", pa.int64())]))
+        >>> with table.transaction() as transaction:
+        ...     _ = transaction.set_properties(owner="me")
+        ...     transaction.append(pa.table({"x": [1]}))
+        >>> table.properties["owner"], len(table.snapshots())
+        ('me', 1)
+    """
 
-    def dynamic_partition_overwrite(
-        self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN
-    ) -> None:
-        """Replace the partitions that the rows are in; see `Table.dynamic_partition_overwrite`."""
-        with self.target(branch, snapshot_properties) as target:
-            overwrite_partitions(target, df)
+    def _open_transaction(self) -> Transaction:
+        return self
 
-    def delete(
-        self,
-        delete_filter: BooleanExpression | str = ALWAYS_TRUE,
-        snapshot_properties: Properties = EMPTY_DICT,
-        case_sensitive: bool = True,
-        branch: str | None = MAIN,
-    ) -> None:
-        """Delete the rows of a filter; see `Table.delete`."""
-        with self.target(branch, snapshot_properties) as target:
-            delete_rows(target, delete_filter, case_sensitive=case_sensitive)
+    def set_properties(self, properties: Properties = EMPTY_DICT, **kwargs: Any) -> Self:
+        """Set table properties, from a mapping or as keywords; keys with dots need the mapping.
 
-    def merge(
-        self,
-        source: object,
-        on: Sequence[str],
-        snapshot_properties: Properties = EMPTY_DICT,
-        branch: str | None = MAIN,
-    ) -> Merge:
-        """Begin a merge; see `Table.merge`."""
-        return Merge(self.target(branch, snapshot_properties), source, on)
-
-    def upsert(  # noqa: PLR0913 - the signature shared with PyIceberg
-        self,
-        df: object,
-        join_cols: list[str] | None = None,
-        when_matched_update_all: bool = True,
-        when_not_matched_insert_all: bool = True,
-        case_sensitive: bool = True,
-        branch: str | None = MAIN,
-        snapshot_properties: Properties = EMPTY_DICT,
-    ) -> UpsertResult:
-        """Update rows whose keys exist and insert the others; see `Table.upsert`."""
-        target = self.target(branch, snapshot_properties)
-        return upsert_rows(
-            target,
-            df,
-            join_cols,
-            update=when_matched_update_all,
-            insert=when_not_matched_insert_all,
-            case_sensitive=case_sensitive,
-        )
-
-    def target(self, branch: str | None = MAIN, snapshot_properties: Properties = EMPTY_DICT) -> Target:
-        """Return the table as the next operation sees it, earlier changes of the transaction included.
+        Numbers are stored as text, booleans as `true` and `false`.
 
         Raises:
-            ValidationError: `branch` is a tag.
+            ValidationError: A value is None, or the property is a fact of the table such as `format-version`.
         """
-        return Target(self, branch, snapshot_properties)
+        return self.apply_updates((SetPropertiesUpdate(updates=properties_as_text({**properties, **kwargs})),))
+
+    def remove_properties(self, *removals: str) -> Self:
+        """Remove table properties; a property that is not set is ignored."""
+        return self.apply_updates((RemovePropertiesUpdate(removals=list(removals)),))
+
+    def update_location(self, location: str) -> Self:
+        """Set the location of new files; existing files stay where they are."""
+        return self.apply_updates((SetLocationUpdate(location=location.rstrip("/")),))
+
+    def upgrade_table_version(self, format_version: int) -> Self:
+        """Raise the table's format version; it cannot be lowered.
+
+        Raises:
+            ValidationError: The version is lower than the table's.
+        """
+        if format_version < self.table_metadata.format_version:
+            raise ValidationError(
+                f"cannot lower the format version: expected at least {self.table_metadata.format_version}, got {format_version}"
+            )
+        return self.apply_updates((UpgradeFormatVersionUpdate(format_version=format_version),))
+
+    def update_snapshot(
+        self, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN_BRANCH
+    ) -> UpdateSnapshot:
+        """Return a factory of snapshots that add and remove single data files."""
+        return UpdateSnapshot(self, branch, snapshot_properties)

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from icefloe.exceptions import CommitStateUnknownException, IcebergError, ValidationError
 from icefloe.expressions import AlwaysTrue
+from icefloe.table.commit.data_file_changes import OverwriteFiles
 from icefloe.table.commit.snapshot_producer import MAIN, check_branch, head_of
 from icefloe.table.properties.definitions import ISOLATION_LEVELS
 from icefloe.table.write.isolation import Isolation, is_serializable
@@ -133,7 +134,7 @@ def _replace_files(
             f"option overwrite-filter: expected a filter that matches all rows of a data file or none, got {text!r}, which "
             "matches some rows of a file: delete or merge these rows instead"
         )
-    change = target.transaction.new_overwrite(target.branch, target.snapshot_properties)
+    change = OverwriteFiles(target.transaction, target.branch, target.snapshot_properties)
     change.delete(replaced.column("file_path"))
     if files is not None:
         change.append(files)

@@ -25,8 +25,16 @@ class CommitTableResponse:
     metadata_location: str
 
 
-class CommittingCatalog(Protocol):
-    """The part of a catalog that a transaction uses."""
+class TableCatalog(Protocol):
+    """The part of a catalog that a table handle and its transactions use."""
+
+    name: str
+
+    def load_table(self, identifier: str | Identifier) -> Any:
+        """Return the handle of the table at its current metadata location."""
+
+    def check_location(self, table: Any) -> None:
+        """Raise if the table is not at the location that its metadata states."""
 
     def commit_table(
         self, table: Any, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
@@ -48,8 +56,8 @@ class CommittingTable(Protocol):
         """The metadata of the handle's version, and the location of its file."""
 
     @property
-    def catalog(self) -> CommittingCatalog:
-        """The catalog that commits are sent to."""
+    def catalog(self) -> TableCatalog:
+        """The catalog that commits changes."""
 
     def name(self) -> Identifier:
         """Return the table's identifier."""

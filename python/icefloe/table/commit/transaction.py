@@ -5,29 +5,13 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, IcebergError, ValidationError
+from icefloe.exceptions import CommitFailedException, CommitStateUnknownException, IcebergError
 from icefloe.table.commit.change import Change, FixedChange, Versions, WrittenFiles
 from icefloe.table.commit.committing_table import CommitTableResponse, CommittingTable
-from icefloe.table.commit.data_file_changes import DeleteFiles, FastAppend, MergeAppend, OverwriteFiles
 from icefloe.table.commit.derived_requirements import first_of_each, requirements_of
 from icefloe.table.commit.retry import RetryPolicy
-from icefloe.table.commit.row_delta import RowDelta
-from icefloe.table.commit.snapshot_producer import MAIN
-from icefloe.table.commit.update_snapshot import UpdateSnapshot
 from icefloe.table.environment import SYSTEM, Environment
-from icefloe.table.properties import properties_as_text
-from icefloe.table.update import (
-    AddSnapshotUpdate,
-    RemovePropertiesUpdate,
-    SetLocationUpdate,
-    SetPropertiesUpdate,
-    UpgradeFormatVersionUpdate,
-    update_table_metadata,
-)
-from icefloe.table.update.schema import UpdateSchema
-from icefloe.table.update.sorting import UpdateSortOrder
-from icefloe.table.update.spec import UpdateSpec
-from icefloe.typedef import EMPTY_DICT
+from icefloe.table.update import AddSnapshotUpdate, update_table_metadata
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -38,7 +22,6 @@ if TYPE_CHECKING:
     from icefloe.io import FileIO
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.update import TableRequirement, TableUpdate
-    from icefloe.typedef import Properties
 
 
 class Transaction:
@@ -50,18 +33,6 @@ class Transaction:
     Args:
         table: The table's handle; a commit moves it to the new version.
         autocommit: Whether each change commits at once.
-
-    Examples:
-        >>> import pyarrow as pa
-        >>> from icefloe.catalog import load_catalog
-        >>> catalog = load_catalog("scratch", type="memory")
-        >>> catalog.create_namespace("db")
-        >>> table = catalog.create_table("db.points", pa.schema([("x", pa.int64())]))
-        >>> with table.transaction() as transaction:
-        ...     _ = transaction.set_properties(owner="me")
-        ...     transaction.append(pa.table({"x": [1]}))
-        >>> table.properties["owner"], len(table.snapshots())
-        ('me', 1)
     """
 
     def __init__(self, table: CommittingTable, autocommit: bool = False) -> None:
@@ -127,74 +98,6 @@ class Transaction:
         """Add metadata updates, with the requirements that follow from them and the given ones."""
         self.apply(FixedChange(updates, first_of_each(requirements_of(self._working, updates), requirements)))
         return self
-
-    def set_properties(self, properties: Properties = EMPTY_DICT, **kwargs: Any) -> Self:
-        """Set table properties, from a mapping or as keywords; keys with dots need the mapping.
-
-        Numbers are stored as text, booleans as `true` and `false`.
-
-        Raises:
-            ValidationError: A value is None, or the property is a fact of the table such as `format-version`.
-        """
-        return self.apply_updates((SetPropertiesUpdate(updates=properties_as_text({**properties, **kwargs})),))
-
-    def remove_properties(self, *removals: str) -> Self:
-        """Remove table properties; a property that is not set is ignored."""
-        return self.apply_updates((RemovePropertiesUpdate(removals=list(removals)),))
-
-    def update_location(self, location: str) -> Self:
-        """Set the location of new files; existing files stay where they are."""
-        return self.apply_updates((SetLocationUpdate(location=location.rstrip("/")),))
-
-    def upgrade_table_version(self, format_version: int) -> Self:
-        """Raise the table's format version; it cannot be lowered.
-
-        Raises:
-            ValidationError: The version is lower than the table's.
-        """
-        if format_version < self._working.format_version:
-            raise ValidationError(
-                f"cannot lower the format version: expected at least {self._working.format_version}, got {format_version}"
-            )
-        return self.apply_updates((UpgradeFormatVersionUpdate(format_version=format_version),))
-
-    def update_schema(self, allow_incompatible_changes: bool = False, case_sensitive: bool = True) -> UpdateSchema:
-        """Return changes of the schema; see `Table.update_schema`."""
-        return UpdateSchema(self, allow_incompatible_changes, case_sensitive)
-
-    def update_spec(self, case_sensitive: bool = True) -> UpdateSpec:
-        """Return changes of the partition spec; see `Table.update_spec`."""
-        return UpdateSpec(self, case_sensitive)
-
-    def update_sort_order(self, case_sensitive: bool = True) -> UpdateSortOrder:
-        """Return a new sort order; see `Table.update_sort_order`."""
-        return UpdateSortOrder(self, case_sensitive)
-
-    def new_append(self, branch: str | None = MAIN, snapshot_properties: Properties | None = None) -> MergeAppend:
-        """Return an append that also merges small manifests."""
-        return MergeAppend(self, branch, snapshot_properties)
-
-    def new_fast_append(self, branch: str | None = MAIN, snapshot_properties: Properties | None = None) -> FastAppend:
-        """Return an append that rewrites no manifest."""
-        return FastAppend(self, branch, snapshot_properties)
-
-    def new_overwrite(self, branch: str | None = MAIN, snapshot_properties: Properties | None = None) -> OverwriteFiles:
-        """Return a replacement of data files."""
-        return OverwriteFiles(self, branch, snapshot_properties)
-
-    def new_delete(self, branch: str | None = MAIN, snapshot_properties: Properties | None = None) -> DeleteFiles:
-        """Return a removal of data files."""
-        return DeleteFiles(self, branch, snapshot_properties)
-
-    def new_row_delta(self, branch: str | None = MAIN, snapshot_properties: Properties | None = None) -> RowDelta:
-        """Return a change of rows by new data and delete files."""
-        return RowDelta(self, branch, snapshot_properties)
-
-    def update_snapshot(
-        self, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN
-    ) -> UpdateSnapshot:
-        """Return a factory of snapshots that add and remove single data files."""
-        return UpdateSnapshot(self, branch, snapshot_properties)
 
     # ---- committing
 

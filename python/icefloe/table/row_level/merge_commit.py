@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from icefloe.table.read_context import schema_json
 from icefloe.table.row_level.row_commit import RowDeltaFiles, RowLevelOperation, commit_rewrite, commit_row_delta
-from icefloe.table.write.conflict_checks import commit_read_set
 from icefloe.table.write.rows import paths_of, position_stream, rewritten_files, targets
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ def commit_merge(target: Target, join: MergeJoin, changes: MergeChanges) -> None
     removes_rows = changes.removed.rows.num_rows > 0
     with target:
         if not removes_rows and not changes.rows:
-            commit_read_set(target, join.row_filter, OPERATION)
+            target.commit_read_set(join.row_filter, OPERATION)
         elif removes_rows and target.merges_on_read(OPERATION):
             commit_row_delta(operation, _row_delta(target, join, changes))
         else:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from icefloe.table.write.conflict_checks import add_checks
+from icefloe.table.commit.data_file_changes import OverwriteFiles
+from icefloe.table.commit.row_delta import RowDelta
 
 if TYPE_CHECKING:
     from icefloe.expressions.filter import Filter
@@ -53,14 +54,14 @@ class RowDeltaFiles:
 def commit_row_delta(operation: RowLevelOperation, files: RowDeltaFiles) -> None:
     """Add new rows and position deletes to the operation's transaction, with the checks of its isolation level."""
     target = operation.target
-    change = target.transaction.new_row_delta(target.branch, target.snapshot_properties)
+    change = RowDelta(target.transaction, target.branch, target.snapshot_properties)
     for batch in files.rows:
         change.add_rows(batch)
     change.remove_rows(files.removed)
     if files.deletes is not None:
         change.add_deletes(files.deletes)
         change.validate_data_files_exist(files.referenced).validate_deleted_files()
-    add_checks(change, target, operation.row_filter, operation.name)
+    target.add_checks(change, operation.row_filter, operation.name)
     change.commit()
 
 
@@ -73,8 +74,8 @@ def commit_rewrite(operation: RowLevelOperation, replaced: pa.Array, rows: list[
         rows: Files of the rows that remain and of new rows.
     """
     target = operation.target
-    change = target.transaction.new_overwrite(target.branch, target.snapshot_properties).delete(replaced)
+    change = OverwriteFiles(target.transaction, target.branch, target.snapshot_properties).delete(replaced)
     for batch in rows:
         change.append(batch)
-    add_checks(change, target, operation.row_filter, operation.name)
+    target.add_checks(change, operation.row_filter, operation.name)
     change.commit()

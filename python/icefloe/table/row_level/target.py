@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 
 from icefloe.expressions.filter import Filter
 from icefloe.table.commit.snapshot_producer import check_branch, check_delete_files, head_of
+from icefloe.table.commit.validated_change import ReadOnlyChange
 from icefloe.table.scan.table_scan import DataScan
 from icefloe.table.write.file_writer import FileWriter
-from icefloe.table.write.isolation import is_merge_on_read
+from icefloe.table.write.isolation import is_merge_on_read, is_serializable
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from icefloe.expressions import BooleanExpression
     from icefloe.table.commit.transaction import Transaction
+    from icefloe.table.commit.validated_change import ValidatedChange
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.scan.plan import ScanPlan
     from icefloe.typedef import Properties
@@ -111,3 +113,22 @@ class Target:
             ref_is_branch=True,
         )
         return scan.plan_whole_files()
+
+    def add_checks(self, change: ValidatedChange, row_filter: Filter, operation: str) -> None:
+        """Add the conflict checks that the table's isolation level requires to a change.
+
+        Args:
+            change: The change, not committed yet.
+            row_filter: The rows that the operation read.
+            operation: `delete`, `update` or `merge`.
+        """
+        change.validate_from_snapshot(self.snapshot_id).conflict_detection_filter(row_filter)
+        change.validate_no_conflicting_deletes()
+        if is_serializable(self.metadata.properties, operation):
+            change.validate_no_conflicting_data()
+
+    def commit_read_set(self, row_filter: Filter, operation: str) -> None:
+        """Make the transaction depend on the rows that an operation read without changing any of them."""
+        change = ReadOnlyChange(self.transaction, self.branch, self.snapshot_properties)
+        self.add_checks(change, row_filter, operation)
+        change.commit()

@@ -67,6 +67,7 @@ class Scan(ABC):
     table_name: str = "table"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "selected_fields", as_names(self.selected_fields))
         if self.limit is not None and (
             isinstance(self.limit, bool) or not isinstance(self.limit, int) or self.limit < 0
         ):

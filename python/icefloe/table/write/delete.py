@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.table.commit.data_file_changes import OverwriteFiles
+from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.read_context import schema_json
-from icefloe.table.write.conflict_checks import add_checks, commit_read_set
 from icefloe.table.write.rows import matching, paths_of, position_stream, rewritten_files, targets, with_files
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def delete_rows(target: Target, delete_filter: str | BooleanExpression, *, case_
     positions = matching(partial)
     covered = plan.files.column("file_path").filter(whole)
     if len(covered) == 0 and positions.rows.num_rows == 0:
-        commit_read_set(target, row_filter, OPERATION)
+        target.commit_read_set(row_filter, OPERATION)
         return
     if positions.rows.num_rows > 0 and target.merges_on_read(OPERATION):
         _merge_on_read(target, row_filter, covered, partial, positions)
@@ -41,11 +42,11 @@ def delete_rows(target: Target, delete_filter: str | BooleanExpression, *, case_
 def _copy_on_write(
     target: Target, row_filter: Filter, covered: pa.Array, partial: ScanPlan, positions: Positions
 ) -> None:
-    change = target.transaction.new_overwrite(target.branch, target.snapshot_properties).delete(covered)
+    change = OverwriteFiles(target.transaction, target.branch, target.snapshot_properties).delete(covered)
     if positions.rows.num_rows > 0:
         paths, rows = rewritten_files(partial, schema_json(target.metadata.schema()), positions)
         change.delete(paths).append(target.writer.data_files(rows))
-    add_checks(change, target, row_filter, OPERATION)
+    target.add_checks(change, row_filter, OPERATION)
     change.commit()
 
 
@@ -53,8 +54,8 @@ def _merge_on_read(
     target: Target, row_filter: Filter, covered: pa.Array, partial: ScanPlan, positions: Positions
 ) -> None:
     deletes = target.writer.position_deletes(position_stream(partial, positions), targets(partial))
-    change = target.transaction.new_row_delta(target.branch, target.snapshot_properties)
+    change = RowDelta(target.transaction, target.branch, target.snapshot_properties)
     change.remove_rows(covered).add_deletes(deletes)
     change.validate_data_files_exist(paths_of(partial, positions)).validate_deleted_files()
-    add_checks(change, target, row_filter, OPERATION)
+    target.add_checks(change, row_filter, OPERATION)
     change.commit()

@@ -8,10 +8,9 @@ import pyarrow.compute as pc
 
 from icefloe.exceptions import ValidationError, ValidationException
 from icefloe.expressions import AlwaysTrue
-from icefloe.table.commit.data_file_changes import ReplacePartitions
+from icefloe.table.commit.data_file_changes import OverwriteFiles, ReplacePartitions
 from icefloe.table.commit.partition_set import PartitionSet
 from icefloe.table.read_context import schema_json
-from icefloe.table.write.conflict_checks import add_checks
 from icefloe.table.write.isolation import Isolation, is_serializable
 from icefloe.table.write.rows import matching, rewritten_files, with_files
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from icefloe.expressions import BooleanExpression
-    from icefloe.table.commit.data_file_changes import OverwriteFiles
     from icefloe.table.row_level.target import Target
     from icefloe.table.scan.plan import ScanPlan
 
@@ -33,9 +31,9 @@ def overwrite_rows(
     row_filter = target.filter(overwrite_filter, case_sensitive=case_sensitive)
     plan = target.plan(row_filter)
     added = target.writer.data_files(data)
-    change = target.transaction.new_overwrite(target.branch, target.snapshot_properties).append(added)
+    change = OverwriteFiles(target.transaction, target.branch, target.snapshot_properties).append(added)
     remove_rows(change, target, plan)
-    add_checks(change, target, row_filter, OPERATION)
+    target.add_checks(change, row_filter, OPERATION)
     change.commit()
 
 

@@ -13,6 +13,16 @@ def test_tag_and_branch_name_snapshots(new_table, rows):
     assert set(table.refs()) == {"main"}
 
 
+def test_tag_in_a_transaction_names_the_snapshot_that_the_transaction_appends(new_table, rows):
+    table = new_table()
+    with table.transaction() as transaction:
+        transaction.append(rows((7, "x", 1.0)))
+        appended = transaction.table_metadata.current_snapshot_id
+        transaction.manage_snapshots().create_tag(appended, "loaded").commit()
+        assert "loaded" not in table.refs()
+    assert table.refs()["loaded"].snapshot_id == table.current_snapshot().snapshot_id == appended
+
+
 def test_rollback_goes_to_ancestors_only(new_table, rows):
     table = new_table()
     first, second = table.snapshots()
