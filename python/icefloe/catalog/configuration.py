@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 FILE_NAMES = (".icefloe.yaml", ".pyiceberg.yaml")
 PREFIXES = ("PYICEBERG_CATALOG__", "ICEFLOE_CATALOG__")
+DEFAULT_VARIABLES = ("ICEFLOE_DEFAULT_CATALOG", "PYICEBERG_DEFAULT_CATALOG")
+DEFAULT_KEY = "default-catalog"
+DEFAULT_NAME = "default"
 HOMES = ("ICEFLOE_HOME", "PYICEBERG_HOME")
 
 # PyIceberg's constants: keys of catalog properties, and of the parameters that catalogs store for a table.
@@ -42,6 +45,27 @@ def catalog_properties(name: str, environment: Mapping[str, str] | None = None) 
     """
     variables = os.environ if environment is None else environment
     return {**_from_files(name, variables), **_from_environment(name, variables)}
+
+
+def default_catalog(environment: Mapping[str, str] | None = None) -> str:
+    """Return the configured name of the default catalog: `default-catalog` in a file, or `default`.
+
+    The variables `ICEFLOE_DEFAULT_CATALOG` and `PYICEBERG_DEFAULT_CATALOG` override files.
+
+    Raises:
+        ValidationError: A configuration file is malformed.
+    """
+    variables = os.environ if environment is None else environment
+    for variable in DEFAULT_VARIABLES:
+        if variables.get(variable, "") != "":
+            return variables[variable]
+    for path in _files(variables):
+        name = _content(path).get(DEFAULT_KEY)
+        if name is not None:
+            if not isinstance(name, str) or name == "":
+                raise ValidationError(f"{path}: {DEFAULT_KEY!r} must be the name of a catalog, got {name!r}")
+            return name
+    return DEFAULT_NAME
 
 
 def list_catalogs() -> list[str]:
@@ -90,9 +114,9 @@ def _folded(name: str) -> str:
 
 def _from_files(name: str, variables: Mapping[str, str]) -> dict[str, str]:
     for path in _files(variables):
-        catalogs = _catalogs(path)
-        if name in catalogs:
-            return _flat(catalogs[name], path)
+        for own_name, properties in _catalogs(path).items():
+            if own_name.lower() == name.lower():
+                return _flat(properties, path)
     return {}
 
 
@@ -108,6 +132,14 @@ def _files(variables: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _catalogs(path: Path) -> dict[str, Any]:
+    catalogs = _content(path).get("catalog", {})
+    if not isinstance(catalogs, dict):
+        raise ValidationError(f"{path}: 'catalog' must be a map of catalog names to properties")
+    return catalogs
+
+
+def _content(path: Path) -> dict[str, Any]:
+    """Return the content of a configuration file, with top-level keys in lower case; an empty file configures nothing."""
     try:
         import yaml
     except ImportError as error:
@@ -115,22 +147,25 @@ def _catalogs(path: Path) -> dict[str, Any]:
     try:
         # BaseLoader returns every scalar as text and constructs no objects.
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ValidationError(f"{path} is not YAML: {error}") from error
-    catalogs = content.get("catalog", {}) if isinstance(content, dict) else None
-    if not isinstance(catalogs, dict):
-        raise ValidationError(f"{path}: 'catalog' must be a map of catalog names to properties")
-    return catalogs
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise ValidationError(f"{path}: expected a map with the key 'catalog', got {type(content).__name__}")
+    return {str(key).lower(): value for key, value in content.items()}
 
 
 def _flat(properties: object, path: Path, prefix: str = "") -> dict[str, str]:
-    """Return properties with the keys of nested maps joined by dots."""
+    """Return properties with the keys of nested maps joined by dots, in lower case as in environment variables."""
     if not isinstance(properties, dict):
         raise ValidationError(f"{path}: the properties of a catalog must be a map, got {properties!r}")
     flat: dict[str, str] = {}
     for key, value in properties.items():
         if isinstance(value, dict):
-            flat |= _flat(value, path, f"{prefix}{key}.")
+            flat |= _flat(value, path, f"{prefix}{str(key).lower()}.")
+        elif isinstance(value, str):
+            flat[f"{prefix}{str(key).lower()}"] = value
         else:
-            flat[f"{prefix}{key}"] = str(value)
+            raise ValidationError(f"{path}: catalog property {prefix}{key} must be text or a map, got {value!r}")
     return flat

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from icefloe.catalog.configuration import catalog_properties
+from icefloe.catalog.catalog import Catalog
+from icefloe.catalog.configuration import PY_CATALOG_IMPL, TYPE, catalog_properties, default_catalog
 from icefloe.catalog.hadoop import HadoopCatalog
 from icefloe.catalog.memory import InMemoryCatalog
 from icefloe.exceptions import ValidationError
@@ -13,29 +15,40 @@ from icefloe.io.file_io import STORAGE_PREFIXES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from icefloe.catalog.catalog import Catalog
     from icefloe.typedef import Properties
 
 PROPERTIES = {
-    "sql": {"uri", "warehouse", "echo", "init_catalog_tables"},
+    "sql": {"uri", "warehouse", "echo", "init_catalog_tables", "pool_pre_ping"},
     "hadoop": {"warehouse"},
     "memory": {"warehouse"},
 }
+"""The catalog properties of each type; types that are not here check their properties themselves."""
 ALIASES = {"in-memory": "memory", "jdbc": "sql"}
+SCHEMES = {
+    "sqlite": "sql",
+    "postgresql": "sql",
+    "postgres": "sql",
+    "mysql": "sql",
+    "mariadb": "sql",
+}
+"""The type that the scheme of `uri` implies."""
 PLANNED = ("rest", "hive", "glue", "dynamodb", "bigquery")
+PLANNED_SCHEMES = ("http", "https", "thrift")
+PY_IO_IMPL = "py-io-impl"
 
 
 def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
     """Return the catalog of a name, with given and configured properties.
 
     Given properties override environment variables (`ICEFLOE_CATALOG__<NAME>__<KEY>`, `PYICEBERG_CATALOG__<NAME>__<KEY>`),
-    which override `.icefloe.yaml` and `.pyiceberg.yaml` (in the working directory, the home directory, or the directory
-    in `ICEFLOE_HOME` or `PYICEBERG_HOME`).
+    which override `.icefloe.yaml` and `.pyiceberg.yaml` (in the directory in `ICEFLOE_HOME` or `PYICEBERG_HOME`, the home
+    directory, or the working directory).
 
     Args:
-        name: The catalog's name; `default` when None.
-        **properties: `type` (`sql`, `hadoop`, `memory`), and the properties of that type. Values of None are ignored. Keys
-            that are not Python identifiers are passed as `**{"s3.endpoint": ...}`.
+        name: The catalog's name. None uses the configured `default-catalog`, or `default` without one.
+        **properties: `type` (`sql`, `hadoop`, `memory`), or `py-catalog-impl` (a class of your own, `package.module.Class`,
+            derived from :class:`Catalog`), and the properties of that type. Without both, `uri` implies the type. Values of None
+            are ignored. Keys that are not Python identifiers are passed as `**{"s3.endpoint": ...}`.
 
     Raises:
         ValidationError: The type or a property is unknown, or a required property is missing.
@@ -47,48 +60,92 @@ def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
         >>> catalog.list_namespaces()
         [('db',)]
     """
-    own_name = name if name is not None else "default"
+    own_name = name if name is not None else default_catalog()
     given = {key: str(value) for key, value in properties.items() if value is not None}
     merged = {**catalog_properties(own_name), **given}
+    _check_storage(own_name, merged)
+    if (implementation := merged.get(PY_CATALOG_IMPL)) is not None:
+        return _load_implementation(own_name, implementation, merged)
     kind = _type(own_name, merged)
-    allowed = PROPERTIES[kind]
-    unknown = sorted(key for key in merged if key not in allowed and not key.startswith(STORAGE_PREFIXES))
-    if unknown:
-        raise ValidationError(
-            f"catalog {own_name!r} of type {kind!r}: unknown property {', '.join(map(repr, unknown))}; expected "
-            f"{', '.join(sorted(allowed))} or storage properties ({', '.join(STORAGE_PREFIXES)})"
-        )
+    _check_known(own_name, kind, merged)
     return _constructors()[kind](own_name, merged)
 
 
-def _type(name: str, properties: dict[str, str]) -> str:
+def _check_storage(name: str, properties: Properties) -> None:
+    if PY_IO_IMPL in properties:
+        raise ValidationError(
+            f"catalog {name!r}: property {PY_IO_IMPL} is not supported, since the storage of icefloe is not implemented in Python; "
+            f"expected no such property, got {properties[PY_IO_IMPL]!r}: remove it"
+        )
+
+
+def _check_known(name: str, kind: str, properties: Properties) -> None:
+    allowed = PROPERTIES.get(kind)
+    if allowed is None:
+        return
+    unknown = sorted(key for key in properties if key not in allowed and not key.startswith(STORAGE_PREFIXES))
+    if unknown:
+        raise ValidationError(
+            f"catalog {name!r} of type {kind!r}: unknown property {', '.join(map(repr, unknown))}; expected "
+            f"{', '.join(sorted(allowed))} or storage properties ({', '.join(STORAGE_PREFIXES)})"
+        )
+
+
+def _load_implementation(name: str, implementation: str, properties: Properties) -> Catalog:
+    if TYPE in properties:
+        raise ValidationError(
+            f"catalog {name!r}: expected one of the properties {TYPE} and {PY_CATALOG_IMPL}, got both: {properties[TYPE]!r} and "
+            f"{implementation!r}"
+        )
+    module, _, own_class = implementation.rpartition(".")
+    try:
+        found = getattr(import_module(module), own_class)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValidationError(
+            f"catalog {name!r}: property {PY_CATALOG_IMPL}: cannot load {implementation!r}; expected an importable class, "
+            f"package.module.Class: {error}"
+        ) from error
+    if not isinstance(found, type) or not issubclass(found, Catalog):
+        raise ValidationError(
+            f"catalog {name!r}: property {PY_CATALOG_IMPL}: expected a subclass of icefloe.catalog.Catalog, got {implementation!r}"
+        )
+    return found(name, **properties)
+
+
+def _type(name: str, properties: Properties) -> str:
     """Remove `type` from the properties and return it, or the type that `uri` implies."""
-    given = properties.pop("type", None)
+    given = properties.pop(TYPE, None)
     if given is None:
         return _inferred_type(name, properties)
     kind = ALIASES.get(given.lower(), given.lower())
     if kind in PLANNED:
-        raise NotImplementedError(
-            f"catalog {name!r}: type {given!r} is not supported yet; expected sql, hadoop or memory"
-        )
-    if kind not in PROPERTIES:
-        raise ValidationError(f"catalog {name!r}: unknown type {given!r}; expected sql, hadoop or memory")
+        raise NotImplementedError(f"catalog {name!r}: type {given!r} is not supported yet; expected {_types()}")
+    if kind not in _constructors():
+        raise ValidationError(f"catalog {name!r}: unknown type {given!r}; expected {_types()}")
     return kind
 
 
-def _inferred_type(name: str, properties: dict[str, str]) -> str:
-    scheme = properties.get("uri", "").split(":", 1)[0].lower()
-    if scheme in ("http", "https", "thrift"):
-        raise NotImplementedError(
-            f"catalog {name!r}: a catalog at {scheme}:// is not supported yet; expected type sql, hadoop or memory"
-        )
-    if scheme.split("+", 1)[0] in ("sqlite", "postgresql", "postgres", "mysql"):
-        return "sql"
+def _inferred_type(name: str, properties: Properties) -> str:
     if not properties:
         raise ValidationError(
             f"catalog {name!r} is not configured: pass its properties to load_catalog(), or add it to .icefloe.yaml"
         )
-    raise ValidationError(f"catalog {name!r}: property 'type' is missing; expected sql, hadoop or memory")
+    uri = properties.get("uri")
+    if uri is None:
+        raise ValidationError(f"catalog {name!r}: property 'type' is missing; expected {_types()}")
+    scheme = uri.split(":", 1)[0].lower()
+    if scheme in PLANNED_SCHEMES:
+        raise NotImplementedError(
+            f"catalog {name!r}: a catalog at {scheme}:// is not supported yet; expected type {_types()}"
+        )
+    kind = SCHEMES.get(scheme.split("+", 1)[0])
+    if kind is None:
+        # The text of a URI may contain a password.
+        raise ValidationError(
+            f"catalog {name!r}: property 'uri' implies no type; expected {', '.join(sorted(SCHEMES))}, or the property 'type': "
+            f"{_types()}"
+        )
+    return kind
 
 
 def load_sql(name: str, conf: Properties) -> Catalog:
@@ -127,3 +184,8 @@ def _constructors() -> dict[str, Callable[[str, Properties], Catalog]]:
         "hadoop": lambda name, conf: HadoopCatalog(name, **conf),
         "memory": load_in_memory,
     }
+
+
+def _types() -> str:
+    *others, last = _constructors()
+    return f"{', '.join(others)} or {last}"

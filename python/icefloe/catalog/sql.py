@@ -49,7 +49,8 @@ class SqlCatalog(PointerCatalog):
     Args:
         name: The catalog's name, a part of the key of every row: engines that share tables must use the same name.
         **properties: `uri` (SQLAlchemy URL), `warehouse` (the directory of new tables), `echo` (log statements),
-            `init_catalog_tables` (default true: create missing database tables), and storage properties.
+            `init_catalog_tables` (default true: create missing database tables), `pool_pre_ping` (without effect: connections are
+            always checked), and storage properties.
 
     Raises:
         ValidationError: `uri` is missing or not a database URL, or its driver is not installed.
@@ -71,8 +72,11 @@ class SqlCatalog(PointerCatalog):
             raise ValidationError(
                 f"catalog {name!r}: property 'uri' is missing; expected a database URL such as sqlite:////data/catalog.db"
             )
-        self._database = Database(uri, echo=properties.get("echo", "false").lower() == "true")
-        if properties.get("init_catalog_tables", "true").lower() == "true":
+        echo, creates_tables = self._flag("echo", "false"), self._flag("init_catalog_tables", "true")
+        # Every connection is checked before its use, whatever PyIceberg's property says.
+        self._flag("pool_pre_ping", "true")
+        self._database = Database(uri, echo=echo)
+        if creates_tables:
             self._database.create_tables()
         self._typed: bool | None = None
 
@@ -243,6 +247,12 @@ class SqlCatalog(PointerCatalog):
         )
 
     # ---- internals
+
+    def _flag(self, key: str, default: str) -> bool:
+        text = self.properties.get(key, default)
+        if text.lower() not in ("true", "false"):
+            raise ValidationError(f"catalog {self.name!r}: property {key!r}: expected true or false, got {text!r}")
+        return text.lower() == "true"
 
     def _transact(
         self,

@@ -5,6 +5,7 @@ from icefloe.catalog import list_catalogs, load_catalog, load_in_memory, load_sq
 from icefloe.catalog.configuration import catalog_properties
 from icefloe.catalog.hadoop import HadoopCatalog
 from icefloe.catalog.memory import InMemoryCatalog
+from icefloe.catalog.noop import NoopCatalog
 from icefloe.catalog.sql import SqlCatalog
 from icefloe.exceptions import ValidationError
 from icefloe.schema import Schema
@@ -86,6 +87,101 @@ def test_load_in_memory_takes_properties_as_a_mapping(tmp_path):
     assert isinstance(catalog, InMemoryCatalog)
     catalog.create_namespace("db")
     assert catalog.create_table("db.t", Schema(NestedField(1, "a", "int"))).location().startswith(str(tmp_path))
+
+
+class OwnCatalog(NoopCatalog):
+    """A user's catalog, loaded by `py-catalog-impl`."""
+
+
+def test_py_catalog_impl_loads_a_class_with_all_properties():
+    catalog = load_catalog("x", **{"py-catalog-impl": f"{OwnCatalog.__module__}.OwnCatalog", "own": "1"})
+    assert isinstance(catalog, OwnCatalog)
+    assert (catalog.name, catalog.properties["own"]) == ("x", "1")
+
+
+def test_py_catalog_impl_is_read_from_the_configuration(tmp_path):
+    path = f"{OwnCatalog.__module__}.OwnCatalog"
+    (tmp_path / ".pyiceberg.yaml").write_text(f"catalog: {{lake: {{py-catalog-impl: {path}, s3: {{region: eu}}}}}}\n")
+    assert load_catalog("lake").properties["s3.region"] == "eu"
+
+
+@pytest.mark.parametrize(
+    ("implementation", "message"),
+    [
+        ("Own", "cannot load 'Own'; expected an importable class"),
+        ("no.such.module.Own", "cannot load 'no.such.module.Own'"),
+        ("icefloe.catalog.NoSuchClass", "cannot load"),
+        ("icefloe.catalog.load_catalog", "expected a subclass of icefloe.catalog.Catalog"),
+        ("pathlib.Path", "expected a subclass of icefloe.catalog.Catalog"),
+    ],
+)
+def test_py_catalog_impl_that_is_no_catalog_is_refused(implementation, message):
+    with pytest.raises(ValidationError, match=message):
+        load_catalog("x", **{"py-catalog-impl": implementation})
+
+
+def test_py_catalog_impl_beside_type_is_refused():
+    with pytest.raises(ValidationError, match=r"got both: 'memory' and 'a\.B'"):
+        load_catalog("x", **{"py-catalog-impl": "a.B", "type": "memory"})
+
+
+@pytest.mark.parametrize("kind", ["memory", "sql", "hadoop"])
+def test_py_io_impl_is_refused(kind, tmp_path):
+    properties = {"py-io-impl": "pyiceberg.io.fsspec.FsspecFileIO", "warehouse": str(tmp_path), "uri": "sqlite://"}
+    with pytest.raises(ValidationError, match=r"py-io-impl is not supported.*remove it"):
+        load_catalog("x", type=kind, **properties)
+
+
+@pytest.mark.parametrize("uri", ["redis://me:secret@host", "lake", "file:///x"])
+def test_uri_that_implies_no_type_is_refused_without_its_password(uri):
+    with pytest.raises(ValidationError, match=r"implies no type; expected .*sqlite.*or the property 'type'") as caught:
+        load_catalog("x", uri=uri)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["echo", "init_catalog_tables", "pool_pre_ping"])
+def test_flag_of_a_sql_catalog_is_true_or_false(key):
+    assert load_catalog("x", uri="sqlite://", **{key: "TRUE"}).list_namespaces() == []
+    with pytest.raises(ValidationError, match=f"catalog 'x': property '{key}': expected true or false, got 'yes'"):
+        load_catalog("x", uri="sqlite://", **{key: "yes"})
+
+
+def test_default_catalog_is_configured_in_a_file_or_a_variable(tmp_path, monkeypatch):
+    (tmp_path / ".pyiceberg.yaml").write_text(
+        "default-catalog: lake\ncatalog:\n  lake:\n    type: memory\n  other:\n    type: memory\n"
+    )
+    assert load_catalog().name == "lake"
+    assert Config().get_default_catalog_name() == "lake"
+    monkeypatch.setenv("PYICEBERG_DEFAULT_CATALOG", "other")
+    assert load_catalog().name == "other"
+    assert Config().get_default_catalog_name() == "other"
+    monkeypatch.setenv("ICEFLOE_DEFAULT_CATALOG", "lake")
+    assert load_catalog().name == "lake"
+    assert load_catalog("other").name == "other"
+
+
+def test_default_catalog_that_is_not_a_name_is_refused(tmp_path):
+    (tmp_path / ".icefloe.yaml").write_text("default-catalog: [a]\n")
+    with pytest.raises(ValidationError, match=r"\.icefloe\.yaml: 'default-catalog' must be the name of a catalog"):
+        load_catalog()
+
+
+def test_file_is_read_whatever_the_case_of_its_keys_as_pyiceberg_reads_it(tmp_path):
+    (tmp_path / ".pyiceberg.yaml").write_text("Catalog:\n  Lake:\n    TYPE: memory\n    S3:\n      Region: EU\n")
+    assert catalog_properties("lake") == catalog_properties("LAKE") == {"type": "memory", "s3.region": "EU"}
+    assert Config().get_catalog_config("Lake") == {"type": "memory", "s3": {"region": "EU"}}
+
+
+def test_empty_file_configures_nothing(tmp_path):
+    (tmp_path / ".icefloe.yaml").write_text("# nothing yet\n")
+    assert catalog_properties("lake") == {}
+
+
+@pytest.mark.parametrize("text", ["- a\n", "text\n", "catalog: {lake: [a]}\n", "catalog: {lake: {a: [1]}}\n"])
+def test_file_that_is_no_configuration_is_refused_by_name(tmp_path, text):
+    (tmp_path / ".icefloe.yaml").write_text(text)
+    with pytest.raises(ValidationError, match=r"\.icefloe\.yaml"):
+        catalog_properties("lake")
 
 
 def test_environment_names_properties():
