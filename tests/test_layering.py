@@ -84,7 +84,7 @@ RUST_LAYERS = {
         {"bytes", "table"},
         {"changes", "manifests", "resolve", "write"},
         {"formats", "pipeline"},
-        {"deletes", "plan"},
+        {"deletes", "existing_files", "plan"},
         {"scan"},
     ],
 }

@@ -58,6 +58,7 @@ from icefloe._core_api.transform import (
     years,
 )
 from icefloe._core_api.write import (
+    describe_data_files,
     write_data_files,
     write_position_deletes,
 )
@@ -75,6 +76,7 @@ __all__ = [
     "build_profile",
     "clear_manifest_cache",
     "days",
+    "describe_data_files",
     "describe_manifests",
     "explain_read",
     "filter_manifests",

@@ -68,3 +68,23 @@ def write_position_deletes(
     Raises:
         ValidationError: A row refers to a file that is not in ``targets``.
     """
+
+def describe_data_files(io: FileIo, locations: list[str], *, context: str, spec_id: int) -> tuple[pa.RecordBatch, int]:
+    """Describe existing Parquet files as data files of a table, from their footers alone.
+
+    Args:
+        io: Storage.
+        locations: The files.
+        context: The read context of the table, with the name mapping for files without field ids.
+        spec_id: The partition spec of the files. Partition values come from the bounds of the source columns, or from
+            ``name=value`` directories of a location.
+
+    Returns:
+        DataFile columns in the order of ``locations``, and the number of files without field ids.
+
+    Raises:
+        SchemaMismatchError: A file's columns do not fit the table.
+        ValidationError: A file's partition is not determined.
+        MissingFileError: A file does not exist.
+        CorruptFileError: A file is not a Parquet file.
+    """

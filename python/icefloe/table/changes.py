@@ -16,6 +16,7 @@ from icefloe.table.update.manage_snapshots import ManageSnapshots
 from icefloe.table.update.schema import UpdateSchema
 from icefloe.table.update.sorting import UpdateSortOrder
 from icefloe.table.update.spec import UpdateSpec
+from icefloe.table.write.add_files import add_existing_files
 from icefloe.table.write.delete import delete_rows
 from icefloe.table.write.overwrite import overwrite_partitions, overwrite_rows
 from icefloe.typedef import EMPTY_DICT
@@ -210,11 +211,34 @@ class TableChanges(ABC):
         snapshot_properties: Properties = EMPTY_DICT,
         check_duplicate_files: bool = True,
         branch: str | None = MAIN_BRANCH,
-    ) -> NoReturn:
-        """Raise NotImplementedError: the method is not available; append the rows of the files instead."""
-        raise NotImplementedError(
-            f"add_files({len(file_paths)} files, branch={branch!r}): not available; append the rows of the files"
-        )
+    ) -> None:
+        """Add existing Parquet files in one snapshot; their rows are not read, and the files stay where they are.
+
+        Columns are matched by field id, or by name in files without field ids; a table without a name mapping then gets the mapping
+        of its schema, in the same commit. Partition values come from the statistics of the source columns, or from `name=value`
+        directories of a location.
+
+        Args:
+            file_paths: Locations of the files.
+            snapshot_properties: Additional keys of the snapshot's summary.
+            check_duplicate_files: Whether to refuse files that the table has already.
+            branch: The branch to change, None to stage the snapshot.
+
+        Raises:
+            SchemaMismatchError: The columns of a file do not fit the table.
+            ValidationError: The table has a file already, or a file has rows of several partitions.
+            MissingFileError: A file does not exist.
+
+        Examples:
+            >>> import pyarrow.parquet as pq
+            >>> location = f"{table.location()}/imported.parquet"
+            >>> pq.write_table(pa.table({"id": [4, 5]}), location)
+            >>> table.add_files([location])
+            >>> table.scan().count()
+            5
+        """
+        target = self.target(branch, snapshot_properties)
+        add_existing_files(target, file_paths, check_duplicates=check_duplicate_files)
 
     def new_append(
         self, branch: str | None = MAIN_BRANCH, snapshot_properties: Properties | None = None

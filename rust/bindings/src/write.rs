@@ -1,7 +1,10 @@
 //! Writing data files and delete files.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use icefloe_engine::existing_files::describe_data_files;
+use icefloe_engine::table::TableContext;
 use icefloe_engine::write::{
     TableLayout, WriteTask, WrittenFile, data_file_batch, write_data_files, write_position_deletes,
 };
@@ -67,6 +70,23 @@ fn py_write_position_deletes<'py>(
     files_out(py, &files.map_err(raise)?)
 }
 
+#[pyfunction(name = "describe_data_files")]
+#[pyo3(signature = (io, locations, *, context, spec_id))]
+fn py_describe_data_files<'py>(
+    py: Python<'py>,
+    io: &PyFileIo,
+    locations: Vec<String>,
+    context: &str,
+    spec_id: i32,
+) -> PyResult<(Bound<'py, PyAny>, usize)> {
+    let described = py.detach(|| {
+        let context = Arc::new(TableContext::from_json(context)?);
+        describe_data_files(&io.inner, context, spec_id, locations)
+    });
+    let described = described.map_err(raise)?;
+    Ok((files_out(py, &described.files)?, described.without_ids))
+}
+
 fn parse_specs(text: &str) -> Result<Vec<PartitionSpec>, FormatError> {
     let values: Vec<serde_json::Value> = serde_json::from_str(text)
         .map_err(|error| FormatError::invalid("specs", error.to_string()))?;
@@ -79,5 +99,6 @@ fn files_out<'py>(py: Python<'py>, files: &[WrittenFile]) -> PyResult<Bound<'py,
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(py_write_data_files, module)?)?;
-    module.add_function(wrap_pyfunction!(py_write_position_deletes, module)?)
+    module.add_function(wrap_pyfunction!(py_write_position_deletes, module)?)?;
+    module.add_function(wrap_pyfunction!(py_describe_data_files, module)?)
 }

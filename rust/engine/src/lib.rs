@@ -4,6 +4,7 @@ pub(crate) mod bytes;
 pub mod changes;
 pub(crate) mod deletes;
 pub mod error;
+pub mod existing_files;
 pub mod formats;
 pub mod manifests;
 pub(crate) mod pipeline;

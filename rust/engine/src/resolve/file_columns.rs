@@ -79,7 +79,8 @@ fn nodes(fields: &Fields, next_leaf: &mut usize) -> Vec<FileColumn> {
     fields.iter().map(|field| node(field, next_leaf)).collect()
 }
 
-fn has_id(column: &FileColumn) -> bool {
+/// Whether a node or one below it has a field id.
+pub(crate) fn has_id(column: &FileColumn) -> bool {
     column.id.is_some() || column.children.iter().any(has_id)
 }
 

@@ -25,7 +25,8 @@ pub(crate) fn in_range(metadata: &ParquetMetaData, start: u64, length: u64) -> V
     groups.filter(|(_, group)| inside(group)).map(|(index, _)| index).collect()
 }
 
-fn first_byte(group: &RowGroupMetaData) -> u64 {
+/// The first byte of a row group.
+pub(crate) fn first_byte(group: &RowGroupMetaData) -> u64 {
     let starts = group.columns().iter().map(|column| {
         let data = column.data_page_offset();
         // Some writers record 0 without a dictionary.
@@ -103,7 +104,7 @@ fn null_count(statistics: Option<&Statistics>) -> Option<i64> {
 }
 
 /// One bound as a value of the table's type; `None` without a bound that is safe to use.
-fn bound(
+pub(crate) fn bound(
     statistics: &Statistics,
     side: Side,
     natural: &DataType,

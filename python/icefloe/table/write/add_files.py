@@ -1,0 +1,50 @@
+"""Adding existing Parquet files to a table without rewriting them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from icefloe import _core
+from icefloe.exceptions import ValidationError
+from icefloe.expressions import AlwaysTrue
+from icefloe.schema.name_mapping import create_mapping_from_schema
+from icefloe.table.commit.added_files import AddedFiles
+from icefloe.table.properties.definitions import NAME_MAPPING
+from icefloe.table.read_context import context_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from icefloe.table.row_level.target import Target
+
+
+def add_existing_files(target: Target, file_paths: Iterable[str], *, check_duplicates: bool) -> None:
+    """Add Parquet files in one snapshot; only their footers are read. No file is deleted if the commit fails.
+
+    A table without a name mapping gets the mapping of its schema if a file has no field ids.
+    """
+    paths = list(file_paths) if not isinstance(file_paths, str) else [file_paths]
+    repeated = [path for path, count in Counter(paths).items() if count > 1]
+    if repeated:
+        raise ValidationError(f"add_files: expected each file once, got {repeated[0]} several times")
+    if not paths:
+        return
+    metadata = target.metadata
+    has_mapping = NAME_MAPPING.of(metadata.properties) is not None
+    mapping = create_mapping_from_schema(metadata.schema()).model_dump_json()
+    described = (
+        metadata if has_mapping else metadata.with_(properties={**metadata.properties, NAME_MAPPING.name: mapping})
+    )
+    files, without_ids = _core.describe_data_files(
+        target.transaction.io.core,
+        paths,
+        context=context_json(described, metadata.schema()),
+        spec_id=metadata.default_spec_id,
+    )
+    change = AddedFiles(target.transaction, target.branch, target.snapshot_properties).append(files)
+    if check_duplicates:
+        change.refuse_duplicates(target.plan(target.filter(AlwaysTrue())).files.column("file_path"))
+    if without_ids > 0 and not has_mapping:
+        change.map_names(mapping, metadata.current_schema_id)
+    change.commit()

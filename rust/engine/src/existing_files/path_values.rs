@@ -1,0 +1,156 @@
+//! Partition values in `name=value` directories of a location, as Hive and Iceberg write them.
+
+use icefloe_format::spec::{Datum, PartitionField, PrimitiveType, Transform, single_value};
+use icefloe_format::{Error, Result};
+use serde_json::Value;
+
+/// The directory value of Hive for null.
+const HIVE_NULL: &str = "__HIVE_DEFAULT_PARTITION__";
+const EPOCH_YEAR: i32 = 1970;
+const MONTHS: i32 = 12;
+const HOURS: i32 = 24;
+
+/// The decoded value of the last directory that is named like a partition field, or like the source column of an identity
+/// field.
+pub(super) fn value_in_path(
+    location: &str,
+    field: &PartitionField,
+    source: &str,
+) -> Option<String> {
+    let is_named = |name: &str| {
+        name == field.name || (field.transform == Transform::Identity && name == source)
+    };
+    let (directories, _) = location.rsplit_once('/')?;
+    let pairs = directories.rsplit('/').filter_map(|directory| directory.split_once('='));
+    pairs
+        .map(|(name, value)| (decode(name), decode(value)))
+        .find(|(name, _)| is_named(name))
+        .map(|it| it.1)
+}
+
+/// The partition value that a directory names.
+///
+/// # Errors
+/// `InvalidArgument` naming the directory if its value is not of the partition field's type.
+pub(super) fn parse_value(
+    text: &str,
+    field: &PartitionField,
+    source: &PrimitiveType,
+) -> Result<Option<Datum>> {
+    let result = field.transform.result_type(source)?;
+    let is_null = text == HIVE_NULL || (text == "null" && result != PrimitiveType::String);
+    if is_null {
+        return Ok(None);
+    }
+    let value = match &field.transform {
+        Transform::Year => text.parse::<i32>().ok().map(|year| Datum::Int(year - EPOCH_YEAR)),
+        Transform::Month => month(text).map(Datum::Int),
+        Transform::Hour => hour(text).map(Datum::Int),
+        _ => plain(text, &result),
+    };
+    value.map(Some).ok_or_else(|| {
+        let subject = format!("directory {}={text}", field.name);
+        let expected = format!("{}({source})", field.transform);
+        Error::invalid(subject, format!("expected a value of {expected}, a {result}"))
+    })
+}
+
+fn plain(text: &str, result: &PrimitiveType) -> Option<Datum> {
+    let string = || Value::String(text.to_owned());
+    let json = match result {
+        PrimitiveType::Boolean | PrimitiveType::Int | PrimitiveType::Long => {
+            serde_json::from_str(text).ok()?
+        }
+        PrimitiveType::Float | PrimitiveType::Double => {
+            serde_json::from_str(text).unwrap_or_else(|_| string())
+        }
+        PrimitiveType::Timestamp | PrimitiveType::Timestamptz => {
+            // Hive separates date and time by a space.
+            Value::String(text.replacen(' ', "T", 1))
+        }
+        _ => string(),
+    };
+    single_value::from_json(result, &json).ok()
+}
+
+/// Months from 1970-01 of `2017-12`.
+fn month(text: &str) -> Option<i32> {
+    let (year, month) = text.rsplit_once('-')?;
+    let (year, month) = (year.parse::<i32>().ok()?, month.parse::<i32>().ok()?);
+    let months = year.checked_sub(EPOCH_YEAR)?.checked_mul(MONTHS)?.checked_add(month - 1)?;
+    (1..=MONTHS).contains(&month).then_some(months)
+}
+
+/// Hours from 1970-01-01 of `2017-12-01-10`.
+fn hour(text: &str) -> Option<i32> {
+    let (date, hour) = text.rsplit_once('-')?;
+    let hour = hour.parse::<i32>().ok().filter(|hour| (0..HOURS).contains(hour))?;
+    let date = single_value::from_json(&PrimitiveType::Date, &Value::String(date.to_owned()));
+    let Ok(Datum::Date(days)) = date else { return None };
+    days.checked_mul(HOURS)?.checked_add(hour)
+}
+
+/// Percent-decode one part of a directory name. A `+` stays: Hive does not write it for a space.
+fn decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let code = after
+            .get(..2)
+            .filter(|_| *first == b'%')
+            .and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
+        match code {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(name: &str, transform: &str) -> PartitionField {
+        PartitionField {
+            source_id: 1,
+            field_id: 1000,
+            name: name.to_owned(),
+            transform: transform.parse().unwrap(),
+        }
+    }
+
+    #[test]
+    fn the_last_directory_of_a_name_is_decoded() {
+        let location = "s3://lake/name=a%20b/country=f%2Fr/name=c%3Dd/part-0.parquet";
+        let found = value_in_path(location, &field("name", "identity"), "source");
+        assert_eq!(found.as_deref(), Some("c=d"));
+        assert_eq!(
+            value_in_path(location, &field("place", "identity"), "country").as_deref(),
+            Some("f/r")
+        );
+        assert_eq!(value_in_path(location, &field("place", "bucket[4]"), "country"), None);
+    }
+
+    #[test]
+    fn texts_of_time_transforms_are_ordinals() {
+        let parse = |transform: &str, text: &str| {
+            parse_value(text, &field("p", transform), &PrimitiveType::Timestamp).ok().flatten()
+        };
+        assert_eq!(parse("year", "2017"), Some(Datum::Int(47)));
+        assert_eq!(parse("month", "2017-12"), Some(Datum::Int(575)));
+        assert_eq!(parse("month", "1969-12"), Some(Datum::Int(-1)));
+        assert_eq!(parse("month", "2017-13"), None);
+        assert_eq!(parse("day", "2017-12-01"), Some(Datum::Date(17501)));
+        assert_eq!(parse("hour", "2017-12-01-10"), Some(Datum::Int(420_034)));
+        assert_eq!(parse("hour", "2017-12-01-24"), None);
+        assert_eq!(parse("year", HIVE_NULL), None);
+        assert!(parse_value("x", &field("p", "year"), &PrimitiveType::Timestamp).is_err());
+    }
+}

@@ -1,0 +1,364 @@
+"""Existing Parquet files become data files of a table by their footers."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.orc
+import pyarrow.parquet as pq
+import pytest
+from icefloe.exceptions import (
+    CommitFailedException,
+    CorruptFileError,
+    FeatureUnsupportedError,
+    MissingFileError,
+    SchemaMismatchError,
+    ValidationError,
+    ValidationException,
+)
+from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.schema import Schema
+from icefloe.transforms import (
+    BucketTransform,
+    DayTransform,
+    HourTransform,
+    IdentityTransform,
+    MonthTransform,
+    TruncateTransform,
+    VoidTransform,
+    YearTransform,
+)
+from icefloe.types import DoubleType, LongType, NestedField, StringType, StructType, TimestampType
+
+SCHEMA = Schema(
+    NestedField(1, "id", LongType(), required=True),
+    NestedField(2, "at", TimestampType()),
+    NestedField(3, "name", StringType()),
+    NestedField(4, "value", DoubleType()),
+)
+MAPPING = "schema.name-mapping.default"
+
+
+def micros(*texts):
+    return pa.array([None if text is None else dt.datetime.fromisoformat(text) for text in texts], pa.timestamp("us"))
+
+
+def rows(ids, **columns):
+    plain = {"id": pa.array(ids, pa.int64()), "at": micros(*["2020-05-06T07:08:09"] * len(ids))}
+    plain |= {"name": pa.array([f"name {n}" for n in ids]), "value": pa.array([n / 2 for n in ids])}
+    return pa.table({**plain, **columns})
+
+
+def write(location: Path, data: pa.Table, **options) -> str:
+    location.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(data, location, **options)
+    return str(location)
+
+
+def with_ids(data: pa.Table, ids) -> pa.Table:
+    fields = [field.with_metadata({"PARQUET:field_id": str(n)}) for field, n in zip(data.schema, ids, strict=True)]
+    return data.cast(pa.schema(fields))
+
+
+@pytest.fixture
+def empty(catalog):
+    return catalog.create_table("db.t", SCHEMA)
+
+
+def partitioned(catalog, *fields):
+    fields = [PartitionField(source, 1000 + n, transform, f"p{n}") for n, (source, transform) in enumerate(fields)]
+    return catalog.create_table("db.p", SCHEMA, partition_spec=PartitionSpec(*fields))
+
+
+def partitions(table):
+    return [tuple(task.file.partition) for task in table.scan().plan_files()]
+
+
+def ids(table, *filters):
+    return sorted(table.scan(*filters).to_arrow().column("id").to_pylist())
+
+
+def test_add_files_maps_names_of_files_without_ids(empty, tmp_path):
+    paths = [write(tmp_path / f"{n}.parquet", rows([n, n + 10])) for n in range(20)]
+    empty.add_files(paths, {"by": "me"})
+    assert ids(empty) == sorted([*range(20), *range(10, 30)])
+    assert ids(empty, "id = 3") == [3]
+    assert [field.names for field in empty.name_mapping()] == [("id",), ("at",), ("name",), ("value",)]
+    assert len(empty.snapshots()) == 1
+    summary = empty.current_snapshot().summary
+    assert (summary.operation, summary["added-data-files"], summary["added-records"], summary["by"]) == (
+        "append",
+        "20",
+        "40",
+        "me",
+    )
+    assert [task.file.file_path for task in empty.scan().plan_files()] == paths
+
+
+def test_add_files_keeps_columns_of_renamed_fields(empty, tmp_path):
+    empty.add_files([write(tmp_path / "a.parquet", rows([1]))])
+    empty.update_schema().rename_column("name", "title").commit()
+    assert empty.scan().to_arrow().column("title").to_pylist() == ["name 1"]
+
+
+def test_add_files_uses_field_ids_and_sets_no_name_mapping(empty, tmp_path):
+    path = write(tmp_path / "a.parquet", with_ids(rows([1, 2]).select(["name", "id"]), [3, 1]))
+    empty.add_files([path])
+    assert empty.scan().to_arrow().select(["id", "name", "value"]).to_pylist() == [
+        {"id": 1, "name": "name 1", "value": None},
+        {"id": 2, "name": "name 2", "value": None},
+    ]
+    assert MAPPING not in empty.properties
+
+
+def test_add_files_accepts_field_ids_under_earlier_names(empty, tmp_path):
+    empty.update_schema().rename_column("name", "title").commit()
+    empty.add_files([write(tmp_path / "a.parquet", with_ids(rows([1]), [1, 2, 3, 4]))])
+    assert empty.scan().to_arrow().column("title").to_pylist() == ["name 1"]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (rows([1], extra=["x"]), "column extra"),
+        (rows([1], name=pa.array([5], pa.int64())), "column name"),
+        (rows([1]).drop_columns(["id"]), "required column id"),
+        (rows([1], id=pa.array([None], pa.int64())), "1 nulls"),
+        (with_ids(rows([1]), [1, 2, 4, 3]), 'field id 4, which is field "value"'),
+        (with_ids(rows([1]), [1, 2, 3, 9]), "field id 9, which no field of the table has"),
+        (rows([1], at=[dt.date(2020, 1, 1)]), "column at"),
+    ],
+)
+def test_add_files_refuses_columns_that_do_not_fit(empty, tmp_path, data, message):
+    good = write(tmp_path / "good.parquet", rows([1]))
+    bad = write(tmp_path / "bad.parquet", data)
+    with pytest.raises((SchemaMismatchError, CorruptFileError), match=message) as caught:
+        empty.add_files([good, bad])
+    assert bad in str(caught.value)
+    assert empty.refresh().snapshots() == []
+    assert Path(good).exists()
+
+
+def test_add_files_checks_fields_of_structs(catalog, tmp_path):
+    inner = StructType(NestedField(3, "x", LongType()), NestedField(4, "y", LongType()))
+    table = catalog.create_table("db.s", Schema(NestedField(1, "id", LongType()), NestedField(2, "point", inner)))
+    data = pa.table({"id": [1], "point": [{"x": 5, "y": 6}]})
+    table.add_files([write(tmp_path / "good.parquet", data)])
+    assert table.scan("point.x = 5").to_arrow().to_pylist() == [{"id": 1, "point": {"x": 5, "y": 6}}]
+    bad = write(tmp_path / "bad.parquet", pa.table({"id": [1], "point": [{"x": 5, "z": 6}]}))
+    with pytest.raises(SchemaMismatchError, match=r"point\.z"):
+        table.add_files([bad])
+
+
+def test_add_files_promotes_types(empty, tmp_path):
+    data = rows([1], id=pa.array([1], pa.int32()), value=pa.array([0.5], pa.float32()))
+    empty.add_files([write(tmp_path / "a.parquet", data)])
+    assert ids(empty, "id = 1 and value = 0.5") == [1]
+    assert ids(empty, "id = 2") == []
+
+
+def test_add_files_takes_metrics_from_footers(empty, tmp_path):
+    data = rows([1, 2, 3], name=["a", None, "c" * 40])
+    empty.add_files([write(tmp_path / "a.parquet", data, row_group_size=1)])
+    (file,) = empty.inspect.files().to_pylist()
+    assert (file["record_count"], file["file_size_in_bytes"]) == (3, (tmp_path / "a.parquet").stat().st_size)
+    assert dict(file["value_counts"]) == {1: 3, 2: 3, 3: 3, 4: 3}
+    assert dict(file["null_value_counts"]) == {1: 0, 2: 0, 3: 1, 4: 0}
+    lower, upper = dict(file["lower_bounds"]), dict(file["upper_bounds"])
+    assert (lower[1], upper[1]) == ((1).to_bytes(8, "little"), (3).to_bytes(8, "little"))
+    assert (lower[3], upper[3]) == (b"a", b"c" * 15 + b"d")
+    assert len(file["split_offsets"]) == 3
+
+
+def test_add_files_without_statistics_scans_all_rows(empty, tmp_path):
+    empty.add_files([write(tmp_path / "a.parquet", rows([1, 2]).cast(SCHEMA.as_arrow()), write_statistics=False)])
+    assert ids(empty, "id = 2") == [2]
+
+
+TRANSFORMS = [
+    (1, IdentityTransform(), [7, 7], 7),
+    (1, BucketTransform(4), [7, 7], None),
+    (1, TruncateTransform(10), [11, 19], 10),
+    (1, VoidTransform(), [1, 100], "void"),
+]
+
+
+@pytest.mark.parametrize(("source", "transform", "values", "expected"), TRANSFORMS, ids=lambda value: str(value)[:20])
+def test_add_files_derives_partitions_of_longs(catalog, tmp_path, source, transform, values, expected):
+    table = partitioned(catalog, (source, transform))
+    table.add_files([write(tmp_path / "a.parquet", rows(values))])
+    expected = {None: transform.transform(LongType())(7), "void": None}.get(expected, expected)
+    assert partitions(table) == [(expected,)]
+    assert ids(table) == values
+    assert ids(table, f"id = {values[0]}") == [value for value in values if value == values[0]]
+
+
+def test_add_files_derives_partitions_of_times_and_texts(catalog, tmp_path):
+    table = partitioned(
+        catalog,
+        (2, YearTransform()),
+        (3, TruncateTransform(4)),
+    )
+    table.add_files(
+        [write(tmp_path / "a.parquet", rows([1, 2], at=micros("2020-01-01", "2020-12-31T23:59:59.999999")))]
+    )
+    assert partitions(table) == [(50, "name")]
+    assert ids(table, "at >= '2020-12-01T00:00:00'") == [2]
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_add_files_derives_partitions_of_other_units(catalog, tmp_path, unit):
+    table = partitioned(catalog, (2, HourTransform()))
+    data = rows([1], at=micros("2020-05-06T07:08:09").cast(pa.timestamp(unit)))
+    table.add_files([write(tmp_path / "a.parquet", data)])
+    assert partitions(table) == [(441_319,)]
+
+
+def test_add_files_of_null_columns_are_in_the_null_partition(catalog, tmp_path):
+    table = partitioned(catalog, (3, IdentityTransform()))
+    nulls = write(tmp_path / "nulls.parquet", rows([1, 2], name=pa.array([None, None], pa.string())))
+    absent = write(tmp_path / "absent.parquet", rows([3]).drop_columns(["name"]))
+    table.add_files([nulls, absent])
+    assert partitions(table) == [(None,), (None,)]
+    assert ids(table, "name is null") == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("transform", "values", "message"),
+    [
+        (IdentityTransform(), [1, 2], "range from 1 to 2"),
+        (BucketTransform(4), [1, 2], "range from 1 to 2"),
+        (TruncateTransform(10), [9, 10], "range from 9 to 10"),
+    ],
+)
+def test_add_files_refuses_rows_of_several_partitions(catalog, tmp_path, transform, values, message):
+    table = partitioned(catalog, (1, transform))
+    path = write(tmp_path / "a.parquet", rows(values))
+    with pytest.raises(ValidationError, match=message) as caught:
+        table.add_files([path])
+    assert path in str(caught.value)
+    assert "p0" in str(caught.value)
+
+
+def test_add_files_refuses_nulls_beside_values_in_a_partition_column(catalog, tmp_path):
+    table = partitioned(catalog, (3, IdentityTransform()))
+    with pytest.raises(ValidationError, match="1 of 2 values are null"):
+        table.add_files([write(tmp_path / "a.parquet", rows([1, 2], name=["a", None]))])
+
+
+def test_add_files_refuses_float_partitions_without_a_directory(catalog, tmp_path):
+    table = partitioned(catalog, (4, IdentityTransform()))
+    data = rows([1, 2], value=[1.5, float("nan")])
+    with pytest.raises(ValidationError, match="NaN"):
+        table.add_files([write(tmp_path / "a.parquet", data)])
+    table.add_files([write(tmp_path / "p0=1.5" / "a.parquet", rows([1], value=[1.5]))])
+    assert partitions(table) == [(1.5,)]
+
+
+def test_add_files_reads_hive_directories_of_absent_columns(catalog, tmp_path):
+    table = partitioned(catalog, (3, IdentityTransform()), (2, MonthTransform()), (2, DayTransform()))
+    root = tmp_path / "lake"
+    plain = rows([1]).drop_columns(["name", "at"])
+    first = write(root / "name=a%2Fb c" / "p1=2020-05" / "p2=2020-05-06" / "f.parquet", plain)
+    second = write(root / "name=__HIVE_DEFAULT_PARTITION__" / "p1=2020-05" / "p2=2020-05-07" / "f.parquet", plain)
+    table.add_files([first, second])
+    assert partitions(table) == [("a/b c", 604, 18388), (None, 604, 18389)]
+    assert table.scan("name = 'a/b c'").to_arrow().select(["id", "name"]).to_pylist() == [{"id": 1, "name": "a/b c"}]
+
+
+def test_add_files_refuses_directories_of_another_type(catalog, tmp_path):
+    table = partitioned(catalog, (1, BucketTransform(4)), (2, YearTransform()))
+    path = write(tmp_path / "p1=soon" / "f.parquet", rows([1]).drop_columns(["at"]))
+    with pytest.raises(ValidationError, match="p1=soon"):
+        table.add_files([path])
+
+
+def test_add_files_refuses_live_files(empty, tmp_path):
+    path = write(tmp_path / "a.parquet", rows([1]))
+    with pytest.raises(ValidationError, match="each file once"):
+        empty.add_files([path, path])
+    empty.add_files([path])
+    with pytest.raises(ValidationError, match="part of the table already") as caught:
+        empty.add_files([path])
+    assert path in str(caught.value)
+    empty.delete()
+    empty.add_files([path])
+    assert ids(empty) == [1]
+
+
+def test_add_files_refuses_files_of_earlier_changes_of_the_transaction(empty, tmp_path):
+    path = write(tmp_path / "a.parquet", rows([1]))
+    transaction = empty.transaction()
+    transaction.add_files([path])
+    with pytest.raises(ValidationError, match="part of the table already"):
+        transaction.add_files([path])
+    transaction.commit_transaction()
+    assert ids(empty) == [1]
+
+
+def test_add_files_loses_to_a_concurrent_add_of_the_same_file(catalog, empty, tmp_path):
+    path, other = (write(tmp_path / f"{name}.parquet", rows([1])) for name in "ab")
+    handles = [catalog.load_table("db.t") for _ in range(3)]
+    handles[0].add_files([path])
+    handles[1].add_files([other])
+    with pytest.raises(ValidationException, match="a concurrent commit added the same file"):
+        handles[2].add_files([path])
+    assert ids(catalog.load_table("db.t")) == [1, 1]
+    assert Path(path).exists()
+
+
+def test_add_files_without_the_check_accepts_concurrent_commits(catalog, empty, tmp_path):
+    paths = [write(tmp_path / f"{name}.parquet", rows([1])) for name in "ab"]
+    handles = [catalog.load_table("db.t") for _ in range(2)]
+    for handle, path in zip(handles, paths, strict=True):
+        handle.add_files([path], check_duplicate_files=False)
+    assert ids(catalog.load_table("db.t")) == [1, 1]
+
+
+def test_add_files_to_a_branch_leaves_main(empty, tmp_path):
+    empty.append(rows([1]))
+    empty.add_files([write(tmp_path / "a.parquet", rows([2]))], branch="audit")
+    assert ids(empty) == [1]
+    assert sorted(empty.scan().use_ref("audit").to_arrow().column("id").to_pylist()) == [1, 2]
+
+
+def test_add_files_names_files_that_cannot_be_read(empty, tmp_path):
+    text = tmp_path / "a.parquet"
+    text.write_text("no Parquet at all")
+    with pytest.raises(CorruptFileError, match=r"a\.parquet"):
+        empty.add_files([str(text)])
+    with pytest.raises(MissingFileError, match=r"b\.parquet"):
+        empty.add_files([str(tmp_path / "b.parquet")])
+    pyarrow.orc.write_table(rows([1]), tmp_path / "c.orc")
+    with pytest.raises(FeatureUnsupportedError, match="only Parquet"):
+        empty.add_files([str(tmp_path / "c.orc")])
+    assert empty.refresh().snapshots() == []
+
+
+def test_add_files_of_nothing_commits_nothing(empty):
+    empty.add_files([])
+    assert empty.refresh().snapshots() == []
+
+
+def test_add_files_refuses_a_name_mapping_that_another_commit_set(catalog, empty, tmp_path):
+    path = write(tmp_path / "a.parquet", rows([1]))
+    handles = [catalog.load_table("db.t") for _ in range(2)]
+    transaction = handles[1].transaction()
+    transaction.add_files([path])
+    with handles[0].transaction() as other:
+        other.set_properties({MAPPING: '[{"field-id": 1, "names": ["key"]}]'})
+        other.append(rows([2]))
+    with pytest.raises(ValidationException, match="name-mapping"):
+        transaction.commit_transaction()
+
+
+def test_add_files_refuses_a_concurrent_schema_change_beside_a_new_name_mapping(catalog, empty, tmp_path):
+    path = write(tmp_path / "a.parquet", rows([1]))
+    handles = [catalog.load_table("db.t") for _ in range(2)]
+    transaction = handles[1].transaction()
+    transaction.add_files([path])
+    handles[0].update_schema().rename_column("name", "title").commit()
+    with pytest.raises(CommitFailedException, match="schema"):
+        transaction.commit_transaction()
