@@ -1,6 +1,6 @@
 """Tables: the handle of a table, its scans and its transactions.
 
-The public names are loaded at their first use, because importing a value such as `icefloe.table.snapshots` runs this file too.
+The names of `public` are loaded at their first use, because importing a value such as `icefloe.table.snapshots` runs this file too.
 """
 
 from __future__ import annotations
@@ -8,43 +8,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from icefloe.table.public import ALWAYS_TRUE as ALWAYS_TRUE
-    from icefloe.table.public import CommitTableResponse as CommitTableResponse
-    from icefloe.table.public import DataScan as DataScan
-    from icefloe.table.public import FileScanTask as FileScanTask
-    from icefloe.table.public import IncrementalAppendScan as IncrementalAppendScan
-    from icefloe.table.public import IncrementalChangelogScan as IncrementalChangelogScan
-    from icefloe.table.public import StaticTable as StaticTable
-    from icefloe.table.public import Table as Table
-    from icefloe.table.public import TableProperties as TableProperties
-    from icefloe.table.public import TableScan as TableScan
-    from icefloe.table.public import Transaction as Transaction
-    from icefloe.table.public import UpsertResult as UpsertResult
-
-__all__ = [
-    "ALWAYS_TRUE",
-    "CommitTableResponse",
-    "DataScan",
-    "FileScanTask",
-    "IncrementalAppendScan",
-    "IncrementalChangelogScan",
-    "StaticTable",
-    "Table",
-    "TableProperties",
-    "TableScan",
-    "Transaction",
-    "UpsertResult",
-]
+    from icefloe.table.public import *  # noqa: F403 - `public.__all__` lists the names
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'icefloe.table' has no attribute {name!r}")
+    missing = AttributeError(f"module 'icefloe.table' has no attribute {name!r}")
+    if name == "public":  # the import below asks for the attribute before it loads the module
+        raise missing
     from icefloe.table import public
 
+    if name != "__all__" and name not in public.__all__:
+        raise missing
     value = globals()[name] = getattr(public, name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    from icefloe.table import public
+
+    return sorted({*globals(), *public.__all__})
