@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from icefloe.table import Table
-    from icefloe.table.scan import IncrementalAppendScan, IncrementalChangelogScan, TableScan
+    from icefloe.table.scan import DataScan, IncrementalAppendScan, IncrementalChangelogScan
 
 CATALOG_PREFIX = "catalog."
 VERSION_OPTIONS = ("snapshot-id", "as-of-timestamp", "branch", "tag", "versionasof")
@@ -84,7 +84,7 @@ class TableOptions:
             return StaticTable.from_metadata(self.table, properties=self.catalog_properties)
         return load_catalog(self.catalog, **self.catalog_properties).load_table(self.table)
 
-    def scan(self) -> TableScan | IncrementalAppendScan | IncrementalChangelogScan:
+    def scan(self) -> DataScan | IncrementalAppendScan | IncrementalChangelogScan:
         """Return the scan that the read options describe.
 
         Raises:
@@ -100,7 +100,7 @@ class TableOptions:
             scan = scan.with_case_sensitive(self._flag("case-sensitive"))
         return scan
 
-    def _scan_of_snapshots(self) -> TableScan | IncrementalAppendScan | IncrementalChangelogScan:
+    def _scan_of_snapshots(self) -> DataScan | IncrementalAppendScan | IncrementalChangelogScan:
         versions = [key for key in VERSION_OPTIONS if key in self.others]
         ranges = [key for key in RANGE_OPTIONS if key in self.others]
         if len(versions) > 1 or (versions and (ranges or self._flag("changes"))):
@@ -115,7 +115,7 @@ class TableOptions:
             raise ValidationError(f"option {others[0]}: expected changes=true beside it, got a read of rows")
         if ranges:
             return self._appends(ranges)
-        scan: TableScan = self.load().scan()
+        scan: DataScan = self.load().scan()
         for key in versions:
             scan = _at_version(scan, key, self.others[key])
         return scan
@@ -159,7 +159,7 @@ class TableOptions:
         return text == "true"
 
 
-def _at_version(scan: TableScan, key: str, value: str) -> TableScan:
+def _at_version(scan: DataScan, key: str, value: str) -> DataScan:
     if key == "as-of-timestamp":
         return scan.as_of(_whole_number(key, value))
     if key == "snapshot-id" or (key == "versionasof" and value.lstrip("-").isdigit()):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from icefloe.spark.reader.scan_choice import PlannedScan
-    from icefloe.table.scan import IncrementalAppendScan, TableScan
+    from icefloe.table.scan import DataScan, IncrementalAppendScan
     from icefloe.table.scan.task_group import TaskGroup
 
 NUMBER = "__icefloe_number"
@@ -59,7 +59,7 @@ def scan_frame(spark: Any, planned: PlannedScan) -> DataFrame:
     return frame if scan.limit is None else frame.limit(scan.limit)
 
 
-def _names(scan: TableScan | IncrementalAppendScan) -> list[str]:
+def _names(scan: DataScan | IncrementalAppendScan) -> list[str]:
     """Return the names of a scan's top-level columns in the order of the selection, or else of the table."""
     names = [field.name for field in scan.projection().fields]
     names += [name for name in scan.selected_fields if name in METADATA_COLUMNS and name not in names]
@@ -107,7 +107,7 @@ def _filtered(frame: DataFrame, planned: PlannedScan) -> DataFrame:
     return frame.where(predicate_column(planned.predicate, schema_value(planned.scan.schema())))
 
 
-def _rust_frame(spark: Any, scan: TableScan | IncrementalAppendScan, only: pa.Array | None) -> DataFrame:
+def _rust_frame(spark: Any, scan: DataScan | IncrementalAppendScan, only: pa.Array | None) -> DataFrame:
     """Return the rows of a scan by the Rust reader, after deletes and filter."""
     plan = scan.plan()
     if only is not None:

@@ -8,7 +8,7 @@ from icefloe.exceptions import ValidationError
 from icefloe.spark.reader.frame import scan_frame
 from icefloe.spark.reader.scan_choice import ScanChoice, plan_scan
 from icefloe.spark.session import active_session
-from icefloe.table.scan import IncrementalAppendScan, TableScan
+from icefloe.table.scan import DataScan, IncrementalAppendScan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from icefloe.expressions import BooleanExpression
     from icefloe.table import Table
 
-    AnyScan = TableScan | IncrementalAppendScan
+    AnyScan = DataScan | IncrementalAppendScan
 
 
 def read(  # noqa: PLR0913  all but the first have defaults
@@ -146,7 +146,7 @@ def resolve_scan(
 
 
 def _incremental(source: Table | AnyScan, given: dict[str, Any]) -> AnyScan:
-    if isinstance(source, (TableScan, IncrementalAppendScan)):
+    if isinstance(source, (DataScan, IncrementalAppendScan)):
         raise ValidationError(
             f"read: {next(iter(given))} chooses snapshots; expected a Table, got a {type(source).__name__}, whose snapshots are "
             "fixed: pass the table"
@@ -166,11 +166,11 @@ def _versioned(source: Table | AnyScan, given: dict[str, Any]) -> AnyScan:
     if isinstance(source, IncrementalAppendScan):
         if given:
             raise ValidationError(
-                f"read: {next(iter(given))} chooses snapshots; expected a Table or TableScan, got an IncrementalAppendScan, whose "
+                f"read: {next(iter(given))} chooses snapshots; expected a Table or DataScan, got an IncrementalAppendScan, whose "
                 "snapshots are fixed: pass the table"
             )
         return source
-    scan = source if isinstance(source, TableScan) else source.scan()
+    scan = source if isinstance(source, DataScan) else source.scan()
     for name, value in given.items():
         if name == "snapshot_id":
             scan = scan.update(snapshot_id=int(value))

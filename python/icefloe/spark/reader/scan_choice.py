@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from icefloe.table.scan import IncrementalAppendScan, TableScan
+    from icefloe.table.scan import DataScan, IncrementalAppendScan
     from icefloe.table.scan.plan import ScanPlan
 
 _LOG = logging.getLogger("icefloe.spark")
@@ -64,7 +64,7 @@ class PlannedScan:
         only: Paths of the files to read; None for all files of the scan.
     """
 
-    scan: TableScan | IncrementalAppendScan
+    scan: DataScan | IncrementalAppendScan
     plan: ScanPlan
     predicate: Any
     native: NativeScan | None
@@ -73,7 +73,7 @@ class PlannedScan:
 
 
 def plan_scan(
-    spark: Any, scan: TableScan | IncrementalAppendScan, *, located: bool = False, only: pa.Array | None = None
+    spark: Any, scan: DataScan | IncrementalAppendScan, *, located: bool = False, only: pa.Array | None = None
 ) -> PlannedScan:
     """Plan a scan, and choose and log its reader.
 
@@ -107,13 +107,13 @@ def plan_scan(
     return PlannedScan(scan=scan, plan=plan, predicate=predicate, native=native, choice=choice, only=only)
 
 
-def _bound_filter(scan: TableScan | IncrementalAppendScan) -> str:
+def _bound_filter(scan: DataScan | IncrementalAppendScan) -> str:
     """Return the row filter as JSON with the names of columns in the schema's case and literals of their types."""
     context = {"schema": schema_value(scan.schema()), "case-sensitive": scan.case_sensitive}
     return _core.validate_filter(json.dumps(context), scan.resolved_filter().json)
 
 
-def _selection_obstacle(scan: TableScan | IncrementalAppendScan) -> str | None:
+def _selection_obstacle(scan: DataScan | IncrementalAppendScan) -> str | None:
     names = {field.name for field in scan.schema().fields}
     other = next((name for name in scan.selected_fields if name != "*" and name not in names), None)
     if other in METADATA_COLUMNS:
@@ -132,7 +132,7 @@ def _filter_obstacle(predicate: Any) -> str | None:
     return next((reason for reason in parts if reason is not None), None)
 
 
-def _native_scan(spark: Any, scan: TableScan | IncrementalAppendScan, plan: ScanPlan, predicate: Any) -> NativeScan:
+def _native_scan(spark: Any, scan: DataScan | IncrementalAppendScan, plan: ScanPlan, predicate: Any) -> NativeScan:
     metadata = scan.table_metadata
     schema = scan.schema()
     if _selection_obstacle(scan) is None and "*" not in scan.selected_fields:

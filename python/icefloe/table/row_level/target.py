@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from icefloe.expressions.filter import Filter
 from icefloe.table.commit.snapshot_producer import check_branch, check_delete_files, head_of
 from icefloe.table.commit.validated_change import ReadOnlyChange
-from icefloe.table.scan.table_scan import DataScan
+from icefloe.table.scan.data_scan import DataScan
 from icefloe.table.write.file_writer import FileWriter
 from icefloe.table.write.isolation import is_merge_on_read, is_serializable
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TableScan(Scan):
+class DataScan(Scan):
     """A scan of one snapshot, not yet read. Methods that narrow a scan return a new one.
 
     Attributes:
@@ -166,5 +166,5 @@ class TableScan(Scan):
             raise ValidationError(f"{call}: the scan has snapshot {self.snapshot_id} already; begin with a new scan")
 
 
-class DataScan(TableScan):
-    """The scan of a table's rows, as `Table.scan` returns it."""
+TableScan = DataScan
+"""PyIceberg's other name for a scan of one snapshot."""
