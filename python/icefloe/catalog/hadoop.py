@@ -209,8 +209,8 @@ class HadoopCatalog(Catalog):
         opened: tuple[Path, int],
     ) -> CommitTableResponse:
         location = self._newest(table.name())
-        # A table that was dropped and created anew has the same file names, so the handle's metadata may be of the old table.
-        current = read_metadata(table.io, location)
+        # A table that was dropped and created again has the same file names, so the handle's metadata may be of the old table.
+        current = read_metadata(table.io, location, table.metadata)
         updated = updated_metadata(current, requirements, updates, location, self.environment)
         if updated is current:
             return CommitTableResponse(current, location)

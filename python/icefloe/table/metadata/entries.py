@@ -1,7 +1,7 @@
 """Lists of snapshots and log entries whose models are created on first access.
 
 A table may have ten thousand snapshots, of which a scan needs one. A list holds JSON objects and converts each to its model on first
-access. An appended list shares all entries with its original.
+access. An appended list shares all entries with its original, and its JSON text, so that a commit formats only the entries it adds.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
+
+from pydantic_core import to_json
 
 from icefloe.exceptions import ValidationError
 from icefloe.table.snapshots import MetadataLogEntry, Snapshot, SnapshotLogEntry
@@ -27,14 +29,17 @@ _JSON_TYPES = {int: "integer", str: "string", list: "array", dict: "object"}
 class Entries(Sequence[Model], Generic[Model]):
     """An immutable list of models; equal to any sequence of equal models."""
 
-    __slots__ = ("_items",)
+    __slots__ = ("_items", "_json")
     model: ClassVar[type[JsonModel]]
     # The types of each key, checked for all objects at once; NoneType allows null and absence.
     shape: ClassVar[dict[str, tuple[type, ...]]]
     _items: list[Model | JsonObject]
+    # The objects as JSON text, separated by commas; None until a metadata file is written.
+    _json: bytes | None
 
-    def __init__(self, items: Iterable[Model | JsonObject] = ()) -> None:
+    def __init__(self, items: Iterable[Model | JsonObject] = (), json: bytes | None = None) -> None:
         self._items = list(items)
+        self._json = json
 
     @classmethod
     def read(cls, value: Any) -> Self:
@@ -65,12 +70,22 @@ class Entries(Sequence[Model], Generic[Model]):
                 )
 
     def appended(self, *models: Model) -> Self:
-        """Return this list with models appended."""
-        return type(self)([*self._items, *models])
+        """Return this list with models appended; it shares the JSON text that is there."""
+        json = self._json
+        if json is not None:
+            added = [to_json(model.model_dump()) for model in models]
+            json = b",".join([json, *added] if json else added)
+        return type(self)([*self._items, *models], json)
 
     def json_values(self) -> list[JsonObject]:
         """Return the JSON objects. Objects that were never accessed are returned as they were read, without nulls."""
         return [_without_nulls(item) if isinstance(item, dict) else item.model_dump() for item in self._items]
+
+    def json_text(self) -> bytes:
+        """Return the JSON list of `json_values` as text, in UTF-8."""
+        if self._json is None:
+            self._json = to_json(self.json_values())[1:-1]
+        return b"[%b]" % self._json
 
     def column(self, key: str, default: Any = None) -> list[Any]:
         """Return the value of one JSON key of every object, without creating models."""

@@ -30,8 +30,13 @@ _CATALOG_VERSION = re.compile(r"^(\d+)-")
 _HADOOP_VERSION = re.compile(r"^v(\d+)(?:\.gz)?\.metadata\.json(?:\.gz)?$")
 
 
-def read_metadata(io: FileIO, location: str) -> TableMetadata:
+def read_metadata(io: FileIO, location: str, known: TableMetadata | None = None) -> TableMetadata:
     """Read and check a metadata file. Relative locations in it become absolute ones.
+
+    Args:
+        io: Storage.
+        location: The metadata file.
+        known: Metadata that is returned, without parsing, if the file has exactly its text.
 
     Raises:
         MissingFileError: The file does not exist.
@@ -45,6 +50,8 @@ def read_metadata(io: FileIO, location: str) -> TableMetadata:
             raise CorruptFileError(
                 f"{location}: expected gzip, as its name ends, got data that does not decompress: {error}"
             ) from error
+    if known is not None and data == known.json_bytes():
+        return known
     try:
         return with_absolute_locations(TableMetadataUtil.parse_raw(data.decode("utf-8")), io)
     except (CorruptFileError, ValueError) as error:
@@ -53,7 +60,7 @@ def read_metadata(io: FileIO, location: str) -> TableMetadata:
 
 def metadata_bytes(metadata: TableMetadata, location: str) -> bytes:
     """Return the content of a metadata file for `location`."""
-    data = metadata.model_dump_json().encode("utf-8")
+    data = metadata.json_bytes()
     return gzip.compress(data, mtime=0) if _is_gzip(location) else data
 
 

@@ -13,7 +13,7 @@ from icefloe.exceptions import ValidationError
 from icefloe.partitioning import INITIAL_PARTITION_SPEC_ID, PARTITION_FIELD_ID_START, PartitionSpec
 from icefloe.schema import INITIAL_SCHEMA_ID, Schema
 from icefloe.table.environment import SYSTEM
-from icefloe.table.metadata.entries import MetadataLog, SnapshotLog, Snapshots
+from icefloe.table.metadata.entries import Entries, MetadataLog, SnapshotLog, Snapshots
 from icefloe.table.properties.definitions import ISOLATION_LEVELS, NAME_MAPPING
 from icefloe.table.refs import MAIN_BRANCH, SnapshotRef, SnapshotRefType
 from icefloe.table.snapshots import INITIAL_SEQUENCE_NUMBER, NO_SNAPSHOT_ID, IsolationLevel, Operation, Snapshot
@@ -153,6 +153,23 @@ class TableMetadata(JsonModel):
 
         Absent values are omitted: some readers refuse a null of any key but ``current-snapshot-id``. Spec: Appendix C.
         """
+        return {
+            key: value.json_values() if isinstance(value, Entries) else value
+            for key, value in self._json_values().items()
+        }
+
+    def model_dump_json(self, **_: Any) -> str:
+        """Return the text of a metadata file."""
+        return self.json_bytes().decode()
+
+    def json_bytes(self) -> bytes:
+        """Return the text of a metadata file in UTF-8, which shares the text of snapshots with earlier versions."""
+        values = self._json_values().items()
+        texts = (value.json_text() if isinstance(value, Entries) else to_json(value) for _key, value in values)
+        parts = [b'"%b":%b' % (key.encode(), text) for (key, _value), text in zip(values, texts, strict=True)]
+        return b"{%b}" % b",".join(parts)
+
+    def _json_values(self) -> dict[str, Any]:
         value: dict[str, Any] = {"format-version": self.format_version}
         if self.table_uuid is not None:
             value["table-uuid"] = str(self.table_uuid)
@@ -175,10 +192,6 @@ class TableMetadata(JsonModel):
         value["properties"] = self.properties
         return {**value, **self._history_json()}
 
-    def model_dump_json(self, **_: Any) -> str:
-        """Return the text of a metadata file."""
-        return to_json(self.model_dump()).decode()
-
     def _history_json(self) -> dict[str, Any]:
         current = self.current_snapshot_id
         value: dict[str, Any] = {
@@ -187,13 +200,13 @@ class TableMetadata(JsonModel):
         if self.next_row_id is not None:
             value["next-row-id"] = self.next_row_id
         value["refs"] = {name: ref.model_dump(mode="json") for name, ref in self.refs.items()}
-        value["snapshots"] = self.snapshots.json_values()
+        value["snapshots"] = self.snapshots
         value["statistics"] = [file.model_dump() for file in self.statistics]
         value["partition-statistics"] = [file.model_dump() for file in self.partition_statistics]
         if self.encryption_keys:
             value["encryption-keys"] = list(self.encryption_keys)
-        value["snapshot-log"] = self.snapshot_log.json_values()
-        value["metadata-log"] = self.metadata_log.json_values()
+        value["snapshot-log"] = self.snapshot_log
+        value["metadata-log"] = self.metadata_log
         return value
 
     def schema(self) -> Schema:  # type: ignore[override]  # pydantic's deprecated classmethod of this name
