@@ -10,6 +10,7 @@ import pytest
 from icefloe.catalog import load_catalog
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
+from icefloe.table.statistics import BlobMetadata, StatisticsFile
 from icefloe.transforms import IdentityTransform, TruncateTransform
 from icefloe.types import LongType, NestedField, StringType
 from pyiceberg.table import StaticTable
@@ -63,3 +64,35 @@ def test_added_files_are_read_by_others(catalog, check, tmp_path, spec):
     table.add_files(paths)
     table.append(rows((21, "c")))
     check(table, [(1, "a"), (2, "a"), (11, "b"), (12, "b"), (21, "c")])
+
+
+def test_statistics_files_are_read_by_pyiceberg(catalog):
+    table = catalog.create_table("db.t", SCHEMA)
+    table.append(rows((1, "a")))
+    snapshot = table.current_snapshot()
+    blob = BlobMetadata(
+        type="apache-datasketches-theta-v1",
+        snapshot_id=snapshot.snapshot_id,
+        sequence_number=1,
+        fields=[1],
+        properties={"ndv": "6"},
+    )
+    file = StatisticsFile(
+        snapshot_id=snapshot.snapshot_id,
+        statistics_path="s3://lake/s.puffin",
+        file_size_in_bytes=100,
+        file_footer_size_in_bytes=20,
+        blob_metadata=[blob],
+    )
+    table.update_statistics().set_statistics(file).commit()
+    (read,) = StaticTable.from_metadata(table.metadata_location).metadata.statistics
+    assert (read.statistics_path, read.blob_metadata[0].properties) == ("s3://lake/s.puffin", {"ndv": "6"})
+
+
+def test_cherry_picked_snapshots_are_read_by_others(catalog, check):
+    table = catalog.create_table("db.t", SCHEMA, partition_spec=BY_PART)
+    table.append(rows((1, "a")))
+    table.append(rows((2, "a"), (3, "b")), {"wap.id": "w"}, branch=None)
+    table.append(rows((4, "b")))
+    table.manage_snapshots().publish_changes("w").commit()
+    check(table, [(1, "a"), (2, "a"), (3, "b"), (4, "b")])

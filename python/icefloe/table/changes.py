@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from icefloe.expressions import AlwaysTrue
 from icefloe.table.commit.data_file_changes import DeleteFiles, FastAppend, MergeAppend, OverwriteFiles
+from icefloe.table.commit.manage_snapshots import ManageSnapshots
 from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.refs import MAIN_BRANCH
 from icefloe.table.row_level.merge import Merge
 from icefloe.table.row_level.target import Target
 from icefloe.table.row_level.upsert import upsert_rows
-from icefloe.table.update.manage_snapshots import ManageSnapshots
 from icefloe.table.update.schema import UpdateSchema
 from icefloe.table.update.sorting import UpdateSortOrder
 from icefloe.table.update.spec import UpdateSpec
+from icefloe.table.update.statistics import UpdateStatistics
 from icefloe.table.write.add_files import add_existing_files
 from icefloe.table.write.delete import delete_rows
 from icefloe.table.write.overwrite import overwrite_partitions, overwrite_rows
@@ -302,6 +303,6 @@ class TableChanges(ABC):
         """Return a new sort order, committed by `commit()` or at the end of a `with` block."""
         return UpdateSortOrder(self._open_transaction(), case_sensitive)
 
-    def update_statistics(self) -> NoReturn:
-        """Raise NotImplementedError: the method is not available."""
-        raise NotImplementedError("update_statistics: not available")
+    def update_statistics(self) -> UpdateStatistics:
+        """Return changes of the statistics files of snapshots, committed by `commit()` or at the end of a `with` block."""
+        return UpdateStatistics(self._open_transaction())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
@@ -58,8 +59,13 @@ class WriteTransaction(Transaction, TableChanges):
         Numbers are stored as text, booleans as `true` and `false`.
 
         Raises:
-            ValidationError: A value is None, or the property is a fact of the table such as `format-version`.
+            ValidationError: `properties` is no mapping, a value is None, or the property is a fact of the table such as `format-version`.
         """
+        if not isinstance(properties, Mapping):
+            raise ValidationError(
+                f"set_properties: expected a mapping of names to values, got {properties!r}; to unset a property, use "
+                "remove_properties()"
+            )
         return self.apply_updates((SetPropertiesUpdate(updates=properties_as_text({**properties, **kwargs})),))
 
     def remove_properties(self, *removals: str) -> Self:

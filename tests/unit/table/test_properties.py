@@ -213,3 +213,10 @@ def test_page_has_the_tables_of_the_definitions():
     assert page == with_tables(page), "rewrite it: python -m icefloe.table.properties.page docs/table-properties.md"
     for name in DEFINED:
         assert f"| `{name}` |" in page
+
+
+@pytest.mark.parametrize("value", [None, 5, "owner", ["owner"]])
+def test_set_properties_refuses_anything_but_a_mapping(new_table, value):
+    table = new_table()
+    with pytest.raises(ValidationError, match="expected a mapping"):
+        table.transaction().set_properties(value)

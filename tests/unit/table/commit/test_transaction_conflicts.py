@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pytest
 from icefloe.exceptions import CommitFailedException, ValidationError, ValidationException
 from icefloe.schema import Schema
-from icefloe.table.update.manage_snapshots import ManageSnapshots
+from icefloe.table.commit.manage_snapshots import ManageSnapshots
 from icefloe.types import IntegerType, LongType, NestedField
 
 

@@ -1,0 +1,154 @@
+"""Cherry-picking: applying the files of one snapshot again, on top of main's head."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe import _core
+from icefloe.exceptions import ValidationError, ValidationException
+from icefloe.manifest.columns import DATA_FILE_SCHEMA
+from icefloe.table.commit.concurrent_changes import ADDED, DELETED, changes_since
+from icefloe.table.commit.derived_requirements import requirements_of
+from icefloe.table.commit.snapshot_producer import MAIN, SnapshotProducer
+from icefloe.table.read_context import schema_json, specs_json
+from icefloe.table.snapshots import Operation, Snapshot, ancestors_of
+
+if TYPE_CHECKING:
+    from icefloe.table.commit.change import OpenTransaction
+    from icefloe.table.metadata import TableMetadata
+    from icefloe.table.update import TableRequirement, TableUpdate
+
+    Staged = tuple[tuple[TableUpdate, ...], tuple[TableRequirement, ...]]
+
+WAP_ID = "wap.id"
+PUBLISHED_WAP_ID = "published-wap-id"
+SOURCE_SNAPSHOT_ID = "source-snapshot-id"
+REPLACE_PARTITIONS = "replace-partitions"
+
+
+class CherryPick(SnapshotProducer):
+    """Makes main's head a snapshot with the files that another snapshot added.
+
+    If that snapshot's parent is main's head, main moves to it and no snapshot is added. Otherwise the snapshot must be an append, or
+    have replaced partitions that did not change since.
+
+    Args:
+        transaction: The transaction that commits the change.
+        source: The snapshot to apply.
+    """
+
+    merges = True
+
+    def __init__(self, transaction: OpenTransaction, source: Snapshot) -> None:
+        super().__init__(transaction)
+        self._source = source
+        self._read = False
+
+    def operation(self) -> Operation:  # noqa: D102 - described by the producer
+        return Operation(self._source.operation)
+
+    def stage(self, base: TableMetadata, attempt: int) -> Staged:
+        """Return the updates that move main to the source, or that add a snapshot of its files.
+
+        Raises:
+            ValidationException: The source cannot be applied to `base`.
+        """
+        head = base.current_snapshot()
+        if self._source.parent_snapshot_id == (head.snapshot_id if head is not None else None):
+            move = self._ref_update(base, MAIN).model_copy(update={"snapshot_id": self._source.snapshot_id})
+            return (move,), requirements_of(base, (move,))
+        self._check_not_applied(base, head)
+        if not self._read:
+            self._read_files(base)
+            self._read = True
+        if self._deleted_paths:
+            self._check_partitions(base, head)
+        return super().stage(base, attempt)
+
+    def _check_not_applied(self, base: TableMetadata, head: Snapshot | None) -> None:
+        source = self._source
+        wap_id = _value(source, WAP_ID)
+        for ancestor in ancestors_of(head, base):
+            if ancestor.snapshot_id == source.snapshot_id:
+                raise ValidationException(
+                    f"cannot cherry-pick snapshot {source.snapshot_id}: it is an ancestor of main's head already"
+                )
+            if _value(ancestor, SOURCE_SNAPSHOT_ID) == str(source.snapshot_id):
+                raise ValidationException(
+                    f"cannot cherry-pick snapshot {source.snapshot_id}: snapshot {ancestor.snapshot_id} has its changes already"
+                )
+            if wap_id is not None and wap_id in (_value(ancestor, WAP_ID), _value(ancestor, PUBLISHED_WAP_ID)):
+                raise ValidationException(
+                    f"cannot publish changes of {WAP_ID} {wap_id!r}: snapshot {ancestor.snapshot_id} published them already"
+                )
+
+    def _read_files(self, base: TableMetadata) -> None:
+        """Take the files that the source added and removed from its manifests."""
+        source = self._source
+        replaces = source.operation == Operation.OVERWRITE and _value(source, REPLACE_PARTITIONS) == "true"
+        if source.operation != Operation.APPEND and not replaces:
+            raise ValidationException(
+                f"cannot cherry-pick snapshot {source.snapshot_id}: expected an append, a snapshot that replaced partitions, or one "
+                f"whose parent is main's head, got operation {source.operation}"
+            )
+        manifests = self._writer.list_of(source)
+        own = manifests.filter(pc.equal(manifests.column("added_snapshot_id"), source.snapshot_id))
+        entries = _core.read_manifest(
+            self._transaction.io.core, own, schema=schema_json(base.schema()), specs=specs_json(base), keep="all"
+        )
+        entries = entries.filter(pc.equal(entries.column("snapshot_id"), source.snapshot_id))
+        if pc.any(pc.not_equal(entries.column("content"), 0)).as_py():
+            raise ValidationException(
+                f"cannot cherry-pick snapshot {source.snapshot_id}: it has delete files, which apply only to the rows that it read"
+            )
+        added = entries.filter(pc.equal(entries.column("status"), ADDED)).select(DATA_FILE_SCHEMA.names)
+        removed = entries.filter(pc.equal(entries.column("status"), DELETED)).column("file_path")
+        if added.num_rows > 0:
+            self._added.append(added.combine_chunks().to_batches()[0])
+        if len(removed) > 0:
+            self._deleted_paths.append(removed.combine_chunks().cast(pa.string()))
+        self._properties[SOURCE_SNAPSHOT_ID] = str(source.snapshot_id)
+        wap_id = _value(source, WAP_ID)
+        if wap_id is not None:
+            self._properties[PUBLISHED_WAP_ID] = wap_id
+        if replaces:
+            self._properties[REPLACE_PARTITIONS] = "true"
+
+    def _check_partitions(self, base: TableMetadata, head: Snapshot | None) -> None:
+        """Check that no commit since the source's parent added files to the replaced partitions."""
+        changes = changes_since(self._transaction.io, base, self._source.parent_snapshot_id, head)
+        if changes is None:
+            return
+        replaced = {(row["spec_id"], row["partition"]) for batch in self._added for row in _partitions(batch)}
+        for row in _partitions(changes.added_data):
+            if (row["spec_id"], row["partition"]) in replaced:
+                raise ValidationException(
+                    f"cannot cherry-pick snapshot {self._source.snapshot_id}: a later commit added rows to partition "
+                    f"{row['partition']}, which it replaces"
+                )
+
+
+def published_snapshot(metadata: TableMetadata, wap_id: str) -> Snapshot:
+    """Return the staged snapshot of a write-audit-publish id.
+
+    Raises:
+        ValidationError: No snapshot has the id.
+    """
+    for snapshot in reversed(metadata.snapshots):
+        if _value(snapshot, WAP_ID) == wap_id:
+            return snapshot
+    raise ValidationError(
+        f"cannot publish changes: no snapshot has {WAP_ID} {wap_id!r} in its summary; it may have expired"
+    )
+
+
+def _value(snapshot: Snapshot, key: str) -> str | None:
+    return snapshot.summary.get(key) if snapshot.summary is not None else None
+
+
+def _partitions(files: pa.RecordBatch | pa.Table) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = files.select(["spec_id", "partition"]).to_pylist()
+    return rows
