@@ -76,8 +76,7 @@ else:
     sys.exit("threads are not refused")
 first, second = iter(scan(threads=4)), iter(scan(threads=4))
 got = sum(next(batches).num_rows for batches in (first, second))
-assert got + rows(first) + rows(second) == 2 * LEFT
-assert rows(scan(threads=1)) == LEFT
+print(json.dumps([got + rows(first) + rows(second), rows(scan(threads=1)), LEFT]))
 """
 )
 
@@ -123,4 +122,6 @@ def test_scans_share_a_bounded_number_of_threads(folder: Path) -> None:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("cores", ["1", "4"])
 def test_scans_with_deletes_end_where_no_thread_can_be_started(folder: Path, cores: str) -> None:
-    run(REFUSED, folder, OMP_NUM_THREADS=cores)
+    two_scans, one_scan, expected = json.loads(run(REFUSED, folder, OMP_NUM_THREADS=cores))
+    assert two_scans == 2 * expected
+    assert one_scan == expected > 0
