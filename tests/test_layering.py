@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -193,6 +194,43 @@ def test_module_imports_only_from_layers_before_it(path: Path) -> None:
             assert rank(TABLE_LAYERS, parts[2]) <= rank(TABLE_LAYERS, mine[1]), f"{'.'.join(mine)} imports {imported}"
         if mine[0] == "spark" == parts[1] and len(mine) > 1 and len(parts) > 2:
             assert rank(SPARK_LAYERS, parts[2]) <= rank(SPARK_LAYERS, mine[1]), f"{'.'.join(mine)} imports {imported}"
+
+
+# Clock, sleep, randomness and local files, and the only files that call the operating system for them. A simulator that owns
+# these files replays a schedule exactly.
+SEAMS = {
+    r"\b(?:time\.(?:time|time_ns|sleep|monotonic|perf_counter)|uuid\.uuid[14]|uuid4|random\.\w+|datetime\.(?:now|utcnow|today)|"
+    r"date\.today|os\.urandom|secrets\.\w+)\b": {"python/icefloe/table/environment.py"},
+    r"\bos\.(?:open|rename|replace|link|mkdir|makedirs|rmdir|remove|unlink|fsync|stat|fstat|listdir|scandir)\(|shutil\.\w+\(": {
+        "python/icefloe/catalog/hadoop_directories.py",
+        "python/icefloe/catalog/memory.py",  # the temporary warehouse
+    },
+    r"\b(?:SystemTime::now|Uuid::new_v4|thread::sleep|tokio::time::sleep)\b": {
+        "rust/engine/src/runtime/environment.rs"
+    },
+    r"\bfs::(?:\w+)\(|\bFile::(?:open|create)\(|\bOpenOptions::new\(": {
+        "rust/engine/src/store/directories.rs",
+        "rust/engine/src/store/exclusive.rs",
+        "rust/engine/src/store/local.rs",
+        "rust/engine/src/changes/spill.rs",  # a temporary file
+    },
+}
+
+
+@pytest.mark.parametrize("pattern", SEAMS)
+def test_system_calls_are_made_behind_seams(pattern: str) -> None:
+    files = rust_files() if "::" in pattern else python_files()
+    sources = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in files}
+    found = {name for name, text in sources.items() if re.search(pattern, without_tests(text))}
+    assert found - SEAMS[pattern] == {
+        name for name in found if name.startswith(("rust/engine/tests/", "rust/format/tests/", "rust/fuzz/"))
+    }
+    assert SEAMS[pattern] <= found
+
+
+def without_tests(text: str) -> str:
+    """Return a source file without the unit tests at its end."""
+    return text.split("#[cfg(test)]\nmod tests", 1)[0]
 
 
 @pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -21,7 +21,9 @@ from icefloe.catalog.hadoop_directories import (
     delete_leftovers,
     hide,
     is_directory,
+    is_directory_of,
     is_table,
+    open_directory,
     storage_errors,
     tables_below,
 )
@@ -192,8 +194,7 @@ class HadoopCatalog(Catalog):
         directory = self._directory(to_identifier(table.name()))
         try:
             # An open descriptor identifies the directory: a drop during the commit is detected even if the table is created anew.
-            with storage_errors(directory):
-                descriptor = os.open(directory, os.O_RDONLY)
+            descriptor = open_directory(directory)
         except MissingFileError as error:
             raise self._no_table(table.name()) from error
         try:
@@ -356,12 +357,8 @@ class HadoopCatalog(Catalog):
 
     def _check_not_dropped(self, table: Table, published: str, directory: Path, descriptor: int) -> None:
         """Delete a published version if the table's directory was replaced during the commit."""
-        try:
-            with storage_errors(directory):
-                if os.path.samestat(os.stat(directory), os.fstat(descriptor)):  # noqa: PTH116 - beside fstat
-                    return
-        except MissingFileError:
-            pass
+        if is_directory_of(directory, descriptor):
+            return
         unpublish(table.io, published, directory)
         raise self._no_table(table.name())
 

@@ -101,6 +101,25 @@ def sync_directory(directory: Path) -> None:
         os.close(descriptor)
 
 
+def open_directory(directory: Path) -> int:
+    """Return an open descriptor, which identifies a directory even after a rename; the caller closes it.
+
+    Raises:
+        MissingFileError: The directory does not exist.
+    """
+    with storage_errors(directory):
+        return os.open(directory, os.O_RDONLY)
+
+
+def is_directory_of(directory: Path, descriptor: int) -> bool:
+    """Return whether a path names the directory of an open descriptor."""
+    with storage_errors(directory):
+        try:
+            return os.path.samestat(os.stat(directory), os.fstat(descriptor))  # noqa: PTH116 - beside fstat
+        except FileNotFoundError:
+            return False
+
+
 def new_sibling(directory: Path, environment: Environment) -> Path:
     """Return a path beside a directory, to be filled and then renamed to it."""
     return directory.parent / f"{NEW_PREFIX}{environment.new_uuid()}"

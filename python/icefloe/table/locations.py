@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
+from icefloe.table.environment import SYSTEM
 from icefloe.table.properties.definitions import (
     DATA_PATH,
     LOCATION_PROVIDER,
@@ -55,12 +56,10 @@ class LocationProvider(ABC):
 
     def new_table_metadata_file_location(self, new_version: int = 0) -> str:
         """Return the location ``<version of five digits>-<uuid>.metadata.json``."""
-        import uuid
-
         if new_version < 0:
             raise ValidationError(f"new_version: expected a whole number, 0 or above, got {new_version}")
         infix = ".gz" if METADATA_COMPRESSION.of(self.table_properties) == "gzip" else ""
-        return self.new_metadata_location(f"{new_version:05d}-{uuid.uuid4()}{infix}.metadata.json")
+        return self.new_metadata_location(f"{new_version:05d}-{SYSTEM.new_uuid()}{infix}.metadata.json")
 
 
 class SimpleLocationProvider(LocationProvider):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import Field, StrictInt, StrictStr
 
 from icefloe.manifest import ManifestFile, read_manifest_list
+from icefloe.table.environment import SYSTEM
 from icefloe.table.snapshot_summary import (
     ADDED_DATA_FILES,
     ADDED_DELETE_FILES,
@@ -127,7 +127,7 @@ class Snapshot(JsonModel):
     snapshot_id: StrictInt
     parent_snapshot_id: StrictInt | None = None
     sequence_number: StrictInt = INITIAL_SEQUENCE_NUMBER
-    timestamp_ms: StrictInt = Field(default_factory=lambda: time.time_ns() // 1_000_000)
+    timestamp_ms: StrictInt = Field(default_factory=SYSTEM.now_ms)
     manifest_list: StrictStr | None = None
     manifest_paths: tuple[str, ...] | None = Field(
         default=None, validation_alias="manifests", serialization_alias="manifests"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import uuid
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from icefloe.spark.writer.commit import files_deleted_on_failure
 from icefloe.spark.writer.distribution import SHUFFLE_SETTINGS, distribute
 from icefloe.spark.writer.worker_errors import worker_errors
 from icefloe.spark.writer.write_task import RESULT_SCHEMA, SEVERAL_MATCHES, WritePositionDeletes, collected, data_task
+from icefloe.table.environment import SYSTEM
 from icefloe.table.properties.core import delete_file_properties
 from icefloe.table.read_context import specs_json
 from icefloe.table.row_level.results import MergeResult
@@ -97,7 +97,7 @@ class RowChanges:
     # ---- merge-on-read: delete files beside new rows
 
     def _merge_on_read(self) -> MergeResult:
-        operation_id = str(uuid.uuid4())
+        operation_id = SYSTEM.new_uuid()
         parts = []
         rows = self._new_rows()
         if rows is not None:
@@ -156,7 +156,7 @@ class RowChanges:
             rewritten = paths.take(pa.array([row[FILE] for row in counts], pa.int64()))
             frames = [self._new_rows(), self._remaining_rows(positions, rewritten) if counts else None]
             rows = _union([frame for frame in frames if frame is not None])
-            data, _ = _run([] if rows is None else [_written_rows(rows, self.target.table, str(uuid.uuid4()))])
+            data, _ = _run([] if rows is None else [_written_rows(rows, self.target.table, SYSTEM.new_uuid())])
             replaced = pa.concat_arrays([rewritten, self.whole_files])
             if data is None and len(replaced) == 0:
                 return MergeResult(0, 0, 0)

@@ -7,7 +7,6 @@ refers to. Their names include the task attempt, so a retry writes files of othe
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from pyspark import TaskContext
 from icefloe import _core
 from icefloe.exceptions import ValidationError
 from icefloe.spark.types.stored_types import to_stored_types
+from icefloe.table.environment import SYSTEM
 from icefloe.table.properties.core import data_file_properties
 from icefloe.table.scan.task_group import batch_from_ipc, batch_to_ipc
 
@@ -150,7 +150,7 @@ def data_task(table: Table, *, presorted: bool, operation_id: str | None = None)
         sort_order=order.model_dump_json() if order.fields else None,
         table_location=table.location(),
         properties=data_file_properties(table.properties),
-        operation_id=operation_id or str(uuid.uuid4()),
+        operation_id=operation_id or SYSTEM.new_uuid(),
         presorted=presorted,
     )
 

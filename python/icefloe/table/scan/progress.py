@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-import time
 from typing import TYPE_CHECKING, Any
+
+from icefloe.table.environment import SYSTEM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,12 +29,12 @@ def with_progress_bar(
     if not (is_interactive() if show is None else show) or not sys.stderr.isatty():
         yield from batches
         return
-    begun = time.monotonic()
+    begun = SYSTEM.monotonic()
     rows = 0
     for batch in batches:
         rows += batch.num_rows
         yield batch
-        if time.monotonic() - begun >= QUIET_SECONDS:
+        if SYSTEM.monotonic() - begun >= QUIET_SECONDS:
             yield from _draw(batches, rows, planned_rows)
             return
 

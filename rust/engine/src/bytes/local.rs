@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
+use crate::store::open_file;
+
 /// Buffer for a page header with statistics; longer headers are read in several steps.
 const HEADER_BUFFER_BYTES: usize = 512;
 /// Files up to this size are read when they are opened, which costs less than several reads.
@@ -31,7 +33,7 @@ enum Content {
 
 impl LocalFile {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
+        let file = open_file(path)?;
         let length = file.metadata()?.len();
         let content = match usize::try_from(length) {
             Ok(size) if length <= WHOLE_BYTES => {

@@ -10,6 +10,7 @@ use icefloe_format::changelog::{RowHasher, left_of};
 use self::hashes::Hashes;
 pub use self::net_changes::{NetChanges, NetRows};
 use crate::error::Result;
+use crate::runtime::environment;
 
 /// Changes of which deletes and inserts of equal rows cancel and others pair up as updates. A row is one or two hashes,
 /// in memory up to a number of bytes and beyond it in a temporary file.
@@ -24,7 +25,11 @@ pub struct ChangePairs {
 impl ChangePairs {
     /// An empty set. `keyed` pairs deletes and inserts of one key as updates; `budget` is the memory for hashes in bytes.
     pub fn new(keyed: bool, budget: usize) -> Self {
-        Self { hasher: RowHasher::new(), hashes: Hashes::new(keyed, budget), parts: vec![] }
+        Self {
+            hasher: RowHasher::new(environment::random_key()),
+            hashes: Hashes::new(keyed, budget),
+            parts: vec![],
+        }
     }
 
     /// Begin the next part of the changes. Parts are numbered from 0; changes added before the first call are of part 0.

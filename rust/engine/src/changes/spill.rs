@@ -4,9 +4,8 @@ use std::fs::{File, OpenOptions, remove_file};
 use std::io::{Error as IoError, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
-use uuid::Uuid;
-
 use crate::error::{Error, Result};
+use crate::runtime::environment;
 
 /// Numbers in a temporary file, by share. Only the owner can read the file, and it is deleted with the value.
 #[derive(Debug)]
@@ -21,7 +20,8 @@ pub(super) struct Spill {
 impl Spill {
     /// An empty file in the directory of temporary files.
     pub(super) fn new(shares: usize) -> Result<Self> {
-        let path = std::env::temp_dir().join(format!("icefloe-{}.changes", Uuid::new_v4()));
+        let path =
+            std::env::temp_dir().join(format!("icefloe-{}.changes", environment::new_uuid()));
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
         #[cfg(unix)]

@@ -18,7 +18,7 @@ use super::cached_parts::{PartKey, Parts, Question, weight};
 use super::manifests::ManifestToRead;
 use crate::error::Result;
 use crate::runtime::PerProcess;
-use crate::store::FileIo;
+use crate::store::{FileIo, facts};
 
 const MIB: u64 = 1 << 20;
 /// One part may take half of the budget, since a table may have most of its files in one manifest.
@@ -122,7 +122,7 @@ impl PlanCache {
         let (length, modified) = match io.local_path(&manifest.location).ok()? {
             // The size and time of modification show whether a local file was replaced.
             Some(path) => {
-                let found = std::fs::metadata(path).ok()?;
+                let found = facts(&path).ok()?;
                 (found.len(), Some(found.modified().ok()?))
             }
             None => (manifest.length?, None),

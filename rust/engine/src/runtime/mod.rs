@@ -2,6 +2,7 @@
 //! first use.
 
 mod blocking;
+pub(crate) mod environment;
 pub(crate) mod executor;
 mod per_process;
 mod threads;

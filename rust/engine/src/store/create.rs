@@ -7,6 +7,7 @@ use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, Result};
 
 use super::client::Attempts;
+use crate::runtime::environment;
 
 /// Delays before the object is stored again, after a request whose reply was lost and which stored nothing.
 const WAITS: [Duration; 3] =
@@ -43,7 +44,7 @@ pub(super) async fn create(store: &dyn ObjectStore, path: &Path, data: &Bytes) -
             Err(_) => return Err(error),
         }
         match waits.next() {
-            Some(wait) => tokio::time::sleep(*wait).await,
+            Some(wait) => environment::sleep(*wait).await,
             None => return Err(error),
         }
     }

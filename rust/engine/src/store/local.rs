@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use bytes::Bytes;
-use uuid::Uuid;
 
 use super::location::Listed;
 use super::{directories, exclusive};
+use crate::runtime::environment;
 
 /// The attempts at deleting the content of a directory that others write to.
 const DELETE_ATTEMPTS: usize = 10;
@@ -70,7 +70,7 @@ pub(super) enum WriteMode {
 pub(super) fn write(path: &Path, data: &[u8], mode: WriteMode) -> io::Result<()> {
     let parent = path.parent().ok_or(ErrorKind::InvalidInput)?;
     // A suffix to the file's own name could make it too long.
-    let staging = parent.join(format!(".icefloe-{}", Uuid::new_v4()));
+    let staging = parent.join(format!(".icefloe-{}", environment::new_uuid()));
     let mut file = match create_new(&staging) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             directories::create(parent)?;
@@ -90,8 +90,29 @@ pub(super) fn write(path: &Path, data: &[u8], mode: WriteMode) -> io::Result<()>
     directories::sync(parent)
 }
 
+/// Open a file for reads at offsets.
+pub(crate) fn open_file(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// Create a file that must not exist, and the directories above it. Nothing is synced.
+pub(crate) fn create_file(path: &Path) -> io::Result<File> {
+    match create_new(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            fs::create_dir_all(path.parent().unwrap_or_else(|| Path::new("/")))?;
+            create_new(path)
+        }
+        created => created,
+    }
+}
+
+/// Size, time of modification and kind of a file.
+pub(crate) fn facts(path: &Path) -> io::Result<fs::Metadata> {
+    fs::metadata(path)
+}
+
 /// Remove a file.
-pub(super) fn delete(path: &Path) -> io::Result<()> {
+pub(crate) fn delete(path: &Path) -> io::Result<()> {
     fs::remove_file(path).map_err(nothing_below_a_file)
 }
 

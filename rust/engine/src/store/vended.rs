@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use object_store::CredentialProvider;
@@ -13,6 +13,7 @@ use tokio::sync::Mutex;
 use super::client::trust_ring;
 use super::properties::{Properties, invalid};
 use crate::error::Result;
+use crate::runtime::environment::{self, now_ms};
 
 /// Credentials are renewed this long before they expire.
 const MARGIN: Duration = Duration::from_secs(300);
@@ -106,7 +107,7 @@ impl<C: Send + Sync + 'static> Vended<C> {
             match self.request().await {
                 Ok(body) => return self.fitting(&body),
                 Err((reason, passing)) if !passing || attempt == ATTEMPTS => return Err(reason),
-                Err(_) => tokio::time::sleep(wait).await,
+                Err(_) => environment::sleep(wait).await,
             }
             attempt += 1;
             wait *= 2;
@@ -151,7 +152,7 @@ impl<C: Send + Sync + 'static> CredentialProvider for Vended<C> {
     async fn get_credential(&self) -> object_store::Result<Arc<C>> {
         // Held during the request, so that concurrent users of expired credentials renew them once.
         let mut held = self.held.lock().await;
-        let now = now();
+        let now = now_ms();
         let left = held.as_ref().map(|(_, expires)| expires.map(|at| at.saturating_sub(now)));
         let margin = u64::try_from(MARGIN.as_millis()).unwrap_or(u64::MAX);
         if let (Some((credentials, _)), Some(left)) = (held.as_ref(), left)
@@ -215,11 +216,6 @@ fn client() -> Result<reqwest::Client> {
     trust_ring();
     let built = reqwest::Client::builder().timeout(ANSWER_TIMEOUT).build();
     built.map_err(|error| invalid("uri", &error.without_url().to_string()))
-}
-
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// A property in milliseconds.

@@ -1,6 +1,6 @@
 //! Output files: local or remote, all kept or all removed at the end.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,9 @@ use std::thread::Builder;
 
 use crate::error::{Error, Result};
 use crate::runtime::block_on;
-use crate::store::{Abandoned, FileIo, Upload, entries_of, sync, sync_above};
+use crate::store::{
+    Abandoned, FileIo, Upload, create_file, delete_file, entries_of, sync, sync_above,
+};
 
 /// Threads that sync files at the end; the file system combines concurrent syncs.
 const SYNC_THREADS: usize = 16;
@@ -102,15 +104,7 @@ impl<'a> Outputs<'a> {
         let Some(path) = self.io.local_path(location)? else {
             return Err(Error::internal("create a file", format!("{location} is not local")));
         };
-        let open = || OpenOptions::new().write(true).create_new(true).open(&path);
-        let opened = match open() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let parent = path.parent().unwrap_or_else(|| Path::new("/"));
-                std::fs::create_dir_all(parent).and_then(|()| open())
-            }
-            opened => opened,
-        };
-        let file = opened.map_err(|error| Error::of_system(location, &error))?;
+        let file = create_file(&path).map_err(|error| Error::of_system(location, &error))?;
         self.created.push(path);
         Ok(Output::Local { file, written: 0 })
     }
@@ -134,7 +128,7 @@ impl<'a> Outputs<'a> {
     /// files that no commit lists.
     pub(super) fn discard(self) {
         for path in self.created {
-            drop(std::fs::remove_file(path));
+            drop(delete_file(&path));
         }
         self.abandoned.abort();
         if !self.uploaded.is_empty() {

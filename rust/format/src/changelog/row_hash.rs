@@ -12,7 +12,6 @@ use arrow_buffer::{NullBuffer, ToByteSlice};
 use arrow_row::{RowConverter, Rows, SortField};
 use arrow_schema::{ArrowError, DataType};
 use siphasher::sip128::{Hasher128, SipHasher13};
-use uuid::Uuid;
 
 use crate::error::{Error, Result};
 
@@ -21,27 +20,16 @@ const CHUNK_ROWS: usize = 1024;
 /// Columns per word of validity bits.
 const GROUP_COLUMNS: usize = 64;
 
-/// Hashes rows to 128 bits with a random key. Hashes of different hashers are unrelated.
+/// Hashes rows to 128 bits with a key. Hashes with different keys are unrelated.
 #[derive(Debug, Clone)]
 pub struct RowHasher {
     keyed: SipHasher13,
 }
 
-impl Default for RowHasher {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl RowHasher {
-    /// Create a hasher with a random key.
-    pub fn new() -> Self {
-        // The constant bits of a random UUID are at different positions of its halves.
-        let random = || {
-            let (first, second) = Uuid::new_v4().as_u64_pair();
-            first ^ second.rotate_left(32)
-        };
-        Self { keyed: SipHasher13::new_with_keys(random(), random()) }
+    /// Create a hasher with a key, which must be random where an adversary chooses the rows.
+    pub fn new(key: [u64; 2]) -> Self {
+        Self { keyed: SipHasher13::new_with_keys(key[0], key[1]) }
     }
 
     /// Return the hash of each row of columns of `row_count` values.
@@ -232,20 +220,21 @@ mod tests {
             ])),
             Arc::new(lists.finish()),
         ];
-        let hasher = RowHasher::new();
+        let hasher = RowHasher::new([1, 2]);
         for column in &columns {
             let hashes = hasher.hash(std::slice::from_ref(column), 4).unwrap();
             assert_eq!(hashes[0], hashes[3], "{}", column.data_type());
             assert_eq!(hashes.iter().collect::<HashSet<_>>().len(), 3, "{}", column.data_type());
         }
-        assert_ne!(hasher.hash(&columns, 4).unwrap(), RowHasher::new().hash(&columns, 4).unwrap());
+        let other = RowHasher::new([1, 3]);
+        assert_ne!(hasher.hash(&columns, 4).unwrap(), other.hash(&columns, 4).unwrap());
     }
 
     #[test]
     fn values_do_not_run_together() {
         let bytes = |values: [&[u8]; 3]| Arc::new(BinaryArray::from(values.to_vec())) as ArrayRef;
         let (first, second) = (bytes([b"ab", b"a", b"a\0"]), bytes([b"c", b"bc", b"c"]));
-        let hashes = RowHasher::new().hash(&[first, second], 3).unwrap();
+        let hashes = RowHasher::new([1, 2]).hash(&[first, second], 3).unwrap();
         assert_eq!(hashes.iter().collect::<HashSet<_>>().len(), 3);
     }
 
@@ -270,7 +259,7 @@ mod tests {
     #[test]
     fn more_columns_than_a_word_has_bits_keep_their_nulls_apart() {
         let column = |value: Option<i64>| Arc::new(Int64Array::from(vec![value])) as ArrayRef;
-        let hasher = RowHasher::new();
+        let hasher = RowHasher::new([1, 2]);
         let hashes = (0..130).map(|null| {
             let columns = (0..130).map(|place| column((place != null).then_some(1)));
             hasher.hash(&columns.collect::<Vec<_>>(), 1).unwrap()[0]
@@ -280,7 +269,7 @@ mod tests {
 
     #[test]
     fn slices_and_no_columns() {
-        let hasher = RowHasher::new();
+        let hasher = RowHasher::new([1, 2]);
         let whole: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None, Some(3)]));
         let hashes = hasher.hash(&[ArrayRef::clone(&whole)], 3).unwrap();
         assert_eq!(hasher.hash(&[whole.slice(1, 2)], 2).unwrap(), hashes[1..]);
