@@ -6,12 +6,14 @@ import itertools
 from random import Random
 
 from tests.simulator.operations import (
+    KINDS,
     MAIN,
     PARTS,
     Append,
     ClientTransaction,
     Condition,
     Delete,
+    Fault,
     History,
     Layout,
     Merge,
@@ -20,13 +22,14 @@ from tests.simulator.operations import (
     OverwritePartitions,
     Row,
     Rows,
-    Step,
     Upsert,
 )
 
 IDS = 12
 MODES = ("copy-on-write", "merge-on-read")
 DEV = "dev"
+CLOCKS = (0, -30_000, 30_000, -3_600_000, 3_600_000)
+"""How many milliseconds the clocks of clients are ahead."""
 
 
 def random_history(seed: int) -> History:
@@ -45,14 +48,18 @@ class _Generator:
         initial = tuple(self.rows(rng.randint(2, 4)) for _ in range(rng.randint(1, 3)))
         branches = (DEV,) if rng.random() < 0.25 else ()
         transactions = tuple(self.transaction(branches) for _ in range(rng.randint(2, 3)))
+        isolation = rng.choice(["serializable", "serializable", "snapshot"])
+        properties = {f"write.{name}.mode": rng.choice(MODES) for name in ("delete", "merge")}
+        properties |= {f"write.{name}.isolation-level": isolation for name in ("delete", "update", "merge")}
         return History(
             seed=self.seed,
             layout=rng.choice(list(Layout)),
             initial=initial,
             transactions=transactions,
-            schedule=self.schedule(transactions),
-            properties={"write.delete.mode": rng.choice(MODES), "write.merge.mode": rng.choice(MODES)},
+            properties=properties,
             branches=branches,
+            faults=self.faults(len(transactions)),
+            clocks=tuple(rng.choice(CLOCKS) for _ in transactions) if rng.random() < 0.3 else (),
         )
 
     # ---- what clients do
@@ -108,26 +115,17 @@ class _Generator:
     def row(self, row_id: int) -> Row:
         return Row(row_id, self.rng.choice(PARTS), next(self.values))
 
-    # ---- when they do it
+    # ---- what goes wrong
 
-    def schedule(self, transactions: tuple[ClientTransaction, ...]) -> tuple[Step, ...]:
-        """Return the clients' steps, interleaved; handles are mostly loaded early."""
-        waiting = []
-        early = []
-        for client, transaction in enumerate(transactions):
-            operations = len(transaction.operations) if transaction.explicit else 0
-            steps = [Step(client, "operate")] * operations + [Step(client, "commit")]
-            if self.rng.random() < 0.7:
-                early.append(Step(client, "load"))
-            else:
-                steps.insert(0, Step(client, "load"))
-            waiting.append(steps)
-        merged = []
-        while any(waiting):
-            merged.append(self.rng.choice([steps for steps in waiting if steps]).pop(0))
-        return tuple(self.overtaken(step) for step in (*early, *merged))
+    def faults(self, clients: int) -> tuple[Fault, ...]:
+        rng = self.rng
+        return tuple(self.fault(rng.randrange(clients)) for _ in range(rng.choice([0, 0, 1, 1, 2])))
 
-    def overtaken(self, step: Step) -> Step:
-        if step.action != "commit" or self.rng.random() > 0.3:
-            return step
-        return Step(step.client, step.action, tuple(self.rng.randint(0, 4) for _ in range(self.rng.randint(1, 2))))
+    def fault(self, client: int) -> Fault:
+        rng = self.rng
+        kind, delay = rng.choice(KINDS), rng.randrange(40)
+        if rng.random() < 0.5:
+            return Fault(client, "catalog.swap", rng.choice([0, 0, 0, 1]), kind, delay)
+        if rng.random() < 0.3:
+            return Fault(client, "catalog.pointer", rng.choice([0, 1, 2, 3]), kind, delay)
+        return Fault(client, "", rng.randrange(40), kind, delay)

@@ -1,23 +1,19 @@
-"""Runs a history on a real table in one thread, and reports its outcome."""
+"""Runs a history over the real commit code, in one process and one schedule, and reports its outcome."""
 
 from __future__ import annotations
 
-import itertools
-import uuid
-from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
-from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from icefloe.catalog.memory import InMemoryCatalog
-from icefloe.exceptions import CommitFailedException, ValidationException
+from icefloe.exceptions import CommitStateUnknownException, IcebergError
 from icefloe.schema import Schema
-from icefloe.table import Table
-from icefloe.table.environment import Environment
 from icefloe.transforms import IdentityTransform, TruncateTransform
 from icefloe.types import LongType, NestedField, StringType
 
+from tests.faults.seam import observed
 from tests.simulator.model import State, ordered
 from tests.simulator.operations import (
     MAIN,
@@ -31,11 +27,18 @@ from tests.simulator.operations import (
     OverwritePartitions,
     Row,
     Rows,
-    Step,
     Upsert,
 )
+from tests.simulator.world import ClientCrashed, World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from icefloe.table import Table
 
 NAME = "db.t"
+TAG = "client"
+"""Key in the summary of each snapshot: the client's number and the operation's."""
 SCHEMA = Schema(
     NestedField(1, "id", LongType()), NestedField(2, "part", StringType()), NestedField(3, "value", LongType())
 )
@@ -43,87 +46,102 @@ ARROW = pa.schema([("id", pa.int64()), ("part", pa.string()), ("value", pa.int64
 SPECS = {"flat": (), "part": (("part", IdentityTransform()),), "id": (("id", TruncateTransform(WIDTH)),)}
 
 
+class SimulatedCatalog(InMemoryCatalog):
+    """A catalog whose clock, sleep and randomness are those of a world."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__("simulated")
+        self.environment = world.environment
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The outcome of a history.
 
     Attributes:
-        committed: Clients whose transactions committed, in the order of their commits.
-        refused: Why the others did not.
+        committed: Clients whose transactions were reported as committed.
+        refused: Why the others were reported as failed.
+        unknown: Clients that crashed or were told that the outcome is unknown.
         before: Pairs of clients of which the first had committed when the second loaded its handle.
+        swaps: The clients whose changes took effect, in this order.
+        seen: How many of the swaps each client's handle had.
         state: Rows of every branch at the end.
-        orphans: Files of the table that nothing refers to.
+        tags: The tag of each snapshot that a client added.
+        missing: Files that a snapshot refers to and that do not exist.
+        orphans: Files that no snapshot refers to.
+        following: Why a commit after the history failed or lost rows; None if it did neither.
+        calls: How many calls of the seam the clients made.
+        fired: The faults that took place.
+        decisions: The clients that could run at each decision, and the one that did.
     """
 
     committed: tuple[int, ...]
     refused: dict[int, str]
+    unknown: dict[int, str]
     before: frozenset[tuple[int, int]]
+    swaps: tuple[int, ...]
+    seen: dict[int, int]
     state: State
+    tags: tuple[str, ...]
+    missing: frozenset[str]
     orphans: frozenset[str]
-
-
-class SimulatedCatalog(InMemoryCatalog):
-    """A catalog that runs steps of other clients just before it swaps a table's metadata."""
-
-    def __init__(self, environment: Environment) -> None:
-        super().__init__("simulated")
-        self.environment = environment
-        self.before_swap: Callable[[], None] = lambda: None
-
-    def commit_table(self, table: Any, requirements: Any, updates: Any) -> Any:
-        self.before_swap()
-        return super().commit_table(table, requirements, updates)
-
-
-def simulated_environment(seed: int) -> Environment:
-    """Return an environment whose clock, random numbers and UUIDs follow from a seed, and whose sleep returns at once."""
-    rng, clock = Random(seed), itertools.count(1_700_000_000_000)
-    return Environment(
-        now_ms=lambda: next(clock),
-        monotonic=lambda: next(clock) / 1000,
-        sleep=lambda seconds: None,
-        uniform=rng.uniform,
-        new_uuid=lambda: str(uuid.UUID(int=rng.getrandbits(128), version=4)),
-        new_snapshot_id=lambda: rng.getrandbits(62) + 1,
-    )
+    following: str | None
+    calls: int
+    fired: int
+    decisions: tuple[tuple[tuple[int, ...], int], ...]
 
 
 def run(history: History) -> Outcome:
     """Run a history and return its outcome.
 
     Raises:
-        Exception: An operation failed in another way than by a conflict.
+        Exception: An operation failed with an error that is not icefloe's.
     """
-    catalog = SimulatedCatalog(simulated_environment(history.seed))
-    try:
-        return _Run(history, catalog).outcome()
-    finally:
-        catalog.close()
+    world = World(history)
+    with observed(world, InMemoryCatalog):
+        catalog = SimulatedCatalog(world)
+        try:
+            return _Run(history, world, catalog).outcome()
+        finally:
+            catalog.close()
 
 
 class _Run:
-    def __init__(self, history: History, catalog: SimulatedCatalog) -> None:
+    def __init__(self, history: History, world: World, catalog: SimulatedCatalog) -> None:
         self.history = history
+        self.world = world
         self.catalog = catalog
-        self.handles: dict[int, Table] = {}
-        self.open: dict[int, Any] = {}
-        self.done = [0] * len(history.transactions)
         self.committed: list[int] = []
         self.refused: dict[int, str] = {}
+        self.unknown: dict[int, str] = {}
+        self.seen: dict[int, int] = {}
         self.before: set[tuple[int, int]] = set()
-        self.steps = list(history.schedule)
+        self.errors: list[Exception] = []
 
     def outcome(self) -> Outcome:
         self.create()
-        while self.steps:
-            self.step(self.steps.pop(0))
+        self.world.run([self.program(client) for client in range(len(self.history.transactions))])
+        if self.errors:
+            raise self.errors[0]
         table = self.catalog.load_table(NAME)
+        known, found = known_files(table), found_files(table)
+        missing = known - found
+        branches = (MAIN, *self.history.branches)
         return Outcome(
             committed=tuple(self.committed),
             refused=self.refused,
+            unknown=self.unknown,
             before=frozenset(self.before),
-            state={branch: rows_of(table, branch) for branch in (MAIN, *self.history.branches)},
-            orphans=orphans(table),
+            swaps=tuple(self.world.swaps),
+            seen=self.seen,
+            state={branch: rows_of(table, branch) for branch in branches} if not missing else {},
+            tags=tuple(s.summary.additional_properties[TAG] for s in table.snapshots() if TAG in dict(s.summary)),
+            missing=missing,
+            orphans=found - known,
+            following=self.following() if not missing else None,
+            calls=self.world.calls,
+            fired=self.world.fired,
+            decisions=tuple(self.world.decisions),
         )
 
     def create(self) -> None:
@@ -131,80 +149,84 @@ class _Run:
         table = self.catalog.create_table(NAME, SCHEMA, properties=self.history.properties)
         initial = list(self.history.initial)
         for name in self.history.layout.value:
-            with table.update_spec() as update:
-                for field in table.spec().fields:
-                    update.remove_field(field.name)
-                for source, transform in SPECS[name]:
-                    update.add_field(source, transform)
+            if name != "flat" or table.spec().fields:
+                with table.update_spec() as update:
+                    for field in table.spec().fields:
+                        update.remove_field(field.name)
+                    for source, transform in SPECS[name]:
+                        update.add_field(source, transform)
             table.append(arrow(initial.pop(0) if initial else ()))
         for rows in initial:
             table.append(arrow(rows))
         for branch in self.history.branches:
             table.manage_snapshots().create_branch(table.current_snapshot().snapshot_id, branch).commit()
 
-    def step(self, step: Step) -> None:
-        client = step.client
-        if step.action == "load":
-            self.handles[client] = self.catalog.load_table(NAME)
-            self.before |= {(first, client) for first in self.committed}
-        elif client in self.refused:
-            return
-        elif step.action == "operate":
-            if client not in self.open:
-                self.open[client] = self.handles[client].transaction()
-            self.operate(client, self.open[client])
-        else:
-            self.commit(step)
+    def program(self, client: int) -> Callable[[], None]:
+        """Return the program of a client, which notes how it ended."""
 
-    def operate(self, client: int, target: Any) -> None:
-        perform(target, self.history.transactions[client].operations[self.done[client]])
-        self.done[client] += 1
-
-    def commit(self, step: Step) -> None:
-        client, counts = step.client, list(step.overtaken)
-
-        def overtake() -> None:
-            for _ in range(counts.pop(0) if counts else 0):
-                if self.steps:
-                    following = self.steps.pop(0)
-                    self.catalog.before_swap = lambda: None
-                    self.step(following)
-            self.catalog.before_swap = overtake
-
-        outer, self.catalog.before_swap = self.catalog.before_swap, overtake
-        try:
-            if client in self.open:
-                self.open[client].commit_transaction()
+        def live() -> None:
+            try:
+                self.live(client)
+            except ClientCrashed:
+                self.unknown[client] = "crashed"
+            except CommitStateUnknownException as error:
+                self.unknown[client] = str(error)
+            except IcebergError as error:
+                self.refused[client] = f"{type(error).__name__}: {error}"
+            except Exception as error:  # noqa: BLE001 - reported by the main thread
+                self.errors.append(error)
             else:
-                self.operate(client, self.handles[client])
-        except (ValidationException, CommitFailedException) as error:
-            self.refused[client] = str(error)
-        else:
-            self.committed.append(client)
-        finally:
-            self.catalog.before_swap = outer
+                self.committed.append(client)
+
+        return live
+
+    def live(self, client: int) -> None:
+        transaction = self.history.transactions[client]
+        if not transaction.operations:
+            return
+        before, swaps = {(first, client) for first in self.committed}, len(self.world.swaps)
+        table = self.catalog.load_table(NAME)
+        self.before |= before
+        self.seen[client] = self.world.seen.get(client, swaps)
+        with table.transaction() if transaction.explicit else nullcontext(table) as target:
+            for number, operation in enumerate(transaction.operations):
+                perform(target, operation, f"{client}.{number}")
+
+    def following(self) -> str | None:
+        """Commit to every branch, and return what is wrong with it."""
+        table = self.catalog.load_table(NAME)
+        for branch in (MAIN, *self.history.branches):
+            before = rows_of(table, branch)
+            try:
+                table.append(arrow((Row(99, "a", -1),)), branch=branch)
+            except IcebergError as error:
+                return f"{type(error).__name__}: {error}"
+            if rows_of(table, branch) != ordered((*before, Row(99, "a", -1))):
+                return f"rows before: {before}, rows after: {rows_of(table, branch)}"
+        return None
 
 
-def perform(target: Any, operation: Operation) -> None:
-    """Perform an operation on a table or in a transaction."""
+def perform(target: Any, operation: Operation, tag: str) -> None:
+    """Perform an operation on a table or in a transaction; its snapshots carry the tag."""
+    options = {"branch": operation.branch, "snapshot_properties": {TAG: tag}}
     match operation:
-        case Append(rows, branch):
-            target.append(arrow(rows), branch=branch)
-        case Delete(where, branch):
-            target.delete(str(where), branch=branch)
-        case Overwrite(rows, where, branch):
-            target.overwrite(arrow(rows), str(where), branch=branch)
-        case OverwritePartitions(rows, branch):
-            target.dynamic_partition_overwrite(arrow(rows), branch=branch)
-        case Upsert(rows, branch):
-            target.upsert(arrow(rows), ["id"], branch=branch)
+        case Append(rows):
+            target.append(arrow(rows), **options)
+        case Delete(where):
+            target.delete(str(where), **options)
+        case Overwrite(rows, where):
+            target.overwrite(arrow(rows), str(where), **options)
+        case OverwritePartitions(rows):
+            target.dynamic_partition_overwrite(arrow(rows), **options)
+        case Upsert(rows):
+            target.upsert(arrow(rows), ["id"], **options)
         case Merge():
-            perform_merge(target, operation)
+            perform_merge(target, operation, options)
 
 
-def perform_merge(target: Any, operation: Merge) -> None:
+def perform_merge(target: Any, operation: Merge, options: dict[str, Any]) -> None:
     """Perform a merge on a table or in a transaction."""
-    merge = target.merge(arrow(operation.rows), ["id"], branch=operation.branch)
+    merge = target.merge(arrow(operation.rows), ["id"], **options)
     if operation.matched == "update":
         merge.when_matched_update()
     elif operation.matched == "delete":
@@ -227,12 +249,22 @@ def rows_of(table: Table, branch: str) -> Rows:
     return ordered(Row(**row) for row in found.to_pylist())
 
 
-def orphans(table: Table) -> frozenset[str]:
-    """Return the files of a table, except metadata files, that no snapshot refers to."""
+def known_files(table: Table) -> frozenset[str]:
+    """Return the manifest lists, manifests and live files of every snapshot."""
     known = set()
     for snapshot in table.snapshots():
         known.add(snapshot.manifest_list)
-        known |= set(table.inspect.manifests(snapshot.snapshot_id).column("path").to_pylist())
-        known |= set(table.inspect.files(snapshot.snapshot_id).column("file_path").to_pylist())
+        if table.io.core.exists(snapshot.manifest_list):
+            known |= set(snapshot.manifest_rows(table.io).column("manifest_path").to_pylist())
+    present = {path for path in known if table.io.core.exists(path)}
+    for snapshot in table.snapshots():
+        manifests = set(snapshot.manifest_rows(table.io).column("manifest_path").to_pylist()) if snapshot.manifest_list in present else {""}
+        if manifests <= present:
+            known |= set(table.inspect.files(snapshot.snapshot_id).column("file_path").to_pylist())
+    return frozenset(known)
+
+
+def found_files(table: Table) -> frozenset[str]:
+    """Return the files in a table's directory, except metadata files."""
     found = table.io.core.list(f"{table.location()}/").column("location").to_pylist()
-    return frozenset(path for path in found if not path.endswith(".metadata.json") and path not in known)
+    return frozenset(path for path in found if not path.endswith(".metadata.json"))

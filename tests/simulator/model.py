@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import permutations
 
 from tests.simulator.operations import (
@@ -94,3 +95,28 @@ def serial_outcomes(
             state = after(state, history.transactions[client], history.layout)
         outcomes[order] = state
     return outcomes
+
+
+def snapshot_outcome(history: History, swaps: Sequence[int], seen: Mapping[int, int]) -> State | None:
+    """Return the final state under snapshot isolation, None if two transactions removed the same row.
+
+    Each transaction reads the state that its handle had, and its rows are removed from and added to the state before its swap.
+
+    Args:
+        history: The history.
+        swaps: The clients whose transactions took effect, in this order.
+        seen: How many of the swaps each client's handle had.
+    """
+    states = [initial_state(history)]
+    for client in swaps:
+        read = states[seen[client]]
+        written = after(read, history.transactions[client], history.layout)
+        state = {}
+        for branch, rows in states[-1].items():
+            removed = Counter(read[branch]) - Counter(written[branch])
+            added = Counter(written[branch]) - Counter(read[branch])
+            if removed - Counter(rows):
+                return None
+            state[branch] = ordered((Counter(rows) - removed + added).elements())
+        states.append(state)
+    return states[-1]

@@ -1,4 +1,4 @@
-"""Operations of clients of a simulated table, as frozen values: rows, conditions, operations, transactions, histories."""
+"""Histories of clients of a simulated table, as frozen values: rows, conditions, operations, transactions, faults."""
 
 from __future__ import annotations
 
@@ -54,6 +54,9 @@ class Layout(Enum):
     FLAT_THEN_BY_PART = ("flat", "part")
     BY_PART_THEN_BY_ID = ("part", "id")
     BY_ID_THEN_FLAT = ("id", "flat")
+
+    def __repr__(self) -> str:
+        return f"Layout.{self.name}"
 
     def partition(self, row: Row) -> object:
         """Return the partition that a row falls into under the current spec."""
@@ -119,7 +122,7 @@ class ClientTransaction:
     """The operations of one client that become visible together.
 
     Attributes:
-        operations: One to three.
+        operations: One to three; none for a client that does nothing.
         explicit: Whether they share a transaction; a single operation may also commit by itself.
     """
 
@@ -128,47 +131,60 @@ class ClientTransaction:
 
 
 @dataclass(frozen=True)
-class Step:
-    """One step of a client.
+class Fault:
+    """A fault at one call of one client.
 
     Attributes:
         client: Number of its transaction.
-        action: "load" a handle of the table, "operate" (the next operation), or "commit".
-        overtaken: How many of the steps that follow run inside this commit, before each of its attempts to swap the metadata.
+        call: The beginning of the names of the calls that are counted: "" for all, "catalog.swap" for swaps.
+        number: Which of these calls fails, from 0.
+        kind: One of `KINDS`.
+        delay: After how many further calls of all clients a late change takes effect.
     """
 
     client: int
-    action: str
-    overtaken: tuple[int, ...] = ()
+    call: str
+    number: int
+    kind: str
+    delay: int = 0
+
+
+KINDS = ("crash before", "crash after", "error before", "error after", "late", "repeated")
+"""A client ends before or after the effect of a call; the call has no effect, or has its effect, and reports an error; a change
+reports an error and takes effect later; a change is sent twice, and the second request meets the effect of the first."""
 
 
 @dataclass(frozen=True)
 class History:
-    """Concurrent transactions on one table and the order of their steps.
+    """Concurrent transactions on one table, the order of their calls, and faults.
 
     Attributes:
-        seed: What the history was made from.
+        seed: What the history was made from; ids and UUIDs follow from it.
         layout: Partitioning.
         properties: Table properties: modes and isolation levels.
         initial: The rows of the appends that the table begins with, on main; other branches begin there.
         branches: Branches besides main.
         transactions: One for each client.
-        schedule: Steps of all clients.
+        schedule: The client that runs at each decision; numbers of clients that have ended are skipped. After the last number clients
+            run one after the other. None draws every decision from the seed.
+        shared_only: Whether clients hand over at calls of the catalog and deletions alone. Their other calls write files of
+            their own, or read files that nobody changes.
+        faults: Faults.
+        clocks: How many milliseconds each client's clock is ahead; clients without a number have the right time.
     """
 
     seed: int
     layout: Layout
     initial: tuple[Rows, ...]
     transactions: tuple[ClientTransaction, ...]
-    schedule: tuple[Step, ...]
+    schedule: tuple[int, ...] | None = None
     properties: dict[str, str] = field(default_factory=dict)
     branches: tuple[str, ...] = ()
+    shared_only: bool = False
+    faults: tuple[Fault, ...] = ()
+    clocks: tuple[int, ...] = ()
 
-    def __str__(self) -> str:
-        lines = [f"history {self.seed}: {self.layout.name}, {self.properties}, branches {self.branches}"]
-        lines += [f"  initial {rows}" for rows in self.initial]
-        for client, transaction in enumerate(self.transactions):
-            kind = "transaction" if transaction.explicit else "autocommit"
-            lines += [f"  client {client} ({kind}): {operation}" for operation in transaction.operations]
-        lines += [f"  {step.client} {step.action} {step.overtaken or ''}" for step in self.schedule]
-        return "\n".join(lines)
+    @property
+    def is_serializable(self) -> bool:
+        """Whether every operation has serializable isolation; snapshot isolation otherwise."""
+        return not any(value == "snapshot" for key, value in self.properties.items() if key.endswith("isolation-level"))

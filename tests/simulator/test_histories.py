@@ -1,20 +1,25 @@
-"""Histories of concurrent transactions: the final rows are those of a serial order of the committed transactions."""
+"""Histories of concurrent transactions with faults: the final rows are those of a serial order of the transactions that took effect."""
 
 from __future__ import annotations
 
+import pytest
+
+from tests.simulator.checks import violation_in
 from tests.simulator.generator import random_history
 from tests.simulator.interpreter import run
-from tests.simulator.model import serial_outcomes
+from tests.simulator.shrink import report
 
 
-def test_histories_of_concurrent_transactions_are_serialisable(history_seeds):
-    committed = attempted = 0
+def test_histories_of_concurrent_transactions_keep_their_isolation(history_seeds):
+    committed = attempted = fired = 0
     for seed in history_seeds:
         history = random_history(seed)
         outcome = run(history)
-        expected = serial_outcomes(history, outcome.committed, outcome.before)
-        assert outcome.state in expected.values(), f"{history}\n{outcome}\nserial orders: {expected}"
-        assert not outcome.orphans, f"{history}\n{outcome}"
+        violation = violation_in(history, outcome)
+        if violation is not None:
+            pytest.fail(report(history))
         committed += len(outcome.committed)
         attempted += len(history.transactions)
-    assert 2 * committed >= attempted
+        fired += outcome.fired
+    assert 3 * committed >= attempted
+    assert 4 * fired >= len(history_seeds)

@@ -1,0 +1,108 @@
+"""The calls by which icefloe reaches storage, the core and a catalog's store, made visible to one observer."""
+
+from __future__ import annotations
+
+import inspect
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+from unittest.mock import patch
+
+from icefloe import _core
+from icefloe.catalog import hadoop_directories
+from icefloe.io import FileIO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from icefloe.catalog.pointer_catalog import PointerCatalog
+
+STORE = ("_pointer", "_insert", "_swap", "_remove", "_rename")
+"""What a subclass of PointerCatalog does in its store."""
+DIRECTORIES = ("open", "rename", "fsync", "stat")
+"""System calls of hadoop catalogs on directories."""
+
+
+class Observer(Protocol):
+    """Decides the effect and the reply of each call."""
+
+    def call(self, name: str, effect: Callable[[], Any]) -> Any:
+        """Return the reply of a call, or raise its error.
+
+        Args:
+            name: The call: `io.<method>`, `core.<function>`, `catalog.<method>` or `directory.<function>`.
+            effect: Carries out the call.
+        """
+
+
+class ObservedIo:
+    """Storage of the core whose calls an observer sees."""
+
+    def __init__(self, real: Any, observer: Observer) -> None:
+        self.real, self._observer = real, observer
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self.real, name)
+        if not callable(value) or name == "absolute":
+            return value
+        return lambda *args, **kwargs: self._observer.call(f"io.{name}", lambda: value(*args, **kwargs))
+
+
+class _ObservedModule:
+    """A module some of whose functions an observer sees."""
+
+    def __init__(self, real: Any, names: tuple[str, ...], prefix: str, observer: Observer) -> None:
+        self._real, self._names, self._prefix, self._observer = real, names, prefix, observer
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._real, name)
+        if name not in self._names:
+            return value
+        return lambda *args, **kwargs: self._observer.call(f"{self._prefix}.{name}", lambda: value(*args, **kwargs))
+
+
+@contextmanager
+def observed(observer: Observer, *catalogs: type[PointerCatalog]) -> Iterator[None]:
+    """Let an observer decide every call of storage, of the core's functions on storage, and of the stores of catalogs.
+
+    Args:
+        observer: Sees the calls.
+        catalogs: Classes of the catalogs with a store.
+    """
+    with ExitStack() as patches:
+        real_core = FileIO.core
+        observed_core = property(lambda self: ObservedIo(real_core.fget(self), observer))
+        patches.enter_context(patch.object(FileIO, "core", observed_core))
+        for name in storage_functions():
+            patches.enter_context(patch.object(_core, name, _observed_function(name, observer)))
+        for catalog in catalogs:
+            for name in STORE:
+                patches.enter_context(patch.object(catalog, name, _observed_method(catalog, name, observer)))
+        module = _ObservedModule(hadoop_directories.os, DIRECTORIES, "directory", observer)
+        patches.enter_context(patch.object(hadoop_directories, "os", module))
+        yield
+
+
+def storage_functions() -> list[str]:
+    """Return the names of the core's functions whose first argument is storage."""
+    functions = ((name, getattr(_core, name)) for name in dir(_core))
+    return [
+        name for name, value in functions if inspect.isbuiltin(value) and str(value.__text_signature__).startswith("(io")
+    ]
+
+
+def _observed_function(name: str, observer: Observer) -> Callable[..., Any]:
+    function = getattr(_core, name)
+
+    def call(io: ObservedIo, *args: Any, **kwargs: Any) -> Any:
+        return observer.call(f"core.{name}", lambda: function(io.real, *args, **kwargs))
+
+    return call
+
+
+def _observed_method(catalog: type[PointerCatalog], name: str, observer: Observer) -> Callable[..., Any]:
+    method = getattr(catalog, name)
+
+    def call(self: PointerCatalog, *args: Any, **kwargs: Any) -> Any:
+        return observer.call(f"catalog.{name.lstrip('_')}", lambda: method(self, *args, **kwargs))
+
+    return call

@@ -1,0 +1,65 @@
+"""Clients in threads of which one runs at a time, in an order that a schedule decides."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Choose = Callable[[Sequence[int]], int]
+
+
+class Baton:
+    """Runs clients one at a time; a client hands over at points of its own choice.
+
+    Args:
+        programs: The program of each client, which raises nothing.
+        choose: Returns the client that runs next, given the numbers of those that have not ended.
+    """
+
+    def __init__(self, programs: Sequence[Callable[[], None]], choose: Choose) -> None:
+        self._programs = programs
+        self._choose = choose
+        self._running = list(range(len(programs)))
+        self._turns = [threading.Semaphore(0) for _ in programs]
+        self._ended = threading.Semaphore(0)
+        self._current = threading.local()
+
+    @property
+    def client(self) -> int | None:
+        """The client of this thread; None outside of clients."""
+        found: int | None = getattr(self._current, "client", None)
+        return found
+
+    def run(self) -> None:
+        """Run all clients to their ends."""
+        threads = [threading.Thread(target=self._live, args=(client,)) for client in self._running]
+        for thread in threads:
+            thread.start()
+        if threads:
+            self._turns[self._choose(tuple(self._running))].release()
+            self._ended.acquire()
+        for thread in threads:
+            thread.join()
+
+    def hand_over(self) -> None:
+        """Let the schedule decide which client runs next; return when it is this one's turn again."""
+        client = self._current.client
+        following = self._choose(tuple(self._running))
+        if following != client:
+            self._turns[following].release()
+            self._turns[client].acquire()
+
+    def _live(self, client: int) -> None:
+        self._current.client = client
+        self._turns[client].acquire()
+        try:
+            self._programs[client]()
+        finally:
+            self._running.remove(client)
+            if self._running:
+                self._turns[self._choose(tuple(self._running))].release()
+            else:
+                self._ended.release()

@@ -1,0 +1,172 @@
+"""The world of a simulated history: its schedule, faults, clocks and randomness."""
+
+from __future__ import annotations
+
+import uuid
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from icefloe.catalog.outcome import OutcomeUnknownError
+from icefloe.exceptions import CommitFailedException, IcebergError, StorageError
+from icefloe.table.environment import Environment
+
+from tests.simulator.baton import Baton
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tests.simulator.operations import Fault, History
+
+START_MS = 1_700_000_000_000
+SHARED = ("catalog.", "io.delete", "sleep")
+"""Calls whose order between clients matters."""
+READS = ("core.plan", "core.read", "core.describe", "core.explain", "io.read", "io.exists", "io.size", "io.list")
+"""Calls at which clients never hand over: in Python before 3.12, `cached_property` holds a lock while it computes a value."""
+SWAP = "catalog.swap"
+POINTER = "catalog.pointer"
+
+
+class ClientCrashed(BaseException):  # noqa: N818 - no error of the client's own
+    """A client has ended; no call of its has an effect any more."""
+
+
+class World:
+    """Decides the order, the effect and the reply of every call of the clients of a history.
+
+    Args:
+        history: The history.
+    """
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self.swaps: list[int] = []
+        self.seen: dict[int, int] = {}
+        self.decisions: list[tuple[tuple[int, ...], int]] = []
+        self.calls = self.fired = 0
+        self._schedule = iter(history.schedule) if history.schedule is not None else None
+        self._draws = Random(history.seed)
+        self._counts = [0] * len(history.faults)
+        self._crashed: set[int] = set()
+        self._late: list[tuple[int, Callable[[], Any]]] = []
+        self._now_ms = START_MS
+        self._random = {client: Random(f"{history.seed} {client}") for client in (None, *range(len(history.transactions)))}
+        self._baton = Baton([], self._choose)
+        self.environment = Environment(
+            now_ms=self._clock,
+            monotonic=lambda: self._tick() / 1000,
+            sleep=self._sleep,
+            uniform=lambda low, high: self._own().uniform(low, high),
+            new_uuid=lambda: str(uuid.UUID(int=self._own().getrandbits(128), version=4)),
+            new_snapshot_id=lambda: self._own().getrandbits(62) + 1,
+        )
+
+    def run(self, programs: Sequence[Callable[[], None]]) -> None:
+        """Run the clients' programs; afterwards every late change has taken effect."""
+        self._baton = Baton(programs, self._choose)
+        self._baton.run()
+        for _, change in self._late:
+            change()
+        self._late.clear()
+
+    def call(self, name: str, effect: Callable[[], Any]) -> Any:
+        """Return the reply of a call, or raise its error."""
+        client = self._baton.client
+        if client is None:
+            return effect()
+        self._hand_over(client, name)
+        fault = self._fault(client, name)
+        if fault is None:
+            return self._carry_out(client, name, effect)
+        self.fired += 1
+        return self._fail(fault, name, effect)
+
+    # ---- schedule
+
+    def _hand_over(self, client: int, name: str) -> None:
+        if client in self._crashed:
+            raise ClientCrashed
+        self.calls += 1
+        if name.startswith(SHARED) or not (self.history.shared_only or name.startswith(READS)):
+            self._baton.hand_over()
+        due = [change for number, change in self._late if number <= self.calls]
+        self._late = [entry for entry in self._late if entry[0] > self.calls]
+        for change in due:
+            change()
+
+    def _choose(self, running: Sequence[int]) -> int:
+        chosen = self._draw(running)
+        self.decisions.append((tuple(running), chosen))
+        return chosen
+
+    def _draw(self, running: Sequence[int]) -> int:
+        if self._schedule is None:
+            return self._draws.choice(running)
+        return next((client for client in self._schedule if client in running), running[0])
+
+    # ---- faults
+
+    def _fault(self, client: int, name: str) -> Fault | None:
+        found = None
+        for number, fault in enumerate(self.history.faults):
+            if fault.client == client and name.startswith(fault.call) and name != "sleep":
+                if self._counts[number] == fault.number:
+                    found = fault
+                self._counts[number] += 1
+        return found
+
+    def _fail(self, fault: Fault, name: str, effect: Callable[[], Any]) -> Any:
+        client, kind = fault.client, fault.kind
+        if kind == "crash before":
+            self._crash(client)
+        if kind == "late" and name == SWAP:
+            self._late.append((self.calls + fault.delay, lambda: self._take_effect_late(client, effect)))
+            raise OutcomeUnknownError("simulated: no reply, and the change takes effect later")
+        if kind in ("crash after", "error after", "late", "repeated"):
+            self._carry_out(client, name, effect)
+        if kind == "crash after":
+            self._crash(client)
+        if kind == "repeated" and name == SWAP:
+            raise CommitFailedException("simulated: the second request met the effect of the first")
+        if name == SWAP:
+            raise OutcomeUnknownError(f"simulated: {kind}")
+        if name == "io.delete_many":
+            return [("simulated", f"simulated: {kind}")]
+        raise StorageError(f"simulated: {kind} at {name}")
+
+    def _crash(self, client: int) -> None:
+        self._crashed.add(client)
+        raise ClientCrashed
+
+    def _carry_out(self, client: int, name: str, effect: Callable[[], Any]) -> Any:
+        reply = effect()
+        if name == SWAP:
+            self.swaps.append(client)
+        if name == POINTER:
+            self.seen.setdefault(client, len(self.swaps))
+        return reply
+
+    def _take_effect_late(self, client: int, effect: Callable[[], Any]) -> None:
+        try:
+            self._carry_out(client, SWAP, effect)
+        except IcebergError:
+            return
+
+    # ---- clocks and randomness
+
+    def _tick(self) -> int:
+        self._now_ms += 1
+        return self._now_ms
+
+    def _clock(self) -> int:
+        client, clocks = self._baton.client, self.history.clocks
+        ahead = clocks[client] if client is not None and client < len(clocks) else 0
+        return self._tick() + ahead
+
+    def _sleep(self, seconds: float) -> None:
+        client = self._baton.client
+        if client is not None:
+            self._hand_over(client, "sleep")
+        self._now_ms += int(seconds * 1000)
+
+    def _own(self) -> Random:
+        return self._random[self._baton.client]
