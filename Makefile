@@ -175,6 +175,13 @@ explore: $(VENV)/.wheel ## Run property and history tests on the seed of the day
 	&& $(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --hypothesis-profile=explore --hypothesis-seed=$$seed \
 	  --first-history=$$seed --histories=250 tests/property tests/simulator $(PYTEST_ARGS)
 
+HISTORIES ?= 20000
+
+.PHONY: simulate
+simulate: $(VENV)/.wheel ## Simulate concurrent writers with crashes and lost replies (HISTORIES=20000, SEED=first seed)
+	@$(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --histories=$(HISTORIES) $(if $(filter command line,$(origin SEED)),--first-history=$(SEED)) \
+	  tests/simulator/test_histories.py $(PYTEST_ARGS)
+
 # The published wheel, in an environment that has nothing but what the wheel asks for.
 .PHONY: test-wheel
 test-wheel: wheel ## Install the wheel to publish into an empty environment and use it

@@ -86,7 +86,9 @@ def storage_functions() -> list[str]:
     """Return the names of the core's functions whose first argument is storage."""
     functions = ((name, getattr(_core, name)) for name in dir(_core))
     return [
-        name for name, value in functions if inspect.isbuiltin(value) and str(value.__text_signature__).startswith("(io")
+        name
+        for name, value in functions
+        if inspect.isbuiltin(value) and str(value.__text_signature__).startswith("(io")
     ]
 
 

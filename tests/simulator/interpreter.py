@@ -258,7 +258,11 @@ def known_files(table: Table) -> frozenset[str]:
             known |= set(snapshot.manifest_rows(table.io).column("manifest_path").to_pylist())
     present = {path for path in known if table.io.core.exists(path)}
     for snapshot in table.snapshots():
-        manifests = set(snapshot.manifest_rows(table.io).column("manifest_path").to_pylist()) if snapshot.manifest_list in present else {""}
+        manifests = (
+            set(snapshot.manifest_rows(table.io).column("manifest_path").to_pylist())
+            if snapshot.manifest_list in present
+            else {""}
+        )
         if manifests <= present:
             known |= set(table.inspect.files(snapshot.snapshot_id).column("file_path").to_pylist())
     return frozenset(known)

@@ -76,13 +76,17 @@ def smaller(history: History) -> Iterator[History]:
         yield replace(history, clocks=())
     if history.layout is not Layout.FLAT:
         yield replace(history, layout=Layout.FLAT)
+    yield from _with_fewer_rows(history)
+    yield from _shorter_schedules(history)
+
+
+def _with_fewer_rows(history: History) -> Iterator[History]:
     for number in range(len(history.initial)):
         yield replace(history, initial=_without(history.initial, number))
         if len(history.initial[number]) > 1:
             for row in range(len(history.initial[number])):
                 rows = _without(history.initial[number], row)
                 yield replace(history, initial=(*history.initial[:number], rows, *history.initial[number + 1 :]))
-    yield from _shorter_schedules(history)
 
 
 def _shorter_schedules(history: History) -> Iterator[History]:
@@ -103,5 +107,3 @@ def _with_operations(history: History, client: int, operations: tuple) -> Histor
 
 def _without(values: tuple, number: int) -> tuple:
     return values[:number] + values[number + 1 :]
-
-

@@ -26,7 +26,7 @@ SWAP = "catalog.swap"
 POINTER = "catalog.pointer"
 
 
-class ClientCrashed(BaseException):  # noqa: N818 - no error of the client's own
+class ClientCrashed(BaseException):
     """A client has ended; no call of its has an effect any more."""
 
 
@@ -49,7 +49,9 @@ class World:
         self._crashed: set[int] = set()
         self._late: list[tuple[int, Callable[[], Any]]] = []
         self._now_ms = START_MS
-        self._random = {client: Random(f"{history.seed} {client}") for client in (None, *range(len(history.transactions)))}
+        self._random = {
+            client: Random(f"{history.seed} {client}") for client in (None, *range(len(history.transactions)))
+        }
         self._baton = Baton([], self._choose)
         self.environment = Environment(
             now_ms=self._clock,

@@ -111,9 +111,10 @@ class PointerCatalog(Catalog):
             self._insert_checked((namespace, name), StoredVersion(metadata_location, metadata))
         except CommitStateUnknownException:
             raise
-        except IcebergError:
-            self._discard(metadata_location)
-            raise
+        except IcebergError as error:
+            if not self._took_effect((namespace, name), metadata_location, error):
+                self._discard(metadata_location)
+                raise
         return self._table(namespace, name, metadata, metadata_location)
 
     def load_table(self, identifier: str | Identifier) -> Table:  # noqa: D102
@@ -196,9 +197,10 @@ class PointerCatalog(Catalog):
             )
         except CommitStateUnknownException:
             raise
-        except IcebergError:
-            self._discard(new_location)
-            raise
+        except IcebergError as error:
+            if not self._took_effect((namespace, name), new_location, error):
+                self._discard(new_location)
+                raise
         self._delete_dropped_log_files(current, updated)
         return CommitTableResponse(updated, new_location)
 
@@ -281,6 +283,25 @@ class PointerCatalog(Catalog):
         if current is None or current == location:
             return current is not None
         return any(entry.metadata_file == location for entry in self._read(current).metadata_log)
+
+    def _took_effect(self, table: tuple[Identifier, str], location: str, error: IcebergError) -> bool:
+        """Return whether a change took effect although the store reported a conflict.
+
+        A request that the store's client repeats after a lost reply conflicts with its own effect.
+
+        Raises:
+            CommitStateUnknownException: The table cannot be read back.
+        """
+        if not isinstance(error, CommitFailedException | TableAlreadyExistsError):
+            return False
+        try:
+            return self._is_committed(table, location)
+        except IcebergError as failure:
+            raise CommitStateUnknownException(
+                f"table {dotted((*table[0], table[1]))}: the catalog reported a conflict, and reading the table back failed, so it is unknown "
+                f"whether the commit of {location} took effect; nothing was cleaned up. Refresh and check for the change before you repeat "
+                f"it: {failure}"
+            ) from error
 
     def _discard(self, location: str) -> None:
         """Delete a metadata file that never became current. Deletion is best effort."""

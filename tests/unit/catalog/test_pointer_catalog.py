@@ -4,9 +4,12 @@ import pyarrow as pa
 import pytest
 from icefloe.catalog.pointer_catalog import StoredVersion
 from icefloe.exceptions import (
+    CommitFailedException,
+    CommitStateUnknownException,
     MissingFileError,
     NoSuchNamespaceError,
     NoSuchTableError,
+    StorageError,
     TableAlreadyExistsError,
     ValidationError,
 )
@@ -125,3 +128,53 @@ def test_rename_fails_if_metadata_cannot_be_read(pointer_catalog):
     with pytest.raises(MissingFileError):
         pointer_catalog.rename_table("db.t", "db.u")
     assert pointer_catalog.list_tables("db") == [("db", "t")]
+
+
+def repeated(pointer_catalog, name, error):
+    """Let the store carry out a change and report a conflict, as after a repeated request."""
+    change = getattr(pointer_catalog, name)
+
+    def change_twice(*args):
+        change(*args)
+        raise error
+
+    return change_twice
+
+
+def test_commit_that_conflicts_with_its_own_effect_has_taken_effect(pointer_catalog, monkeypatch):
+    pointer_catalog.create_namespace("db")
+    table = pointer_catalog.create_table("db.a", SCHEMA)
+    conflict = CommitFailedException("simulated")
+    monkeypatch.setattr(pointer_catalog, "_swap", repeated(pointer_catalog, "_swap", conflict))
+    table.append(pa.table({"id": [1]}))
+    loaded = pointer_catalog.load_table("db.a")
+    assert loaded.scan().to_arrow().column("id").to_pylist() == [1]
+    assert len(loaded.snapshots()) == 1
+
+
+def test_creation_that_conflicts_with_its_own_effect_has_taken_effect(pointer_catalog, monkeypatch):
+    pointer_catalog.create_namespace("db")
+    conflict = TableAlreadyExistsError("simulated")
+    monkeypatch.setattr(pointer_catalog, "_insert", repeated(pointer_catalog, "_insert", conflict))
+    table = pointer_catalog.create_table("db.a", SCHEMA)
+    assert pointer_catalog.load_table("db.a").metadata_location == table.metadata_location
+
+
+def test_conflict_after_which_the_table_cannot_be_read_is_unknown_and_deletes_nothing(pointer_catalog, monkeypatch):
+    pointer_catalog.create_namespace("db")
+    table = pointer_catalog.create_table("db.a", SCHEMA)
+    pointer, swap = pointer_catalog._pointer, pointer_catalog._swap
+
+    def lost_pointer(*args):
+        raise StorageError("simulated")
+
+    def swap_and_disconnect(*args):
+        swap(*args)
+        monkeypatch.setattr(pointer_catalog, "_pointer", lost_pointer)
+        raise CommitFailedException("simulated")
+
+    monkeypatch.setattr(pointer_catalog, "_swap", swap_and_disconnect)
+    with pytest.raises(CommitStateUnknownException, match="nothing was cleaned up"):
+        table.append(pa.table({"id": [1]}))
+    monkeypatch.setattr(pointer_catalog, "_pointer", pointer)
+    assert pointer_catalog.load_table("db.a").scan().to_arrow().num_rows == 1
