@@ -20,22 +20,23 @@ def arguments() -> argparse.Namespace:
         "--case",
         action="append",
         default=[],
-        help="only this case, or those whose names begin with it; may be repeated",
+        help="only this case, or the cases whose names begin with NAME_; may be repeated",
     )
     parser.add_argument("--rounds", type=int, default=5, help="rounds per case, interleaved (default 5)")
     parser.add_argument("--warm-ups", type=int, help="runs before the timed ones, instead of each case's own number")
+    parser.add_argument("--fresh", action="store_true", help="a new process for every round, timed from its start")
     parser.add_argument("--data", type=Path, default=Path(".bench/data"), help="where generated data is kept")
     parser.add_argument("--json", type=Path, default=Path(".bench/results.json"), help="where the figures go")
     parser.add_argument("--list", action="store_true", help="list the cases and stop")
     return parser.parse_args()
 
 
-def wanted(asked: list[str]) -> list[str]:
-    """The cases that were asked for, by name or by what their names begin with; all where none was."""
-    for name in asked:
+def selected(names: list[str]) -> list[str]:
+    """Return the cases of these names, or whose names begin with one of them and `_`; all cases if there are no names."""
+    for name in names:
         if not any(case == name or case.startswith(f"{name}_") for case in CASES):
-            sys.exit(f"no case {name!r}; there are {', '.join(sorted(CASES))}")
-    return [case for case in CASES if not asked or any(case == name or case.startswith(f"{name}_") for name in asked)]
+            sys.exit(f"--case {name}: unknown; expected one of {', '.join(sorted(CASES))}")
+    return [case for case in CASES if not names or any(case == name or case.startswith(f"{name}_") for name in names)]
 
 
 def main() -> int:
@@ -47,25 +48,24 @@ def main() -> int:
         return 0
     if _core.build_profile() != "release":
         console.print(
-            f"[red]This is a {_core.build_profile()} build of icefloe; its figures would mean nothing.[/] "
+            f"[red]icefloe: built with profile {_core.build_profile()}; expected release.[/] "
             "`make bench-peers` builds and installs the release wheel."
         )
         return 2
     failures, documents = [], []
-    for name in wanted(options.case):
+    for name in selected(options.case):
         case = CASES[name]
         with console.status(f"{name}: preparing data") as status:
             case.prepare(options.data.absolute())
             log = options.json.parent / f"{name}.log"
             log.parent.mkdir(parents=True, exist_ok=True)
             log.unlink(missing_ok=True)
-            how = Options(options.data.absolute(), log, options.rounds, options.warm_ups)
+            how = Options(options.data.absolute(), log, options.rounds, options.warm_ups, options.fresh)
             results = measure(case, how, status.update)
         report.show(console, case, results)
         documents.append(report.as_json(case, results))
         report.write(options.json, documents)
-        if results[0].failed is not None:
-            failures.append(f"{name}: icefloe failed: {results[0].failed} (see {log})")
+        failures += [f"{name}: {r.contender} failed: {r.failed} (see {log})" for r in results if r.failed is not None]
         if (wrong := report.disagreement(case, results)) is not None:
             failures.append(wrong)
     console.print(f"figures: {options.json}")

@@ -1,4 +1,4 @@
-"""What a case is: one piece of work, the data it needs, and everyone who can do it."""
+"""A case: one piece of work, the data it reads, and the contenders that do it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-# The work itself; returns how many rows it handled. Where it has a `reset`, that restores the start, untimed.
-Work = Callable[[], int]
+# The timed work: returns its rows (an Arrow table, a Polars frame) or their number. Its attribute `reset`, if there is one,
+# restores the start, untimed.
+Work = Callable[[], object]
 # Sets a contender up (imports, catalogs, sessions) and returns its work.
 Setup = Callable[[Path], Work]
 
@@ -17,15 +18,15 @@ class Case:
     """One row of the comparison, before it is measured.
 
     Attributes:
-        name: What `CASE=` selects.
-        what: One line for the reader of the table.
-        prepare: Makes the data below a directory, once; later runs find it there.
-        contenders: Who does the work, icefloe's first.
+        name: The name that `CASE=` selects.
+        what: The title of the case's table.
+        prepare: Writes the data below a directory, once; later runs find it there.
+        contenders: The set-up of each contender by its name, icefloe's first.
         floors: Contenders that bound the work from below (a raw inflate, a plain copy) and do not count as peers.
-        rounds: At most this many rounds, for work that takes long.
-        same_rows: Whether contenders that are no floors have to return the same number of rows.
-        warm_ups: How often a contender works before it is timed, for all or by name (the others once); a JVM compiles what
-            has run often enough.
+        rounds: The largest number of rounds, for long work.
+        same_rows: Contenders that are no floors must return the same rows.
+        warm_ups: The number of runs before the timed ones, for all contenders or by name (1 for the others); a JVM compiles
+            code that has run often enough.
     """
 
     name: str

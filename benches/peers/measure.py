@@ -1,4 +1,7 @@
-"""Rounds, interleaved: every contender works once per round, so that a slow phase of the machine hits all alike."""
+"""Rounds, interleaved: every contender works once per round, so that a slow phase of the machine slows all alike.
+
+The order rotates from round to round: no contender always works after the same one.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import json
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,23 +20,27 @@ from peers.case import Case
 
 @dataclass(frozen=True)
 class Options:
-    """Where a case finds its data and leaves its log, and how often it runs; `None` warm-ups are the case's own."""
+    """The folders of a case's data and log, its rounds and warm-ups (the case's own for None), and whether each round
+    starts a new process, which is timed from its start."""
 
     data: Path
     log: Path
     rounds: int
     warm_ups: int | None = None
+    fresh: bool = False
 
 
 @dataclass
 class Result:
-    """What one contender needed for one case."""
+    """The figures of one contender in one case."""
 
     contender: str
     seconds: list[float] = field(default_factory=list)
-    cpu_seconds: list[float] = field(default_factory=list)
+    user_seconds: list[float] = field(default_factory=list)
+    system_seconds: list[float] = field(default_factory=list)
     warm_up_seconds: list[float] = field(default_factory=list)
     rows: int = 0
+    checksum: str | None = None
     peak_rss_mb: int = 0
     peak_above_baseline_mb: int = 0
     failed: str | None = None
@@ -42,70 +50,136 @@ class Result:
         return statistics.median(self.seconds)
 
     @property
+    def median_user(self) -> float:
+        return statistics.median(self.user_seconds)
+
+    @property
+    def median_system(self) -> float:
+        return statistics.median(self.system_seconds)
+
+    @property
     def spread(self) -> float:
-        """Half the range over the median: how far a run strayed."""
+        """Half the range over the median."""
         return (max(self.seconds) - min(self.seconds)) / 2 / self.median
 
 
-class Contender:
-    """A worker process and the conversation with it."""
+class Worker:
+    """A process of one contender and the conversation with it."""
 
-    def __init__(self, case: Case, name: str, options: Options) -> None:
-        self.result = Result(name)
+    def __init__(self, case: Case, contender: str, options: Options, warm_ups: int) -> None:
+        self.started = time.perf_counter()
         self._log = options.log.open("a", encoding="utf-8")
-        warm_ups = case.warm_ups_of(name) if options.warm_ups is None else options.warm_ups
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "peers.worker", case.name, name, str(options.data), str(warm_ups)],
+            [sys.executable, "-m", "peers.worker", case.name, contender, str(options.data), str(warm_ups)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
             text=True,
         )
-        first = self._read()
-        self.result.failed = first.get("failed")
-        self.result.warm_up_seconds = first.get("warm_up_seconds", [])
 
-    def _read(self) -> dict[str, Any]:
+    def read(self) -> dict[str, Any]:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         return json.loads(line) if line else {"failed": "the process ended"}
 
-    def work(self) -> None:
-        if self.result.failed is not None:
-            return
+    def work(self) -> dict[str, Any]:
         assert self._process.stdin is not None
-        self._process.stdin.write("\n")
-        self._process.stdin.flush()
-        facts = self._read()
-        if "failed" in facts:
-            self.result.failed = facts["failed"]
-            return
-        self.result.seconds.append(facts["seconds"])
-        self.result.cpu_seconds.append(facts["cpu_seconds"])
-        self.result.rows = facts["rows"]
+        try:
+            self._process.stdin.write("\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            return {"failed": "the process ended"}
+        return self.read()
 
-    def finish(self) -> Result:
+    def finish(self) -> dict[str, Any]:
+        """Return the last figures of the process and wait for its end."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        if self.result.failed is None:
-            facts = self._read()
-            self.result.peak_rss_mb = facts.get("peak_rss_mb", 0)
-            self.result.peak_above_baseline_mb = facts.get("peak_above_baseline_mb", 0)
+        facts = self.read()
         self._process.wait(timeout=60)
         self._log.close()
+        return facts
+
+
+class Contender:
+    """One contender in one process for all rounds: its steady state."""
+
+    def __init__(self, case: Case, name: str, options: Options) -> None:
+        self.result = Result(name)
+        warm_ups = case.warm_ups_of(name) if options.warm_ups is None else options.warm_ups
+        self._worker = Worker(case, name, options, warm_ups)
+        first = self._worker.read()
+        self.result.failed = first.get("failed")
+        self.result.warm_up_seconds = first.get("warm_up_seconds", [])
+
+    def work(self) -> None:
+        if self.result.failed is None:
+            record(self.result, self._worker.work())
+
+    def finish(self) -> Result:
+        facts = self._worker.finish()
+        if self.result.failed is None:
+            record_end(self.result, facts)
         return self.result
 
 
-def measure(case: Case, options: Options, say: Callable[[str], None]) -> list[Result]:
-    """Run every contender of a case in turn, as many rounds as it takes and was asked for."""
-    contenders = []
+class FreshContender:
+    """One contender in a new process for each round, timed from the start of the process."""
+
+    def __init__(self, case: Case, name: str, options: Options) -> None:
+        self.result = Result(name)
+        self._start = lambda: Worker(case, name, options, 0)
+
+    def work(self) -> None:
+        if self.result.failed is not None:
+            return
+        worker = self._start()
+        facts = worker.read()
+        if "failed" not in facts:
+            facts = worker.work()
+            facts |= {
+                "seconds": time.perf_counter() - worker.started,
+                "user_seconds": facts.get("process_user_seconds"),
+            }
+        record(self.result, facts)
+        end = worker.finish()
+        if self.result.failed is None:
+            record_end(self.result, end)
+
+    def finish(self) -> Result:
+        return self.result
+
+
+def record(result: Result, facts: dict[str, Any]) -> None:
+    """Add the figures of one round, or its failure."""
+    if "failed" in facts:
+        result.failed = facts["failed"]
+        return
+    result.seconds.append(facts["seconds"])
+    result.user_seconds.append(facts["user_seconds"])
+    result.system_seconds.append(facts["system_seconds"])
+    result.rows = facts["rows"]
+
+
+def record_end(result: Result, facts: dict[str, Any]) -> None:
+    """Add the figures of a whole process, or its failure."""
+    result.failed = facts.get("failed")
+    result.checksum = facts.get("checksum")
+    result.peak_rss_mb = max(result.peak_rss_mb, facts.get("peak_rss_mb", 0))
+    result.peak_above_baseline_mb = max(result.peak_above_baseline_mb, facts.get("peak_above_baseline_mb", 0))
+
+
+def measure(case: Case, options: Options, show: Callable[[str], None]) -> list[Result]:
+    """Run every contender of a case in turns; `show` gets a line before each step."""
+    contenders: list[Contender | FreshContender] = []
     for name in case.contenders:
-        say(f"{case.name}: warming up {name}")
-        contenders.append(Contender(case, name, options))
+        show(f"{case.name}: warming up {name}")
+        contenders.append((FreshContender if options.fresh else Contender)(case, name, options))
     try:
         for turn in range(min(options.rounds, case.rounds)):
-            for contender in contenders:
-                say(f"{case.name}: round {turn + 1}, {contender.result.contender}")
+            first = turn % len(contenders)
+            for contender in contenders[first:] + contenders[:first]:
+                show(f"{case.name}: round {turn + 1}, {contender.result.contender}")
                 contender.work()
     finally:
         results = [contender.finish() for contender in contenders]

@@ -1,4 +1,4 @@
-"""The table a person reads and the JSON a program reads."""
+"""The table of a case, and its figures as JSON."""
 
 from __future__ import annotations
 
@@ -45,24 +45,29 @@ def fastest_peer(case: Case, results: list[Result]) -> Result | None:
 
 
 def against_floor(case: Case, results: list[Result], result: Result) -> str:
-    """Wall and CPU time in those of the case's floor; nothing where it has none."""
+    """Return wall and user CPU time as multiples of the fastest floor's; an empty text without a floor."""
     floors = [r for r in results if r.contender in case.floors and r.failed is None and r.seconds]
     if not floors:
         return ""
     floor = min(floors, key=lambda each: each.median)
-    cpu = median_cpu(result) / max(median_cpu(floor), 1e-9)
-    return f"{result.median / floor.median:.2f}x, {cpu:.2f}x"
+    return ratios(result, floor)
 
 
-def median_cpu(result: Result) -> float:
-    return sorted(result.cpu_seconds)[len(result.cpu_seconds) // 2]
+def ratios(result: Result, other: Result) -> str:
+    """Return wall and user CPU time as multiples of another contender's."""
+    return f"{result.median / other.median:.2f}x, {result.median_user / max(other.median_user, 1e-9):.2f}x"
 
 
 def disagreement(case: Case, results: list[Result]) -> str | None:
-    """The row counts, when contenders that should agree do not."""
-    counts = {r.contender: r.rows for r in results if r.failed is None and r.contender not in case.floors}
-    if case.same_rows and len(set(counts.values())) > 1:
-        return f"{case.name}: contenders handled different numbers of rows: {counts}"
+    """Return a sentence with row counts and checksums if contenders that must agree do not, else None."""
+    if not case.same_rows:
+        return None
+    counted = [r for r in results if r.failed is None and r.contender not in case.floors]
+    if len({r.rows for r in counted}) > 1:
+        return f"{case.name}: contenders returned different numbers of rows: { {r.contender: r.rows for r in counted} }"
+    sums = {r.contender: r.checksum for r in counted if r.checksum is not None}
+    if len(set(sums.values())) > 1:
+        return f"{case.name}: contenders returned rows of different values; their checksums are {sums}"
     return None
 
 
@@ -70,14 +75,24 @@ def show(console: Console, case: Case, results: list[Result]) -> None:
     peer = fastest_peer(case, results)
     table = Table(title=f"[bold]{case.name}[/]  {case.what}", title_justify="left", header_style="bold")
     table.add_column("contender", no_wrap=True)
-    names = ("median", "spread", "to fastest peer", "rows/s", "CPU ms", "to floor, CPU", "peak RSS", "above start")
+    names = (
+        "median",
+        "spread",
+        "to peer, user",
+        "rows/s",
+        "user ms",
+        "system ms",
+        "to floor, user",
+        "peak",
+        "above start",
+    )
     for name in names:
         table.add_column(name, justify="right")
     for result in results:
         if result.failed is not None:
             table.add_row(result.contender, f"[red]{result.failed[:90]}[/]", *[""] * (len(names) - 1))
             continue
-        ratio = "" if peer is None else f"{result.median / peer.median:.2f}x"
+        ratio = "" if peer is None else ratios(result, peer)
         style = "bold" if result.contender.startswith("icefloe") else "dim" if result.contender in case.floors else ""
         table.add_row(
             result.contender,
@@ -85,7 +100,8 @@ def show(console: Console, case: Case, results: list[Result]) -> None:
             f"±{result.spread:.0%}",
             ratio,
             f"{result.rows / result.median:,.0f}",
-            f"{median_cpu(result) * 1e3:,.1f}",
+            f"{result.median_user * 1e3:,.1f}",
+            f"{result.median_system * 1e3:,.1f}",
             against_floor(case, results, result),
             f"{result.peak_rss_mb:,} MB",
             f"{result.peak_above_baseline_mb:,} MB",
@@ -107,9 +123,11 @@ def as_json(case: Case, results: list[Result]) -> dict[str, Any]:
                 "median_seconds": r.median if r.seconds else None,
                 "spread": r.spread if r.seconds else None,
                 "seconds": r.seconds,
-                "cpu_seconds": r.cpu_seconds,
+                "user_seconds": r.user_seconds,
+                "system_seconds": r.system_seconds,
                 "warm_up_seconds": r.warm_up_seconds,
                 "rows": r.rows,
+                "checksum": r.checksum,
                 "peak_rss_mb": r.peak_rss_mb,
                 "peak_above_baseline_mb": r.peak_above_baseline_mb,
                 "ratio_to_fastest_peer": r.median / peer.median if peer is not None and r.seconds else None,

@@ -14,7 +14,7 @@ NAMESPACE = "bench"
 
 
 def once(marker: Path) -> bool:
-    """Whether a preparation has still to be done; `done` marks its end."""
+    """Return whether the preparation that ends with this marker is still to be done."""
     marker.parent.mkdir(parents=True, exist_ok=True)
     return not marker.exists()
 
@@ -61,9 +61,11 @@ def lineitem_table(data: Path) -> Path:
 
 
 def metadata_file(table: Path) -> str:
-    """The newest metadata file of a table directory."""
-    version = (table / "metadata" / "version-hint.text").read_text().strip()
-    return str(table / "metadata" / f"v{version}.metadata.json")
+    """Return the newest metadata file of a table directory: by its hint, else the last by name."""
+    hint = table / "metadata" / "version-hint.text"
+    if hint.exists():
+        return str(table / "metadata" / f"v{hint.read_text().strip()}.metadata.json")
+    return str(max((table / "metadata").glob("*.metadata.json")))
 
 
 def data_files(table: Path) -> list[str]:

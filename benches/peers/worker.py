@@ -1,8 +1,9 @@
 """One contender in a process of its own: sets up, then works once for each line on standard input.
 
-Speaks JSON lines. `{"warm_up_seconds"}` after the set-up and the warm-ups, then per line one of
-`{"seconds", "cpu_seconds", "rows"}`; at the end of input `{"peak_rss_mb", "peak_above_baseline_mb"}`, children (a JVM,
-Python workers) included. The baseline is what is resident once a contender is set up and has not worked yet.
+Speaks JSON lines. `{"warm_up_seconds"}` after the set-up and the warm-ups, then for each line `{"seconds",
+"user_seconds", "system_seconds", "rows", "process_user_seconds"}`; at the end of input `{"peak_rss_mb",
+"peak_above_baseline_mb", "checksum"}`. Children (a JVM, Python workers) are included. The baseline is the resident memory
+after the set-up and before the first work. The checksum is of one more run, neither timed nor measured.
 """
 
 from __future__ import annotations
@@ -19,21 +20,22 @@ from pathlib import Path
 import psutil
 
 from peers.cases import CASES
+from peers.outcome import checksum, row_count
 
 SAMPLE_SECONDS = 0.01
-# Looking for children reads all of /proc; they are few and live long.
-SAMPLES_PER_LOOK = 25
+# Listing children reads all of /proc; they are few and live long.
+SAMPLES_PER_LISTING = 25
 
 
 class PeakMemory:
-    """The largest resident size of this process and its children while it works: what the system noted, and samples.
+    """The largest resident size of this process and its children while it works: the system's own mark, and samples.
 
-    Who waits for others to work takes no samples, for that would slow them down.
+    A process that waits for others to work takes no samples, which would slow them down.
     """
 
     def __init__(self) -> None:
         self._process = psutil.Process()
-        self._noted = noted_peak()
+        self._marked = marked_peak()
         self.baseline = self.bytes = self._resident(self._family())
 
     def __enter__(self) -> None:
@@ -61,40 +63,41 @@ class PeakMemory:
         samples = 0
         while not self._stop.wait(SAMPLE_SECONDS):
             samples += 1
-            if samples % SAMPLES_PER_LOOK == 0:
+            if samples % SAMPLES_PER_LISTING == 0:
                 family = self._family()
             self.bytes = max(self.bytes, self._resident(family))
 
     def figures(self) -> dict[str, int]:
-        """The peak, and what it is above the start, in MB."""
-        # Samples miss short peaks; the system's own mark, where it rose, does not, but knows nothing of children.
-        peak = max(self.bytes, noted) if (noted := noted_peak()) > self._noted else self.bytes
+        """Return the peak, and the peak above the baseline, in MB."""
+        # Samples miss short peaks; the system's mark does not, but leaves out children.
+        peak = max(self.bytes, marked) if (marked := marked_peak()) > self._marked else self.bytes
         return {"peak_rss_mb": round(peak / 1e6), "peak_above_baseline_mb": round((peak - self.baseline) / 1e6)}
 
 
-def noted_peak() -> int:
-    """The largest resident size of this process alone in all its life."""
+def marked_peak() -> int:
+    """Return the largest resident size of this process alone in all its life, in bytes."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def cpu_seconds() -> float:
-    total = 0.0
-    process = psutil.Process()
-    for each in [process, *process.children(recursive=True)]:
+def cpu_seconds() -> tuple[float, float]:
+    """Return the user and the system CPU seconds of this process and its children so far."""
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    user, system = own.ru_utime, own.ru_stime
+    for each in psutil.Process().children(recursive=True):
         try:
             times = each.cpu_times()
         except psutil.NoSuchProcess:
             continue
-        total += times.user + times.system
-    return total
+        user, system = user + times.user, system + times.system
+    return user, system
 
 
 def main() -> int:
     case, contender, data, warm_ups = CASES[sys.argv[1]], sys.argv[2], Path(sys.argv[3]), int(sys.argv[4])
-    # Spark starts its Python workers with this interpreter, not with whatever the path has.
+    # Spark starts its Python workers with this interpreter, not with the first one of the path.
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    # What a library prints must not mix with the answers.
+    # Libraries that print must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
@@ -104,7 +107,7 @@ def main() -> int:
 
     try:
         work = case.contenders[contender](data)
-        reset = getattr(work, "reset", lambda: 0)
+        reset = getattr(work, "reset", lambda: None)
         memory = PeakMemory()
         warm_up_seconds = []
         for _ in range(warm_ups):
@@ -113,25 +116,32 @@ def main() -> int:
                 work()
                 warm_up_seconds.append(time.perf_counter() - start)
             reset()
-    except Exception as error:  # noqa: BLE001  whatever a peer raises belongs into the report
+        answer(warm_up_seconds=warm_up_seconds)
+        for _ in sys.stdin:
+            with memory:
+                (user, system), start = cpu_seconds(), time.perf_counter()
+                # The rows are freed in the timed part.
+                rows = row_count(work())
+                seconds = time.perf_counter() - start
+                all_user, all_system = cpu_seconds()
+            answer(
+                seconds=seconds,
+                user_seconds=all_user - user,
+                system_seconds=all_system - system,
+                rows=rows,
+                process_user_seconds=all_user,
+            )
+            reset()
+        answer(**memory.figures(), checksum=checksum(work()) if case.same_rows else None)
+    except Exception as error:  # noqa: BLE001  any failure of a peer belongs into the report
         traceback.print_exc()
         answer(failed=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
         return 1
-    answer(warm_up_seconds=warm_up_seconds)
-    for _ in sys.stdin:
-        with memory:
-            cpu, start = cpu_seconds(), time.perf_counter()
-            rows = work()
-            seconds = time.perf_counter() - start
-            cpu = cpu_seconds() - cpu
-        answer(seconds=seconds, cpu_seconds=cpu, rows=rows)
-        reset()
-    answer(**memory.figures())
     return 0
 
 
 if __name__ == "__main__":
     code = main()
     sys.stdout.flush()
-    # Sessions of peers may hang while they are torn down; everything has been said.
+    # Sessions of peers may hang while they are torn down.
     os._exit(code)

@@ -29,14 +29,14 @@ MANY_ROWS = 15_000_000
 
 
 def written(table: Any, rows: Any) -> Any:
-    """One data file of these rows, not committed."""
+    """Write one data file of these rows and return it, not committed."""
     from icefloe.table.write.file_writer import FileWriter
 
     return FileWriter(table.io, table.metadata, str(uuid.uuid4())).data_files(rows)
 
 
 def table_of_files(data: Path, name: str, files: int, rows: int) -> Any | None:
-    """A table of so many files of so many rows each, or `None` where it is there already."""
+    """Create a table of `files` data files of `rows` rows each; None if it exists."""
     import pyarrow as pa
 
     if not once(folder(data, name) / ".done"):
@@ -57,7 +57,7 @@ def prepare_small(data: Path) -> None:
 
 
 def prepare_sharing(data: Path) -> None:
-    """Every second row of every file is deleted, by one delete file."""
+    """Delete every second row of every file, by one delete file."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from icefloe.table.write.file_writer import FileWriter
@@ -78,7 +78,7 @@ def prepare_sharing(data: Path) -> None:
 
 
 def prepare_many(data: Path) -> None:
-    """Each delete file has the ids of rows anywhere in the table."""
+    """Add delete files, each with the ids of rows anywhere in the table."""
     import numpy as np
     import pyarrow as pa
 
@@ -93,7 +93,7 @@ def prepare_many(data: Path) -> None:
 
 
 def key_file(table: Any, keys: Any) -> Any:
-    """An equality delete file of these ids."""
+    """Write an equality delete file of these ids and return it."""
     import pyarrow as pa
     from icefloe import _core
     from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC

@@ -20,11 +20,11 @@ SMALL_FILES, SMALL_FILE_ROWS = 400, 200
 
 
 def store(data: Path, latency_ms: float, bandwidth: float) -> dict[str, str]:
-    """Start a store of this process's own, which ends with it; the properties to get at it."""
+    """Start a store that ends with this process and return the properties of a client."""
     command = [sys.executable, "-m", "peers.far_store", str(data / "far"), str(latency_ms), str(bandwidth)]
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
-    KEPT.append(server)
+    SERVERS.append(server)
     return {
         "s3.endpoint": server.stdout.readline().strip(),
         "s3.region": "us-east-1",
@@ -34,11 +34,11 @@ def store(data: Path, latency_ms: float, bandwidth: float) -> dict[str, str]:
 
 
 # The servers of this process: one ends when its standard input is closed.
-KEPT: list[subprocess.Popen[str]] = []
+SERVERS: list[subprocess.Popen[str]] = []
 
 
 def prepared(name: str, files: int, rows: int) -> Callable[[Path], None]:
-    """A preparation of a table of so many files of so many rows each, in four row groups."""
+    """Return a preparation of a table of `files` files of `rows` rows each, in four row groups."""
 
     def prepare(data: Path) -> None:
         import pyarrow as pa
@@ -63,7 +63,7 @@ def prepared(name: str, files: int, rows: int) -> Callable[[Path], None]:
 
 
 def batch(number: int, rows: int) -> Any:
-    """Numbers that compress little, and texts that do."""
+    """Return doubles, which compress little, and texts, which compress well."""
     import numpy as np
     import pyarrow as pa
 
@@ -79,13 +79,13 @@ def location(data: Path, name: str) -> str:
 
 
 def static_table(package: str, name: str) -> Setup:
-    """A scan into memory by icefloe or by PyIceberg, which name it alike."""
+    """Return a scan into memory by icefloe or by PyIceberg, which have the same names."""
 
     def setup(data: Path) -> Work:
         tables = import_module(f"{package}.table").StaticTable
         properties = store(data, LATENCY_MS, BYTES_PER_SECOND)
         scan = tables.from_metadata(location(data, name), properties).scan()
-        return lambda: scan.to_arrow().num_rows
+        return scan.to_arrow
 
     return setup
 
@@ -105,7 +105,7 @@ def polars(name: str) -> Setup:
             "aws_allow_http": "true",
         }
         scan = pl.scan_iceberg(table, reader_override="native", storage_options=options)
-        return lambda: scan.collect().height
+        return scan.collect
 
     return setup
 

@@ -1,81 +1,50 @@
-"""Reading lineitem: all of it, four of its columns, and what TPC-H Q6 needs of it."""
+"""Reading lineitem: all of it, four of its columns, and the rows of TPC-H Q6; of files of four writers."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from peers.case import Case, Work
+from peers.case import Case, Setup
 from peers.tables import data_files, lineitem_table, metadata_file
+from peers.writers import duckdb_lineitem, pyiceberg_lineitem, spark_lineitem
 
-Q6 = (
+# Returns the directory of a table of lineitem, which it writes first if necessary.
+Lineitem = Callable[[Path], Path]
+
+Q6_TEXT = (
     "l_shipdate >= '1994-01-01' and l_shipdate < '1995-01-01' "
     "and l_discount >= 0.05 and l_discount <= 0.07 and l_quantity < 24"
 )
-Q6_COLUMNS = ("l_extendedprice", "l_discount")
-FOUR_COLUMNS = ("l_orderkey", "l_quantity", "l_shipdate", "l_comment")
-Q6_SQL = (
-    "l_shipdate >= date '1994-01-01' and l_shipdate < date '1995-01-01' "
-    "and l_discount >= 0.05 and l_discount <= 0.07 and l_quantity < 24"
-)
+Q6_SQL = Q6_TEXT.replace("'1994", "date '1994").replace("'1995", "date '1995")
 
 
-def prepare(data: Path) -> None:
-    lineitem_table(data)
+@dataclass(frozen=True)
+class Query:
+    """A selection of columns (all for an empty tuple), and whether the filter of Q6 applies."""
+
+    columns: tuple[str, ...] = ()
+    q6: bool = False
+
+    def scan(self, table: Any) -> Any:
+        """Return the scan of an icefloe or PyIceberg table, which have the same names."""
+        options = {"row_filter": Q6_TEXT} if self.q6 else {}
+        return table.scan(selected_fields=self.columns or ("*",), **options)
+
+    def frame(self, frame: Any) -> Any:
+        frame = frame.filter(polars_q6()) if self.q6 else frame
+        return (frame.select(self.columns) if self.columns else frame).collect()
+
+    def sql(self, location: str) -> str:
+        return f"select {', '.join(self.columns) or '*'} from iceberg_scan('{location}')" + (
+            f" where {Q6_SQL}" if self.q6 else ""
+        )
 
 
-def icefloe_scan(data: Path, row_filter: str | None = None, columns: tuple[str, ...] = ("*",)):
-    from icefloe.table import StaticTable
-
-    table = StaticTable.from_metadata(metadata_file(lineitem_table(data)))
-    return (
-        table.scan(selected_fields=columns) if row_filter is None else table.scan(row_filter, selected_fields=columns)
-    )
-
-
-def icefloe_to_arrow(data: Path) -> Work:
-    return lambda: icefloe_scan(data).to_arrow().num_rows
-
-
-def icefloe_to_polars(data: Path) -> Work:
-    return lambda: icefloe_scan(data).to_polars().height
-
-
-def icefloe_filtered(data: Path) -> Work:
-    return lambda: icefloe_scan(data, Q6, Q6_COLUMNS).to_arrow().num_rows
-
-
-def icefloe_filtered_to_polars(data: Path) -> Work:
-    return lambda: icefloe_scan(data, Q6, Q6_COLUMNS).to_polars().height
-
-
-def icefloe_projected(data: Path) -> Work:
-    return lambda: icefloe_scan(data, columns=FOUR_COLUMNS).to_arrow().num_rows
-
-
-def icefloe_projected_to_polars(data: Path) -> Work:
-    return lambda: icefloe_scan(data, columns=FOUR_COLUMNS).to_polars().height
-
-
-def pyiceberg_table(data: Path):
-    from pyiceberg.table import StaticTable
-
-    return StaticTable.from_metadata(metadata_file(lineitem_table(data)))
-
-
-def pyiceberg_to_arrow(data: Path) -> Work:
-    return lambda: pyiceberg_table(data).scan().to_arrow().num_rows
-
-
-def pyiceberg_filtered(data: Path) -> Work:
-    return lambda: pyiceberg_table(data).scan(Q6, selected_fields=Q6_COLUMNS).to_arrow().num_rows
-
-
-def pyiceberg_projected(data: Path) -> Work:
-    return lambda: pyiceberg_table(data).scan(selected_fields=FOUR_COLUMNS).to_arrow().num_rows
-
-
-def polars_filter():
+def polars_q6() -> Any:
     import polars as pl
 
     day = pl.col("l_shipdate")
@@ -88,48 +57,47 @@ def polars_filter():
     )
 
 
-def polars_parquet(data: Path) -> Work:
-    import polars as pl
+def icefloe(lineitem: Lineitem, query: Query, into: Callable[[Any], Any]) -> Setup:
+    def setup(data: Path) -> Any:
+        from icefloe.table import StaticTable
 
-    files = data_files(lineitem_table(data))
-    return lambda: pl.scan_parquet(files).collect().height
+        location = metadata_file(lineitem(data))
+        return lambda: into(query.scan(StaticTable.from_metadata(location)))
 
-
-def polars_parquet_filtered(data: Path) -> Work:
-    import polars as pl
-
-    files = data_files(lineitem_table(data))
-    return lambda: pl.scan_parquet(files).filter(polars_filter()).select(Q6_COLUMNS).collect().height
+    return setup
 
 
-def polars_parquet_projected(data: Path) -> Work:
-    import polars as pl
+def pyiceberg(lineitem: Lineitem, query: Query) -> Setup:
+    def setup(data: Path) -> Any:
+        from pyiceberg.table import StaticTable
 
-    files = data_files(lineitem_table(data))
-    return lambda: pl.scan_parquet(files).select(FOUR_COLUMNS).collect().height
+        location = metadata_file(lineitem(data))
+        return lambda: query.scan(StaticTable.from_metadata(location)).to_arrow()
 
-
-def polars_iceberg(data: Path) -> Work:
-    import polars as pl
-
-    return lambda: pl.scan_iceberg(metadata_file(lineitem_table(data))).collect().height
+    return setup
 
 
-def polars_iceberg_filtered(data: Path) -> Work:
-    import polars as pl
+def polars_parquet(lineitem: Lineitem, query: Query) -> Setup:
+    def setup(data: Path) -> Any:
+        import polars as pl
 
-    location = metadata_file(lineitem_table(data))
-    return lambda: pl.scan_iceberg(location).filter(polars_filter()).select(Q6_COLUMNS).collect().height
+        files = data_files(lineitem(data))
+        return lambda: query.frame(pl.scan_parquet(files))
 
-
-def polars_iceberg_projected(data: Path) -> Work:
-    import polars as pl
-
-    location = metadata_file(lineitem_table(data))
-    return lambda: pl.scan_iceberg(location).select(FOUR_COLUMNS).collect().height
+    return setup
 
 
-def duckdb_connection():
+def polars_iceberg(lineitem: Lineitem, query: Query) -> Setup:
+    def setup(data: Path) -> Any:
+        import polars as pl
+
+        location = metadata_file(lineitem(data))
+        return lambda: query.frame(pl.scan_iceberg(location))
+
+    return setup
+
+
+def duckdb_connection() -> Any:
     import duckdb
     import duckdb_extensions
 
@@ -139,69 +107,56 @@ def duckdb_connection():
     return connection
 
 
-def duckdb_to_arrow(data: Path) -> Work:
-    connection, location = duckdb_connection(), metadata_file(lineitem_table(data))
-    return lambda: connection.execute(f"select * from iceberg_scan('{location}')").to_arrow_table().num_rows
+def duckdb(lineitem: Lineitem, query: Query) -> Setup:
+    def setup(data: Path) -> Any:
+        connection, location = duckdb_connection(), metadata_file(lineitem(data))
+        return lambda: connection.execute(query.sql(location)).to_arrow_table()
+
+    return setup
 
 
-def duckdb_filtered(data: Path) -> Work:
-    connection, location = duckdb_connection(), metadata_file(lineitem_table(data))
-    query = f"select {', '.join(Q6_COLUMNS)} from iceberg_scan('{location}') where {Q6_SQL}"
-    return lambda: connection.execute(query).to_arrow_table().num_rows
+def pyarrow_dataset(lineitem: Lineitem) -> Setup:
+    def setup(data: Path) -> Any:
+        import pyarrow.dataset as ds
+
+        files = data_files(lineitem(data))
+        return lambda: ds.dataset(files).to_table()
+
+    return setup
 
 
-def duckdb_projected(data: Path) -> Work:
-    connection, location = duckdb_connection(), metadata_file(lineitem_table(data))
-    query = f"select {', '.join(FOUR_COLUMNS)} from iceberg_scan('{location}')"
-    return lambda: connection.execute(query).to_arrow_table().num_rows
+QUERIES = {
+    "full_scan": ("6.0M rows x 16 columns", Query()),
+    "projected_scan": (
+        "four of the 16 columns, one of them text",
+        Query(("l_orderkey", "l_quantity", "l_shipdate", "l_comment")),
+    ),
+    "filtered_scan": ("the filter and two columns of Q6", Query(("l_extendedprice", "l_discount"), q6=True)),
+}
+WRITERS: dict[str, tuple[str, Lineitem]] = {
+    "": ("icefloe's files", lineitem_table),
+    "_pyiceberg": ("8 files by PyIceberg", pyiceberg_lineitem),
+    "_duckdb": ("8 files by DuckDB", duckdb_lineitem),
+    "_spark": ("8 files by Spark and the Java runtime", spark_lineitem),
+}
 
 
-def pyarrow_to_table(data: Path) -> Work:
-    import pyarrow.dataset as ds
-
-    files = data_files(lineitem_table(data))
-    return lambda: ds.dataset(files).to_table().num_rows
+def case(name: str, what: str, query: Query, lineitem: Lineitem) -> Case:
+    contenders = {
+        "icefloe to_arrow": icefloe(lineitem, query, lambda scan: scan.to_arrow()),
+        "icefloe to_polars": icefloe(lineitem, query, lambda scan: scan.to_polars()),
+        "polars scan_parquet": polars_parquet(lineitem, query),
+        "polars scan_iceberg": polars_iceberg(lineitem, query),
+        "pyiceberg to_arrow": pyiceberg(lineitem, query),
+        "duckdb iceberg_scan": duckdb(lineitem, query),
+    }
+    if query == Query():
+        contenders["pyarrow dataset"] = pyarrow_dataset(lineitem)
+    return Case(name, what, prepare=lambda data: lineitem(data) and None, contenders=contenders)
 
 
 CASES = [
-    Case(
-        name="full_scan",
-        what="TPC-H SF1 lineitem, 6.0M rows x 16 columns, into memory",
-        prepare=prepare,
-        contenders={
-            "icefloe to_arrow": icefloe_to_arrow,
-            "icefloe to_polars": icefloe_to_polars,
-            "polars scan_parquet": polars_parquet,
-            "polars scan_iceberg": polars_iceberg,
-            "pyiceberg to_arrow": pyiceberg_to_arrow,
-            "pyarrow dataset": pyarrow_to_table,
-            "duckdb iceberg_scan": duckdb_to_arrow,
-        },
-    ),
-    Case(
-        name="projected_scan",
-        what="four of the 16 columns of the same table, one of them text",
-        prepare=prepare,
-        contenders={
-            "icefloe to_arrow": icefloe_projected,
-            "icefloe to_polars": icefloe_projected_to_polars,
-            "polars scan_parquet": polars_parquet_projected,
-            "polars scan_iceberg": polars_iceberg_projected,
-            "pyiceberg to_arrow": pyiceberg_projected,
-            "duckdb iceberg_scan": duckdb_projected,
-        },
-    ),
-    Case(
-        name="filtered_scan",
-        what="the filter and two columns of TPC-H Q6 on the same table",
-        prepare=prepare,
-        contenders={
-            "icefloe to_arrow": icefloe_filtered,
-            "icefloe to_polars": icefloe_filtered_to_polars,
-            "polars scan_parquet": polars_parquet_filtered,
-            "polars scan_iceberg": polars_iceberg_filtered,
-            "pyiceberg to_arrow": pyiceberg_filtered,
-            "duckdb iceberg_scan": duckdb_filtered,
-        },
-    ),
+    case(f"{name}{suffix}", f"TPC-H SF1 lineitem, {what}, {files}, into memory", query, lineitem)
+    for name, (what, query) in QUERIES.items()
+    for suffix, (files, lineitem) in WRITERS.items()
 ]
