@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+import sys
 import uuid
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -96,9 +97,11 @@ class Literal(Generic[L_co]):
 class _OutOfRange(Literal):
     """A literal outside the range of a type; ``value`` is the limit that it exceeds."""
 
-    __slots__ = ()
     bound: ClassVar[Any] = None
     _only: ClassVar[dict[type, Any]] = {}
+
+    def __init_subclass__(cls, bound: Any = None) -> None:
+        cls.bound = bound
 
     def __new__(cls) -> Self:
         """Return the one literal of its class."""
@@ -124,55 +127,33 @@ class _OutOfRange(Literal):
 class AboveMax(_OutOfRange):
     """A literal above every value of a type."""
 
-    __slots__ = ()
-
 
 class BelowMin(_OutOfRange):
     """A literal below every value of a type."""
 
-    __slots__ = ()
 
-
-class IntAboveMax(AboveMax):
+class IntAboveMax(AboveMax, bound=IntegerType.max):
     """A literal above every int."""
 
-    __slots__ = ()
-    bound = IntegerType.max
 
-
-class IntBelowMin(BelowMin):
+class IntBelowMin(BelowMin, bound=IntegerType.min):
     """A literal below every int."""
 
-    __slots__ = ()
-    bound = IntegerType.min
 
-
-class LongAboveMax(AboveMax):
+class LongAboveMax(AboveMax, bound=LongType.max):
     """A literal above every long."""
 
-    __slots__ = ()
-    bound = LongType.max
 
-
-class LongBelowMin(BelowMin):
+class LongBelowMin(BelowMin, bound=LongType.min):
     """A literal below every long."""
 
-    __slots__ = ()
-    bound = LongType.min
 
-
-class FloatAboveMax(AboveMax):
+class FloatAboveMax(AboveMax, bound=FloatType.max):
     """A literal above every finite float."""
 
-    __slots__ = ()
-    bound = FloatType.max
 
-
-class FloatBelowMin(BelowMin):
+class FloatBelowMin(BelowMin, bound=FloatType.min):
     """A literal below every finite float."""
-
-    __slots__ = ()
-    bound = FloatType.min
 
 
 class _SteppedLiteral(Literal):
@@ -206,14 +187,18 @@ class _NumberLiteral(Literal):
 
     def _to(self, kind: PrimitiveType) -> Literal | None:
         value, name = self._value, str(kind)
+        if isinstance(value, Decimal) and not value.is_finite():
+            value = float(value)
         if name == "float":
             return _out_of_range(name, value) or FloatLiteral(float(value))
         if name == "double":
-            return DoubleLiteral(float(value))
+            return DoubleLiteral(_as_double(value))
         if isinstance(value, float) and not math.isfinite(value):
             return None
         if isinstance(kind, DecimalType):
-            return DecimalLiteral(Decimal(unscaled_value(str(value), kind)).scaleb(-kind.scale, EXACT))
+            # str() of an int refuses thousands of digits, str() of a decimal does not.
+            text = str(Decimal(value) if isinstance(value, int) else value)
+            return DecimalLiteral(Decimal(unscaled_value(text, kind)).scaleb(-kind.scale, EXACT))
         if name not in _WHOLE_NUMBERS or value != int(value):
             return None
         limits, literal_of = _WHOLE_NUMBERS[name]
@@ -389,6 +374,19 @@ _WHOLE_NUMBERS: dict[str, tuple[str, Callable[[int], Literal]]] = {
     "timestamptz": ("long", lambda value: TimestampLiteral(value, zoned=True)),
     **dict.fromkeys(_NANO_TIMESTAMPS, ("long", LongLiteral)),
 }
+
+
+def _as_double(value: float | Decimal) -> float:
+    try:
+        double = float(value)
+    except OverflowError:
+        double = math.inf
+    if math.isinf(double) and abs(value) != math.inf:
+        limit = sys.float_info.max
+        raise ValidationError(
+            f"Could not convert a number into a double: expected a number from {-limit} to {limit}, got {Decimal(value):.6e}"
+        )
+    return double
 
 
 def _out_of_range(name: str, value: float | Decimal) -> Literal | None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from icefloe.spark.types.from_spark import schema_from_spark as schema_from_spark
     from icefloe.spark.types.to_spark import to_spark_schema as to_spark_schema
     from icefloe.spark.writer.write import write as write
-    from icefloe.table.row_level.results import MergeResult as MergeResult
+    from icefloe.table.row_level.merge import MergeResult as MergeResult
 
 __all__ = [
     "IcefloeDataSource",
@@ -48,7 +48,7 @@ __all__ = [
 _HOMES = {
     "IcefloeDataSource": "icefloe.spark.data_source",
     "MergeBuilder": "icefloe.spark.dml.merge",
-    "MergeResult": "icefloe.table.row_level.results",
+    "MergeResult": "icefloe.table.row_level.merge",
     "ScanChoice": "icefloe.spark.reader.scan_choice",
     "changes": "icefloe.spark.reader.changes",
     "delete_from": "icefloe.spark.dml.delete",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from icefloe.expressions import BooleanExpression
     from icefloe.table.commit.transaction import Transaction
-    from icefloe.table.row_level.results import UpsertResult
+    from icefloe.table.row_level.upsert import UpsertResult
     from icefloe.typedef import Properties
 
 ALWAYS_TRUE = AlwaysTrue()

@@ -3,7 +3,7 @@
 from icefloe.table.changes import ALWAYS_TRUE
 from icefloe.table.commit.committing_table import CommitTableResponse
 from icefloe.table.properties import TableProperties
-from icefloe.table.row_level.results import UpsertResult
+from icefloe.table.row_level.upsert import UpsertResult
 from icefloe.table.scan import DataScan, FileScanTask, IncrementalAppendScan, IncrementalChangelogScan, TableScan
 from icefloe.table.static import StaticTable
 from icefloe.table.table import Table

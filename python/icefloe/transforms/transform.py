@@ -6,16 +6,15 @@ import base64
 import json
 import re
 from functools import singledispatch
-from threading import Lock
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, cast
-from weakref import WeakValueDictionary
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol
 
-from typing_extensions import Self, TypeVar
+from typing_extensions import TypeVar
 
 from icefloe.conversions import to_json_value, to_ordinal, unscaled_value
 from icefloe.exceptions import ValidationError
 from icefloe.types import DecimalType, IcebergType, PrimitiveType
 from icefloe.types.arrow import primitive_to_arrow
+from icefloe.types.interned import Interned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +42,7 @@ class ColumnPredicate(Protocol[E_co]):
         """The class of the same predicate on a column by name."""
 
 
-class Transform(Generic[S, T]):
+class Transform(Interned, Generic[S, T]):
     """A function from source values to partition values. Immutable; ``str(transform)`` is the specification's name.
 
     Equal transforms are the same object.
@@ -53,27 +52,8 @@ class Transform(Generic[S, T]):
     True
     """
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ()
     _text: ClassVar[str] = ""
-    _instances: ClassVar[WeakValueDictionary[tuple[Any, ...], Transform]] = WeakValueDictionary()
-    _lock: ClassVar[Lock] = Lock()
-
-    def __new__(cls) -> Self:
-        """Return the instance of a transform without parameters."""
-        return cls._instance()
-
-    @classmethod
-    def _instance(cls, **parameters: Any) -> Self:
-        """Return the instance with these parameters."""
-        key = (cls, *parameters.values())
-        with Transform._lock:
-            instance = Transform._instances.get(key)
-            if instance is None:
-                instance = super().__new__(cls)
-                for name, value in parameters.items():
-                    object.__setattr__(instance, f"_{name}", value)
-                Transform._instances[key] = instance
-        return cast("Self", instance)
 
     @property
     def root(self) -> str:

@@ -75,7 +75,7 @@ class TruncateTransform(_ValueTransform):
 
     def __new__(cls, width: int) -> Self:
         """Return the transform of a width."""
-        return cls._instance(width=checked_parameter("width", width))
+        return cls._instance(_width=checked_parameter("width", width))
 
     @property
     def width(self) -> int:
@@ -108,7 +108,7 @@ class BucketTransform(Transform):
 
     def __new__(cls, num_buckets: int) -> Self:
         """Return the transform of a number of buckets."""
-        return cls._instance(num_buckets=checked_parameter("num_buckets", num_buckets))
+        return cls._instance(_num_buckets=checked_parameter("num_buckets", num_buckets))
 
     @property
     def num_buckets(self) -> int:
@@ -166,7 +166,7 @@ class UnknownTransform(Transform):
 
     def __new__(cls, transform: str) -> Self:
         """Return the transform of a name."""
-        return cls._instance(name=transform)
+        return cls._instance(_name=transform)
 
     def can_transform(self, source: IcebergType) -> bool:
         """Return False: the function is unknown."""

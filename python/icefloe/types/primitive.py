@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from threading import Lock
-from typing import TYPE_CHECKING, Any, ClassVar, cast
-from weakref import WeakValueDictionary
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from icefloe.exceptions import ValidationError
+from icefloe.types.interned import Interned
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -56,35 +55,16 @@ class IcebergType:
         return json.dumps(self.to_json_value(), separators=(",", ":"), ensure_ascii=False)
 
 
-class PrimitiveType(IcebergType):
+class PrimitiveType(Interned, IcebergType):
     """A type without nested fields. Equal types are the same object.
 
     >>> DecimalType(9, 2) is DecimalType(9, 2)
     True
     """
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ()
     _text: ClassVar[str] = ""
     _version: ClassVar[int] = 1
-    _instances: ClassVar[WeakValueDictionary[tuple[Any, ...], PrimitiveType]] = WeakValueDictionary()
-    _lock: ClassVar[Lock] = Lock()
-
-    def __new__(cls) -> Self:
-        """Return the instance of a type without parameters."""
-        return cls._instance()
-
-    @classmethod
-    def _instance(cls, **parameters: Any) -> Self:
-        """Return the instance with these parameters."""
-        key = (cls, *parameters.values())
-        with PrimitiveType._lock:
-            instance = PrimitiveType._instances.get(key)
-            if instance is None:
-                instance = super().__new__(cls)
-                for name, value in parameters.items():
-                    object.__setattr__(instance, name, value)
-                PrimitiveType._instances[key] = instance
-        return cast("Self", instance)
 
     @property
     def root(self) -> Any:

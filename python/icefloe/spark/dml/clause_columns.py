@@ -11,8 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from icefloe.conversions import temporal
 from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationError
 from icefloe.expressions.literals import DateLiteral, Literal, TimestampLiteral, UUIDLiteral
-from icefloe.spark.types.columns import column_of
-from icefloe.spark.types.conform import fits
+from icefloe.spark.types.conform import column_of, fits
 from icefloe.table.row_level.clauses import Action
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from icefloe.expressions import BooleanExpression
     from icefloe.table import Table
-    from icefloe.table.row_level.results import MergeResult
+    from icefloe.table.row_level.merge import MergeResult
 
 
 def delete_from(

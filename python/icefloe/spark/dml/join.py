@@ -14,7 +14,7 @@ from icefloe.spark.dml.clause_columns import CLAUSE, check_clauses, check_source
 from icefloe.spark.dml.row_changes import RowChanges
 from icefloe.spark.reader.frame import located_frame
 from icefloe.spark.reader.native import FILE, POSITION
-from icefloe.spark.types.columns import column_of, quoted
+from icefloe.spark.types.conform import column_of, quoted
 from icefloe.table.row_level.clauses import Action, Match
 from icefloe.table.row_level.key_ranges import between
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from icefloe.table import Table
-    from icefloe.table.row_level.results import MergeResult
+    from icefloe.table.row_level.merge import MergeResult
 
     Condition = Column | str | None
     Values = Mapping[str, Any] | None

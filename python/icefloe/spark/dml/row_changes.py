@@ -16,15 +16,14 @@ from icefloe.spark.reader.native import FILE, POSITION
 from icefloe.spark.reader.scan_choice import plan_scan
 from icefloe.spark.session import UNLIMITED_BATCH_BYTES, settings
 from icefloe.spark.types.conform import conform
-from icefloe.spark.writer.arrow_map import map_in_arrow
+from icefloe.spark.writer.arrow_map import map_in_arrow, worker_errors
 from icefloe.spark.writer.commit import files_deleted_on_failure
 from icefloe.spark.writer.distribution import SHUFFLE_SETTINGS, distribute
-from icefloe.spark.writer.worker_errors import worker_errors
 from icefloe.spark.writer.write_task import RESULT_SCHEMA, SEVERAL_MATCHES, WritePositionDeletes, collected, data_task
 from icefloe.table.environment import SYSTEM
 from icefloe.table.properties.core import delete_file_properties
 from icefloe.table.read_context import specs_json
-from icefloe.table.row_level.results import MergeResult
+from icefloe.table.row_level.merge import MergeResult
 from icefloe.table.row_level.row_commit import RowDeltaFiles, commit_rewrite, commit_row_delta
 from icefloe.table.scan.plan import has_deletes
 from icefloe.table.scan.task_group import batch_to_ipc

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from icefloe.expressions import BooleanExpression
     from icefloe.table import Table
-    from icefloe.table.row_level.results import MergeResult
+    from icefloe.table.row_level.merge import MergeResult
 
 
 def update(  # noqa: PLR0913  all but the first three have defaults

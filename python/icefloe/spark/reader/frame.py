@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from icefloe.spark.reader.native import FILE, POSITION, file_keys, native_frame
 from icefloe.spark.reader.predicate_column import predicate_column
 from icefloe.spark.reader.read_task import ReadTask
-from icefloe.spark.types.columns import quoted
+from icefloe.spark.types.conform import quoted
 from icefloe.spark.types.to_spark import schema_value, to_spark_schema
 from icefloe.table.scan.metadata_columns import METADATA_COLUMNS
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
 from icefloe.exceptions import FeatureUnsupportedError, ResolveError
-from icefloe.spark.types.columns import column_of
+from icefloe.spark.types.conform import column_of
 from icefloe.spark.types.to_spark import primitive_name, to_spark_type
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The check that a DataFrame fits a table, and its conversion to the table's columns; no job runs."""
+"""The columns of a DataFrame: by quoted names, checked against a table, converted to the table's types; no job runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 from pyspark.sql import types as spark_types
 
 from icefloe.exceptions import SchemaMismatchError
-from icefloe.spark.types.columns import column_of
 from icefloe.spark.types.to_spark import to_spark_schema
 
 if TYPE_CHECKING:
@@ -142,3 +141,13 @@ def _shape(data_type: Any) -> Any:
     if isinstance(data_type, spark_types.MapType):
         return ("map", _shape(data_type.keyType), _shape(data_type.valueType))
     return data_type.simpleString()
+
+
+def column_of(*path: str) -> Column:
+    """Return the column at a path of names, each quoted: names may have dots and backticks."""
+    return F.col(".".join(quoted(part) for part in path))
+
+
+def quoted(name: str) -> str:
+    """Return a column name in backticks."""
+    return "`" + name.replace("`", "``") + "`"

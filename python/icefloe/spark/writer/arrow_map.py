@@ -1,16 +1,23 @@
-"""``DataFrame.mapInArrow`` for frames whose column names have dots or backticks."""
+"""``DataFrame.mapInArrow`` for column names with dots or backticks, and the exceptions of its workers."""
 
 from __future__ import annotations
 
+import re
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from pyspark.errors import PySparkException
+
+from icefloe import exceptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from pyspark.sql import DataFrame
+
+_RAISED = re.compile(r"^\s*icefloe\.exceptions\.(\w+): (.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -46,3 +53,21 @@ def map_in_arrow(
         return frame.mapInArrow(function, schema)
     plain = frame.toDF(*[f"column_{index}" for index in range(len(names))])
     return plain.mapInArrow(WithNames(function, names), schema)
+
+
+@contextmanager
+def worker_errors() -> Iterator[None]:
+    """Raise the icefloe exception that failed a Spark job in the block, with Spark's exception as its cause.
+
+    Spark reports an exception of a Python worker as the text of its traceback.
+    """
+    try:
+        yield
+    except PySparkException as error:
+        found = _RAISED.findall(str(error))
+        # An exception that passed through an Arrow stream is quoted in the exception of its consumer: the last match is the cause.
+        name, message = found[-1] if found else ("", "")
+        kind = getattr(exceptions, name, None)
+        if kind is None:
+            raise
+        raise kind(message) from error

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
 from icefloe.spark.functions import transform_column
-from icefloe.spark.types.columns import column_of
+from icefloe.spark.types.conform import column_of
 from icefloe.spark.types.to_spark import primitive_name, schema_value
 from icefloe.table.properties.definitions import DISTRIBUTION_MODE
 

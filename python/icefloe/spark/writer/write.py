@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from icefloe.exceptions import ValidationError
 from icefloe.spark.session import UNLIMITED_BATCH_BYTES, settings
 from icefloe.spark.types.conform import conform
-from icefloe.spark.writer.arrow_map import map_in_arrow
+from icefloe.spark.writer.arrow_map import map_in_arrow, worker_errors
 from icefloe.spark.writer.commit import (
     SNAPSHOT_PROPERTY,
     WriteMode,
@@ -17,7 +17,6 @@ from icefloe.spark.writer.commit import (
 )
 from icefloe.spark.writer.distribution import SHUFFLE_SETTINGS, distribute
 from icefloe.spark.writer.wap import snapshot_destination
-from icefloe.spark.writer.worker_errors import worker_errors
 from icefloe.spark.writer.write_task import RESULT_SCHEMA, collected, data_task
 
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
 from icefloe.table.row_level.clauses import Action, Clauses, Match
 from icefloe.table.row_level.merge_commit import commit_merge
 from icefloe.table.row_level.merge_join import MergeJoin
-from icefloe.table.row_level.results import MergeResult
 from icefloe.table.write.arrow_input import to_table
 
 if TYPE_CHECKING:
@@ -24,6 +24,21 @@ if TYPE_CHECKING:
 
     Condition: TypeAlias = str | BooleanExpression | pc.Expression | RowFunction | None
     Values: TypeAlias = Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class MergeResult:
+    """The rows that a merge, an update or a delete changed.
+
+    Attributes:
+        rows_updated: Number of target rows that were replaced.
+        rows_deleted: Number of target rows that were deleted.
+        rows_inserted: Number of rows that were added.
+    """
+
+    rows_updated: int
+    rows_deleted: int
+    rows_inserted: int
 
 
 class Merge:

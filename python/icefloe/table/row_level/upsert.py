@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -11,7 +12,6 @@ import pyarrow.compute as pc
 from icefloe.exceptions import ValidationError
 from icefloe.table.row_level.clause_expressions import MAX_BATCH_ROWS, SOURCE, TARGET, RowFunction
 from icefloe.table.row_level.merge import Merge
-from icefloe.table.row_level.results import UpsertResult
 from icefloe.table.row_level.row_difference import rows_differ
 from icefloe.table.write.arrow_input import to_table
 
@@ -20,6 +20,19 @@ if TYPE_CHECKING:
 
     from icefloe.schema import Schema
     from icefloe.table.row_level.target import Target
+
+
+@dataclass(frozen=True)
+class UpsertResult:
+    """The rows that an upsert changed.
+
+    Attributes:
+        rows_updated: Number of rows whose key existed and whose values differed.
+        rows_inserted: Number of rows whose key did not exist.
+    """
+
+    rows_updated: int = 0
+    rows_inserted: int = 0
 
 
 def upsert_rows(  # noqa: PLR0913  the choices that an upsert has
