@@ -40,7 +40,7 @@ def test_every_document_has_code() -> None:
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """The environment of somebody who has a bucket named `lake`."""
+    """The environment variables of a user with a bucket named `lake`."""
     with s3_server(tmp_path_factory.mktemp("s3")) as server:
         (server.root / "lake").mkdir()
         yield {

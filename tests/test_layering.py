@@ -132,7 +132,7 @@ def imports(path: Path, *, for_type_checkers: bool = False) -> Iterator[str]:
 
 @cache
 def import_graph(*, for_type_checkers: bool) -> dict[str, set[str]]:
-    """Modules of the package and those of them that each imports."""
+    """Modules of the package, and the modules of the package that each imports."""
     modules = {".".join(["icefloe", *dotted(path)]): path for path in python_files()}
     graph: dict[str, set[str]] = {}
     for module, path in modules.items():

@@ -169,29 +169,29 @@ def test_drop_without_permission_warns_of_every_file(tmp_path):
 
 
 class DroppedMeanwhile(AssertTableUUID):
-    """A requirement during whose check another process drops the table, and perhaps creates it anew."""
+    """A requirement during whose check another process drops the table, and creates it again if `again`."""
 
-    anew: bool
+    again: bool
 
     def validate(self, base_metadata):
         super().validate(base_metadata)
         directory = Path(base_metadata.location)
         other = load_catalog("other", type="hadoop", warehouse=str(directory.parents[1]))
         other.drop_table("db.t")
-        if self.anew:
+        if self.again:
             other.create_table("db.t", SCHEMA)
 
 
-@pytest.mark.parametrize("anew", [False, True])
-def test_commit_during_a_drop_fails_and_does_not_restore_the_table(tmp_path, anew):
+@pytest.mark.parametrize("again", [False, True])
+def test_commit_during_a_drop_fails_and_does_not_restore_the_table(tmp_path, again):
     catalog = filled(tmp_path)
     table = catalog.load_table("db.t")
-    requirement = DroppedMeanwhile(uuid=table.metadata.table_uuid, anew=anew)
+    requirement = DroppedMeanwhile(uuid=table.metadata.table_uuid, again=again)
     with pytest.raises(NoSuchTableError, match=r"db\.t"):
         catalog.commit_table(table, (requirement,), (SetPropertiesUpdate(updates={"a": "1"}),))
-    assert catalog.list_tables("db") == ([("db", "t")] if anew else [])
+    assert catalog.list_tables("db") == ([("db", "t")] if again else [])
     assert catalog.list_namespaces("db") == []
-    if anew:
+    if again:
         found = catalog.load_table("db.t")
         assert (found.properties.get("a"), found.scan().count()) == (None, 0)
     else:

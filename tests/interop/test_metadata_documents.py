@@ -54,7 +54,7 @@ def test_metadata_that_pyiceberg_and_java_read_is_read(case: dict[str, Any]) -> 
 
 
 def shape(spec: Any) -> Any:
-    """Return a spec without the texts of its transforms: PyIceberg does not keep those of unknown ones."""
+    """Return a spec without the texts of its transforms: PyIceberg does not keep the texts of unknown transforms."""
     return spec.spec_id, [(field.field_id, field.source_id, field.name) for field in spec.fields]
 
 

@@ -1,4 +1,4 @@
-"""Errors of catalogs, schema changes and requirements: texts that users match are those of PyIceberg."""
+"""Errors of catalogs, schema changes and requirements: texts that users match are PyIceberg's."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def create(tmp_path):
 
 
 def agree(peer, *filters: str) -> None:
-    """Compare all rows, the rows of every snapshot, and those of filters."""
+    """Compare all rows, the rows of every snapshot, and the rows of filters."""
     ours = StaticTable.from_metadata(peer.metadata_location)
     assert exact(ours.scan().to_arrow()) == exact(peer.scan().to_arrow())
     assert ours.scan().count() == peer.scan().count()

@@ -84,7 +84,7 @@ def random_value(rng: Random, kind: IcebergType, *, required: bool = False) -> A
 
 
 def values_of(kind: IcebergType) -> list[Any]:
-    """The values that columns of a type hold, those of promoted types among them."""
+    """The values that columns of a type hold, values of promoted types among them."""
     before = [old for old, new in PROMOTED.items() if new == str(kind)]
     found = PRIMITIVES.get(str(kind), [])
     return found if found or not before else PRIMITIVES[before[0]]

@@ -52,7 +52,7 @@ def state(table, snapshot):
     return Counter(tuple(row.values()) for row in table.scan(snapshot_id=snapshot.snapshot_id).to_arrow().to_pylist())
 
 
-def told(scan):
+def reported(scan):
     """The changes by snapshot: rows that came and rows that went, how often each."""
     found: dict[int, tuple[Counter, Counter]] = {}
     for row in scan.to_arrow().to_pylist():
@@ -74,7 +74,7 @@ def test_changes_are_what_differs(history, start, end):
             getattr(run, name)(*arguments)
         table, snapshots = run.table, [None, *run.table.snapshots()]
         states = [state(table, one) for one in snapshots]
-        found = told(table.incremental_changelog_scan())
+        found = reported(table.incremental_changelog_scan())
         for before, after, snapshot in zip(states, states[1:], snapshots[1:], strict=False):
             came, went = found.get(snapshot.snapshot_id, (Counter(), Counter()))
             assert (came, went) == (after - before, before - after)
@@ -86,13 +86,13 @@ def test_changes_are_what_differs(history, start, end):
             "to_snapshot_id_inclusive": snapshots[last].snapshot_id,
         }
         replayed = Counter(states[first])
-        changed = told(table.incremental_changelog_scan(**bounds))
+        changed = reported(table.incremental_changelog_scan(**bounds))
         for snapshot in snapshots[first + 1 : last + 1]:
             came, went = changed.get(snapshot.snapshot_id, (Counter(), Counter()))
             assert went <= replayed
             replayed = replayed - went + came
         assert replayed == states[last]
-        net = told(table.incremental_changelog_scan(**bounds, net_changes=True)).values()
+        net = reported(table.incremental_changelog_scan(**bounds, net_changes=True)).values()
         assert sum((came for came, _ in net), Counter()) == states[last] - states[first]
         assert sum((went for _, went in net), Counter()) == states[first] - states[last]
         assert table.incremental_changelog_scan(**bounds).count() == sum(

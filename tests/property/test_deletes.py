@@ -169,11 +169,11 @@ def test_a_table_holds_what_a_row_by_row_oracle_holds(steps, granularity, probe)
         expected = run.oracle.content()
         assert content(run.table) == expected
         assert run.table.scan().count() == len(expected)
-        # Columns by which rows are deleted need not be among those that are read.
+        # Columns by which rows are deleted need not be selected.
         for place, name in enumerate(run.names):
             only = sorted(((row[place],) for row in expected), key=repr)
             assert content(run.table, selected_fields=(name,)) == only
-        # A filter finds the rows that are left of those that satisfy it.
+        # A filter selects the matching rows that are left.
         if probe[2] is not None:
             matching = [row for row in expected if row[2] is not None and row[2] >= probe[2]]
             assert content(run.table, f"{run.names[2]} >= {probe[2]}") == matching

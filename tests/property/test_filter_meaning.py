@@ -80,7 +80,7 @@ def test_filter_selects_the_rows_that_it_is_true_of(table_seed, engine):
 
 
 def check_writes(table: Table, chosen, rows, name: str) -> None:
-    """The rows that stay are those that the filter is not true of."""
+    """Deleting keeps the rows for which the filter is not true."""
     kept = [row[1] for row in rows if not chosen.holds(row)]
     new = arrow([{1: -1}])
     for mode in ("copy-on-write", "merge-on-read"):
@@ -137,7 +137,7 @@ def test_change_scans_select_the_changes_of_rows_that_the_filter_is_true_of(upda
         by_id = {row[1]: row for row in (*rows, *new)}
         arguments = {"identifier_columns": ("id",)} if updates else {}
 
-        def told(row_filter) -> list[tuple[str, int]]:
+        def reported(row_filter) -> list[tuple[str, int]]:
             scan = table.incremental_changelog_scan(
                 from_snapshot_id_exclusive=begun, row_filter=row_filter, **arguments
             )
@@ -145,11 +145,11 @@ def test_change_scans_select_the_changes_of_rows_that_the_filter_is_true_of(upda
             assert scan.count() == len(found)
             return sorted((row["_change_type"], row["id"]) for row in found)
 
-        every = told("true")
+        every = reported("true")
         assert len(every) == 35
         for _ in range(20):
             chosen = random_filter(rng, StructType(*SCHEMA.fields), depth=3)
             expected = [(kind, row_id) for kind, row_id in every if chosen.holds(by_id[row_id])]
-            assert told(chosen.expression()) == expected, chosen
+            assert reported(chosen.expression()) == expected, chosen
             appended = table.incremental_append_scan(from_snapshot_id_exclusive=begun, row_filter=chosen.expression())
             assert ids(appended) == [row[1] for row in new if chosen.holds(row)], chosen

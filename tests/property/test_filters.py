@@ -1,4 +1,4 @@
-"""Filters against a naive oracle: rows are those of it, pruning loses none of them, strict answers claim no others."""
+"""Filters against a naive oracle: both return the same rows, pruning loses no row, and strict answers claim no other row."""
 
 from __future__ import annotations
 
@@ -290,7 +290,7 @@ def statistics(case: Case, width: int, absent: set[str]) -> pa.RecordBatch:
 
 
 def above(prefix: Any) -> Any:
-    """A short text or bytes greater than everything with a prefix; none of what can grow no more."""
+    """Return a short text or bytes greater than everything with a prefix; None if no value is greater."""
     if isinstance(prefix, bytes):
         kept = prefix.rstrip(b"\xff")
         return kept[:-1] + bytes([kept[-1] + 1]) if kept else None

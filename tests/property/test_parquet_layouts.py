@@ -1,4 +1,4 @@
-"""Rows of Parquet files of any layout are those that pyarrow reads."""
+"""Parquet files of any layout have the rows that pyarrow reads."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def free_port() -> int:
 def running(command: Callable[[int], list[str]], log: Path, *, stop: int = signal.SIGTERM, **options):
     """Run a server until the block ends, on a port that is handed to `command` and to the block; entered when it answers.
 
-    `stop` is the signal that ends it; `options` are those of `subprocess.Popen`.
+    `stop` is the signal that ends it; `options` are arguments of `subprocess.Popen`.
     """
     with contextlib.ExitStack() as stack:
         for _ in range(TRIES):
@@ -129,7 +129,7 @@ class Proxy:
 
 
 class Gate:
-    """Holds requests back until so many wait at once, then lets all pass; refuses those that wait in vain."""
+    """Holds requests back until `count` of them wait at once, then lets all pass; refuses requests that wait too long."""
 
     def __init__(self, count: int, wanted, patience: float = PATIENCE / 4) -> None:
         self._count, self._wanted, self._patience = count, wanted, patience

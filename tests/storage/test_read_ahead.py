@@ -1,4 +1,4 @@
-"""What a scan of a remote table asks for before it needs it: requests that wait for one another, and those that never come."""
+"""Requests that a scan of a remote table sends before it needs the bytes."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def rows_of(stream) -> int:
     return sum(batch.num_rows for batch in pa.RecordBatchReader.from_stream(stream))
 
 
-def settled(line) -> int:
-    """How many requests there have been once no more come."""
+def final_requests(line) -> int:
+    """Return the number of requests once it grows no more."""
     count = -1
     while count != len(line.requests):
         count = len(line.requests)
@@ -70,7 +70,7 @@ def settled(line) -> int:
 
 
 @pytest.mark.parametrize("wanted", [is_data, is_row_group])
-def test_bytes_are_sent_for_before_a_thread_needs_them(line, reader, wanted):
+def test_bytes_are_requested_before_a_thread_needs_them(line, reader, wanted):
     stream = reader(1)
     line.fault = Gate(3 if wanted is is_row_group else 2, wanted)
     assert rows_of(stream) == FILES * ROWS
@@ -83,7 +83,7 @@ def test_nothing_is_read_ahead_where_the_property_says_so(line, reader):
         rows_of(stream)
 
 
-def test_no_byte_is_asked_for_twice(line, reader):
+def test_no_byte_is_requested_twice(line, reader):
     found = rows_of(reader(2))
     ahead = sorted((request.path, request.range) for request in line.requests)
     assert found == rows_of(reader(2, **{"s3.read-ahead-bytes": "0"}))
@@ -91,14 +91,14 @@ def test_no_byte_is_asked_for_twice(line, reader):
     assert len(set(ahead)) == len(ahead)
 
 
-def test_a_consumer_that_pauses_stops_the_reading(line, reader):
+def test_paused_consumer_stops_the_reading(line, reader):
     stream = pa.RecordBatchReader.from_stream(reader(1, **{"s3.read-ahead-bytes": str(2 * GROUP_BYTES)}))
     first = stream.read_next_batch()
-    assert settled(line) < FILES * 4
+    assert final_requests(line) < FILES * 4
     assert first.num_rows + sum(batch.num_rows for batch in stream) == FILES * ROWS
 
 
-def test_an_error_ahead_comes_after_the_rows_before_it(s3, lake, line, reader):
+def test_error_ahead_is_raised_after_the_rows_before_it(s3, lake, line, reader):
     plan = make_catalog(s3, "ahead", lake).load_table("db.t").scan().plan()
     files = plan.files["file_path"].to_pylist()
 
@@ -112,20 +112,20 @@ def test_an_error_ahead_comes_after_the_rows_before_it(s3, lake, line, reader):
         line.fault = None
         return rows, re.sub(r" in [0-9.]+\w+", "", str(caught.value))
 
-    told = broken()
-    assert told == broken(**{"s3.read-ahead-bytes": "0"})
-    assert told[0] == 3 * ROWS
+    found = broken()
+    assert found == broken(**{"s3.read-ahead-bytes": "0"})
+    assert found[0] == 3 * ROWS
 
 
-def test_a_stream_that_is_dropped_ends_what_it_asked_for(line, reader):
+def test_dropped_stream_ends_its_requests(line, reader):
     stream = pa.RecordBatchReader.from_stream(reader(1, **{"s3.read-ahead-bytes": str(2 * GROUP_BYTES)}))
     stream.read_next_batch()
     del stream
-    count = settled(line)
+    count = final_requests(line)
     assert count < FILES * 4
-    assert settled(line) == count
+    assert final_requests(line) == count
 
 
-def test_a_wrong_value_is_named(reader):
+def test_wrong_value_is_named(reader):
     with pytest.raises(ValidationError, match=r"s3\.read-ahead-bytes"):
         reader(1, **{"s3.read-ahead-bytes": "much"})

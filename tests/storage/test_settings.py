@@ -1,4 +1,4 @@
-"""Storage properties: which there are, what they may be, and what is said of those that are wrong."""
+"""Storage properties: their names, their values and the errors of wrong ones."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def refused(properties, location, error=ValidationError):
         ("adls.client-id", "alone"),
     ],
 )
-def test_a_wrong_property_is_named(name, value):
+def test_wrong_property_is_named(name, value):
     service = name.split(".", maxsplit=1)[0]
     others = {"s3": S3, "adls": {}, "gcs": {}}[service]
     assert name in refused({**others, name: value}, LOCATIONS[service])
@@ -59,7 +59,7 @@ def test_half_of_the_credentials_are_not_enough(half):
     ("name", "value"),
     [("s3.role-arn", "arn:aws:iam::1:role/x"), ("s3.remote-signing-enabled", "true"), ("s3.profile-name", "me")],
 )
-def test_what_there_is_not_is_refused_by_name(name, value):
+def test_unknown_setting_is_refused_by_name(name, value):
     assert name in refused({**S3, name: value}, LOCATIONS["s3"], FeatureUnsupportedError)
 
 
@@ -70,7 +70,7 @@ def test_properties_of_other_libraries_that_change_nothing_are_accepted(tmp_path
     assert not any(name in message for name in ignored)
 
 
-def test_an_azure_account_comes_from_the_location_or_a_property():
+def test_azure_account_comes_from_the_location_or_a_property():
     closed = {"adls.account-host": "127.0.0.1:1", "adls.blob-storage-scheme": "http", "adls.retry.num-retries": "0"}
     refused({**closed, "adls.account-key": "c2VjcmV0"}, LOCATIONS["adls"], StorageError)
     refused({**closed, **ADLS}, "abfs://box/a", StorageError)
@@ -105,5 +105,5 @@ def test_local_files_ask_for_no_property(tmp_path):
 @pytest.mark.parametrize(
     "location", ["s3://bucket", "s3://bucket/", "gs://bucket", "abfss://box@me.dfs.core.windows.net/"]
 )
-def test_a_store_is_no_file(location):
+def test_location_of_a_store_is_no_file(location):
     assert "expected the location of a file" in refused({**S3, **ADLS, "gcs.no-auth": "true"}, location)

@@ -130,7 +130,7 @@ def test_a_child_forked_while_its_parent_reads_a_delete_file_reads_it_itself(num
     reader = threading.Thread(target=wait_for_a_writer)
     reader.start()
     try:
-        # Nothing tells that a thread waits in open(); forked too early, the child has an easier task.
+        # A thread that waits in open() cannot be observed; forked too early, the child has an easier task.
         time.sleep(0.5)
         assert in_child(work) == 0
     finally:

@@ -16,7 +16,7 @@ class FileIo:
     the property ``file.working-directory``, an absolute path.
 
     Properties have the names of Iceberg's FileIO (``s3.endpoint``, ``gcs.oauth2.token``, ``adls.account-key``, ...). A wrong one
-    raises ValidationError with its name when a location of its service is first used. Without credentials in the properties those of
+    raises ValidationError with its name when a location of its service is first used. Without credentials in the properties, the credentials of
     the environment are used.
 
     Failed requests are repeated with growing pauses, ``s3.retry.num-retries`` times (``gcs.``, ``adls.``, ``http.`` likewise).

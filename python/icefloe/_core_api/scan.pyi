@@ -95,7 +95,7 @@ def pack_tasks(
 ) -> list[tuple[pa.RecordBatch, pa.RecordBatch]]:
     """Return a plan's tasks in groups of similar weight, each with its own delete files.
 
-    The weight of a task is its bytes and those of its deletes, and at least the cost of opening its files.
+    The weight of a task is its bytes and the bytes of its deletes, and at least the cost of opening its files.
 
     Args:
         files: Tasks of a plan.

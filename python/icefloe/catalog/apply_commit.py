@@ -75,7 +75,7 @@ def check_same_uuid(table: str, current: TableMetadata, updated: TableMetadata) 
 
 
 def _check_sequence_numbers(current: TableMetadata, updates: tuple[TableUpdate, ...]) -> None:
-    """Check that sequence numbers are new: no requirement covers those of commits to other branches."""
+    """Check that sequence numbers are new: no requirement covers the numbers of commits to other branches."""
     if current.format_version < 2:
         return
     for update in updates:

@@ -193,7 +193,7 @@ class HadoopCatalog(Catalog):
         self.check_location(table)
         directory = self._directory(to_identifier(table.name()))
         try:
-            # An open descriptor identifies the directory: a drop during the commit is detected even if the table is created anew.
+            # An open descriptor identifies the directory: a drop during the commit is detected even if the table is created again.
             descriptor = open_directory(directory)
         except MissingFileError as error:
             raise self._no_table(table.name()) from error

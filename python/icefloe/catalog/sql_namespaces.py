@@ -71,7 +71,7 @@ def stored_properties(connection: Connection, catalog: str, levels: Identifier) 
 
 
 def add(connection: Connection, catalog: str, levels: Identifier, properties: Properties) -> None:
-    """Insert properties, none of which the namespace has."""
+    """Insert properties that the namespace does not have."""
     rows = [
         {"catalog_name": catalog, "namespace": dotted(levels), "property_key": key, "property_value": value}
         for key, value in properties.items()

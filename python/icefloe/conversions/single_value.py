@@ -169,7 +169,7 @@ def unscaled_value(value: Decimal | int | str, kind: DecimalType) -> int:
 
 
 def to_json_value(primitive_type: PrimitiveType, value: Any) -> Any:
-    """Return the JSON single value of a value; None of None.
+    """Return the JSON single value of a value, None for None.
 
     >>> from icefloe.types import DateType
     >>> to_json_value(DateType(), 17486)
@@ -212,7 +212,7 @@ def _from_core(kind: str, data: bytes) -> Any:
 
 
 def from_json_value(primitive_type: PrimitiveType, value: Any) -> Any:
-    """Return the value of a JSON single value; None of None.
+    """Return the value of a JSON single value, None for None.
 
     Raises:
         ValidationError: The JSON value is not a single value of the type.

@@ -165,7 +165,7 @@ class BoundIn(BoundSetPredicate):
 
 
 class BoundNotIn(BoundSetPredicate):
-    """The value equals none of the literals; unknown for null."""
+    """The value equals no literal of the set; unknown for null."""
 
     __slots__ = ()
     operator = "not-in"

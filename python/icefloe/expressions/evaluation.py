@@ -123,7 +123,7 @@ def translate_column_names(
         expr: A bound expression.
         file_schema: The schema of the file, with the field ids of the table.
         case_sensitive: Accepted for PyIceberg; columns are found by field id.
-        projected_field_values: Values by field id, such as those of identity-partitioned columns.
+        projected_field_values: Values by field id, such as the values of identity-partitioned columns.
     """
     if isinstance(expr, (And, Or)):
         sides = [

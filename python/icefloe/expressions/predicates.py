@@ -280,7 +280,7 @@ class In(SetPredicate):
 
 
 class NotIn(SetPredicate):
-    """The value equals none of the literals; unknown for null. None among the literals is refused."""
+    """The value equals no literal of the set; unknown for null. None among the literals is refused."""
 
     __slots__ = ()
     operator = "not-in"

@@ -31,7 +31,7 @@ def expression_to_pyarrow(expr: BooleanExpression, schema: Schema | None = None)
 
     The expression is null where the filter is unknown: for null, and for NaN compared by ``<``, ``<=``, ``>`` or ``>=``. Arrow's
     ``Table.filter`` and datasets select the rows for which it is true. The data has the column names of the schema that the
-    filter is bound to, and Arrow types that compare with those of :func:`icefloe.io.pyarrow.schema_to_pyarrow`.
+    filter is bound to, and Arrow types that compare with the types of :func:`icefloe.io.pyarrow.schema_to_pyarrow`.
 
     Args:
         expr: A bound filter, as :func:`icefloe.expressions.visitors.bind` returns it.

@@ -36,7 +36,7 @@ class Accessor:
 
 
 def child_fields(kind: IcebergType) -> tuple[NestedField, ...]:
-    """Return the child fields of a type: those of a struct, ``element`` of a list, ``key`` and ``value`` of a map."""
+    """Return the child fields of a type: a struct's fields, ``element`` of a list, ``key`` and ``value`` of a map."""
     if isinstance(kind, StructType):
         return kind.fields
     if isinstance(kind, ListType):

@@ -262,7 +262,7 @@ class Schema(JsonModel):
             raise ResolveError(f"Could not find column: {name!r}; {str(error).partition('; ')[2]}") from error
 
     def with_columns(self, fields: tuple[NestedField, ...]) -> Schema:
-        """Return a schema of other columns with this schema's id, and with those of its identifier fields that they contain."""
+        """Return a schema of other columns with this schema's id and its identifier fields among them."""
         known = index_by_id(StructType(*fields))
         identifiers = [field_id for field_id in self.identifier_field_ids if field_id in known]
         return Schema(fields=fields, schema_id=self.schema_id, identifier_field_ids=identifiers)

@@ -105,7 +105,7 @@ class TableChanges(ABC):
     ) -> None:
         """Replace the partitions of the table that `df` has rows of. An unpartitioned table is one partition.
 
-        Partitions are those of the current spec, also for rows in files of earlier specs. A file of an earlier spec that holds other
+        Partitions follow the current spec, also for rows in files of earlier specs. A file of an earlier spec that holds other
         rows as well is rewritten without the replaced rows. A `df` without rows changes nothing.
 
         Raises:

@@ -1,7 +1,7 @@
 """Partition transforms: functions from column values to partition values. Spec: Partition Transforms.
 
 The classes are the transforms of partition specs and sort orders; :func:`bucket`, :func:`truncate`, :func:`years`, :func:`months`,
-:func:`days` and :func:`hours` compute the transforms of whole Arrow arrays. The kernels are those of the Rust core.
+:func:`days` and :func:`hours` compute the transforms of whole Arrow arrays. They use the kernels of the Rust core.
 
 >>> from icefloe.types import LongType
 >>> parse_transform("bucket[16]").transform(LongType())(34)

@@ -1,4 +1,4 @@
-"""Tables of which Java tells the changes. It cannot where delete files are."""
+"""Tables whose changes Java reports. Java cannot report changes of tables with delete files."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ VIEWS: dict[str, tuple[str, dict[str, Any]]] = {
     "updates": (", identifier_columns => array('id')", {"identifier_columns": ("id",)}),
     "net": (", net_changes => true", {"net_changes": True}),
 }
-# Numbers of the first snapshot that is known already and of the last that is told.
+# Numbers of the snapshot before the range and of the last snapshot of the range.
 RANGES: dict[str, tuple[int | None, int | None]] = {"": (None, None), "_since": (1, None), "_between": (1, 5)}
-# Java tells no updates of tables in which rows share an identifier.
+# Java reports no updates of tables in which rows share an identifier.
 TWINS = "changed_twins"
 
 
@@ -29,7 +29,7 @@ def answers(case: str) -> str:
     return f"{case}_changes"
 
 
-def told(case: str) -> Any:
+def reported(case: str) -> Any:
     """A step that asks for the changes in every way."""
 
     def ask(writer: Any, table: str) -> None:
@@ -62,7 +62,7 @@ def cases() -> list[Case]:
 
 
 def _case(name: str, steps: tuple[str, ...], partitioned: str = "") -> Case:
-    return Case(name, (create(COLUMNS, partitioned), *steps, told(name)))
+    return Case(name, (create(COLUMNS, partitioned), *steps, reported(name)))
 
 
 def _views(case: str) -> list[str]:

@@ -168,7 +168,7 @@ def by_equality(file_format: str) -> list[Case]:
         ROWS,
         equality("id", rows=((11,), (59,)), file_format=file_format),
     )
-    # Not its whole history: before the column was widened, Java finds none of the numbers that delete rows.
+    # Not its whole history: before the column was widened, Java does not find the numbers that delete rows.
     evolved = (
         whole,
         ROWS,

@@ -1,4 +1,4 @@
-"""Changes as Java's `create_changelog_view` tells them."""
+"""Changes as Java's `create_changelog_view` reports them."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def attempt(writer: Writer, case: Case) -> None:
     started = time.monotonic()
     try:
         writer.write(case)
-    except Exception:  # noqa: BLE001  whatever goes wrong is told by the test
+    except Exception:  # noqa: BLE001  the test reports every failure
         failures = writer.folder / "failures"
         failures.mkdir(exist_ok=True)
         (failures / case.name).write_text(traceback.format_exc())

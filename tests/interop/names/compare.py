@@ -1,4 +1,4 @@
-"""The differences between the public names of PyIceberg and those of icefloe, by name."""
+"""The differences between the public names of PyIceberg and of icefloe, by name."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def of_member(ours: type, theirs: type, name: str, member: Any) -> list[str]:
 
 
 def attributes(kind: type) -> set[str]:
-    """Return the attributes that instances have: those that are annotated, and those that the constructor sets."""
+    """Return the attributes of instances: annotated ones and ones that the constructor sets."""
     found = {name for owner in kind.__mro__ for name in vars(owner).get("__annotations__", {})}
     for owner in kind.__mro__:
         code = getattr(vars(owner).get("__init__"), "__code__", None)

@@ -15,7 +15,7 @@ from pyspark.sql import types as T  # noqa: N812
 MERGE_ON_READ = {"write.delete.mode": "merge-on-read"}
 SMALL_GROUPS = {"write.parquet.row-group-size-bytes": "20000"}
 FILES, ROWS = 4, 10_000
-# First and last rows of words, of blocks and of files; none of the third file.
+# First and last rows of words, of blocks and of files; no row of the third file.
 SCATTERED = [0, 1, 63, 64, 127, 4095, 4096, 8191, 8192, 9999, 10_000, 10_063, 10_064, 14_095, 14_096, 39_999]
 
 

@@ -79,7 +79,7 @@ def test_wrong_page_location_changes_no_rows(indexed, tmp_path, part):
     damaged = tmp_path / "damaged.parquet"
     for numbers in page_locations(good, between_rows_and_footer(indexed)):
         place = numbers[("offset", "size", "first row").index(part)]
-        # Another number of as many bytes; a row that is no page's first, the last or none of the file.
+        # Another number of as many bytes; a row that is no page's first, the file's last, or beyond the file.
         byte = good[place] & 0x80 | 0x7E if part == "first row" else good[place] ^ 2
         damaged.write_bytes(good[:place] + bytes([byte]) + good[place + 1 :])
         assert [rows(damaged, row_filter) for row_filter in FILTERS] == expected

@@ -164,7 +164,7 @@ def test_the_files_of_a_key_set_are_opened_at_once(numbers, tmp_path):
     reader = threading.Thread(target=wait_for_writers)
     reader.start()
     try:
-        # The first file has no writer, so whoever opens it waits. A pipe without a reader cannot be opened so.
+        # The first file has no writer, so opening it waits. A pipe without a reader cannot be opened without waiting.
         os.close(opened(pipes[1]))
     finally:
         os.close(opened(pipes[0]))

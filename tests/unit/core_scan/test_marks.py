@@ -1,4 +1,4 @@
-"""Rows that delete files delete, told by `_deleted` or returned alone, and the partition that rows are in."""
+"""Rows that delete files delete, marked in `_deleted` or returned alone, and the partition that rows are in."""
 
 from __future__ import annotations
 
@@ -58,19 +58,19 @@ def test_deleted_rows_are_returned_and_told(numbers, deletes, applied, batch_siz
 
 @pytest.mark.parametrize("applied", SETS)
 @pytest.mark.parametrize("marks", SETS)
-@pytest.mark.parametrize("told", [False, True])
-def test_marks_are_what_is_returned_of_the_rows_that_deletes_leave(numbers, deletes, applied, marks, told):
+@pytest.mark.parametrize("shown", [False, True])
+def test_marks_select_among_the_rows_that_deletes_leave(numbers, deletes, applied, marks, shown):
     table = read(
         [task(numbers, deletes=list(applied), marks=list(marks), residual=json.dumps(leaf("not-eq", "id", 600)))],
         schema(ID),
         deletes=deletes,
-        projection=schema(ID, POS, *([DELETED] if told else [])),
+        projection=schema(ID, POS, *([DELETED] if shown else [])),
     )
     left = [row for row in range(1000) if row not in SETS[applied] and row != 600]
     marked = [row for row in left if row in SETS[marks]]
-    assert table["id"].to_pylist() == (left if told else marked)
+    assert table["id"].to_pylist() == (left if shown else marked)
     assert table["_pos"].to_pylist() == table["id"].to_pylist()
-    if told:
+    if shown:
         assert table.filter(table["_deleted"])["id"].to_pylist() == marked
 
 

@@ -16,7 +16,7 @@ from tests.unit.scan_tables import NAME, arrow_field, field, schema, task, write
 
 ROWS = 120_000
 ROW_BYTES = 3_000
-# Decoders of all columns side by side hold two pages of each and more, those of some at a time about one.
+# Decoders of all columns side by side hold two pages of each and more, decoders of a few columns at a time one page.
 COLUMNS = 96
 PAGE_BYTES = 1 << 20
 COLUMN_ROWS = 4 * PAGE_BYTES // 8

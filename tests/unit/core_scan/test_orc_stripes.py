@@ -93,10 +93,10 @@ def written(path: Path, made: list[list[dict[str, object]]], compressed: bool = 
 def explained(location: str, rows: int, residual: dict[str, object], **overrides: object) -> tuple[object, ...]:
     tasks = [orc_task(location, rows, residual=json.dumps(residual), **overrides)]
     files, deletes = pa.RecordBatch.from_pylist(tasks, FILES), pa.RecordBatch.from_pylist([], DELETES)
-    told = _core.explain_read(_core.FileIo({}), context(TABLE), files, deletes, projection=json.dumps(TABLE))
-    assert (told["bytes_to_read"][0].as_py() > 0) == (told["row_groups_kept"][0].as_py() > 0)
+    found = _core.explain_read(_core.FileIo({}), context(TABLE), files, deletes, projection=json.dumps(TABLE))
+    assert (found["bytes_to_read"][0].as_py() > 0) == (found["row_groups_kept"][0].as_py() > 0)
     columns = ("row_groups", "row_groups_kept", "rows", "rows_selected", "reason")
-    return tuple(told.to_pylist()[0][column] for column in columns)
+    return tuple(found.to_pylist()[0][column] for column in columns)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -165,8 +165,8 @@ def numbers(tmp_path):
     ],
 )
 def test_stripes_are_skipped_and_positions_stay(numbers, residual, kept, rows):
-    told = explained(numbers, 1_000, residual)
-    assert told == (10, kept, 1_000, 100 * kept, "statistics" if kept < 10 else None)
+    found = explained(numbers, 1_000, residual)
+    assert found == (10, kept, 1_000, 100 * kept, "statistics" if kept < 10 else None)
     found = read([orc_task(numbers, 1_000, residual=json.dumps(residual))], TABLE, projection=schema(POS))
     assert found["_pos"].to_pylist() == list(rows)
 
@@ -178,9 +178,9 @@ def test_each_stripe_belongs_to_one_part_of_a_file(numbers):
     tasks = [orc_task(numbers, 1_000, **part) for part in parts]
     found = read(tasks, TABLE, projection=schema(TABLE["fields"][1], POS))
     assert found["i"].to_pylist() == found["_pos"].to_pylist() == list(range(1_000))
-    told = [explained(numbers, 1_000, leaf("gt-eq", "i", 850), **part) for part in parts]
-    assert sum(each[0] for each in told) == 10
-    assert sum(each[1] for each in told) == 2
+    found = [explained(numbers, 1_000, leaf("gt-eq", "i", 850), **part) for part in parts]
+    assert sum(each[0] for each in found) == 10
+    assert sum(each[1] for each in found) == 2
 
 
 def damaged_statistics(location: str) -> None:

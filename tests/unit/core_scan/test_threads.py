@@ -113,7 +113,7 @@ def run(script: str, folder: Path, **environment: str) -> str:
 @pytest.mark.timeout(300)
 def test_scans_share_a_bounded_number_of_threads(folder: Path) -> None:
     paused, most = json.loads(run(UNREAD, folder))
-    # Those that run, those that wait and are replaced, those of the runtime and those that wait for files.
+    # Running threads, waiting threads that were replaced, threads of the runtime and threads that wait for files.
     assert paused <= 8 + 64 + 64 + (os.cpu_count() or 1)
     assert most <= 8 + 64 + 64 + (os.cpu_count() or 1)
 

@@ -65,7 +65,7 @@ def test_truncate_of_an_array_agrees_with_pyiceberg(column: tuple[str, list[Any]
         return
     expected = [theirs.TruncateTransform(width).transform(their_type(kind))(value) for value in values]
     if kind in {"int", "long"}:
-        # The least numbers wrap around, as those of 32 or 64 bits do in the reference.
+        # The least numbers wrap around, as numbers of 32 or 64 bits do in the reference.
         bits = 32 if kind == "int" else 64
         expected = [v if v is None or v >= -(2 ** (bits - 1)) else v + 2**bits for v in expected]
     assert [TruncateTransform(width).transform(type_from_text(kind))(value) for value in values] == expected

@@ -31,7 +31,7 @@ ARROW = {
 
 
 def cases(name: str) -> list[dict[str, Any]]:
-    """Return the cases of a file, then those of the reference."""
+    """Return the cases of a file, then the cases of the reference."""
     found: list[dict[str, Any]] = []
     paths = [VECTORS / f"{name}.json", VECTORS / "reference" / f"{name}.json"]
     assert any(path.exists() for path in paths), name

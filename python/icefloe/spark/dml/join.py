@@ -74,7 +74,7 @@ class MergeSource:
         self.frame.unpersist()
 
     def key_range(self) -> BooleanExpression | None:
-        """Return a filter that is true for every target row whose keys equal those of a source row; None for no restriction."""
+        """Return a filter that is true for every target row whose keys equal the keys of a source row; None for no restriction."""
         bounds = self._bounds.asDict()
         ranges = [
             between(target, _literal(bounds[f"min {source}"]), _literal(bounds[f"max {source}"]))

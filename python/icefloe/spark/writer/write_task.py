@@ -179,7 +179,7 @@ def collected(results: Sequence[bytes]) -> pa.RecordBatch | None:
 def _check_positions(rows: pa.Table) -> None:
     if rows.column("file").null_count > 0:
         raise ValidationError(
-            "position deletes: a row to delete belongs to none of the planned data files; expected files of the sizes that their "
+            "position deletes: a row to delete belongs to no planned data file; expected files of the sizes that their "
             "manifests state: check that no file was overwritten"
         )
     files = rows.column("file").to_numpy()

@@ -25,7 +25,7 @@ DELETES = 1
 
 
 class ManifestWriter:
-    """Writes the manifests of one snapshot: those of added files once, all others for each attempt.
+    """Writes the manifests of one snapshot: manifests of added files once, all others for each attempt.
 
     Args:
         io: Storage.

@@ -162,7 +162,7 @@ class Snapshots(Entries[Snapshot]):
         return self._positions
 
     def without(self, snapshot_ids: set[int]) -> Snapshots:
-        """Return the snapshots without those of some ids."""
+        """Return the snapshots except the given ids."""
         remaining = [position for key, position in self.positions().items() if key not in snapshot_ids]
         return Snapshots(self._items[position] for position in sorted(remaining))
 
@@ -192,7 +192,7 @@ class SnapshotLog(Entries[SnapshotLogEntry]):
         return next((one for time, one in zip(reversed(times), reversed(ids), strict=True) if time <= last), None)
 
     def without_heads(self, snapshot_ids: set[int]) -> SnapshotLog:
-        """Return the entries without those of some snapshots."""
+        """Return the entries except the given snapshots'."""
         return SnapshotLog(
             item for item, key in zip(self._items, self.column("snapshot-id"), strict=True) if key not in snapshot_ids
         )

@@ -106,14 +106,14 @@ class TableMetadata(JsonModel):
     def _check(self) -> Self:
         """Raise ValidationError if keys contradict each other. Spec: Table Metadata Fields."""
         if self.schema_by_id(self.current_schema_id) is None:
-            raise ValidationError(f"`current-schema-id` {self.current_schema_id} is none of `schemas`")
+            raise ValidationError(f"`current-schema-id` {self.current_schema_id} is not in `schemas`")
         if self.default_spec_id not in self.specs():
-            raise ValidationError(f"`default-spec-id` {self.default_spec_id} is none of `partition-specs`")
+            raise ValidationError(f"`default-spec-id` {self.default_spec_id} is not in `partition-specs`")
         if (
             self.default_sort_order_id != UNSORTED_SORT_ORDER_ID
             and self.sort_order_by_id(self.default_sort_order_id) is None
         ):
-            raise ValidationError(f"`default-sort-order-id` {self.default_sort_order_id} is none of `sort-orders`")
+            raise ValidationError(f"`default-sort-order-id` {self.default_sort_order_id} is not in `sort-orders`")
         self._check_history()
         return self
 
@@ -123,11 +123,11 @@ class TableMetadata(JsonModel):
             raise ValidationError("`snapshots` contains an id twice")
         current = self.current_snapshot_id
         if current is not None and current not in positions:
-            raise ValidationError(f"`current-snapshot-id` {current} is none of `snapshots`")
+            raise ValidationError(f"`current-snapshot-id` {current} is not in `snapshots`")
         for name, ref in self.refs.items():
             if ref.snapshot_id not in positions:
                 raise ValidationError(
-                    f"`refs` entry {name!r} has `snapshot-id` {ref.snapshot_id}, which is none of `snapshots`"
+                    f"`refs` entry {name!r} has `snapshot-id` {ref.snapshot_id}, which is not in `snapshots`"
                 )
         main = self.refs.get(MAIN_BRANCH)
         if main is not None and (main.snapshot_ref_type is not SnapshotRefType.BRANCH or main.snapshot_id != current):

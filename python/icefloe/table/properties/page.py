@@ -29,7 +29,7 @@ def tables() -> str:
 
 
 def with_tables(page: str) -> str:
-    """Return a page with its generated tables replaced by those of the definitions."""
+    """Return a page with its generated tables replaced by the tables of the definitions."""
     before, rest = page.split(BEGIN)
     _, after = rest.split(END)
     return f"{before}{BEGIN}\n\n{tables()}\n{END}{after}"

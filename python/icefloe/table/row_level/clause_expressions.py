@@ -51,7 +51,7 @@ class RowFunction:
 
 @dataclass(frozen=True)
 class JoinedColumns:
-    """The columns that a clause may read: those of the source, of the target, or of both.
+    """The columns that a clause may read: of the source, of the target, or of both.
 
     Attributes:
         source: Arrow schema of the source, shared columns in the table's types; None for rows without a source row.

@@ -22,7 +22,7 @@ def between(key: str, least: Any, greatest: Any) -> BooleanExpression:
 
 
 def key_ranges(source: pa.Table, on: Sequence[str]) -> BooleanExpression:
-    """Return a filter that is true for every target row whose keys equal those of a source row.
+    """Return a filter that is true for every target row whose keys equal the keys of a source row.
 
     Keys of nested, boolean, binary and floating-point types do not restrict it. A key that is null in every source row
     matches nothing, which makes the filter false.

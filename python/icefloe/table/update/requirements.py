@@ -52,7 +52,7 @@ class AssertCreate(TableRequirement):
 
 
 class AssertTableUUID(TableRequirement):
-    """The table has a UUID: it was not dropped and created anew."""
+    """The table has a UUID: it was not dropped and created again."""
 
     type: Literal["assert-table-uuid"] = "assert-table-uuid"
     uuid: uuid.UUID
