@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.catalogs.rest.server import rest_server
 from tests.storage.servers import s3_server
 
 ROOT = Path(__file__).parent.parent
@@ -50,9 +51,17 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         }
 
 
+@pytest.fixture(scope="module")
+def prod(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The environment of a user whose catalog `prod` is a REST server."""
+    with rest_server(tmp_path_factory.mktemp("rest")) as server:
+        yield {"ICEFLOE_CATALOG__PROD__URI": server.uri}
+
+
 @pytest.mark.parametrize("code", CASES)
 def test_code_blocks_run(code: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     storage = request.getfixturevalue("lake") if "s3://" in code else {}
+    catalog = request.getfixturevalue("prod") if 'load_catalog("prod")' in code else {}
     script = tmp_path / "blocks.py"
     script.write_text(code, encoding="utf-8")
     # As in an activated environment: Spark starts its workers with the `python3` of the path.
@@ -63,7 +72,7 @@ def test_code_blocks_run(code: str, tmp_path: Path, request: pytest.FixtureReque
         capture_output=True,
         text=True,
         timeout=600,
-        env={**os.environ, "PATH": path, **storage},
+        env={**os.environ, "PATH": path, **storage, **catalog},
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -37,8 +37,7 @@ IcebergError
 └── TableAlreadyExistsError
 ```
 
-NoSuchIdentifierError, NoSuchViewError, ViewAlreadyExistsError, SignError, RESTError and its subclasses belong to catalogs
-and views that icefloe does not have: they exist for `except` clauses, and nothing raises them.
+NoSuchIdentifierError, ViewAlreadyExistsError and SignError exist for `except` clauses, and nothing raises them.
 
 One warning: LeftoverFilesWarning (UserWarning), for a dropped table whose files could not all be deleted.
 """

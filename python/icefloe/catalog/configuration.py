@@ -169,3 +169,19 @@ def _flat(properties: object, path: Path, prefix: str = "") -> dict[str, str]:
         else:
             raise ValidationError(f"{path}: catalog property {prefix}{key} must be text or a map, got {value!r}")
     return flat
+
+
+def flattened(properties: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return properties with the keys of nested maps joined by dots, as configuration files are read.
+
+    Examples:
+        >>> flattened({"ssl": {"client": {"cert": "a.pem"}}})
+        {'ssl.client.cert': 'a.pem'}
+    """
+    flat: dict[str, Any] = {}
+    for key, value in properties.items():
+        if isinstance(value, dict):
+            flat |= flattened(value, f"{prefix}{key}.")
+        elif value is not None:
+            flat[f"{prefix}{key}"] = value
+    return flat

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from icefloe.catalog.catalog import Catalog
-from icefloe.catalog.configuration import PY_CATALOG_IMPL, TYPE, catalog_properties, default_catalog
+from icefloe.catalog.configuration import PY_CATALOG_IMPL, TYPE, catalog_properties, default_catalog, flattened
 from icefloe.catalog.hadoop import HadoopCatalog
 from icefloe.catalog.memory import InMemoryCatalog
 from icefloe.exceptions import ValidationError
@@ -30,10 +30,12 @@ SCHEMES = {
     "postgres": "sql",
     "mysql": "sql",
     "mariadb": "sql",
+    "http": "rest",
+    "https": "rest",
 }
 """The type that the scheme of `uri` implies."""
-PLANNED = ("rest", "hive", "glue", "dynamodb", "bigquery")
-PLANNED_SCHEMES = ("http", "https", "thrift")
+PLANNED = ("hive", "glue", "dynamodb", "bigquery")
+PLANNED_SCHEMES = ("thrift",)
 PY_IO_IMPL = "py-io-impl"
 
 
@@ -46,7 +48,7 @@ def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
 
     Args:
         name: The catalog's name. None uses the configured `default-catalog`, or `default` without one.
-        **properties: `type` (`sql`, `hadoop`, `memory`), or `py-catalog-impl` (a class of your own, `package.module.Class`,
+        **properties: `type` (`sql`, `rest`, `hadoop`, `memory`), or `py-catalog-impl` (a class of your own, `package.module.Class`,
             derived from :class:`Catalog`), and the properties of that type. Without both, `uri` implies the type. Values of None
             are ignored. Keys that are not Python identifiers are passed as `**{"s3.endpoint": ...}`.
 
@@ -61,7 +63,7 @@ def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
         [('db',)]
     """
     own_name = name if name is not None else default_catalog()
-    given = {key: str(value) for key, value in properties.items() if value is not None}
+    given = {key: str(value) for key, value in flattened(properties).items()}
     merged = {**catalog_properties(own_name), **given}
     _check_storage(own_name, merged)
     if (implementation := merged.get(PY_CATALOG_IMPL)) is not None:
@@ -169,6 +171,27 @@ def load_sql(name: str, conf: Properties) -> Catalog:
     return SqlCatalog(name, **conf)
 
 
+def load_rest(name: str, conf: Properties) -> Catalog:
+    """Return a REST catalog; no configuration file and no environment variable is read.
+
+    Args:
+        name: The catalog's name.
+        conf: Properties of the catalog, such as `uri` and `token`.
+
+    Raises:
+        ImportError: httpx is not installed.
+        ValidationError: A property is missing or invalid.
+    """
+    try:
+        from icefloe.catalog.rest import RestCatalog
+    except ModuleNotFoundError as error:
+        if error.name != "httpx":
+            raise
+        raise ImportError(f"catalog {name!r}, of type rest, needs httpx: pip install 'icefloe[rest]'") from error
+
+    return RestCatalog(name, **conf)
+
+
 def load_in_memory(name: str, conf: Properties) -> Catalog:
     """Return a catalog in this process's memory; `conf` may contain `warehouse`.
 
@@ -181,6 +204,7 @@ def load_in_memory(name: str, conf: Properties) -> Catalog:
 def _constructors() -> dict[str, Callable[[str, Properties], Catalog]]:
     return {
         "sql": load_sql,
+        "rest": load_rest,
         "hadoop": lambda name, conf: HadoopCatalog(name, **conf),
         "memory": load_in_memory,
     }

@@ -21,6 +21,13 @@ WORKING_DIRECTORY = "file.working-directory"
 STORAGE_PREFIXES = ("adls.", "client.", "file.", "gcs.", "hdfs.", "http.", "io.", "s3.")
 """Prefixes of the catalog properties that reach the store; other properties, such as database passwords, do not."""
 
+REFRESH_ENDPOINTS = (
+    "client.refresh-credentials-endpoint",
+    "gcs.oauth2.refresh-credentials-endpoint",
+    "adls.refresh-credentials-endpoint",
+)
+"""Properties with an address of a REST catalog that renews lent credentials, which the store requests by itself."""
+
 
 class FileIO:
     """Access to files, defined by properties; picklable to other processes.
@@ -53,11 +60,18 @@ class FileIO:
         if self._core is None:
             from icefloe import _core
 
-            properties = {key: value for key, value in self.properties.items() if key.startswith(STORAGE_PREFIXES)}
+            prefixes = (*STORAGE_PREFIXES, *self._prefixes_of_renewal())
+            properties = {key: value for key, value in self.properties.items() if key.startswith(prefixes)}
             if self._working_directory is not None:
                 properties.setdefault(WORKING_DIRECTORY, self._working_directory)
             self._core = _core.FileIo(properties)
         return self._core
+
+    def _prefixes_of_renewal(self) -> tuple[str, ...]:
+        """Return the prefixes of what requests to a REST catalog need, none without an address that renews credentials."""
+        renews = any(endpoint in self.properties for endpoint in REFRESH_ENDPOINTS)
+        is_rest = self.properties.get("uri", "").startswith(("http://", "https://"))
+        return ("uri", "token", "header.") if renews and is_rest else ()
 
     def new_input(self, location: str) -> InputFile:
         """Return a file for reading, without any request."""

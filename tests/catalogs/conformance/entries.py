@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.catalogs.conformance.catalog_under_test import CatalogUnderTest
 from tests.catalogs.conformance.hadoop_entries import LocalHadoop
 from tests.catalogs.conformance.memory_entry import Memory
+from tests.catalogs.conformance.rest_entries import Rest
 from tests.catalogs.conformance.sql_entries import Postgres, Sqlite
 
 ENTRIES: tuple[type[CatalogUnderTest], ...] = (
@@ -12,4 +13,5 @@ ENTRIES: tuple[type[CatalogUnderTest], ...] = (
     Sqlite,
     Postgres,
     LocalHadoop,
+    Rest,
 )

@@ -56,6 +56,8 @@ def rest_server(directory: Path, warehouse: str | None = None, **properties: str
         "uri": f"jdbc:sqlite:{directory / 'catalog.db'}?busy_timeout=30000",
         "warehouse": location,
         "jdbc__schema_version": "V1",
+        # A table needs a namespace that exists.
+        "jdbc__strict_mode": "true",
         **properties,
     }
     environment = {**os.environ, **catalog_variables(settings)}

@@ -89,13 +89,15 @@ class Entries(Sequence[Model], Generic[Model]):
 
     def column(self, key: str, default: Any = None) -> list[Any]:
         """Return the value of one JSON key of every object, without creating models."""
-        attribute = key.replace("-", "_")
-        return [
-            (default if (value := item.get(key)) is None else value)
-            if isinstance(item, dict)
-            else getattr(item, attribute)
-            for item in self._items
-        ]
+        attribute = self._attribute(key)
+        values = (item.get(key) if isinstance(item, dict) else getattr(item, attribute) for item in self._items)
+        return [default if value is None else value for value in values]
+
+    @classmethod
+    def _attribute(cls, key: str) -> str:
+        """Return the attribute of a JSON key; a method of the model may have the name of the key."""
+        fields = cls.model.model_fields.items()
+        return next((name for name, field in fields if field.serialization_alias == key), key.replace("-", "_"))
 
     @overload
     def __getitem__(self, index: int) -> Model: ...

@@ -11,6 +11,8 @@ from icefloe.catalog import load_catalog
 from icefloe.exceptions import MissingFileError, NoSuchTableError, ValidationError
 from icefloe.io import FileIO
 from icefloe.table import StaticTable
+from icefloe.table.metadata.absolute_locations import with_absolute_locations
+from icefloe.table.metadata.files import read_metadata
 from icefloe.table.read_context import schema_json, specs_json
 
 from tests.unit.table.relative_table import relative_table
@@ -144,3 +146,13 @@ def test_data_path_that_is_relative_is_written_absolute(tmp_path, monkeypatch):
     table.append(pa.table({"id": [1]}))
     (path,) = catalog.load_table("db.t").inspect.files().column("file_path").to_pylist()
     assert path.startswith(f"{tmp_path}/rows/")
+
+
+def test_locations_resolve_after_a_snapshot_was_read_as_an_object(tmp_path):
+    catalog = load_catalog("x", type="memory", warehouse=str(tmp_path))
+    catalog.create_namespace("db")
+    table = catalog.create_table("db.t", pa.schema([("x", pa.int64())]))
+    table.append(pa.table({"x": [1]}))
+    metadata = read_metadata(table.io, table.metadata_location)
+    assert metadata.current_snapshot() is not None
+    assert with_absolute_locations(metadata, table.io) == metadata

@@ -1,0 +1,162 @@
+"""Commits of REST catalogs: the server checks the requirements and applies the updates, of one table or of several at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic_core import to_json
+
+from icefloe.catalog.identifiers import dotted, split_table_identifier
+from icefloe.catalog.rest import endpoints
+from icefloe.catalog.rest.loaded_table import LoadedTable, loaded_table
+from icefloe.catalog.rest.lost_change import run_provable_change
+from icefloe.catalog.rest.replies import Call
+from icefloe.exceptions import (
+    CommitFailedException,
+    CorruptFileError,
+    NoSuchTableError,
+    ServiceUnavailableError,
+)
+from icefloe.table.update import AddSnapshotUpdate, AssignUUIDUpdate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from icefloe.catalog.rest.requests import Requests
+    from icefloe.table.environment import Environment
+    from icefloe.table.metadata import TableMetadata
+    from icefloe.table.update import TableRequirement, TableUpdate
+    from icefloe.typedef import Identifier, Properties
+
+
+@dataclass(frozen=True)
+class TableCommit:
+    """The changes of one table in a commit of several tables.
+
+    Attributes:
+        identifier: The table's name.
+        requirements: What must hold on the newest version.
+        updates: The changes.
+    """
+
+    identifier: Identifier
+    requirements: tuple[TableRequirement, ...]
+    updates: tuple[TableUpdate, ...]
+
+    def json_text(self) -> str:
+        """Return the JSON object of the protocol."""
+        namespace, name = split_table_identifier(self.identifier)
+        identifier = to_json({"namespace": list(namespace), "name": name}).decode()
+        requirements = ", ".join(requirement.model_dump_json() for requirement in self.requirements)
+        updates = ", ".join(update.model_dump_json() for update in self.updates)
+        return f'{{"identifier": {identifier}, "requirements": [{requirements}], "updates": [{updates}]}}'
+
+    def is_visible_in(self, metadata: TableMetadata) -> bool:
+        """Return whether the metadata proves that this commit took effect: a snapshot or a UUID of the commit is there."""
+        snapshots = [update.snapshot.snapshot_id for update in self.updates if isinstance(update, AddSnapshotUpdate)]
+        if snapshots:
+            return any(metadata.snapshot_by_id(snapshot_id) is not None for snapshot_id in snapshots)
+        return any(
+            update.uuid == metadata.table_uuid for update in self.updates if isinstance(update, AssignUUIDUpdate)
+        )
+
+    @property
+    def is_provable(self) -> bool:
+        """Whether the commit leaves something in the table that no other commit has."""
+        return any(isinstance(update, AddSnapshotUpdate | AssignUUIDUpdate) for update in self.updates)
+
+
+class RestCommits:
+    """Requests that commit.
+
+    Args:
+        requests: Sends the requests.
+        load: Returns the newest version of a table with all its snapshots.
+        environment: Clock and sleep.
+    """
+
+    def __init__(self, requests: Requests, load: Callable[[Identifier], LoadedTable], environment: Environment) -> None:
+        self._requests = requests
+        self._load = load
+        self._environment = environment
+
+    def commit(self, commit: TableCommit, properties: Properties) -> LoadedTable:
+        """Commit the changes of one table and return its new version.
+
+        Args:
+            commit: The changes.
+            properties: Table properties; `commit.status-check.*` limits the search for an unknown outcome.
+
+        Raises:
+            CommitFailedException: A requirement does not hold. Nothing has changed.
+            CommitStateUnknownException: The server did not report the outcome.
+        """
+        call = _call(f"table {dotted(commit.identifier)}: commit")
+        namespace, name = split_table_identifier(commit.identifier)
+
+        def change() -> LoadedTable:
+            reply = self._requests.send(call, endpoints.COMMIT_TABLE, namespace, name, content=commit.json_text())
+            try:
+                table = loaded_table(reply.body)
+            except CorruptFileError as error:
+                raise self._requests.unreadable(
+                    call, endpoints.COMMIT_TABLE, namespace, name, expected=f"valid metadata of a table ({error})"
+                ) from error
+            if table is None:
+                raise self._requests.unreadable(
+                    call, endpoints.COMMIT_TABLE, namespace, name, expected="`metadata` of a table"
+                )
+            return table
+
+        def proof() -> LoadedTable | None:
+            table = self._load(commit.identifier)
+            return table if commit.is_visible_in(table.metadata) else None
+
+        if not commit.is_provable:
+            return change()
+        try:
+            return run_provable_change(change, proof, properties, self._environment)
+        except ServiceUnavailableError:
+            # A proxy may report its own failure by status 503 after the server committed.
+            found = _found(proof)
+            if found is None:
+                raise
+            return found
+
+    def commit_all(self, commits: Sequence[TableCommit]) -> None:
+        """Commit the changes of several tables together or not at all.
+
+        Raises:
+            CommitFailedException: A requirement does not hold. Nothing has changed.
+            CommitStateUnknownException: The server did not report the outcome.
+        """
+        call = _call(f"tables {', '.join(dotted(commit.identifier) for commit in commits)}: commit")
+        content = f'{{"table-changes": [{", ".join(commit.json_text() for commit in commits)}]}}'
+        provable = [commit for commit in commits if commit.is_provable]
+
+        def change() -> bool:
+            self._requests.send(call, endpoints.COMMIT_TRANSACTION, content=content)
+            return True
+
+        def proof() -> bool | None:
+            # All tables change together: the effect on one of them proves the others.
+            first = provable[0]
+            return True if first.is_visible_in(self._load(first.identifier).metadata) else None
+
+        if provable:
+            run_provable_change(change, proof, {}, self._environment)
+        else:
+            change()
+
+
+def _call(subject: str) -> Call:
+    return Call(subject, changes=True, missing=NoSuchTableError, errors={409: CommitFailedException})
+
+
+def _found(proof: Callable[[], LoadedTable | None]) -> LoadedTable | None:
+    try:
+        return proof()
+    # The commit has failed for another reason, which the caller reports.
+    except Exception:  # noqa: BLE001
+        return None

@@ -1,0 +1,158 @@
+"""Every change through a proxy that fails it: the outcome that is reported is the outcome that is found."""
+
+from __future__ import annotations
+
+import pytest
+from icefloe.catalog.rest import TableCommit
+from icefloe.exceptions import CommitStateUnknownException, IcebergError
+from icefloe.table.update import AssertTableUUID, SetPropertiesUpdate
+from icefloe.types import StringType
+
+from tests.catalogs.rest.conftest import ROWS, SCHEMA
+from tests.catalogs.rest.fault_proxy import Fault
+
+
+class Change:
+    """One change: how it is made with a client, and whether its effect is there for another client."""
+
+    def __init__(self, make, effect) -> None:
+        self.make, self.effect = make, effect
+
+
+def rows(catalog, namespace):
+    return catalog.load_table((namespace, "t")).scan().count()
+
+
+def commit_several(client, namespace):
+    tables = [client.load_table((namespace, name)) for name in ("t", "u")]
+    client.commit_transaction(
+        [
+            TableCommit(
+                table.name(),
+                (AssertTableUUID(uuid=table.metadata.table_uuid),),
+                (SetPropertiesUpdate(updates={"together": "yes"}),),
+            )
+            for table in tables
+        ]
+    )
+
+
+def add_column(client, namespace):
+    with client.load_table((namespace, "t")).update_schema() as update:
+        update.add_column("note", StringType())
+
+
+CHANGES = {
+    "create namespace": Change(
+        lambda client, namespace: client.create_namespace((namespace, "new")),
+        lambda catalog, namespace: catalog.namespace_exists((namespace, "new")),
+    ),
+    "drop namespace": Change(
+        lambda client, namespace: client.drop_namespace((namespace, "empty")),
+        lambda catalog, namespace: not catalog.namespace_exists((namespace, "empty")),
+    ),
+    "set namespace properties": Change(
+        lambda client, namespace: client.update_namespace_properties(namespace, updates={"a": "b"}),
+        lambda catalog, namespace: catalog.load_namespace_properties(namespace).get("a") == "b",
+    ),
+    "create table": Change(
+        lambda client, namespace: client.create_table((namespace, "new"), SCHEMA),
+        lambda catalog, namespace: catalog.table_exists((namespace, "new")),
+    ),
+    "drop table": Change(
+        lambda client, namespace: client.drop_table((namespace, "t")),
+        lambda catalog, namespace: not catalog.table_exists((namespace, "t")),
+    ),
+    "purge table": Change(
+        lambda client, namespace: client.purge_table((namespace, "t")),
+        lambda catalog, namespace: not catalog.table_exists((namespace, "t")),
+    ),
+    "rename table": Change(
+        lambda client, namespace: client.rename_table((namespace, "t"), (namespace, "new")),
+        lambda catalog, namespace: catalog.table_exists((namespace, "new")),
+    ),
+    "register table": Change(
+        lambda client, namespace: client.register_table(
+            (namespace, "new"), client.load_table((namespace, "t")).metadata_location
+        ),
+        lambda catalog, namespace: catalog.table_exists((namespace, "new")),
+    ),
+    "append": Change(
+        lambda client, namespace: client.load_table((namespace, "t")).append(ROWS),
+        lambda catalog, namespace: rows(catalog, namespace) == 6,
+    ),
+    "delete": Change(
+        lambda client, namespace: client.load_table((namespace, "t")).delete("id = 1"),
+        lambda catalog, namespace: rows(catalog, namespace) == 2,
+    ),
+    "add column": Change(
+        add_column,
+        lambda catalog, namespace: len(catalog.load_table((namespace, "t")).schema().fields) == 3,
+    ),
+    "commit several tables": Change(
+        commit_several,
+        lambda catalog, namespace: catalog.load_table((namespace, "u")).properties.get("together") == "yes",
+    ),
+}
+# A commit of a snapshot is found by its id; a name that is gone or moved is found by the name.
+FOUND = {"append", "delete", "drop table", "rename table"}
+
+
+@pytest.fixture
+def scene(catalog, namespace, table):
+    catalog.create_table((namespace, "u"), SCHEMA)
+    catalog.create_namespace((namespace, "empty"))
+    return namespace
+
+
+@pytest.mark.parametrize("fault", Fault, ids=lambda fault: fault.name.lower())
+@pytest.mark.parametrize("name", CHANGES)
+def test_reported_outcome_is_the_outcome(catalog, far, proxy, scene, name, fault):
+    change = CHANGES[name]
+    proxy.arm(fault, times=1 if fault.is_forwarded else 20)
+    try:
+        change.make(far, scene)
+        reported = True
+    except CommitStateUnknownException as error:
+        reported = None
+        text = str(error)
+        assert "unknown whether the change took effect" in text
+    except IcebergError as error:
+        reported = False
+        text = str(error)
+    took_effect = change.effect(catalog, scene)
+    assert took_effect == fault.is_forwarded
+    assert reported in (took_effect, None)
+    if reported is not True:
+        assert "'far'" in text
+        assert proxy.uri in text
+        assert "token-of-the-test" not in text
+        assert "secret=1" not in text
+    if fault.is_forwarded and name in FOUND:
+        assert reported is True
+    if fault in (Fault.STATUS_503, Fault.STATUS_419, Fault.STATUS_429, Fault.STATUS_403):
+        assert reported is False
+    if "t" in {levels[-1] for levels in catalog.list_tables(scene)}:
+        catalog.load_table((scene, "t")).append(ROWS)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_change_succeeds_after_a_server_that_was_not_ready(catalog, far, proxy, scene, waits, name):
+    proxy.arm(Fault.STATUS_503, times=2)
+    CHANGES[name].make(far, scene)
+    assert CHANGES[name].effect(catalog, scene)
+    assert len(waits) == 2
+    assert waits[0] < waits[1]
+
+
+def test_files_of_an_unknown_commit_are_kept(catalog, far, proxy, scene):
+    """The server reports an error although it committed, and cannot be read afterwards either."""
+    proxy.arm(Fault.STATUS_500_BEFORE)
+    table = far.load_table((scene, "t"))
+    with pytest.raises(CommitStateUnknownException):
+        table.append(ROWS)
+    location = table.location()
+    kept = [
+        path for path in table.io.core.list(f"{location}/").column("location").to_pylist() if path.endswith(".parquet")
+    ]
+    assert len(kept) == 2
