@@ -21,13 +21,12 @@ from icefloe.catalog.hadoop_directories import (
     delete_leftovers,
     hide,
     is_directory,
-    is_directory_of,
     is_table,
     open_directory,
     storage_errors,
     tables_below,
 )
-from icefloe.catalog.hadoop_versions import create, publish, unpublish
+from icefloe.catalog.hadoop_versions import create, is_published, publish, unpublish
 from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
 from icefloe.catalog.purge import delete_files_elsewhere, files_elsewhere, warn_of_leftovers
 from icefloe.exceptions import (
@@ -357,7 +356,7 @@ class HadoopCatalog(Catalog):
 
     def _check_not_dropped(self, table: Table, published: str, directory: Path, descriptor: int) -> None:
         """Delete a published version if the table's directory was replaced during the commit."""
-        if is_directory_of(directory, descriptor):
+        if is_published(published, directory, descriptor):
             return
         unpublish(table.io, published, directory)
         raise self._no_table(table.name())

@@ -149,8 +149,14 @@ def hide(directory: Path, environment: Environment) -> None:
         MissingFileError: The directory does not exist.
         StorageError: The operating system reported an error; nothing has changed.
     """
+    hidden = directory.parent / f"{DROPPED_PREFIX}{environment.new_uuid()}"
     with storage_errors(directory):
-        os.rename(directory, directory.parent / f"{DROPPED_PREFIX}{environment.new_uuid()}")  # noqa: PTH104 - its errors name both paths
+        try:
+            os.rename(directory, hidden)  # noqa: PTH104 - its errors name both paths
+        except OSError:
+            # A network file system may lose the reply of a rename that took effect.
+            if not hidden.is_dir():
+                raise
 
 
 def delete_dropped(io: FileIO, parent: Path) -> Failures:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from icefloe.catalog.hadoop_directories import give_name, new_sibling
+from icefloe.catalog.hadoop_directories import give_name, is_directory_of, new_sibling
 from icefloe.exceptions import (
     CommitFailedException,
     CommitStateUnknownException,
@@ -81,6 +81,26 @@ def publish(io: FileIO, metadata: TableMetadata, location: str) -> str:
             raise
     _write_hint(io, metadata.location, location)
     return location
+
+
+def is_published(location: str, directory: Path, descriptor: int) -> bool:
+    """Return whether a written version is in the table's directory, and not in another directory that has taken its name since.
+
+    Args:
+        location: The version.
+        directory: The table's directory.
+        descriptor: The directory that was opened before the commit.
+
+    Raises:
+        CommitStateUnknownException: The directory cannot be read.
+    """
+    try:
+        return is_directory_of(directory, descriptor)
+    except StorageError as error:
+        raise CommitStateUnknownException(
+            f"{location}: unknown whether the commit took effect: the version was written, and then the table's directory could not be "
+            f"read; nothing was cleaned up. Refresh the table and check for the change before you repeat it: {error}"
+        ) from error
 
 
 def unpublish(io: FileIO, published: str, directory: Path) -> None:
