@@ -67,6 +67,7 @@ SPARK_LAYERS = [
     {"dml"},
     {"table_options"},
     {"data_source"},
+    {"public"},
 ]
 
 # Rooms of the Rust crates: a room may import from itself and from the rooms of earlier lines.
