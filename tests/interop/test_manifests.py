@@ -227,7 +227,7 @@ def test_merging_keeps_ids_and_forgets_earlier_deletions(tmp_path: Path) -> None
     assert facts == [("d", 1, 3, 3), ("a", 0, 1, 1), ("c", 0, 1, 1), ("u", 1, 3, 3), ("x-deletes", 1, 3, 3)]
 
 
-def test_the_newest_manifest_waits_for_company(tmp_path: Path) -> None:
+def test_newest_manifest_is_merged_from_the_minimum_count_on(tmp_path: Path) -> None:
     first = Session(tmp_path, 1)
     base = first.commit(concat(first.write(data_files(["a"])), first.write(data_files(["b"]), "other")), 1)
     second = Session(tmp_path, 2)
@@ -252,7 +252,7 @@ def test_many_entries_are_spread_over_manifests(tmp_path: Path) -> None:
     assert paths == [f"file-{row}" for row in range(20_001)]
 
 
-def test_a_file_that_is_no_manifest_is_named(tmp_path: Path) -> None:
+def test_error_names_a_file_that_is_no_manifest(tmp_path: Path) -> None:
     from icefloe.exceptions import CorruptFileError
 
     session = Session(tmp_path, 1)

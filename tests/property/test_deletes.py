@@ -158,7 +158,7 @@ def content(table, *filters, **options):
 
 @settings(max_examples=60)
 @given(st.lists(changes, min_size=2, max_size=10), st.sampled_from(["file", "partition"]), rows)
-def test_a_table_holds_what_a_row_by_row_oracle_holds(steps, granularity, probe):
+def test_table_holds_what_a_row_by_row_oracle_holds(steps, granularity, probe):
     with load_catalog("scratch", type="memory") as catalog:
         catalog.create_namespace("db")
         run = Run(catalog, "t", granularity)

@@ -22,7 +22,7 @@ bounded = settings(max_examples=100)
 
 @bounded
 @given(schemas())
-def test_a_schema_is_written_as_it_was_read(document: dict[str, Any]) -> None:
+def test_schema_is_written_as_it_was_read(document: dict[str, Any]) -> None:
     schema = Schema.model_validate_json(json.dumps(document))
     assert json.loads(schema.model_dump_json()) == document
     assert Schema.model_validate_json(schema.model_dump_json()) == schema
@@ -30,7 +30,7 @@ def test_a_schema_is_written_as_it_was_read(document: dict[str, Any]) -> None:
 
 @bounded
 @given(schemas())
-def test_the_core_finds_the_columns_that_python_finds(document: dict[str, Any]) -> None:
+def test_core_finds_the_columns_that_python_finds(document: dict[str, Any]) -> None:
     """A filter on each column is bound by its name in the core, whatever is in the name."""
     schema = Schema.model_validate_json(json.dumps(document))
     context = json.dumps({"schema": document})
@@ -42,7 +42,7 @@ def test_the_core_finds_the_columns_that_python_finds(document: dict[str, Any]) 
 
 @bounded
 @given(schemas().flatmap(lambda schema: st.tuples(st.just(schema), specs(schema))))
-def test_a_partition_spec_is_written_as_it_was_read(case: tuple[dict[str, Any], dict[str, Any]]) -> None:
+def test_partition_spec_is_written_as_it_was_read(case: tuple[dict[str, Any], dict[str, Any]]) -> None:
     schema, document = case
     spec = PartitionSpec.model_validate_json(json.dumps(document))
     assert json.loads(spec.model_dump_json()) == document
@@ -55,7 +55,7 @@ def test_a_partition_spec_is_written_as_it_was_read(case: tuple[dict[str, Any], 
 
 @bounded
 @given(schemas().flatmap(sort_orders))
-def test_a_sort_order_is_written_as_it_was_read(document: dict[str, Any]) -> None:
+def test_sort_order_is_written_as_it_was_read(document: dict[str, Any]) -> None:
     order = SortOrder.model_validate_json(json.dumps(document))
     assert json.loads(order.model_dump_json()) == document
     assert SortOrder.model_validate_json(order.model_dump_json()) == order
@@ -63,14 +63,14 @@ def test_a_sort_order_is_written_as_it_was_read(document: dict[str, Any]) -> Non
 
 @bounded
 @given(name_mappings())
-def test_a_name_mapping_is_written_as_it_was_read(document: list[dict[str, Any]]) -> None:
+def test_name_mapping_is_written_as_it_was_read(document: list[dict[str, Any]]) -> None:
     mapping = parse_mapping_from_json(json.dumps(document))
     assert json.loads(mapping.model_dump_json()) == document
 
 
 @bounded
 @given(schemas())
-def test_the_mapping_of_a_schema_finds_every_column(document: dict[str, Any]) -> None:
+def test_mapping_of_a_schema_finds_every_column(document: dict[str, Any]) -> None:
     schema = Schema.model_validate_json(json.dumps(document))
     mapping = create_mapping_from_schema(schema)
     assert parse_mapping_from_json(mapping.model_dump_json()) == mapping

@@ -236,7 +236,7 @@ def test_projections_lose_no_row_and_claim_no_other(case: Case, data: st.DataObj
 
 @settings(max_examples=300)
 @given(cases(), st.data())
-def test_what_is_left_decides_as_the_filter(case: Case, data: st.DataObject) -> None:
+def test_residual_decides_as_the_filter(case: Case, data: st.DataObject) -> None:
     transform = data.draw(st.sampled_from(transforms_of(case.kind)))
     schema, spec = case.schema.model_dump_json(), spec_of(transform).model_dump_json()
     _, _, partitions = tuples_of(case, transform)

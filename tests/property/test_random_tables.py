@@ -14,7 +14,7 @@ STEPS = 10
 FILTERS = 4
 
 
-def test_a_random_table_holds_what_its_model_holds(table_seed):
+def test_random_table_holds_what_its_model_holds(table_seed):
     rng = Random(table_seed)
     with load_catalog("scratch", type="memory") as catalog:
         catalog.create_namespace("db")

@@ -31,7 +31,7 @@ def store(azure, request):
     return properties, f"{root}/{request.node.name}"
 
 
-def test_an_object_is_written_read_listed_and_deleted(store):
+def test_object_is_written_read_listed_and_deleted(store):
     properties, root = store
     io = _core.FileIo(properties)
     names = ["plain", "a b", "100%", "a#12", "é", "a+b=c"]
@@ -46,7 +46,7 @@ def test_an_object_is_written_read_listed_and_deleted(store):
         io.read(f"{root}/dir/gone")
 
 
-def test_an_existing_object_is_not_replaced_unasked(store):
+def test_existing_object_is_not_replaced_without_overwrite(store):
     properties, root = store
     io = _core.FileIo(properties)
     io.write(f"{root}/a", b"first", overwrite=False)
@@ -56,7 +56,7 @@ def test_an_existing_object_is_not_replaced_unasked(store):
     assert io.read(f"{root}/a") == b"third"
 
 
-def test_a_table_is_written_scanned_and_deleted_from(store, tmp_path):
+def test_table_is_written_scanned_and_deleted_from(store, tmp_path):
     properties, root = store
     catalog = load_catalog("far", type="sql", uri=f"sqlite:///{tmp_path}/c.db", warehouse=root, **properties)
     catalog.create_namespace("db")

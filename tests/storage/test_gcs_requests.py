@@ -31,7 +31,7 @@ def test_objects_are_written_read_listed_and_deleted(gcs):
     assert {headers.get("authorization") for _, headers in seen} == {"Bearer a-token"}
 
 
-def test_a_creation_asks_that_there_be_nothing(gcs):
+def test_creation_asks_that_there_be_nothing(gcs):
     address, objects, seen = gcs
     io = _core.FileIo({"gcs.service.host": address, "gcs.no-auth": "true"})
     io.write("gs://bucket/a", b"first", overwrite=False)

@@ -61,7 +61,7 @@ def site(request, tmp_path):
         yield address, seen
 
 
-def test_a_file_is_read(site, tmp_path):
+def test_file_is_read(site, tmp_path):
     address, _ = site
     (tmp_path / "a b%.txt").write_bytes(b"abc")
     io = _core.FileIo({})
@@ -88,14 +88,14 @@ def test_nothing_is_written_deleted_or_listed(site):
     assert [location for location, _ in io.delete_many([f"{address}/a"])] == [f"{address}/a"]
 
 
-def test_a_query_or_a_password_is_refused_and_not_shown():
+def test_query_or_a_password_is_refused_and_not_shown():
     for location in ("https://host/a?sig=hush", "https://user:hush@host/a"):
         with pytest.raises(ValidationError) as caught:
             _core.FileIo({}).read(location)
         assert "hush" not in str(caught.value)
 
 
-def test_a_data_file_is_scanned_over_http(site, tmp_path):
+def test_data_file_is_scanned_over_http(site, tmp_path):
     address, seen = site
     catalog = load_catalog("c", type="sql", uri=f"sqlite:///{tmp_path}/c.db", warehouse=str(tmp_path))
     catalog.create_namespace("db")

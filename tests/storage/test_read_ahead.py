@@ -76,7 +76,7 @@ def test_bytes_are_requested_before_a_thread_needs_them(line, reader, wanted):
     assert rows_of(stream) == FILES * ROWS
 
 
-def test_nothing_is_read_ahead_where_the_property_says_so(line, reader):
+def test_property_turns_reading_ahead_off(line, reader):
     stream = reader(1, **{"s3.read-ahead-bytes": "0"})
     line.fault = Gate(2, is_data, 0.5)
     with pytest.raises(pa.ArrowInvalid, match="403"):

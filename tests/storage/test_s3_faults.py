@@ -44,7 +44,7 @@ def test_another_object_is_not_taken_for_ours_when_a_reply_is_lost(far_io, line,
     assert far_io.read(location) == b"theirs"
 
 
-def test_what_cannot_be_read_back_is_not_called_another_s(far_io, line, bucket):
+def test_object_that_cannot_be_read_back_is_no_conflict(far_io, line, bucket):
     def fault(request):
         if request.method == "PUT":
             return "mute" if len(line.seen("PUT")) == 1 else None
@@ -56,7 +56,7 @@ def test_what_cannot_be_read_back_is_not_called_another_s(far_io, line, bucket):
     assert not isinstance(caught.value, FileExistsError)
 
 
-def test_who_loses_the_race_after_a_lost_request_is_told_so(io, far_io, line, bucket):
+def test_loser_of_a_race_after_a_lost_request_gets_a_conflict(io, far_io, line, bucket):
     location = f"s3://{bucket}/a"
 
     def overtake(request):
@@ -71,14 +71,14 @@ def test_who_loses_the_race_after_a_lost_request_is_told_so(io, far_io, line, bu
     assert far_io.read(location) == b"theirs"
 
 
-def test_a_conflict_that_left_nothing_is_tried_again(far_io, line, bucket):
+def test_conflict_that_left_nothing_is_tried_again(far_io, line, bucket):
     line.fault = first(1, 409, "PUT")
     far_io.write(f"s3://{bucket}/a", b"ours", overwrite=False)
     assert far_io.read(f"s3://{bucket}/a") == b"ours"
 
 
 @pytest.mark.parametrize("call", ["read", "size", "exists", "delete"])
-def test_a_server_that_keeps_failing_is_one_clear_error(far_io, line, bucket, call):
+def test_server_that_keeps_failing_is_one_clear_error(far_io, line, bucket, call):
     line.fault = lambda _: 503
     with pytest.raises(StorageError, match=f"s3://{bucket}/a.*503"):
         getattr(far_io, call)(f"s3://{bucket}/a")
@@ -93,13 +93,13 @@ def test_retries_can_be_turned_off(s3, line, bucket):
     assert len(line.requests) == 1
 
 
-def test_a_server_that_is_not_there_is_one_clear_error(s3, bucket):
+def test_server_that_is_not_there_is_one_clear_error(s3, bucket):
     io = _core.FileIo({**s3.properties(), "s3.endpoint": "http://127.0.0.1:1", "s3.retry.num-retries": "1"})
     with pytest.raises(StorageError, match=f"s3://{bucket}/a"):
         io.read(f"s3://{bucket}/a")
 
 
-def test_a_server_that_says_nothing_is_not_waited_for_forever(s3, bucket):
+def test_server_that_says_nothing_is_not_waited_for_forever(s3, bucket):
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as deaf:
@@ -122,7 +122,7 @@ except KeyboardInterrupt:
 """
 
 
-def test_an_interrupt_ends_the_wait_for_a_server():
+def test_interrupt_ends_the_wait_for_a_server():
     import socket
     import subprocess
     import sys

@@ -10,7 +10,7 @@ from icefloe import _core
 from icefloe.exceptions import FileAlreadyExistsError, MissingFileError, StorageError
 
 
-def test_an_object_is_written_read_and_deleted(io, bucket):
+def test_object_is_written_read_and_deleted(io, bucket):
     location = f"s3://{bucket}/deep/down/a.bin"
     io.write(location, b"abc", overwrite=False)
     assert io.read(location) == b"abc"
@@ -21,7 +21,7 @@ def test_an_object_is_written_read_and_deleted(io, bucket):
 
 
 @pytest.mark.parametrize("call", ["read", "size", "delete"])
-def test_a_missing_object_is_named(io, bucket, call):
+def test_missing_object_is_named(io, bucket, call):
     with pytest.raises(MissingFileError, match=f"s3://{bucket}/nothing"):
         getattr(io, call)(f"s3://{bucket}/nothing")
 
@@ -79,7 +79,7 @@ def test_deleting_goes_one_by_one_where_there_is_no_bulk(far_io, line, bucket):
     assert far_io.list(f"s3://{bucket}").num_rows == 0
 
 
-def test_an_existing_object_is_not_replaced_unasked(io, bucket):
+def test_existing_object_is_not_replaced_without_overwrite(io, bucket):
     location = f"s3://{bucket}/a"
     io.write(location, b"first", overwrite=False)
     for data in (b"second", b"first"):
@@ -141,7 +141,7 @@ def test_anonymous_requests_carry_no_signature(s3, line, bucket):
     assert {request.status for request in line.requests} == {403}
 
 
-def test_the_environment_is_asked_only_where_properties_say_nothing(s3, bucket):
+def test_environment_is_read_only_where_properties_say_nothing(s3, bucket):
     program = """
 import sys
 from icefloe import _core
@@ -167,7 +167,7 @@ def test_credentials_of_two_accesses_do_not_mix(s3, io, bucket):
     assert io.read(f"s3://{bucket}/a") == b"abc"
 
 
-def test_a_forked_child_has_connections_of_its_own(io, bucket):
+def test_forked_child_has_connections_of_its_own(io, bucket):
     import multiprocessing
 
     io.write(f"s3://{bucket}/a", b"abc", overwrite=False)

@@ -69,7 +69,7 @@ def test_files_are_read_with_few_requests(io, far_io, line, bucket, tmp_path, ma
     assert rows_of(far_io, task, ID)["id"].to_pylist() == list(range(count))
 
 
-def test_a_long_avro_file_is_counted_while_it_is_read(io, bucket, tmp_path):
+def test_long_avro_file_is_counted_while_it_is_read(io, bucket, tmp_path):
     path = avro(tmp_path / "a.avro", 200, 100_000)
     location = uploaded(io, bucket, path)
     length = path.stat().st_size
@@ -93,7 +93,7 @@ def test_scan_reads_all_rows_of_a_remote_file_whose_stated_size_is_wrong(
 
 
 @pytest.mark.parametrize("file_format", ["AVRO", "ORC"])
-def test_what_is_not_there_or_no_such_file_is_told_apart(io, bucket, file_format):
+def test_missing_files_and_wrong_formats_are_different_errors(io, bucket, file_format):
     with pytest.raises(MissingFileError):
         rows_of(io, avro_task(f"s3://{bucket}/none", 1, file_format=file_format, length=9), ID)
     io.write(f"s3://{bucket}/text", b"no such file at all", overwrite=False)

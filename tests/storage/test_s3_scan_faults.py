@@ -53,7 +53,7 @@ def test_faults_that_stay_are_one_error_that_names_the_file(s3, line, lake, kind
     assert len([request for request in line.requests if of_kind(request.path)]) < 40
 
 
-def test_a_fault_between_the_batches_of_a_scan_is_an_error_and_no_end(s3, line, lake):
+def test_fault_between_the_batches_of_a_scan_is_an_error_and_no_end(s3, line, lake):
     directory, expected = lake
     reader = far_table(s3, line, directory).scan().to_arrow_batch_reader()
     seen = itertools.count()

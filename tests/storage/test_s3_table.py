@@ -52,7 +52,7 @@ def ids(scan):
     return sorted(scan.to_arrow()["id"].to_pylist())
 
 
-def test_a_table_lives_on_s3(s3, catalog, bucket):
+def test_table_lives_on_s3(s3, catalog, bucket):
     table = catalog.create_table("db.t", SCHEMA, partition_spec=SPEC)
     assert table.location().startswith(f"s3://{bucket}/warehouse/")
     table.append(rows(0, 1_000))
@@ -78,7 +78,7 @@ def test_rows_come_back_whole_from_files_of_many_requests(catalog):
     assert ids(table.scan(row_filter="note = 'note 7'")) == [i for i in range(300_000) if i * 7919 % 1000 == 7]
 
 
-def test_a_scan_asks_for_little_more_than_it_needs(s3, line, bucket, tmp_path):
+def test_scan_requests_little_more_than_it_reads(s3, line, bucket, tmp_path):
     catalog = make_catalog(s3, bucket, tmp_path)
     catalog.create_table("db.t", SCHEMA).append(rows(0, 5_000))
     far = make_catalog(s3, bucket, tmp_path, **{"s3.endpoint": line.endpoint}).load_table("db.t")
@@ -88,7 +88,7 @@ def test_a_scan_asks_for_little_more_than_it_needs(s3, line, bucket, tmp_path):
     assert [request.method for request in line.requests] == ["GET"] * 3
 
 
-def test_a_large_file_goes_up_in_parts(s3, line, bucket, tmp_path):
+def test_large_file_goes_up_in_parts(s3, line, bucket, tmp_path):
     catalog = make_catalog(
         s3, bucket, tmp_path, **{"s3.endpoint": line.endpoint, "s3.multipart.part-size-bytes": str(5 << 20)}
     )
@@ -109,7 +109,7 @@ def random_rows() -> pa.Table:
     return rows(0, 400_000).set_column(2, "note", texts)
 
 
-def test_an_upload_that_fails_leaves_nothing_behind(s3, line, bucket, tmp_path):
+def test_upload_that_fails_leaves_nothing_behind(s3, line, bucket, tmp_path):
     catalog = make_catalog(
         s3, bucket, tmp_path, **{"s3.endpoint": line.endpoint, "s3.multipart.part-size-bytes": str(5 << 20)}
     )
@@ -122,7 +122,7 @@ def test_an_upload_that_fails_leaves_nothing_behind(s3, line, bucket, tmp_path):
     assert "/data/" not in " ".join(table.io.core.list(table.location())["location"].to_pylist())
 
 
-def test_a_completion_whose_reply_is_lost_has_happened(s3, line, bucket, tmp_path):
+def test_completion_whose_reply_is_lost_has_happened(s3, line, bucket, tmp_path):
     catalog = make_catalog(
         s3, bucket, tmp_path, **{"s3.endpoint": line.endpoint, "s3.multipart.part-size-bytes": str(5 << 20)}
     )
@@ -146,7 +146,7 @@ def test_every_commit_survives_lost_replies(s3, line, bucket, tmp_path):
     assert ids(catalog.load_table("db.t").scan()) == list(range(50))
 
 
-def test_a_plan_travels_with_what_it_takes_to_read_it(catalog):
+def test_plan_travels_with_what_it_takes_to_read_it(catalog):
     table = catalog.create_table("db.t", SCHEMA)
     table.append(rows(0, 10))
     tasks = pickle.loads(pickle.dumps(list(table.scan().plan_files())))

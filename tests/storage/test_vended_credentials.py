@@ -79,7 +79,7 @@ def test_good_credentials_ask_nobody_and_outlive_a_lender_that_fails(s3, bucket,
     assert len(lender.requests) == 1
 
 
-def test_a_lender_that_fails_for_a_moment_is_asked_again(s3, bucket, lender):
+def test_lender_that_fails_for_a_moment_is_asked_again(s3, bucket, lender):
     lender.statuses = [503, 429]
     lender.credentials = [s3_credentials(s3, prefix="s3", expires_ms=now_ms() + HOUR_MS)]
     _core.FileIo(lent_properties(s3, lender)).write(f"s3://{bucket}/again", b"data", overwrite=False)

@@ -8,6 +8,17 @@ from typing import Any, TypeAlias
 
 import pytest
 from icefloe.exceptions import FeatureUnsupportedError, IcebergError
+from icefloe.schema import Schema
+from icefloe.types import ListType, NestedField, StructType
+
+# The columns that the cases name.
+SCHEMA = Schema(
+    NestedField(1, "id", "long", required=True),
+    NestedField(2, "name", "string"),
+    NestedField(3, "at", "timestamp"),
+    NestedField(4, "tags", ListType(5, "string")),
+    NestedField(6, "point", StructType(NestedField(7, "x", "double"))),
+)
 
 # A call that fails, and the parts of its message in order: the subject, what is wrong or expected, what was got, what to do.
 Case: TypeAlias = tuple[Callable[[], Any], list[str]]

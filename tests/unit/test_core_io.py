@@ -15,7 +15,7 @@ def io():
 
 
 @pytest.mark.parametrize("prefix", ["", "file:", "file://", "file://localhost"])
-def test_a_location_of_any_spelling_is_the_same_file(io, tmp_path, prefix):
+def test_location_of_any_spelling_is_the_same_file(io, tmp_path, prefix):
     location = f"{tmp_path}/a.bin"
     io.write(prefix + location, b"abc", overwrite=False)
     assert io.read(location) == b"abc"
@@ -33,12 +33,12 @@ def test_characters_are_used_as_written(io, tmp_path, name):
     assert io.list(str(tmp_path))["location"].to_pylist() == [location]
 
 
-def test_a_doubled_slash_is_the_same_directory(io, tmp_path):
+def test_doubled_slash_is_the_same_directory(io, tmp_path):
     io.write(f"{tmp_path}//a/./b.bin", b"abc", overwrite=False)
     assert (tmp_path / "a" / "b.bin").read_bytes() == b"abc"
 
 
-def test_an_existing_file_is_not_replaced_unasked(io, tmp_path):
+def test_existing_file_is_not_replaced_without_overwrite(io, tmp_path):
     location = f"{tmp_path}/a"
     io.write(location, b"first", overwrite=False)
     with pytest.raises(FileAlreadyExistsError, match=location):
@@ -71,7 +71,7 @@ def test_of_many_racers_one_wins(io, tmp_path):
 
 
 @pytest.mark.parametrize("call", ["read", "size", "delete"])
-def test_a_missing_file_is_named(io, tmp_path, call):
+def test_error_names_the_missing_file(io, tmp_path, call):
     with pytest.raises(MissingFileError, match="nothing"):
         getattr(io, call)(f"{tmp_path}/nothing")
     assert io.exists(f"{tmp_path}/nothing") is False
@@ -106,7 +106,7 @@ def test_listing_follows_links_that_lead_somewhere_else(io, tmp_path):
     assert io.list(str(inside))["location"].to_pylist() == [f"{inside}/link/a"]
 
 
-def test_a_name_may_be_as_long_as_the_file_system_allows(io, tmp_path):
+def test_name_may_be_as_long_as_the_file_system_allows(io, tmp_path):
     location = f"{tmp_path}/{'n' * 255}"
     io.write(location, b"abc", overwrite=False)
     assert io.read(location) == b"abc"
@@ -123,6 +123,6 @@ def test_other_schemes_are_refused_by_name(io, location):
 
 
 @pytest.mark.parametrize("location", ["relative/path", "", "/a/../b", "file://host/path"])
-def test_what_is_no_location_is_refused(io, location):
+def test_text_that_is_no_location_is_refused(io, location):
     with pytest.raises(ValidationError, match="location"):
         io.read(location)

@@ -138,7 +138,7 @@ def test_statistics_rule_files_out_and_prove_others(table):
     assert plan.counters["files_skipped_by_metrics"] == 1
 
 
-def test_an_identity_partition_decides_without_statistics(table):
+def test_identity_partition_decides_without_statistics(table):
     files = [data_file(f"/{day}", 0, 9, spec_id=1, partition=json.dumps([day])) for day in ("2020-01-01", "2020-01-02")]
     table.commit(*files)
     plan = table.plan(leaf("eq", "day", "2020-01-02"))
@@ -216,19 +216,19 @@ def test_statistics_are_included_where_asked_for(table):
     assert table.plan(include_stats=True).files["value_counts"].to_pylist() == [[(1, 10)]]
 
 
-def test_an_unknown_column_in_a_filter_is_named(table):
+def test_unknown_column_in_a_filter_is_named(table):
     table.commit(data_file("/a", 0, 9))
     with pytest.raises(ResolveError, match="nope"):
         table.plan(leaf("eq", "nope", 1))
 
 
-def test_a_literal_that_does_not_fit_is_refused(table):
+def test_literal_that_does_not_fit_is_refused(table):
     table.commit(data_file("/a", 0, 9))
     with pytest.raises(ValidationError, match="day"):
         table.plan(leaf("eq", "day", "yesterday"))
 
 
-def test_an_inline_manifest_of_version_1_is_planned(table):
+def test_inline_manifest_of_version_1_is_planned(table):
     table.commit(data_file("/a", 0, 9, spec_id=2, partition="[600]"))
     manifest = table.manifests[0]["manifest_path"].to_pylist()[0]
     plan = _core.plan(
@@ -244,7 +244,7 @@ def test_an_inline_manifest_of_version_1_is_planned(table):
     assert plan.files["data_sequence_number"].to_pylist() == [0]
 
 
-def test_a_missing_or_damaged_manifest_is_named(table):
+def test_missing_or_damaged_manifest_is_named(table):
     table.commit(data_file("/a", 0, 9))
     manifest = table.manifests[0]["manifest_path"].to_pylist()[0]
     good = table.io.read(manifest)
@@ -268,7 +268,7 @@ def test_of_several_small_manifests_the_damaged_one_is_named(table, damage, pred
         table.plan(predicate)
 
 
-def test_a_plan_is_read_as_it_is(tmp_path):
+def test_plan_is_read_as_it_is(tmp_path):
     path = write(tmp_path / "a.parquet", {arrow_field(1, "id", pa.int64()): list(range(10))})
     table = Table(tmp_path / "metadata")
     table.commit(data_file(path, 0, 9, file_size_in_bytes=(tmp_path / "a.parquet").stat().st_size))

@@ -58,7 +58,7 @@ def in_child(work) -> int:
 
 @pytest.mark.timeout(300)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_forked_child_reads_after_its_parent_did(numbers):
+def test_forked_child_reads_after_its_parent_did(numbers):
     expected = total(numbers)
     for _ in range(20):
         assert in_child(lambda: total(numbers) == expected) == 0
@@ -67,7 +67,7 @@ def test_a_forked_child_reads_after_its_parent_did(numbers):
 
 @pytest.mark.timeout(300)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_fork_while_threads_read_harms_neither_side(numbers):
+def test_fork_while_threads_read_harms_neither_side(numbers):
     expected, stop = total(numbers), threading.Event()
 
     def busy() -> None:
@@ -88,7 +88,7 @@ def test_a_fork_while_threads_read_harms_neither_side(numbers):
 
 @pytest.mark.timeout(300)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_stream_half_read_by_the_parent_is_an_error_in_the_child(numbers):
+def test_stream_half_read_by_the_parent_is_an_error_in_the_child(numbers):
     batches = iter(stream([task(numbers)], WANTED, batch_size=10))
     next(batches)
 
@@ -106,7 +106,7 @@ def test_a_stream_half_read_by_the_parent_is_an_error_in_the_child(numbers):
 @pytest.mark.timeout(300)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("content", [1, 2])
-def test_a_child_forked_while_its_parent_reads_a_delete_file_reads_it_itself(numbers, tmp_path, content):
+def test_child_forked_while_its_parent_reads_a_delete_file_reads_it_itself(numbers, tmp_path, content):
     ready, pipe, held = tmp_path / "ready.parquet", tmp_path / "deletes.parquet", tmp_path / "held"
     if content == 1:
         deletes = position_deletes(ready, [(numbers, 4999)])
@@ -170,7 +170,7 @@ def test_streams_left_unread_hold_up_no_other(numbers):
     assert total(numbers) == sum(range(5000))
 
 
-def test_a_handle_is_a_value():
+def test_handle_is_a_value():
     io = _core.FileIo({"key": "secret"})
     assert pickle.loads(pickle.dumps(io)) == io
     assert io.properties == {"key": "secret"}

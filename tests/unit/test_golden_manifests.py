@@ -93,7 +93,7 @@ def test_inline_manifests_of_version_1_are_planned_without_a_list() -> None:
     assert sorted(files["spec_id"].to_pylist()) == [0, 3, 3]
 
 
-def test_a_list_of_version_2_carries_manifests_of_version_1(tmp_path: Path) -> None:
+def test_list_of_version_2_carries_manifests_of_version_1(tmp_path: Path) -> None:
     """Rewritten with the golden manifests' places, and one commit later."""
     head = located(_core.read_manifest_list(IO, str(GOLDEN / "v2_list.avro")))
     location = str(tmp_path / "list.avro")

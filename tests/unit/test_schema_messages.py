@@ -18,21 +18,12 @@ from icefloe.types import (
     MapType,
     NestedField,
     StringType,
-    StructType,
     UUIDType,
     type_from_json,
     type_from_text,
 )
 
-from tests.unit.messages import Case, check_message
-
-SCHEMA = Schema(
-    NestedField(1, "id", "long", required=True),
-    NestedField(2, "name", "string"),
-    NestedField(3, "at", "timestamp"),
-    NestedField(4, "tags", ListType(5, "string")),
-    NestedField(6, "point", StructType(NestedField(7, "x", "double"))),
-)
+from tests.unit.messages import SCHEMA, Case, check_message
 
 CASES: dict[str, Case] = {
     "type with a misspelled name": (

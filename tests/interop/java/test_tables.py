@@ -69,6 +69,6 @@ def test_every_snapshot_and_ref_is_read_as_java_reads_it(java, case: Case):
 
 
 @by_name(REFUSED)
-def test_what_would_be_read_wrongly_is_refused(java, case: Case):
+def test_tables_that_would_be_read_wrongly_are_refused(java, case: Case):
     with pytest.raises(FeatureUnsupportedError, match=r"deletion vector|variant"):
         java.table(case.name).scan().to_arrow()

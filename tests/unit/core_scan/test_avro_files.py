@@ -283,7 +283,7 @@ def test_equality_deletes_in_avro(tmp_path):
     assert read(tasks, schema(ID, NAME), deletes=deletes)["id"].to_pylist() == [1, 2, 4]
 
 
-def test_a_row_count_that_metadata_does_not_know_is_refused(tmp_path):
+def test_row_count_that_metadata_does_not_know_is_refused(tmp_path):
     location = numbers(tmp_path / "a.avro", 20)
     for count in (19, 21):
         with pytest.raises(CorruptFileError, match=f"expected {count} rows by the table's metadata, got 20") as caught:
@@ -292,7 +292,7 @@ def test_a_row_count_that_metadata_does_not_know_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("length", [3, 30, 200, -20, -1])
-def test_a_file_cut_off_is_corrupt(tmp_path, length):
+def test_file_cut_off_is_corrupt(tmp_path, length):
     location = numbers(tmp_path / "a.avro", sync_interval=500)
     whole = Path(location).read_bytes()
     Path(location).write_bytes(whole[:length])
@@ -301,7 +301,7 @@ def test_a_file_cut_off_is_corrupt(tmp_path, length):
 
 
 @pytest.mark.parametrize("head", [b"PAR1", b"Obj\x01" + b"\x02\x06key\x80\x80\x80\x80\x80\x80\x02"])
-def test_a_file_that_is_no_avro_is_not_read_as_a_whole(tmp_path, head):
+def test_file_that_is_no_avro_is_not_read_as_a_whole(tmp_path, head):
     path = tmp_path / "a.avro"
     with path.open("wb") as out:
         out.write(head)
@@ -320,7 +320,7 @@ def test_damaged_bytes_are_corrupt_and_say_where(tmp_path):
         list(stream([avro_task(location, 1_000)], schema(ID, NAME)))
 
 
-def test_a_row_without_bytes_may_be_claimed_only_as_often_as_it_is_there(tmp_path):
+def test_row_without_bytes_may_be_claimed_only_as_often_as_it_is_there(tmp_path):
     huge = write_avro(tmp_path / "b.avro", [avro_field(1, "id", "null")], [{"id": None}], codec="null")
     whole = Path(huge).read_bytes()
     # One record of no bytes becomes 2**42 of them.
@@ -330,7 +330,7 @@ def test_a_row_without_bytes_may_be_claimed_only_as_often_as_it_is_there(tmp_pat
             list(stream([avro_task(huge, count)], schema(ID)))
 
 
-def test_what_cannot_be_read_says_so(tmp_path):
+def test_unreadable_file_is_an_error_with_its_reason(tmp_path):
     union = write_avro(tmp_path / "u.avro", [avro_field(1, "id", ["null", "long", "string"])], [{"id": 5}])
     with pytest.raises(SchemaMismatchError, match="id"):
         list(stream([avro_task(union, 1)], schema(field(1, "id", struct(field(2, "x", "int"))))))

@@ -113,7 +113,7 @@ def test_sets_and_trees_of_conditions(tmp_path: Path) -> None:
         assert explain(location, predicate, current)["row_groups_kept"] == groups, predicate
 
 
-def test_an_integer_that_the_file_cannot_hold_is_absent(tmp_path: Path) -> None:
+def test_integer_that_the_file_cannot_hold_is_absent(tmp_path: Path) -> None:
     location, _ = file(tmp_path, "int as long")
     current = schema(ID, field(2, "v", "long"))
     sought = {"type": "in", "term": "v", "values": [-(2**40), 2**40]}
@@ -127,7 +127,7 @@ def test_filters_are_not_asked_of_floats(tmp_path: Path) -> None:
     assert read([task(location, residual=json.dumps(leaf("eq", "v", 0.0)))], current).num_rows == 1
 
 
-def test_a_damaged_filter_rules_nothing_out(tmp_path: Path) -> None:
+def test_damaged_filter_rules_nothing_out(tmp_path: Path) -> None:
     location, values = file(tmp_path, "string")
     clean = Path(location).read_bytes()
     current = schema(ID, field(2, "v", "string"))

@@ -40,13 +40,13 @@ def test_columns_are_found_by_id_whatever_their_name_and_order(numbers):
     assert table["label"][1].as_py() == "n1"
 
 
-def test_an_added_column_is_null_and_a_dropped_one_is_not_read(numbers):
+def test_added_column_is_null_and_a_dropped_one_is_not_read(numbers):
     table = read([task(numbers)], schema(ID, field(9, "extra", "decimal(9, 2)")))
     assert table.schema.field("extra").type == pa.decimal128(9, 2)
     assert table["extra"].null_count == 1000
 
 
-def test_an_absent_required_column_is_a_corrupt_file(numbers):
+def test_absent_required_column_is_a_corrupt_file(numbers):
     with pytest.raises(CorruptFileError, match=r"numbers\.parquet.*required column extra"):
         list(stream([task(numbers)], schema(field(9, "extra", "long", required=True))))
 
@@ -63,7 +63,7 @@ def test_promoted_types_are_widened(tmp_path):
     assert table.to_pylist()[2] == {"i": -(2**31), "f": float("inf"), "d": Decimal("-999.99")}
 
 
-def test_a_type_that_cannot_become_the_tables_names_file_and_column(numbers):
+def test_type_that_cannot_become_the_tables_names_file_and_column(numbers):
     with pytest.raises(SchemaMismatchError, match=r"numbers\.parquet.*column name"):
         list(stream([task(numbers)], schema(field(2, "name", "int"))))
 
@@ -135,12 +135,12 @@ def test_nested_fields_are_renamed_promoted_added_and_dropped(nested):
     assert rows[2] == {"m": [], "s": {"why": "c", "new": None, "x": None}, "l": None}
 
 
-def test_a_struct_of_which_only_new_fields_are_wanted_keeps_its_nulls(nested):
+def test_struct_of_which_only_new_fields_are_wanted_keeps_its_nulls(nested):
     wanted = schema(field(1, "s", {"type": "struct", "fields": [field(19, "new", "int")]}))
     assert read([task(nested)], wanted)["s"].to_pylist() == [{"new": None}, None, {"new": None}]
 
 
-def test_a_struct_of_nothing_but_maps_keeps_its_nulls(tmp_path):
+def test_struct_of_nothing_but_maps_keeps_its_nulls(tmp_path):
     inner = pa.map_(pa.string(), arrow_field(22, "value", pa.map_(pa.string(), pa.int32())))
     struct = pa.struct([arrow_field(11, "m", inner)])
     path = write(tmp_path / "a.parquet", {arrow_field(1, "s", struct): [{"m": [("k", [("x", 1)])]}, None, {"m": None}]})
@@ -161,7 +161,7 @@ def test_without_ids_a_name_mapping_decides(tmp_path):
     assert table.to_pylist() == [{"id": 1, "name": "x", "c": None}]
 
 
-def test_an_identity_partition_fills_a_column_that_the_file_lacks(numbers):
+def test_identity_partition_fills_a_column_that_the_file_lacks(numbers):
     current = schema(ID, field(7, "day", "date"), field(8, "n", "int"))
     spec = {
         "spec-id": 3,
@@ -176,7 +176,7 @@ def test_an_identity_partition_fills_a_column_that_the_file_lacks(numbers):
 
 
 @pytest.mark.parametrize(("value", "found"), [('"a"', "a"), ("null", None)])
-def test_an_identity_partition_decides_before_a_default(numbers, value, found):
+def test_identity_partition_decides_before_a_default(numbers, value, found):
     named = {"source-id": 7, "field-id": 1000, "name": "kind", "transform": "identity"}
     current = schema(ID, {**field(7, "kind", "string"), "initial-default": "old"})
     specs = [{"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": [named]}]
@@ -185,7 +185,7 @@ def test_an_identity_partition_decides_before_a_default(numbers, value, found):
     assert (set(kinds[:1000]), set(kinds[1000:])) == ({"old"}, {found})
 
 
-def test_a_required_column_is_not_null_because_its_partition_is(numbers):
+def test_required_column_is_not_null_because_its_partition_is(numbers):
     spec = {
         "spec-id": 0,
         "fields": [{"source-id": 7, "field-id": 1000, "name": "kind", "transform": "identity"}],

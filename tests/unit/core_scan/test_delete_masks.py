@@ -48,7 +48,7 @@ LEFT = [i for i in range(1000) if i not in GONE]
 
 @pytest.mark.parametrize("limit", [1, 85, 95, 1000])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_a_limit_counts_the_rows_that_are_left(numbers, keys, limit, threads):
+def test_limit_counts_the_rows_that_are_left(numbers, keys, limit, threads):
     table = read([task(numbers, deletes=[0])], schema(ID), deletes=[keys], limit=limit, threads=threads)
     assert table["id"].to_pylist() == LEFT[:limit]
 
@@ -100,13 +100,13 @@ def test_each_task_has_the_deletes_that_its_list_names(numbers, tmp_path):
     assert table["id"].to_pylist() == expected
 
 
-def test_a_partition_of_the_keys_changes_nothing(numbers, tmp_path):
+def test_partition_of_the_keys_changes_nothing(numbers, tmp_path):
     deletes = [keys_of(tmp_path / f"k{n}.parquet", [n]) | {"partition": f"[{n}]", "spec_id": n} for n in range(3)]
     table = read([task(numbers, deletes=[0, 2])], schema(ID), deletes=deletes)
     assert table["id"].to_pylist() == [i for i in range(1000) if i not in (0, 2)]
 
 
-def test_a_key_inside_a_struct_is_null_where_the_struct_is(nested, tmp_path):
+def test_key_inside_a_struct_is_null_where_the_struct_is(nested, tmp_path):
     inner = pa.struct([arrow_field(11, "x", pa.int32())])
     current = schema(field(1, "s", {"type": "struct", "fields": [field(11, "x", "long"), field(12, "y", "string")]}))
     for values, left in (([{"x": 1}], [None, {"y": "c"}]), ([{"x": None}], [{"y": "a"}]), ([None], [{"y": "a"}])):
@@ -150,7 +150,7 @@ def test_keys_of_a_large_file_and_of_many_small_ones_are_all_found(numbers, tmp_
 
 
 @pytest.mark.timeout(240)
-def test_the_files_of_a_key_set_are_opened_at_once(numbers, tmp_path):
+def test_files_of_a_key_set_are_opened_at_once(numbers, tmp_path):
     pipes = [tmp_path / "first.parquet", tmp_path / "second.parquet"]
     for pipe in pipes:
         os.mkfifo(pipe)

@@ -42,7 +42,7 @@ READS = {
 
 
 @pytest.mark.parametrize("reads", ["iterator", "pyarrow", pytest.param("polars", marks=pytest.mark.recent_pyarrow)])
-def test_an_interrupt_ends_a_read_that_waits(reads: str) -> None:
+def test_interrupt_ends_a_read_that_waits(reads: str) -> None:
     load, read = READS[reads]
     if load:
         pytest.importorskip(reads)

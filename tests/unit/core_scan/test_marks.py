@@ -100,7 +100,7 @@ SPECS = [
 TUPLE = schema(field(1000, "bucket", "int"), field(1001, "name", "string"))
 
 
-def test_a_partition_has_the_fields_of_all_specs(numbers):
+def test_partition_has_the_fields_of_all_specs(numbers):
     fields = schema(field(1, "id", "long"), field(2, "name", "string"))
     rows = read(
         [
@@ -128,6 +128,6 @@ def test_a_partition_has_the_fields_of_all_specs(numbers):
     )
 
 
-def test_a_table_without_partition_fields_has_no_partition(numbers):
+def test_table_without_partition_fields_has_no_partition(numbers):
     rows = read([task(numbers)], schema(ID), projection=schema(field(2147483642, "_partition", schema())))
     assert rows["_partition"].null_count == 1000

@@ -94,7 +94,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("case", DAMAGE)
-def test_an_end_that_cannot_be_is_corrupt(tmp_path, case):
+def test_end_that_cannot_be_is_corrupt(tmp_path, case):
     change, reason = DAMAGE[case]
     path = written(tmp_path / "a.orc")
     rewritten(path, change)
@@ -102,7 +102,7 @@ def test_an_end_that_cannot_be_is_corrupt(tmp_path, case):
         list(stream([orc_task(str(path), COUNT)], CURRENT))
 
 
-def test_an_end_that_is_put_together_again_is_as_good(tmp_path):
+def test_end_that_is_put_together_again_is_as_good(tmp_path):
     path = written(tmp_path / "a.orc")
     rewritten(path, lambda _: None)
     assert read([orc_task(str(path), COUNT)], CURRENT)["id"].to_pylist() == list(range(COUNT))
@@ -125,7 +125,7 @@ def test_columns_of_one_name_are_corrupt(tmp_path):
 @pytest.mark.parametrize(
     ("change", "feature"), [(of_type(1, 1, 19), "geometry"), (lying(2, 6), "brotli")], ids=["geometry", "brotli"]
 )
-def test_what_decoders_lack_is_unsupported(tmp_path, change, feature):
+def test_features_that_decoders_lack_are_unsupported(tmp_path, change, feature):
     path = written(tmp_path / "a.orc")
     rewritten(path, change)
     with pytest.raises(FeatureUnsupportedError, match=rf"a\.orc.*{feature}"):
@@ -133,7 +133,7 @@ def test_what_decoders_lack_is_unsupported(tmp_path, change, feature):
 
 
 @pytest.mark.parametrize("compression", ["zlib", "snappy", "zstd", "lz4"])
-def test_a_compressed_end_that_is_damaged_is_corrupt(tmp_path, compression):
+def test_compressed_end_that_is_damaged_is_corrupt(tmp_path, compression):
     path = written(tmp_path / "a.orc", compression=compression)
     whole = path.read_bytes()
     postscript = parsed(whole[-1 - whole[-1] : -1])
@@ -147,7 +147,7 @@ def test_a_compressed_end_that_is_damaged_is_corrupt(tmp_path, compression):
 
 
 @pytest.mark.parametrize("compression", ["zlib", "snappy", "zstd", "lz4"])
-def test_a_compressed_end_of_many_columns_is_read(tmp_path, compression):
+def test_compressed_end_of_many_columns_is_read(tmp_path, compression):
     columns = {orc_field(i, f"column_{i}", pa.int64()): [i] for i in range(1, 3_000)}
     location = write_orc(tmp_path / "a.orc", columns, compression=compression)
     current = schema(field(2_999, "last", "long"))

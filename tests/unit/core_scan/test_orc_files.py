@@ -216,14 +216,14 @@ def test_one_scan_reads_and_deletes_in_every_format(tmp_path):
     assert found["_pos"].to_pylist() == found["id"].to_pylist()
 
 
-def test_a_row_count_that_metadata_does_not_know_is_refused(tmp_path):
+def test_row_count_that_metadata_does_not_know_is_refused(tmp_path):
     location = numbers(tmp_path / "a.orc", 20)
     with pytest.raises(CorruptFileError, match=r"a\.orc.*expected 21 rows by the table's metadata, got 20"):
         list(stream([orc_task(location, 21)], schema(ID)))
 
 
 @pytest.mark.parametrize("length", [0, 3, 200, -1])
-def test_a_file_cut_off_is_corrupt(tmp_path, length):
+def test_file_cut_off_is_corrupt(tmp_path, length):
     location = numbers(tmp_path / "a.orc")
     Path(location).write_bytes(Path(location).read_bytes()[:length])
     with pytest.raises(CorruptFileError, match=r"a\.orc"):
@@ -251,7 +251,7 @@ def test_damaged_bytes_are_corrupt(tmp_path, compression):
         list(stream([orc_task(location, 20_000)], schema(NAME)))
 
 
-def test_what_cannot_be_read_says_so(tmp_path):
+def test_unreadable_file_is_an_error_with_its_reason(tmp_path):
     text = write_orc(tmp_path / "t.orc", {orc_field(1, "id", pa.string()): ["5"]})
     with pytest.raises(SchemaMismatchError, match="expected long"):
         list(stream([orc_task(text, 1)], schema(ID)))

@@ -49,7 +49,7 @@ def test_files_and_rows_keep_their_order_on_any_number_of_threads(tmp_path, thre
 
 
 @pytest.mark.parametrize("offset_index", [False, True])
-def test_a_row_group_larger_than_a_part_is_read_whole(tmp_path, offset_index):
+def test_row_group_larger_than_a_part_is_read_whole(tmp_path, offset_index):
     rows = 700_001
     column = {arrow_field(1, "id", pa.int64()): pa.array(range(rows))}
     path = write(tmp_path / "big.parquet", column, row_group_size=rows, write_page_index=offset_index)
@@ -61,7 +61,7 @@ def test_a_row_group_larger_than_a_part_is_read_whole(tmp_path, offset_index):
 
 
 @pytest.mark.parametrize("limit", [0, 1, 99, 100, 101, 5000])
-def test_a_limit_takes_the_first_rows(numbers, limit):
+def test_limit_takes_the_first_rows(numbers, limit):
     residual = json.dumps(leaf("gt-eq", "id", 50))
     table = read([task(numbers, residual=residual)] * 2, schema(ID), limit=limit)
     assert table["id"].to_pylist() == ([*range(50, 1000)] * 2)[:limit]
@@ -96,7 +96,7 @@ def test_deletes_of_any_density_in_a_large_row_group(tmp_path, every, offset_ind
     assert plain["_pos"].to_pylist() == [position for position in range(rows) if position % every]
 
 
-def test_a_part_reads_only_its_own_pages(tmp_path):
+def test_part_reads_only_its_own_pages(tmp_path):
     rows = 700_001
     column = {arrow_field(1, "id", pa.int64()): pa.array(range(rows))}
     path = write(tmp_path / "big.parquet", column, row_group_size=rows, write_page_index=True, use_dictionary=False)

@@ -101,7 +101,7 @@ def test_pages_are_unknown_without_an_index(tmp_path: Path) -> None:
     assert read([task(location, residual=residual)], BOTH)["id"].to_pylist() == [123]
 
 
-def test_a_row_group_without_a_page_to_read_is_none(tmp_path: Path) -> None:
+def test_row_group_without_a_page_to_read_is_skipped(tmp_path: Path) -> None:
     columns = {arrow_field(1, "id", pa.int64()): [n * 2 + n // 10 * 100 for n in range(100)]}
     location = write(tmp_path / "gaps.parquet", columns, **SMALL)
     filtered = task(location, residual=json.dumps(leaf("eq", "id", 90)))
@@ -118,7 +118,7 @@ def test_positions_of_rows_are_those_of_the_file(tmp_path: Path) -> None:
     assert found.to_pylist() == [{"_pos": n, "id": n} for n in (5, 123, 499, 777)]
 
 
-def test_a_promoted_column_is_compared_as_the_table_has_it(tmp_path: Path) -> None:
+def test_promoted_column_is_compared_as_the_table_has_it(tmp_path: Path) -> None:
     columns = {arrow_field(1, "id", pa.int32()): list(range(-50, 50))}
     filtered = task(write(tmp_path / "ints.parquet", columns, **SMALL), residual=json.dumps(leaf("gt", "id", 45)))
     assert explain([filtered], schema(ID))[0]["rows_selected"] == 10

@@ -44,12 +44,12 @@ from tests.unit.scan_tables import (
     ],
     ids=lambda value: None if isinstance(value, list) else value["type"],
 )
-def test_the_residual_filters_rows(numbers, predicate, expected):
+def test_residual_filters_rows(numbers, predicate, expected):
     table = read([task(numbers, residual=json.dumps(predicate))], schema(ID, NAME), projection=schema(ID))
     assert table["id"].to_pylist() == expected
 
 
-def test_a_filter_on_a_struct_field_sees_null_parents_as_null(nested):
+def test_filter_on_a_struct_field_sees_null_parents_as_null(nested):
     current = schema(field(1, "s", {"type": "struct", "fields": [field(11, "x", "long"), field(12, "y", "string")]}))
     tasks = [task(nested, residual=json.dumps({"type": "is-null", "term": "s.x"}))]
     assert read(tasks, current).to_pylist() == [{"s": None}, {"s": {"x": None, "y": "c"}}]
@@ -131,7 +131,7 @@ def test_equality_deletes_of_different_fields_and_files_all_apply(numbers, tmp_p
     assert table["id"].to_pylist() == [0, 1, 6, 7, 9]
 
 
-def test_an_equality_delete_of_a_dropped_column_still_applies(numbers, tmp_path):
+def test_equality_delete_of_a_dropped_column_still_applies(numbers, tmp_path):
     keys = write(tmp_path / "e.parquet", {arrow_field(2, "name", pa.string()): ["n1"]})
     current = schema(ID, schema_id=1)
     scan_context = json.dumps(
@@ -143,6 +143,6 @@ def test_an_equality_delete_of_a_dropped_column_still_applies(numbers, tmp_path)
     assert table.num_rows == 999
 
 
-def test_a_delete_that_the_deletes_do_not_have_is_refused(numbers):
+def test_delete_that_the_deletes_do_not_have_is_refused(numbers):
     with pytest.raises(ValidationError, match="row 3"):
         stream([task(numbers, deletes=[3])], schema(ID))

@@ -24,7 +24,7 @@ from tests.unit.scan_tables import (
 )
 
 
-def test_a_stream_is_read_anew_by_every_consumer(numbers):
+def test_stream_is_read_again_by_every_consumer(numbers):
     scan = stream([task(numbers)], schema(ID))
     assert scan.schema == pa.schema([("id", pa.int64())])
     assert pa.table(scan) == pa.table(scan)
@@ -32,7 +32,7 @@ def test_a_stream_is_read_anew_by_every_consumer(numbers):
     assert sum(batch.num_rows for batch in scan) == 1000
 
 
-def test_a_dropped_iterator_leaves_others_alone(numbers):
+def test_dropped_iterator_leaves_others_alone(numbers):
     scan = stream([task(numbers)] * 50, schema(ID), batch_size=10)
     first = iter(scan)
     assert next(first).num_rows == 10
@@ -40,7 +40,7 @@ def test_a_dropped_iterator_leaves_others_alone(numbers):
     assert sum(batch.num_rows for batch in scan) == 50_000
 
 
-def test_a_missing_file_is_named(tmp_path, numbers):
+def test_error_names_the_missing_file(tmp_path, numbers):
     gone = str(tmp_path / "gone.parquet")
     batches = iter(stream([task(numbers), task(gone, record_count=5)], schema(ID)))
     with pytest.raises(MissingFileError, match=r"gone\.parquet"):
@@ -49,7 +49,7 @@ def test_a_missing_file_is_named(tmp_path, numbers):
 
 
 @pytest.mark.parametrize("keep", [0, 3, 8, 100, -9, -1])
-def test_a_cut_off_file_is_corrupt_and_named(numbers, keep, tmp_path):
+def test_cut_off_file_is_corrupt_and_named(numbers, keep, tmp_path):
     path = tmp_path / "cut.parquet"
     path.write_bytes(Path(numbers).read_bytes()[:keep])
     with pytest.raises(CorruptFileError, match=r"cut\.parquet"):

@@ -43,7 +43,7 @@ def test_file_facts_match_the_file(tmp_path):
     assert written["sort_order_id"] is None
 
 
-def test_a_failure_half_way_removes_the_files_already_written(tmp_path):
+def test_failure_half_way_removes_the_files_already_written(tmp_path):
     def batches():
         for _ in range(20):
             yield pa.record_batch({"x": pa.array(range(50_000), pa.int64())})

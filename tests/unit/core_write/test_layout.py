@@ -94,7 +94,7 @@ def test_files_roll_at_the_target_size_on_disk(tmp_path):
     assert read(files)["x"].equals(table["x"])
 
 
-def test_a_tight_memory_limit_loses_no_row(tmp_path):
+def test_tight_memory_limit_loses_no_row(tmp_path):
     table = source_table(60_000)
     spec = spec_of(("b", "bucket[40]", 1), ("n", "identity", 2))
     files = write(tmp_path, table, SOURCE, spec=spec, write__icefloe__memory_bytes="1000000")

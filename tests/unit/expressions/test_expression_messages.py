@@ -23,21 +23,12 @@ from icefloe.io.pyarrow import expression_to_pyarrow
 from icefloe.schema import Schema
 from icefloe.types import (
     DoubleType,
-    ListType,
     LongType,
     NestedField,
-    StructType,
 )
 
-from tests.unit.messages import Case, check_message
+from tests.unit.messages import SCHEMA, Case, check_message
 
-SCHEMA = Schema(
-    NestedField(1, "id", "long", required=True),
-    NestedField(2, "name", "string"),
-    NestedField(3, "at", "timestamp"),
-    NestedField(4, "tags", ListType(5, "string")),
-    NestedField(6, "point", StructType(NestedField(7, "x", "double"))),
-)
 BOUND_TO_POINT = bind(SCHEMA, EqualTo("point.x", 1.0))
 
 CASES: dict[str, Case] = {

@@ -7,25 +7,13 @@ from icefloe.expressions import (
     EqualTo,
 )
 from icefloe.partitioning import PartitionField, PartitionSpec, validate_partition_name
-from icefloe.schema import Schema
 from icefloe.transforms import BucketTransform, TruncateTransform, bucket, parse_transform
 from icefloe.types import (
     DoubleType,
-    ListType,
     LongType,
-    NestedField,
-    StructType,
 )
 
-from tests.unit.messages import Case, check_message
-
-SCHEMA = Schema(
-    NestedField(1, "id", "long", required=True),
-    NestedField(2, "name", "string"),
-    NestedField(3, "at", "timestamp"),
-    NestedField(4, "tags", ListType(5, "string")),
-    NestedField(6, "point", StructType(NestedField(7, "x", "double"))),
-)
+from tests.unit.messages import SCHEMA, Case, check_message
 
 CASES: dict[str, Case] = {
     "transform that is a number": (

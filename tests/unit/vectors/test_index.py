@@ -49,7 +49,7 @@ def test_files_hold_the_groups_that_the_table_says() -> None:
         assert found - {0} == numbers(row["groups"]), row
 
 
-def test_the_named_tests_read_their_file() -> None:
+def test_named_tests_read_their_file() -> None:
     for row in rows():
         for side, root in (("rust", ROOT / "rust"), ("python", ROOT / "tests")):
             named = re.findall(r"`([\w/]+\.(?:rs|py))`", row[side])
