@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from icefloe.catalog.rest import RestCatalog
 from icefloe.table.environment import SYSTEM
 
 from tests.catalogs.rest.fault_proxy import fault_proxy
+from tests.catalogs.rest.protocol_server import protocol_server
 
 NAMESPACES = itertools.count()
 SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string())])
@@ -57,3 +59,17 @@ def far(proxy):
     properties = {"uri": proxy.uri, "rest.client.socket-timeout-ms": "500", "token": "token-of-the-test"}
     with RestCatalog("far", **properties) as client:
         yield client
+
+
+@pytest.fixture
+def server():
+    """A server that replies what the test prepares."""
+    with protocol_server() as made:
+        yield made
+
+
+@pytest.fixture
+def connect(server):
+    """Makes clients of that server."""
+    with contextlib.ExitStack() as stack:
+        yield lambda **properties: stack.enter_context(RestCatalog("prod", **{"uri": server.uri, **properties}))

@@ -26,7 +26,7 @@ def secret_values(properties: Mapping[str, object]) -> set[str]:
     for name, value in properties.items():
         text = str(value)
         if any(part in name.lower() for part in _SECRET_NAMES) and not _is_public(name, text):
-            values |= {text, *text.split(":")}
+            values |= {text, text.rpartition(":")[2]}
     return {value for value in values if len(value) >= _SHORTEST}
 
 
