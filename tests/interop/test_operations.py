@@ -96,3 +96,46 @@ def test_cherry_picked_snapshots_are_read_by_others(catalog, check):
     table.append(rows((4, "b")))
     table.manage_snapshots().publish_changes("w").commit()
     check(table, [(1, "a"), (2, "a"), (3, "b"), (4, "b")])
+
+
+def written(table, data):
+    """New data files of a table that are not committed."""
+    return table.transaction().target().writer.data_files(data)
+
+
+def replaced_partitions(table):
+    table.new_replace_partitions().append(written(table, rows((7, "a")))).commit()
+
+
+def rewritten_files(table):
+    plan = table.scan().plan_whole_files()
+    started = table.current_snapshot().sequence_number
+    rewrite = table.new_rewrite().delete(plan.files.column("file_path")).append(written(table, table.scan().to_arrow()))
+    rewrite.delete_deletes(plan.deletes.column("file_path")).data_sequence_number(started).commit()
+
+
+def rewritten_manifests(table):
+    table.rewrite_manifests().commit()
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("spec", [None, BY_PART], ids=["unpartitioned", "partitioned"])
+@pytest.mark.parametrize(
+    ("operation", "left"),
+    [
+        (replaced_partitions, {True: [(2, "b"), (4, "b"), (7, "a")], False: [(7, "a")]}),
+        (rewritten_files, [(1, "a"), (2, "b"), (4, "b")]),
+        (rewritten_manifests, [(1, "a"), (2, "b"), (4, "b")]),
+    ],
+)
+def test_replaced_files_are_read_by_others(catalog, check, version, spec, operation, left):
+    properties = {"format-version": str(version)} | ({"write.delete.mode": "merge-on-read"} if version == 2 else {})
+    partitioning = {} if spec is None else {"partition_spec": spec}
+    table = catalog.create_table("db.t", SCHEMA, properties=properties, **partitioning)
+    table.append(rows((1, "a"), (2, "b"), (3, "a")))
+    table.append(rows((4, "b")))
+    table.delete("id = 3")
+    operation(table)
+    check(table, left[spec is not None] if isinstance(left, dict) else left)
+    table.append(rows((9, "a")))
+    assert table.scan().count() == table.refresh().scan().to_arrow().num_rows

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from icefloe.expressions import AlwaysTrue
 from icefloe.table.commit.data_file_changes import DeleteFiles, FastAppend, MergeAppend, OverwriteFiles
 from icefloe.table.commit.manage_snapshots import ManageSnapshots
+from icefloe.table.commit.replace_partition_files import ReplacePartitionFiles
+from icefloe.table.commit.rewrite_files import RewriteFiles
+from icefloe.table.commit.rewrite_manifests import RewriteManifests
 from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.refs import MAIN_BRANCH
 from icefloe.table.row_level.merge import Merge
@@ -270,6 +273,24 @@ class TableChanges(ABC):
     ) -> RowDelta:
         """Return a row-level change by data and delete files that exist already."""
         return RowDelta(self._open_transaction(), branch, snapshot_properties)
+
+    def new_replace_partitions(
+        self, branch: str | None = MAIN_BRANCH, snapshot_properties: Properties | None = None
+    ) -> ReplacePartitionFiles:
+        """Return a replacement of all files of the partitions that new data files lie in."""
+        return ReplacePartitionFiles(self._open_transaction(), branch, snapshot_properties)
+
+    def new_rewrite(
+        self, branch: str | None = MAIN_BRANCH, snapshot_properties: Properties | None = None
+    ) -> RewriteFiles:
+        """Return a replacement of files by files with the same rows."""
+        return RewriteFiles(self._open_transaction(), branch, snapshot_properties)
+
+    def rewrite_manifests(
+        self, branch: str | None = MAIN_BRANCH, snapshot_properties: Properties | None = None
+    ) -> RewriteManifests:
+        """Return a rewriting of data manifests, which clusters their entries by partition."""
+        return RewriteManifests(self._open_transaction(), branch, snapshot_properties)
 
     # ---- metadata
 

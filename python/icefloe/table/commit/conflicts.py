@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from icefloe import _core
 from icefloe.exceptions import ValidationException
 from icefloe.expressions.filter import Filter
+from icefloe.table.commit.summary import POSITION_DELETES
 from icefloe.table.read_context import context_json
 
 if TYPE_CHECKING:
@@ -74,16 +75,34 @@ def check_no_conflicting_deletes(
         _refuse(both, "deleted rows that this operation read", "delete file")
 
 
-def check_no_new_deletes_for(
-    io: FileIO, metadata: TableMetadata, head: Snapshot, changes: ConcurrentChanges, paths: pa.Array
+def check_no_new_deletes_for(  # noqa: PLR0913 - one argument more than the other checks
+    io: FileIO,
+    metadata: TableMetadata,
+    head: Snapshot,
+    changes: ConcurrentChanges,
+    paths: pa.Array,
+    *,
+    positions_only: bool = False,
 ) -> None:
-    """Raise if a delete file was added that applies to data files which this operation replaces."""
-    if changes.added_deletes.num_rows == 0 or len(paths) == 0:
+    """Raise if a delete file was added that applies to data files which this operation replaces.
+
+    Args:
+        io: Storage.
+        metadata: The newest version of the table.
+        head: The newest snapshot of the branch.
+        changes: The files that others changed.
+        paths: The replaced data files.
+        positions_only: Whether equality deletes are allowed, since they apply to the new files as well.
+    """
+    added = changes.added_deletes
+    if positions_only:
+        added = added.filter(pc.equal(added.column("content"), POSITION_DELETES))
+    if added.num_rows == 0 or len(paths) == 0:
         return
     plan = _plan(io, metadata, head, Filter.everything(metadata.schema()))
     replaced = pc.is_in(plan.files.column("file_path"), paths)
     _, applying = _core.own_deletes(plan.files.filter(replaced), plan.deletes)
-    both = _common(changes.added_deletes.column("file_path"), applying.column("file_path"))
+    both = _common(added.column("file_path"), applying.column("file_path"))
     _refuse(both, "deleted rows of files that this operation replaces", "delete file")
 
 

@@ -80,6 +80,7 @@ class SnapshotProducer(ABC):
         self._added: list[pa.RecordBatch] = []
         self._added_deletes: list[pa.RecordBatch] = []
         self._deleted_paths: list[pa.Array] = []
+        self._deleted_deletes: list[pa.Array] = []
         self._writer = ManifestWriter(transaction.io, self.snapshot_id, self._environment.new_uuid())
         self._current: set[str] = set()
 
@@ -203,26 +204,42 @@ class SnapshotProducer(ABC):
 
     def _manifests(self, base: TableMetadata, head: Snapshot | None) -> Manifests:
         previous = self._writer.list_of(head)
-        parts, removed = [], []
-        for content, batches in ((DATA, self._added), (DELETES, self._added_deletes)):
-            inherited = previous.filter(pc.equal(previous.column("content"), content))
-            if content == DATA and self._deleted_paths:
-                filtered = self._writer.remove(base, inherited, pa.concat_arrays(self._deleted_paths))
-                removed.append(filtered.deleted)
-                inherited = pa.Table.from_batches([filtered.manifests])
-            own = self._writer.add(base, content, batches)
-            together = pa.concat_tables([own, inherited])
-            merges = self.merges and MANIFEST_MERGE.of(base.properties)
-            parts.append(self._writer.merge(base, together) if merges else together)
-        rows = pa.concat_tables(parts)
+        data, removed = self._remaining(base, previous, DATA, self._deleted_paths)
+        own_data = self._writer.add(base, DATA, self._added)
+        unused = self._unused_deletes(base, previous, pa.concat_tables([data, own_data]))
+        deletes, removed_deletes = self._remaining(base, previous, DELETES, [*self._deleted_deletes, *unused])
+        own_deletes = self._writer.add(base, DELETES, self._added_deletes)
+        merges = self.merges and MANIFEST_MERGE.of(base.properties)
+        parts = [pa.concat_tables([own_data, data]), pa.concat_tables([own_deletes, deletes])]
+        rows = pa.concat_tables([self._writer.merge(base, part) if merges else part for part in parts])
         paths, before = rows.column("manifest_path"), previous.column("manifest_path")
         return Manifests(
             rows=rows,
-            removed=file_columns(*removed),
+            removed=file_columns(*removed, *removed_deletes),
             created=_count(paths, before, present=False),
             kept=_count(paths, before, present=True),
             replaced=_count(before, paths, present=False),
         )
+
+    def _remaining(
+        self, base: TableMetadata, previous: pa.Table, content: int, paths: list[pa.Array]
+    ) -> tuple[pa.Table, list[pa.RecordBatch]]:
+        """Return the head's manifests of one kind without some files, and the entries of these files."""
+        inherited = previous.filter(pc.equal(previous.column("content"), content))
+        if not paths:
+            return inherited, []
+        filtered = self._writer.remove(base, inherited, pc.unique(pa.concat_arrays(paths)))
+        return pa.Table.from_batches([filtered.manifests]), [filtered.deleted]
+
+    def _unused_deletes(self, base: TableMetadata, previous: pa.Table, data: pa.Table) -> list[pa.Array]:
+        """Return the delete files that are older than every data file, and so apply to none. Appends that merge nothing keep them."""
+        deletes = previous.filter(pc.equal(previous.column("content"), DELETES))
+        if not self.merges or deletes.num_rows == 0:
+            return []
+        oldest = pc.min(data.column("min_sequence_number")).as_py()
+        limit = base.last_sequence_number if oldest is None else min(oldest, base.last_sequence_number)
+        unused = self._writer.deletes_before(base, deletes, limit)
+        return [unused] if len(unused) > 0 else []
 
 
 def check_branch(base: TableMetadata, branch: str | None) -> None:

@@ -55,6 +55,7 @@ class ValidatedChange(SnapshotProducer):
         self._check_deletes = False
         self._referenced: list[pa.Array] = []
         self._include_deletes = False
+        self._keeps_sequence_number = False
 
     def validate_from_snapshot(self, snapshot_id: int | None) -> Self:
         """Check against commits after this snapshot.
@@ -135,7 +136,8 @@ class ValidatedChange(SnapshotProducer):
             check_no_conflicting_deletes(io, newest, head, changes, read)
             check_removed_data(io, newest, start, changes, read)
         if self._deleted_paths:
-            check_no_new_deletes_for(io, newest, head, changes, pa.concat_arrays(self._deleted_paths))
+            paths = pa.concat_arrays(self._deleted_paths)
+            check_no_new_deletes_for(io, newest, head, changes, paths, positions_only=self._keeps_sequence_number)
         if self._referenced:
             check_data_files_exist(changes, pa.concat_arrays(self._referenced), include_deletes=self._include_deletes)
 

@@ -1,0 +1,127 @@
+"""Snapshots that replace files by files with the same rows, as compaction does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe.exceptions import ValidationError
+from icefloe.table.commit.data_file_changes import as_paths
+from icefloe.table.commit.summary import POSITION_DELETES
+from icefloe.table.commit.validated_change import ValidatedChange
+from icefloe.table.snapshots import Operation
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from icefloe.table.metadata import TableMetadata
+    from icefloe.table.update import TableRequirement, TableUpdate
+
+
+class RewriteFiles(ValidatedChange):
+    """Replaces data and delete files by files with the same live rows. Every replaced file must still be live when the change commits.
+
+    A concurrent delete of rows of a replaced data file conflicts. With `data_sequence_number`, concurrent equality deletes do not: they
+    apply to the new files as well.
+
+    Examples:
+        rewrite = table.new_rewrite()
+        rewrite.delete(small_files).append(large_file).data_sequence_number(snapshot.sequence_number)
+        rewrite.commit()
+    """
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # those of the producer
+        self._sequence_number: int | None = None
+
+    def append(self, data_files: pa.RecordBatch) -> Self:
+        """Add data files with the rows of the replaced ones, DataFile columns as `_core.write_data_files` returns them."""
+        self._added.append(data_files)
+        return self
+
+    def delete(self, paths: pa.Array | list[str]) -> Self:
+        """Replace data files, by their paths."""
+        array = as_paths(paths)
+        if len(array) > 0:
+            self._deleted_paths.append(array)
+        return self
+
+    def add_deletes(self, delete_files: pa.RecordBatch) -> Self:
+        """Add position delete files with the positions of replaced ones.
+
+        Raises:
+            ValidationError: One is an equality delete file, whose new sequence number would delete newer rows.
+        """
+        if not pc.all(pc.equal(delete_files.column("content"), POSITION_DELETES)).as_py():
+            raise ValidationError("rewrite: expected position delete files, got an equality delete file")
+        self._added_deletes.append(delete_files)
+        referenced = pc.drop_null(delete_files.column("referenced_data_file"))
+        if len(referenced) > 0:
+            self._referenced.append(as_paths(referenced))
+        return self
+
+    def delete_deletes(self, paths: pa.Array | list[str]) -> Self:
+        """Remove delete files whose rows are gone from the new data files, by their paths."""
+        array = as_paths(paths)
+        if len(array) > 0:
+            self._deleted_deletes.append(array)
+        return self
+
+    def data_sequence_number(self, sequence_number: int) -> Self:
+        """Give the new data files the data sequence number of the snapshot whose rows they hold.
+
+        Equality deletes of later snapshots apply to the new files then.
+        """
+        self._sequence_number = sequence_number
+        self._keeps_sequence_number = True
+        return self
+
+    def operation(self) -> Operation:  # noqa: D102 - described by the producer
+        return Operation.REPLACE
+
+    def commit(self) -> None:
+        """Add the change to its transaction.
+
+        Raises:
+            ValidationError: Nothing is replaced, or the new data files hold more rows than the replaced ones.
+            ValidationException: A concurrent commit changed a replaced file or deleted rows of it.
+        """
+        if not self._deleted_paths and not self._deleted_deletes:
+            raise ValidationError("rewrite: expected files to replace, got none; use new_append() to add files")
+        if self._added and not self._deleted_paths:
+            raise ValidationError("rewrite: expected data files to replace beside new data files, got none")
+        if self._added_deletes and not self._deleted_deletes:
+            raise ValidationError("rewrite: expected delete files to replace beside new delete files, got none")
+        if self._sequence_number is not None:
+            self._added = [self._numbered(batch) for batch in self._added]
+        super().commit()
+
+    def stage(self, base: TableMetadata, attempt: int) -> tuple[tuple[TableUpdate, ...], tuple[TableRequirement, ...]]:
+        """Return the updates and requirements, after a check that no rows appear.
+
+        Raises:
+            ValidationError: The new data files hold more rows than the replaced ones.
+        """
+        updates, requirements = super().stage(base, attempt)
+        summary = updates[0].snapshot.summary  # type: ignore[attr-defined]  # the first update adds the snapshot
+        added, deleted = (int(summary.get(key, "0")) for key in ("added-records", "deleted-records"))
+        if added > deleted:
+            raise ValidationError(
+                f"rewrite: expected new data files of at most the {deleted} rows of the replaced ones, got {added} rows"
+            )
+        return updates, requirements
+
+    def _numbered(self, files: pa.RecordBatch) -> pa.RecordBatch:
+        """Return added files as manifest entries with the data sequence number."""
+        if "status" in files.schema.names or files.num_rows == 0:
+            return files
+        count = files.num_rows
+        columns = {
+            "status": pa.repeat(pa.scalar(1, pa.int32()), count),
+            "snapshot_id": pa.repeat(pa.scalar(self.snapshot_id, pa.int64()), count),
+            "sequence_number": pa.repeat(pa.scalar(self._sequence_number, pa.int64()), count),
+            "file_sequence_number": pa.nulls(count, pa.int64()),
+        }
+        return pa.RecordBatch.from_pydict({**columns, **dict(zip(files.schema.names, files.columns, strict=True))})
