@@ -144,11 +144,22 @@ $(REST_SERVER)/.ready: tests/catalogs/rest/pom.xml | $(VENV)/.tools
 .PHONY: rest-server
 rest-server: $(REST_SERVER)/.ready ## Fetch the Java reference's REST catalog server for the tests
 
+# Hive Metastores for the tests of the Hive catalog.
+HIVE_JARS = $(VENV)/jars/hive-3/.ready $(VENV)/jars/hive-4/.ready
+
+$(VENV)/jars/hive-%/.ready: tests/catalogs/hive/pom.xml | $(VENV)/.tools
+	$(SAY) "Fetching the Hive Metastore $* for the tests"
+	@command -v mvn >/dev/null && mvn -q -B -f $< -P hive$* dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(abspath $(@D)) \
+	  && touch $@ || printf '    it cannot be had here, without Maven: its tests are skipped\n'
+
+.PHONY: hive-metastore
+hive-metastore: $(HIVE_JARS) ## Fetch the Hive Metastores of the tests
+
 # Tables of the tests go to a memory disk that has room for them.
 ON_MEMORY = [ "$$(df --output=avail -k /dev/shm 2>/dev/null | tail -1)" -gt 6000000 ] 2>/dev/null && export PYTEST_DEBUG_TEMPROOT=/dev/shm;
 
 .PHONY: test-python
-test-python: $(VENV)/.wheel $(BIN)/versitygw $(JAVA_JAR) $(REST_SERVER)/.ready system-programs ## Run the Python tests against the installed wheel (WORKERS=processes)
+test-python: $(VENV)/.wheel $(BIN)/versitygw $(JAVA_JAR) $(HIVE_JARS) $(REST_SERVER)/.ready system-programs ## Run the Python tests against the installed wheel (WORKERS=processes)
 	$(SAY) "Python tests"
 	@$(WITH_JAVA) $(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=10 $(PYTEST_ARGS)
 

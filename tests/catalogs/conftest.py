@@ -7,6 +7,7 @@ import itertools
 import psycopg
 import pytest
 
+from tests.catalogs.hive_server import hive_server
 from tests.catalogs.postgres_server import postgres_server
 from tests.catalogs.rest.server import rest_server
 from tests.catalogs.wire_proxy import wire_proxy
@@ -25,6 +26,20 @@ def postgres():
 def rest(tmp_path_factory):
     """The Java reference's REST catalog server; its namespaces are shared by all tests."""
     with rest_server(tmp_path_factory.mktemp("rest")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def hive3(tmp_path_factory):
+    """A Hive Metastore with locks, which cannot compare metadata locations."""
+    with hive_server(3, tmp_path_factory.mktemp("hive3")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def hive4(tmp_path_factory):
+    """A Hive Metastore without tables for locks, which compares metadata locations."""
+    with hive_server(4, tmp_path_factory.mktemp("hive4")) as server:
         yield server
 
 

@@ -30,12 +30,12 @@ SCHEMES = {
     "postgres": "sql",
     "mysql": "sql",
     "mariadb": "sql",
+    "thrift": "hive",
     "http": "rest",
     "https": "rest",
 }
 """The type that the scheme of `uri` implies."""
-PLANNED = ("hive", "glue", "dynamodb", "bigquery")
-PLANNED_SCHEMES = ("thrift",)
+PLANNED = ("glue", "dynamodb", "bigquery")
 PY_IO_IMPL = "py-io-impl"
 
 
@@ -48,7 +48,7 @@ def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
 
     Args:
         name: The catalog's name. None uses the configured `default-catalog`, or `default` without one.
-        **properties: `type` (`sql`, `rest`, `hadoop`, `memory`), or `py-catalog-impl` (a class of your own, `package.module.Class`,
+        **properties: `type` (`sql`, `rest`, `hadoop`, `memory`, `hive`), or `py-catalog-impl` (a class of your own, `package.module.Class`,
             derived from :class:`Catalog`), and the properties of that type. Without both, `uri` implies the type. Values of None
             are ignored. Keys that are not Python identifiers are passed as `**{"s3.endpoint": ...}`.
 
@@ -136,10 +136,6 @@ def _inferred_type(name: str, properties: Properties) -> str:
     if uri is None:
         raise ValidationError(f"catalog {name!r}: property 'type' is missing; expected {_types()}")
     scheme = uri.split(":", 1)[0].lower()
-    if scheme in PLANNED_SCHEMES:
-        raise NotImplementedError(
-            f"catalog {name!r}: a catalog at {scheme}:// is not supported yet; expected type {_types()}"
-        )
     kind = SCHEMES.get(scheme.split("+", 1)[0])
     if kind is None:
         # The text of a URI may contain a password.
@@ -192,6 +188,27 @@ def load_rest(name: str, conf: Properties) -> Catalog:
     return RestCatalog(name, **conf)
 
 
+def load_hive(name: str, conf: Properties) -> Catalog:
+    """Return a Hive catalog; no configuration file and no environment variable is read.
+
+    Args:
+        name: The catalog's name.
+        conf: Properties of the catalog, such as `uri` and `warehouse`.
+
+    Raises:
+        ImportError: Thrift is not installed.
+        ValidationError: A property is missing or invalid.
+    """
+    try:
+        from icefloe.catalog.hive import HiveCatalog
+    except ModuleNotFoundError as error:
+        if error.name != "thrift":
+            raise
+        raise ImportError(f"catalog {name!r}, of type hive, needs Thrift: pip install 'icefloe[hive]'") from error
+
+    return HiveCatalog(name, **conf)
+
+
 def load_in_memory(name: str, conf: Properties) -> Catalog:
     """Return a catalog in this process's memory; `conf` may contain `warehouse`.
 
@@ -207,6 +224,7 @@ def _constructors() -> dict[str, Callable[[str, Properties], Catalog]]:
         "rest": load_rest,
         "hadoop": lambda name, conf: HadoopCatalog(name, **conf),
         "memory": load_in_memory,
+        "hive": load_hive,
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.catalogs.conformance.catalog_under_test import CatalogUnderTest
 from tests.catalogs.conformance.hadoop_entries import LocalHadoop
+from tests.catalogs.conformance.hive_entries import HiveWithLocks, HiveWithoutLocks
 from tests.catalogs.conformance.memory_entry import Memory
 from tests.catalogs.conformance.rest_entries import Rest
 from tests.catalogs.conformance.sql_entries import Postgres, Sqlite
@@ -14,4 +15,6 @@ ENTRIES: tuple[type[CatalogUnderTest], ...] = (
     Postgres,
     LocalHadoop,
     Rest,
+    HiveWithLocks,
+    HiveWithoutLocks,
 )

@@ -1,0 +1,91 @@
+"""A standalone Hive Metastore of this machine, with a Derby database in its memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import pytest
+
+from tests.storage.servers import running
+
+OPENED = ("java.lang", "java.net", "java.util", "java.util.concurrent")
+CLEANER = "org.apache.hadoop.hive.metastore.events.EventCleanerTask"
+SETTINGS = {
+    "datanucleus.schema.autoCreateAll": "true",
+    "metastore.schema.verification": "false",
+    "metastore.thrift.bind.host": "127.0.0.1",
+    "metastore.expression.proxy": "org.apache.hadoop.hive.metastore.DefaultPartitionExpressionProxy",
+    # The tasks that run by default need classes of Hive's query engine.
+    "metastore.task.threads.always": CLEANER,
+    "metastore.task.threads.remote": CLEANER,
+    # Version 3 creates the tables of its locks only so; version 4 never does.
+    "metastore.in.test": "true",
+    "hive.in.test": "true",
+    "metastore.client.capability.check": "false",
+    # A refused name is tried ten times, two seconds apart, otherwise.
+    "metastore.hmshandler.retry.attempts": "1",
+}
+LOGGING = """
+status = error
+appender.console.type = Console
+appender.console.name = console
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d %p %c{1}: %m%n
+rootLogger.level = ERROR
+rootLogger.appenderRef.console.ref = console
+"""
+
+
+@dataclass(frozen=True)
+class HiveServer:
+    """A metastore; databases without a location are below `warehouse`."""
+
+    port: int
+    warehouse: Path
+
+    def uri(self, port: int | None = None) -> str:
+        return f"thrift://127.0.0.1:{port if port is not None else self.port}"
+
+
+def java() -> str:
+    """Return the path of a Java program; skip the test if there is none."""
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
+    if found is None:
+        pytest.skip("Java is not installed: apt-get install openjdk-17-jre-headless")
+    return found
+
+
+@contextlib.contextmanager
+def hive_server(version: int, directory: Path):
+    """Run a metastore of version 3 or 4 until the block ends."""
+    jars = Path(sys.prefix) / "jars" / f"hive-{version}"
+    if not jars.exists():
+        pytest.skip(f"no Hive Metastore in {jars}: make hive-metastore, which needs Maven")
+    warehouse = directory / "warehouse"
+    database = f"jdbc:derby:memory:{uuid.uuid4().hex};create=true"
+    settings = {**SETTINGS, "javax.jdo.option.ConnectionURL": database, "metastore.warehouse.dir": str(warehouse)}
+    properties = "".join(
+        f"<property><name>{key}</name><value>{escape(value)}</value></property>" for key, value in settings.items()
+    )
+    (directory / "metastore-site.xml").write_text(f"<configuration>{properties}</configuration>")
+    (directory / "log4j2.properties").write_text(LOGGING)
+    opened = [part for package in OPENED for part in ("--add-opens", f"java.base/{package}=ALL-UNNAMED")]
+    command = [
+        java(),
+        "-Xmx512m",
+        *opened,
+        f"-Dlog4j2.configurationFile=file:{directory}/log4j2.properties",
+        "-cp",
+        f"{directory}:{jars}/*",
+        "org.apache.hadoop.hive.metastore.HiveMetaStore",
+    ]
+    with running(lambda port: [*command, "-p", str(port)], directory / "log", cwd=directory) as port:
+        yield HiveServer(port, warehouse)
