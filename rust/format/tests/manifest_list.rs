@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch, new_null_array};
+use arrow_schema::DataType;
 use icefloe_format::Error;
 use icefloe_format::codec::Codec;
 use icefloe_format::manifest::summary::{Count, FieldSummary, ManifestSummary};
@@ -14,35 +17,40 @@ use icefloe_format::manifest::{
 };
 use proptest::prelude::*;
 
-fn file(content: ManifestContent, format_version: u8, least: Option<i64>) -> ManifestFile {
-    let summary = FieldSummary {
+type Written = (ManifestFile, ManifestSummary);
+
+fn file(content: ManifestContent, format_version: u8, least: Option<i64>) -> Written {
+    let field = FieldSummary {
         contains_null: true,
         contains_nan: None,
         lower_bound: Some(vec![1, 2]),
         upper_bound: None,
     };
-    ManifestFile {
+    let file = ManifestFile {
         path: "s3://bucket/m0.avro".into(),
         length: 1 << 40,
         spec_id: 3,
         content,
-        format_version,
-        added_snapshot_id: 55,
-        summary: ManifestSummary {
-            added: Count { files: 1, rows: 10 },
-            existing: Count { files: 2, rows: 20 },
-            deleted: Count { files: 3, rows: 30 },
-            min_sequence_number: least,
-            partitions: vec![summary.clone(), FieldSummary::default(), summary],
-        },
-    }
+        sequence_number: (format_version == 1).then_some(0),
+        added_snapshot_id: Some(55),
+        added_files: Some(1),
+        existing_files: Some(2),
+    };
+    let summary = ManifestSummary {
+        added: Count { files: 1, rows: 10 },
+        existing: Count { files: 2, rows: 20 },
+        deleted: Count { files: 3, rows: 30 },
+        min_sequence_number: least,
+        partitions: Some(vec![field.clone(), FieldSummary::default(), field]),
+    };
+    (file, summary)
 }
 
 fn options(format_version: u8) -> ListOptions {
     ListOptions { format_version, snapshot_id: 55, parent_snapshot_id: None, sequence_number: 8 }
 }
 
-fn round_trip(files: &[ManifestFile], version: u8) -> RecordBatch {
+fn round_trip(files: &[Written], version: u8) -> RecordBatch {
     let batch = manifest_files_to_batch(files).unwrap();
     let bytes = encode_manifest_list(&batch, &options(version), Codec::Deflate(6), [1; 16]);
     decode_manifest_list(&bytes.unwrap()).unwrap()
@@ -94,6 +102,47 @@ fn version_1_lists_no_delete_files() {
     assert!(matches!(error, Error::InvalidArgument { .. }));
     let error = encode_manifest_list(&batch, &options(3), Codec::Null, [1; 16]).unwrap_err();
     assert!(matches!(error, Error::Unsupported { .. }));
+}
+
+#[test]
+fn manifest_files_survive_a_batch() {
+    let written = [file(ManifestContent::Data, 2, None), file(ManifestContent::Deletes, 1, None)];
+    let found = ManifestFile::from_batch(&manifest_files_to_batch(&written).unwrap()).unwrap();
+    assert_eq!(found, written.map(|(file, _)| file));
+}
+
+#[test]
+fn manifest_files_of_unknown_counts_may_be_live() {
+    let known = file(ManifestContent::Data, 2, None).0;
+    assert_eq!((known.may_have_live_files(), known.live_files()), (true, 3));
+    let unknown = ManifestFile { added_files: None, existing_files: Some(0), ..known.clone() };
+    assert_eq!((unknown.may_have_live_files(), unknown.live_files()), (true, 0));
+    let empty = ManifestFile { added_files: Some(0), existing_files: Some(0), ..known.clone() };
+    assert!(!empty.may_have_live_files());
+    let negative = ManifestFile { length: -1, added_files: Some(-5), ..known };
+    assert_eq!((negative.stated_length(), negative.live_files()), (None, 2));
+}
+
+fn with_column(name: &str, column: ArrayRef) -> RecordBatch {
+    let list = manifest_files_to_batch(&[file(ManifestContent::Data, 2, None)]).unwrap();
+    let mut columns = list.columns().to_vec();
+    columns[list.schema().index_of(name).unwrap()] = column;
+    RecordBatch::try_new(list.schema(), columns).unwrap()
+}
+
+#[test]
+fn rows_that_name_no_manifest_are_refused() {
+    let bad: [(&str, ArrayRef); 4] = [
+        ("manifest_path", new_null_array(&DataType::Utf8, 1)),
+        ("manifest_length", new_null_array(&DataType::Int64, 1)),
+        ("partition_spec_id", new_null_array(&DataType::Int32, 1)),
+        ("content", Arc::new(Int32Array::from(vec![2]))),
+    ];
+    for (name, column) in bad {
+        let error = ManifestFile::from_batch(&with_column(name, column)).unwrap_err();
+        assert!(matches!(&error, Error::InvalidArgument { .. }), "{error}");
+        assert!(error.to_string().starts_with(name), "{error}");
+    }
 }
 
 proptest! {

@@ -16,7 +16,7 @@ use icefloe_format::manifest::{
 use icefloe_format::spec::StructType;
 
 use super::read::CONCURRENCY;
-use super::rows::{ManifestRow, Outcome, manifest_rows, outcome_batch};
+use super::rows::{Outcome, manifest_rows, outcome_batch};
 use super::table_types::TableTypes;
 use super::write::{ManifestOptions, Target, write_manifest};
 use crate::error::{Error, Result};
@@ -83,14 +83,14 @@ pub async fn filter_manifests(
         .map(|(row, columns, target)| {
             let types = Arc::clone(&types);
             async move {
-                let file = write_manifest(io, columns, target, types, options).await?;
-                Ok::<(usize, ManifestFile), Error>((row, file))
+                let written = write_manifest(io, columns, target, types, options).await?;
+                Ok::<_, Error>((row, written))
             }
         })
         .buffered(CONCURRENCY);
-    for (row, file) in written.try_collect::<Vec<_>>().await? {
+    for (row, (file, summary)) in written.try_collect::<Vec<_>>().await? {
         if let Some(outcome) = outcomes.get_mut(row) {
-            *outcome = Outcome::Written(file);
+            *outcome = Outcome::Written(file, summary);
         }
     }
     let manifests = outcome_batch(&batch, outcomes)?;
@@ -116,7 +116,7 @@ struct Hit {
 /// The manifests with files to remove, by index, in order.
 async fn find(
     io: &FileIo,
-    rows: &[ManifestRow],
+    rows: &[ManifestFile],
     wanted: Arc<HashSet<String>>,
     types: &TableTypes,
     snapshot_id: i64,
@@ -147,7 +147,7 @@ async fn find(
 
 fn filter_one(
     (io, bytes): (&FileIo, &[u8]),
-    row: &ManifestRow,
+    row: &ManifestFile,
     partition_type: &StructType,
     wanted: &HashSet<String>,
     snapshot_id: i64,

@@ -14,7 +14,7 @@ use icefloe_format::manifest::{ManifestColumns, ManifestContent, ManifestFile};
 use super::filter::carried;
 use super::parallel_decode::runs_per_manifest;
 use super::read::{CONCURRENCY, read_manifest};
-use super::rows::{ManifestRow, Outcome, manifest_rows, outcome_batch};
+use super::rows::{Outcome, manifest_rows, outcome_batch};
 use super::table_types::TableTypes;
 use super::write::{ManifestOptions, Target, write_manifest};
 use crate::error::Result;
@@ -48,7 +48,7 @@ pub async fn merge_manifests(
     let (rows, batch) = manifest_rows(manifests)?;
     let mut bins = Vec::new();
     for content in [ManifestContent::Data, ManifestContent::Deletes] {
-        let of_content = |row: &ManifestRow| row.content == content;
+        let of_content = |row: &ManifestFile| row.content == content;
         bins.extend(bins_to_write(&rows, of_content, merge, options.snapshot_id));
     }
     let mut index = options.first_index;
@@ -60,7 +60,7 @@ pub async fn merge_manifests(
     }
     let outcomes = futures::stream::iter(jobs)
         .map(|(bin, target)| {
-            let members: Vec<(usize, ManifestRow)> =
+            let members: Vec<(usize, ManifestFile)> =
                 bin.iter().filter_map(|i| Some((*i, rows.get(*i)?.clone()))).collect();
             write_bin(io, members, target, Arc::clone(&types), options)
         })
@@ -71,13 +71,14 @@ pub async fn merge_manifests(
 
 /// Bins of row indices: a bin of several rows is merged, a bin of one row stays.
 fn bins_to_write(
-    rows: &[ManifestRow],
-    of_content: impl Fn(&ManifestRow) -> bool,
+    rows: &[ManifestFile],
+    of_content: impl Fn(&ManifestFile) -> bool,
     merge: MergeOptions,
     snapshot_id: i64,
 ) -> Vec<Vec<usize>> {
-    let survives =
-        |row: &ManifestRow| row.may_have_live_files() || row.added_snapshot_id == Some(snapshot_id);
+    let survives = |row: &ManifestFile| {
+        row.may_have_live_files() || row.added_snapshot_id == Some(snapshot_id)
+    };
     let mut newest = None;
     let mut by_spec: BTreeMap<i32, Vec<usize>> = BTreeMap::new();
     for (index, row) in rows.iter().enumerate().filter(|(_, r)| of_content(r) && survives(r)) {
@@ -100,7 +101,7 @@ fn bins_to_write(
 
 /// Neighbours packed into bins of at most `target` bytes, starting with the last, in the order of
 /// rows. A manifest larger than the target has a bin of its own.
-fn pack_from_end(rows: &[ManifestRow], group: &[usize], target: i64) -> Vec<Vec<usize>> {
+fn pack_from_end(rows: &[ManifestFile], group: &[usize], target: i64) -> Vec<Vec<usize>> {
     let mut bins: Vec<Vec<usize>> = Vec::new();
     let mut weight = 0_i64;
     for index in group.iter().rev() {
@@ -125,7 +126,7 @@ fn pack_from_end(rows: &[ManifestRow], group: &[usize], target: i64) -> Vec<Vec<
 
 async fn write_bin(
     io: &FileIo,
-    members: Vec<(usize, ManifestRow)>,
+    members: Vec<(usize, ManifestFile)>,
     target: Option<usize>,
     types: Arc<TableTypes>,
     options: &ManifestOptions,
@@ -149,6 +150,6 @@ async fn write_bin(
     let parts: Vec<Vec<ManifestColumns>> = parts.try_collect().await?;
     let parts = parts.concat();
     let Some(columns) = ManifestColumns::concat(&parts)? else { return Ok(Vec::new()) };
-    let file: ManifestFile = write_manifest(io, columns, target, types, options).await?;
-    Ok(vec![Outcome::Written(file)])
+    let (file, summary) = write_manifest(io, columns, target, types, options).await?;
+    Ok(vec![Outcome::Written(file, summary)])
 }

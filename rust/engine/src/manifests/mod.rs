@@ -14,11 +14,10 @@ mod write;
 
 pub use filter::{FilteredManifests, filter_manifests};
 pub use inline::describe_manifests;
-pub(crate) use inline::header_spec_id;
+pub(crate) use inline::{header_spec_id, inline_manifest};
 pub use merge::{MergeOptions, merge_manifests};
 pub(crate) use parallel_decode::decode_in_runs;
 pub(crate) use read::absolute_list;
 pub use read::{Keep, read_entries, read_manifest_list};
-pub use rows::{ManifestRow, manifest_rows};
 pub use table_types::TableTypes;
 pub use write::{ManifestOptions, write_manifest_list, write_manifests};

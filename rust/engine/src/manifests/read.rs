@@ -8,12 +8,13 @@ use arrow_select::concat::concat_batches;
 use futures::{StreamExt, TryStreamExt};
 use icefloe_format::Error as FormatError;
 use icefloe_format::manifest::{
-    DecodeOptions, ManifestColumns, Stats, decode_manifest_list, decode_run, entry_schema, inherit,
+    DecodeOptions, ManifestColumns, ManifestFile, Stats, decode_manifest_list, decode_run,
+    entry_schema, inherit,
 };
 use icefloe_format::spec::StructType;
 
 use super::parallel_decode::{decode_in_runs, runs_per_manifest};
-use super::rows::{ManifestRow, manifest_rows};
+use super::rows::manifest_rows;
 use super::table_types::TableTypes;
 use crate::error::{Error, Result};
 use crate::store::{FileIo, absolute_entries};
@@ -62,7 +63,7 @@ pub(crate) fn absolute_list(io: &FileIo, list: RecordBatch) -> Result<RecordBatc
 /// errors of `then`.
 pub(super) async fn read_manifest<T: Send + 'static>(
     io: &FileIo,
-    manifest: &ManifestRow,
+    manifest: &ManifestFile,
     types: &TableTypes,
     most: usize,
     then: impl Fn(ManifestColumns, &StructType) -> Result<T, FormatError> + Send + Sync + 'static,

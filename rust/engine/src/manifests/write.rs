@@ -13,8 +13,8 @@ use icefloe_format::avro::writer::sync_marker;
 use icefloe_format::codec::Codec;
 use icefloe_format::manifest::decode::count_entries;
 use icefloe_format::manifest::{
-    EncodeOptions, ListOptions, ManifestColumns, ManifestContent, ManifestFile, encode_manifest,
-    encode_manifest_list, manifest_file_schema, manifest_files_to_batch,
+    EncodeOptions, ListOptions, ManifestColumns, ManifestContent, ManifestFile, ManifestSummary,
+    encode_manifest, encode_manifest_list, manifest_file_schema, manifest_files_to_batch,
 };
 
 use super::read::CONCURRENCY;
@@ -91,7 +91,7 @@ pub async fn write_manifests(
             write_manifest(io, columns, target, Arc::clone(&types), options)
         })
         .buffered(CONCURRENCY);
-    let written: Vec<ManifestFile> = written.try_collect().await?;
+    let written: Vec<_> = written.try_collect().await?;
     Ok(manifest_files_to_batch(&written)?)
 }
 
@@ -110,7 +110,7 @@ pub(super) async fn write_manifest(
     target: Target,
     types: Arc<TableTypes>,
     options: &ManifestOptions,
-) -> Result<ManifestFile> {
+) -> Result<(ManifestFile, ManifestSummary)> {
     let path = format!("{}-m{}.avro", options.location_prefix, target.index);
     let (format_version, snapshot_id) = (options.format_version, options.snapshot_id);
     let (codec, sync) = (options.codec, sync_marker(&path));
@@ -130,15 +130,19 @@ pub(super) async fn write_manifest(
     let encoded = encoded.await?;
     let length = i64::try_from(encoded.bytes.len()).unwrap_or(i64::MAX);
     put_new(io, &path, Bytes::from(encoded.bytes)).await?;
-    Ok(ManifestFile {
+    let summary = encoded.summary;
+    let file = ManifestFile {
         path,
         length,
         spec_id: target.spec_id,
         content: target.content,
-        format_version,
-        added_snapshot_id: snapshot_id,
-        summary: encoded.summary,
-    })
+        // Version 1 has no sequence numbers, which readers take as 0.
+        sequence_number: (format_version == 1).then_some(0),
+        added_snapshot_id: Some(snapshot_id),
+        added_files: Some(summary.added.files),
+        existing_files: Some(summary.existing.files),
+    };
+    Ok((file, summary))
 }
 
 /// Write a snapshot's manifest list; manifests without a sequence number inherit the snapshot's.

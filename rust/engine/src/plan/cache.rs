@@ -11,11 +11,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use icefloe_format::Error as FormatError;
-use icefloe_format::manifest::Stats;
+use icefloe_format::manifest::{ManifestFile, Stats};
 
 use super::bundle::{Part, PlannedBundle};
 use super::cached_parts::{PartKey, Parts, Question, weight};
-use super::manifests::ManifestToRead;
 use crate::error::Result;
 use crate::runtime::PerProcess;
 use crate::store::{FileIo, facts};
@@ -116,16 +115,16 @@ impl PlanCache {
     pub(super) fn key(
         &self,
         io: &FileIo,
-        manifest: &ManifestToRead,
+        manifest: &ManifestFile,
         stats: &Stats,
     ) -> Option<PartKey> {
-        let (length, modified) = match io.local_path(&manifest.location).ok()? {
+        let (length, modified) = match io.local_path(&manifest.path).ok()? {
             // The size and time of modification show whether a local file was replaced.
             Some(path) => {
                 let found = facts(&path).ok()?;
                 (found.len(), Some(found.modified().ok()?))
             }
-            None => (manifest.length?, None),
+            None => (manifest.stated_length()?, None),
         };
         (length <= self.settings.content_length).then(|| PartKey {
             question: Arc::clone(&self.question),

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use arrow_array::Array;
-use icefloe_format::manifest::{Member, Stats};
+use icefloe_format::manifest::{ManifestFile, Member, Stats};
 
 use super::bundle::{Part, PlannedBundle};
-use super::manifests::ManifestToRead;
 
 /// Estimated memory of the maps for a part, an id of a column and a pair of properties.
 const PART_BYTES: usize = 256;
@@ -39,7 +38,7 @@ impl Question {
 pub(super) struct PartKey {
     pub(super) question: Arc<Question>,
     pub(super) hash: u64,
-    pub(super) manifest: ManifestToRead,
+    pub(super) manifest: ManifestFile,
     pub(super) length: u64,
     pub(super) modified: Option<SystemTime>,
     pub(super) stats: Stats,
@@ -52,14 +51,14 @@ impl PartKey {
             Stats::Columns(ids) => ids.len() * ID_BYTES,
             _ => 0,
         };
-        (self.manifest.location.len() + ids + size_of::<Self>() + PART_BYTES) as u64
+        (self.manifest.path.len() + ids + size_of::<Self>() + PART_BYTES) as u64
     }
 }
 
 impl Hash for PartKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.hash);
-        self.manifest.location.hash(state);
+        self.manifest.path.hash(state);
     }
 }
 
@@ -200,7 +199,7 @@ fn released<K: Hash + Eq>(holders: &mut HashMap<K, Held>, key: &K) -> u64 {
 #[cfg(test)]
 mod tests {
     use arrow_array::{BooleanArray, RecordBatch};
-    use icefloe_format::manifest::entry_schema;
+    use icefloe_format::manifest::{ManifestContent, entry_schema};
 
     use super::super::residuals;
     use super::*;
@@ -212,12 +211,15 @@ mod tests {
             filter: filter.to_owned(),
             added_by: None,
         };
-        let manifest = ManifestToRead {
-            location: location.to_owned(),
+        let manifest = ManifestFile {
+            path: location.to_owned(),
+            length: 1,
             spec_id: 0,
-            sequence_number: 1,
+            content: ManifestContent::Data,
+            sequence_number: Some(1),
             added_snapshot_id: None,
-            length: None,
+            added_files: None,
+            existing_files: None,
         };
         let (question, stats) = (Arc::new(question), Stats::Skip);
         PartKey { question, hash: 0, manifest, length: 1, modified: None, stats }

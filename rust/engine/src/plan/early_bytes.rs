@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use futures::StreamExt;
+use icefloe_format::manifest::ManifestFile;
 
-use super::manifests::ManifestToRead;
 use crate::error::Result;
 use crate::store::FileIo;
 
@@ -20,18 +20,16 @@ pub(super) struct EarlyBytes(Mutex<HashMap<String, Result<Bytes>>>);
 impl EarlyBytes {
     /// Fetch the first `most` remote manifests at once, those of unknown length and past
     /// [`EARLY_BYTES`] excepted.
-    pub(super) async fn fetch(io: &FileIo, manifests: &[ManifestToRead], most: usize) -> Self {
-        let is_remote = |it: &&ManifestToRead| matches!(io.local_path(&it.location), Ok(None));
+    pub(super) async fn fetch(io: &FileIo, manifests: &[ManifestFile], most: usize) -> Self {
+        let is_remote = |it: &&ManifestFile| matches!(io.local_path(&it.path), Ok(None));
         let mut total = 0_u64;
-        let fits = |it: &&ManifestToRead| {
-            total = total.saturating_add(it.length.unwrap_or(u64::MAX));
+        let fits = |it: &&ManifestFile| {
+            total = total.saturating_add(it.stated_length().unwrap_or(u64::MAX));
             total <= EARLY_BYTES
         };
         let early = manifests.iter().filter(is_remote).take(most).take_while(fits);
         let found = futures::stream::iter(early)
-            .map(|manifest| async {
-                (manifest.location.clone(), io.read(&manifest.location).await)
-            })
+            .map(|manifest| async { (manifest.path.clone(), io.read(&manifest.path).await) })
             .buffer_unordered(most.max(1));
         Self(Mutex::new(found.collect().await))
     }

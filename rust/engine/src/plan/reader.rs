@@ -12,7 +12,7 @@ use futures::{FutureExt, StreamExt, TryStreamExt};
 use icefloe_format::Error as FormatError;
 use icefloe_format::avro::BlockRun;
 use icefloe_format::manifest::{
-    BundleDecoder, DecodeOptions, EntryBundle, EntryFilter, Inheritance, MatchingEntries, Stats,
+    BundleDecoder, DecodeOptions, EntryBundle, EntryFilter, ManifestFile, MatchingEntries, Stats,
     decode_matching_run, inherit,
 };
 
@@ -22,7 +22,6 @@ use super::cached_parts::PartKey;
 use super::early_bytes::EarlyBytes;
 use super::entries::{PlannedEntries, compact};
 use super::filter::{ScanFilter, SpecFilter};
-use super::manifests::ManifestToRead;
 use crate::error::{Error, Result};
 use crate::manifests::decode_in_runs;
 use crate::runtime::default_threads;
@@ -58,7 +57,7 @@ pub(crate) struct ManifestReader {
 struct Unknown {
     /// Its index among the manifests to read.
     place: usize,
-    manifest: ManifestToRead,
+    manifest: ManifestFile,
     /// Its key in the cache.
     key: Option<PartKey>,
 }
@@ -70,8 +69,8 @@ impl ManifestReader {
     /// are cached.
     pub(crate) async fn read_deletes(
         &self,
-        deletes: Vec<ManifestToRead>,
-        data: &[ManifestToRead],
+        deletes: Vec<ManifestFile>,
+        data: &[ManifestFile],
     ) -> Result<(PlannedEntries, EarlyBytes)> {
         let none = EarlyBytes::default();
         let is_known = self.cache.as_ref().is_some_and(PlanCache::is_known);
@@ -86,7 +85,7 @@ impl ManifestReader {
     /// Fetch and decode manifests, several at once.
     pub(crate) async fn read(
         &self,
-        manifests: Vec<ManifestToRead>,
+        manifests: Vec<ManifestFile>,
         stats: Stats,
         early: &EarlyBytes,
     ) -> Result<PlannedEntries> {
@@ -100,7 +99,7 @@ impl ManifestReader {
                 unknown.push(Unknown { place, manifest, key });
             }
         }
-        let bytes: u64 = unknown.iter().filter_map(|it| it.manifest.length).sum();
+        let bytes: u64 = unknown.iter().filter_map(|it| it.manifest.stated_length()).sum();
         let share = (bytes / (default_threads() as u64 * SHARES_PER_THREAD)).max(1);
         let in_flight = default_threads() * IN_FLIGHT_PER_THREAD;
         let mut found = futures::stream::iter(self.bundles(unknown, in_flight))
@@ -118,7 +117,8 @@ impl ManifestReader {
 
     /// Group manifests to decode together, in the order of the first manifest of each group.
     fn bundles(&self, unknown: Vec<Unknown>, units: usize) -> Vec<Vec<Unknown>> {
-        let length = |it: &Unknown| it.manifest.length.filter(|length| *length <= SMALL_MANIFEST);
+        let length =
+            |it: &Unknown| it.manifest.stated_length().filter(|length| *length <= SMALL_MANIFEST);
         let total: u64 = unknown.iter().filter_map(length).sum();
         let bytes = (total / units as u64).clamp(SMALLEST_BUNDLE, BUNDLE_BYTES);
         // A bundle is cached as a whole or not at all.
@@ -153,7 +153,7 @@ impl ManifestReader {
         let (manifests, keys): (Vec<_>, Vec<_>) =
             bundle.into_iter().map(|it| (it.manifest, (it.place, it.key))).unzip();
         let cache = self.cache.as_ref().filter(|_| keys.iter().any(|(_, key)| key.is_some()));
-        let mut found = match <[ManifestToRead; 1]>::try_from(manifests) {
+        let mut found = match <[ManifestFile; 1]>::try_from(manifests) {
             Ok([manifest]) => vec![self.decode_one(manifest, (stats, early), share).await?],
             Err(manifests) => {
                 let found = self.decode_together(manifests, stats, early).await?;
@@ -180,20 +180,20 @@ impl ManifestReader {
 
     async fn decode_one(
         &self,
-        manifest: ManifestToRead,
+        manifest: ManifestFile,
         (stats, early): (Stats, &EarlyBytes),
         share: u64,
     ) -> Result<Vec<PlannedBundle>> {
-        let shares = manifest.length.map_or(1, |length| length.div_ceil(share));
+        let shares = manifest.stated_length().map_or(1, |length| length.div_ceil(share));
         let most = usize::try_from(shares).unwrap_or(usize::MAX);
-        let bytes = self.bytes(&manifest.location, early).await?;
+        let bytes = self.bytes(&manifest.path, early).await?;
         let decoder = self.decoder(stats);
         decode_in_runs(bytes, most, move |bytes, run| decoder.one(bytes, run, &manifest)).await
     }
 
     async fn decode_together(
         &self,
-        manifests: Vec<ManifestToRead>,
+        manifests: Vec<ManifestFile>,
         stats: Stats,
         early: &EarlyBytes,
     ) -> Result<Vec<PlannedBundle>> {
@@ -204,9 +204,9 @@ impl ManifestReader {
             .await?;
         let (io, decoder) = (self.io.clone(), self.decoder(stats));
         compute("decode manifests", move || {
-            let read = |(manifest, fetched): (&ManifestToRead, Option<Bytes>)| match fetched {
+            let read = |(manifest, fetched): (&ManifestFile, Option<Bytes>)| match fetched {
                 Some(bytes) => Ok(bytes),
-                None => io.read_local(&manifest.location),
+                None => io.read_local(&manifest.path),
             };
             let bytes = manifests.iter().zip(fetched).map(read).collect::<Result<Vec<_>>>()?;
             decoder.all(&bytes, &manifests)
@@ -215,14 +215,10 @@ impl ManifestReader {
     }
 
     /// The bytes of a manifest that is not a local file.
-    async fn fetched(
-        &self,
-        manifest: &ManifestToRead,
-        early: &EarlyBytes,
-    ) -> Result<Option<Bytes>> {
-        match self.io.local_path(&manifest.location)? {
+    async fn fetched(&self, manifest: &ManifestFile, early: &EarlyBytes) -> Result<Option<Bytes>> {
+        match self.io.local_path(&manifest.path)? {
             Some(_) => Ok(None),
-            None => self.bytes(&manifest.location, early).await.map(Some),
+            None => self.bytes(&manifest.path, early).await.map(Some),
         }
     }
 
@@ -259,21 +255,21 @@ impl Decoder {
         &self,
         bytes: &[u8],
         run: Option<&BlockRun>,
-        manifest: &ManifestToRead,
+        manifest: &ManifestFile,
     ) -> Result<PlannedBundle> {
         let of_spec = self.of_spec(manifest)?;
         let (options, filter) = self.options(manifest, of_spec);
         let found = decode_matching_run(bytes, run, &options, filter).and_then(|matching| {
-            let columns = inherit(matching.columns, inheritance(manifest))?;
+            let columns = inherit(matching.columns, manifest.inheritance())?;
             Ok(EntryBundle::of_one(MatchingEntries { columns, ..matching }))
         });
         found
             .and_then(|found| self.planned(found, of_spec))
-            .map_err(|error| Error::in_file(&manifest.location, error))
+            .map_err(|error| Error::in_file(&manifest.path, error))
     }
 
     /// Decode manifests of one spec. After an error each is decoded by itself, to name the manifest in the error.
-    fn all(&self, bytes: &[Bytes], manifests: &[ManifestToRead]) -> Result<Vec<PlannedBundle>> {
+    fn all(&self, bytes: &[Bytes], manifests: &[ManifestFile]) -> Result<Vec<PlannedBundle>> {
         if let Ok(found) = self.together(bytes, manifests) {
             return Ok(found);
         }
@@ -287,17 +283,13 @@ impl Decoder {
         each.collect()
     }
 
-    fn together(
-        &self,
-        bytes: &[Bytes],
-        manifests: &[ManifestToRead],
-    ) -> Result<Vec<PlannedBundle>> {
+    fn together(&self, bytes: &[Bytes], manifests: &[ManifestFile]) -> Result<Vec<PlannedBundle>> {
         let Some(first) = manifests.first() else { return Ok(vec![]) };
         let of_spec = self.of_spec(first)?;
         let (options, filter) = self.options(first, of_spec);
         let mut decoder = BundleDecoder::new(options);
         for (bytes, manifest) in bytes.iter().zip(manifests) {
-            decoder.read(bytes, inheritance(manifest))?;
+            decoder.read(bytes, manifest.inheritance())?;
         }
         let found = decoder.finish(filter)?.into_iter();
         Ok(found.map(|found| self.planned(found, of_spec)).collect::<Result<_, _>>()?)
@@ -312,7 +304,7 @@ impl Decoder {
         PlannedBundle::new(found, (&self.filter, self.added_by), of_spec, &self.context)
     }
 
-    fn of_spec(&self, manifest: &ManifestToRead) -> Result<&SpecFilter> {
+    fn of_spec(&self, manifest: &ManifestFile) -> Result<&SpecFilter> {
         let of_spec = self.filter.of_spec(manifest.spec_id);
         of_spec.ok_or_else(|| {
             let known = self.context.specs.len();
@@ -324,18 +316,11 @@ impl Decoder {
 
     fn options<'a>(
         &'a self,
-        manifest: &ManifestToRead,
+        manifest: &ManifestFile,
         of_spec: &'a SpecFilter,
     ) -> (DecodeOptions<'a>, EntryFilter<'a>) {
         let (spec_id, partition_type) = (manifest.spec_id, &of_spec.partition_type);
         let options = DecodeOptions { spec_id, partition_type, stats: self.stats.clone() };
         (options, EntryFilter { partitions: &of_spec.partitions, rows: &self.filter.rows })
-    }
-}
-
-fn inheritance(manifest: &ManifestToRead) -> Inheritance {
-    Inheritance {
-        added_snapshot_id: manifest.added_snapshot_id,
-        sequence_number: Some(manifest.sequence_number),
     }
 }

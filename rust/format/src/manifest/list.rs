@@ -2,18 +2,15 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{BinaryBuilder, BooleanBuilder, ListBuilder, StructBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
-use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch};
 
-use super::columns::{field_summary_fields, manifest_file_schema};
-use super::encode::ManifestContent;
-use super::entries::{conform, invalid};
+use super::columns::manifest_file_schema;
+use super::entries::conform;
 use super::fields::{
     DISPENSABLE_MANIFEST_IDS, MANIFEST_FILE_RECORD, read_manifest_file, written_manifest_file,
 };
-use super::summary::{FieldSummary, ManifestSummary};
 use crate::avro::iceberg_schema::record_schema;
 use crate::avro::{Container, ContainerWriter, Cursor, RowEncoder, Selection, StructColumn};
 use crate::codec::Codec;
@@ -21,25 +18,6 @@ use crate::spec::Schema;
 use crate::{Error, Result};
 
 const WHAT: &str = "manifest list";
-
-/// A manifest of the current commit, whose sequence number is assigned when the manifest list is written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ManifestFile {
-    /// Location.
-    pub path: String,
-    /// Size in bytes.
-    pub length: i64,
-    /// Spec id of the entries.
-    pub spec_id: i32,
-    /// The kind of files.
-    pub content: ManifestContent,
-    /// 1 or 2; entries of version 1 have the sequence number 0.
-    pub format_version: u8,
-    /// The snapshot that adds the manifest.
-    pub added_snapshot_id: i64,
-    /// Counts and partition field summaries.
-    pub summary: ManifestSummary,
-}
 
 /// Options of encoding a manifest list.
 #[derive(Debug, Clone, Copy)]
@@ -98,8 +76,20 @@ pub fn decode_manifest_list(bytes: &[u8]) -> Result<RecordBatch> {
             _ => {}
         }
     }
-    RecordBatch::try_new(manifest_file_schema(), arrays)
-        .map_err(|error| Error::corrupt_at(WHAT, start, error.to_string()))
+    let list = RecordBatch::try_new(manifest_file_schema(), arrays)
+        .map_err(|error| Error::corrupt_at(WHAT, start, error.to_string()))?;
+    check_manifests(&list).map_err(|reason| Error::corrupt_at(WHAT, start, reason))?;
+    Ok(list)
+}
+
+/// Check the columns without which a row names no manifest.
+fn check_manifests(list: &RecordBatch) -> Result<(), String> {
+    for name in ["manifest_path", "manifest_length", "partition_spec_id"] {
+        if list.column_by_name(name).is_none_or(|column| column.null_count() > 0) {
+            return Err(format!("expected a value of {name} in every row, got null"));
+        }
+    }
+    Ok(())
 }
 
 /// Encode columns of [`manifest_file_schema`] as a manifest list. Manifests without a sequence number are assigned that
@@ -173,66 +163,4 @@ fn or_zero_int(array: &ArrayRef) -> Int32Array {
 
 fn or_long(array: &ArrayRef, default: i64) -> Int64Array {
     array.as_primitive::<Int64Type>().iter().map(|value| value.unwrap_or(default)).collect()
-}
-
-/// Convert the manifests of the current commit to columns of [`manifest_file_schema`].
-///
-/// # Errors
-/// None for manifests of this crate.
-pub fn manifest_files_to_batch(files: &[ManifestFile]) -> Result<RecordBatch> {
-    let longs = |value: &dyn Fn(&ManifestFile) -> Option<i64>| -> ArrayRef {
-        Arc::new(files.iter().map(value).collect::<Int64Array>())
-    };
-    let ints = |value: &dyn Fn(&ManifestFile) -> i32| -> ArrayRef {
-        Arc::new(files.iter().map(|file| Some(value(file))).collect::<Int32Array>())
-    };
-    // Version 1 has no sequence numbers, which readers take as 0.
-    let number =
-        |file: &ManifestFile, known| if file.format_version == 1 { Some(0) } else { known };
-    let columns: Vec<ArrayRef> = vec![
-        Arc::new(files.iter().map(|file| Some(file.path.as_str())).collect::<StringArray>()),
-        longs(&|file| Some(file.length)),
-        ints(&|file| file.spec_id),
-        ints(&|file| file.content.code()),
-        longs(&|file| number(file, None)),
-        longs(&|file| number(file, file.summary.min_sequence_number)),
-        longs(&|file| Some(file.added_snapshot_id)),
-        ints(&|file| file.summary.added.files),
-        ints(&|file| file.summary.existing.files),
-        ints(&|file| file.summary.deleted.files),
-        longs(&|file| Some(file.summary.added.rows)),
-        longs(&|file| Some(file.summary.existing.rows)),
-        longs(&|file| Some(file.summary.deleted.rows)),
-        partitions(files),
-        arrow_array::new_null_array(&arrow_schema::DataType::Binary, files.len()),
-    ];
-    RecordBatch::try_new(manifest_file_schema(), columns).map_err(|error| invalid(&error))
-}
-
-fn partitions(files: &[ManifestFile]) -> ArrayRef {
-    let summaries = StructBuilder::from_fields(field_summary_fields(), files.len());
-    let mut lists = ListBuilder::new(summaries);
-    for file in files {
-        for summary in &file.summary.partitions {
-            append(lists.values(), summary);
-        }
-        lists.append(true);
-    }
-    Arc::new(lists.finish())
-}
-
-fn append(to: &mut StructBuilder, summary: &FieldSummary) {
-    let flags = [Some(summary.contains_null), summary.contains_nan];
-    for (index, flag) in flags.into_iter().enumerate() {
-        if let Some(builder) = to.field_builder::<BooleanBuilder>(index) {
-            builder.append_option(flag);
-        }
-    }
-    let bounds = [&summary.lower_bound, &summary.upper_bound];
-    for (index, bound) in bounds.into_iter().enumerate() {
-        if let Some(builder) = to.field_builder::<BinaryBuilder>(index + 2) {
-            builder.append_option(bound.as_deref());
-        }
-    }
-    to.append(true);
 }

@@ -9,6 +9,7 @@ pub mod entries;
 pub mod fields;
 pub mod inherit;
 pub mod list;
+pub mod manifest_file;
 pub mod matching;
 pub mod partition;
 pub mod summary;
@@ -21,7 +22,7 @@ pub use decode::{
 pub use encode::{EncodeOptions, EncodedManifest, ManifestContent, encode_manifest};
 pub use entries::{ADDED, DELETED, EXISTING, ManifestColumns};
 pub use inherit::{Inheritance, inherit};
-pub use list::{
-    ListOptions, ManifestFile, decode_manifest_list, encode_manifest_list, manifest_files_to_batch,
-};
+pub use list::{ListOptions, decode_manifest_list, encode_manifest_list};
+pub use manifest_file::{ManifestFile, manifest_files_to_batch};
 pub use matching::{EntryFilter, MatchingEntries, decode_matching, decode_matching_run};
+pub use summary::{Count, ManifestSummary};

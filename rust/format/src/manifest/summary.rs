@@ -46,8 +46,8 @@ pub struct ManifestSummary {
     pub deleted: Count,
     /// The least data sequence number of live entries; `None` if all of them inherit that of the commit.
     pub min_sequence_number: Option<i64>,
-    /// One summary per partition field.
-    pub partitions: Vec<FieldSummary>,
+    /// One summary per partition field; `None` where unknown.
+    pub partitions: Option<Vec<FieldSummary>>,
 }
 
 /// Summarise entries with tuples of `partition_type`.
@@ -80,7 +80,7 @@ pub fn summarise(
             summary.min_sequence_number = Some(least);
         }
     }
-    summary.partitions = summarise_tuples(&columns.partition, partition_type)?;
+    summary.partitions = Some(summarise_tuples(&columns.partition, partition_type)?);
     Ok(summary)
 }
 
