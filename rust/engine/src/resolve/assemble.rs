@@ -5,10 +5,10 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Int64Array, ListArray, MapArray, StructArray, UInt32Array,
-    new_null_array,
 };
 use arrow_schema::{ArrowError, DataType, FieldRef, Fields};
 use arrow_select::take::take;
+use icefloe_format::spec::null_array;
 use roaring::RoaringTreemap;
 
 use super::convert::Conversion;
@@ -34,29 +34,6 @@ pub(crate) enum ColumnPlan {
     Deleted(Arc<RoaringTreemap>),
 }
 
-/// A column of nulls takes at most this many bytes: those of a `fixed` have its length, which a schema may state as it likes.
-const MAX_NULL_BYTES: usize = 1 << 31;
-
-fn null_column(data_type: &DataType, rows: usize) -> Result<ArrayRef, ArrowError> {
-    if fixed_bytes(data_type).saturating_mul(rows) > MAX_NULL_BYTES {
-        let reason = format!("{rows} nulls of {data_type} take more than {MAX_NULL_BYTES} bytes");
-        return Err(ArrowError::MemoryError(reason));
-    }
-    Ok(new_null_array(data_type, rows))
-}
-
-/// Bytes of each row in the `fixed` columns of a type, which nulls take as well.
-fn fixed_bytes(data_type: &DataType) -> usize {
-    match data_type {
-        DataType::FixedSizeBinary(length) => usize::try_from(*length).unwrap_or(usize::MAX),
-        DataType::Struct(fields) => {
-            let sizes = fields.iter().map(|field| fixed_bytes(field.data_type()));
-            sizes.fold(0, usize::saturating_add)
-        }
-        _ => 0,
-    }
-}
-
 /// Make one column of `rows` values. `decoded` are the columns decoded at the plan's level, in
 /// file order.
 pub(crate) fn assemble(
@@ -65,7 +42,9 @@ pub(crate) fn assemble(
     rows: usize,
 ) -> Result<ArrayRef, ArrowError> {
     match plan {
-        ColumnPlan::Null(data_type) => null_column(data_type, rows),
+        ColumnPlan::Null(data_type) => {
+            null_array(data_type, rows).map_err(|error| ArrowError::MemoryError(error.to_string()))
+        }
         ColumnPlan::Constant(value) => repeat(value, rows),
         ColumnPlan::Leaf { index, conversion } => conversion.apply(column(decoded, *index)?),
         ColumnPlan::Struct { index, fields, children } => {
@@ -129,21 +108,4 @@ fn column(decoded: &[ArrayRef], index: usize) -> Result<&ArrayRef, ArrowError> {
 
 fn missing(index: usize) -> ArrowError {
     ArrowError::SchemaError(format!("the decoder returned no column {index}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nulls_of_a_long_fixed_are_refused_before_they_are_allocated() {
-        let wide = DataType::FixedSizeBinary(i32::MAX);
-        let nested =
-            DataType::Struct(vec![arrow_schema::Field::new("f", wide.clone(), true)].into());
-        for data_type in [wide, nested] {
-            let refused = null_column(&data_type, 1_000).unwrap_err().to_string();
-            assert!(refused.contains("1000 nulls of"), "{refused}");
-        }
-        assert_eq!(null_column(&DataType::FixedSizeBinary(16), 1_000).unwrap().null_count(), 1_000);
-    }
 }

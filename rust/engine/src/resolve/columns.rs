@@ -5,14 +5,14 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StructArray, new_null_array};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StructArray};
 use arrow_schema::{
     ArrowError, DataType, Field, FieldRef, Fields, Schema as ArrowSchema, SchemaRef,
 };
 use icefloe_format::Error as FormatError;
 use icefloe_format::spec::{
     ArrowName, ArrowOptions, Datum, NestedField, PrimitiveType, Schema, Type, field_to_arrow,
-    schema_to_arrow, single_value,
+    null_array, schema_to_arrow, single_value,
 };
 use parquet::arrow::ProjectionMask;
 use parquet::schema::types::SchemaDescriptor;
@@ -297,7 +297,7 @@ impl Resolver<'_> {
         let values = tuple.fields.iter().zip(fields).map(|(field, to)| {
             match self.facts.partition.get(&field.id).and_then(Option::as_ref) {
                 Some(value) => constant_array(value, to.data_type()),
-                None => Ok(new_null_array(to.data_type(), 1)),
+                None => Ok(null_array(to.data_type(), 1)?),
             }
         });
         let values = values.collect::<Result<_>>()?;

@@ -7,11 +7,11 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Fields, Schema as ArrowSchema, SchemaRef};
 use icefloe_format::Error;
 use icefloe_format::Result;
-use icefloe_format::spec::{ArrowName, NestedField, Schema, Type};
+use icefloe_format::spec::{ArrowName, NestedField, Schema, Type, null_array};
 
 use super::cast::{casts_to, mismatch};
 use super::part::{Part, Step};
@@ -52,7 +52,7 @@ impl Fit {
         let columns = self.columns.iter().map(|(position, part)| {
             let column = match position {
                 Some(position) => part.fit(batch.column(*position))?,
-                None => new_null_array(&part.data_type, batch.num_rows()),
+                None => null_array(&part.data_type, batch.num_rows())?,
             };
             part.check_nulls(&column, None)?;
             Ok(column)

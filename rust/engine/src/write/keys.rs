@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
 use arrow_buffer::NullBuffer;
 use icefloe_format::spec::{
-    Datum, Partition, PartitionSpec, PrimitiveType, Schema, SortOrder, Transform,
+    Partition, PartitionSpec, PrimitiveType, Schema, SortOrder, Transform, partition_value,
 };
 use icefloe_format::{Error, Result};
 
@@ -64,7 +64,7 @@ impl Key {
 /// The partition tuple in a row of transformed columns.
 pub(super) fn partition_at(keys: &[Key], columns: &[ArrayRef], row: usize) -> Result<Partition> {
     let pairs = keys.iter().zip(columns);
-    pairs.map(|(key, column)| Datum::from_array(column, row, &key.result)).collect()
+    pairs.map(|(key, column)| partition_value(column, row, &key.result)).collect()
 }
 
 /// A column below structs, null where a struct on the path is null.

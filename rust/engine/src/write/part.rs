@@ -7,10 +7,10 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, GenericListArray, MapArray, OffsetSizeTrait, StructArray, make_array,
-    new_null_array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, FieldRef, Fields};
+use icefloe_format::spec::null_array;
 use icefloe_format::{Error, Result};
 
 use super::cast::{Cast, mismatch};
@@ -44,7 +44,7 @@ impl Part {
     /// The array in the table's type; nulls of required fields are checked by the parent.
     pub(super) fn fit(&self, array: &ArrayRef) -> Result<ArrayRef> {
         match &self.step {
-            Step::Absent => Ok(new_null_array(&self.data_type, array.len())),
+            Step::Absent => null_array(&self.data_type, array.len()),
             Step::Casts(casts) => casts
                 .iter()
                 .try_fold(Arc::clone(array), |array, cast| cast.apply(&self.name, &array)),
@@ -84,7 +84,7 @@ fn fit_struct(part: &Part, parts: &[(Option<usize>, Part)], array: &ArrayRef) ->
     let columns = parts.iter().map(|(position, child)| {
         let column = match position {
             Some(position) => child.fit(&child.visible(found.column(*position), found.nulls())?)?,
-            None => new_null_array(&child.data_type, found.len()),
+            None => null_array(&child.data_type, found.len())?,
         };
         child.check_nulls(&column, found.nulls())?;
         Ok(column)

@@ -12,6 +12,7 @@ use super::forecast::Forecast;
 use super::keyed::ShortBytes;
 use super::schema::Kind;
 use crate::spec::decimal::from_bytes;
+use crate::spec::nulls::MAX_NULL_BYTES;
 use crate::{Error, Result};
 
 /// Concatenated byte strings with their offsets.
@@ -191,9 +192,6 @@ impl BytesColumn {
     }
 }
 
-/// Bytes of one batch of a `fixed` column with nulls; values alone are bounded by the file.
-const MAX_FIXED_BYTES: usize = 1 << 31;
-
 /// A column of values of one length in bytes.
 #[derive(Debug)]
 pub(super) struct FixedColumn {
@@ -204,8 +202,8 @@ pub(super) struct FixedColumn {
     data: Vec<u8>,
     rows: usize,
     nulls: NullBufferBuilder,
-    /// Whether nulls were left out of `data`: each takes the length that the schema states.
-    overflowed: bool,
+    /// Bytes of `data` that stand for nulls. Values are bounded by the file, nulls are not.
+    null_bytes: usize,
 }
 
 impl FixedColumn {
@@ -219,7 +217,7 @@ impl FixedColumn {
             Some(_) => return None,
         };
         let (data, nulls) = (Vec::new(), NullBufferBuilder::new(0));
-        Some(Self { length, arrow_length, prefixed, data, rows: 0, nulls, overflowed: false })
+        Some(Self { length, arrow_length, prefixed, data, rows: 0, nulls, null_bytes: 0 })
     }
 
     pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Malformed> {
@@ -234,11 +232,9 @@ impl FixedColumn {
     }
 
     pub(super) fn push_nulls(&mut self, count: usize) {
-        let end = self.length.saturating_mul(count).saturating_add(self.data.len());
-        if end > MAX_FIXED_BYTES {
-            self.overflowed = true;
-        } else {
-            self.data.resize(end, 0);
+        self.null_bytes = self.length.saturating_mul(count).saturating_add(self.null_bytes);
+        if self.null_bytes <= MAX_NULL_BYTES {
+            self.data.resize(self.data.len() + self.length * count, 0);
         }
         self.rows += count;
         self.nulls.append_n_nulls(count);
@@ -247,8 +243,12 @@ impl FixedColumn {
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {
         let data = Buffer::from_vec(std::mem::take(&mut self.data));
         let rows = std::mem::take(&mut self.rows);
-        if std::mem::take(&mut self.overflowed) {
-            let reason = format!("{rows} values of {} bytes", self.length);
+        let null_bytes = std::mem::take(&mut self.null_bytes);
+        if null_bytes > MAX_NULL_BYTES {
+            let reason = format!(
+                "nulls of fixed[{}] take {null_bytes} bytes; expected at most {MAX_NULL_BYTES}",
+                self.length
+            );
             return Err(Error::corrupt("fixed column", reason));
         }
         let array = FixedSizeBinaryArray::try_new_with_len(

@@ -7,9 +7,10 @@ use std::hash::{Hash, Hasher};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::civil::{self, MICROS_PER_SECOND, NANOS_PER_SECOND, TimeStyle};
+use super::civil::{self, MICROS_PER_SECOND, NANOS_PER_SECOND, SECONDS_PER_DAY, TimeStyle};
 use super::decimal;
 use super::types::PrimitiveType;
+use crate::error::{Error, Result};
 
 /// A non-null value with its type.
 ///
@@ -191,6 +192,22 @@ fn double_identity(value: f64) -> u64 {
 }
 
 impl Datum {
+    /// Return the value, which must be a time from 00:00:00 to 23:59:59.999999 if it is a time. Other times have no text.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for another time.
+    pub(crate) fn of_one_day(self) -> Result<Self> {
+        match self {
+            Self::Time(micros) if !(0..SECONDS_PER_DAY * MICROS_PER_SECOND).contains(&micros) => {
+                let reason = format!(
+                    "expected microseconds since midnight from 0 to 86399999999, got {micros}"
+                );
+                Err(Error::invalid("time", reason))
+            }
+            other => Ok(other),
+        }
+    }
+
     /// Return the value as text for people: dates and times in ISO 8601, bytes in base64.
     pub fn human_string(&self) -> String {
         match self {

@@ -9,6 +9,7 @@ pub mod datum;
 pub mod decimal;
 mod json;
 pub mod names;
+pub mod nulls;
 pub mod partition_json;
 pub mod partition_spec;
 pub mod schema;
@@ -29,9 +30,10 @@ pub use arrow_values::datums_to_array;
 pub use canonical::{can_hold, canonical_array};
 pub use datum::Datum;
 pub use names::sanitize_name;
+pub use nulls::null_array;
 pub use partition_json::{
     Partition, partition_from_json, partition_from_struct, partition_path, partition_to_json,
-    partitions_to_struct,
+    partition_value, partitions_to_struct,
 };
 pub use partition_spec::{PartitionField, PartitionSpec};
 pub use schema::Schema;

@@ -81,7 +81,22 @@ fn not_primitive(field: &NestedField) -> Error {
     Error::invalid("partition", format!("the value of field {} is not a single value", field.name))
 }
 
+/// Return the value of a partition field in one row of its column.
+///
+/// # Errors
+/// `InvalidArgument` where the column's type does not fit, or a time is not of one day and so has no text.
+pub fn partition_value(
+    column: &dyn Array,
+    row: usize,
+    value_type: &PrimitiveType,
+) -> Result<Option<Datum>> {
+    Datum::from_array(column, row, value_type)?.map(Datum::of_one_day).transpose()
+}
+
 /// Return the tuple in one row of a struct array whose children are the partition fields in order.
+///
+/// # Errors
+/// As for [`partition_value`], and `InvalidArgument` for another number of columns.
 pub fn partition_from_struct(
     partition_type: &StructType,
     tuples: &StructArray,
@@ -99,7 +114,7 @@ pub fn partition_from_struct(
     let pairs = columns.iter().zip(&partition_type.fields);
     let read = pairs.map(|(column, field)| {
         if tuples.is_valid(row) {
-            Datum::from_array(column, row, &primitive(field)?)
+            partition_value(column, row, &primitive(field)?)
         } else {
             Ok(None)
         }

@@ -241,7 +241,10 @@ pub fn json_to_bytes(value_type: &PrimitiveType, text: &str) -> Result<Vec<u8>> 
 /// # Errors
 /// `Corrupt` where the bytes are no value of the type.
 pub fn bytes_to_json(value_type: &PrimitiveType, bytes: &[u8]) -> Result<String> {
-    from_bytes(value_type, bytes).map(|value| to_json(&value).to_string())
+    let value = from_bytes(value_type, bytes)?
+        .of_one_day()
+        .map_err(|error| Error::corrupt("single value", error.to_string()))?;
+    Ok(to_json(&value).to_string())
 }
 
 fn to_hex(bytes: &[u8]) -> String {

@@ -217,7 +217,7 @@ impl Random {
                 Value::Decimal(Decimal::from(bytes))
             }
             PrimitiveType::Date => Value::Date(self.int()),
-            PrimitiveType::Time => Value::TimeMicros(self.long()),
+            PrimitiveType::Time => Value::TimeMicros(self.long().rem_euclid(86_400_000_000)),
             PrimitiveType::Timestamp | PrimitiveType::Timestamptz => {
                 Value::TimestampMicros(self.long())
             }

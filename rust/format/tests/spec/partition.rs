@@ -1,7 +1,8 @@
+use arrow_array::Time64MicrosecondArray;
 use icefloe_format::Error;
 use icefloe_format::spec::{
     Datum, PartitionSpec, PrimitiveType, Schema, Type, partition_from_json, partition_from_struct,
-    partition_path, partition_to_json, partitions_to_struct,
+    partition_path, partition_to_json, partition_value, partitions_to_struct,
 };
 use proptest::prelude::*;
 
@@ -127,5 +128,18 @@ proptest! {
             prop_assert_eq!(&partition_from_json(&partition_type, &text).unwrap(), tuple);
             prop_assert_eq!(&partition_from_struct(&partition_type, &array, row).unwrap(), tuple);
         }
+    }
+}
+
+#[test]
+fn partition_times_of_another_day_are_refused() {
+    let micros = [0, 86_399_999_999, 86_400_000_000, -1, i64::MAX];
+    let array = Time64MicrosecondArray::from(micros.to_vec());
+    let found = |row| partition_value(&array, row, &PrimitiveType::Time);
+    assert_eq!(found(0).unwrap(), Some(Datum::Time(0)));
+    assert_eq!(found(1).unwrap().unwrap().human_string(), "23:59:59.999999");
+    for (row, micros) in micros.iter().enumerate().skip(2) {
+        let error = found(row).unwrap_err().to_string();
+        assert!(error.contains(&format!("from 0 to 86399999999, got {micros}")), "{error}");
     }
 }

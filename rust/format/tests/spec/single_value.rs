@@ -176,3 +176,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn bytes_of_a_time_of_another_day_have_no_text() {
+    let text =
+        |micros: i64| single_value::bytes_to_json(&PrimitiveType::Time, &micros.to_le_bytes());
+    assert_eq!(text(86_399_000_000).unwrap(), r#""23:59:59""#);
+    for micros in [86_400_000_000, -1] {
+        assert!(matches!(text(micros), Err(Error::Corrupt { .. })));
+    }
+}
