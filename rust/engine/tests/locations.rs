@@ -1,7 +1,5 @@
 //! Where data files go and what they are called, against the shared vectors.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use std::collections::BTreeMap;
 
 use icefloe_engine::write::locations::{FileKind, FileNames, Locations};

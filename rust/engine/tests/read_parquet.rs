@@ -1,6 +1,4 @@
 //! Reading Parquet files as a table's rows.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;

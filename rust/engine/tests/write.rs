@@ -1,7 +1,5 @@
 //! Data files and delete files as the Parquet crate reads them, and the columns that describe them.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

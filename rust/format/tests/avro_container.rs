@@ -1,7 +1,5 @@
 //! Avro's encoding, schemas and containers, sound and damaged.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
-
 use icefloe_format::Error;
 use icefloe_format::avro::encode::put_long;
 use icefloe_format::avro::skip::skip;

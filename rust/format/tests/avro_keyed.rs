@@ -1,7 +1,5 @@
 //! Reading pairs at once is reading their parts one after the other.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use icefloe_format::avro::encode::{put_bytes, put_long};
 use icefloe_format::avro::keyed::ShortBytes;
 use icefloe_format::avro::{Cursor, Malformed};

@@ -1,7 +1,5 @@
 //! The shared vectors of bytes that are no manifest list: what is wrong is told, and where.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
-
 use std::path::Path;
 
 use icefloe_format::Error;

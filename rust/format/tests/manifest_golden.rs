@@ -1,7 +1,5 @@
 //! Manifests and manifest lists that other implementations wrote; see `tests/golden/manifests`.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
-
 use std::path::PathBuf;
 
 use arrow_array::cast::AsArray;

@@ -1,8 +1,6 @@
 //! What entries inherit from the manifest list: every combination of a row of the specification's
 //! table with what the entry says itself.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};

@@ -1,7 +1,5 @@
 //! Manifest lists: stamping, versions, damage.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
-
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;

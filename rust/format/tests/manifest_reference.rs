@@ -1,8 +1,6 @@
 //! Manifests and lists of versions 1 to 3 that the Java reference wrote, read as it reads them; see
 //! `tests/golden/reference`.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::path::PathBuf;
 
 use arrow_array::cast::AsArray;

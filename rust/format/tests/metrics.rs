@@ -1,10 +1,5 @@
 //! Bound truncation against the shared vectors; metrics modes from properties.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it does not expect")]
-
-#[path = "shared/vectors.rs"]
-mod vectors;
-
 use std::collections::HashMap;
 
 use icefloe_format::metrics::{MetricsConfig, MetricsMode, truncate_lower, truncate_upper};
@@ -14,6 +9,8 @@ use icefloe_format::spec::{
 };
 use proptest::prelude::*;
 use serde_json::Value;
+
+use crate::vectors;
 
 #[test]
 fn bounds_are_cut_as_in_the_vectors() {

@@ -4,7 +4,7 @@ use icefloe_format::delete::{DeleteIndex, TableFacts};
 use icefloe_format::spec::{PartitionSpec, PrimitiveType};
 use serde_json::Value;
 
-use crate::index::{File, applying, batch};
+use super::index::{File, applying, batch};
 use crate::vectors::{cases, text};
 
 struct Table(Vec<PartitionSpec>);

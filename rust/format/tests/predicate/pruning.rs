@@ -14,7 +14,7 @@ use icefloe_format::spec::{
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::oracle::{self, Row};
+use super::oracle::{self, Row};
 
 fn transforms(kind: PrimitiveType) -> Vec<Transform> {
     let texts = [

@@ -11,7 +11,7 @@ use icefloe_format::predicate::{bind, filter_mask, parse_json, to_unbound_json};
 use icefloe_format::spec::{Datum, PrimitiveType, Schema, datums_to_array};
 use proptest::prelude::*;
 
-use crate::oracle::{self, Row};
+use super::oracle::{self, Row};
 
 fn columns(types: &[PrimitiveType], rows: &[Row]) -> Vec<ArrayRef> {
     let column = |(position, kind): (usize, &PrimitiveType)| {

@@ -10,7 +10,7 @@ use icefloe_format::predicate::{FileStats, bind, evaluate_inclusive, evaluate_st
 use icefloe_format::spec::{Datum, PrimitiveType, single_value};
 use proptest::prelude::*;
 
-use crate::oracle::{self, Row};
+use super::oracle::{self, Row};
 
 fn names() -> Option<MapFieldNames> {
     Some(MapFieldNames { entry: "entries".into(), key: "key".into(), value: "value".into() })

@@ -7,7 +7,7 @@ use icefloe_format::spec::{
 };
 use proptest::prelude::*;
 
-use crate::layouts::{layouts, promoted, threefold};
+use super::layouts::{layouts, promoted, threefold};
 use crate::strategies::column;
 
 fn transforms(parameter: i64) -> Vec<Transform> {

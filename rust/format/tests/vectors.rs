@@ -1,7 +1,5 @@
 //! The vectors that the Rust and the Python tests share.
 
-#![allow(dead_code, reason = "each test program includes this and uses what it needs")]
-
 use icefloe_format::spec::{Datum, PrimitiveType, single_value};
 use serde_json::Value;
 

@@ -1,7 +1,5 @@
 //! Decoding what might match a filter is decoding everything and filtering it.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
-
 mod block_runs;
 mod bundles;
 mod files;

@@ -1,13 +1,6 @@
 //! Another implementation of Avro is the oracle: what it writes is read as it reads it, and what is
 //! written here is read by it as it was meant.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test that cannot go on fails"
-)]
-
 mod manifests;
 mod model;
 mod random;

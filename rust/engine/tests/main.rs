@@ -1,0 +1,9 @@
+//! The tests of the engine: one binary, which links the crate once.
+
+#![allow(clippy::unwrap_used, reason = "a test stops at a value that it does not expect")]
+
+mod changes;
+mod locations;
+mod read_parquet;
+mod s3_requests;
+mod write;
