@@ -14,6 +14,8 @@ import fastavro
 import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
+from icefloe.exceptions import FeatureUnsupportedError
+from icefloe.types import FixedType
 
 from tests.faults.thrift import Struct, encode, parse
 
@@ -137,6 +139,19 @@ def test_negative_record_count_is_unknown(make_table):
     found = outcomes(table)
     assert found.pop("tasks") == found.pop("inspect") == 1
     assert found == WHOLE
+
+
+def test_nulls_of_an_absurd_fixed_are_refused_before_they_take_memory(make_table):
+    table = make_table()
+    with table.update_schema() as update:
+        update.add_column("wide", FixedType(MOST_INT))
+    found = outcomes(table)
+    for name in ("rows", "filter", "limit"):
+        assert "nulls of type fixed_size_binary[2147483647]" in found[name], found[name]
+    for name in ("count", "text", "position"):
+        assert found[name] == ROWS
+    with pytest.raises(FeatureUnsupportedError, match=r"nulls of type fixed_size_binary\[2147483647\]"):
+        table.append(pa.table({"id": [1], "s": ["x"]}))
 
 
 def test_stated_column_sizes_and_value_counts_size_nothing(make_table):
