@@ -152,7 +152,7 @@ fn no_nulls(files: i32) -> ArrayRef {
 }
 
 /// Files over 1,000 partitions and 100 sequence numbers; keys of data files lie 10,000 apart within
-/// a partition, those of equality deletes span `span` of them.
+/// a partition, keys of equality deletes span `span` of them.
 fn entries(count: i32, kind: Kind, span: i64) -> RecordBatch {
     let path = |n: i32| Some(format!("s3://bucket/warehouse/table/data/file-{n:08}.parquet"));
     let column = |of: &dyn Fn(i32) -> Option<String>| -> ArrayRef {

@@ -1,4 +1,4 @@
-//! The shared vectors of bytes that are no manifest list: what is wrong is told, and where.
+//! The shared vectors of bytes that are no manifest list: each error names the reason and the position.
 
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 use icefloe_format::spec::{Datum, PrimitiveType, single_value};
 use serde_json::Value;
 
-/// The cases of `tests/vectors/<name>.json`, then those of the reference.
+/// Return the cases of `tests/vectors/<name>.json`, then the cases of the reference.
 pub(crate) fn cases(name: &str) -> Vec<Value> {
     let own = read(name);
     let reference = read(&format!("reference/{name}"));

@@ -70,18 +70,18 @@ pub fn orc_end(bytes: &[u8]) {
             return Ok(());
         };
         for leaf in 0..9 {
-            let told = statistics.leaf(leaf)?;
-            assert!(told.is_empty() || told.len() == footer.stripes.len());
+            let of_stripes = statistics.leaf(leaf)?;
+            assert!(of_stripes.is_empty() || of_stripes.len() == footer.stripes.len());
         }
         Ok(())
     });
-    // Places in what was compressed would help nobody.
-    told(checked.map_err(|error| error.or_at(0)));
+    // Positions in compressed bytes are not positions in the file.
+    check_outcome(checked.map_err(|error| error.or_at(0)));
 }
 
-/// The header, every block, and every record: once passed over, once read into columns.
+/// Read the header, every block and every record of a container: once skipped, once decoded to columns.
 pub fn container(bytes: &[u8]) {
-    told(read_container(bytes));
+    check_outcome(read_container(bytes));
 }
 
 fn read_container(bytes: &[u8]) -> Result<()> {
@@ -102,11 +102,11 @@ fn read_container(bytes: &[u8]) -> Result<()> {
         let mut skipped = Cursor::new(block.bytes);
         let mut read = skipped;
         for _ in 0..block.count.min(block.bytes.len()) {
-            let told = skip(&mut skipped, container.schema());
-            told.map_err(|error| block.malformed("record", error, skipped.remaining()))?;
+            let passed = skip(&mut skipped, container.schema());
+            passed.map_err(|error| block.malformed("record", error, skipped.remaining()))?;
             if let Some(columns) = &mut columns {
-                let told = columns.read(&mut read);
-                told.map_err(|error| block.malformed("record", error, read.remaining()))?;
+                let decoded = columns.read(&mut read);
+                decoded.map_err(|error| block.malformed("record", error, read.remaining()))?;
                 // They differ where an array's block claims a length in bytes that is not its own.
                 read = skipped;
             }
@@ -162,16 +162,16 @@ fn map((key_id, key): (i32, Type), (value_id, value): (i32, Type)) -> Type {
     Type::Map(Box::new(MapType { key_id, key, value_id, value_required: false, value }))
 }
 
-/// A manifest with all, no and some statistics, with what follows from its entries.
+/// Read a manifest with all, no and some statistics, filter it, and decode it in runs.
 pub fn manifest(bytes: &[u8]) {
     for stats in [Stats::All, Stats::Skip, Stats::Columns(vec![3, 1])] {
-        told(read_manifest(bytes, stats));
+        check_outcome(read_manifest(bytes, stats));
     }
-    told(read_matching(bytes));
-    told(read_runs(bytes));
+    check_outcome(read_matching(bytes));
+    check_outcome(read_runs(bytes));
 }
 
-/// What no run of a manifest finds damaged is not, and its runs hold what it holds.
+/// Check that a manifest whose runs all decode also decodes as a whole, to the same number of entries.
 fn read_runs(bytes: &[u8]) -> Result<()> {
     let tuple = table_tuple();
     let options = DecodeOptions { spec_id: 0, partition_type: &tuple, stats: Stats::All };
@@ -231,12 +231,12 @@ fn table_tuple() -> StructType {
     spec.partition_type(&Schema::from_json(TABLE).expect("a schema"))
 }
 
-/// A manifest list.
+/// Read a manifest list.
 pub fn manifest_list(bytes: &[u8]) {
-    told(decode_manifest_list(bytes));
+    check_outcome(decode_manifest_list(bytes));
 }
 
-/// Records after their schema: `<JSON>`, a zero byte, how many (one byte), the records.
+/// Read records after their schema: `<JSON>`, a zero byte, the number of records in one byte, the records.
 ///
 /// In a container the schema sits behind its length, which mutations break first.
 pub fn records(bytes: &[u8]) {
@@ -246,11 +246,11 @@ pub fn records(bytes: &[u8]) {
     let mut writer = ContainerWriter::new(schema, &[], Codec::Null, [7; 16]);
     for at in 0..(*count).max(1) {
         let record = if at == 0 { records } else { &[] };
-        let told = writer.record(|out| {
+        let written = writer.record(|out| {
             out.extend_from_slice(record);
             Ok(())
         });
-        told.expect("it encodes nothing");
+        written.expect("a record of the null codec");
     }
     let bytes = writer.finish().expect("it compresses nothing");
     container(&bytes);
@@ -357,10 +357,12 @@ pub fn spec_json(bytes: &[u8]) {
     }
 }
 
-/// A file is read, or it is told where it is corrupt, or what of it is not implemented.
-fn told<T>(outcome: Result<T>) {
+/// Check that bytes are read, or refused as corrupt at a position, or refused as unsupported.
+fn check_outcome<T>(outcome: Result<T>) {
     match outcome {
         Ok(_) | Err(Error::Corrupt { offset: Some(_), .. } | Error::Unsupported { .. }) => {}
-        Err(other) => panic!("{other:?} says neither where nor what"),
+        Err(other) => {
+            panic!("expected a corrupt position or an unsupported feature, got {other:?}")
+        }
     }
 }

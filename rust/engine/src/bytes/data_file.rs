@@ -61,7 +61,7 @@ impl DataFile {
     /// Open a file by its location.
     ///
     /// # Errors
-    /// [`Error::Missing`], [`Error::Storage`], and those of [`FileIo::local_path`].
+    /// [`Error::Missing`], [`Error::Storage`], and errors of [`FileIo::local_path`].
     pub(crate) fn open(io: &FileIo, location: &str) -> crate::Result<Self> {
         let Some(path) = io.local_path(location)? else {
             return RemoteFile::open(io, location).map(Self::Remote);

@@ -5,7 +5,7 @@ mod net_changes;
 mod spill;
 
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
-use icefloe_format::changelog::{RowHasher, left_of};
+use icefloe_format::changelog::{RowHasher, net_changes};
 
 use self::hashes::Hashes;
 pub use self::net_changes::{NetChanges, NetRows};
@@ -61,13 +61,13 @@ impl ChangePairs {
     /// Cancel deletes and inserts of equal rows. One share of the hashes after the other is read into memory.
     ///
     /// # Errors
-    /// Those of [`left_of`], and `Storage` where the temporary file cannot be read.
+    /// As for [`net_changes`], and `Storage` where the temporary file cannot be read.
     pub fn cancel(mut self) -> Result<NetChanges> {
         let mut net = NetChanges::builder(self.hashes.count(), self.hashes.keyed(), self.parts)?;
         for share in 0..hashes::SHARES {
             let mut changes = self.hashes.take(share)?;
-            for left in left_of(&mut changes, self.hashes.keyed())? {
-                net.add(left);
+            for change in net_changes(&mut changes, self.hashes.keyed())? {
+                net.add(change);
             }
         }
         Ok(net.finish())

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use arrow_array::{BooleanArray, Int32Array};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use icefloe_format::Error as FormatError;
-use icefloe_format::changelog::Left;
+use icefloe_format::changelog::NetChange;
 
 use crate::error::Result;
 
@@ -97,17 +97,17 @@ impl NetChanges {
 }
 
 impl NetChangesBuilder {
-    pub(super) fn add(&mut self, left: Left) {
-        let Ok(number) = usize::try_from(left.number) else { return };
+    pub(super) fn add(&mut self, change: NetChange) {
+        let Ok(number) = usize::try_from(change.number) else { return };
         self.remaining.set_bit(number, true);
-        if let Some(halves) = self.halves.as_mut().filter(|_| left.half) {
+        if let Some(halves) = self.halves.as_mut().filter(|_| change.half) {
             halves.set_bit(number, true);
         }
-        if left.told_as != left.number {
+        if change.reported_as != change.number {
             let [own, reported] =
-                [left.number, left.told_as].map(|each| part_of(&self.parts, each));
+                [change.number, change.reported_as].map(|each| part_of(&self.parts, each));
             if own != reported {
-                self.moved.insert(left.number, reported);
+                self.moved.insert(change.number, reported);
             }
         }
     }

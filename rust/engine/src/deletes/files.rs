@@ -47,7 +47,7 @@ pub(crate) struct DeleteFiles {
 }
 
 impl DeleteFiles {
-    /// The delete files of a plan: those of `ranges` apply to some of `data_files`.
+    /// The delete files of a plan; delete files of `ranges` apply to some of `data_files`.
     pub(crate) fn new<'a>(
         io: FileIo,
         context: Arc<TableContext>,

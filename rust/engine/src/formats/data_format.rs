@@ -44,7 +44,7 @@ impl DataFormat {
     /// Open a file and cut the requested part into units, in file order.
     ///
     /// # Errors
-    /// [`Error::Missing`]; `Corrupt` naming the file; those of resolving columns.
+    /// [`Error::Missing`]; `Corrupt` naming the file; errors of resolving columns.
     pub(crate) fn open(self, request: &FileRequest<'_>) -> Result<Vec<DataUnit>> {
         Ok(match self {
             Self::Parquet => parquet_units(request)?.into_iter().map(DataUnit::Parquet).collect(),

@@ -235,7 +235,7 @@ fn mark(
     columns.with_columns(vec![("status", Arc::new(statuses)), ("snapshot_id", Arc::new(ids))])
 }
 
-/// The entries without those that an earlier snapshot deleted, which only that snapshot's manifests list.
+/// A mask without the entries that an earlier snapshot deleted, which only that snapshot's manifests list.
 pub(super) fn without_earlier_deletes(
     columns: &ManifestColumns,
     snapshot_id: i64,

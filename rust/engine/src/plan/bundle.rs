@@ -86,7 +86,7 @@ impl Part {
         self.bundle.members.get(self.member)
     }
 
-    /// Whether the entries follow those of `other` in the same bundle.
+    /// Whether the entries follow the entries of `other` in the same bundle.
     pub(super) fn follows(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.bundle, &other.bundle) && self.member == other.member + 1
     }

@@ -13,7 +13,7 @@ pub struct PlanCounters {
     pub delete_manifests_skipped: u64,
     /// Data files of the snapshot; skipped manifests without counts are left out.
     pub data_files_total: u64,
-    /// Data files that their partition rules out, including those of skipped manifests.
+    /// Data files that their partition rules out, including data files of skipped manifests.
     pub files_skipped_by_partition: u64,
     /// Data files that their statistics rule out.
     pub files_skipped_by_metrics: u64,

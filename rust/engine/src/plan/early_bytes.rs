@@ -18,8 +18,8 @@ const EARLY_BYTES: u64 = 32 << 20;
 pub(super) struct EarlyBytes(Mutex<HashMap<String, Result<Bytes>>>);
 
 impl EarlyBytes {
-    /// Fetch the first `most` remote manifests at once, those of unknown length and past
-    /// [`EARLY_BYTES`] excepted.
+    /// Fetch the first `most` remote manifests at once, except manifests of unknown length and past
+    /// [`EARLY_BYTES`].
     pub(super) async fn fetch(io: &FileIo, manifests: &[ManifestFile], most: usize) -> Self {
         let is_remote = |it: &&ManifestFile| matches!(io.local_path(&it.path), Ok(None));
         let mut total = 0_u64;

@@ -87,7 +87,7 @@ pub(crate) fn has_id(column: &FileColumn) -> bool {
 fn map_names(column: &mut FileColumn, name: &str, mapping: &NameMapping) {
     let Some(mapped) = mapping.get(name) else { return };
     column.id = mapped.id;
-    // Writers use different names for the repeated child; mappings use those of the spec.
+    // Writers use different names for the repeated child; mappings use the names of the spec.
     let names: Vec<String> = match column.field.data_type() {
         DataType::List(_) => vec!["element".into()],
         DataType::Map(..) => vec!["key".into(), "value".into()],

@@ -14,47 +14,47 @@ use arrow_select::filter::{FilterBuilder, FilterPredicate};
 /// Rows of one word of a mask.
 const WORD_ROWS: usize = 64;
 
-/// The rows of a batch whose bit is set. Words of all ones are copied at once, others without branches.
+/// Return the rows of a batch whose bit is set. Words of all ones are copied at once, others without branches.
 ///
 /// # Errors
 /// For a mask of another length than the batch.
 pub(crate) fn keep_rows(
     batch: &RecordBatch,
-    kept: &BooleanBuffer,
+    mask: &BooleanBuffer,
 ) -> Result<RecordBatch, ArrowError> {
-    let others = FilterBuilder::new(&BooleanArray::new(kept.clone(), None)).optimize().build();
-    let columns = batch.columns().iter().map(|column| keep(column, kept, &others));
+    let others = FilterBuilder::new(&BooleanArray::new(mask.clone(), None)).optimize().build();
+    let columns = batch.columns().iter().map(|column| keep(column, mask, &others));
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(others.count()));
     RecordBatch::try_new_with_options(batch.schema(), columns, &options)
 }
 
-/// The values of an array whose bit is set. `others` selects the same rows.
+/// Return the values of an array whose bit is set. `others` selects the same rows.
 ///
 /// # Errors
 /// For a mask of another length than the array.
 pub(crate) fn keep(
     array: &ArrayRef,
-    kept: &BooleanBuffer,
+    mask: &BooleanBuffer,
     others: &FilterPredicate,
 ) -> Result<ArrayRef, ArrowError> {
-    if array.null_count() > 0 || array.len() != kept.len() {
+    if array.null_count() > 0 || array.len() != mask.len() {
         return others.filter(array);
     }
     let array = array.as_ref();
     downcast_primitive_array!(
-        array => Ok(Arc::new(values(array, kept, others.count()))),
+        array => Ok(Arc::new(values(array, mask, others.count()))),
         _ => others.filter(array)
     )
 }
 
 fn values<T: ArrowPrimitiveType>(
     array: &PrimitiveArray<T>,
-    kept: &BooleanBuffer,
+    mask: &BooleanBuffer,
     count: usize,
 ) -> PrimitiveArray<T> {
     let mut values: Vec<T::Native> = Vec::with_capacity(count);
-    let words = kept.bit_chunks();
+    let words = mask.bit_chunks();
     for (word, rows) in words.iter_padded().zip(array.values().chunks(WORD_ROWS)) {
         if word == u64::MAX && rows.len() == WORD_ROWS {
             values.extend_from_slice(rows);

@@ -26,7 +26,7 @@ pub(crate) struct KeySet {
 }
 
 impl KeySet {
-    /// The keys of `field_ids`, whose fields are those of `schema`, from all of their files.
+    /// The keys of `field_ids`, fields of `schema`, from all of their files.
     ///
     /// # Errors
     /// `InvalidArgument` for a field that the schema lacks.

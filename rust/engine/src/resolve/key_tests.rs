@@ -35,7 +35,7 @@ pub(crate) struct KeyTest {
 }
 
 impl KeyTests {
-    /// Resolve the columns of key sets beside those of the output; `None` where no row group can hold one of their keys.
+    /// Resolve the columns of key sets beside the columns of the output; `None` where no row group can hold one of their keys.
     /// `row_groups_of` returns the row groups that may hold a row that satisfies a predicate.
     ///
     /// # Errors

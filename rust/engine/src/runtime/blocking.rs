@@ -54,7 +54,7 @@ pub fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
 /// future.
 ///
 /// # Errors
-/// Outside those of `check`, inside those of [`block_on`].
+/// The outer error is of `check`, the inner one of [`block_on`].
 pub fn block_on_checking<T, E>(
     future: impl Future<Output = Result<T>>,
     mut check: impl FnMut() -> Result<(), E>,

@@ -184,7 +184,7 @@ impl ScanReader {
     /// As [`ScanReader::next_batch`], calling `check` every 100 ms while it waits.
     ///
     /// # Errors
-    /// Outside those of `check`, inside those of [`ScanReader::next_batch`].
+    /// The outer error is of `check`, the inner one of [`ScanReader::next_batch`].
     pub fn next_batch_checking<E>(
         &mut self,
         mut check: impl FnMut() -> Result<(), E>,

@@ -107,7 +107,7 @@ impl FileIo {
     /// Read a whole file.
     ///
     /// # Errors
-    /// [`Error::Missing`], [`Error::Storage`], those of [`FileIo::local_path`], and `InvalidArgument`,
+    /// [`Error::Missing`], [`Error::Storage`], errors of [`FileIo::local_path`], and `InvalidArgument`,
     /// `Unsupported` naming a property.
     pub async fn read(&self, location: &str) -> Result<Bytes> {
         let location = &*self.absolute(location);

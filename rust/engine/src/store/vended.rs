@@ -1,4 +1,4 @@
-//! Vended credentials: those of the properties until shortly before they expire, then those of the catalog's credentials
+//! Vended credentials: taken from the properties until shortly before they expire, then from the catalog's credentials
 //! endpoint.
 
 use std::collections::BTreeMap;

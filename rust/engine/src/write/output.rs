@@ -91,7 +91,7 @@ impl<'a> Outputs<'a> {
     /// Create a file, and the directories above it.
     ///
     /// # Errors
-    /// [`Error::Exists`], [`Error::Storage`]; those of [`FileIo::local_path`].
+    /// [`Error::Exists`], [`Error::Storage`]; errors of [`FileIo::local_path`].
     pub(super) fn create(&mut self, location: &str) -> Result<Output> {
         if let Some(upload) = self.io.upload(location, &self.abandoned)? {
             self.uploaded.push(location.to_owned());

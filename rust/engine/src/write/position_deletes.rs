@@ -299,7 +299,7 @@ fn delete_batch(path: &str, positions: &[i64]) -> Result<RecordBatch, ArrowError
     RecordBatch::try_new(arrow_schema(), vec![Arc::new(paths), Arc::new(positions)])
 }
 
-/// Readers would take bounds of several data files for those of one, and counts repeat the record count.
+/// Readers would take bounds of several data files for bounds of one, and counts repeat the record count.
 fn trim_metrics(file: &mut WrittenFile) {
     let metrics = &mut file.metrics;
     metrics.value_counts.clear();

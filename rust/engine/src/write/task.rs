@@ -24,7 +24,7 @@ use crate::store::FileIo;
 pub struct WriteTask {
     /// The table's location, with or without a trailing slash.
     pub table_location: String,
-    /// The table's properties, overridden by those of the write.
+    /// The table's properties, overridden by properties of the write.
     pub properties: BTreeMap<String, String>,
     /// Id of the operation; part of file names.
     pub operation_id: String,

@@ -6,5 +6,5 @@
 mod pairing;
 mod row_hash;
 
-pub use pairing::{Change, Left, left_of};
+pub use pairing::{Change, NetChange, net_changes};
 pub use row_hash::RowHasher;

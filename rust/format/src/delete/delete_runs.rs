@@ -1,6 +1,6 @@
 //! The delete files that apply to each data file, as runs of rows in the batch of delete files.
 //!
-//! Delete files of one scope are adjacent and ordered by sequence number, so those that are newer than a data file form
+//! Delete files of one scope are adjacent and ordered by sequence number, so delete files that are newer than a data file form
 //! one run: a thousand data files of a partition do not repeat its thousand delete files.
 
 use std::ops::Range;

@@ -12,7 +12,7 @@ use crate::spec::PrimitiveType;
 /// Rows per pass, so that their hashes stay in the first-level cache.
 const CHUNK_ROWS: usize = 1024;
 
-/// The keys of equality delete files with the same equality fields. A row is deleted if its values equal those of a key.
+/// The keys of equality delete files with the same equality fields. A row is deleted if its values equal the values of a key.
 ///
 /// Null equals null. NaN equals NaN and -0.0 differs from 0.0: the specification forbids floats as equality fields, and
 /// the reference implementation reads them with this comparison.

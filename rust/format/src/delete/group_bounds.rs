@@ -12,7 +12,7 @@ pub(super) struct GroupBounds {
 /// The delete files of a group as intervals between the bounds of one field.
 ///
 /// Intervals that start before a data file ends are a prefix in the order of lower bounds; the tree of maxima finds
-/// those of the prefix that end after the file starts. The cost of a lookup is that of its results.
+/// the deletes of the prefix that end after the file starts. The cost of a lookup grows with its results.
 #[derive(Debug)]
 pub(super) struct Ranges {
     /// Index of the field among the equality fields.

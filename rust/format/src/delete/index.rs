@@ -174,7 +174,7 @@ impl DeleteIndex {
         Ok(())
     }
 
-    /// Return the run of position deletes that apply, including those of the data file's own commit.
+    /// Return the run of position deletes that apply, including position deletes of the data file's own commit.
     fn positions(&self, group: u32, sequence: i64) -> Option<(u32, u32)> {
         let newer = self.from(group, |found| found < sequence)?;
         Some(run(&newer))

@@ -161,7 +161,7 @@ impl<'a> BundleDecoder<'a> {
     /// Return the live entries that might match, one bundle per schema.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if an entry of any manifest is invalid, without the manifest's name; those of evaluating
+    /// [`Error::Corrupt`] if an entry of any manifest is invalid, without the manifest's name; errors of evaluating
     /// the filter.
     pub fn finish(self, filter: EntryFilter<'_>) -> Result<Vec<EntryBundle>> {
         let options = self.options;

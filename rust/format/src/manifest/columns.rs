@@ -13,7 +13,7 @@ pub fn data_file_schema() -> SchemaRef {
     Arc::new(Schema::new(data_file_fields()))
 }
 
-/// Return the columns of manifest entries: status and sequence numbers, then those of [`data_file_schema`].
+/// Return the columns of manifest entries: status and sequence numbers, then the columns of [`data_file_schema`].
 pub fn entry_schema() -> SchemaRef {
     static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
         let mut fields = vec![

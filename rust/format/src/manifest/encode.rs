@@ -113,7 +113,7 @@ pub fn encode_manifest(
     Ok(EncodedManifest { bytes: writer.finish()?, summary })
 }
 
-/// The header, which tells a reader without the table's metadata what the entries mean.
+/// Return the header, by which a reader without the table's metadata interprets the entries.
 fn metadata(options: &EncodeOptions<'_>, fields: StructType) -> Vec<(&'static str, String)> {
     let own = Schema::new(0, fields.fields, vec![]);
     let content = match options.content {

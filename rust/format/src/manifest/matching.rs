@@ -56,10 +56,10 @@ pub struct MatchingEntries {
 
 /// Decode the live entries that might match. The result equals filtering all decoded entries.
 ///
-/// Statistics prune data files only: those of a delete file do not describe the rows that it deletes.
+/// Statistics prune data files only: the statistics of a delete file do not describe the rows that it deletes.
 ///
 /// # Errors
-/// As for [`ManifestDecoder`](super::ManifestDecoder), and those of evaluating the filter.
+/// As for [`ManifestDecoder`](super::ManifestDecoder), and errors of evaluating the filter.
 pub fn decode_matching(
     bytes: &[u8],
     options: &DecodeOptions<'_>,
@@ -112,7 +112,7 @@ pub fn decode_matching_run(
     decoder.finish().map_err(|error| error.or_at(first))
 }
 
-/// The columns of each stage, from those of all entries to those of few.
+/// The columns of each stage; later stages have fewer entries.
 struct MatchingDecoder<'a> {
     filter: EntryFilter<'a>,
     partition_type: &'a StructType,

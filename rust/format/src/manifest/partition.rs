@@ -14,7 +14,7 @@ use crate::spec::types::{PrimitiveType, StructType};
 use crate::spec::{Datum, primitive_from_arrow};
 use crate::{Error, Result};
 
-/// Return `partition_type` with unknown types replaced by those of the columns.
+/// Return `partition_type` with unknown types replaced by the types of the columns.
 pub fn typed_by_columns(partition_type: &StructType, tuples: &StructArray) -> StructType {
     let mut typed = partition_type.clone();
     for (field, column) in typed.fields.iter_mut().zip(tuples.columns()) {
@@ -76,7 +76,7 @@ pub fn tuples_from_json(partition_type: &StructType, texts: &StringArray) -> Res
     partitions_to_struct(&typed_by_values(partition_type, &tuples), &tuples)
 }
 
-/// Return `partition_type` with unknown types replaced by those of the values.
+/// Return `partition_type` with unknown types replaced by the types of the values.
 fn typed_by_values(partition_type: &StructType, tuples: &[Partition]) -> StructType {
     let mut typed = partition_type.clone();
     for (position, field) in typed.fields.iter_mut().enumerate() {

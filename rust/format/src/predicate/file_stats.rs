@@ -127,7 +127,7 @@ fn unexpected(name: &str) -> Error {
 
 /// The index of one key's value in the values of a map array, for each map.
 enum ValueIndices {
-    /// All maps have the same keys, as those of one table mostly have: the first index and the number of keys.
+    /// All maps have the same keys, as usual for the maps of one table: the first index and the number of keys.
     Even { first: usize, keys: usize, maps: usize },
     /// `None` where a map does not have the key, or has null for it.
     Each(Vec<Option<usize>>),

@@ -1,4 +1,4 @@
-//! The facts that a leaf's literals are compared with: those of its column, of a transform's results, or of UUIDs
+//! The facts that a leaf's literals are compared with: facts of its column, of a transform's results, or of UUIDs
 //! whose bounds a writer ordered in one of two ways.
 
 use std::sync::Arc;

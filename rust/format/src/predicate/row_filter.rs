@@ -27,7 +27,7 @@ pub fn filter_mask(
     RowFilter::new(predicate).mask(batch, resolve)
 }
 
-/// A predicate made ready once and asked of many batches of rows: sets are built here.
+/// A predicate that is prepared once and evaluated on many batches of rows: sets are built here.
 #[derive(Debug, Clone)]
 pub struct RowFilter {
     root: Node<LeafTest>,

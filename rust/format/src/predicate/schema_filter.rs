@@ -111,7 +111,7 @@ fn batch_path(fields: &[NestedField], columns: &Fields, path: &[usize]) -> Optio
 /// full column names, literals of the columns' types and folded constants.
 ///
 /// # Errors
-/// `InvalidArgument` where the context has no schema; those of [`parse_json`] and [`bind`].
+/// `InvalidArgument` where the context has no schema; errors of [`parse_json`] and [`bind`].
 pub fn validate(context: &str, filter: &str) -> Result<String> {
     let context: Value = serde_json::from_str(context)
         .map_err(|error| Error::invalid("context", format!("is not valid JSON: {error}")))?;

@@ -236,7 +236,7 @@ fn bound_type(field_type: &PrimitiveType) -> DataType {
     }
 }
 
-/// Decode the binary bounds of one field; null where there is none. The length of a bound tells whether it was written
+/// Decode the binary bounds of one field; null where there is none. The length of a bound shows whether it was written
 /// before its column was promoted. Spec: Appendix D.
 ///
 /// # Errors

@@ -36,7 +36,7 @@ pub enum Operator {
     NotEq,
     /// Equal to one of the literals.
     In,
-    /// Equal to none of the literals; true for NaN, unknown for null.
+    /// Different from every literal; true for NaN, unknown for null.
     NotIn,
     /// A string that starts with the literal.
     StartsWith,

@@ -147,7 +147,7 @@ fn of_slices<T: ByteArrayType>(buckets: Buckets, array: &GenericByteArray<T>) ->
     results
 }
 
-/// Fill in the padded bytes and lengths of short values; those of longer values are arbitrary.
+/// Fill in the padded bytes and lengths of short values; the bytes of longer values are arbitrary.
 fn pad<O: ArrowNativeType>(
     data: &[u8],
     offsets: &[O],

@@ -152,7 +152,7 @@ proptest! {
         let mut set = EqualityKeys::new(&kinds).unwrap();
         set.insert(&recode(columns(&kinds, &keys), false), 0).unwrap();
         let deleted = set.deleted(&recode(columns(&kinds, &rows), true)).unwrap();
-        // Values of data files compare as those of partition tuples do.
+        // Values of data files compare like values of partition tuples.
         let expected: BooleanArray = rows.iter().map(|row| Some(keys.contains(row))).collect();
         prop_assert_eq!(&deleted, expected.values());
     }

@@ -27,7 +27,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 /// Mutations of each file of a corpus.
 const ROUNDS: u64 = 300;
 
-/// What a decoder may use of memory: so many bytes, and so many for each byte of the input.
+/// The most memory of a decoder: a fixed number of bytes, and a number of bytes for each byte of the input.
 ///
 /// A file's block may decompress to 1,040 times its size, and a record of a few bytes has some
 /// hundred in its columns. Text is not compressed.

@@ -1,4 +1,4 @@
-//! Damage as it happens to files, and as somebody would do it on purpose; a seed decides which.
+//! Seeded mutations of files: accidental damage and crafted values.
 
 /// A stream of mutations.
 pub(crate) struct Mutator {

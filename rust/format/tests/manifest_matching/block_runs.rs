@@ -65,7 +65,7 @@ proptest! {
         prop_assert_eq!(matching_by_run(&bytes, most, &options, filter).unwrap(), whole);
     }
 
-    /// What no run finds damaged is not: the whole has to be asked only where a run fails.
+    /// A manifest whose runs all decode is not damaged: the whole is decoded only where a run fails.
     #[test]
     fn a_run_is_damaged_where_the_manifest_is(
         damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),

@@ -83,7 +83,7 @@ impl BlockReader {
     /// A block's compressed bytes.
     ///
     /// # Errors
-    /// `Corrupt` for another marker after the block; those of reading.
+    /// `Corrupt` for another marker after the block; errors of reading.
     pub(crate) fn block(&mut self, header: &BlockHeader) -> Result<Bytes> {
         let whole = self.bytes(header.start, header.length + SYNC_BYTES)?;
         let marker = whole.slice(header.length..);

@@ -67,7 +67,7 @@ pub(crate) struct AvroUnit {
 /// Open a file and cut the blocks that start in the requested part.
 ///
 /// # Errors
-/// [`Error::Missing`]; `Corrupt` naming the file; those of resolving columns.
+/// [`Error::Missing`]; `Corrupt` naming the file; errors of resolving columns.
 pub(crate) fn avro_units(request: &FileRequest<'_>) -> Result<Vec<AvroUnit>> {
     let source = request.file()?;
     let remote = matches!(source, DataFile::Remote(_));

@@ -97,7 +97,7 @@ impl OpenOrc {
 /// Open a file. The stripes of the requested part that may hold a matching row are one unit.
 ///
 /// # Errors
-/// [`Error::Missing`]; `Corrupt` naming the file; those of resolving columns.
+/// [`Error::Missing`]; `Corrupt` naming the file; errors of resolving columns.
 pub(crate) fn orc_units(request: &FileRequest<'_>) -> Result<Vec<OrcUnit>> {
     let open = OpenOrc::open(request)?;
     let rows = WholeRows::of_whole_columns(request, &open.columns, WHAT)?;

@@ -48,7 +48,7 @@ pub(crate) fn in_range(stripes: &[Stripe], start: u64, length: u64) -> Vec<Wante
 /// The stripes that might hold a row that satisfies the residual.
 ///
 /// # Errors
-/// [`crate::Error::Storage`], and those of evaluating the residual.
+/// [`crate::Error::Storage`], and errors of evaluating the residual.
 pub(crate) fn that_might_match(
     request: &FileRequest<'_>,
     end: &OrcEnd,
@@ -88,7 +88,7 @@ impl ColumnStats for Stats<'_> {
         let rows = self.stripes.iter().map(|stripe| stripe.count().and_then(count));
         let rows: Int64Array = rows.collect();
         let nulls = self.stripes.iter().zip(&recorded).map(|(stripe, recorded)| {
-            // Values are counted without nulls, also those of a struct around them.
+            // Values are counted without nulls, and without nulls of a struct around them.
             count(stripe.count()?.checked_sub(recorded.as_ref()?.values?)?)
         });
         let counts = ColumnCounts {
