@@ -32,7 +32,11 @@ CASES: dict[str, Case] = {
     ),
     "type of a later version": (lambda: type_from_text("variant"), ["type variant: ", "not supported"]),
     "decimal of too many digits": (lambda: DecimalType(39, 2), ["Decimal precision", "between 1 and 38", "got: 39"]),
-    "fixed of no bytes": (lambda: FixedType(0), ["type fixed: ", "at least 1 byte", "got 0"]),
+    "fixed of no bytes": (lambda: FixedType(0), ["type fixed: ", "1 to 2147483647 bytes", "got 0"]),
+    "fixed of more bytes than an int counts": (
+        lambda: FixedType(2**31),
+        ["type fixed: ", "1 to 2147483647 bytes", "got 2147483648"],
+    ),
     "type JSON of a number": (lambda: type_from_json(5), ["type JSON: ", "expected text or an object", "got 5"]),
     "list JSON without an id": (
         lambda: type_from_json({"type": "list"}),

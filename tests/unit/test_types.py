@@ -126,6 +126,10 @@ def test_field_accepts_the_keywords_of_pyiceberg() -> None:
     assert NestedField(1, "a", StringType()).optional
 
 
+def test_fixed_of_the_greatest_length_is_read_as_it_is_written():
+    assert type_from_text(str(FixedType(2**31 - 1))) == FixedType(2**31 - 1)
+
+
 @pytest.mark.parametrize("kind", [DecimalType(9, 2), FixedType(3), LongType(), type_from_text("geometry(EPSG:4326)")])
 def test_equal_primitive_types_are_the_same_object(kind: IcebergType) -> None:
     assert type_from_text(str(kind)) is kind

@@ -14,7 +14,7 @@ _PLAIN: dict[str, PrimitiveType] = {
     if kind not in {DecimalType, FixedType, GeographyType, GeometryType}
 }
 _DECIMAL = re.compile(r"decimal\(\s*(\d{1,4})\s*,\s*(-?\d{1,4})\s*\)", re.IGNORECASE)
-_FIXED = re.compile(r"fixed\[\s*(\d{1,9})\s*\]", re.IGNORECASE)
+_FIXED = re.compile(r"fixed\[\s*(\d{1,10})\s*\]", re.IGNORECASE)
 _GEOMETRY = re.compile(r"geometry(?:\(\s*([^(),]+?)\s*\))?")
 _GEOGRAPHY = re.compile(r"geography(?:\(\s*([^(),]+?)\s*(?:,\s*(\w+)\s*)?\))?")
 _TYPE_NAME = re.compile(r"[a-z]\w*(?:[(\[<].*[)\]>])?", re.IGNORECASE)

@@ -266,8 +266,8 @@ class FixedType(PrimitiveType):
 
     def __new__(cls, length: int) -> Self:
         """Return the fixed type of a length in bytes."""
-        if length < 1:
-            raise ValidationError(f"type fixed: the length must be at least 1 byte, got {length}")
+        if not 1 <= length < 2**31:
+            raise ValidationError(f"type fixed: expected a length of 1 to 2147483647 bytes, got {length}")
         return cls._instance(length=length)
 
     @property
