@@ -151,6 +151,7 @@ fn flat_group(
         ordinal: row_group,
         rows: u64::try_from(metadata.row_groups().get(row_group)?.num_rows()).ok()?,
         parts: parts.collect(),
+        may_skip_pages: !file.tests.is_empty() || file.deleted.is_some(),
         kept_bytes: Arc::new(AtomicUsize::new(most)),
     };
     let keyed = file.keys.iter().flat_map(KeyTests::plans);

@@ -26,6 +26,8 @@ pub(crate) struct RowGroup {
     pub(crate) rows: u64,
     /// The parts of its rows that are decoded, each by one thread.
     pub(crate) parts: Arc<[Range<u64>]>,
+    /// Whether a part may leave out all rows of a page, by a filter or by deletes.
+    pub(crate) may_skip_pages: bool,
     /// Bytes of pages that may wait for another thread; other pages are decompressed again.
     pub(crate) kept_bytes: Arc<AtomicUsize>,
 }
@@ -42,6 +44,8 @@ pub(crate) struct ChunkPages {
 struct PageTable {
     dictionary: Option<Range<u64>>,
     pages: Vec<Arc<PageSlot>>,
+    /// The first pages whose row counts need no further check.
+    checked: usize,
     /// What has not been searched for pages.
     rest: Range<u64>,
 }
@@ -61,6 +65,8 @@ struct SlotState {
     page: Option<Arc<PageData>>,
     /// Where parts ended within the page.
     marks: Vec<Mark>,
+    /// Whether the page's header states the number of its rows.
+    is_checked: bool,
 }
 
 /// The position of a row in its page.
@@ -106,8 +112,9 @@ impl ChunkPages {
         let mut table = self.table();
         loop {
             let index = table.pages.partition_point(|page| page.rows.end <= row);
-            if let Some(page) = table.pages.get(index) {
-                return Ok(Arc::clone(page));
+            if let Some(page) = table.pages.get(index).cloned() {
+                self.check_skipped(&mut table, index, source)?;
+                return Ok(page);
             }
             if !self.locate_next(&mut table, source)? {
                 let found = table.pages.last().map_or(0, |page| page.rows.end);
@@ -143,11 +150,30 @@ impl ChunkPages {
                 }
                 if !rows.is_empty() {
                     table.pages.push(Arc::new(PageSlot::new(bytes, rows, &self.group.parts)));
+                    table.checked = table.pages.len();
                 }
             }
             PageKind::Other => {}
         }
         Ok(true)
+    }
+
+    /// Compare the row counts of skipped pages before a page with their headers: a wrong first row in the offset index
+    /// would pair rows of different columns. A remote file's skipped pages are not requested for it.
+    fn check_skipped(&self, table: &mut PageTable, page: usize, source: &DataFile) -> Result<()> {
+        if !matches!(source, DataFile::Local(_)) {
+            return Ok(());
+        }
+        for slot in table.pages.iter().take(page).skip(table.checked) {
+            let mut state = slot.state();
+            if !state.is_checked && (state.users == 0 || self.group.may_skip_pages) {
+                let (header, _) = read_header(source, &slot.bytes)?;
+                slot.check_rows(header.num_values)?;
+                state.is_checked = true;
+            }
+        }
+        table.checked = table.checked.max(page);
+        Ok(())
     }
 
     fn other_rows(&self, found: u64) -> ParquetError {
@@ -167,12 +193,8 @@ impl ChunkPages {
             return Ok(Arc::clone(page));
         }
         let (header, page) = self.load(&slot.bytes, source)?;
-        if page.num_values != slot.rows.end - slot.rows.start {
-            let rows = slot.rows.end - slot.rows.start;
-            let reason =
-                format!("expected {rows} values by the offset index, got {}", page.num_values);
-            return Err(damaged(reason));
-        }
+        slot.check_rows(page.num_values)?;
+        state.is_checked = true;
         if matches!(header.kind, PageKind::Dictionary | PageKind::Other) {
             return Err(damaged("expected a data page by the offset index".into()));
         }
@@ -231,8 +253,17 @@ impl ChunkPages {
 impl PageSlot {
     fn new(bytes: Range<u64>, rows: Range<u64>, parts: &[Range<u64>]) -> Self {
         let users = parts.iter().filter(|part| part.start < rows.end && rows.start < part.end);
-        let state = SlotState { users: users.count(), page: None, marks: Vec::new() };
+        let state =
+            SlotState { users: users.count(), page: None, marks: Vec::new(), is_checked: false };
         Self { bytes, rows, state: Mutex::new(state) }
+    }
+
+    fn check_rows(&self, num_values: u64) -> Result<()> {
+        let rows = self.rows.end - self.rows.start;
+        if num_values == rows {
+            return Ok(());
+        }
+        Err(damaged(format!("expected {rows} values by the offset index, got {num_values}")))
     }
 
     fn state(&self) -> MutexGuard<'_, SlotState> {
@@ -261,6 +292,7 @@ fn located(group: &RowGroup, leaf: usize, chunk: &Range<u64>) -> Option<PageTabl
     Some(PageTable {
         dictionary: (chunk.start < first).then_some(chunk.start..first),
         pages: pages.collect::<Option<_>>()?,
+        checked: 0,
         rest: chunk.end..chunk.end,
     })
 }
