@@ -45,9 +45,6 @@ impl Unit {
 
     /// The rows to decode, as runs within the row group.
     pub(super) fn flat_runs(&self) -> Vec<Range<u64>> {
-        if self.selection().1.is_some() {
-            return vec![self.rows.clone()];
-        }
         let mut next = self.rows.start;
         let runs = self.runs().into_iter().map(|run| {
             let start = next;

@@ -103,7 +103,9 @@ impl Unit {
     ) -> Result<()> {
         let file = &self.file;
         let (output, keys) = self.output();
-        let (selection, positions) = self.selection();
+        // The flat decoder leaves out deleted rows while it decodes.
+        let (selection, positions) =
+            if self.flat.is_some() { (None, None) } else { self.selection() };
         // What is dropped after decoding is not known to the decoder, whose limit counts it.
         let most = limit.filter(|_| keys.is_empty() && positions.is_none());
         let mut deleted = DeletedRows { positions, keys, next: self.first_row + self.rows.start };

@@ -1,10 +1,13 @@
 //! A column without nesting of one row group, and threads' positions in it.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::ArrayRef;
-use parquet::errors::Result;
+use arrow_array::{ArrayRef, BooleanArray};
+use arrow_buffer::BooleanBuffer;
+use arrow_select::filter::{FilterBuilder, FilterPredicate};
+use parquet::errors::{ParquetError, Result};
 
 use super::chunk_pages::{ChunkPages, Mark, PageSlot};
 use super::encoded::Encoded;
@@ -12,6 +15,7 @@ use super::page::PageData;
 use super::validity::{Levels, Validity};
 use super::value_type::{Page, ValueType};
 use crate::bytes::data_file::DataFile;
+use crate::resolve::keep::keep;
 
 /// A column of a row group. Threads that decode parts of it share its dictionary and the pages that several parts are on.
 pub(crate) trait FlatColumn: Send + Sync {
@@ -21,11 +25,41 @@ pub(crate) trait FlatColumn: Send + Sync {
 
 /// The position of one thread in a column.
 pub(crate) trait Cursor {
-    /// Decode rows of the row group, in ascending runs at or behind the position.
+    /// Decode rows of the row group, in ascending runs at or behind the position, and keep those of a mask over them.
     ///
     /// # Errors
     /// `General` for a damaged page, `NYI` for an encoding that is not read; those of storage.
-    fn read(&mut self, runs: &[Range<u64>], source: &DataFile) -> Result<ArrayRef>;
+    fn read(
+        &mut self,
+        runs: &[Range<u64>],
+        mask: Option<&Mask>,
+        source: &DataFile,
+    ) -> Result<ArrayRef>;
+}
+
+/// The rows to keep of decoded rows.
+pub(crate) struct Mask {
+    kept: BooleanBuffer,
+    /// The same rows for arrays that are filtered once they are complete.
+    filter: OnceCell<FilterPredicate>,
+}
+
+impl Mask {
+    pub(crate) fn new(kept: BooleanBuffer) -> Self {
+        Self { kept, filter: OnceCell::new() }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
+        self.kept.count_set_bits()
+    }
+
+    fn apply(&self, array: &ArrayRef) -> Result<ArrayRef> {
+        let filter = self.filter.get_or_init(|| {
+            FilterBuilder::new(&BooleanArray::new(self.kept.clone(), None)).optimize().build()
+        });
+        keep(array, &self.kept, filter).map_err(|error| ParquetError::ArrowError(error.to_string()))
+    }
 }
 
 /// A column of one type of values.
@@ -77,7 +111,12 @@ struct OpenPage {
 }
 
 impl<V: ValueType> Cursor for TypedCursor<V> {
-    fn read(&mut self, runs: &[Range<u64>], source: &DataFile) -> Result<ArrayRef> {
+    fn read(
+        &mut self,
+        runs: &[Range<u64>],
+        mask: Option<&Mask>,
+        source: &DataFile,
+    ) -> Result<ArrayRef> {
         let rows: u64 = runs.iter().map(|run| run.end - run.start).sum();
         let mut values = self.column.values.values(usize::try_from(rows)?);
         let mut validity = Validity::default();
@@ -88,7 +127,15 @@ impl<V: ValueType> Cursor for TypedCursor<V> {
                 row = self.read_page(run.end, &mut values, &mut validity)?;
             }
         }
-        self.column.values.finish(values, validity.finish())
+        let column = &self.column.values;
+        match mask {
+            // Values move within their memory, which is cheaper than a second array.
+            Some(mask) if validity.is_dense() && column.retain(&mut values, &mask.kept) => {
+                column.finish(values, None)
+            }
+            Some(mask) => mask.apply(&column.finish(values, validity.finish())?),
+            None => column.finish(values, validity.finish()),
+        }
     }
 }
 

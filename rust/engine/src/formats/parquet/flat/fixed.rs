@@ -4,13 +4,14 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, FixedSizeBinaryArray, make_array};
-use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, ScalarBuffer};
+use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use parquet::basic::Type as PhysicalType;
 use parquet::errors::{ParquetError, Result};
 
 use super::encoded::{Encoded, ended};
+use super::retain::retain;
 use super::validity::Validity;
 use super::value_type::{Page, ValueType};
 
@@ -157,6 +158,11 @@ impl<S: Stored> ValueType for Fixed<S> {
 
     fn spread(&self, validity: &Validity, rows: usize, valid: usize, values: &mut Self::Values) {
         validity.spread(values, rows, valid, S::Value::default());
+    }
+
+    fn retain(&self, values: &mut Self::Values, kept: &BooleanBuffer) -> bool {
+        retain(values, kept);
+        true
     }
 
     fn finish(&self, values: Self::Values, nulls: Option<NullBuffer>) -> Result<ArrayRef> {

@@ -11,6 +11,7 @@ mod group;
 mod header;
 mod hybrid;
 mod page;
+mod retain;
 mod rows;
 mod texts;
 mod validity;

@@ -7,14 +7,13 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use arrow_schema::{ArrowError, Field, Fields, Schema};
-use arrow_select::filter::{FilterBuilder, filter, prep_null_mask_filter};
+use arrow_select::filter::{filter, prep_null_mask_filter};
 use parquet::errors::{ParquetError, Result};
 
-use super::column::Cursor;
+use super::column::{Cursor, Mask};
 use super::group::FlatGroup;
 use crate::bytes::data_file::DataFile;
 use crate::resolve::columns::BatchPlan;
-use crate::resolve::keep::keep;
 use crate::resolve::row_filter::RowTest;
 
 /// Rows of more columns are decoded one column after the other: an open page of each would be held otherwise.
@@ -37,7 +36,7 @@ struct Rows {
     /// Ascending, apart, none empty.
     runs: Vec<Range<u64>>,
     /// Which rows from the first to the last they are, if they are scattered.
-    mask: Option<BooleanBuffer>,
+    mask: Option<Mask>,
     /// Columns that are decoded already.
     known: BTreeMap<usize, ArrayRef>,
 }
@@ -127,10 +126,10 @@ impl FlatRows<'_> {
                 entry.insert(cursor.ok_or_else(none)?)
             }
         };
-        let Some(mask) = &rows.mask else { return cursor.read(&rows.runs, self.source) };
-        let array = cursor.read(&[rows.span()], self.source)?;
-        let others = FilterBuilder::new(&BooleanArray::new(mask.clone(), None)).optimize().build();
-        keep(&array, mask, &others).map_err(arrow)
+        match &rows.mask {
+            Some(mask) => cursor.read(&[rows.span()], Some(mask), self.source),
+            None => cursor.read(&rows.runs, None, self.source),
+        }
     }
 
     /// Decoded columns as a batch, row numbers after them where a plan needs them.
@@ -159,7 +158,7 @@ impl Rows {
         let mut rows = Self { runs, mask: None, known: BTreeMap::new() };
         let span = rows.span();
         if rows.runs.len() > 1 && (span.end - span.start) / (rows.runs.len() as u64) < NEAR_ROWS {
-            rows.mask = Some(rows.mask_of(&span));
+            rows.mask = Some(Mask::new(rows.mask_of(&span)));
         }
         rows
     }
@@ -267,6 +266,6 @@ mod tests {
         let rows = rows.filtered(&passed).unwrap();
         assert_eq!(rows.runs, [10..12, 13..14, 100..101, 103..104]);
         assert_eq!(rows.count(), 5);
-        assert_eq!(rows.mask.unwrap().count_set_bits(), 5);
+        assert_eq!(rows.mask.unwrap().count(), 5);
     }
 }

@@ -94,6 +94,11 @@ impl Validity {
         self.rows += count;
     }
 
+    /// Whether every row so far has a value, whatever levels say so.
+    pub(crate) fn is_dense(&self) -> bool {
+        self.bits.is_none()
+    }
+
     fn append_nulls(&mut self, count: usize) {
         self.bits().append_n(count, false);
         self.rows += count;

@@ -1,7 +1,7 @@
 //! How the values of one column become an Arrow array.
 
 use arrow_array::ArrayRef;
-use arrow_buffer::NullBuffer;
+use arrow_buffer::{BooleanBuffer, NullBuffer};
 use parquet::basic::Type as PhysicalType;
 use parquet::errors::Result;
 
@@ -50,6 +50,11 @@ pub(crate) trait ValueType: Send + Sync + 'static {
 
     /// Move the last `valid` values to those of the last `rows` rows that have one.
     fn spread(&self, validity: &Validity, rows: usize, valid: usize, values: &mut Self::Values);
+
+    /// Keep the rows whose bit is set, none of them null, and return true; false where the array is filtered instead.
+    fn retain(&self, _values: &mut Self::Values, _kept: &BooleanBuffer) -> bool {
+        false
+    }
 
     /// The array of all values.
     ///

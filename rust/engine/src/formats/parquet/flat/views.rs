@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryViewArray, StringViewArray, UInt32Array};
-use arrow_buffer::NullBuffer;
+use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_select::concat::concat;
 use arrow_select::take::take;
 use parquet::basic::Type as PhysicalType;
 use parquet::errors::{ParquetError, Result};
 
 use super::encoded::Encoded;
+use super::retain::retain;
 use super::texts::{ByteArrays, Content};
 use super::validity::Validity;
 use super::value_type::{Page, ValueType};
@@ -103,6 +104,19 @@ impl ValueType for Views {
             Some(_) => validity.spread(&mut part.keys, rows, valid, 0),
             None => part.plain.spread(validity, rows, valid),
         }
+    }
+
+    fn retain(&self, values: &mut ViewParts, kept: &BooleanBuffer) -> bool {
+        if values.parts.iter().any(|part| part.dictionary.is_none()) {
+            return false;
+        }
+        let mut start = 0;
+        for part in &mut values.parts {
+            let rows = part.keys.len();
+            retain(&mut part.keys, &kept.slice(start, rows));
+            start += rows;
+        }
+        true
     }
 
     fn finish(&self, values: ViewParts, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
