@@ -39,16 +39,22 @@ fn unpack<const WIDTH: usize>(bytes: &[u8], blocks: &mut [[u32; BLOCK]]) {
 fn unpack_block<const WIDTH: usize>(bytes: &[u8], block: &mut [u32; BLOCK]) {
     // One word more, which the last value does not reach.
     let mut words = [0_u32; BLOCK + 1];
-    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<4>().0) {
+    for (word, bytes) in words[..WIDTH].iter_mut().zip(bytes.as_chunks::<4>().0) {
         *word = u32::from_le_bytes(*bytes);
     }
     let mask = u32::MAX >> (32 - WIDTH);
-    for (index, value) in block.iter_mut().enumerate() {
-        let (word, shift) = (index * WIDTH / 32, index * WIDTH % 32);
-        let low = words[word] >> shift;
-        let high = if shift + WIDTH > 32 { words[word + 1] << (32 - shift) } else { 0 };
-        *value = (low | high) & mask;
+    // Written out, every shift is a constant; the compiler leaves a loop of this length as a loop.
+    macro_rules! values {
+        ($($index:literal)*) => {
+            $({
+                let (word, shift) = ($index * WIDTH / 32, $index * WIDTH % 32);
+                let low = words[word] >> shift;
+                let high = if shift + WIDTH > 32 { words[word + 1] << (32 - shift) } else { 0 };
+                block[$index] = (low | high) & mask;
+            })*
+        };
     }
+    values!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
 }
 
 /// The value of `width` bits, at most 64, that begins at a bit. Bytes that are absent are read as zero.

@@ -21,6 +21,9 @@ const ENCODINGS: [Encoding; 9] = [
     Encoding::BYTE_STREAM_SPLIT,
 ];
 
+/// Keys that are read at once.
+const KEY_BLOCK: usize = 2_048;
+
 /// A position among the values of a page. Offsets are those of the page.
 #[derive(Debug, Clone)]
 pub(crate) enum Encoded {
@@ -225,6 +228,28 @@ impl Encoded {
                 Err(damaged(format!("a key is beyond the {entries} entries of its dictionary")))
             }
         }
+    }
+
+    /// Read keys of a dictionary of `entries` entries into `keys`, and give them to `take` in blocks that stay in the
+    /// processor's first cache.
+    ///
+    /// # Errors
+    /// As for [`Encoded::keys`].
+    pub(crate) fn key_blocks(
+        &mut self,
+        bytes: &[u8],
+        (mut count, entries): (usize, usize),
+        keys: &mut Vec<u32>,
+        mut take: impl FnMut(&[u32]),
+    ) -> Result<()> {
+        while count > 0 {
+            let block = count.min(KEY_BLOCK);
+            keys.clear();
+            self.keys(bytes, (block, entries), keys)?;
+            take(keys);
+            count -= block;
+        }
+        Ok(())
     }
 
     /// Move on by `count` values of `width` bytes; 0 for byte arrays.

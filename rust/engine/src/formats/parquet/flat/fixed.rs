@@ -147,12 +147,12 @@ impl<S: Stored> ValueType for Fixed<S> {
         let Some(dictionary) = page.dictionary else {
             return self.read(page.bytes, encoded, count, values);
         };
-        page.keys.clear();
-        encoded.keys(page.bytes, (count, dictionary.entries), page.keys)?;
         // Masked keys need no comparison each with the length, which is a power of two.
         let mask = dictionary.values.len() - 1;
         let entries = &dictionary.values[..=mask];
-        values.extend(page.keys.iter().map(|key| entries[*key as usize & mask]));
+        encoded.key_blocks(page.bytes, (count, dictionary.entries), page.keys, |keys| {
+            values.extend(keys.iter().map(|key| entries[*key as usize & mask]));
+        })?;
         Ok(())
     }
 

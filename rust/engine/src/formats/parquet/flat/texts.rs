@@ -38,8 +38,10 @@ pub(crate) struct ByteArrays {
 #[derive(Debug)]
 pub(crate) struct TextDictionary {
     entries: ByteArrays,
-    /// The entries with their lengths, where none is longer than [`SHORT`].
+    /// The entries with their lengths, where none is longer than [`SHORT`], and empty ones up to a power of two.
     short: Vec<([u8; SHORT], u8)>,
+    /// Bytes of the longest of them.
+    longest: usize,
 }
 
 impl ByteArrays {
@@ -157,24 +159,40 @@ impl TextDictionary {
             block[..entry.len()].copy_from_slice(entry);
             Some((block, entry.len() as u8))
         });
-        let short: Vec<_> = short.collect();
-        let short = if short.len() == count { short } else { Vec::new() };
-        Ok(Self { entries, short })
+        let mut short: Vec<_> = short.collect();
+        if short.len() == count {
+            short.resize(count.next_power_of_two(), ([0; SHORT], 0));
+        } else {
+            short.clear();
+        }
+        let longest = short.iter().map(|(_, length)| usize::from(*length)).max().unwrap_or(0);
+        Ok(Self { entries, short, longest })
     }
 
-    fn append(&self, keys: &[u32], out: &mut ByteArrays) -> Result<()> {
+    fn append(&self, keys: &[u32], out: &mut ByteArrays) {
         if self.short.is_empty() {
             for key in keys {
                 out.push(self.entries.get(*key as usize).unwrap_or_default());
             }
-            return out.check_reach();
+            return;
         }
-        out.bytes.reserve(keys.len().saturating_mul(SHORT));
-        for key in keys {
-            let (block, length) = self.short.get(*key as usize).copied().unwrap_or_default();
-            out.push_block(&block, usize::from(length));
-        }
-        out.check_reach()
+        // Masked keys need no comparison each with the length, which is a power of two.
+        let mask = self.short.len() - 1;
+        let entries = &self.short[..=mask];
+        let ByteArrays { bytes, offsets } = out;
+        let mut end = bytes.len();
+        // Every entry is copied as a whole block, the last one beyond its end.
+        bytes.resize(end + keys.len() * self.longest + SHORT, 0);
+        offsets.extend(keys.iter().map(|key| {
+            let (block, length) = &entries[*key as usize & mask];
+            if let Some(room) = bytes.get_mut(end..end + SHORT) {
+                room.copy_from_slice(block);
+            }
+            end += usize::from(*length);
+            // `check_reach` refuses what wraps around.
+            end as i32
+        }));
+        bytes.truncate(end);
     }
 }
 
@@ -204,9 +222,11 @@ impl ValueType for Texts {
         let Some(dictionary) = page.dictionary else {
             return values.append(page.bytes, encoded, count);
         };
-        page.keys.clear();
-        encoded.keys(page.bytes, (count, dictionary.entries.len()), page.keys)?;
-        dictionary.append(page.keys, values)
+        values.bytes.reserve(count.saturating_mul(dictionary.longest).saturating_add(SHORT));
+        let entries = dictionary.entries.len();
+        let append = |keys: &[u32]| dictionary.append(keys, values);
+        encoded.key_blocks(page.bytes, (count, entries), page.keys, append)?;
+        values.check_reach()
     }
 
     fn spread(&self, validity: &Validity, rows: usize, valid: usize, values: &mut ByteArrays) {
