@@ -93,13 +93,8 @@ def _add_schema(draft: Draft, update: actions.AddSchemaUpdate) -> None:
 
 
 def _set_current_schema(draft: Draft, update: actions.SetCurrentSchemaUpdate) -> None:
-    schema_id = _resolve(update.schema_id, draft.added_schema_id, "schema")
-    if all(schema.schema_id != schema_id for schema in draft.get("schemas")):
-        raise ValidationError(
-            f"cannot set the current schema: expected the id of a schema of the table, got {schema_id}"
-        )
-    if schema_id != draft.get("current_schema_id"):
-        draft.set(current_schema_id=schema_id)
+    chosen = _resolve(update.schema_id, draft.added_schema_id, "schema")
+    _choose(draft, "current_schema_id", "current schema", chosen, {one.schema_id for one in draft.get("schemas")})
 
 
 def _add_spec(draft: Draft, update: actions.AddPartitionSpecUpdate) -> None:
@@ -115,13 +110,9 @@ def _add_spec(draft: Draft, update: actions.AddPartitionSpecUpdate) -> None:
 
 
 def _set_default_spec(draft: Draft, update: actions.SetDefaultSpecUpdate) -> None:
-    spec_id = _resolve(update.spec_id, draft.added_spec_id, "partition spec")
-    if all(spec.spec_id != spec_id for spec in draft.get("partition_specs")):
-        raise ValidationError(
-            f"cannot set the default partition spec: expected the id of a spec of the table, got {spec_id}"
-        )
-    if spec_id != draft.get("default_spec_id"):
-        draft.set(default_spec_id=spec_id)
+    chosen = _resolve(update.spec_id, draft.added_spec_id, "partition spec")
+    known = {spec.spec_id for spec in draft.get("partition_specs")}
+    _choose(draft, "default_spec_id", "default partition spec", chosen, known)
 
 
 def _add_sort_order(draft: Draft, update: actions.AddSortOrderUpdate) -> None:
@@ -140,13 +131,9 @@ def _add_sort_order(draft: Draft, update: actions.AddSortOrderUpdate) -> None:
 
 
 def _set_default_sort_order(draft: Draft, update: actions.SetDefaultSortOrderUpdate) -> None:
-    order_id = _resolve(update.sort_order_id, draft.added_sort_order_id, "sort order")
-    if order_id != UNSORTED_SORT_ORDER_ID and all(order.order_id != order_id for order in draft.get("sort_orders")):
-        raise ValidationError(
-            f"cannot set the default sort order: expected the id of a sort order of the table, got {order_id}"
-        )
-    if order_id != draft.get("default_sort_order_id"):
-        draft.set(default_sort_order_id=order_id)
+    chosen = _resolve(update.sort_order_id, draft.added_sort_order_id, "sort order")
+    known = {UNSORTED_SORT_ORDER_ID, *(order.order_id for order in draft.get("sort_orders"))}
+    _choose(draft, "default_sort_order_id", "default sort order", chosen, known)
 
 
 def _set_location(draft: Draft, update: actions.SetLocationUpdate) -> None:
@@ -233,6 +220,14 @@ def _resolve(given: int, added: int | None, what: str) -> int:
     if added is None:
         raise ValidationError(f"cannot resolve {what} id -1, the {what} added last: the commit adds none")
     return added
+
+
+def _choose(draft: Draft, key: str, what: str, chosen: int, known: set[int]) -> None:
+    """Set the id of the current or default schema, spec or sort order; raise if the table has no such id."""
+    if chosen not in known:
+        raise ValidationError(f"cannot set the {what}: expected one of the table's ids {sorted(known)}, got {chosen}")
+    if chosen != draft.get(key):
+        draft.set(**{key: chosen})
 
 
 def _others(files: tuple[Any, ...], snapshot_id: int) -> tuple[Any, ...]:

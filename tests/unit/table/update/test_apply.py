@@ -129,12 +129,18 @@ def test_no_change_returns_the_base() -> None:
             "main is a branch",
         ),
         (lambda _: update.RemoveSnapshotsUpdate(snapshot_ids=[7]), "remove snapshot 7: the table has no such snapshot"),
-        (lambda _: update.SetCurrentSchemaUpdate(schema_id=7), "expected the id of a schema of the table, got 7"),
+        (
+            lambda _: update.SetCurrentSchemaUpdate(schema_id=7),
+            r"the current schema: expected one of the table's ids \[0\], got 7",
+        ),
         (lambda _: update.SetCurrentSchemaUpdate(), "resolve schema id -1, .*: the commit adds none"),
-        (lambda _: update.SetDefaultSpecUpdate(spec_id=7), "expected the id of a spec of the table, got 7"),
+        (
+            lambda _: update.SetDefaultSpecUpdate(spec_id=7),
+            r"the default partition spec: expected one of the table's ids \[0\], got 7",
+        ),
         (
             lambda _: update.SetDefaultSortOrderUpdate(sort_order_id=7),
-            "expected the id of a sort order of the table, got 7",
+            r"the default sort order: expected one of the table's ids \[0\], got 7",
         ),
         (
             lambda _: update.UpgradeFormatVersionUpdate(format_version=1),
