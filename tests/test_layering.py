@@ -56,7 +56,7 @@ TABLE_LAYERS = [
     {"changes"},
     {"write_transaction"},
     {"inspect"},
-    {"table", "static", "public"},
+    {"table", "static", "create_transaction", "public"},
 ]
 
 SPARK_LAYERS = [

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from icefloe.schema import Schema
-    from icefloe.table import Table
+    from icefloe.table import CreateTableTransaction, Table
     from icefloe.table.commit.committing_table import CommitTableResponse
     from icefloe.table.update import TableRequirement, TableUpdate
 
@@ -226,10 +226,24 @@ class Catalog(ABC):
         partition_spec: PartitionSpec = UNPARTITIONED_PARTITION_SPEC,
         sort_order: SortOrder = UNSORTED_SORT_ORDER,
         properties: Properties = EMPTY_DICT,
-    ) -> Table:
-        """Raise NotImplementedError: create the table, then use `table.transaction()`."""
+    ) -> CreateTableTransaction:
+        """Return a transaction that creates a table together with its first changes, in one commit.
+
+        Args:
+            identifier: See `create_table` for this and the following arguments.
+            schema: Columns.
+            location: The table's location.
+            partition_spec: The partition spec.
+            sort_order: The sort order.
+            properties: Table properties.
+
+        Raises:
+            TableAlreadyExistsError: A table of this name exists.
+            NoSuchNamespaceError: The namespace does not exist.
+            NotImplementedError: The catalog cannot create a table with rows in one commit.
+        """
         raise NotImplementedError(
-            "create_table_transaction is not supported yet; create the table, then use table.transaction()"
+            f"create_table_transaction is not supported by {type(self).__name__}; create the table, then use table.transaction()"
         )
 
     def table_exists(self, identifier: str | Identifier) -> bool:

@@ -26,12 +26,13 @@ from icefloe.exceptions import (
     ValidationError,
 )
 from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
-from icefloe.table import Table
+from icefloe.table import CreateTableTransaction, StagedTable, Table
 from icefloe.table.commit.committing_table import CommitTableResponse
 from icefloe.table.environment import SYSTEM, Environment
 from icefloe.table.metadata.files import metadata_bytes, next_catalog_location, read_metadata
 from icefloe.table.properties.definitions import DELETE_AFTER_COMMIT, GC_ENABLED
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
+from icefloe.table.update import AssertCreate, update_table_metadata
 from icefloe.typedef import EMPTY_DICT, Identifier, Properties
 
 if TYPE_CHECKING:
@@ -98,24 +99,25 @@ class PointerCatalog(Catalog):
         properties: Properties = EMPTY_DICT,
     ) -> Table:
         namespace, name = self._new_name(identifier)
-        metadata = new_metadata(
-            schema,
-            partition_spec,
-            sort_order,
-            self._new_table_location(identifier, location),
-            properties,
-            self.environment,
-        )
-        metadata_location = self._write(metadata, None)
-        try:
-            self._insert_checked((namespace, name), StoredVersion(metadata_location, metadata))
-        except CommitStateUnknownException:
-            raise
-        except IcebergError as error:
-            if not self._took_effect((namespace, name), metadata_location, error):
-                self._discard(metadata_location)
-                raise
+        new_location = self._new_table_location(identifier, location)
+        metadata = new_metadata(schema, partition_spec, sort_order, new_location, properties, self.environment)
+        metadata_location = self._publish_new((namespace, name), metadata)
         return self._table(namespace, name, metadata, metadata_location)
+
+    def create_table_transaction(  # noqa: PLR0913, D102 - the signature shared with PyIceberg; described by the interface
+        self,
+        identifier: str | Identifier,
+        schema: Schema | pa.Schema,
+        location: str | None = None,
+        partition_spec: PartitionSpec = UNPARTITIONED_PARTITION_SPEC,
+        sort_order: SortOrder = UNSORTED_SORT_ORDER,
+        properties: Properties = EMPTY_DICT,
+    ) -> CreateTableTransaction:
+        namespace, name = self._new_name(identifier)
+        new_location = self._new_table_location(identifier, location)
+        metadata = new_metadata(schema, partition_spec, sort_order, new_location, properties, self.environment)
+        io = self.file_io(new_location)
+        return CreateTableTransaction(StagedTable((*namespace, name), metadata, "", io, self))
 
     def load_table(self, identifier: str | Identifier) -> Table:  # noqa: D102
         namespace, name = split_table_identifier(identifier)
@@ -183,6 +185,9 @@ class PointerCatalog(Catalog):
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
         namespace, name = split_table_identifier(table.name())
+        if any(isinstance(requirement, AssertCreate) for requirement in requirements):
+            created = update_table_metadata(table.metadata, updates, now_ms=self.environment.now_ms())
+            return CommitTableResponse(created, self._publish_new((namespace, name), created))
         location = self._existing_pointer(namespace, name)
         loaded, loaded_location = table.version
         current = loaded if location == loaded_location else self._read(location)
@@ -205,6 +210,19 @@ class PointerCatalog(Catalog):
         return CommitTableResponse(updated, new_location)
 
     # ---- internals
+
+    def _publish_new(self, table: tuple[Identifier, str], metadata: TableMetadata) -> str:
+        """Write the metadata of a new table, add the table to the catalog and return the metadata's location."""
+        metadata_location = self._write(metadata, None)
+        try:
+            self._insert_checked(table, StoredVersion(metadata_location, metadata))
+        except CommitStateUnknownException:
+            raise
+        except IcebergError as error:
+            if not self._took_effect(table, metadata_location, error):
+                self._discard(metadata_location)
+                raise
+        return metadata_location
 
     def _new_table_location(self, identifier: str | Identifier, location: str | None) -> str:
         return new_table_location(self, identifier, location)

@@ -2,6 +2,7 @@
 
 from icefloe.table.changes import ALWAYS_TRUE
 from icefloe.table.commit.committing_table import CommitTableResponse
+from icefloe.table.create_transaction import CreateTableTransaction, StagedTable
 from icefloe.table.properties import TableProperties
 from icefloe.table.row_level.upsert import UpsertResult
 from icefloe.table.scan import DataScan, FileScanTask, IncrementalAppendScan, IncrementalChangelogScan, TableScan
@@ -12,10 +13,12 @@ from icefloe.table.write_transaction import WriteTransaction as Transaction
 __all__ = [
     "ALWAYS_TRUE",
     "CommitTableResponse",
+    "CreateTableTransaction",
     "DataScan",
     "FileScanTask",
     "IncrementalAppendScan",
     "IncrementalChangelogScan",
+    "StagedTable",
     "StaticTable",
     "Table",
     "TableProperties",

@@ -189,11 +189,6 @@ COMMON: dict[str, Case] = {
         ValidationError,
         "table property write.metadata.compression-codec: expected none or gzip, got 'zstd'",
     ),
-    "transaction that creates a table": (
-        lambda catalog: catalog.create_table_transaction("db.u", SCHEMA),
-        NotImplementedError,
-        "create_table_transaction is not supported yet; create the table, then use table.transaction()",
-    ),
 }
 
 POINTERS: dict[str, Case] = {

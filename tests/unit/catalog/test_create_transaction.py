@@ -1,0 +1,103 @@
+"""Tables that are created together with their first changes."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from icefloe.catalog import load_catalog
+from icefloe.exceptions import NoSuchNamespaceError, TableAlreadyExistsError, ValidationError
+from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.schema import Schema
+from icefloe.table import StagedTable
+from icefloe.transforms import IdentityTransform
+from icefloe.types import LongType, NestedField
+
+SCHEMA = Schema(NestedField(7, "id", LongType()))
+SPEC = PartitionSpec(PartitionField(7, 1000, IdentityTransform(), "id"))
+ROWS = pa.table({"id": [1, 2]})
+
+
+@pytest.fixture(params=["memory", "sql"])
+def catalog(request, tmp_path):
+    properties = {} if request.param == "memory" else {"uri": f"sqlite:///{tmp_path}/c.db"}
+    with load_catalog("made", type=request.param, warehouse=str(tmp_path / "lake"), **properties) as made:
+        made.create_namespace("db")
+        yield made
+
+
+def files(tmp_path: Path):
+    return [path for path in (tmp_path / "lake").rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_create_transaction_creates_a_table_with_rows_in_one_version(catalog, version):
+    properties = {"owner": "me", "format-version": version}
+    with catalog.create_table_transaction("db.t", SCHEMA, partition_spec=SPEC, properties=properties) as transaction:
+        transaction.append(ROWS)
+        transaction.set_properties(team="us")
+        assert not catalog.table_exists("db.t")
+    table = catalog.load_table("db.t")
+    assert sorted(table.scan().to_arrow().column("id").to_pylist()) == [1, 2]
+    assert (table.format_version, table.properties["owner"], table.properties["team"]) == (int(version), "me", "us")
+    assert len(table.metadata.metadata_log) == 0
+    assert len(table.schemas()) == len(table.specs()) == len(table.sort_orders()) == 1
+    assert [field.field_id for field in table.schema().fields] == [1]
+    table.append(ROWS)
+    assert table.scan().count() == 4
+
+
+def test_create_transaction_without_changes_creates_an_empty_table(catalog):
+    table = catalog.create_table_transaction("db.t", SCHEMA).commit_transaction()
+    assert not isinstance(table, StagedTable)
+    assert table.scan().count() == 0
+    table.append(ROWS)
+    assert catalog.load_table("db.t").scan().count() == 2
+
+
+def test_create_transaction_changes_the_table_after_it_was_created(catalog):
+    transaction = catalog.create_table_transaction("db.t", SCHEMA)
+    transaction.append(ROWS)
+    transaction.commit_transaction()
+    transaction.append(ROWS)
+    transaction.commit_transaction()
+    assert catalog.load_table("db.t").scan().count() == 4
+
+
+def test_create_transaction_that_raises_leaves_no_table_and_no_file(catalog, tmp_path):
+    with pytest.raises(ZeroDivisionError), catalog.create_table_transaction("db.t", SCHEMA) as transaction:  # noqa: PT012
+        transaction.append(ROWS)
+        raise ZeroDivisionError
+    assert not catalog.table_exists("db.t")
+    assert [path for path in files(tmp_path) if path.suffix != ".db"] == []
+
+
+def test_create_transaction_loses_to_a_table_of_the_same_name(catalog, tmp_path):
+    transaction = catalog.create_table_transaction("db.t", SCHEMA)
+    transaction.append(ROWS)
+    first = catalog.create_table("db.t", SCHEMA)
+    before = {first.metadata_location}
+    with pytest.raises(TableAlreadyExistsError):
+        transaction.commit_transaction()
+    assert catalog.load_table("db.t").scan().count() == 0
+    assert {str(path) for path in files(tmp_path)} == before
+
+
+def test_create_transaction_refuses_taken_names_and_absent_namespaces(catalog):
+    catalog.create_table("db.t", SCHEMA)
+    with pytest.raises(TableAlreadyExistsError):
+        catalog.create_table_transaction("db.t", SCHEMA)
+    with pytest.raises(NoSuchNamespaceError):
+        catalog.create_table_transaction("none.t", SCHEMA)
+
+
+def test_staged_tables_cannot_be_read(catalog):
+    staged = catalog.create_table_transaction("db.t", SCHEMA)._table
+    for read in (staged.scan, staged.refresh, staged.incremental_append_scan):
+        with pytest.raises(ValidationError, match="commit the transaction that creates it first"):
+            read()
+
+
+def test_hadoop_catalogs_refuse_create_transactions(tmp_path):
+    catalog = load_catalog("h", type="hadoop", warehouse=str(tmp_path))
+    with pytest.raises(NotImplementedError, match="HadoopCatalog"):
+        catalog.create_table_transaction("db.t", SCHEMA)
