@@ -17,6 +17,8 @@ from tests.storage.servers import s3_server
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+# Pages whose code needs a metastore; the tests of the catalogs start one.
+WITHOUT_CODE = {"metastores.md"}
 
 
 def sections(document: Path) -> list[tuple[str, str]]:
@@ -33,8 +35,8 @@ CASES = [
 ]
 
 
-def test_every_document_has_code() -> None:
-    assert {document.name for document in DOCUMENTS} == {
+def test_every_document_has_code_or_is_listed() -> None:
+    assert {document.name for document in DOCUMENTS} - WITHOUT_CODE == {
         f"{str(case.id).partition('.md-')[0].rpartition('/')[2]}.md" for case in CASES
     }
 
