@@ -362,3 +362,14 @@ def test_add_files_refuses_a_concurrent_schema_change_beside_a_new_name_mapping(
     handles[0].update_schema().rename_column("name", "title").commit()
     with pytest.raises(CommitFailedException, match="schema"):
         transaction.commit_transaction()
+
+
+def test_add_files_finds_columns_under_new_names_after_a_schema_change(empty, tmp_path):
+    empty.add_files([write(tmp_path / "a.parquet", rows([1]))])
+    with empty.update_schema() as update:
+        update.rename_column("name", "title")
+        update.add_column("note", StringType())
+    data = rows([2], note=["n"]).rename_columns(["id", "at", "title", "value", "note"])
+    empty.add_files([write(tmp_path / "b.parquet", data)])
+    found = empty.scan().to_arrow().select(["id", "title", "note"]).sort_by("id").to_pylist()
+    assert found == [{"id": 1, "title": "name 1", "note": None}, {"id": 2, "title": "name 2", "note": "n"}]
