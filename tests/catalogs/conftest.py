@@ -7,6 +7,7 @@ import itertools
 import psycopg
 import pytest
 
+from tests.catalogs.glue_server import glue_server
 from tests.catalogs.hive_server import hive_server
 from tests.catalogs.postgres_server import postgres_server
 from tests.catalogs.rest.server import rest_server
@@ -40,6 +41,13 @@ def hive3(tmp_path_factory):
 def hive4(tmp_path_factory):
     """A Hive Metastore without tables for locks, which compares metadata locations."""
     with hive_server(4, tmp_path_factory.mktemp("hive4")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def glue():
+    """moto's server of AWS Glue behind a proxy."""
+    with glue_server() as server:
         yield server
 
 

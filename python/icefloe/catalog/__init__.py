@@ -20,7 +20,7 @@ from icefloe.catalog.configuration import (
     WAREHOUSE_LOCATION,
     list_catalogs,
 )
-from icefloe.catalog.load import load_catalog, load_hive, load_in_memory, load_rest, load_sql
+from icefloe.catalog.load import load_catalog, load_glue, load_hive, load_in_memory, load_rest, load_sql
 
 __all__ = [
     "BOTOCORE_SESSION",
@@ -43,6 +43,7 @@ __all__ = [
     "PropertiesUpdateSummary",
     "list_catalogs",
     "load_catalog",
+    "load_glue",
     "load_hive",
     "load_in_memory",
     "load_rest",

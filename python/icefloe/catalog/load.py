@@ -35,7 +35,7 @@ SCHEMES = {
     "https": "rest",
 }
 """The type that the scheme of `uri` implies."""
-PLANNED = ("glue", "dynamodb", "bigquery")
+PLANNED = ("dynamodb", "bigquery")
 PY_IO_IMPL = "py-io-impl"
 
 
@@ -48,7 +48,7 @@ def load_catalog(name: str | None = None, **properties: str | None) -> Catalog:
 
     Args:
         name: The catalog's name. None uses the configured `default-catalog`, or `default` without one.
-        **properties: `type` (`sql`, `rest`, `hadoop`, `memory`, `hive`), or `py-catalog-impl` (a class of your own, `package.module.Class`,
+        **properties: `type` (`sql`, `rest`, `hadoop`, `memory`, `hive`, `glue`), or `py-catalog-impl` (a class of your own, `package.module.Class`,
             derived from :class:`Catalog`), and the properties of that type. Without both, `uri` implies the type. Values of None
             are ignored. Keys that are not Python identifiers are passed as `**{"s3.endpoint": ...}`.
 
@@ -209,6 +209,27 @@ def load_hive(name: str, conf: Properties) -> Catalog:
     return HiveCatalog(name, **conf)
 
 
+def load_glue(name: str, conf: Properties) -> Catalog:
+    """Return a Glue catalog; no configuration file of icefloe is read.
+
+    Args:
+        name: The catalog's name.
+        conf: Properties of the catalog, such as `warehouse` and `glue.region`.
+
+    Raises:
+        ImportError: boto3 is not installed.
+        ValidationError: A property is invalid.
+    """
+    try:
+        from icefloe.catalog.glue import GlueCatalog
+    except ModuleNotFoundError as error:
+        if error.name not in ("boto3", "botocore"):
+            raise
+        raise ImportError(f"catalog {name!r}, of type glue, needs boto3: pip install 'icefloe[glue]'") from error
+
+    return GlueCatalog(name, **conf)
+
+
 def load_in_memory(name: str, conf: Properties) -> Catalog:
     """Return a catalog in this process's memory; `conf` may contain `warehouse`.
 
@@ -225,6 +246,7 @@ def _constructors() -> dict[str, Callable[[str, Properties], Catalog]]:
         "hadoop": lambda name, conf: HadoopCatalog(name, **conf),
         "memory": load_in_memory,
         "hive": load_hive,
+        "glue": load_glue,
     }
 
 

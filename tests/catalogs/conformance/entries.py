@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.catalogs.conformance.catalog_under_test import CatalogUnderTest
+from tests.catalogs.conformance.glue_entry import Glue
 from tests.catalogs.conformance.hadoop_entries import LocalHadoop
 from tests.catalogs.conformance.hive_entries import HiveWithLocks, HiveWithoutLocks
 from tests.catalogs.conformance.memory_entry import Memory
@@ -17,4 +18,5 @@ ENTRIES: tuple[type[CatalogUnderTest], ...] = (
     Rest,
     HiveWithLocks,
     HiveWithoutLocks,
+    Glue,
 )

@@ -60,22 +60,17 @@ LOADING: dict[str, Case] = {
     "type that is missing": (
         lambda _: load_catalog("x", warehouse="/w"),
         ValidationError,
-        "catalog 'x': property 'type' is missing; expected sql, rest, hadoop or memory",
+        "catalog 'x': property 'type' is missing; expected sql, rest, hadoop, memory, hive or glue",
     ),
     "type that is unknown": (
         lambda _: load_catalog("x", type="sqll"),
         ValidationError,
-        "catalog 'x': unknown type 'sqll'; expected sql, rest, hadoop or memory",
+        "catalog 'x': unknown type 'sqll'; expected sql, rest, hadoop, memory, hive or glue",
     ),
     "type that is not supported": (
-        lambda _: load_catalog("x", type="glue"),
+        lambda _: load_catalog("x", type="bigquery"),
         NotImplementedError,
-        "catalog 'x': type 'glue' is not supported yet; expected sql, rest, hadoop or memory",
-    ),
-    "scheme that is not supported": (
-        lambda _: load_catalog("x", uri="thrift://host"),
-        NotImplementedError,
-        "catalog 'x': a catalog at thrift:// is not supported yet; expected type sql, rest, hadoop or memory",
+        "catalog 'x': type 'bigquery' is not supported yet; expected sql, rest, hadoop, memory, hive or glue",
     ),
     "uri that is missing": (
         lambda _: load_catalog("x", type="sql"),

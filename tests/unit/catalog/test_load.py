@@ -33,7 +33,7 @@ def test_hadoop_catalog(tmp_path):
     assert isinstance(load_catalog("x", type="hadoop", warehouse=str(tmp_path)), HadoopCatalog)
 
 
-@pytest.mark.parametrize("kind", ["glue"])
+@pytest.mark.parametrize("kind", ["dynamodb", "bigquery"])
 def test_unsupported_type_is_in_the_error(kind):
     with pytest.raises(NotImplementedError, match=kind):
         load_catalog("x", type=kind, uri="http://localhost")

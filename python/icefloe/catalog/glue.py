@@ -1,0 +1,226 @@
+"""A catalog in AWS Glue."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from icefloe.catalog.configuration import LOCATION, METADATA_LOCATION, TABLE_TYPE
+from icefloe.catalog.glue_client import CONFLICT, EXISTS, MISSING, Glue, glue_client
+from icefloe.catalog.glue_tables import accepted, table_input
+from icefloe.catalog.identifiers import dotted, to_identifier
+from icefloe.catalog.metastore import COMMENT, MetastoreCatalog, is_iceberg
+from icefloe.catalog.outcome import OutcomeUnknownError
+from icefloe.exceptions import (
+    CommitFailedException,
+    IcebergError,
+    LeftoverFilesWarning,
+    NamespaceAlreadyExistsError,
+    NamespaceNotEmptyError,
+    TableAlreadyExistsError,
+    ValidationError,
+)
+from icefloe.typedef import EMPTY_DICT
+
+if TYPE_CHECKING:
+    from icefloe.catalog.pointer_catalog import StoredVersion
+    from icefloe.typedef import Identifier, Properties
+
+RENAMED = "ICEBERG_RENAMED"
+"""The table type of an entry whose table has another name: an entry that a rename could not delete any more."""
+_NAME = re.compile(r"[a-z0-9_]+")
+
+
+class GlueCatalog(MetastoreCatalog):
+    """A catalog in AWS Glue, with entries as the Java reference stores them.
+
+    A commit states the version of the entry that it replaces, so that Glue refuses it after a concurrent commit.
+
+    Args:
+        name: The catalog's name.
+        client: A client of boto3 for Glue; None makes one from the properties.
+        **properties: `warehouse`, `glue.id`, `glue.endpoint`, `glue.skip-archive` (default `true`),
+            `glue.skip-name-validation`, `glue.max-retries`, `glue.retry-mode`, and `glue.*` or `client.*` for `region`,
+            `profile-name`, `access-key-id`, `secret-access-key`, `session-token`; storage properties.
+
+    Raises:
+        ValidationError: A property is not valid.
+    """
+
+    def __init__(self, name: str, client: Any = None, **properties: str) -> None:
+        super().__init__(name, **properties)
+        self.glue = client if client is not None else glue_client(name, properties)
+        self._glue = Glue(self.glue, properties.get("glue.id"))
+        self._skips_archive = properties.get("glue.skip-archive", "true").lower() == "true"
+        self._skips_names = properties.get("glue.skip-name-validation", "false").lower() == "true"
+
+    # ---- names
+
+    def list_tables(self, namespace: str | Identifier) -> list[Identifier]:  # noqa: D102 - described by the interface
+        levels = to_identifier(namespace)
+        self._check_namespace(levels)
+        entries = self._glue.pages("get_tables", "TableList", DatabaseName=levels[0])
+        return sorted((*levels, str(entry["Name"])) for entry in entries if is_iceberg(entry.get("Parameters", {})))
+
+    def create_namespace(self, namespace: str | Identifier, properties: Properties = EMPTY_DICT) -> None:  # noqa: D102
+        database = self._new_namespace(namespace)
+        exists = NamespaceAlreadyExistsError(f"Namespace {database} already exists in catalog {self.name!r}")
+        self._run(
+            f"namespace {database}: creation",
+            lambda: self._glue.change(
+                "create_database", {EXISTS: exists}, DatabaseInput=_database_input(database, properties)
+            ),
+            is_visible=lambda: self._database_properties(database) is not None,
+        )
+
+    def drop_namespace(self, namespace: str | Identifier) -> None:  # noqa: D102
+        levels = to_identifier(namespace)
+        self._check_namespace(levels)
+        # Glue itself drops a database together with its tables.
+        if self._glue.pages("get_tables", "TableList", DatabaseName=levels[0]):
+            raise NamespaceNotEmptyError(
+                f"Namespace {dotted(levels)} is not empty: it contains tables or views; drop them first"
+            )
+        self._run(
+            f"namespace {dotted(levels)}: removal",
+            lambda: self._glue.change("delete_database", {MISSING: self._missing_namespace(levels)}, Name=levels[0]),
+            is_visible=lambda: self._database_properties(levels[0]) is None,
+        )
+
+    def list_namespaces(self, namespace: str | Identifier = ()) -> list[Identifier]:  # noqa: D102
+        levels = to_identifier(namespace)
+        if levels:
+            self._check_namespace(levels)
+            return []
+        return sorted((str(database["Name"]),) for database in self._glue.pages("get_databases", "DatabaseList"))
+
+    def _database_properties(self, database: str) -> Properties | None:
+        found = self._glue.read("get_database", Name=database)
+        if found is None:
+            return None
+        entry = found["Database"]
+        fields = {LOCATION: entry.get("LocationUri"), COMMENT: entry.get("Description")}
+        return {**entry.get("Parameters", {}), **{key: value for key, value in fields.items() if value is not None}}
+
+    def _set_database_properties(self, database: str, before: Properties, after: Properties) -> None:
+        self._glue.change(
+            "update_database",
+            {MISSING: self._missing_namespace((database,))},
+            Name=database,
+            DatabaseInput=_database_input(database, after),
+        )
+
+    def _check_name(self, name: str, subject: str) -> None:
+        longest = 255 if subject.startswith("table") else 252
+        if not self._skips_names and (_NAME.fullmatch(name) is None or len(name) > longest):
+            raise ValidationError(
+                f"{subject}: not a name for AWS Glue; expected 1 to {longest} lowercase letters, digits and underscores, or the catalog "
+                "property glue.skip-name-validation=true"
+            )
+
+    # ---- tables
+
+    def _entry(self, database: str, name: str) -> dict[str, Any] | None:
+        found = self._glue.read("get_table", DatabaseName=database, Name=name)
+        return None if found is None else dict(found["Table"])
+
+    def _existing_entry(self, namespace: Identifier, name: str, location: str | None = None) -> dict[str, Any]:
+        """Return the entry of an Iceberg table, which must be at `location`."""
+        entry = self._entry(namespace[0], name) if len(namespace) == 1 else None
+        if entry is None:
+            raise self._missing(namespace, name)
+        if self._location_in(entry.get("Parameters", {}), namespace, name) != location and location is not None:
+            raise self._conflict(namespace, name)
+        return entry
+
+    def _parameters(self, database: str, name: str) -> Properties | None:
+        entry = self._entry(database, name)
+        return None if entry is None else dict(entry.get("Parameters", {}))
+
+    def _insert(self, namespace: Identifier, name: str, new: StoredVersion) -> None:
+        self._create(namespace, table_input(name, None, None, new))
+
+    def _swap(self, namespace: Identifier, name: str, old: StoredVersion, new: StoredVersion) -> None:
+        entry = self._existing_entry(namespace, name, old.location)
+        self._update(namespace, entry, table_input(name, entry, old, new))
+
+    def _remove(self, namespace: Identifier, name: str, location: str | None = None) -> None:
+        entry = self._existing_entry(namespace, name, location)
+        if location is not None:
+            # Glue deletes without a condition: the entry is taken out of use first, on the condition of its version.
+            self._retire(namespace, entry)
+        self._delete(namespace, name)
+
+    def _rename(self, old: tuple[Identifier, str], new: tuple[Identifier, str]) -> None:
+        """Create the new entry, take the old one out of use on the condition of its version, and delete it."""
+        entry = self._existing_entry(*old)
+        location = entry["Parameters"][METADATA_LOCATION]
+        try:
+            self._create(new[0], {**accepted(entry), "Name": new[1]})
+        except OutcomeUnknownError:
+            if self._pointer(*new) != location:
+                raise
+        try:
+            self._retire(old[0], entry)
+        except OutcomeUnknownError:
+            if (self._parameters(old[0][0], old[1]) or {}).get(TABLE_TYPE) != RENAMED:
+                raise
+        except IcebergError:
+            # The old entry is in use, and a second name for its files would be a danger to them.
+            self._delete(*new)
+            raise
+        try:
+            self._delete(*old)
+        except (IcebergError, OutcomeUnknownError) as error:
+            warnings.warn(
+                f"table {dotted((*old[0], old[1]))} was renamed to {dotted((*new[0], new[1]))}, and its old entry, which is no Iceberg "
+                f"table any more, could not be deleted: {error}",
+                LeftoverFilesWarning,
+                stacklevel=2,
+            )
+
+    # ---- calls
+
+    def _create(self, namespace: Identifier, entry: dict[str, Any]) -> None:
+        exists = TableAlreadyExistsError(
+            f"Table {dotted((*namespace, entry['Name']))} already exists in catalog {self.name!r}"
+        )
+        refused = {EXISTS: exists, MISSING: self._missing_namespace(namespace)}
+        self._glue.change("create_table", refused, DatabaseName=namespace[0], TableInput=entry)
+
+    def _update(self, namespace: Identifier, before: dict[str, Any], entry: dict[str, Any]) -> None:
+        """Replace an entry, on the condition that its version is that of `before`."""
+        name = before["Name"]
+        refused = {
+            CONFLICT: self._conflict(namespace, name),
+            MISSING: self._missing(namespace, name),
+        }
+        version = {"VersionId": before["VersionId"]} if before.get("VersionId") is not None else {}
+        self._glue.change(
+            "update_table",
+            refused,
+            DatabaseName=namespace[0],
+            TableInput=entry,
+            SkipArchive=self._skips_archive,
+            **version,
+        )
+
+    def _retire(self, namespace: Identifier, entry: dict[str, Any]) -> None:
+        """Take an entry out of use: commits that have read it fail, and other clients do not see it as a table."""
+        retired = {**accepted(entry), "Parameters": {**entry["Parameters"], TABLE_TYPE: RENAMED}}
+        self._update(namespace, entry, retired)
+
+    def _delete(self, namespace: Identifier, name: str) -> None:
+        missing = {MISSING: self._missing(namespace, name)}
+        self._glue.change("delete_table", missing, DatabaseName=namespace[0], Name=name)
+
+    def _conflict(self, namespace: Identifier, name: str) -> CommitFailedException:
+        return CommitFailedException(f"table {dotted((*namespace, name))}: another commit was first; refresh and retry")
+
+
+def _database_input(name: str, properties: Properties) -> dict[str, Any]:
+    parameters = {key: value for key, value in properties.items() if key not in (LOCATION, COMMENT)}
+    fields = {"LocationUri": properties.get(LOCATION), "Description": properties.get(COMMENT)}
+    given = {key: value for key, value in fields.items() if value is not None}
+    return {"Name": name, "Parameters": parameters, **given}

@@ -1,0 +1,314 @@
+"""The Glue catalog on moto's server: stored entries, conditional changes, races, and faults between client and server."""
+
+import itertools
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+from icefloe.catalog import load_catalog
+from icefloe.catalog.glue import RENAMED
+from icefloe.exceptions import (
+    CommitFailedException,
+    CommitStateUnknownException,
+    LeftoverFilesWarning,
+    NoSuchIcebergTableError,
+    StorageError,
+    TableAlreadyExistsError,
+    ValidationError,
+)
+from icefloe.schema import Schema
+from icefloe.table.environment import SYSTEM
+from icefloe.types import LongType, NestedField, StringType, StructType, TimestamptzType
+
+ROWS = pa.table({"id": [1, 2, 3]})
+PLAIN = pa.schema([("id", pa.int64())])
+SCHEMA = Schema(
+    NestedField(1, "id", LongType(), required=True, doc="the key"),
+    NestedField(2, "at", TimestamptzType()),
+    NestedField(3, "place", StructType(NestedField(4, "city", StringType()))),
+)
+NUMBERS = itertools.count()
+
+
+@pytest.fixture
+def server(glue):
+    yield glue
+    glue.faults.clear()
+    glue.before = None
+
+
+@pytest.fixture
+def client(server, tmp_path):
+    def make(**others):
+        made = load_catalog("glue", **{**server.properties(), "warehouse": str(tmp_path / "warehouse"), **others})
+        made.environment = replace(SYSTEM, sleep=lambda _: None)
+        return made
+
+    return make
+
+
+@pytest.fixture
+def catalog(client):
+    return client(**{"glue.max-retries": "0"})
+
+
+@pytest.fixture
+def namespace(catalog):
+    name = f"glue_{next(NUMBERS)}"
+    catalog.create_namespace(name)
+    return name
+
+
+@pytest.fixture
+def table(catalog, namespace, server):
+    made = catalog.create_table((namespace, "t"), PLAIN)
+    server.requests.clear()
+    return made
+
+
+def entry_of(catalog, table):
+    return catalog.glue.get_table(DatabaseName=table[0], Name=table[1])["Table"]
+
+
+def files(table):
+    return set(table.io.core.list(f"{table.location()}/").column("location").to_pylist())
+
+
+def test_entry_describes_the_table(catalog, namespace):
+    table = catalog.create_table((namespace, "t"), SCHEMA, properties={"comment": "text", "write.data.path": "/data"})
+    first = table.metadata_location
+    with table.update_schema() as update:
+        update.rename_column("id", "key")
+    entry = entry_of(catalog, table.name())
+    assert (entry["TableType"], entry["Description"]) == ("EXTERNAL_TABLE", "text")
+    assert entry["Parameters"] == {
+        "table_type": "ICEBERG",
+        "metadata_location": table.metadata_location,
+        "previous_metadata_location": first,
+    }
+    storage = entry["StorageDescriptor"]
+    assert (storage["Location"], storage["AdditionalLocations"]) == (table.location(), ["/data"])
+    assert [(column["Name"], column["Type"], column.get("Comment")) for column in storage["Columns"]] == [
+        ("key", "bigint", "the key"),
+        ("at", "timestamp", None),
+        ("place", "struct<city:string>", None),
+        ("id", "bigint", "the key"),
+    ]
+    assert [column["Parameters"] for column in storage["Columns"]][::3] == [
+        {"iceberg.field.id": "1", "iceberg.field.optional": "false", "iceberg.field.current": "true"},
+        {"iceberg.field.id": "1", "iceberg.field.optional": "false", "iceberg.field.current": "false"},
+    ]
+
+
+def test_parameters_and_comments_of_others_are_kept(catalog, table):
+    entry = entry_of(catalog, table.name())
+    entry["StorageDescriptor"]["Columns"][0]["Comment"] = "by hand"
+    changed = {key: entry[key] for key in ("Name", "TableType", "StorageDescriptor")}
+    parameters = {**entry["Parameters"], "engine": "other"}
+    catalog.glue.update_table(
+        DatabaseName=table.name()[0], TableInput={**changed, "Owner": "me", "Parameters": parameters}
+    )
+    table.append(ROWS)
+    after = entry_of(catalog, table.name())
+    assert (after["Parameters"]["engine"], after["Owner"]) == ("other", "me")
+    assert after["StorageDescriptor"]["Columns"][0]["Comment"] == "by hand"
+
+
+def test_commit_states_the_version_that_it_replaces(catalog, client, table, server):
+    version = entry_of(catalog, table.name())["VersionId"]
+    table.append(ROWS)
+    client(**{"glue.skip-archive": "false"}).load_table(table.name()).append(ROWS)
+    first, second = server.sent("UpdateTable")
+    assert (first["VersionId"], first["SkipArchive"]) == (version, True)
+    assert (second["VersionId"], second["SkipArchive"]) == (str(int(version) + 1), False)
+
+
+def test_account_is_part_of_every_request(client, table, server):
+    client(**{"glue.id": "123456789012"}).load_table(table.name()).append(ROWS)
+    assert server.requests
+    assert {body["CatalogId"] for _, body in server.requests} == {"123456789012"}
+
+
+def test_views_and_tables_of_hive_are_left_alone(catalog, namespace):
+    for name, kind in (("v", "VIRTUAL_VIEW"), ("h", "EXTERNAL_TABLE")):
+        catalog.glue.create_table(DatabaseName=namespace, TableInput={"Name": name, "TableType": kind})
+        for change in (catalog.load_table, catalog.drop_table, catalog.purge_table):
+            with pytest.raises(NoSuchIcebergTableError, match="not an Iceberg table"):
+                change((namespace, name))
+        with pytest.raises(TableAlreadyExistsError):
+            catalog.create_table((namespace, name), SCHEMA)
+    assert catalog.list_tables(namespace) == []
+
+
+def test_database_location_is_above_its_tables(catalog, tmp_path):
+    name = f"glue_{next(NUMBERS)}"
+    catalog.create_namespace(name, {"location": f"{tmp_path}/own/", "comment": "text", "a": "b"})
+    assert catalog.load_namespace_properties(name) == {"location": f"{tmp_path}/own/", "comment": "text", "a": "b"}
+    assert catalog.create_table((name, "t"), SCHEMA).location() == f"{tmp_path}/own/t"
+
+
+def test_concurrent_appends_are_all_kept(client, table):
+    def append(_):
+        mine = client().load_table(table.name())
+        for _ in range(4):
+            mine.append(ROWS)
+
+    with table.update_properties() as update:
+        update.set_properties({"commit.retry.num-retries": "100"})
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(append, range(4)))
+    assert len(table.refresh().snapshots()) == 16
+    assert table.scan().count() == 48
+
+
+@pytest.mark.parametrize("fault", ["reply", -500, -504])
+@pytest.mark.parametrize("retries", ["0", "3"])
+def test_commit_that_took_effect_is_found(client, table, server, fault, retries):
+    mine = client(**{"glue.max-retries": retries}).load_table(table.name())
+    server.faults = [fault]
+    mine.append(ROWS)
+    assert len(table.refresh().snapshots()) == 1
+    assert table.scan().count() == 3
+
+
+@pytest.mark.parametrize("fault", ["request", 500])
+def test_commit_that_is_not_visible_is_unknown_and_deletes_nothing(client, table, server, fault):
+    mine = client(**{"glue.max-retries": "0"}).load_table(table.name())
+    before = files(table)
+    server.faults = [fault]
+    with pytest.raises(CommitStateUnknownException, match="nothing was cleaned up"):
+        mine.append(ROWS)
+    assert sum(path.endswith(".metadata.json") for path in files(table) - before) == 1
+    assert table.refresh().current_snapshot() is None
+
+
+def test_conflict_after_a_lost_attempt_is_not_taken_for_a_conflict(client, table, server):
+    # The client's own repetition meets the version that its first attempt made.
+    mine = client(**{"glue.max-retries": "3"}).load_table(table.name())
+    server.faults = ["reply"]
+    mine.append(ROWS)
+    assert len(server.sent("UpdateTable")) == 2
+    assert len(table.refresh().snapshots()) == 1
+
+
+def test_repeated_create_finds_its_own_table(client, namespace, server):
+    catalog = client(**{"glue.max-retries": "3"})
+    server.faults = ["reply"]
+    table = catalog.create_table((namespace, "t"), PLAIN)
+    table.append(ROWS)
+    assert catalog.load_table((namespace, "t")).scan().count() == 3
+
+
+def test_conflict_of_one_attempt_is_a_failed_commit_without_files(catalog, table, server):
+    def overtake(operation, body):
+        if operation == "UpdateTable":
+            server.before = None
+            catalog.load_table(table.name()).append(ROWS)
+
+    before = files(table)
+    server.before = overtake
+    with pytest.raises(CommitFailedException, match="another commit was first"):
+        catalog.commit_table(table, (), (_properties(a="1"),))
+    left = {path for path in files(table) - before if path.endswith(".metadata.json")}
+    assert left == {catalog.load_table(table.name()).metadata_location}
+
+
+def test_refused_commit_changes_nothing(catalog, table, server):
+    before = files(table)
+    server.faults = [400]
+    with pytest.raises((CommitFailedException, StorageError)):
+        catalog.commit_table(table, (), (_properties(a="1"),))
+    assert files(table) == before
+
+
+def test_rename_after_a_concurrent_commit_is_undone(catalog, table, namespace, server):
+    def overtake(operation, body):
+        if operation == "UpdateTable":
+            server.before = None
+            catalog.load_table(table.name()).append(ROWS)
+
+    server.before = overtake
+    with pytest.raises(CommitFailedException, match="another commit was first"):
+        catalog.rename_table(table.name(), (namespace, "u"))
+    assert catalog.list_tables(namespace) == [table.name()]
+    assert table.refresh().scan().count() == 3
+
+
+@pytest.mark.parametrize("lost", range(3))
+def test_rename_survives_any_lost_reply(catalog, table, namespace, server, lost):
+    table.append(ROWS)
+    server.faults = [None] * lost + ["reply"]
+    if lost == 2:
+        with pytest.warns(LeftoverFilesWarning, match="could not be deleted"):
+            catalog.rename_table(table.name(), (namespace, "u"))
+    else:
+        catalog.rename_table(table.name(), (namespace, "u"))
+    assert catalog.list_tables(namespace) == [(namespace, "u")]
+    assert catalog.load_table((namespace, "u")).scan().count() == 3
+
+
+def test_commit_to_a_renamed_table_is_refused(catalog, table, namespace, server):
+    server.faults = [None, None, 500]
+    with pytest.warns(LeftoverFilesWarning):
+        catalog.rename_table(table.name(), (namespace, "u"))
+    assert entry_of(catalog, table.name())["Parameters"]["table_type"] == RENAMED
+    with pytest.raises(NoSuchIcebergTableError):
+        table.append(ROWS)
+
+
+def test_purge_fails_after_a_concurrent_commit(catalog, table, server):
+    def overtake(operation, body):
+        if operation == "UpdateTable":
+            server.before = None
+            catalog.load_table(table.name()).append(ROWS)
+
+    server.before = overtake
+    with pytest.raises(CommitFailedException, match="another commit was first"):
+        catalog.purge_table(table.name())
+    assert table.refresh().scan().count() == 3
+
+
+def test_purge_deletes_the_files(catalog, table):
+    table.append(ROWS)
+    catalog.purge_table(table.name())
+    assert files(table) == set()
+
+
+def test_unreachable_server_is_a_definite_error(tmp_path, server):
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    properties = {**server.properties(), "glue.endpoint": f"http://127.0.0.1:{port}", "glue.max-retries": "0"}
+    with pytest.raises(StorageError, match="AWS Glue"):
+        load_catalog("glue", **properties).create_namespace("x")
+
+
+@pytest.mark.parametrize("name", ["Upper", "a-b", "a b", "ä", "x" * 253])
+def test_name_that_glue_folds_or_refuses_is_refused(catalog, server, name):
+    server.requests.clear()
+    with pytest.raises(ValidationError, match="lowercase"):
+        catalog.create_namespace(name)
+    assert server.requests == []
+
+
+def test_invalid_retries_are_refused(server):
+    with pytest.raises(ValidationError, match=r"glue\.max-retries"):
+        load_catalog("glue", **{**server.properties(), "glue.max-retries": "many"})
+
+
+def test_credentials_are_in_no_error(client):
+    catalog = client(
+        **{"glue.secret-access-key": "hunter2", "glue.endpoint": "http://127.0.0.1:1", "glue.max-retries": "0"}
+    )
+    with pytest.raises(StorageError) as caught:
+        catalog.list_namespaces()
+    assert "hunter2" not in json.dumps([str(caught.value), repr(catalog)])
+
+
+def _properties(**values):
+    from icefloe.table.update import SetPropertiesUpdate
+
+    return SetPropertiesUpdate(updates=values)
