@@ -47,7 +47,7 @@ class Manifests:
         removed: Files that the snapshot removes, as `file_columns` returns them.
         created: The number of manifests that the snapshot adds.
         kept: The number of the head's manifests that it lists unchanged.
-        replaced: The number of the head's manifests that were rewritten or merged.
+        replaced: The number of the head's manifests with live files that were rewritten or merged.
     """
 
     rows: pa.Table
@@ -213,12 +213,14 @@ class SnapshotProducer(ABC):
         parts = [pa.concat_tables([own_data, data]), pa.concat_tables([own_deletes, deletes])]
         rows = pa.concat_tables([self._writer.merge(base, part) if merges else part for part in parts])
         paths, before = rows.column("manifest_path"), previous.column("manifest_path")
+        # A manifest that lists deleted files only is dropped, and replaced by none.
+        live = before.filter(_may_have_live_files(previous))
         return Manifests(
             rows=rows,
             removed=file_columns(*removed, *removed_deletes),
             created=_count(paths, before, present=False),
             kept=_count(paths, before, present=True),
-            replaced=_count(before, paths, present=False),
+            replaced=_count(live, paths, present=False),
         )
 
     def _remaining(
@@ -264,6 +266,12 @@ def head_of(base: TableMetadata, branch: str | None) -> Snapshot | None:
     """Return the parent of a new snapshot: the branch's head, or main's if the branch does not exist or is None."""
     ref = base.refs.get(branch) if branch is not None else None
     return base.snapshot_by_id(ref.snapshot_id) if ref is not None else base.current_snapshot()
+
+
+def _may_have_live_files(manifests: pa.Table) -> pa.ChunkedArray:
+    """Return a boolean column: whether each manifest lists live files, or does not say."""
+    files = pc.add(manifests.column("added_files_count"), manifests.column("existing_files_count"))
+    return pc.fill_null(pc.greater(files, 0), True)
 
 
 def _count(values: pa.ChunkedArray, others: pa.ChunkedArray, *, present: bool) -> int:

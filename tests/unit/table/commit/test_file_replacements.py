@@ -289,3 +289,12 @@ def test_delete_files_that_still_apply_stay(new_table, rows):
     table.append(pa.table({"id": [9]}))
     assert table.current_snapshot().summary["total-delete-files"] == "1"
     assert ids(table) == [2, 3, 8, 9]
+
+
+def test_manifests_of_deleted_files_only_do_not_count_as_replaced(new_table, rows):
+    table = new_table(BY_KIND)
+    table.delete("kind = 'a'")
+    table.delete("kind = 'b' or kind is null")
+    table.append(rows((7, "a", 1.0)))
+    summary = table.current_snapshot().summary
+    assert (summary["manifests-created"], summary["manifests-kept"], summary["manifests-replaced"]) == ("1", "0", "0")
