@@ -193,6 +193,10 @@ simulate: $(VENV)/.wheel ## Simulate concurrent writers with crashes and lost re
 	@$(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --histories=$(HISTORIES) $(if $(filter command line,$(origin SEED)),--first-history=$(SEED)) \
 	  tests/simulator/test_histories.py $(PYTEST_ARGS)
 
+.PHONY: mutants-commit
+mutants-commit: $(VENV)/.wheel ## Put mistakes into the commit code and check that the simulator and the faults find each
+	@$(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -rP --mutants=1000 tests/simulator/test_mutants.py $(PYTEST_ARGS)
+
 # The published wheel, in an environment that has nothing but what the wheel asks for.
 .PHONY: test-wheel
 test-wheel: wheel ## Install the wheel to publish into an empty environment and use it

@@ -26,12 +26,19 @@ def pytest_addoption(parser):
         "--histories", type=int, default=250, help="how many histories of concurrent writers are simulated"
     )
     parser.addoption("--first-history", type=int, default=0, help="seed of the first history")
+    parser.addoption("--mutants", type=int, default=4, help="how many mistakes in the commit code are looked for")
+    parser.addoption("--all-interleavings", action="store_true", help="explore two writers with every mode and crash")
     parser.addoption("--all-cuts", action="store_true", help="cut connections to PostgreSQL at every message")
 
 
 def pytest_generate_tests(metafunc):
     if "table_seed" in metafunc.fixturenames:
         metafunc.parametrize("table_seed", range(metafunc.config.getoption("--random-tables")))
+    if "mutant_names" in metafunc.fixturenames:
+        from tests.simulator.mutants import MUTANTS
+
+        names = list(MUTANTS)[: metafunc.config.getoption("--mutants")]
+        metafunc.parametrize("mutant_names", [names[start::4] for start in range(4) if names[start::4]])
     if "history_seeds" in metafunc.fixturenames:
         first = metafunc.config.getoption("--first-history")
         seeds = range(first, first + metafunc.config.getoption("--histories"))

@@ -35,6 +35,8 @@ def violation_in(history: History, outcome: Outcome) -> str | None:
         return f"transactions of clients {reported} took effect and were reported as failed: {outcome.refused}"
     if len(took_effect) < len(outcome.swaps) or max(Counter(outcome.tags).values(), default=0) > 1:
         return f"a transaction took effect twice: swaps {outcome.swaps}, snapshots {outcome.tags}"
+    if outcome.stamps:
+        return f"sequence numbers: {outcome.stamps}"
     if not outcome.fired:
         odd = [reason for reason in outcome.refused.values() if not reason.startswith(EXPECTED)]
         if odd or outcome.unknown:

@@ -67,6 +67,7 @@ class Outcome:
         seen: How many of the swaps each client's handle had.
         state: Rows of every branch at the end.
         tags: The tag of each snapshot that a client added.
+        stamps: What is wrong with the sequence numbers of snapshots and of the manifests that they added.
         missing: Files that a snapshot refers to and that do not exist.
         orphans: Files that no snapshot refers to.
         following: Why a commit after the history failed or lost rows; None if it did neither.
@@ -83,6 +84,7 @@ class Outcome:
     seen: dict[int, int]
     state: State
     tags: tuple[str, ...]
+    stamps: tuple[str, ...]
     missing: frozenset[str]
     orphans: frozenset[str]
     following: str | None
@@ -136,8 +138,9 @@ class _Run:
             seen=self.seen,
             state={branch: rows_of(table, branch) for branch in branches} if not missing else {},
             tags=tuple(s.summary.additional_properties[TAG] for s in table.snapshots() if TAG in dict(s.summary)),
+            stamps=wrong_stamps(table) if not missing else (),
             missing=missing,
-            orphans=found - known,
+            orphans=frozenset(path for path in found - known if not path.endswith(".metadata.json")),
             following=self.following() if not missing else None,
             calls=self.world.calls,
             fired=self.world.fired,
@@ -250,8 +253,8 @@ def rows_of(table: Table, branch: str) -> Rows:
 
 
 def known_files(table: Table) -> frozenset[str]:
-    """Return the manifest lists, manifests and live files of every snapshot."""
-    known = set()
+    """Return the earlier metadata files, and the manifest lists, manifests and live files of every snapshot."""
+    known = {entry.metadata_file for entry in table.metadata.metadata_log}
     for snapshot in table.snapshots():
         known.add(snapshot.manifest_list)
         if table.io.core.exists(snapshot.manifest_list):
@@ -268,7 +271,20 @@ def known_files(table: Table) -> frozenset[str]:
     return frozenset(known)
 
 
+def wrong_stamps(table: Table) -> tuple[str, ...]:
+    """Return what is wrong with the sequence numbers of snapshots and of the manifests that they added."""
+    wrong, earlier = [], 0
+    for snapshot in table.snapshots():
+        if snapshot.sequence_number <= earlier:
+            wrong.append(f"snapshot {snapshot.snapshot_id} has {snapshot.sequence_number} after {earlier}")
+        earlier = snapshot.sequence_number
+        rows = snapshot.manifest_rows(table.io).select(["added_snapshot_id", "sequence_number"]).to_pylist()
+        own = {row["sequence_number"] for row in rows if row["added_snapshot_id"] == snapshot.snapshot_id}
+        if own - {earlier}:
+            wrong.append(f"manifests of snapshot {snapshot.snapshot_id} have {own}, expected {earlier}")
+    return tuple(wrong)
+
+
 def found_files(table: Table) -> frozenset[str]:
-    """Return the files in a table's directory, except metadata files."""
-    found = table.io.core.list(f"{table.location()}/").column("location").to_pylist()
-    return frozenset(path for path in found if not path.endswith(".metadata.json"))
+    """Return the files in a table's directory."""
+    return frozenset(table.io.core.list(f"{table.location()}/").column("location").to_pylist())

@@ -1,0 +1,196 @@
+"""Deliberate mistakes in the commit code, each of which the simulator or the faults at every call must find."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from tests.simulator.operations import Append, ClientTransaction, Condition, Delete, Fault, History, Layout, Merge, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TRANSACTION = "icefloe.table.commit.transaction:Transaction"
+PRODUCER = "icefloe.table.commit.snapshot_producer:SnapshotProducer"
+VALIDATED = "icefloe.table.commit.validated_change:ValidatedChange"
+CONFLICTS = "icefloe.table.commit.conflicts"
+POINTER = "icefloe.catalog.pointer_catalog:PointerCatalog"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A change of one function's source.
+
+    Attributes:
+        function: The module, a colon, and the qualified name.
+        old: Text in the function's source.
+        new: The text that replaces it.
+        found_by: None for random histories; a history whose interleavings find it; or the catalog and the operation of
+            `tests/faults/test_every_call.py` that do.
+    """
+
+    function: str
+    old: str
+    new: str
+    found_by: History | tuple[str, str] | None = None
+
+
+MUTANTS = {
+    "no validation": Mutant(f"{TRANSACTION}._stage", "change.validate(", "(lambda versions: None)("),
+    "no validation of the second operation": Mutant(
+        f"{TRANSACTION}._stage", "change.validate(", "change is self._changes[0] and change.validate("
+    ),
+    "validation from the newest snapshot": Mutant(
+        f"{VALIDATED}._start_in", "head_of(versions.loaded", "head_of(versions.newest"
+    ),
+    "validation against the last commit alone": Mutant(
+        "icefloe.table.commit.concurrent_changes:_walk", "return walked", "return walked[:1]"
+    ),
+    "added data is no conflict": Mutant(
+        f"{CONFLICTS}:check_no_conflicting_data", "changes.added_data.num_rows == 0", "True"
+    ),
+    "data added to replaced partitions is no conflict": Mutant(
+        f"{CONFLICTS}:check_no_data_in_partitions",
+        "added = changes.added_data",
+        "added = changes.added_data.slice(0, 0)",
+    ),
+    "added deletes are no conflict": Mutant(
+        f"{CONFLICTS}:check_no_new_deletes_for", "changes.added_deletes.num_rows == 0", "True"
+    ),
+    "removed data is no conflict": Mutant(
+        f"{CONFLICTS}:check_removed_data",
+        "changes.removed_data.num_rows == 0",
+        "True",
+        History(
+            seed=0,
+            layout=Layout.FLAT,
+            initial=((Row(5, "a", 0),),),
+            transactions=(
+                ClientTransaction((Merge((Row(5, "a", 1), Row(6, "a", 2)), "keep", insert=True),), explicit=False),
+                ClientTransaction((Delete(Condition(low=5, high=6)),), explicit=False),
+            ),
+            shared_only=True,
+        ),
+    ),
+    "the rows that a deletion of nothing read are forgotten": Mutant(
+        "icefloe.table.row_level.target:Target.commit_read_set",
+        "change.commit()",
+        "pass",
+        History(
+            seed=0,
+            layout=Layout.FLAT,
+            initial=((Row(0, "a", 0),),),
+            transactions=(
+                ClientTransaction((Delete(Condition(low=5, high=5)), Append((Row(6, "a", 1),))), explicit=True),
+                ClientTransaction((Delete(Condition(low=6, high=6)), Append((Row(5, "a", 2),))), explicit=True),
+            ),
+            shared_only=True,
+        ),
+    ),
+    "appends drop delete manifests": Mutant(
+        f"{PRODUCER}._manifests",
+        'pc.equal(previous.column("content"), content)',
+        'pc.equal(previous.column("content"), content if content == DATA or self._added_deletes else 2)',
+    ),
+    "a retry keeps the manifests of the first attempt": Mutant(
+        f"{PRODUCER}._manifests",
+        "previous = self._writer.list_of(head)",
+        'previous = self.__dict__.setdefault("_first", self._writer.list_of(head))',
+    ),
+    "a retry stamps its manifests with the sequence number of the first attempt": Mutant(
+        "icefloe.table.commit.manifest_writer:ManifestWriter.write_list",
+        "sequence_number=sequence_number",
+        'sequence_number=self.__dict__.setdefault("_first", sequence_number)',
+    ),
+    "a retry stages the first operation alone": Mutant(
+        f"{TRANSACTION}._stage_again", "in self._changes:", "in self._changes[:1]:"
+    ),
+    "files of an unknown commit are deleted": Mutant(
+        f"{TRANSACTION}.commit_transaction", "isinstance(error, CommitStateUnknownException)", "error is None"
+    ),
+    "files of a successful commit are deleted": Mutant(f"{TRANSACTION}._reset", "files.keep()", "files.abandon()"),
+    "manifests of a successful commit are deleted": Mutant(
+        f"{PRODUCER}.committed",
+        "[path for path in self._writer.written if path not in self._current]",
+        "self._writer.written",
+    ),
+    "data files of a failed commit are kept": Mutant(f"{TRANSACTION}._abandon", "files.abandon()", "files.keep()"),
+    "manifests of a failed commit are kept": Mutant(f"{PRODUCER}.abandoned", "self._writer.written", "[]"),
+    "a lost reply is a failure": Mutant(
+        "icefloe.catalog.outcome:run_change", "_find(error, is_visible, policy, environment)", "False"
+    ),
+    "a change that is not visible is a failure": Mutant("icefloe.catalog.outcome:_find", "return None", "return False"),
+    "our own version is a conflict": Mutant(
+        f"{POINTER}._took_effect", "return self._is_committed(", "return False and self._is_committed("
+    ),
+    "a version that is overtaken is not committed": Mutant(
+        f"{POINTER}._is_committed",
+        "return any(",
+        "return all(",
+        History(
+            seed=0,
+            layout=Layout.FLAT,
+            initial=((Row(5, "a", 0),),),
+            transactions=tuple(ClientTransaction((Append((Row(1, "a", 1),)),), explicit=False) for _ in range(2)),
+            shared_only=True,
+            faults=(Fault(0, "catalog.swap", 0, "repeated"),),
+        ),
+    ),
+    "requirements are ignored": Mutant(
+        "icefloe.catalog.apply_commit:updated_metadata",
+        "requirement.validate(current)\n    _check_sequence_numbers(current, updates)",
+        "pass",
+    ),
+    "sequence numbers are not checked": Mutant(
+        "icefloe.catalog.apply_commit:_check_sequence_numbers", "current.format_version < 2", "True"
+    ),
+    "a commit starts from the metadata of its handle": Mutant(
+        f"{POINTER}.commit_table", "loaded if location == loaded_location else self._read(location)", "loaded"
+    ),
+    "the metadata of an unknown commit is deleted": Mutant(
+        f"{POINTER}.commit_table",
+        "except CommitStateUnknownException:\n        raise",
+        "except CommitStateUnknownException:\n        self._discard(new_location)\n        raise",
+    ),
+    "the swap is not guarded": Mutant("icefloe.catalog.memory:InMemoryCatalog._swap", "!= old", "is None and old"),
+    "a hadoop version of ours is another writer's": Mutant(
+        "icefloe.catalog.hadoop_versions:_contains", "io.core.read(location) == data", "False", ("hadoop", "append")
+    ),
+    "an unreadable directory of a hadoop table is a failure": Mutant(
+        "icefloe.catalog.hadoop_versions:is_published",
+        "raise CommitStateUnknownException",
+        "raise StorageError",
+        ("hadoop", "append"),
+    ),
+    "a hadoop drop that lost its reply is a failure": Mutant(
+        "icefloe.catalog.hadoop_directories:hide", "not hidden.is_dir()", "True", ("hadoop", "drop")
+    ),
+}
+
+
+@contextmanager
+def mutated(mutant: Mutant) -> Iterator[None]:
+    """Run with a mutant's function in place of the real one."""
+    function = _function(mutant.function)
+    source = textwrap.dedent(inspect.getsource(function))
+    assert mutant.old in source, f"{mutant.function}: the mutant's text is no longer in the source; adapt it"
+    names: dict[str, Any] = {}
+    changed = "from __future__ import annotations\n" + source.replace(mutant.old, mutant.new)
+    exec(compile(changed, "<mutant>", "exec"), dict(function.__globals__), names)
+    real, function.__code__ = function.__code__, names[function.__name__].__code__
+    try:
+        yield
+    finally:
+        function.__code__ = real
+
+
+def _function(name: str) -> Any:
+    module, _, path = name.partition(":")
+    found: Any = import_module(module)
+    for part in path.split("."):
+        found = getattr(found, part)
+    return found

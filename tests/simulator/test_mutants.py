@@ -1,0 +1,48 @@
+"""Mistakes in the commit code are found by few random histories, or by a fault at every call."""
+
+from __future__ import annotations
+
+import itertools
+
+from icefloe.catalog import load_catalog
+
+from tests.faults.table_operations import OPERATIONS
+from tests.faults.test_every_call import Sweep
+from tests.simulator.checks import violation_in, violation_of
+from tests.simulator.generator import random_history
+from tests.simulator.mutants import MUTANTS, mutated
+from tests.simulator.operations import History
+from tests.simulator.schedules import interleavings
+
+MOST_HISTORIES = 600
+
+
+def find(mutant, tmp_path):
+    """Return how a mutant was found, None if it was not."""
+    if isinstance(mutant.found_by, History):
+        with mutated(mutant):
+            violations = (violation_in(*explored) for explored in interleavings(mutant.found_by))
+            return next(filter(None, violations), None)
+    if mutant.found_by is None:
+        with mutated(mutant):
+            for seed in range(MOST_HISTORIES):
+                violation = violation_of(random_history(seed))
+                if violation is not None:
+                    return f"seed {seed}: {violation}"
+        return None
+    kind, name = mutant.found_by
+    properties = {"type": kind, "warehouse": f"{tmp_path}/warehouse"}
+    if kind == "sql":
+        properties["uri"] = f"sqlite:///{tmp_path}/catalog.db"
+    with load_catalog("cat", **properties) as catalog, mutated(mutant):
+        sweep = Sweep(catalog, OPERATIONS[name])
+        sweep.run()
+        return next(iter(sweep.violations), None)
+
+
+def test_mutants_are_found(mutant_names, tmp_path):
+    directories = (tmp_path / str(number) for number in itertools.count())
+    found = {name: find(MUTANTS[name], next(directories)) for name in mutant_names}
+    for name, how in found.items():
+        print(f"{name}: {how[:160] if how is not None else 'NOT FOUND'}")
+    assert [name for name, how in found.items() if how is None] == []
