@@ -12,6 +12,7 @@ from icefloe.catalog.configuration import (
 )
 from icefloe.catalog.hive_types import hive_type
 from icefloe.catalog.metastore import COMMENT, STORED_TYPE
+from icefloe.table.properties.definitions import DATA_PATH, METADATA_PATH
 
 if TYPE_CHECKING:
     from icefloe.catalog.pointer_catalog import StoredVersion
@@ -34,7 +35,7 @@ _ACCEPTED = (
     "Parameters",
     "TargetTable",
 )
-_LOCATIONS = ("write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path")
+_LOCATIONS = (DATA_PATH.name, METADATA_PATH.name, "write.object-storage.path", "write.folder-storage.path")
 
 
 def table_input(

@@ -14,6 +14,7 @@ from icefloe.catalog.configuration import (
 from icefloe.catalog.hive_structs import Column, HiveTable, Serialisation, StorageDescriptor
 from icefloe.catalog.hive_types import hive_type
 from icefloe.catalog.metastore import STORED_TYPE
+from icefloe.table.properties.definitions import GC_ENABLED
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ STORAGE_HANDLER = "storage_handler"
 LONGEST_PARAMETER = 32672
 """Characters of a parameter that every database below a metastore can store."""
 MOST_SECONDS = 2**31 - 1
-_OWN_NAMES = {"gc.enabled": "external.table.purge"}
+_OWN_NAMES = {GC_ENABLED.name: "external.table.purge"}
 _STATISTICS = {"total-data-files": "numFiles", "total-records": "numRows", "total-files-size": "totalSize"}
 
 
