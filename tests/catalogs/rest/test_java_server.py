@@ -16,10 +16,14 @@ from icefloe.exceptions import (
     NoSuchTableError,
     NoSuchViewError,
     StorageError,
+    TableAlreadyExistsError,
     ValidationError,
 )
+from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.schema import Schema
 from icefloe.table.update import AssertCurrentSchemaId, AssertTableUUID, SetPropertiesUpdate
-from icefloe.types import StringType
+from icefloe.transforms import IdentityTransform
+from icefloe.types import LongType, NestedField, StringType
 from pyiceberg.catalog.rest import RestCatalog as PyIcebergRestCatalog
 
 from tests.catalogs.rest.conftest import ROWS, SCHEMA
@@ -109,10 +113,41 @@ def test_snapshots_of_refs_are_loaded_first_and_the_others_when_they_are_needed(
         assert len(writer.metadata.snapshots) == 4
 
 
-def test_staged_table_exists_after_the_commit_that_creates_it(catalog, namespace):
-    staged = catalog.stage_table((namespace, "staged"), SCHEMA)
-    assert not catalog.table_exists((namespace, "staged"))
-    assert staged.metadata.location.endswith("/staged")
+def test_create_transaction_creates_the_table_with_its_rows(catalog, namespace):
+    spec = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "name"))
+    schema = Schema(NestedField(1, "id", LongType()), NestedField(2, "name", StringType()))
+    with catalog.create_table_transaction(
+        (namespace, "t"), schema, partition_spec=spec, properties={"a": "b"}
+    ) as transaction:
+        transaction.append(ROWS)
+        transaction.set_properties(owner="me")
+        with transaction.update_schema() as update:
+            update.add_column("note", StringType())
+        assert not catalog.table_exists((namespace, "t"))
+    table = catalog.load_table((namespace, "t"))
+    assert table.scan().count() == 3
+    assert [field.name for field in table.schema().fields] == ["id", "name", "note"]
+    assert (table.properties["a"], table.properties["owner"]) == ("b", "me")
+    assert len(table.spec().fields) == 1
+
+
+def test_create_transaction_without_changes_creates_an_empty_table(catalog, namespace):
+    table = catalog.create_table_transaction((namespace, "t"), SCHEMA).commit_transaction()
+    assert catalog.load_table((namespace, "t")).metadata.table_uuid == table.metadata.table_uuid
+    table.append(ROWS)
+    assert catalog.load_table((namespace, "t")).scan().count() == 3
+
+
+def test_create_transaction_fails_and_deletes_its_files_where_another_was_first(catalog, namespace):
+    transaction = catalog.create_table_transaction((namespace, "t"), SCHEMA)
+    transaction.append(ROWS)
+    location = transaction.table_metadata.location
+    other = catalog.create_table((namespace, "t"), SCHEMA)
+    with pytest.raises(TableAlreadyExistsError):
+        transaction.commit_transaction()
+    assert catalog.load_table((namespace, "t")).scan().count() == 0
+    left = other.io.core.list(f"{location}/").column("location").to_pylist()
+    assert [path for path in left if path.endswith((".parquet", ".avro"))] == []
 
 
 def test_several_tables_change_together_or_not_at_all(catalog, namespace):

@@ -12,11 +12,16 @@ from tests.catalogs.rest.conftest import ROWS, SCHEMA
 from tests.catalogs.rest.fault_proxy import Fault
 
 
-class Change:
-    """One change: how it is made with a client, and whether its effect is there for another client."""
+def create_with_rows(client, namespace):
+    with client.create_table_transaction((namespace, "new"), SCHEMA) as transaction:
+        transaction.append(ROWS)
 
-    def __init__(self, make, effect) -> None:
-        self.make, self.effect = make, effect
+
+class Change:
+    """One change: how it is made with a client, whether its effect is there for another client, and the path of its request."""
+
+    def __init__(self, make, effect, path="") -> None:
+        self.make, self.effect, self.path = make, effect, path
 
 
 def rows(catalog, namespace):
@@ -59,6 +64,12 @@ CHANGES = {
         lambda client, namespace: client.create_table((namespace, "new"), SCHEMA),
         lambda catalog, namespace: catalog.table_exists((namespace, "new")),
     ),
+    "create table with rows": Change(
+        create_with_rows,
+        lambda catalog, namespace: catalog.table_exists((namespace, "new")),
+        # The request before prepares the metadata and changes nothing.
+        path="/tables/new",
+    ),
     "drop table": Change(
         lambda client, namespace: client.drop_table((namespace, "t")),
         lambda catalog, namespace: not catalog.table_exists((namespace, "t")),
@@ -95,7 +106,7 @@ CHANGES = {
     ),
 }
 # A commit of a snapshot is found by its id; a name that is gone or moved is found by the name.
-FOUND = {"append", "delete", "drop table", "rename table"}
+FOUND = {"append", "delete", "create table with rows", "drop table", "rename table"}
 
 
 @pytest.fixture
@@ -109,7 +120,7 @@ def scene(catalog, namespace, table):
 @pytest.mark.parametrize("name", CHANGES)
 def test_reported_outcome_is_the_outcome(catalog, far, proxy, scene, name, fault):
     change = CHANGES[name]
-    proxy.arm(fault, times=1 if fault.is_forwarded else 20)
+    proxy.arm(fault, times=1 if fault.is_forwarded else 20, path=change.path)
     try:
         change.make(far, scene)
         reported = True

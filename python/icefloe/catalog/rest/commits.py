@@ -15,10 +15,12 @@ from icefloe.catalog.rest.replies import Call
 from icefloe.exceptions import (
     CommitFailedException,
     CorruptFileError,
+    IcebergError,
     NoSuchTableError,
     ServiceUnavailableError,
+    TableAlreadyExistsError,
 )
-from icefloe.table.update import AddSnapshotUpdate, AssignUUIDUpdate
+from icefloe.table.update import AddSnapshotUpdate, AssertCreate, AssignUUIDUpdate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -62,6 +64,11 @@ class TableCommit:
         )
 
     @property
+    def creates(self) -> bool:
+        """Whether the commit creates the table."""
+        return any(isinstance(requirement, AssertCreate) for requirement in self.requirements)
+
+    @property
     def is_provable(self) -> bool:
         """Whether the commit leaves something in the table that no other commit has."""
         return any(isinstance(update, AddSnapshotUpdate | AssignUUIDUpdate) for update in self.updates)
@@ -92,7 +99,8 @@ class RestCommits:
             CommitFailedException: A requirement does not hold. Nothing has changed.
             CommitStateUnknownException: The server did not report the outcome.
         """
-        call = _call(f"table {dotted(commit.identifier)}: commit")
+        conflict = TableAlreadyExistsError if commit.creates else CommitFailedException
+        call = _call(f"table {dotted(commit.identifier)}: commit", conflict)
         namespace, name = split_table_identifier(commit.identifier)
 
         def change() -> LoadedTable:
@@ -131,7 +139,8 @@ class RestCommits:
             CommitFailedException: A requirement does not hold. Nothing has changed.
             CommitStateUnknownException: The server did not report the outcome.
         """
-        call = _call(f"tables {', '.join(dotted(commit.identifier) for commit in commits)}: commit")
+        names = ", ".join(dotted(commit.identifier) for commit in commits)
+        call = _call(f"tables {names}: commit", CommitFailedException)
         content = f'{{"table-changes": [{", ".join(commit.json_text() for commit in commits)}]}}'
         provable = [commit for commit in commits if commit.is_provable]
 
@@ -150,8 +159,8 @@ class RestCommits:
             change()
 
 
-def _call(subject: str) -> Call:
-    return Call(subject, changes=True, missing=NoSuchTableError, errors={409: CommitFailedException})
+def _call(subject: str, conflict: type[IcebergError]) -> Call:
+    return Call(subject, changes=True, missing=NoSuchTableError, errors={409: conflict})
 
 
 def _found(proof: Callable[[], LoadedTable | None]) -> LoadedTable | None:

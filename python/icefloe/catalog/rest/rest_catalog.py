@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from icefloe.catalog.apply_commit import new_metadata
 from icefloe.catalog.catalog import Catalog
 from icefloe.catalog.configuration import flattened
-from icefloe.catalog.identifiers import split_table_identifier
+from icefloe.catalog.identifiers import to_identifier
 from icefloe.catalog.rest.commits import RestCommits, TableCommit
 from icefloe.catalog.rest.endpoints import LOAD_CREDENTIALS
 from icefloe.catalog.rest.metrics_reports import MetricsReports
@@ -22,6 +22,7 @@ from icefloe.catalog.rest.tables import RestTables
 from icefloe.catalog.rest.views import RestViews, View
 from icefloe.exceptions import ValidationError
 from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
+from icefloe.table import CreateTableTransaction, StagedTable
 from icefloe.table.commit.committing_table import CommitTableResponse
 from icefloe.table.environment import SYSTEM, Environment
 from icefloe.table.metadata.absolute_locations import with_absolute_locations
@@ -102,9 +103,10 @@ class RestCatalog(Catalog):
         sort_order: SortOrder = UNSORTED_SORT_ORDER,
         properties: Properties = EMPTY_DICT,
     ) -> Table:
-        return self._created(identifier, schema, location, partition_spec, sort_order, properties, stage=False)
+        loaded = self._created(identifier, schema, location, partition_spec, sort_order, properties, stage=False)
+        return self._table(identifier, loaded, "all")
 
-    def stage_table(  # noqa: PLR0913 - the signature of create_table
+    def create_table_transaction(  # noqa: PLR0913, D102 - the signature shared with PyIceberg
         self,
         identifier: str | Identifier,
         schema: Schema | pa.Schema,
@@ -112,12 +114,11 @@ class RestCatalog(Catalog):
         partition_spec: PartitionSpec = UNPARTITIONED_PARTITION_SPEC,
         sort_order: SortOrder = UNSORTED_SORT_ORDER,
         properties: Properties = EMPTY_DICT,
-    ) -> Table:
-        """Return a table that does not exist yet, with the location and the storage that the server chose for it.
-
-        A commit with the requirement `AssertCreate` and all parts of its metadata as updates creates it.
-        """
-        return self._created(identifier, schema, location, partition_spec, sort_order, properties, stage=True)
+    ) -> CreateTableTransaction:
+        loaded = self._created(identifier, schema, location, partition_spec, sort_order, properties, stage=True)
+        levels = to_identifier(identifier)
+        io = self._file_io(levels, loaded)
+        return CreateTableTransaction(StagedTable(levels, loaded.metadata, "", io, self, loaded.config))
 
     def load_table(self, identifier: str | Identifier) -> Table:  # noqa: D102
         return self._table(identifier, self._tables.load(identifier, self._snapshots), self._snapshots)
@@ -158,6 +159,7 @@ class RestCatalog(Catalog):
     def commit_table(  # noqa: D102
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
+        # A staged table has no metadata file yet.
         if table.metadata_location != "":
             for requirement in requirements:
                 if isinstance(requirement, AssertCreate):
@@ -256,17 +258,16 @@ class RestCatalog(Catalog):
         properties: Properties,
         *,
         stage: bool,
-    ) -> Table:
+    ) -> LoadedTable:
         absolute = self.absolute(location).rstrip("/") if location is not None else None
         # Everything that can be wrong is found here, before the request; the server assigns the ids once more.
         metadata = new_metadata(schema, partition_spec, sort_order, absolute or "", properties, self.environment)
         texts = properties_as_text(properties)
         METADATA_COMPRESSION.of(texts)
-        loaded = self._tables.create(identifier, metadata, texts, absolute, stage=stage)
-        return self._table(identifier, loaded, "all")
+        return self._tables.create(identifier, metadata, texts, absolute, stage=stage)
 
     def _table(self, identifier: str | Identifier, loaded: LoadedTable, snapshots: str) -> Table:
-        levels = (*(parts := split_table_identifier(identifier))[0], parts[1])
+        levels = to_identifier(identifier)
         io = self._file_io(levels, loaded)
         return RestTable(
             levels,
