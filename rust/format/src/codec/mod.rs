@@ -3,6 +3,7 @@
 pub mod compress;
 pub mod decompress;
 pub mod raw_block;
+pub mod thrift;
 pub mod varint;
 
 pub use compress::Codec;
