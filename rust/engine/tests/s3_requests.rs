@@ -67,7 +67,7 @@ fn io(properties: &[(&str, &str)]) -> FileIo {
 }
 
 #[test]
-fn nothing_is_overwritten_where_nobody_can_tell_what_is_there() {
+fn objects_of_unknown_existence_are_not_overwritten() {
     let server = Server::start(|method| if method == "head" { 403 } else { 200 });
     let io = io(&[
         ("s3.endpoint", &server.address),

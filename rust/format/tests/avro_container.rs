@@ -35,7 +35,7 @@ fn container(codec: Codec, records: usize) -> Vec<u8> {
 }
 
 #[test]
-fn every_codec_gives_back_what_it_was_given_in_blocks() {
+fn blocks_of_every_codec_round_trip() {
     let expected = blocks(&container(Codec::Null, 1000));
     assert!(expected.len() > 3, "a block holds about 64 KiB");
     assert_eq!(expected.iter().map(|(count, _)| count).sum::<usize>(), 1000);

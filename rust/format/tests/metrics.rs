@@ -144,7 +144,7 @@ fn only_the_first_columns_of_a_wide_schema_have_inferred_modes() {
 }
 
 #[test]
-fn sorted_columns_keep_bounds_unless_they_are_told_not_to() {
+fn sorted_columns_keep_bounds_unless_their_own_property_drops_them() {
     let field = |source_id| SortField {
         source_id,
         transform: "identity".parse().unwrap(),

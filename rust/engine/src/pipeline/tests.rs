@@ -121,7 +121,7 @@ fn pipelines_within_pipelines_end_with_any_number_of_threads() {
 }
 
 #[test]
-fn pipelines_that_nobody_takes_from_hold_up_no_other() {
+fn idle_pipelines_do_not_block_others() {
     for limit in [0, 1, 2] {
         let executor = few_threads(limit);
         let started = (0..5).map(|_| {

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn of_values_made_at_once_all_but_one_are_dropped() {
+    fn concurrent_values_are_dropped_but_one() {
         static SLOTS: PerProcess<Arc<()>> = PerProcess::new();
         let (value, barrier) = (Arc::new(()), std::sync::Barrier::new(4));
         std::thread::scope(|scope| {

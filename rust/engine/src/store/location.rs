@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_named_is_refused_without_its_secrets() {
+    fn invalid_locations_are_refused_without_their_secrets() {
         for text in ["s3:/x", "s3:///x", "s3://b//x", "s3://b/../x", "s3://b/a\nb", "a/b", "C:x"] {
             assert!(Location::parse(text).is_err(), "{text}");
         }

@@ -165,7 +165,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn what_the_oracle_writes_is_read_as_it_reads_it(seed in any::<u64>()) {
+    fn files_of_the_oracle_are_read_as_the_oracle_reads_them(seed in any::<u64>()) {
         let mut random = Random(seed);
         let written = random.structure(3, &mut 0);
         let schema = random.writer_schema("table", &written);
@@ -183,7 +183,7 @@ proptest! {
     }
 
     #[test]
-    fn columns_are_read_by_what_the_file_says_of_itself(seed in any::<u64>()) {
+    fn columns_without_a_table_have_the_types_of_the_file(seed in any::<u64>()) {
         let mut random = Random(seed);
         let written = random.structure(3, &mut 0);
         let schema = random.writer_schema("table", &written);
@@ -215,7 +215,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_here_is_read_by_the_oracle(seed in any::<u64>()) {
+    fn written_files_are_read_by_the_oracle(seed in any::<u64>()) {
         let mut random = Random(seed);
         let fields = random.structure(3, &mut 0);
         let schema = record_schema("table", &fields);

@@ -138,7 +138,7 @@ fn ranges_enclose_the_keys() {
 }
 
 #[test]
-fn what_cannot_identify_a_row_is_refused() {
+fn invalid_equality_fields_are_refused() {
     assert!(matches!(EqualityKeys::new(&[]), Err(Error::InvalidArgument { .. })));
     let mut keys = EqualityKeys::new(&[PrimitiveType::Long]).unwrap();
     let text: ArrayRef = Arc::new(StringArray::from(vec!["5"]));

@@ -245,7 +245,7 @@ fn uuid_bounds_and_unknown_fields_do_not_part_files() {
 }
 
 #[test]
-fn what_is_no_delete_file_of_version_2_is_refused() {
+fn invalid_delete_files_are_refused() {
     let vector = File { format: "PUFFIN", ..file(1, 5) };
     let found = DeleteIndex::new(&batch(&[vector]), &Table);
     assert!(matches!(found, Err(Error::Unsupported { .. })));

@@ -159,7 +159,7 @@ proptest! {
 }
 
 #[test]
-fn a_dictionary_of_few_texts_is_asked_once_for_each() {
+fn dictionary_values_are_looked_up_once() {
     let mut keys = EqualityKeys::new(&[PrimitiveType::String]).unwrap();
     let texts = |texts: Vec<Option<&str>>| -> ArrayRef { Arc::new(StringArray::from(texts)) };
     keys.insert(&[texts(vec![Some("b"), None])], 0).unwrap();

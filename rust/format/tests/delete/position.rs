@@ -34,7 +34,7 @@ fn positions_are_gathered_by_exact_path_in_any_order() {
 }
 
 #[test]
-fn files_that_nobody_wants_are_passed_over() {
+fn positions_of_other_files_are_skipped() {
     let mut deletes = PositionDeletes::default();
     let wanted = HashSet::from(["b".to_owned()]);
     deletes.insert_batch(&batch(&[("a", 5), ("b", 7)]), Some(&wanted)).unwrap();

@@ -15,7 +15,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn what_matches_is_what_filtering_leaves(
+    fn matching_entries_equal_filtered_entries(
         files in files(),
         predicate in predicate(),
         stats in stats(),
@@ -85,7 +85,7 @@ fn a_filter_that_keeps_most_is_evaluated_at_the_end() {
 }
 
 #[test]
-fn stretches_of_which_most_is_kept_come_and_go() {
+fn stretches_of_many_and_few_matches_alternate() {
     let table = Table::new(SPECS[0]);
     let bytes = table.encode(&many(30_000), Codec::Deflate(1));
     let between = |low: i32, high: i32| {

@@ -88,7 +88,7 @@ fn names_reach_through_structs() {
 }
 
 #[test]
-fn what_has_no_value_per_row_is_refused() {
+fn fields_without_a_value_per_row_are_refused() {
     assert!(matches!(bound(&leaf("eq", "place", "1")), Err(Error::Unsupported { .. })));
     assert!(matches!(bound(&leaf("eq", "tags", "1")), Err(Error::Unsupported { .. })));
     let element = bound(&leaf("eq", "tags.element", "\"a\""));
@@ -101,7 +101,7 @@ fn of(op: &str, transform: &str, term: &str, value: &str) -> String {
 }
 
 #[test]
-fn a_transform_is_asked_with_literals_of_its_results() {
+fn transform_terms_bind_literals_of_the_result_type() {
     for (transform, term, value, expected) in [
         ("bucket[16]", "id", "3", "3"),
         ("BUCKET[16]", "key", "3.0", "3"),
@@ -128,7 +128,7 @@ fn a_transform_is_asked_with_literals_of_its_results() {
 }
 
 #[test]
-fn a_transform_that_says_nothing_new_folds() {
+fn identity_void_and_null_preserving_terms_fold() {
     assert_bound(&of("lt", "identity", "code", "5"), &leaf("lt", "code", "5"));
     assert_bound(&of("eq", "void", "code", "5"), "false");
     assert_bound(&of("not-eq", "void", "code", "5"), "false");

@@ -101,7 +101,7 @@ fn test_values_that_a_type_does_not_have_are_refused_not_made_null() {
 }
 
 #[test]
-fn test_truncated_strings_keep_their_layout_where_no_type_is_asked_for() {
+fn untyped_truncation_keeps_the_layout_of_strings() {
     let values = [Some(Datum::String("a longer text \u{1f600}".into())), None];
     let array = datums_to_array(&PrimitiveType::String, &values).unwrap();
     for layout in [DataType::Utf8, DataType::LargeUtf8, DataType::Utf8View] {

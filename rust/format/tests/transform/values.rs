@@ -105,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn test_truncated_text_is_a_prefix_of_so_many_characters(text in ".{0,20}", width in 1_i64..24) {
+    fn truncated_text_is_a_prefix_of_width_characters(text in ".{0,20}", width in 1_i64..24) {
         let truncate = Transform::truncate(width).unwrap();
         let expected: String = text.chars().take(usize::try_from(width).unwrap()).collect();
         let result = truncate.apply(&Datum::String(text)).unwrap();
