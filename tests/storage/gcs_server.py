@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs, unquote, urlsplit
+from xml.sax.saxutils import escape
 
 from tests.storage.servers import serving
 
@@ -26,7 +27,8 @@ class GcsHandler(BaseHTTPRequestHandler):
                 self.objects[name] = body
                 self.reply(200)
         elif "list-type" in url.query:
-            self.reply(200, listing(self.objects, parse_qs(url.query)["prefix"][0]))
+            query = parse_qs(url.query)
+            self.reply(200, listing(self.objects, query.get("prefix", [""])[0], query.get("delimiter", [None])[0]))
         elif name not in self.objects:
             self.reply(404)
         elif self.command == "DELETE":
@@ -65,15 +67,19 @@ class GcsHandler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def listing(objects: dict[str, bytes], prefix: str) -> bytes:
+def listing(objects: dict[str, bytes], prefix: str, delimiter: str | None) -> bytes:
     keys = sorted(name.removeprefix("/bucket/") for name in objects)
+    below = [key for key in keys if key.startswith(prefix)]
+    grouped = [key for key in below if delimiter is not None and delimiter in key[len(prefix) :]]
+    groups = sorted({prefix + key[len(prefix) :].split(str(delimiter))[0] + str(delimiter) for key in grouped})
     entries = "".join(
-        f"<Contents><Key>{key}</Key><Size>{len(objects[f'/bucket/{key}'])}</Size>"
+        f"<Contents><Key>{escape(key)}</Key><Size>{len(objects[f'/bucket/{key}'])}</Size>"
         "<LastModified>2015-10-21T07:28:00.000Z</LastModified><ETag>1</ETag></Contents>"
-        for key in keys
-        if key.startswith(prefix)
+        for key in below
+        if key not in grouped
     )
-    return f"<ListBucketResult>{entries}</ListBucketResult>".encode()
+    prefixes = "".join(f"<CommonPrefixes><Prefix>{escape(group)}</Prefix></CommonPrefixes>" for group in groups)
+    return f"<ListBucketResult>{entries}{prefixes}</ListBucketResult>".encode()
 
 
 @contextlib.contextmanager

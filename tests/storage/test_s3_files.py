@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from icefloe import _core
-from icefloe.exceptions import FileAlreadyExistsError, MissingFileError, StorageError
+from icefloe.exceptions import FeatureUnsupportedError, FileAlreadyExistsError, MissingFileError, StorageError
 
 
 def test_object_is_written_read_and_deleted(io, bucket):
@@ -174,3 +174,18 @@ def test_forked_child_has_connections_of_its_own(io, bucket):
     with multiprocessing.get_context("fork").Pool(2) as pool:
         assert pool.map(io.read, [f"s3://{bucket}/a"] * 4) == [b"abc"] * 4
     assert io.read(f"s3://{bucket}/a") == b"abc"
+
+
+def test_children_are_the_names_directly_below_a_key(io, bucket):
+    for name in ("dir/b", "dir/a/deep", "dir/c d/100%/f", "directory/g"):
+        io.write(f"s3://{bucket}/{name}", b"", overwrite=False)
+    assert io.children(f"s3a://{bucket}/dir/") == (["a", "c d"], ["b"])
+    assert io.children(f"s3://{bucket}") == (["dir", "directory"], [])
+    assert io.children(f"s3://{bucket}/none") == ([], [])
+
+
+def test_publish_needs_conditional_writes(s3, bucket):
+    io = _core.FileIo({**s3.properties(), "s3.conditional-writes": "false"})
+    with pytest.raises(FeatureUnsupportedError, match="conditional writes"):
+        io.publish(f"s3://{bucket}/a", b"1")
+    assert not io.exists(f"s3://{bucket}/a")

@@ -62,6 +62,7 @@ class FileIo:
         Raises:
             FileAlreadyExistsError: The file exists. Of two concurrent writers, exactly one succeeds.
             StorageError: Storage failed, or the file system has neither hard links nor a rename that refuses to replace.
+            FeatureUnsupportedError: The server has no conditional writes (``s3.conditional-writes`` is false).
         """
 
     def exists(self, location: str) -> bool:
@@ -86,6 +87,12 @@ class FileIo:
         """Delete a directory with everything below it; return ``(location, reason)`` of each file or directory still there.
 
         Links of the local file system are deleted, not followed. Missing files are not failures.
+        """
+
+    def children(self, location: str) -> tuple[list[str], list[str]]:
+        """Return the names of the directories and of the files directly in a directory, each sorted.
+
+        Both are empty if the directory does not exist. Links of the local file system to directories are directories.
         """
 
     def list(self, prefix: str) -> pa.RecordBatch:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from icefloe.catalog.hadoop_warehouse import Failures
     from icefloe.io import FileIO
     from icefloe.table.environment import Environment
 
@@ -21,8 +22,6 @@ NEW_PREFIX = f"{LEFTOVER_PREFIX}new-"
 """Prefix of a new table directory before it is renamed to the table's name."""
 DROPPED_PREFIX = f"{LEFTOVER_PREFIX}dropped-"
 """Prefix of a dropped table's directory until its files are deleted."""
-
-Failures = list[tuple[str, str]]
 
 
 @contextmanager

@@ -1,11 +1,14 @@
-"""Publishing version files of a hadoop table under names that must not exist yet."""
+"""Version files of a hadoop table: publishing the next one under a name that must not exist yet, and deleting old ones.
+
+A writer that is slow may publish version N+1 after others published it, went on, and deleted it as old. Old versions are deleted
+oldest first, and with every version that is older, so version N, from which the writer started, is gone in that case.
+"""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from icefloe.catalog.hadoop_directories import give_name, is_directory_of, new_sibling
 from icefloe.exceptions import (
     CommitFailedException,
     CommitStateUnknownException,
@@ -19,47 +22,19 @@ from icefloe.table.metadata.files import (
     hadoop_candidates,
     hadoop_version,
     metadata_bytes,
-    newest_hadoop_location,
+    read_metadata,
 )
+from icefloe.table.properties.definitions import DELETE_AFTER_COMMIT
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable
 
     from icefloe.io import FileIO
-    from icefloe.table.environment import Environment
     from icefloe.table.metadata import TableMetadata
 
 
-def create(io: FileIO, metadata: TableMetadata, directory: Path, environment: Environment) -> str:
-    """Publish the first version of a table, and return its location.
-
-    The version is written into a hidden directory, which is then renamed to the table's name in one step: a killed writer leaves no
-    directory that looks like a namespace.
-
-    Raises:
-        CommitFailedException: Another writer has created the table.
-        StorageError: Storage failed; the table does not exist.
-    """
-    published = hadoop_candidates(metadata.location, 1)[0]
-    staged = new_sibling(directory, environment)
-    data = metadata_bytes(metadata, published)
-    try:
-        io.core.publish(hadoop_candidates(str(staged), 1)[0], data)
-        _write_hint(io, str(staged), published)
-        if give_name(staged, directory):
-            return published
-    except StorageError:
-        if _contains(io, published, data):
-            return published
-        raise
-    finally:
-        io.core.delete_directory(str(staged))
-    # Another writer is creating the table, or was killed while creating it.
-    return publish(io, metadata, published)
-
-
 def publish(io: FileIO, metadata: TableMetadata, location: str) -> str:
-    """Publish a version that must not exist yet, then write the hint; return the version's location.
+    """Publish a version that must not exist yet, and return its location.
 
     If a reply is lost after the write took effect, a retry finds its own file. So an existing file is compared with the data before it
     counts as another writer's.
@@ -69,57 +44,75 @@ def publish(io: FileIO, metadata: TableMetadata, location: str) -> str:
         CommitStateUnknownException: The write failed, and the file cannot be read to find out whether it took effect.
         StorageError: Storage failed, and the version does not exist.
     """
-    data = metadata_bytes(metadata, location)
+    publish_bytes(io, metadata_bytes(metadata, location), location)
+    return location
+
+
+def publish_bytes(io: FileIO, data: bytes, location: str) -> None:
+    """As :func:`publish`, for the content of a file."""
     try:
         io.core.publish(location, data)
     except StorageError as error:
-        if not _contains(io, location, data):
+        if not contains(io, location, data):
             if isinstance(error, FileAlreadyExistsError):
                 raise CommitFailedException(
                     f"{location} already exists: another commit was first; refresh and retry"
                 ) from error
             raise
-    _write_hint(io, metadata.location, location)
-    return location
 
 
-def is_published(location: str, directory: Path, descriptor: int) -> bool:
-    """Return whether a written version is in the table's directory, and not in another directory that has taken its name since.
+def is_newest_or_followed(io: FileIO, metadata: TableMetadata, location: str) -> bool:
+    """Return whether a version is the newest of its table, or later versions were made from it.
 
-    Args:
-        location: The version.
-        directory: The table's directory.
-        descriptor: The directory that was opened before the commit.
+    Used if the version before `location` is gone. A version that neither is has taken the name of an older version, which was deleted,
+    and is deleted as well: readers that start from an old hint would take it for the newest.
 
     Raises:
-        CommitStateUnknownException: The directory cannot be read.
+        CommitStateUnknownException: Later versions have no trace of this one.
     """
-    try:
-        return is_directory_of(directory, descriptor)
-    except StorageError as error:
+    newest = highest_version(io, metadata.location)
+    if newest is None or newest == location:
+        return True
+    later = read_metadata(io, newest)
+    times = {entry.timestamp_ms for entry in later.metadata_log if entry.metadata_file == location}
+    if metadata.last_updated_ms in times:
+        return True
+    io.core.delete_many([location])
+    if not times:
         raise CommitStateUnknownException(
-            f"{location}: unknown whether the commit took effect: the version was written, and then the table's directory could not be "
-            f"read; nothing was cleaned up. Refresh the table and check for the change before you repeat it: {error}"
-        ) from error
+            f"{location}: unknown whether the commit took effect: {newest} is newer, and its log does not reach back; refresh the table "
+            "and check for the change before you repeat it"
+        )
+    return False
 
 
-def unpublish(io: FileIO, published: str, directory: Path) -> None:
-    """Delete a version that was published into the directory of a table that had just been dropped.
+def delete_old_versions(io: FileIO, before: TableMetadata, after: TableMetadata) -> None:
+    """Delete the versions that a commit dropped from the metadata log, and all older ones, if the table's properties say so.
 
-    The directories that the write created are deleted as well, unless they contain another table.
+    Deletion is best effort: the commit has already succeeded. It stops at the first failure, since no version may be missing between
+    two others.
     """
-    io.core.delete_many([published])
-    if newest_hadoop_location(io, str(directory)) is None:
-        io.core.delete_many([f"{directory}/{METADATA_DIRECTORY}/{VERSION_HINT}"])
-        for path in (directory / METADATA_DIRECTORY, directory):
-            with suppress(OSError):
-                path.rmdir()
+    if not DELETE_AFTER_COMMIT.of(after.properties):
+        return
+    logged = {entry.metadata_file for entry in after.metadata_log}
+    dropped = _numbered(entry.metadata_file for entry in before.metadata_log if entry.metadata_file not in logged)
+    kept = [version for version, _ in _numbered(logged)]
+    if not dropped or not kept:
+        return
+    with suppress(StorageError):
+        first = dropped[0][0]
+        if any(io.core.exists(location) for location in hadoop_candidates(after.location, first - 1)):
+            dropped = _versions(io, after.location)
+        own = metadata_directory_of(after.location)
+        for version, location in dropped:
+            if version >= min(kept) or not location.startswith(f"{own}/") or io.core.delete_many([location]):
+                return
 
 
-def _write_hint(io: FileIO, table_location: str, location: str) -> None:
+def write_hint(io: FileIO, table_location: str, location: str) -> None:
     """Write the version hint. Readers probe for newer versions, so a missing hint costs time only."""
     version = hadoop_version(location)
-    directory = f"{table_location.rstrip('/')}/{METADATA_DIRECTORY}"
+    directory = metadata_directory_of(table_location)
     try:
         io.core.write(f"{directory}/{VERSION_HINT}", str(version).encode("ascii"), overwrite=True)
         # A checksum file of another writer does not match any more, and would make that writer reject the hint.
@@ -128,7 +121,22 @@ def _write_hint(io: FileIO, table_location: str, location: str) -> None:
         return
 
 
-def _contains(io: FileIO, location: str, data: bytes) -> bool:
+def highest_version(io: FileIO, table_location: str) -> str | None:
+    """Return the location of the highest version in a directory listing, or None."""
+    return max(_versions(io, table_location), default=(0, None))[1]
+
+
+def metadata_directory_of(table_location: str) -> str:
+    """Return the directory of a hadoop table's versions."""
+    return f"{table_location.rstrip('/')}/{METADATA_DIRECTORY}"
+
+
+def contains(io: FileIO, location: str, data: bytes) -> bool:
+    """Return whether a file has this content.
+
+    Raises:
+        CommitStateUnknownException: The file cannot be read.
+    """
     try:
         return io.core.read(location) == data
     except MissingFileError:
@@ -138,3 +146,14 @@ def _contains(io: FileIO, location: str, data: bytes) -> bool:
             f"{location}: unknown whether the commit took effect: storage reported an error, and reading the file failed; "
             f"nothing was cleaned up. Refresh the table and check for the change before you repeat it: {error}"
         ) from error
+
+
+def _versions(io: FileIO, table_location: str) -> list[tuple[int, str]]:
+    directory = metadata_directory_of(table_location)
+    return _numbered(f"{directory}/{name}" for name in io.core.children(directory)[1])
+
+
+def _numbered(locations: Iterable[str]) -> list[tuple[int, str]]:
+    """Return the metadata files of a hadoop table among files, with their versions, in order."""
+    numbered = ((hadoop_version(location), location) for location in locations)
+    return sorted((version, location) for version, location in numbered if version is not None)

@@ -99,6 +99,11 @@ impl PyFileIo {
         batch_out(py, &listing(&found)?)
     }
 
+    fn children(&self, py: Python<'_>, location: &str) -> PyResult<(Vec<String>, Vec<String>)> {
+        let found = wait(py, self.inner.children(location))?;
+        Ok((found.directories, found.files))
+    }
+
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyAny>, (BTreeMap<String, String>,)) {
         (slf.get_type().into_any(), (slf.get().properties(),))
     }

@@ -9,6 +9,9 @@ import pytest
 from tests.catalogs.conformance.capabilities import Capability
 from tests.catalogs.conformance.entries import ENTRIES
 from tests.catalogs.conformance.rows import ROWS, SCHEMA
+from tests.storage.azure_server import azure_server
+from tests.storage.gcs_server import gcs_server
+from tests.storage.servers import s3_server
 
 NAMESPACES = itertools.count()
 
@@ -23,6 +26,24 @@ def pytest_generate_tests(metafunc):
         assert needed <= set(Capability)
         entries = [entry for entry in ENTRIES if not needed & set(entry.lacks)]
         metafunc.parametrize("subject", entries, ids=[entry.name for entry in entries], indirect=True)
+
+
+@pytest.fixture(scope="session")
+def s3(tmp_path_factory):
+    with s3_server(tmp_path_factory.mktemp("s3")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def azure(tmp_path_factory):
+    with azure_server(tmp_path_factory.mktemp("azure")) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="session")
+def gcs():
+    with gcs_server() as (address, _, _):
+        yield address
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.catalogs.conformance.catalog_under_test import CatalogUnderTest
 from tests.catalogs.conformance.glue_entry import Glue
-from tests.catalogs.conformance.hadoop_entries import LocalHadoop
+from tests.catalogs.conformance.hadoop_entries import AzureHadoop, GcsHadoop, LocalHadoop, S3Hadoop
 from tests.catalogs.conformance.hive_entries import HiveWithLocks, HiveWithoutLocks
 from tests.catalogs.conformance.memory_entry import Memory
 from tests.catalogs.conformance.rest_entries import Rest
@@ -15,6 +15,9 @@ ENTRIES: tuple[type[CatalogUnderTest], ...] = (
     Sqlite,
     Postgres,
     LocalHadoop,
+    S3Hadoop,
+    AzureHadoop,
+    GcsHadoop,
     Rest,
     HiveWithLocks,
     HiveWithoutLocks,

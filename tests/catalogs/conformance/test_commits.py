@@ -181,6 +181,21 @@ def test_metadata_log_lists_the_files_before(catalog, other_client, identifier):
     assert len(set(locations)) == 4
 
 
+def test_old_metadata_files_are_deleted_after_commit_if_asked(subject, catalog, identifier):
+    properties = {
+        "write.metadata.delete-after-commit.enabled": "true",
+        "write.metadata.previous-versions-max": "2",
+    }
+    table = catalog.create_table(identifier, SCHEMA, properties=properties)
+    for number in range(6):
+        change(table, n=str(number))
+    logged = [entry.metadata_file for entry in table.metadata.metadata_log]
+    assert len(logged) == 2
+    found = {path for path in subject.files(table.location()) if path.endswith(".metadata.json")}
+    assert found == {*logged, table.metadata_location}
+    assert catalog.load_table(identifier).properties["n"] == "5"
+
+
 def test_old_metadata_files_are_kept_by_default(subject, catalog, identifier):
     table = catalog.create_table(identifier, SCHEMA, properties={"write.metadata.previous-versions-max": "2"})
     for number in range(6):

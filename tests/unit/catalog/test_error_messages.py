@@ -99,9 +99,12 @@ LOADING: dict[str, Case] = {
         "catalog 'x': property 'warehouse' is missing; expected the directory of its tables",
     ),
     "warehouse that is not local": (
-        lambda _: load_catalog("x", type="hadoop", warehouse="s3://lake/w"),
+        lambda _: load_catalog("x", type="hadoop", warehouse="hdfs://lake/w"),
         FeatureUnsupportedError,
-        "hadoop catalog at s3://lake/w: s3:// is not supported; expected a local directory",
+        (
+            "hadoop catalog at hdfs://lake/w: hdfs:// is not supported; expected a local directory, or a location on S3, Google Cloud "
+            "Storage or Azure"
+        ),
     ),
     "warehouse as a relative file address": (
         lambda _: load_catalog("x", type="hadoop", warehouse="file:w"),
@@ -263,7 +266,10 @@ HADOOP: dict[str, Case] = {
     "name that is no directory": (
         lambda catalog: catalog.create_table(("db", "a/b"), SCHEMA),
         ValidationError,
-        "'a/b' cannot be a directory name; expected no slash, no null character, not . or .., and not the prefix .icefloe-",
+        (
+            "'a/b' cannot be a directory name in a hadoop catalog; expected no slash, no null character, and no dot at the beginning, "
+            "which hides a directory"
+        ),
     ),
     "namespace that is not empty": (
         lambda catalog: catalog.drop_namespace("db"),

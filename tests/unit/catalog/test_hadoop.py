@@ -5,8 +5,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
+from icefloe.catalog.hadoop_local import LocalWarehouse
 from icefloe.catalog.hadoop_versions import publish
-from icefloe.exceptions import CommitFailedException, FeatureUnsupportedError, ValidationError
+from icefloe.exceptions import (
+    CommitFailedException,
+    CommitStateUnknownException,
+    FeatureUnsupportedError,
+    ValidationError,
+)
 from icefloe.io import FileIO
 from icefloe.table import StaticTable
 from icefloe.table.update import SetPropertiesUpdate
@@ -108,10 +114,62 @@ def test_static_table_reads_a_table_directory(hadoop_catalog):
 def test_remote_warehouse_is_refused_by_scheme():
     from icefloe.catalog.hadoop import HadoopCatalog
 
-    with pytest.raises(FeatureUnsupportedError, match="s3://"):
-        HadoopCatalog("x", warehouse="s3://bucket/warehouse")
+    with pytest.raises(FeatureUnsupportedError, match="https://"):
+        HadoopCatalog("x", warehouse="https://host/warehouse")
 
 
 def test_relative_file_address_is_refused_with_the_expected_form():
     with pytest.raises(ValidationError, match="a path without it"):
         load_catalog("x", type="hadoop", warehouse="file:lake")
+
+
+FEW_VERSIONS = {"write.metadata.delete-after-commit.enabled": "true", "write.metadata.previous-versions-max": "1"}
+
+
+def set_number(table, number):
+    with table.update_properties() as update:
+        update.set_properties({"n": str(number)})
+
+
+def test_versions_older_than_the_log_are_deleted_when_deletion_is_turned_on(hadoop_catalog):
+    hadoop_catalog.create_namespace("db")
+    table = hadoop_catalog.create_table("db.t", SCHEMA, properties={"write.metadata.previous-versions-max": "2"})
+    for number in range(5):
+        set_number(table, number)
+    with table.update_properties() as update:
+        update.set_properties({"write.metadata.delete-after-commit.enabled": "true"})
+    assert names(table) == ["v5.metadata.json", "v6.metadata.json", "v7.metadata.json", "version-hint.text"]
+
+
+def test_slow_writer_does_not_take_the_name_of_a_deleted_version(hadoop_catalog):
+    hadoop_catalog.create_namespace("db")
+    table = hadoop_catalog.create_table("db.t", SCHEMA, properties=FEW_VERSIONS)
+    first = table.metadata_location
+    slow = table.metadata.model_copy(update={"properties": {"n": "slow"}})
+    with hadoop_catalog._warehouse.committing(("db", "t")) as publish_next:
+        for number in range(4):
+            set_number(table, number)
+        with pytest.raises(CommitStateUnknownException, match=r"v5\.metadata\.json is newer"):
+            publish_next(table.io, slow, (first, first.replace("v1", "v2")))
+    assert names(table) == ["v4.metadata.json", "v5.metadata.json", "version-hint.text"]
+    (Path(table.location()) / "metadata" / "version-hint.text").write_text("2")
+    assert hadoop_catalog.load_table("db.t").properties["n"] == "3"
+
+
+def test_commit_that_others_built_on_before_its_check_has_taken_effect(hadoop_catalog, monkeypatch):
+    hadoop_catalog.create_namespace("db")
+    table = hadoop_catalog.create_table("db.t", SCHEMA, properties=FEW_VERSIONS)
+    other = hadoop_catalog.load_table("db.t")
+    check = LocalWarehouse._check_not_dropped
+
+    def commit_first(*arguments):
+        monkeypatch.setattr(LocalWarehouse, "_check_not_dropped", check)
+        set_number(other.refresh(), "other")
+        return check(*arguments)
+
+    monkeypatch.setattr(LocalWarehouse, "_check_not_dropped", commit_first)
+    with table.update_properties() as update:
+        update.set_properties({"own": "1"})
+    loaded = hadoop_catalog.load_table("db.t")
+    assert (loaded.properties["own"], loaded.properties["n"]) == ("1", "other")
+    assert names(table) == ["v2.metadata.json", "v3.metadata.json", "version-hint.text"]

@@ -189,12 +189,17 @@ def test_table_behind_a_link_accepts_writes(hadoop_catalog, table, tmp_path):
 
 def test_too_long_names_are_icefloe_errors(hadoop_catalog, table):
     long = "x" * 300
-    calls = [
+    names = [
         lambda: hadoop_catalog.create_namespace(("db", long)),
         lambda: hadoop_catalog.create_table(("db", long), SCHEMA),
         lambda: hadoop_catalog.load_table(("db", long)),
         lambda: hadoop_catalog.drop_table(("db", long)),
         lambda: hadoop_catalog.list_tables(long),
+    ]
+    for call in names:
+        with pytest.raises(ValidationError, match="expected at most 255 bytes of UTF-8, got 300"):
+            call()
+    calls = [
         lambda: FileIO().new_input(f"/tmp/{long}").open(),
         lambda: FileIO().new_input(f"/tmp/{long}").exists(),
         lambda: FileIO().new_output(f"/tmp/{long}").create(),

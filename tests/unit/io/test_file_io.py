@@ -55,3 +55,13 @@ def test_file_io_pickles_and_hides_secrets() -> None:
 def test_load_file_io_refuses_other_implementations() -> None:
     with pytest.raises(ValidationError, match="py-io-impl"):
         load_file_io({"py-io-impl": "a.B"})
+
+
+def test_children_are_the_names_directly_in_a_directory(tmp_path):
+    for name in ("b", "a/deep", "c d/e/f"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"")
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    assert FileIO().core.children(f"{tmp_path}/") == (["a", "c d", "link"], ["b"])
+    assert FileIO().core.children(f"{tmp_path}/none") == ([], [])
+    assert FileIO().core.children(f"{tmp_path}/b") == ([], [])

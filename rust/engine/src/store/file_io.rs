@@ -11,7 +11,7 @@ use futures::{StreamExt, TryStreamExt};
 use icefloe_format::Error as FormatError;
 
 use super::local::{self, WriteMode};
-use super::location::{Listed, LocalLocation, Location};
+use super::location::{Children, Listed, LocalLocation, Location};
 use super::properties::Properties;
 use super::remote::{self, Remote};
 use super::upload::{Abandoned, Upload};
@@ -189,7 +189,8 @@ impl FileIo {
     /// Store `data` under a new location, complete as soon as it is visible.
     ///
     /// # Errors
-    /// Those of [`FileIo::write`]; [`Error::Storage`] on local file systems without such a step.
+    /// Those of [`FileIo::write`]; [`Error::Storage`] on local file systems without such a step, and `Unsupported` on servers
+    /// without conditional writes.
     pub async fn publish(&self, location: &str, data: Bytes) -> Result<()> {
         let location = &*self.absolute(location);
         match self.target(location)? {
@@ -197,7 +198,7 @@ impl FileIo {
                 let mode = WriteMode::CreateAtomically;
                 blocking(location, move || local::write(&path, &data, mode)).await
             }
-            Target::Remote(remote) => remote.write(data, false).await,
+            Target::Remote(remote) => remote.create(data).await,
         }
     }
 
@@ -323,11 +324,7 @@ impl FileIo {
     /// Those of [`FileIo::read`].
     pub async fn list(&self, prefix: &str) -> Result<Vec<Listed>> {
         let prefix = &*self.absolute(prefix);
-        let directory = match prefix.trim_end_matches('/') {
-            root if root.is_empty() || root.ends_with(':') => prefix,
-            directory => directory,
-        };
-        let mut found = match self.directory(directory)? {
+        let mut found = match self.directory(without_slash(prefix))? {
             Target::Local(LocalLocation { path, scheme }) => {
                 let scheme = scheme.to_owned();
                 blocking(prefix, move || local::list(&path, &scheme)).await?
@@ -336,6 +333,31 @@ impl FileIo {
         };
         found.sort_by(|left, right| left.location.cmp(&right.location));
         Ok(found)
+    }
+
+    /// The names directly in a directory, ordered; none if it does not exist.
+    ///
+    /// # Errors
+    /// Those of [`FileIo::read`].
+    pub async fn children(&self, location: &str) -> Result<Children> {
+        let location = &*self.absolute(location);
+        let mut found = match self.directory(without_slash(location))? {
+            Target::Local(LocalLocation { path, .. }) => {
+                blocking(location, move || local::children(&path)).await?
+            }
+            Target::Remote(remote) => remote.children().await?,
+        };
+        found.directories.sort();
+        found.files.sort();
+        Ok(found)
+    }
+}
+
+/// A directory without the slashes at its end; the root of a file system keeps its own.
+fn without_slash(directory: &str) -> &str {
+    match directory.trim_end_matches('/') {
+        root if root.is_empty() || root.ends_with(':') => directory,
+        directory => directory,
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use bytes::Bytes;
 
-use super::location::Listed;
+use super::location::{Children, Listed};
 use super::{directories, exclusive};
 use crate::runtime::environment;
 
@@ -193,6 +193,28 @@ pub(super) fn list(directory: &Path, scheme: &str) -> io::Result<Vec<Listed>> {
                 open.push(path);
             }
         }
+    }
+    Ok(found)
+}
+
+/// The names directly in a directory; none if there is no such directory. Links to directories count as directories.
+pub(super) fn children(directory: &Path) -> io::Result<Children> {
+    let mut found = Children::default();
+    let entries = match fs::read_dir(directory) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(found);
+        }
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else {
+            let reason = format!("the name of {} is not UTF-8", entry.path().display());
+            return Err(io::Error::new(ErrorKind::InvalidData, reason));
+        };
+        // Another process removed the file.
+        let Ok(facts) = fs::metadata(entry.path()) else { continue };
+        if facts.is_dir() { found.directories.push(name) } else { found.files.push(name) }
     }
     Ok(found)
 }

@@ -198,6 +198,15 @@ pub struct Listed {
     pub last_modified_ms: i64,
 }
 
+/// The names directly in a directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Children {
+    /// Names of directories, without slashes.
+    pub directories: Vec<String>,
+    /// Names of files.
+    pub files: Vec<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

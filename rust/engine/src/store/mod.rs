@@ -29,6 +29,6 @@ mod vended;
 pub(crate) use directories::{entries_of, sync, sync_above};
 pub use file_io::FileIo;
 pub(crate) use local::{create_file, delete as delete_file, facts, open_file};
-pub use location::Listed;
+pub use location::{Children, Listed};
 pub(crate) use relative::absolute_entries;
 pub(crate) use upload::{Abandoned, Upload};

@@ -13,7 +13,7 @@ use object_store::{
 };
 
 use super::create::create;
-use super::location::{Listed, RemoteLocation, Service};
+use super::location::{Children, Listed, RemoteLocation, Service};
 use super::properties::Properties;
 use super::s3::BULK_DELETES;
 use super::stores;
@@ -127,6 +127,18 @@ impl Remote<'_> {
         put.map(drop).map_err(|error| self.failed(error))
     }
 
+    /// Store an object in one step, unless one exists.
+    pub(super) async fn create(&self, data: Bytes) -> Result<()> {
+        self.writable()?;
+        match create(self.store.as_ref(), &self.location.key, &data).await {
+            Err(StoreError::NotImplemented { .. }) => {
+                let feature = format!("conditional writes, which {} needs", self.text);
+                Err(FormatError::unsupported(feature).into())
+            }
+            created => created.map_err(|error| self.failed(error)),
+        }
+    }
+
     pub(super) async fn delete(&self) -> Result<()> {
         self.writable()?;
         // Stores report no error for a missing object.
@@ -158,6 +170,22 @@ impl Remote<'_> {
             last_modified_ms: object.last_modified.timestamp_millis(),
         });
         found.try_collect().await.map_err(|error| self.failed(error))
+    }
+
+    /// The names directly below a directory.
+    pub(super) async fn children(&self) -> Result<Children> {
+        if matches!(self.location.service, Service::Http { .. }) {
+            return Err(FormatError::unsupported(format!("listing {}", self.text)).into());
+        }
+        let key = &self.location.key;
+        let found = self.store.list_with_delimiter(Some(key)).await;
+        let found = found.map_err(|error| self.failed(error))?;
+        let objects = found.objects.iter().map(|object| &object.location);
+        Ok(Children {
+            directories: found.common_prefixes.iter().filter_map(name_of).collect(),
+            // A marker of the directory itself, which some clients store, has the directory's key.
+            files: objects.filter(|path| *path != key).filter_map(name_of).collect(),
+        })
     }
 
     pub(super) fn writable(&self) -> Result<()> {
@@ -198,6 +226,11 @@ impl Remote<'_> {
         let reason = format!("expected a range within the file, got {range:?}");
         Error::Storage { location: self.text.to_owned(), reason }
     }
+}
+
+/// The last segment of a key.
+fn name_of(key: &Path) -> Option<String> {
+    key.parts().next_back().map(|part| part.as_ref().to_owned())
 }
 
 /// The bytes of a reply, whose server states how many there are and may be wrong.

@@ -1,0 +1,216 @@
+"""A hadoop warehouse on a local file system, where tables are created and dropped by renaming their directory."""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from icefloe.catalog import hadoop_directories as directories
+from icefloe.catalog.hadoop_directories import storage_errors
+from icefloe.catalog.hadoop_versions import contains, is_newest_or_followed, publish, write_hint
+from icefloe.catalog.hadoop_warehouse import Failures, Warehouse
+from icefloe.catalog.identifiers import dotted
+from icefloe.exceptions import (
+    CommitFailedException,
+    CommitStateUnknownException,
+    FeatureUnsupportedError,
+    MissingFileError,
+    StorageError,
+    ValidationError,
+)
+from icefloe.table.metadata.files import (
+    LEFTOVER_PREFIX,
+    METADATA_DIRECTORY,
+    VERSION_HINT,
+    hadoop_candidates,
+    metadata_bytes,
+    newest_hadoop_location,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from icefloe.io import FileIO
+    from icefloe.table.environment import Environment
+    from icefloe.table.metadata import TableMetadata
+    from icefloe.typedef import Identifier
+
+
+class LocalWarehouse(Warehouse):
+    """Directories of a local file system.
+
+    Raises:
+        ValidationError: The location is not an absolute path.
+        FeatureUnsupportedError: The location is not local.
+    """
+
+    def __init__(self, location: str, io: FileIO, environment: Environment) -> None:
+        super().__init__(location, io, environment)
+        self._root = local_directory(location)
+
+    def is_table(self, levels: Identifier) -> bool:  # noqa: D102 - described by the interface
+        return directories.is_table(self._path(levels))
+
+    def is_namespace(self, levels: Identifier) -> bool:  # noqa: D102
+        path = self._path(levels)
+        return directories.is_directory(path) and not directories.is_table(path)
+
+    def children(self, levels: Identifier) -> list[str]:  # noqa: D102
+        return [child.name for child in directories.children(self._path(levels))]
+
+    def create_namespace(self, levels: Identifier) -> None:  # noqa: D102
+        directories.create_directory(self._path(levels))
+
+    def drop_namespace(self, levels: Identifier) -> list[str]:  # noqa: D102
+        path = self._path(levels)
+        with storage_errors(path):
+            others = [child.name for child in path.iterdir() if not child.name.startswith(LEFTOVER_PREFIX)]
+        failures = [] if others else directories.delete_leftovers(self.io, path)
+        if failures:
+            raise StorageError(
+                f"namespace {dotted(levels)}: cannot drop it, since files of dropped tables could not be deleted: "
+                f"{failures[0][0]}: {failures[0][1]}"
+            )
+        try:
+            with storage_errors(path):
+                path.rmdir()
+        except StorageError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+            with storage_errors(path):
+                return others or [child.name for child in path.iterdir()]
+        return []
+
+    def create_table(self, levels: Identifier, metadata: TableMetadata) -> str:
+        """Write the first version into a hidden directory, and rename that to the table's name in one step.
+
+        A killed writer leaves no directory that looks like a namespace.
+
+        Raises:
+            CommitFailedException: Another writer has created the table.
+            StorageError: Storage failed; the table does not exist.
+        """
+        path = self._path(levels)
+        published = hadoop_candidates(metadata.location, 1)[0]
+        staged = directories.new_sibling(path, self.environment)
+        data = metadata_bytes(metadata, published)
+        try:
+            self.io.core.publish(hadoop_candidates(str(staged), 1)[0], data)
+            write_hint(self.io, str(staged), published)
+            if directories.give_name(staged, path):
+                return published
+        except StorageError:
+            if contains(self.io, published, data):
+                return published
+            raise
+        finally:
+            self.io.core.delete_directory(str(staged))
+        # Another writer is creating the table, or was killed while creating it.
+        publish(self.io, metadata, published)
+        write_hint(self.io, metadata.location, published)
+        return published
+
+    @contextmanager
+    def committing(  # noqa: D102
+        self, levels: Identifier
+    ) -> Iterator[Callable[[FileIO, TableMetadata, tuple[str, str]], None]]:
+        path = self._path(levels)
+        # An open descriptor identifies the directory: a drop during the commit is detected even if the table is created again.
+        descriptor = directories.open_directory(path)
+
+        def publish_next(io: FileIO, metadata: TableMetadata, locations: tuple[str, str]) -> None:
+            base, location = locations
+            publish(io, metadata, location)
+            self._check_not_dropped(io, location, path, descriptor)
+            if not io.core.exists(base) and not is_newest_or_followed(io, metadata, location):
+                raise CommitFailedException(f"{location}: other commits were first; refresh and retry")
+            write_hint(io, metadata.location, location)
+
+        try:
+            yield publish_next
+        finally:
+            os.close(descriptor)
+
+    def drop_table(self, levels: Identifier) -> Failures:
+        """Rename the table's directory to a hidden name, which drops the table, then delete its content.
+
+        Raises:
+            MissingFileError: The table does not exist.
+            ValidationError: The directory contains another table or is a link.
+        """
+        path = self._path(levels)
+        if self.newest(levels) is None:
+            raise MissingFileError(f"{path}: there is no table")
+        if path.is_symlink():
+            raise ValidationError(
+                f"table {dotted(levels)}: cannot drop it, since {path} is a link to {os.path.realpath(path)}; delete the "
+                "link and its target yourself"
+            )
+        for below in directories.tables_below(path):
+            raise ValidationError(
+                f"table {dotted(levels)}: its directory contains another table, {below}; drop that table first"
+            )
+        directories.hide(path, self.environment)
+        return directories.delete_dropped(self.io, path.parent)
+
+    def is_location_of(self, recorded: str, levels: Identifier) -> bool:  # noqa: D102
+        try:
+            path = local_directory(recorded)
+        except FeatureUnsupportedError:
+            return False
+        return os.path.realpath(path) == os.path.realpath(self._path(levels))
+
+    def _path(self, levels: Identifier) -> Path:
+        self.location_of(levels)
+        return self._root.joinpath(*levels)
+
+    def _check_not_dropped(self, io: FileIO, published: str, path: Path, descriptor: int) -> None:
+        """Delete a published version and raise if the table's directory was replaced during the commit."""
+        try:
+            if directories.is_directory_of(path, descriptor):
+                return
+        except StorageError as error:
+            raise CommitStateUnknownException(
+                f"{published}: unknown whether the commit took effect: the version was written, and then the table's directory could not "
+                f"be read; nothing was cleaned up. Refresh the table and check for the change before you repeat it: {error}"
+            ) from error
+        _unpublish(io, published, path)
+        raise MissingFileError(f"{path}: the table was dropped during the commit")
+
+
+def local_directory(warehouse: str) -> Path:
+    """Return the path of a local location.
+
+    Raises:
+        ValidationError: The path is relative.
+        FeatureUnsupportedError: The location is not local.
+    """
+    parts = urlsplit(warehouse)
+    if parts.scheme not in ("", "file") or parts.netloc not in ("", "localhost"):
+        raise FeatureUnsupportedError(
+            f"hadoop catalog at {warehouse}: {parts.scheme}:// is not supported; expected a local directory, or a location on S3, Google "
+            "Cloud Storage or Azure"
+        )
+    path = Path(unquote(parts.path) if parts.scheme == "file" else warehouse)
+    if not path.is_absolute():
+        raise ValidationError(
+            f"hadoop catalog at {warehouse}: expected an absolute path after file:, or a path without it"
+        )
+    return path
+
+
+def _unpublish(io: FileIO, published: str, directory: Path) -> None:
+    """Delete a version that was published into the directory of a table that had just been dropped.
+
+    The directories that the write created are deleted as well, unless they contain another table.
+    """
+    io.core.delete_many([published])
+    if newest_hadoop_location(io, str(directory)) is None:
+        io.core.delete_many([f"{directory}/{METADATA_DIRECTORY}/{VERSION_HINT}"])
+        for path in (directory / METADATA_DIRECTORY, directory):
+            with suppress(OSError):
+                path.rmdir()

@@ -1,0 +1,205 @@
+"""A hadoop warehouse on an object store, where the only atomic step is to create an object that does not exist yet.
+
+A namespace is a marker object. A table is dropped by publishing a last version, the mark of a drop, with the name that the next commit
+would take, so that drops and commits order themselves. The mark is deleted after all other files.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from icefloe.catalog.hadoop_versions import (
+    highest_version,
+    is_newest_or_followed,
+    metadata_directory_of,
+    publish,
+    publish_bytes,
+    write_hint,
+)
+from icefloe.catalog.hadoop_warehouse import Failures, Warehouse
+from icefloe.catalog.identifiers import dotted
+from icefloe.exceptions import (
+    CommitFailedException,
+    CorruptFileError,
+    FileAlreadyExistsError,
+    MissingFileError,
+    StorageError,
+    ValidationError,
+)
+from icefloe.table.metadata.files import (
+    LEFTOVER_PREFIX,
+    METADATA_DIRECTORY,
+    hadoop_candidates,
+    hadoop_location,
+    hadoop_version,
+    newest_hadoop_location,
+    read_metadata,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from icefloe.io import FileIO
+    from icefloe.table.metadata import TableMetadata
+    from icefloe.typedef import Identifier
+
+SCHEMES = ("s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss", "wasb", "wasbs", "az")
+MARKER = f"{LEFTOVER_PREFIX}namespace"
+DROP_MARK = '{{"dropped-by-icefloe":"{0}"}}'
+MARK_SIZE = len(DROP_MARK.format("0" * 36))
+"""Bytes of the mark of a drop: no metadata file is that short."""
+ROUNDS = 10
+
+
+class ObjectWarehouse(Warehouse):
+    """Objects with the keys of a warehouse."""
+
+    def newest(self, levels: Identifier) -> str | None:
+        """Return the location of the newest version of a table, or None if the table does not exist or is being dropped."""
+        location = self._last(levels)
+        return None if location is None or self._is_mark(location) else location
+
+    def is_table(self, levels: Identifier) -> bool:  # noqa: D102 - described by the interface
+        return self.newest(levels) is not None
+
+    def is_namespace(self, levels: Identifier) -> bool:  # noqa: D102
+        return self._exists(levels) and self._last(levels) is None
+
+    def children(self, levels: Identifier) -> list[str]:  # noqa: D102
+        found = self.io.core.children(self.location_of(levels))[0]
+        return [name for name in found if not name.startswith(".")]
+
+    def create_namespace(self, levels: Identifier) -> None:  # noqa: D102
+        location = self.location_of(levels)
+        if self._exists(levels):
+            raise FileAlreadyExistsError(f"{location}: exists")
+        self.io.core.publish(f"{location}/{MARKER}", b"")
+
+    def drop_namespace(self, levels: Identifier) -> list[str]:  # noqa: D102
+        location = self.location_of(levels)
+        inner, files = self.io.core.children(location)
+        others = [*inner, *(name for name in files if name != MARKER)]
+        if others:
+            return others
+        failures = self.io.core.delete_many([f"{location}/{MARKER}"])
+        if failures:
+            raise StorageError(f"namespace {dotted(levels)}: cannot drop it: {failures[0][1]}")
+        if self._exists(levels):
+            raise StorageError(
+                f"namespace {dotted(levels)}: cannot drop it, since {location}/ is a directory marker of another program; delete it "
+                "with that program"
+            )
+        return []
+
+    def create_table(self, levels: Identifier, metadata: TableMetadata) -> str:  # noqa: D102
+        if self._last(levels) is not None:
+            raise ValidationError(
+                f"table {dotted(levels)}: it is being dropped, or its drop was interrupted; call drop_table() to complete the drop"
+            )
+        published = hadoop_candidates(metadata.location, 1)[0]
+        publish(self.io, metadata, published)
+        if highest_version(self.io, metadata.location) != published:
+            # The name was free because a drop of that table has just begun.
+            self.io.core.delete_many([published])
+            raise CommitFailedException(f"{published}: another writer has created the table")
+        write_hint(self.io, metadata.location, published)
+        return published
+
+    @contextmanager
+    def committing(  # noqa: D102
+        self, levels: Identifier
+    ) -> Iterator[Callable[[FileIO, TableMetadata, tuple[str, str]], None]]:
+        def publish_next(io: FileIO, metadata: TableMetadata, locations: tuple[str, str]) -> None:
+            base, location = locations
+            publish(io, metadata, location)
+            if not io.core.exists(base):
+                self._check_not_dropped(io, metadata, location)
+            write_hint(io, metadata.location, location)
+
+        yield publish_next
+
+    def drop_table(self, levels: Identifier) -> Failures:  # noqa: D102
+        location = self.location_of(levels)
+        mark = self._mark(levels)
+        listed = self._listed(location)
+        failures = self.io.core.delete_many([path for path in listed if path != mark])
+        # A slow writer may publish a version whose name has become free; it finds the table dropped, or is found here.
+        for _ in range(ROUNDS):
+            late = [
+                path for path in self._listed(metadata_directory_of(location)) if _is_version(path) and path != mark
+            ]
+            if not late:
+                return failures + self.io.core.delete_many([mark])
+            failures += self.io.core.delete_many(late)
+        return failures
+
+    def is_location_of(self, recorded: str, levels: Identifier) -> bool:  # noqa: D102
+        return _without_scheme(recorded) == _without_scheme(self.location_of(levels))
+
+    def _last(self, levels: Identifier) -> str | None:
+        return newest_hadoop_location(self.io, self.location_of(levels))
+
+    def _is_mark(self, location: str) -> bool:
+        try:
+            return self.io.core.size(location) == MARK_SIZE
+        except MissingFileError:
+            return False
+
+    def _exists(self, levels: Identifier) -> bool:
+        inner, files = self.io.core.children(self.location_of(levels))
+        # Other programs create empty objects whose keys end in a slash; only the listing above shows them.
+        return bool(inner or files) or levels[-1] in self.io.core.children(self.location_of(levels[:-1]))[0]
+
+    def _listed(self, location: str) -> list[str]:
+        found: list[str] = self.io.core.list(f"{location}/").column("location").to_pylist()
+        return found
+
+    def _mark(self, levels: Identifier) -> str:
+        """Publish the mark of a drop as the next version, and return its location; find the mark of an interrupted drop."""
+        location = self.location_of(levels)
+        for _ in range(ROUNDS):
+            last = self._last(levels)
+            if last is None:
+                raise MissingFileError(f"{location}: there is no table")
+            if self._is_mark(last):
+                return last
+            own = metadata_directory_of(location)
+            for path in self._listed(location):
+                if f"/{METADATA_DIRECTORY}/" in path and _is_version(path) and not path.startswith(f"{own}/"):
+                    below = path.rsplit(f"/{METADATA_DIRECTORY}/", 1)[0]
+                    raise ValidationError(
+                        f"table {dotted(levels)}: its directory contains another table, {below}; drop that table first"
+                    )
+            mark = self._next(location, last)
+            try:
+                publish_bytes(self.io, DROP_MARK.format(self.environment.new_uuid()).encode("ascii"), mark)
+            except CommitFailedException:
+                continue
+            return mark
+        raise CommitFailedException(f"table {dotted(levels)}: other commits were first; repeat the drop")
+
+    def _next(self, location: str, last: str) -> str:
+        """Return the location that the next commit takes."""
+        version = (hadoop_version(last) or 0) + 1
+        try:
+            return hadoop_location(read_metadata(self.io, last), version)
+        except (CorruptFileError, MissingFileError, ValidationError):
+            return hadoop_candidates(location, version)[0]
+
+    def _check_not_dropped(self, io: FileIO, metadata: TableMetadata, location: str) -> None:
+        """Raise unless a published version counts whose previous version is gone."""
+        newest = highest_version(io, metadata.location)
+        if newest is None or newest == location or self._is_mark(newest):
+            io.core.delete_many([location])
+            raise MissingFileError(f"{metadata.location}: the table was dropped during the commit")
+        if not is_newest_or_followed(io, metadata, location):
+            raise CommitFailedException(f"{location}: other commits were first; refresh and retry")
+
+
+def _is_version(location: str) -> bool:
+    return hadoop_version(location) is not None
+
+
+def _without_scheme(location: str) -> str:
+    return location.split("://", 1)[-1].rstrip("/")
