@@ -28,6 +28,8 @@ def pytest_addoption(parser):
     parser.addoption("--first-history", type=int, default=0, help="seed of the first history")
     parser.addoption("--mutants", type=int, default=4, help="how many mistakes in the commit code are looked for")
     parser.addoption("--all-interleavings", action="store_true", help="explore two writers with every mode and crash")
+    parser.addoption("--race-processes", type=int, default=4, help="how many processes append to each catalog at once")
+    parser.addoption("--race-commits", type=int, default=8, help="how many commits each of these processes makes")
     parser.addoption("--all-cuts", action="store_true", help="cut connections to PostgreSQL at every message")
 
 

@@ -252,7 +252,7 @@ class HadoopCatalog(Catalog):
     def _newest_version(
         self, levels: Identifier, io: FileIO, known: TableMetadata | None = None
     ) -> tuple[TableMetadata, str]:
-        """Return the newest version of a table with its location; parts that are equal in `known` are not parsed again."""
+        """Return the newest version of a table with its location; `known` is returned if the file has its text."""
         for _ in range(READS):
             location = self._warehouse.newest(levels)
             if location is None:

@@ -55,6 +55,20 @@ ROUNDS = 10
 class ObjectWarehouse(Warehouse):
     """Objects with the keys of a warehouse."""
 
+    def location_of(self, levels: Identifier) -> str:
+        """Return the location of a namespace or table.
+
+        Raises:
+            ValidationError: A level cannot be a part of a key on every object store.
+        """
+        for level in levels:
+            if "\\" in level or any(ord(character) < ord(" ") for character in level):
+                raise ValidationError(
+                    f"{level!r} cannot be a directory name in a hadoop catalog on an object store; expected no backslash and no control "
+                    "character"
+                )
+        return super().location_of(levels)
+
     def newest(self, levels: Identifier) -> str | None:
         """Return the location of the newest version of a table, or None if the table does not exist or is being dropped."""
         location = self._last(levels)
@@ -93,14 +107,18 @@ class ObjectWarehouse(Warehouse):
         return []
 
     def create_table(self, levels: Identifier, metadata: TableMetadata) -> str:  # noqa: D102
-        if self._last(levels) is not None:
+        last = self._last(levels)
+        if last is not None and self._is_mark(last):
             raise ValidationError(
                 f"table {dotted(levels)}: it is being dropped, or its drop was interrupted; call drop_table() to complete the drop"
             )
+        if last is not None:
+            raise CommitFailedException(f"{last}: another writer has created the table")
         published = hadoop_candidates(metadata.location, 1)[0]
         publish(self.io, metadata, published)
-        if highest_version(self.io, metadata.location) != published:
-            # The name was free because a drop of that table has just begun.
+        highest = highest_version(self.io, metadata.location)
+        if highest not in (None, published) and not self._is_of(str(highest), metadata):
+            # The name was free because a drop of another table has begun.
             self.io.core.delete_many([published])
             raise CommitFailedException(f"{published}: another writer has created the table")
         write_hint(self.io, metadata.location, published)
@@ -144,6 +162,13 @@ class ObjectWarehouse(Warehouse):
         try:
             return self.io.core.size(location) == MARK_SIZE
         except MissingFileError:
+            return False
+
+    def _is_of(self, location: str, metadata: TableMetadata) -> bool:
+        """Return whether a version is of the same table."""
+        try:
+            return read_metadata(self.io, location).table_uuid == metadata.table_uuid
+        except (CorruptFileError, MissingFileError):
             return False
 
     def _exists(self, levels: Identifier) -> bool:

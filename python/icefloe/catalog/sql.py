@@ -11,7 +11,7 @@ from icefloe.catalog.catalog import PropertiesUpdateSummary, check_property_chan
 from icefloe.catalog.identifiers import SEPARATOR, dotted, to_identifier
 from icefloe.catalog.outcome import OutcomeUnknownError
 from icefloe.catalog.pointer_catalog import PointerCatalog
-from icefloe.catalog.sql_database import TABLE_TYPE, Database, layout, tables
+from icefloe.catalog.sql_database import KEY_LENGTH, TABLE_TYPE, Database, layout, tables
 from icefloe.catalog.sql_errors import CommitUnansweredError, DuplicateKeyError, StatementFailedError
 from icefloe.catalog.sql_namespaces import EXISTS
 from icefloe.exceptions import (
@@ -109,6 +109,7 @@ class SqlCatalog(PointerCatalog):
         return None if row is None else str(row[0])
 
     def _insert(self, namespace: Identifier, name: str, new: StoredVersion) -> None:
+        _check_length(dotted(namespace), name)
         row: dict[str, str | None] = {
             "catalog_name": self.name,
             "table_namespace": dotted(namespace),
@@ -153,6 +154,7 @@ class SqlCatalog(PointerCatalog):
         raise self._missing(namespace, name)
 
     def _rename(self, old: tuple[Identifier, str], new: tuple[Identifier, str]) -> None:
+        _check_length(dotted(new[0]), new[1])
         row = update(tables).where(self._key(*old))
 
         def rename_row(connection: Connection) -> None:
@@ -181,6 +183,7 @@ class SqlCatalog(PointerCatalog):
             raise ValidationError(
                 f"namespace level {split[0]!r}: a level in a SQL catalog cannot contain a dot; pass a tuple with one element for each level"
             )
+        _check_length(dotted(levels), *properties)
         taken = NamespaceAlreadyExistsError(f"Namespace {dotted(levels)} already exists in catalog {self.name!r}")
         rows = {EXISTS: "true", **properties}
 
@@ -339,3 +342,12 @@ class SqlCatalog(PointerCatalog):
 
     def _taken(self, namespace: Identifier, name: str) -> TableAlreadyExistsError:
         return TableAlreadyExistsError(f"Table {dotted((*namespace, name))} already exists in catalog {self.name!r}")
+
+
+def _check_length(*keys: str) -> None:
+    """Raise if a name or a property key does not fit into its column, which SQLite would not notice."""
+    for key in keys:
+        if len(key) > KEY_LENGTH:
+            raise ValidationError(
+                f"{key!r} is too long for a SQL catalog; expected at most {KEY_LENGTH} characters, got {len(key)}"
+            )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import sqlalchemy
 from sqlalchemy import BigInteger, Column, MetaData, String, Table, func, literal, select
+from sqlalchemy.dialects import mysql
 from sqlalchemy.exc import ArgumentError, DisconnectionError, IntegrityError
 from sqlalchemy.pool import NullPool, StaticPool
 
@@ -41,24 +42,32 @@ POSTGRES_DRIVERS = ("psycopg", "psycopg2", "pg8000")
 # read and written.
 TABLE_TYPE = "TABLE"
 
+KEY_LENGTH = 255
+
+# Names are compared character by character: the default collations of MySQL and MariaDB ignore case, accents and spaces at the end.
+_KEY = String(KEY_LENGTH).with_variant(
+    mysql.VARCHAR(KEY_LENGTH, charset="utf8mb4", collation="utf8mb4_bin"), "mysql", "mariadb"
+)
+_TEXT = String(1000).with_variant(mysql.VARCHAR(1000, charset="utf8mb4", collation="utf8mb4_bin"), "mysql", "mariadb")
+
 layout = MetaData()
 tables = Table(
     "iceberg_tables",
     layout,
-    Column("catalog_name", String(255), primary_key=True),
-    Column("table_namespace", String(255), primary_key=True),
-    Column("table_name", String(255), primary_key=True),
-    Column("metadata_location", String(1000)),
-    Column("previous_metadata_location", String(1000)),
+    Column("catalog_name", _KEY, primary_key=True),
+    Column("table_namespace", _KEY, primary_key=True),
+    Column("table_name", _KEY, primary_key=True),
+    Column("metadata_location", _TEXT),
+    Column("previous_metadata_location", _TEXT),
     Column("iceberg_type", String(5)),
 )
 namespace_properties = Table(
     "iceberg_namespace_properties",
     layout,
-    Column("catalog_name", String(255), primary_key=True),
-    Column("namespace", String(255), primary_key=True),
-    Column("property_key", String(255), primary_key=True),
-    Column("property_value", String(1000)),
+    Column("catalog_name", _KEY, primary_key=True),
+    Column("namespace", _KEY, primary_key=True),
+    Column("property_key", _KEY, primary_key=True),
+    Column("property_value", _TEXT),
 )
 
 Result = TypeVar("Result")
