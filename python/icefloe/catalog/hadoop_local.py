@@ -11,12 +11,11 @@ from urllib.parse import unquote, urlsplit
 
 from icefloe.catalog import hadoop_directories as directories
 from icefloe.catalog.hadoop_directories import storage_errors
-from icefloe.catalog.hadoop_versions import contains, is_newest_or_followed, publish, write_hint
+from icefloe.catalog.hadoop_versions import checking, contains, is_newest_or_followed, publish, write_hint
 from icefloe.catalog.hadoop_warehouse import Failures, Warehouse
 from icefloe.catalog.identifiers import dotted
 from icefloe.exceptions import (
     CommitFailedException,
-    CommitStateUnknownException,
     FeatureUnsupportedError,
     MissingFileError,
     StorageError,
@@ -126,7 +125,9 @@ class LocalWarehouse(Warehouse):
             base, location = locations
             publish(io, metadata, location)
             self._check_not_dropped(io, location, path, descriptor)
-            if not io.core.exists(base) and not is_newest_or_followed(io, metadata, location):
+            with checking(location):
+                counts = io.core.exists(base) or is_newest_or_followed(io, metadata, location)
+            if not counts:
                 raise CommitFailedException(f"{location}: other commits were first; refresh and retry")
             write_hint(io, metadata.location, location)
 
@@ -170,14 +171,9 @@ class LocalWarehouse(Warehouse):
 
     def _check_not_dropped(self, io: FileIO, published: str, path: Path, descriptor: int) -> None:
         """Delete a published version and raise if the table's directory was replaced during the commit."""
-        try:
+        with checking(published):
             if directories.is_directory_of(path, descriptor):
                 return
-        except StorageError as error:
-            raise CommitStateUnknownException(
-                f"{published}: unknown whether the commit took effect: the version was written, and then the table's directory could not "
-                f"be read; nothing was cleaned up. Refresh the table and check for the change before you repeat it: {error}"
-            ) from error
         _unpublish(io, published, path)
         raise MissingFileError(f"{path}: the table was dropped during the commit")
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from icefloe.catalog.hadoop_versions import (
+    checking,
     highest_version,
     is_newest_or_followed,
     metadata_directory_of,
@@ -116,8 +117,10 @@ class ObjectWarehouse(Warehouse):
             raise CommitFailedException(f"{last}: another writer has created the table")
         published = hadoop_candidates(metadata.location, 1)[0]
         publish(self.io, metadata, published)
-        highest = highest_version(self.io, metadata.location)
-        if highest not in (None, published) and not self._is_of(str(highest), metadata):
+        with checking(published):
+            highest = highest_version(self.io, metadata.location)
+            is_own = highest in (None, published) or self._is_of(str(highest), metadata)
+        if not is_own:
             # The name was free because a drop of another table has begun.
             self.io.core.delete_many([published])
             raise CommitFailedException(f"{published}: another writer has created the table")
@@ -131,8 +134,16 @@ class ObjectWarehouse(Warehouse):
         def publish_next(io: FileIO, metadata: TableMetadata, locations: tuple[str, str]) -> None:
             base, location = locations
             publish(io, metadata, location)
-            if not io.core.exists(base):
-                self._check_not_dropped(io, metadata, location)
+            with checking(location):
+                is_dropped, counts = False, io.core.exists(base)
+                if not counts:
+                    is_dropped = self._is_dropped(io, metadata, location)
+                    counts = not is_dropped and is_newest_or_followed(io, metadata, location)
+            if is_dropped:
+                io.core.delete_many([location])
+                raise MissingFileError(f"{metadata.location}: the table was dropped during the commit")
+            if not counts:
+                raise CommitFailedException(f"{location}: other commits were first; refresh and retry")
             write_hint(io, metadata.location, location)
 
         yield publish_next
@@ -212,14 +223,10 @@ class ObjectWarehouse(Warehouse):
         except (CorruptFileError, MissingFileError, ValidationError):
             return hadoop_candidates(location, version)[0]
 
-    def _check_not_dropped(self, io: FileIO, metadata: TableMetadata, location: str) -> None:
-        """Raise unless a published version counts whose previous version is gone."""
+    def _is_dropped(self, io: FileIO, metadata: TableMetadata, location: str) -> bool:
+        """Return whether the table of a published version, whose previous version is gone, was dropped meanwhile."""
         newest = highest_version(io, metadata.location)
-        if newest is None or newest == location or self._is_mark(newest):
-            io.core.delete_many([location])
-            raise MissingFileError(f"{metadata.location}: the table was dropped during the commit")
-        if not is_newest_or_followed(io, metadata, location):
-            raise CommitFailedException(f"{location}: other commits were first; refresh and retry")
+        return newest is None or newest == location or self._is_mark(newest)
 
 
 def _is_version(location: str) -> bool:

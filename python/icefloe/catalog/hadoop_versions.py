@@ -6,12 +6,13 @@ oldest first, and with every version that is older, so version N, from which the
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import (
     CommitFailedException,
     CommitStateUnknownException,
+    CorruptFileError,
     FileAlreadyExistsError,
     MissingFileError,
     StorageError,
@@ -27,7 +28,7 @@ from icefloe.table.metadata.files import (
 from icefloe.table.properties.definitions import DELETE_AFTER_COMMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from icefloe.io import FileIO
     from icefloe.table.metadata import TableMetadata
@@ -84,6 +85,22 @@ def is_newest_or_followed(io: FileIO, metadata: TableMetadata, location: str) ->
             "and check for the change before you repeat it"
         )
     return False
+
+
+@contextmanager
+def checking(location: str) -> Iterator[None]:
+    """Raise errors of storage as an unknown outcome, since a version was published before its check.
+
+    Raises:
+        CommitStateUnknownException: The version's place among the others cannot be read.
+    """
+    try:
+        yield
+    except (StorageError, CorruptFileError) as error:
+        raise CommitStateUnknownException(
+            f"{location}: unknown whether the commit took effect: the version was written, and checking it against other versions failed; "
+            f"nothing was cleaned up. Refresh the table and check for the change before you repeat it: {error}"
+        ) from error
 
 
 def delete_old_versions(io: FileIO, before: TableMetadata, after: TableMetadata) -> None:
