@@ -224,7 +224,7 @@ class ObjectWarehouse(Warehouse):
             return hadoop_candidates(location, version)[0]
 
     def _is_dropped(self, io: FileIO, metadata: TableMetadata, location: str) -> bool:
-        """Return whether the table of a published version, whose previous version is gone, was dropped meanwhile."""
+        """Return whether the table of a published version, whose previous version is gone, was dropped during the commit."""
         newest = highest_version(io, metadata.location)
         return newest is None or newest == location or self._is_mark(newest)
 
