@@ -185,7 +185,9 @@ class PointerCatalog(Catalog):
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
         namespace, name = split_table_identifier(table.name())
-        if any(isinstance(requirement, AssertCreate) for requirement in requirements):
+        # A staged table has no metadata file yet; for any other table the requirement is broken.
+        staged = table.metadata_location == ""
+        if staged and any(isinstance(requirement, AssertCreate) for requirement in requirements):
             created = update_table_metadata(table.metadata, updates, now_ms=self.environment.now_ms())
             return CommitTableResponse(created, self._publish_new((namespace, name), created))
         location = self._existing_pointer(namespace, name)
