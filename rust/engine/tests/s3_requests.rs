@@ -81,18 +81,20 @@ fn objects_of_unknown_existence_are_not_overwritten() {
 
 const ENDPOINT: &str = "ICEFLOE_TEST_ENDPOINT";
 
-/// A part of others, which run it in an environment of its own.
+/// The part of other tests that they run in a process with another environment.
 #[test]
-fn asks_for_a_size() {
+fn size_is_requested_in_a_process_of_its_own() {
     let Ok(endpoint) = std::env::var(ENDPOINT) else { return };
     let io = io(&[("s3.endpoint", &endpoint), ("s3.region", "here")]);
     block_on(io.size("s3://bucket/key")).unwrap();
 }
 
-fn ask_for_a_size(endpoint: &str, environment: &[(&str, &str)]) {
+fn request_size(endpoint: &str, environment: &[(&str, &str)]) {
     let program = std::env::current_exe().unwrap();
     let mut command = Command::new(program);
-    command.args(["--exact", "asks_for_a_size"]).env(ENDPOINT, endpoint);
+    command
+        .args(["--exact", "s3_requests::size_is_requested_in_a_process_of_its_own"])
+        .env(ENDPOINT, endpoint);
     command.env("AWS_ACCESS_KEY_ID", "an-id").env("AWS_SECRET_ACCESS_KEY", "a-secret");
     for name in ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT", "AWS_ALLOW_HTTP"] {
         command.env_remove(name);
@@ -104,7 +106,7 @@ fn ask_for_a_size(endpoint: &str, environment: &[(&str, &str)]) {
 #[test]
 fn the_property_decides_the_server() {
     let (ours, other) = (Server::start(|_| 200), Server::start(|_| 200));
-    ask_for_a_size(&ours.address, &[("AWS_ENDPOINT_URL_S3", &other.address)]);
+    request_size(&ours.address, &[("AWS_ENDPOINT_URL_S3", &other.address)]);
     assert_eq!(other.seen(), Vec::<String>::new());
     assert_eq!(ours.seen(), ["head /bucket/key http/1.1"]);
 }
@@ -113,7 +115,7 @@ fn the_property_decides_the_server() {
 fn a_server_that_the_environment_names_finds_the_bucket_in_the_path() {
     for name in ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"] {
         let server = Server::start(|_| 200);
-        ask_for_a_size("", &[(name, &server.address), ("AWS_ALLOW_HTTP", "true")]);
+        request_size("", &[(name, &server.address), ("AWS_ALLOW_HTTP", "true")]);
         assert_eq!(server.seen(), ["head /bucket/key http/1.1"]);
     }
 }
