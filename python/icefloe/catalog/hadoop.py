@@ -61,7 +61,7 @@ class HadoopCatalog(Catalog):
     """A catalog of table directories on a file system or an object store, which hadoop catalogs of other engines read and write.
 
     Object stores must create objects conditionally, as S3, Google Cloud Storage and Azure do. Hadoop catalogs of other engines do not
-    use that on object stores: only one of the writers of a table may then be another engine.
+    use that on object stores: while one of them writes a table, no other client may write it.
 
     Args:
         name: The catalog's name.
