@@ -103,9 +103,13 @@ def _from_environment(name: str, variables: Mapping[str, str]) -> dict[str, str]
     return found
 
 
+# Properties whose names have underscores, which the name of a variable cannot tell from hyphens.
+_WITH_UNDERSCORES = {name.replace("_", "-"): name for name in ("init_catalog_tables", "pool_pre_ping")}
+
+
 def _property_key(key: str) -> str:
     text = key.lower().replace("__", ".").replace("_", "-")
-    return {"init-catalog-tables": "init_catalog_tables"}.get(text, text)
+    return _WITH_UNDERSCORES.get(text, text)
 
 
 def _folded(name: str) -> str:
