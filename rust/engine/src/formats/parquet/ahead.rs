@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use parquet::file::metadata::ParquetMetaData;
 
-/// Byte ranges of leaves of a row group for ascending disjoint rows: the pages of these rows with an offset index, else
-/// the column chunks.
+/// Return the byte ranges of leaves of a row group for ascending disjoint rows: the pages of these rows where there is
+/// an offset index, else the whole column chunks.
 pub(crate) fn ranges(
     metadata: &ParquetMetaData,
     row_group: usize,
@@ -27,8 +27,8 @@ pub(crate) fn ranges(
     found
 }
 
-/// The number of pages of leaves of a row group, and the number that hold any of the rows; `None` without the offset index
-/// of a leaf.
+/// Return the number of pages of leaves of a row group and the number of pages that hold any of `rows`. `None` if a
+/// leaf has no offset index.
 pub(crate) fn page_counts(
     metadata: &ParquetMetaData,
     row_group: usize,
@@ -50,7 +50,7 @@ struct Page {
     first_row: u64,
 }
 
-/// The data pages of a column chunk, from the offset index.
+/// Return the data pages of a column chunk from its offset index.
 fn pages(metadata: &ParquetMetaData, row_group: usize, leaf: usize) -> Option<Vec<Page>> {
     let index = metadata.page_index()?.offset_index(row_group, leaf)?;
     let pages = index.page_locations().iter().map(|page| Page {
@@ -61,7 +61,7 @@ fn pages(metadata: &ParquetMetaData, row_group: usize, leaf: usize) -> Option<Ve
     Some(pages.collect::<Vec<_>>()).filter(|pages| !pages.is_empty())
 }
 
-/// Whether each page holds any of the rows.
+/// Return for each page whether it holds any of `rows`.
 fn held<'a>(pages: &'a [Page], rows: &'a [Range<u64>]) -> impl Iterator<Item = bool> + 'a {
     let ends = pages.iter().skip(1).map(|next| next.first_row).chain([u64::MAX]);
     let mut rows = rows.iter().peekable();
@@ -71,8 +71,8 @@ fn held<'a>(pages: &'a [Page], rows: &'a [Range<u64>]) -> impl Iterator<Item = b
     })
 }
 
-/// The ranges of the dictionary, which precedes the first page, and of the pages that hold any of the rows; adjacent pages
-/// are one range.
+/// Return the byte ranges of the dictionary page, which precedes the first data page, and of the data pages that hold
+/// any of `rows`. Adjacent pages form one range.
 fn of_pages(chunk: &Range<u64>, pages: &[Page], rows: &[Range<u64>]) -> Vec<Range<u64>> {
     let mut found = Vec::new();
     if let Some(first) = pages.first().filter(|first| first.start > chunk.start) {

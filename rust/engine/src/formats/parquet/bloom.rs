@@ -1,4 +1,4 @@
-//! Pruning row groups by their bloom filters.
+//! Pruning of row groups by their bloom filters.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
@@ -19,11 +19,11 @@ use crate::error::Result;
 use crate::resolve::file_columns::{FileColumn, leaf_of};
 use crate::resolve::request::FileRequest;
 
-/// The row groups whose bloom filters do not rule out the residual. All filters that may save more bytes than they have
-/// are read at once.
+/// Return the row groups whose bloom filters do not exclude the residual. All filters that are smaller than their row
+/// groups are read together.
 ///
 /// # Errors
-/// Those of reading the filters.
+/// The errors of reading the filters.
 pub(crate) fn that_may_hold(
     request: &FileRequest<'_>,
     footer: &Footer,
@@ -56,7 +56,7 @@ pub(crate) fn that_may_hold(
     Ok(kept)
 }
 
-/// Collect the leaves whose filters could prune.
+/// Add to `asked` the leaves whose bloom filters can exclude a row group.
 fn ask(predicate: &BoundPredicate, columns: &[FileColumn], asked: &mut BTreeSet<usize>) {
     match predicate {
         Predicate::And(left, right) | Predicate::Or(left, right) => {
@@ -68,13 +68,13 @@ fn ask(predicate: &BoundPredicate, columns: &[FileColumn], asked: &mut BTreeSet<
     }
 }
 
-/// The column whose values a leaf of a predicate compares for equality.
+/// Return the column of a predicate leaf that tests equality (`=`, `IN`) without a transform.
 fn column_of<'a>(leaf: &BoundLeaf, columns: &'a [FileColumn]) -> Option<&'a FileColumn> {
     let is_sought = matches!(leaf.op, Operator::Eq | Operator::In) && leaf.transform.is_none();
     leaf_of(columns, leaf.field_id).filter(|_| is_sought)
 }
 
-/// The column chunk of a leaf, if its filter is smaller than the bytes that it may save.
+/// Return the column chunk of a leaf if its bloom filter is smaller than the compressed row group.
 fn worthwhile(group: &RowGroupMetaData, leaf: usize) -> Option<&ColumnChunkMetaData> {
     let chunk = group.columns().get(leaf)?;
     chunk.bloom_filter_offset()?;
@@ -82,19 +82,19 @@ fn worthwhile(group: &RowGroupMetaData, leaf: usize) -> Option<&ColumnChunkMetaD
     (length < group.compressed_size()).then_some(chunk)
 }
 
-/// The byte range of a filter whose length is in the footer.
+/// Return the byte range of a bloom filter. `None` if the footer does not state its length.
 fn bytes_of(chunk: &ColumnChunkMetaData) -> Option<Range<u64>> {
     let start = u64::try_from(chunk.bloom_filter_offset()?).ok()?;
     let length = u64::try_from(chunk.bloom_filter_length()?).ok()?;
     Some(start..start.checked_add(length)?)
 }
 
-/// The filters of one row group.
+/// The bloom filters of one row group.
 struct GroupFilters<'a> {
     group: &'a RowGroupMetaData,
     columns: &'a [FileColumn],
     file: &'a DataFile,
-    /// By leaf; `None` for an absent or unusable filter.
+    /// Bloom filters by leaf; `None` for an absent or unusable filter.
     read: HashMap<usize, Option<Sbbf>>,
 }
 
@@ -126,7 +126,7 @@ impl GroupFilters<'_> {
     }
 }
 
-/// Parse a filter; `None` for an unsupported one.
+/// Read a bloom filter. `None` for an unsupported filter.
 fn read(chunk: &ColumnChunkMetaData, file: &DataFile) -> Result<Option<Sbbf>, ParquetError> {
     let found = match bytes_of(chunk) {
         Some(range) => {
@@ -141,12 +141,12 @@ fn read(chunk: &ColumnChunkMetaData, file: &DataFile) -> Result<Option<Sbbf>, Pa
     }
 }
 
-/// A literal as values of a filter.
+/// A literal as a value to look up in a bloom filter.
 #[derive(Debug, PartialEq, Eq)]
 enum Plain {
-    /// The plain encoding of the one value that equals the literal.
+    /// The plain encoding of the only stored value that equals the literal.
     Bytes(Vec<u8>),
-    /// No value of the file equals the literal.
+    /// No stored value can equal the literal.
     Absent,
     Unknown,
 }
@@ -176,13 +176,14 @@ fn plain(literal: &Datum, chunk: &ColumnChunkMetaData, column: &FileColumn) -> P
         PhysicalType::FIXED_LEN_BYTE_ARRAY => {
             fixed(literal, natural, chunk.column_descr().type_length())
         }
-        // -0.0 and 0.0 are equal and have two encodings.
+        // -0.0 and 0.0 are equal but have different encodings.
         PhysicalType::FLOAT | PhysicalType::DOUBLE => Plain::Unknown,
         PhysicalType::BOOLEAN | PhysicalType::INT96 => Plain::Unknown,
     }
 }
 
-/// The stored integer of a literal: `Some(None)` if no integer equals it, `None` if several might.
+/// Return the stored integer that equals a literal: `Some(None)` if no integer equals it, `None` if the integer cannot
+/// be determined.
 fn integer(literal: &Datum, natural: &DataType) -> Option<Option<i128>> {
     use DataType as D;
     let signed = matches!(natural, D::Int8 | D::Int16 | D::Int32 | D::Int64);
@@ -222,7 +223,7 @@ fn fixed(literal: &Datum, natural: &DataType, length: i32) -> Plain {
     }
 }
 
-/// Two's complement in `width` bytes.
+/// Return an integer as big-endian two's complement of `length` bytes.
 fn big_endian(value: i128, length: usize) -> Plain {
     let bytes = value.to_be_bytes();
     let Some(cut) = bytes.len().checked_sub(length).filter(|_| length > 0) else {

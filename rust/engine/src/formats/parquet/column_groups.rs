@@ -1,4 +1,4 @@
-//! Decoding wide rows a group of columns at a time: a decoder holds a page and a decompressor for each of its columns.
+//! Groups of columns, decoded one group at a time: a decoder holds a page and a decompressor for each of its columns.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, Schema};
 use parquet::schema::types::SchemaDescriptor;
 
-/// The columns of a group.
+/// Target leaves of a group.
 const GROUP_COLUMNS: usize = 8;
-/// The most columns that are decoded batch by batch.
+/// Maximum leaves that are decoded together, batch by batch.
 const FEW_COLUMNS: usize = 2 * GROUP_COLUMNS;
 
-/// Leaves in groups of whole top-level columns, in file order; one group for few leaves.
+/// Return leaves in groups of whole top-level columns, in file order. At most [`FEW_COLUMNS`] leaves form one group.
 pub(crate) fn column_groups(
     descriptor: &SchemaDescriptor,
     leaves: &BTreeSet<usize>,
@@ -36,10 +36,10 @@ pub(crate) fn column_groups(
     groups
 }
 
-/// Join the columns of batches of the same rows.
+/// Return one batch of the columns of `batches`, which hold the same rows.
 ///
 /// # Errors
-/// For different numbers of rows.
+/// `ArrowError` if the batches differ in their numbers of rows.
 pub(crate) fn side_by_side(batches: &[RecordBatch]) -> Result<RecordBatch, ArrowError> {
     let rows = batches.first().map_or(0, RecordBatch::num_rows);
     let fields: Vec<_> = batches.iter().flat_map(|it| it.schema().fields().to_vec()).collect();

@@ -1,27 +1,27 @@
-//! Cutting a row group into parts that several threads decode.
+//! Cutting of a row group into parts that several threads decode.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use parquet::file::metadata::ParquetMetaData;
 
-/// Target rows of a part, so that one row group occupies several threads.
+/// Target rows of a part. Row groups of more rows are decoded on several threads.
 const PART_ROWS: u64 = 262_144;
-/// The least rows of a part: each part decodes the dictionaries again.
+/// Minimum target rows of a part: parts that the Parquet crate decodes each decode the dictionaries again.
 const LEAST_PART_ROWS: u64 = 1_024;
-/// Target decoded bytes of a part: a decoded part waits for the parts before it.
+/// Target decoded bytes of a part: batches of a part stay in memory until the preceding parts have been returned.
 const PART_BYTES: u64 = 16 << 20;
 
-/// Target rows of a part whose decoded rows have `row_bytes` each.
+/// Return the target rows of a part for decoded rows of `row_bytes` bytes.
 pub(crate) fn part_rows(row_bytes: u64) -> u64 {
     (PART_BYTES / row_bytes.max(1)).clamp(LEAST_PART_ROWS, PART_ROWS)
 }
 
-/// A footer may state any number of rows: a row group is cut into at most this many parts.
+/// Maximum parts of a row group, whose row count in a damaged footer may be any number.
 const MAX_PARTS: u64 = 4_096;
 
-/// Cut the `rows` rows of a row group into parts, in order. `page_starts` are the ascending first rows of pages: a part
-/// that starts with a page shares no page with the part before it.
+/// Cut the `rows` rows of a row group into parts, in order. `page_starts` are the ascending first rows of pages. A part
+/// starts with a page if one starts less than a quarter of a part earlier, so that no page is decoded for two parts.
 pub(crate) fn cut(rows: u64, part_rows: u64, page_starts: &[u64]) -> Vec<Range<u64>> {
     let count = rows.div_ceil(part_rows.max(1)).clamp(1, MAX_PARTS);
     let mut parts = Vec::new();
@@ -38,8 +38,8 @@ pub(crate) fn cut(rows: u64, part_rows: u64, page_starts: &[u64]) -> Vec<Range<u
     parts
 }
 
-/// The first rows of the pages of the largest of `leaves`, whose pages cost most to decode twice. Empty without an offset
-/// index.
+/// Return the ascending first rows of the pages of the largest column chunk among `leaves`, whose pages cost most to
+/// decode twice. Empty without an offset index.
 pub(crate) fn page_starts(
     metadata: &ParquetMetaData,
     row_group: usize,

@@ -1,25 +1,26 @@
-//! Detection of Parquet encryption, which is refused as unsupported and not as corrupt.
+//! Detection of Parquet encryption, which is reported as unsupported instead of corrupt.
 //!
-//! The parquet crate drops the field of encrypted columns unless its `encryption` feature is on, so it is read here.
+//! Without its `encryption` feature the Parquet crate drops the footer field that marks encrypted columns, so the field
+//! is read here.
 
 use icefloe_format::codec::thrift::struct_has_field;
 use parquet::file::reader::{ChunkReader, Length};
 
 use crate::bytes::data_file::DataFile;
 
-/// The last bytes of a file whose footer is encrypted.
+/// The magic at the end of a file with an encrypted footer.
 const ENCRYPTED_END: &[u8] = b"PARE";
-/// A footer's length and the magic.
+/// Bytes of the footer's length and the magic.
 const END_BYTES: usize = 8;
-/// The field of a plaintext footer that is present if columns are encrypted.
+/// Id of the field `encryption_algorithm` of `FileMetaData`, present in a plaintext footer if columns are encrypted.
 const ENCRYPTION_ALGORITHM: i64 = 8;
 
-/// Whether a file ends with the magic of an encrypted footer.
+/// Return whether a file ends with the magic of an encrypted footer.
 pub(crate) fn ends_encrypted(source: &DataFile) -> bool {
     end(source).is_some_and(|end| end.ends_with(ENCRYPTED_END))
 }
 
-/// Whether a plaintext footer has the field of encrypted columns.
+/// Return whether a plaintext footer has the field `encryption_algorithm`.
 pub(crate) fn has_encrypted_columns(source: &DataFile) -> bool {
     let footer = || {
         let end = end(source)?;

@@ -1,4 +1,4 @@
-//! One Parquet file: its footer read, its columns resolved.
+//! The footer of a Parquet file, and a file that is ready to decode.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,13 +23,14 @@ use crate::resolve::request::{FileRequest, check_record_count};
 use crate::resolve::row_filter::RowTest;
 use crate::runtime::catch_panic;
 
-/// A page is not smaller than its header and holds no more rows than a 32-bit count states.
+/// The minimum bytes of a page: the size of the smallest page header.
 const MIN_PAGE_BYTES: u64 = 10;
+/// The maximum rows of a page, whose header states a 32-bit count.
 const MAX_PAGE_ROWS: u64 = i32::MAX as u64;
 
 pub(crate) const WHAT: &str = "the Parquet file";
 
-/// A file's footer, and its schema as Arrow sees it.
+/// A file's footer and its schema as an Arrow schema.
 #[derive(Debug)]
 pub(crate) struct Footer {
     pub(crate) location: String,
@@ -44,7 +45,7 @@ pub(crate) struct OpenFile {
     pub(crate) source: DataFile,
     pub(crate) reader: ArrowReaderMetadata,
     pub(crate) output: BatchPlan,
-    /// Whether text is returned as views.
+    /// Whether batches hold strings and binaries as views.
     pub(crate) string_views: bool,
     pub(crate) tests: Vec<RowTest>,
     pub(crate) keys: Option<KeyTests>,
@@ -52,10 +53,11 @@ pub(crate) struct OpenFile {
 }
 
 impl Footer {
-    /// Read a file's footer and compare its row count with what metadata says; a negative count is unknown.
+    /// Read a file's footer and compare its row count with the `record_count` of the request. A negative `record_count`
+    /// is unknown.
     ///
     /// # Errors
-    /// [`Error::Missing`]; `Corrupt` naming the file.
+    /// [`Error::Missing`]; `Corrupt` with the location of the file.
     pub(crate) fn read(request: &FileRequest<'_>) -> Result<Self> {
         guarded(request.location, || Self::parse(request))
     }
@@ -85,12 +87,12 @@ impl Footer {
         Ok(Self { location: location.to_owned(), metadata, natural, source })
     }
 
-    /// The file's columns as Arrow fields.
+    /// Return the file's columns as an Arrow schema.
     pub(crate) fn schema(&self) -> &arrow_schema::Schema {
         self.natural.schema()
     }
 
-    /// What the decoder needs to know to serve these plans over the row groups whose pages are told.
+    /// Return the decoder's metadata for these plans, with the page indexes of `pages`.
     ///
     /// # Errors
     /// `Corrupt` naming the file.
@@ -125,11 +127,11 @@ impl Footer {
     }
 }
 
-/// Compare the rows of a Parquet file's row groups, which are the rows that a scan reads, with the total of the
-/// footer, and the total with `record_count` and with what a file of `length` bytes can hold.
+/// Compare the row count of the footer with the sum over its row groups, with `record_count` and with the maximum rows
+/// of a file of `length` bytes.
 ///
 /// # Errors
-/// `Corrupt` naming the file and both counts.
+/// `Corrupt` with the location of the file and both counts.
 fn check_footer(
     location: &str,
     metadata: &ParquetMetaData,
@@ -151,10 +153,10 @@ fn check_footer(
     Err(Error::corrupt_file(location, WHAT, reason))
 }
 
-/// Compare the rows decoded of a row group with the rows to expect of it.
+/// Compare the number of rows decoded from a row group with the expected number.
 ///
 /// # Errors
-/// `Corrupt` naming the file and both counts.
+/// `Corrupt` with the location of the file and both counts.
 pub(crate) fn check_row_group(
     location: &str,
     row_group: usize,
@@ -167,7 +169,8 @@ pub(crate) fn check_row_group(
     let reason = format!("row group {row_group} holds {found} rows, its footer says {expected}");
     Err(Error::corrupt_file(location, WHAT, reason))
 }
-/// The first field whose type is a decimal with a scale outside 0 to its precision, which Parquet's format excludes.
+
+/// Return the first decimal field whose scale is negative or above its precision, which Parquet does not allow.
 fn decimal_beyond_parquet(fields: &[NestedField]) -> Option<NestedField> {
     fields.iter().find_map(|field| match &field.field_type {
         Type::Primitive(PrimitiveType::Decimal { precision, scale }) => {
@@ -181,7 +184,7 @@ fn decimal_beyond_parquet(fields: &[NestedField]) -> Option<NestedField> {
     })
 }
 
-/// The Parquet decoder panics on some damaged bytes; to a reader of the file that is damage like any other.
+/// Run the Parquet decoder, with a panic as a `Corrupt` error: the Parquet crate panics on some damaged bytes.
 pub(crate) fn guarded<T>(location: &str, decode: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_panic(decode).unwrap_or_else(|text| {
         Err(Error::corrupt_file(location, WHAT, format!("decoding it failed: {text}")))

@@ -1,4 +1,4 @@
-//! Parquet files: row groups and pages pruned by statistics, cut into units, decoded.
+//! Reading of Parquet files: pruning of row groups and pages, cutting into units, decoding.
 
 pub(crate) mod ahead;
 pub(crate) mod bloom;

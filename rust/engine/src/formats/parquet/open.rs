@@ -1,4 +1,4 @@
-//! A Parquet file opened for a request: its columns resolved, its row groups and pages pruned and cut into units.
+//! Opening of a Parquet file: columns are resolved, row groups and pages are pruned and cut into units.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -24,10 +24,10 @@ use crate::resolve::key_tests::KeyTests;
 use crate::resolve::request::FileRequest;
 use crate::resolve::row_filter::RowTest;
 
-/// Open a file and cut the row groups and pages that may hold a wanted row.
+/// Open a file and return the units of the row groups and pages that may hold a matching row.
 ///
 /// # Errors
-/// Those of [`Footer::read`] and of resolving columns.
+/// The errors of [`Footer::read`] and of resolving columns.
 pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
     let footer = Footer::read(request)?;
     let columns = file_columns(footer.schema(), request.context.name_mapping.as_ref());
@@ -62,7 +62,7 @@ pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
     Ok(units(&Arc::new(file), &kept))
 }
 
-/// What the footer tells of a file's columns.
+/// Return the columns of a file from its footer, with the values that all rows of the file share.
 pub(crate) fn parquet_facts<'a>(
     request: &'a FileRequest<'_>,
     footer: &'a Footer,
@@ -80,10 +80,10 @@ pub(crate) fn parquet_facts<'a>(
     }
 }
 
-/// The row groups of the part to read that may hold a wanted row by their statistics.
+/// Return the row groups of the requested byte range whose statistics may satisfy the residual.
 ///
 /// # Errors
-/// Those of evaluating the residual.
+/// The errors of evaluating the residual.
 pub(crate) fn kept_row_groups(
     request: &FileRequest<'_>,
     footer: &Footer,
@@ -96,7 +96,7 @@ pub(crate) fn kept_row_groups(
     Ok(that_might_match(&footer.metadata, columns, groups, &request.residual)?)
 }
 
-/// The rows of each row group by their ordinals in the file.
+/// Return the ordinals in the file of the rows of each row group.
 fn group_rows(metadata: &ParquetMetaData) -> Vec<Range<u64>> {
     let mut next = 0;
     let groups = metadata.row_groups().iter().map(|group| {
@@ -107,7 +107,7 @@ fn group_rows(metadata: &ParquetMetaData) -> Vec<Range<u64>> {
     groups.collect()
 }
 
-/// Cut the rows of row groups into units, in file order.
+/// Cut the selected rows of row groups into units, in file order.
 fn units(file: &Arc<OpenFile>, kept: &[KeptRows]) -> Vec<Unit> {
     let metadata = file.reader.metadata();
     let rows = group_rows(metadata);
@@ -118,7 +118,7 @@ fn units(file: &Arc<OpenFile>, kept: &[KeptRows]) -> Vec<Unit> {
         let leaves = &file.output.leaves;
         let pages = page_starts(metadata, kept.row_group, leaves);
         let part_rows = part_rows(row_bytes(group, leaves));
-        // Where nobody knows which pages hold the rows of a part, it reads the whole row group.
+        // Without an offset index, every part reads the column chunks of the whole row group.
         let whole = pages.is_empty().then(Arc::default);
         let parts = cut(all.end - all.start, part_rows, &pages).into_iter();
         let parts = parts.map(|part| kept.within(&part));
@@ -132,19 +132,20 @@ fn units(file: &Arc<OpenFile>, kept: &[KeptRows]) -> Vec<Unit> {
     units
 }
 
-/// Bytes of pages that wait for another thread, of a row group of few columns.
+/// Maximum bytes of shared pages held for other threads, in a row group of at most [`FEW_COLUMNS`] columns.
 const KEPT_BYTES: usize = 256 << 20;
-/// As [`KEPT_BYTES`], of a row group of many columns.
+/// Maximum bytes of shared pages held for other threads, in a row group of more than [`FEW_COLUMNS`] columns.
 const WIDE_KEPT_BYTES: usize = 4 << 20;
 
-/// The columns of a row group, if none of them needs the decoder of the Parquet crate.
+/// Return the columns of a row group for decoding page by page. `None` if a column needs the decoder of the Parquet
+/// crate.
 fn flat_group(
     file: &OpenFile,
     row_group: usize,
     parts: impl Iterator<Item = Range<u64>>,
 ) -> Option<Arc<FlatGroup>> {
     let metadata = file.reader.metadata();
-    // Each thread holds an open page of every column, unless they are many.
+    // With at most `FEW_COLUMNS` columns, each thread holds an open page of every column.
     let most = if file.output.leaves.len() > FEW_COLUMNS { WIDE_KEPT_BYTES } else { KEPT_BYTES };
     let group = RowGroup {
         metadata: Arc::clone(metadata),
@@ -163,7 +164,7 @@ fn flat_group(
         .flat_map(|plan| plan.leaves.iter().copied())
         .collect();
     let leaves = tested.union(&file.output.leaves).copied().collect();
-    // Tests and keys compare views.
+    // Row filters and equality deletes compare views.
     let is_viewed = |leaf| file.string_views || tested.contains(&leaf);
     FlatGroup::new(&group, file.reader.schema(), &leaves, is_viewed).map(Arc::new)
 }

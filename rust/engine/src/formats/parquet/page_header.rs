@@ -1,4 +1,4 @@
-//! The sizes that page headers state, checked before the decoder allocates by them.
+//! Checks of the sizes in page headers, before the decoder allocates memory for them.
 
 use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
@@ -6,14 +6,16 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use crate::bytes::data_file::{DataFile, ReadOn};
 
-/// Pages may decompress to this many bytes whatever their compressed size.
+/// Decompressed bytes that every page may have, whatever its compressed size.
 const ANY_PAGE_BYTES: u64 = 64 << 20;
-/// The largest ratio of Zstandard: a block of 128 KiB that repeats one byte takes four. Other codecs but Brotli reach less.
+/// The highest compression ratio of Zstandard: a block of 128 KiB that repeats one byte takes 4 bytes. The other codecs
+/// except Brotli have lower ratios.
 const MAX_RATIO: u64 = 32_768;
 const DICTIONARY_PAGE_HEADER: i64 = 7;
 const PAGE_TYPES: std::ops::RangeInclusive<i64> = 0..=3;
-/// Thrift's compact types of 32-bit integers and structs.
+/// The type of a 32-bit integer in Thrift's compact protocol.
 const I32: u8 = 5;
+/// The type of a struct in Thrift's compact protocol.
 const STRUCT: u8 = 12;
 
 /// A data file whose page headers are checked as the decoder reads them.
@@ -36,7 +38,8 @@ impl ChunkReader for CheckedPages {
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
         let bytes = self.0.get_bytes(start, length)?;
-        // With an offset index, header and page are read together. Other bytes do not parse as a header.
+        // With an offset index, the decoder reads header and page together. Bytes of other structures do not parse as a
+        // page header.
         check_page_header(&bytes)?;
         Ok(bytes)
     }
@@ -49,15 +52,15 @@ pub(crate) struct PageSizes {
     pub(crate) dictionary_values: Option<u64>,
 }
 
-/// Refuse a header whose sizes no page has. Bytes that are no page header pass.
+/// Check the sizes of a page header. Bytes that do not parse as a page header pass.
 fn check_page_header(bytes: &[u8]) -> Result<()> {
     page_sizes(bytes).map_or(Ok(()), check_page_sizes)
 }
 
-/// Refuse sizes that no page has.
+/// Check that a page can decompress to its stated size and hold its stated dictionary entries.
 ///
 /// # Errors
-/// `General` naming the sizes.
+/// `General` with the stated sizes.
 pub(crate) fn check_page_sizes(sizes: PageSizes) -> Result<()> {
     let PageSizes { uncompressed, compressed, dictionary_values } = sizes;
     if uncompressed > ANY_PAGE_BYTES && uncompressed / MAX_RATIO > compressed {
@@ -66,7 +69,7 @@ pub(crate) fn check_page_sizes(sizes: PageSizes) -> Result<()> {
         )));
     }
     match dictionary_values {
-        // Every value takes a byte at least.
+        // Every dictionary entry takes at least one byte.
         Some(values) if values > uncompressed => Err(ParquetError::General(format!(
             "a dictionary page of {uncompressed} bytes cannot hold {values} values"
         ))),
@@ -84,7 +87,7 @@ fn page_sizes(bytes: &[u8]) -> Option<PageSizes> {
     let compressed = u64::try_from(header.integer()?).ok()?;
     let mut dictionary_values = None;
     let mut id = 3;
-    // The checksum is optional.
+    // Field 4, the checksum, is optional.
     while let Some((delta, kind)) = header.field() {
         id += i64::from(delta);
         match kind {
@@ -100,11 +103,11 @@ fn page_sizes(bytes: &[u8]) -> Option<PageSizes> {
     Some(PageSizes { uncompressed, compressed, dictionary_values })
 }
 
-/// Reads the start of a struct in Thrift's compact protocol.
+/// A reader of the first fields of a struct in Thrift's compact protocol.
 struct Header<'a>(&'a [u8]);
 
 impl Header<'_> {
-    /// The distance from the field before, and the type.
+    /// Return the difference to the preceding field id, and the field's type.
     fn field(&mut self) -> Option<(u8, u8)> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;
@@ -140,7 +143,7 @@ mod tests {
         bytes
     }
 
-    /// A page header: a data page's if it has no dictionary.
+    /// Return the header of a dictionary page, or of a data page if `dictionary` is `None`.
     fn header(uncompressed: i64, compressed: i64, dictionary: Option<i64>) -> Vec<u8> {
         let kind = if dictionary.is_some() { 2 } else { 0 };
         let mut bytes = vec![];

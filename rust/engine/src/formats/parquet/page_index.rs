@@ -1,4 +1,4 @@
-//! The page indexes of a file: offsets and bounds of its pages.
+//! The offset index and the column index of a file's pages.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,21 +14,21 @@ use super::row_size::row_bytes;
 use crate::bytes::data_file::DataFile;
 use crate::resolve::file_columns::{FileColumn, leaf_of};
 
-/// The page indexes to read.
+/// The row groups and leaves whose page indexes are read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct IndexedPages<'a> {
     pub(crate) row_groups: &'a [usize],
-    /// Leaves of a predicate; empty without one.
+    /// The leaves of the predicate; empty without a predicate.
     pub(crate) asked: &'a BTreeSet<usize>,
 }
 
 impl IndexedPages<'_> {
-    /// Read the footer with the indexes for decoding these leaves, in one request. The column index is read for predicates,
-    /// the offset index for predicates and for row groups that are cut: without it the decoder reads the headers of all
-    /// pages before a part.
+    /// Return the footer with the page indexes of `leaves`, read in one request. The column index is read if there is a
+    /// predicate. The offset index is read if there is a predicate or a row group is cut into parts: without an offset
+    /// index the decoder reads the headers of all pages before a part.
     ///
     /// # Errors
-    /// Those of reading the indexes.
+    /// The errors of reading the indexes.
     pub(crate) fn read(
         self,
         metadata: &Arc<ParquetMetaData>,
@@ -49,11 +49,11 @@ impl IndexedPages<'_> {
     }
 }
 
-/// Read a footer with the offset index and the column index of some leaves and row groups. A column index that cannot be
-/// parsed is ignored, since the rows do not depend on it.
+/// Return a footer with the offset index of `located` and the column index of `asked` in some row groups. A column
+/// index that cannot be parsed is ignored, because the decoded rows do not depend on it.
 ///
 /// # Errors
-/// Those of reading the indexes.
+/// The errors of reading the indexes.
 pub(crate) fn read(
     metadata: &ParquetMetaData,
     (row_groups, located, asked): (&[usize], &BTreeSet<usize>, &BTreeSet<usize>),
@@ -78,8 +78,8 @@ pub(crate) fn read(
     }
 }
 
-/// Whether the pages of each column chunk are contiguous up to its end, in bytes and in rows. A decoder would return wrong
-/// rows for other offsets.
+/// Return whether the pages of each column chunk are contiguous in bytes and ascending in rows up to the chunk's end.
+/// With other offsets the decoder would return wrong rows.
 fn are_placed(metadata: &ParquetMetaData, row_groups: &[usize], leaves: &BTreeSet<usize>) -> bool {
     let Some(indexes) = metadata.page_index() else { return true };
     row_groups.iter().all(|row_group| {
@@ -90,7 +90,7 @@ fn are_placed(metadata: &ParquetMetaData, row_groups: &[usize], leaves: &BTreeSe
             let (Some(chunk), Some(index)) = (chunk, index) else { return true };
             let (start, length) = chunk.byte_range();
             let pages = index.page_locations();
-            // The bytes before the first data page are the dictionary.
+            // The bytes before the first data page hold the dictionary page.
             let first = pages.first().and_then(|page| u64::try_from(page.offset).ok());
             let mut next = first.filter(|first| *first >= start);
             let mut row = -1;
@@ -106,7 +106,7 @@ fn are_placed(metadata: &ParquetMetaData, row_groups: &[usize], leaves: &BTreeSe
     })
 }
 
-/// The leaves of a predicate in a file.
+/// Return the leaves of the columns that a predicate references.
 pub(crate) fn asked_leaves(columns: &[FileColumn], predicate: &BoundPredicate) -> BTreeSet<usize> {
     let found = references(predicate).into_iter().filter_map(|id| leaf_of(columns, id));
     found.map(|column| column.leaves.start).collect()

@@ -1,7 +1,7 @@
-//! Pruning the rows of a row group by the bounds of its pages.
+//! Pruning of the rows of a row group by the column index of its pages.
 //!
-//! Pages of different columns start at different rows. So the rows are cut at every page start of the predicate's
-//! columns; in each interval every column has one page, whose bounds apply.
+//! Pages of different columns start at different rows. The rows are cut at every page start of the predicate's columns,
+//! so that each interval lies within one page of every column, whose bounds apply.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -22,16 +22,16 @@ use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use crate::formats::bounds::{Raw, Side, bound_of};
 use crate::resolve::file_columns::{FileColumn, leaf_of};
 
-/// Rows of one row group, by their ordinals within it.
+/// Selected rows of a row group, by their ordinals within the row group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KeptRows {
     pub(crate) row_group: usize,
-    /// Ascending, disjoint, not adjacent, not empty.
+    /// Ascending, disjoint, non-adjacent and non-empty ranges.
     pub(crate) rows: Vec<Range<u64>>,
 }
 
 impl KeptRows {
-    /// The rows within a part of the row group.
+    /// Return the rows within a part of the row group.
     pub(crate) fn within(&self, part: &Range<u64>) -> Self {
         let first = self.rows.partition_point(|rows| rows.end <= part.start);
         let rows = self.rows.iter().skip(first).take_while(|rows| rows.start < part.end);
@@ -39,22 +39,22 @@ impl KeptRows {
         Self { row_group: self.row_group, rows: rows.collect() }
     }
 
-    /// The range from the first to the last row; `None` without rows.
+    /// Return the range from the first to the last row; `None` without rows.
     pub(crate) fn rows(&self) -> Option<Range<u64>> {
         Some(self.rows.first()?.start..self.rows.last()?.end)
     }
 
-    /// The number of rows.
+    /// Return the number of rows.
     pub(crate) fn count(&self) -> u64 {
         self.rows.iter().map(|rows| rows.end - rows.start).sum()
     }
 }
 
-/// The rows of each row group that might satisfy the predicate, by the page index if there is one. Row groups without
-/// such rows are left out.
+/// Return the rows of each row group that may satisfy the predicate by the page index, or all rows without a page
+/// index. Row groups without such rows are omitted.
 ///
 /// # Errors
-/// Those of evaluating the predicate.
+/// The errors of evaluating the predicate.
 pub(crate) fn rows_that_might_match(
     metadata: &ParquetMetaData,
     columns: &[FileColumn],
@@ -80,15 +80,15 @@ pub(crate) fn rows_that_might_match(
     Ok(kept)
 }
 
-/// Intervals of a row group's rows, and the page of each column that covers each.
+/// Intervals of a row group's rows, with the page of each column that covers each interval.
 struct IntervalStats<'a> {
-    /// The start of each interval, and the end of the last.
+    /// The first row of each interval, and the end of the last interval.
     ends: Vec<u64>,
     columns: HashMap<i32, (PagedColumn<'a>, UInt32Array)>,
 }
 
 impl<'a> IntervalStats<'a> {
-    /// `None` if no column of the predicate has a usable page index.
+    /// Return the intervals of a row group. `None` if no column of the predicate has a usable page index.
     fn of(
         metadata: &'a ParquetMetaData,
         columns: &'a [FileColumn],
@@ -158,16 +158,16 @@ impl ColumnStats for IntervalStats<'_> {
     }
 }
 
-/// The pages of one column chunk.
+/// The column index of one column chunk.
 struct PagedColumn<'a> {
-    /// The first row of each page, and the end of the last.
+    /// The first row of each page, and the end of the last page.
     ends: Vec<u64>,
     index: &'a ColumnIndexMetaData,
     natural: &'a DataType,
 }
 
 impl<'a> PagedColumn<'a> {
-    /// `None` without a valid index.
+    /// Return the column index of a leaf. `None` without a valid page index.
     fn of(
         metadata: &'a ParquetMetaData,
         (row_group, rows): (usize, u64),
@@ -185,9 +185,9 @@ impl<'a> PagedColumn<'a> {
         let pages = indexes.offset_index(row_group, leaf)?.page_locations();
         let starts = pages.iter().map(|page| u64::try_from(page.first_row_index).ok());
         let ends: Vec<u64> = starts.chain([Some(rows)]).collect::<Option<_>>()?;
-        let told = ends.len() as u64 - 1 == index.num_pages();
+        let has_all_pages = ends.len() as u64 - 1 == index.num_pages();
         let ascend = ends.first() == Some(&0) && ends.windows(2).all(|pair| pair[0] < pair[1]);
-        (told && ascend && ends.len() > 1).then_some(Self {
+        (has_all_pages && ascend && ends.len() > 1).then_some(Self {
             ends,
             index,
             natural: column.field.data_type(),
@@ -198,7 +198,7 @@ impl<'a> PagedColumn<'a> {
         self.ends.len() - 1
     }
 
-    /// The page of each interval.
+    /// Return the ordinal of the page that covers each interval.
     fn covering(&self, intervals: &[u64]) -> UInt32Array {
         let mut page = 0;
         let starts = intervals.iter().take(intervals.len() - 1).map(|start| {
@@ -210,12 +210,12 @@ impl<'a> PagedColumn<'a> {
         starts.collect()
     }
 
-    /// The rows of each page, which are its values.
+    /// Return the number of rows of each page, which is its number of values.
     fn rows(&self) -> Int64Array {
         self.ends.windows(2).map(|pair| i64::try_from(pair[1] - pair[0]).ok()).collect()
     }
 
-    /// The nulls of each page.
+    /// Return the number of nulls of each page.
     fn nulls(&self) -> Int64Array {
         let counts = self.index.null_counts().filter(|counts| counts.len() == self.pages());
         let rows = self.rows();

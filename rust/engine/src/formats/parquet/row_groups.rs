@@ -1,4 +1,4 @@
-//! Pruning row groups by byte range and statistics.
+//! Pruning of row groups by byte range and statistics.
 
 use arrow_array::{BooleanArray, Int64Array};
 use arrow_schema::DataType;
@@ -13,8 +13,8 @@ use parquet::file::statistics::Statistics;
 use crate::formats::bounds::{Raw, Side, bound_of};
 use crate::resolve::file_columns::{FileColumn, leaf_of};
 
-/// The row groups of a byte range. A row group belongs to the range that contains its midpoint, so that ranges which
-/// cover a file have every row group once.
+/// Return the row groups of a byte range. A row group belongs to the range that contains its midpoint, so adjacent
+/// ranges that cover a file select every row group exactly once.
 pub(crate) fn in_range(metadata: &ParquetMetaData, start: u64, length: u64) -> Vec<usize> {
     let end = start.saturating_add(length);
     let inside = |group: &RowGroupMetaData| {
@@ -25,11 +25,11 @@ pub(crate) fn in_range(metadata: &ParquetMetaData, start: u64, length: u64) -> V
     groups.filter(|(_, group)| inside(group)).map(|(index, _)| index).collect()
 }
 
-/// The first byte of a row group.
+/// Return the file offset of a row group's first byte.
 pub(crate) fn first_byte(group: &RowGroupMetaData) -> u64 {
     let starts = group.columns().iter().map(|column| {
         let data = column.data_page_offset();
-        // Some writers record 0 without a dictionary.
+        // Some writers record offset 0 for an absent dictionary page.
         positive(column.dictionary_page_offset().filter(|at| *at > 0 && *at < data).unwrap_or(data))
     });
     starts.min().unwrap_or(0)
@@ -39,10 +39,10 @@ fn positive(value: i64) -> u64 {
     u64::try_from(value).unwrap_or(0)
 }
 
-/// The row groups that might hold a row that satisfies the predicate.
+/// Return the row groups whose statistics may satisfy the predicate.
 ///
 /// # Errors
-/// Those of evaluating the predicate.
+/// The errors of evaluating the predicate.
 pub(crate) fn that_might_match(
     metadata: &ParquetMetaData,
     columns: &[FileColumn],
@@ -103,7 +103,8 @@ fn null_count(statistics: Option<&Statistics>) -> Option<i64> {
     statistics?.null_count_opt().and_then(|count| i64::try_from(count).ok())
 }
 
-/// One bound as a value of the table's type; `None` without a bound that is safe to use.
+/// Return the lower or upper bound of statistics as a value of the table's type. `None` for an absent or unreliable
+/// bound.
 pub(crate) fn bound(
     statistics: &Statistics,
     side: Side,
@@ -120,7 +121,7 @@ pub(crate) fn bound(
             Raw::Floating(f64::from(*side.of(stat.min_opt(), stat.max_opt())?))
         }
         Statistics::Double(stat) => Raw::Floating(*side.of(stat.min_opt(), stat.max_opt())?),
-        // Deprecated bounds of binaries are in signed order.
+        // The deprecated `min` and `max` of byte arrays are in signed order.
         Statistics::ByteArray(_) | Statistics::FixedLenByteArray(_)
             if statistics.is_min_max_deprecated() =>
         {

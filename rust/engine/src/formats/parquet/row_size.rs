@@ -1,14 +1,14 @@
-//! The decoded size of rows, estimated from the footer.
+//! Estimates of the decoded bytes of a row, from the footer.
 
 use std::collections::BTreeSet;
 
 use parquet::basic::Type as PhysicalType;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 
-/// Bytes of a view, or of the offset and other overhead of a value.
+/// Bytes of a string view, also taken as the overhead of a byte array with an offset.
 const VIEW_BYTES: u64 = 16;
 
-/// The estimated decoded bytes of a row of leaves, at least 1.
+/// Return the estimated decoded bytes of a row of `leaves`, at least 1.
 pub(crate) fn row_bytes(group: &RowGroupMetaData, leaves: &BTreeSet<usize>) -> u64 {
     let rows = u64::try_from(group.num_rows()).unwrap_or(0).max(1);
     let columns = leaves.iter().filter_map(|leaf| group.columns().get(*leaf));
@@ -27,8 +27,8 @@ fn column_bytes(column: &ColumnChunkMetaData) -> u64 {
         }
         PhysicalType::BYTE_ARRAY => {
             // Few writers record the decoded size of dictionary-encoded values.
-            let told = column.unencoded_byte_array_data_bytes();
-            let bytes = told.unwrap_or_else(|| column.uncompressed_size());
+            let recorded = column.unencoded_byte_array_data_bytes();
+            let bytes = recorded.unwrap_or_else(|| column.uncompressed_size());
             (VIEW_BYTES, u64::try_from(bytes).unwrap_or(0))
         }
     };

@@ -1,4 +1,4 @@
-//! Which rows of a unit are decoded, and how the others are left out.
+//! Selection of the rows of a unit that are decoded.
 
 use std::ops::Range;
 
@@ -9,15 +9,16 @@ use roaring::RoaringTreemap;
 use super::unit::{SHORT_RUN_ROWS, Unit};
 
 impl Unit {
-    /// The rows to decode and how to leave out the others (`None` for all of the row group), and the deleted
-    /// positions that are among them.
+    /// Return the rows to decode and the policy that skips the others (`None` for the whole row group), and the deleted
+    /// positions to remove after decoding.
     pub(super) fn selection(
         &self,
     ) -> (Option<(RowSelection, RowSelectionPolicy)>, Option<&RoaringTreemap>) {
         let count = self.rows.end - self.rows.start;
         let runs = self.runs();
         let short = count / (runs.len() as u64).max(1) < SHORT_RUN_ROWS;
-        // What a filter leaves of the rows has no positions that could be told from its order.
+        // After a row filter the positions of the remaining rows are unknown, so positions are removed after decoding
+        // only without one.
         let after = short && self.file.tests.is_empty();
         let positions = self.file.deleted.as_deref().filter(|_| after);
         let selected = if positions.is_some() {
@@ -30,9 +31,10 @@ impl Unit {
         if selected.len() == 1 && count == total && !selected.iter().any(|rows| rows.skip) {
             return (None, positions);
         }
-        // A mask decodes what it leaves out, too: not worth it where most rows are on pages that are skipped.
+        // A mask also decodes the rows that it drops, which costs more than selectors if most rows are on skipped
+        // pages.
         let mask = short && selected.len() > 1 && self.kept.count() > count / 2;
-        // The decoder left to itself would count the rows of other parts in.
+        // The decoder's automatic policy would include the rows of other parts in its average run length.
         let policy = match mask {
             true => RowSelectionPolicy::Mask,
             false => RowSelectionPolicy::Selectors,
@@ -43,7 +45,7 @@ impl Unit {
         (Some((RowSelection::from(selectors), policy)), positions)
     }
 
-    /// The rows to decode, as runs within the row group.
+    /// Return the rows to decode as runs within the row group.
     pub(super) fn flat_runs(&self) -> Vec<Range<u64>> {
         let mut next = self.rows.start;
         let runs = self.runs().into_iter().map(|run| {
@@ -54,7 +56,7 @@ impl Unit {
         runs.filter(|(deleted, _)| !deleted).map(|(_, rows)| rows).collect()
     }
 
-    /// The rows reached over, as runs of those wanted and of those that are deleted or on pages left out.
+    /// Return the rows of the unit's range as runs of selected rows and of rows that are deleted or on skipped pages.
     fn runs(&self) -> Vec<RowRun> {
         let mut runs = Vec::new();
         let mut next = self.rows.start;

@@ -1,4 +1,4 @@
-//! Row groups of few rows, decoded at once.
+//! Row groups of at most 1 MiB, decoded as one batch.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use super::page_header::CheckedPages;
 use super::zstd_pages::ZstdPages;
 use crate::bytes::data_file::DataFile;
 
-/// The most uncompressed bytes of all columns of a small row group.
+/// Maximum uncompressed bytes of the decoded columns of a small row group.
 const SMALL_BYTES: u64 = 1 << 20;
 
-/// A row group small enough to have all its pages in memory at once.
+/// A row group of at most [`SMALL_BYTES`] uncompressed bytes.
 pub(crate) struct SmallGroup {
     source: Arc<CheckedPages>,
     metadata: Arc<ParquetMetaData>,
@@ -28,7 +28,7 @@ pub(crate) struct SmallGroup {
 }
 
 impl SmallGroup {
-    /// The row group of an open file; `None` if its leaves are too large.
+    /// Return a row group of an open file. `None` if `leaves` have more than [`SMALL_BYTES`] uncompressed bytes.
     pub(crate) fn of(
         metadata: &Arc<ParquetMetaData>,
         source: &DataFile,
@@ -48,10 +48,10 @@ impl SmallGroup {
         })
     }
 
-    /// All rows of some leaves as one batch.
+    /// Decode all rows of the leaves of `levels` as one batch.
     ///
     /// # Errors
-    /// Those of the decoder, and for another number of rows than the footer's.
+    /// The errors of the decoder; `General` if the number of decoded rows differs from the footer's.
     pub(crate) fn decode(&self, levels: &FieldLevels) -> Result<RecordBatch> {
         let rows = self.num_rows();
         let mut reader =
@@ -102,7 +102,7 @@ impl RowGroups for SmallGroup {
     }
 }
 
-/// The pages of the only column chunk of a column.
+/// The pages of the only column chunk of a leaf.
 struct OneChunk(Option<Box<dyn PageReader>>);
 
 impl Iterator for OneChunk {
@@ -115,10 +115,10 @@ impl Iterator for OneChunk {
 
 impl PageIterator for OneChunk {}
 
-/// How to decode leaves of a file, followed by row numbers if they are needed.
+/// Return the field levels to decode leaves of a file, followed by row numbers if `positions` is true.
 ///
 /// # Errors
-/// Those of the decoder.
+/// The errors of the decoder.
 pub(crate) fn levels_of(
     reader: &ArrowReaderMetadata,
     leaves: &BTreeSet<usize>,

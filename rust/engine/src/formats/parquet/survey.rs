@@ -1,4 +1,4 @@
-//! What a scan would read of a Parquet file, found out from its footer and page indexes.
+//! Estimates of what a scan reads of a Parquet file, from its footer and page indexes.
 
 use std::collections::BTreeSet;
 
@@ -17,10 +17,10 @@ use crate::resolve::columns::BatchPlan;
 use crate::resolve::file_columns::{FileColumn, file_columns};
 use crate::resolve::request::FileRequest;
 
-/// Survey a file; nothing is decoded.
+/// Return the row groups, pages, rows and bytes that a scan of a file selects, without decoding any page.
 ///
 /// # Errors
-/// Those of [`Footer::read`] and of resolving columns.
+/// The errors of [`Footer::read`] and of resolving columns.
 pub(crate) fn parquet_survey(request: &FileRequest<'_>) -> Result<Survey> {
     let footer = Footer::read(request)?;
     let columns = file_columns(footer.schema(), request.context.name_mapping.as_ref());
@@ -55,7 +55,7 @@ pub(crate) fn parquet_survey(request: &FileRequest<'_>) -> Result<Survey> {
     })
 }
 
-/// The leaves of the wanted columns and of those that rows are tested by.
+/// Return the leaves of the projected columns and of the columns of the row filters.
 fn decoded_leaves(
     request: &FileRequest<'_>,
     footer: &Footer,

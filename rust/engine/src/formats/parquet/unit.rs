@@ -1,4 +1,4 @@
-//! Rows of one Parquet row group: what is cut of a file, and decoded on one thread.
+//! A part of a Parquet row group, decoded on one thread.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -29,31 +29,31 @@ use crate::resolve::columns::BatchPlan;
 use crate::resolve::deleted_rows::DeletedRows;
 use crate::resolve::key_tests::KeyTest;
 
-/// Kept and deleted runs of fewer rows than this on average are decoded together and filtered after.
+/// Selected and deleted runs that are shorter than this on average are decoded together and filtered afterwards.
 pub(super) const SHORT_RUN_ROWS: u64 = 32;
 
 type Builder = ParquetRecordBatchReaderBuilder<CheckedPages>;
 
-/// Rows of one row group, decoded on one thread.
+/// A part of a Parquet row group, decoded on one thread.
 pub(crate) struct Unit {
     pub(crate) file: Arc<OpenFile>,
-    /// Rows of one row group.
+    /// The selected rows, by their ordinals within the row group.
     pub(crate) kept: KeptRows,
-    /// The part of the row group that they reach over.
+    /// The range of the row group from the first to the last selected row.
     pub(crate) rows: Range<u64>,
     /// Ordinal in the file of the row group's first row.
     pub(crate) first_row: u64,
-    /// The file with what will be read of it, shared by the parts that read the same.
+    /// The file with its planned byte ranges, shared by the parts that read the same ranges.
     pub(crate) ahead: Arc<OnceLock<DataFile>>,
-    /// The columns that parts of the row group share, if all can be decoded page by page.
+    /// The columns that the parts of the row group share, if every column can be decoded page by page.
     pub(crate) flat: Option<Arc<FlatGroup>>,
 }
 
 impl Unit {
-    /// Decode the rows that are neither deleted nor filtered out.
+    /// Decode the rows that are neither deleted nor excluded by the filter, and pass their batches to `emit`.
     ///
     /// # Errors
-    /// `Corrupt` naming the file.
+    /// `Corrupt` with the location of the file.
     pub(crate) fn decode(
         &self,
         batch_size: BatchSize,
@@ -74,8 +74,8 @@ impl Unit {
         })
     }
 
-    /// Send for what decoding reads first, unless it is more than `most` bytes; how many it is that nobody had
-    /// sent for.
+    /// Request the bytes of the first stage, unless they are more than `most`. Return the number of bytes that were not
+    /// requested before.
     pub(crate) fn begin(&self, most: usize) -> Option<usize> {
         match &self.file.source {
             DataFile::Local(_) => Some(0),
@@ -83,7 +83,7 @@ impl Unit {
         }
     }
 
-    /// The file for the thread that decodes this.
+    /// Return the file for the thread that decodes this unit.
     fn source(&self) -> DataFile {
         match &self.file.source {
             DataFile::Local(_) => self.file.source.again(self.is_compressed(), Vec::new),
@@ -103,10 +103,10 @@ impl Unit {
     ) -> Result<()> {
         let file = &self.file;
         let (output, keys) = self.output();
-        // The flat decoder leaves out deleted rows while it decodes.
+        // The flat decoder drops deleted rows while it decodes.
         let (selection, positions) =
             if self.flat.is_some() { (None, None) } else { self.selection() };
-        // What is dropped after decoding is not known to the decoder, whose limit counts it.
+        // The decoder's limit counts rows that are dropped after decoding, so it applies only without such rows.
         let most = limit.filter(|_| keys.is_empty() && positions.is_none());
         let mut deleted = DeletedRows { positions, keys, next: self.first_row + self.rows.start };
         let mut left = limit.unwrap_or(usize::MAX);
@@ -115,7 +115,7 @@ impl Unit {
             decoded_rows += decoded.num_rows() as u64;
             let kept = deleted.drop_from(decoded)?;
             let batch = output.make(&kept).map_err(|error| arrow_error(&file.location, error))?;
-            // While the batch waits for room, what it was made from takes none.
+            // Free the decoded columns before `emit`, which may block until a consumer takes the batch.
             drop(kept);
             left = left.saturating_sub(batch.num_rows());
             stopped = !((batch.num_rows() == 0 || emit(batch)) && left > 0);
@@ -158,15 +158,15 @@ impl Unit {
                 break;
             }
         }
-        // The decoder does not report how many rows its own filter dropped.
+        // The row count is checked only without row filters: the decoder does not report how many rows a filter drops.
         match stopped || !file.tests.is_empty() {
             true => Ok(()),
             false => check_row_group(&file.location, self.kept.row_group, decoded_rows, expected),
         }
     }
 
-    /// All rows of a row group that make one batch and that no test is asked of; `None` where it is not so, or
-    /// where decoding them fails: what follows meets that again and tells of it.
+    /// Decode a whole row group as one batch. `None` if the row group is larger than a batch or has a selection or a
+    /// filter, or if decoding fails: the general decoder then reports the error.
     fn small_group(
         &self,
         source: &DataFile,
@@ -184,7 +184,7 @@ impl Unit {
         group.decode(&levels).ok()
     }
 
-    /// Decode some columns of all rows, then the next, and give out batch by batch what belongs together.
+    /// Decode all rows of each column group in turn, then join the groups batch by batch.
     fn decode_groups(
         &self,
         groups: &[BTreeSet<usize>],
@@ -207,7 +207,7 @@ impl Unit {
         Ok(())
     }
 
-    /// What a filter leaves of a selection, its columns decoded for it alone.
+    /// Return the rows of a selection that pass the row filters, whose columns are decoded separately.
     fn tested(
         &self,
         source: &DataFile,
@@ -235,7 +235,7 @@ impl Unit {
         Ok(selection)
     }
 
-    /// A decoder of some columns, for batches of so many rows, up to a limit.
+    /// Return a decoder of `leaves`; `rows` are the rows of a batch and an optional limit.
     fn reader(
         &self,
         source: DataFile,
@@ -268,7 +268,7 @@ impl Unit {
         builder
     }
 
-    /// A decoder that leaves out the rows which a test drops.
+    /// Return a decoder that applies the row filters.
     fn filtered(&self, builder: Builder) -> Builder {
         if self.file.tests.is_empty() {
             return builder;
@@ -282,7 +282,8 @@ impl Unit {
         builder.build().map_err(|error| parquet_error(&self.file.location, error))
     }
 
-    /// The columns that are decoded side by side. Row numbers come with every one of them.
+    /// Return the groups of columns that are decoded together. Plans with row numbers have one group, because every
+    /// decoder would return the numbers.
     fn column_groups(&self, output: &BatchPlan) -> Vec<BTreeSet<usize>> {
         if output.needs_positions() {
             return vec![output.leaves.clone()];
@@ -290,7 +291,7 @@ impl Unit {
         column_groups(self.file.reader.parquet_schema(), &output.leaves)
     }
 
-    /// Whether every page is decompressed, and so dropped before the next is read.
+    /// Return whether all columns are compressed: the stored bytes of a page are then dropped before the next read.
     fn is_compressed(&self) -> bool {
         let group = self.file.reader.metadata().row_groups().get(self.kept.row_group);
         let leaves = self.output().0.leaves.iter();
@@ -298,7 +299,7 @@ impl Unit {
         columns.all(|column| column.compression() != Compression::UNCOMPRESSED)
     }
 
-    /// How batches are made of what is decoded, and the deleted keys that rows may have.
+    /// Return the plan of the output batches and the equality deletes whose keys the row group may hold.
     fn output(&self) -> (&BatchPlan, Vec<&KeyTest>) {
         let keys =
             self.file.keys.as_ref().map(|keys| (keys, keys.of_row_group(self.kept.row_group)));
@@ -308,8 +309,8 @@ impl Unit {
         }
     }
 
-    /// What will be read, in the order in which it is found out that it is needed: the columns that rows
-    /// are tested by, then the others, if any row passes.
+    /// Return the byte ranges to read in each stage: first the columns of the row filters, then the other columns,
+    /// which are read only if a row passes.
     fn stages(&self) -> Vec<Vec<Range<u64>>> {
         let file = &self.file;
         let tested = file.tests.iter().flat_map(|test| test.columns().leaves.iter().copied());
@@ -321,14 +322,14 @@ impl Unit {
         stages.into_iter().filter(|stage| !stage.is_empty()).collect()
     }
 
-    /// Rows of a batch: fewer than asked for where they are wide.
+    /// Return the rows of a batch, fewer than the requested number if rows are wide.
     fn batch_rows(&self, batch_size: BatchSize) -> usize {
         let group = self.file.reader.metadata().row_groups().get(self.kept.row_group);
         let row = group.map_or(1, |group| row_bytes(group, &self.output().0.leaves));
         batch_size.of_rows(row)
     }
 
-    /// Rows that a selection leaves of the row group.
+    /// Return the number of rows of the row group in a selection.
     fn row_count(&self, selection: Option<&(RowSelection, RowSelectionPolicy)>) -> u64 {
         selection.map_or_else(|| self.group_rows(), |(rows, _)| rows.row_count() as u64)
     }

@@ -1,7 +1,7 @@
-//! Pages compressed with Zstandard, decompressed in a context per thread.
+//! Decompression of Zstandard pages with one context per thread.
 //!
-//! The parquet crate makes two contexts for each column chunk. Each queries the features of the processor, which takes
-//! longer in a virtual machine than decoding the page of a small file.
+//! The Parquet crate creates two contexts for each column chunk. Each new context queries the processor's features; in
+//! a virtual machine the query takes longer than decoding the page of a small file.
 
 use std::cell::RefCell;
 
@@ -14,10 +14,10 @@ thread_local! {
     static CONTEXT: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
 }
 
-/// Decompresses the pages that another reader returns as stored.
+/// A page reader that decompresses the stored pages of another reader.
 pub(crate) struct ZstdPages<R> {
     pub(crate) stored: R,
-    /// The most bytes that a page may decompress to.
+    /// Maximum decompressed bytes of a page.
     pub(crate) most: usize,
 }
 
@@ -74,12 +74,12 @@ fn decompressed(mut page: Page, most: usize) -> Result<Page> {
     Ok(page)
 }
 
-/// Decompress bytes after the first `plain`, which are not compressed.
+/// Decompress the bytes after the first `plain` bytes, which are levels and are never compressed.
 fn unzstd(stored: &Bytes, plain: usize, most: usize) -> Result<Bytes> {
     let failed = |reason: &str| ParquetError::General(format!("a page of zstd: {reason}"));
     let (levels, block) =
         stored.split_at_checked(plain).ok_or_else(|| failed("the levels lie beyond its end"))?;
-    // A page without values may have no compressed bytes.
+    // A page without values may have no compressed block.
     if block.is_empty() {
         return Ok(stored.clone());
     }

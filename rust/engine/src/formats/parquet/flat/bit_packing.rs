@@ -1,12 +1,12 @@
-//! Integers of a fixed number of bits, the least significant bits first.
+//! Unpacking of bit-packed integers, least significant bit first.
 
-/// Values that are unpacked at once.
+/// Values that are unpacked together.
 pub(crate) const BLOCK: usize = 32;
 
-/// The most bytes that a block of values has.
+/// Maximum packed bytes of a block of values.
 const BLOCK_BYTES: usize = BLOCK * 4;
 
-/// Unpack blocks of values of `width` bits, at most 32. Bytes that are absent are read as zero.
+/// Unpack blocks of values of `width` bits, at most 32. Missing bytes are read as zero.
 pub(crate) fn unpack_blocks(width: usize, bytes: &[u8], blocks: &mut [[u32; BLOCK]]) {
     macro_rules! dispatch {
         ($($width:literal)*) => {
@@ -37,13 +37,13 @@ fn unpack<const WIDTH: usize>(bytes: &[u8], blocks: &mut [[u32; BLOCK]]) {
 
 #[inline(always)]
 fn unpack_block<const WIDTH: usize>(bytes: &[u8], block: &mut [u32; BLOCK]) {
-    // One word more, which the last value does not reach.
+    // The additional word keeps `words[word + 1]` in bounds; no value uses its bits.
     let mut words = [0_u32; BLOCK + 1];
     for (word, bytes) in words[..WIDTH].iter_mut().zip(bytes.as_chunks::<4>().0) {
         *word = u32::from_le_bytes(*bytes);
     }
     let mask = u32::MAX >> (32 - WIDTH);
-    // Written out, every shift is a constant; the compiler leaves a loop of this length as a loop.
+    // The macro makes every shift a constant; the compiler does not unroll a loop over 32 values.
     macro_rules! values {
         ($($index:literal)*) => {
             $({
@@ -57,7 +57,7 @@ fn unpack_block<const WIDTH: usize>(bytes: &[u8], block: &mut [u32; BLOCK]) {
     values!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
 }
 
-/// The value of `width` bits, at most 64, that begins at a bit. Bytes that are absent are read as zero.
+/// Return the value of `width` bits, at most 64, that starts at bit `bit`. Missing bytes are read as zero.
 pub(crate) fn wide_value(width: usize, bytes: &[u8], bit: usize) -> u64 {
     let mut window = [0_u8; 16];
     let from = bytes.get(bit / 8..).unwrap_or_default();
@@ -95,7 +95,7 @@ mod tests {
             for (index, value) in values.iter().enumerate() {
                 assert_eq!(wide_value(width, &bytes, index * width), *value);
             }
-            // Eight values, whose block ends early.
+            // A block whose bytes end after 8 values.
             let mut blocks = [[7; BLOCK]];
             unpack_blocks(width, &bytes[..width], &mut blocks);
             let [block] = blocks;

@@ -1,4 +1,4 @@
-//! Booleans.
+//! Decoding of booleans.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::encoded::{Encoded, ended, unexpected};
 use super::validity::Validity;
 use super::value_type::{Page, ValueType};
 
-/// A column of booleans, which have no dictionary.
+/// A column of booleans, which cannot be dictionary-encoded.
 pub(crate) struct Boolean;
 
 impl ValueType for Boolean {

@@ -1,4 +1,4 @@
-//! The pages of one column chunk, each decompressed once however many threads decode rows of it.
+//! The pages of one column chunk. A page that holds rows of several parts is decompressed once for all of them.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,20 +15,20 @@ use super::page::{PageData, damaged};
 use super::validity::Levels;
 use crate::bytes::data_file::DataFile;
 
-/// Bytes in which most page headers end.
+/// Bytes of the first read of a page header; most headers are shorter.
 const HEADER_BYTES: u64 = 128;
 
-/// The row group that pages belong to.
+/// A row group and the parts that are decoded of it.
 #[derive(Clone)]
 pub(crate) struct RowGroup {
     pub(crate) metadata: Arc<ParquetMetaData>,
     pub(crate) ordinal: usize,
     pub(crate) rows: u64,
-    /// The parts of its rows that are decoded, each by one thread.
+    /// The ranges of rows that are decoded, each by one thread.
     pub(crate) parts: Arc<[Range<u64>]>,
-    /// Whether a part may leave out all rows of a page, by a filter or by deletes.
+    /// Whether a filter or deletes may exclude all rows of a page.
     pub(crate) may_skip_pages: bool,
-    /// Bytes of pages that may wait for another thread; other pages are decompressed again.
+    /// Bytes left for pages held for other threads. A page beyond them is decompressed again by each thread.
     pub(crate) kept_bytes: Arc<AtomicUsize>,
 }
 
@@ -39,37 +39,37 @@ pub(crate) struct ChunkPages {
     table: Mutex<PageTable>,
 }
 
-/// The pages of a column chunk that are located.
+/// The located pages of a column chunk.
 #[derive(Default)]
 struct PageTable {
     dictionary: Option<Range<u64>>,
     pages: Vec<Arc<PageSlot>>,
-    /// The first pages whose row counts need no further check.
+    /// Number of leading pages whose row counts need no further check.
     checked: usize,
-    /// What has not been searched for pages.
+    /// The byte range whose pages are not located yet.
     rest: Range<u64>,
 }
 
-/// One data page.
+/// A located data page, shared by the threads that decode its rows.
 pub(crate) struct PageSlot {
-    /// Its header and what is after it.
+    /// The byte range of the page's header and body.
     bytes: Range<u64>,
-    /// The rows of the row group that it holds.
+    /// The page's rows, by their ordinals within the row group.
     pub(crate) rows: Range<u64>,
     state: Mutex<SlotState>,
 }
 
 struct SlotState {
-    /// Parts that have not finished with the page.
+    /// Number of parts that still have to decode rows of the page.
     users: usize,
     page: Option<Arc<PageData>>,
-    /// Where parts ended within the page.
+    /// Decoder positions at the rows of the page where parts end.
     marks: Vec<Mark>,
-    /// Whether the page's header states the number of its rows.
+    /// Whether the row count has been compared with the page's header.
     is_checked: bool,
 }
 
-/// The position of a row in its page.
+/// The decoder's position at a row of a page.
 #[derive(Clone)]
 pub(crate) struct Mark {
     pub(crate) row: u64,
@@ -78,8 +78,8 @@ pub(crate) struct Mark {
 }
 
 impl ChunkPages {
-    /// The pages of a leaf; `None` where there is no such column chunk or its offsets or length are negative, which the
-    /// decoder of the parquet crate reports.
+    /// Return the pages of a leaf. `None` for an absent column chunk and for negative offsets or lengths, which the
+    /// decoder of the Parquet crate reports.
     pub(crate) fn new(group: RowGroup, leaf: usize) -> Option<Self> {
         let column = group.metadata.row_groups().get(group.ordinal)?.columns().get(leaf)?;
         let dictionary = column.dictionary_page_offset().unwrap_or(0);
@@ -104,10 +104,10 @@ impl ChunkPages {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The page that holds a row.
+    /// Return the page that holds a row.
     ///
     /// # Errors
-    /// Those of reading page headers; `General` where the pages hold other than the row group's rows.
+    /// The errors of reading page headers; `General` if the rows of the pages differ from the rows of the row group.
     pub(crate) fn page_of(&self, row: u64, source: &DataFile) -> Result<Arc<PageSlot>> {
         let mut table = self.table();
         loop {
@@ -120,14 +120,14 @@ impl ChunkPages {
                 let found = table.pages.last().map_or(0, |page| page.rows.end);
                 return Err(self.other_rows(found));
             }
-            // The last row is followed by nothing.
+            // Locate the remaining pages after the last row: further rows are an error.
             if table.pages.last().is_some_and(|page| page.rows.end == self.group.rows) {
                 while self.locate_next(&mut table, source)? {}
             }
         }
     }
 
-    /// Locate the next page; false where there is none.
+    /// Locate the next page; return false at the end of the column chunk.
     fn locate_next(&self, table: &mut PageTable, source: &DataFile) -> Result<bool> {
         if table.rest.is_empty() {
             return Ok(false);
@@ -159,8 +159,8 @@ impl ChunkPages {
     }
 
     /// Compare the row counts of skipped pages before a page with their headers: a wrong first row in the offset index
-    /// would pair rows of different columns. Remote pages are not requested for it, and a header that cannot be read is no
-    /// error, since no row of its page is wanted.
+    /// would pair values of different rows. Remote pages are not requested for this check. An unreadable header is
+    /// ignored, because no row of its page is selected.
     fn check_skipped(&self, table: &mut PageTable, page: usize, source: &DataFile) -> Result<()> {
         if !matches!(source, DataFile::Local(_)) {
             return Ok(());
@@ -185,10 +185,10 @@ impl ChunkPages {
         ))
     }
 
-    /// A page, decompressed.
+    /// Return the decompressed page of a slot.
     ///
     /// # Errors
-    /// Those of reading and decompressing it.
+    /// The errors of reading and decompressing the page.
     pub(crate) fn open(&self, slot: &PageSlot, source: &DataFile) -> Result<Arc<PageData>> {
         let mut state = slot.state();
         if let Some(page) = &state.page {
@@ -210,7 +210,7 @@ impl ChunkPages {
         Ok(page)
     }
 
-    /// A part has finished with a page, at `mark` if not at its end.
+    /// Release a page for one part. `mark` is the part's last position, if it is before the end of the page.
     pub(crate) fn close(&self, slot: &PageSlot, mark: Option<Mark>) {
         let mut state = slot.state();
         state.users = state.users.saturating_sub(1);
@@ -223,10 +223,10 @@ impl ChunkPages {
         }
     }
 
-    /// The dictionary page and its number of entries.
+    /// Return the decompressed dictionary page and its number of entries.
     ///
     /// # Errors
-    /// Those of reading and decompressing it; `General` where there is none.
+    /// The errors of reading and decompressing the page; `General` for an absent dictionary page.
     pub(crate) fn dictionary(&self, source: &DataFile) -> Result<(Bytes, usize)> {
         let bytes = self.table().dictionary.clone();
         let none = || damaged("it holds keys of a dictionary that the column has not".into());
@@ -272,14 +272,14 @@ impl PageSlot {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The nearest mark before or at a row.
+    /// Return the last mark at or before a row.
     pub(crate) fn mark_before(&self, row: u64) -> Option<Mark> {
         let state = self.state();
         state.marks.iter().filter(|mark| mark.row <= row).max_by_key(|mark| mark.row).cloned()
     }
 }
 
-/// All pages of a column chunk by its offset index, where that has been read.
+/// Return all pages of a column chunk from its offset index. `None` without an offset index.
 fn located(group: &RowGroup, leaf: usize, chunk: &Range<u64>) -> Option<PageTable> {
     let index = group.metadata.page_index()?.offset_index(group.ordinal, leaf)?;
     let locations = index.page_locations();

@@ -1,4 +1,4 @@
-//! A column without nesting of one row group, and threads' positions in it.
+//! Columns of a row group without nesting, and cursors over their rows.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -17,18 +17,20 @@ use super::value_type::{Page, ValueType};
 use crate::bytes::data_file::DataFile;
 use crate::resolve::keep::keep;
 
-/// A column of a row group. Threads that decode parts of it share its dictionary and the pages that several parts are on.
+/// A column of a row group. Threads that decode parts of the row group share its dictionary and the pages that hold
+/// rows of several parts.
 pub(crate) trait FlatColumn: Send + Sync {
-    /// A position before the first row.
+    /// Return a cursor before the first row.
     fn cursor(self: Arc<Self>) -> Box<dyn Cursor>;
 }
 
-/// The position of one thread in a column.
+/// One thread's position in a column.
 pub(crate) trait Cursor {
-    /// Decode rows of the row group, in ascending runs at or behind the position, and keep those of a mask over them.
+    /// Decode ascending runs of rows at or after the cursor, and return the rows whose bit in `mask` is set. The mask
+    /// covers the rows of all runs.
     ///
     /// # Errors
-    /// `General` for a damaged page, `NYI` for an encoding that is not read; those of storage.
+    /// `General` for a damaged page, `NYI` for an unsupported encoding, and errors of storage.
     fn read(
         &mut self,
         runs: &[Range<u64>],
@@ -37,10 +39,10 @@ pub(crate) trait Cursor {
     ) -> Result<ArrayRef>;
 }
 
-/// The rows to keep of decoded rows.
+/// A selection of decoded rows, one bit per row.
 pub(crate) struct Mask {
     kept: BooleanBuffer,
-    /// The same rows for arrays that are filtered once they are complete.
+    /// The same selection as a filter for complete arrays.
     filter: OnceCell<FilterPredicate>,
 }
 
@@ -62,7 +64,7 @@ impl Mask {
     }
 }
 
-/// A column of one type of values.
+/// A column whose values are decoded by `V`.
 pub(crate) struct TypedColumn<V: ValueType> {
     values: V,
     pages: ChunkPages,
@@ -75,7 +77,7 @@ impl<V: ValueType> TypedColumn<V> {
     }
 
     fn dictionary(&self, source: &DataFile) -> Result<Arc<V::Dictionary>> {
-        // Threads that wait here need the entries that another decodes.
+        // The lock is held while the dictionary is decoded, so that one thread decodes it and the others wait.
         let mut known = self.dictionary.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(dictionary) = &*known {
             return Ok(Arc::clone(dictionary));
@@ -100,11 +102,11 @@ struct TypedCursor<V: ValueType> {
     keys: Vec<u32>,
 }
 
-/// A page that rows are decoded of.
+/// A page at the position of a cursor.
 struct OpenPage {
     slot: Arc<PageSlot>,
     page: Arc<PageData>,
-    /// The next row.
+    /// The next row to decode.
     row: u64,
     levels: Option<Levels>,
     encoded: Encoded,
@@ -129,7 +131,7 @@ impl<V: ValueType> Cursor for TypedCursor<V> {
         }
         let column = &self.column.values;
         match mask {
-            // Values move within their memory, which is cheaper than a second array.
+            // Removing rows from the values in place is cheaper than filtering into a second array.
             Some(mask) if validity.is_dense() && column.retain(&mut values, &mask.kept) => {
                 column.finish(values, None)
             }
@@ -140,7 +142,7 @@ impl<V: ValueType> Cursor for TypedCursor<V> {
 }
 
 impl<V: ValueType> TypedCursor<V> {
-    /// Open the page of a row, and move on to the row.
+    /// Open the page of a row and advance to the row.
     fn seek(&mut self, row: u64, source: &DataFile) -> Result<()> {
         if !self.open.as_ref().is_some_and(|open| (open.row..open.slot.rows.end).contains(&row)) {
             self.close();
@@ -177,7 +179,7 @@ impl<V: ValueType> TypedCursor<V> {
         Ok(OpenPage { row: slot.rows.start, slot, page, levels, encoded })
     }
 
-    /// Decode the rows of the open page before `end`, and return the row after them.
+    /// Decode the remaining rows of the open page before `end`, and return the row after the last decoded row.
     fn read_page(
         &mut self,
         end: u64,

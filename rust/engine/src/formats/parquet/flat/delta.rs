@@ -1,4 +1,4 @@
-//! Integers stored as differences, in blocks of miniblocks.
+//! Decoding of DELTA_BINARY_PACKED integers.
 //!
 //! Spec: Parquet format, Delta Encoding (DELTA_BINARY_PACKED = 5).
 
@@ -8,29 +8,31 @@ use super::bit_packing::wide_value;
 use super::hybrid::varint;
 use super::page::damaged;
 
-/// More than any writer's; the width of each is a byte in the header of a block.
+/// Maximum miniblocks of a block, above the number of any known writer.
 const MAX_MINIBLOCKS: usize = 4096;
 
-/// A position in a sequence of differences. The bytes are given to each call: a page owns them.
+/// A position in a sequence of differences. The page owns the bytes, so every call takes them as an argument.
 #[derive(Debug, Clone)]
 pub(crate) struct Delta {
     miniblock_values: usize,
     miniblocks: usize,
-    /// Values not read yet, of the whole sequence.
+    /// Number of unread values of the sequence.
     left: usize,
-    /// The value that is read next.
+    /// The next value.
     next: i64,
     min_delta: i64,
-    /// Offset of the widths of the current block, and of the current miniblock's bytes.
+    /// Offset of the bit widths of the current block's miniblocks.
     widths: usize,
+    /// Offset of the current miniblock's bytes.
     bytes_at: usize,
-    /// The current miniblock, and the values read of it.
+    /// Ordinal of the current miniblock within its block.
     miniblock: usize,
+    /// Number of values read from the current miniblock.
     index: usize,
 }
 
 impl Delta {
-    /// The sequence that begins at an offset.
+    /// Parse the header at an offset and return the position of the first value.
     ///
     /// # Errors
     /// `General` for a damaged header.
@@ -67,10 +69,10 @@ impl Delta {
         })
     }
 
-    /// Give the next `count` values to `take`.
+    /// Decode the next `count` values, and pass each of them to `take`.
     ///
     /// # Errors
-    /// `General` where the sequence ends.
+    /// `General` if the sequence ends before the last of these values.
     pub(crate) fn each(
         &mut self,
         bytes: &[u8],
@@ -126,13 +128,13 @@ impl Delta {
         self.miniblock_values.saturating_mul(width) / 8
     }
 
-    /// The offset after the sequence, of which nothing has been read.
+    /// Return the offset after the sequence. No value may have been read.
     ///
     /// # Errors
-    /// `General` where the bytes end before.
+    /// `General` if the bytes end before the sequence does.
     pub(crate) fn end(&self, bytes: &[u8]) -> Result<usize> {
         let mut walk = self.clone();
-        // The first value stands in the header.
+        // The first value is stored in the header.
         let mut left = walk.left.saturating_sub(1);
         while left > 0 {
             walk.begin_block(bytes)?;

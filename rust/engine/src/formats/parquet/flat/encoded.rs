@@ -1,4 +1,4 @@
-//! A position among the values of a page, as their encoding stores them.
+//! Positions in the encoded values of a page.
 
 use parquet::basic::{Encoding, Type as PhysicalType};
 use parquet::errors::{ParquetError, Result};
@@ -7,7 +7,7 @@ use super::delta::Delta;
 use super::hybrid::Hybrid;
 use super::page::{PageData, damaged};
 
-/// Encodings that this decoder reads. Levels of a column that has none are often listed as bit-packed.
+/// Encodings that this decoder supports. Writers often list BIT_PACKED for the levels of columns without levels.
 #[allow(deprecated)]
 const ENCODINGS: [Encoding; 9] = [
     Encoding::PLAIN,
@@ -21,45 +21,46 @@ const ENCODINGS: [Encoding; 9] = [
     Encoding::BYTE_STREAM_SPLIT,
 ];
 
-/// Keys that are read at once.
+/// Dictionary keys that are decoded at once.
 const KEY_BLOCK: usize = 2_048;
 
-/// A position among the values of a page. Offsets are those of the page.
+/// A position in the encoded values of a page. Offsets are relative to the page's start.
 #[derive(Debug, Clone)]
 pub(crate) enum Encoded {
-    /// Values one after the other; byte arrays after their length.
+    /// PLAIN values; byte arrays are prefixed by their length.
     Plain {
         at: usize,
     },
-    /// Booleans, one bit each; the ordinal of the next.
+    /// PLAIN booleans of one bit; `next` is the ordinal of the next boolean.
     Bits {
         at: usize,
         next: usize,
     },
-    /// Booleans in runs that begin at an offset.
+    /// RLE booleans, whose runs start at `at`.
     Runs {
         at: usize,
         runs: Hybrid,
     },
-    /// Keys of the dictionary in runs that begin at an offset.
+    /// Dictionary keys, whose runs start at `at`.
     Keys {
         at: usize,
         runs: Hybrid,
     },
     Delta(Delta),
-    /// Byte arrays at an offset, after all their lengths.
+    /// DELTA_LENGTH_BYTE_ARRAY values: all lengths, then the bytes from `at` on.
     Lengths {
         lengths: Delta,
         at: usize,
     },
-    /// Byte arrays at an offset, without the bytes that each shares with the one before.
+    /// DELTA_BYTE_ARRAY values: all prefix lengths, all suffix lengths, then the suffixes from `at` on.
     Prefixes {
         prefixes: Delta,
         suffixes: Delta,
         at: usize,
         last: Vec<u8>,
     },
-    /// The first bytes of all `count` values, then their second bytes, and so on; the ordinal of the next.
+    /// BYTE_STREAM_SPLIT values: the first byte of all `count` values, then the second byte of all, and so on; `next`
+    /// is the ordinal of the next value.
     Split {
         at: usize,
         count: usize,
@@ -68,15 +69,15 @@ pub(crate) enum Encoded {
 }
 
 impl Encoded {
-    /// Whether a column chunk has only encodings that are read.
+    /// Return whether all encodings of a column chunk are supported.
     pub(crate) fn reads(encodings: impl IntoIterator<Item = Encoding>) -> bool {
         encodings.into_iter().all(|encoding| ENCODINGS.contains(&encoding))
     }
 
-    /// The first value of a page of values of `width` bytes.
+    /// Return the position of a page's first value. Values have `width` bytes, 0 for a variable length.
     ///
     /// # Errors
-    /// `General` for a damaged page, `NYI` for an encoding that the type has not.
+    /// `General` for a damaged page, `NYI` for an encoding that is invalid for the type.
     #[allow(deprecated)]
     pub(crate) fn first(page: &PageData, physical: PhysicalType, width: usize) -> Result<Self> {
         use PhysicalType as P;
@@ -85,11 +86,11 @@ impl Encoded {
             (Encoding::PLAIN, P::BOOLEAN) => Self::Bits { at, next: 0 },
             (Encoding::PLAIN, _) => Self::Plain { at },
             (Encoding::RLE, P::BOOLEAN) => {
-                // Their length in 4 bytes is in front.
+                // The length of the runs precedes them in 4 bytes.
                 Self::Runs { at: at + 4, runs: Hybrid::new(1, 0)? }
             }
             (Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY, _) => {
-                // A page of nulls may end before the width of its keys.
+                // A page of nulls may end before the bit width of its keys.
                 let width = bytes.get(at).copied().unwrap_or(0);
                 Self::Keys { at: at + 1, runs: Hybrid::new(usize::from(width), 0)? }
             }
@@ -116,10 +117,10 @@ impl Encoded {
         })
     }
 
-    /// Read values of `width` bytes, and give `take` the bytes of many or of one.
+    /// Decode `count` values of `width` bytes, and pass their bytes to `take` in one or more calls.
     ///
     /// # Errors
-    /// `General` where the page ends.
+    /// `General` if the page ends before the last of these values.
     pub(crate) fn fixed(
         &mut self,
         bytes: &[u8],
@@ -153,10 +154,10 @@ impl Encoded {
         }
     }
 
-    /// Read byte arrays, and give each to `take`.
+    /// Decode `count` byte arrays, and pass each of them to `take`.
     ///
     /// # Errors
-    /// `General` where the page ends.
+    /// `General` if the page ends before the last of these values.
     pub(crate) fn byte_arrays(
         &mut self,
         bytes: &[u8],
@@ -207,10 +208,10 @@ impl Encoded {
         }
     }
 
-    /// Append keys of a dictionary of `entries` entries.
+    /// Append the next `count` keys of a dictionary of `entries` entries.
     ///
     /// # Errors
-    /// `General` where the page ends, and for a key that the dictionary has not.
+    /// `General` if the page ends before the last of these keys, and for a key beyond the dictionary's entries.
     pub(crate) fn keys(
         &mut self,
         bytes: &[u8],
@@ -230,11 +231,11 @@ impl Encoded {
         }
     }
 
-    /// Read keys of a dictionary of `entries` entries into `keys`, and give them to `take` in blocks that stay in the
-    /// processor's first cache.
+    /// Decode the next `count` keys of a dictionary of `entries` entries, and pass them to `take` in blocks that fit
+    /// the first-level cache. `keys` is the buffer of a block.
     ///
     /// # Errors
-    /// As for [`Encoded::keys`].
+    /// The errors of [`Encoded::keys`].
     pub(crate) fn key_blocks(
         &mut self,
         bytes: &[u8],
@@ -252,10 +253,10 @@ impl Encoded {
         Ok(())
     }
 
-    /// Move on by `count` values of `width` bytes; 0 for byte arrays.
+    /// Skip `count` values of `width` bytes, 0 for a variable length.
     ///
     /// # Errors
-    /// `General` where the page ends.
+    /// `General` if the page ends before the last of these values.
     pub(crate) fn skip(&mut self, bytes: &[u8], width: usize, count: usize) -> Result<()> {
         match self {
             Self::Plain { at } if width > 0 => {
@@ -278,7 +279,7 @@ impl Encoded {
     }
 }
 
-/// The byte array after its length at an offset, and the offset after it.
+/// Return the length-prefixed byte array at an offset, and the offset after its last byte.
 pub(crate) fn byte_array(bytes: &[u8], at: usize) -> Option<(&[u8], usize)> {
     let length = u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?);
     let start = at + 4;

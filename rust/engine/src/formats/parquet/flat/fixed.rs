@@ -1,4 +1,4 @@
-//! Values of a fixed width: numbers, times, decimals and byte strings of one length.
+//! Decoding of fixed-width values: numbers, times, decimals and FIXED_LEN_BYTE_ARRAY.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use super::retain::retain;
 use super::validity::Validity;
 use super::value_type::{Page, ValueType};
 
-/// A fixed-width value of Parquet and the Arrow value that it becomes.
+/// A conversion from a fixed-width Parquet type to an Arrow native type.
 pub(crate) trait Stored: Send + Sync + 'static {
     type Value: ArrowNativeType;
 
     const PHYSICAL: PhysicalType;
 
-    /// Append the values that stand one after the other in `bytes`, `width` bytes each.
+    /// Append the PLAIN values of `bytes`, of `width` bytes each.
     fn append(bytes: &[u8], width: usize, values: &mut Vec<Self::Value>);
 
-    /// The value of an integer that stands as the difference to the one before.
+    /// Convert an integer decoded from DELTA_BINARY_PACKED.
     fn of_delta(value: i64) -> Self::Value;
 }
 
@@ -51,7 +51,7 @@ macro_rules! stored {
     };
 }
 
-// Differences of 32-bit integers wrap around, and have the integer in their low bits.
+// The sum of 32-bit differences wraps around: the low 32 bits are the value.
 stored!(Int32, i32, i32, INT32, |value| value as i32);
 stored!(Int64, i64, i64, INT64, |value| value);
 stored!(Float32, f32, f32, FLOAT, |_| 0.0);
@@ -59,7 +59,7 @@ stored!(Float64, f64, f64, DOUBLE, |_| 0.0);
 stored!(Decimal32, i32, i128, INT32, |value| i128::from(value as i32));
 stored!(Decimal64, i64, i128, INT64, i128::from);
 
-/// Decimals as big-endian byte strings of at most 16 bytes.
+/// Decimals stored as big-endian bytes, at most 16.
 pub(crate) struct DecimalBytes;
 
 impl Stored for DecimalBytes {
@@ -81,15 +81,15 @@ impl Stored for DecimalBytes {
     }
 }
 
-/// A column of fixed-width values of an Arrow type.
+/// A column of fixed-width values, decoded to an Arrow type.
 pub(crate) struct Fixed<S> {
     pub(crate) data_type: DataType,
-    /// Bytes of a value in the file.
+    /// Bytes of a stored value.
     pub(crate) width: usize,
     pub(crate) stored: PhantomData<S>,
 }
 
-/// The entries of a dictionary, and values without a meaning up to a power of two.
+/// The entries of a dictionary, padded with default values to a power of two.
 pub(crate) struct FixedDictionary<T> {
     values: Vec<T>,
     entries: usize,
@@ -147,7 +147,7 @@ impl<S: Stored> ValueType for Fixed<S> {
         let Some(dictionary) = page.dictionary else {
             return self.read(page.bytes, encoded, count, values);
         };
-        // Masked keys need no comparison each with the length, which is a power of two.
+        // The number of values is a power of two: masked keys need no bounds check.
         let mask = dictionary.values.len() - 1;
         let entries = &dictionary.values[..=mask];
         encoded.key_blocks(page.bytes, (count, dictionary.entries), page.keys, |keys| {
@@ -174,9 +174,9 @@ impl<S: Stored> ValueType for Fixed<S> {
     }
 }
 
-/// A column of byte strings of one length.
+/// A column of FIXED_LEN_BYTE_ARRAY values, decoded to fixed-size binaries.
 pub(crate) struct FixedBytes {
-    /// Bytes of each, 1 or more.
+    /// Bytes of a value, at least 1.
     pub(crate) width: usize,
 }
 
@@ -221,7 +221,7 @@ impl ValueType for FixedBytes {
     }
 
     fn spread(&self, validity: &Validity, rows: usize, valid: usize, values: &mut Self::Values) {
-        // The ordinals of the values move, then the values by them.
+        // Spread the ordinals of the values, then copy each value to the row of its ordinal.
         let mut ordinals: Vec<usize> = (1..=valid).collect();
         validity.spread(&mut ordinals, rows, valid, 0);
         let start = values.len() - valid * self.width;

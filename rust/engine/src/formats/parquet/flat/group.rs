@@ -1,4 +1,4 @@
-//! The columns of a row group that are decoded here: those without nesting, of common types and encodings.
+//! The columns of a row group that can be decoded page by page: no nesting, common types and encodings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -19,14 +19,15 @@ use super::texts::{Content, Texts};
 use super::value_type::ValueType;
 use super::views::Views;
 
-/// Columns of a row group by leaf.
+/// The columns of a row group, by leaf.
 pub(crate) struct FlatGroup {
     columns: BTreeMap<usize, Arc<dyn FlatColumn>>,
 }
 
 impl FlatGroup {
-    /// Columns that decode to the types of `schema`, the file's with views for text. Text outside of `viewed` decodes to
-    /// offsets. `None` where a leaf is nested, or of a type or encoding that is left to the Parquet crate.
+    /// Return columns that decode to the types of `schema`, whose strings and binaries are views. Leaves for which
+    /// `is_viewed` is false decode to arrays with offsets instead of views. `None` if a leaf is nested or has a type or
+    /// encoding that only the Parquet crate decodes.
     pub(crate) fn new(
         group: &RowGroup,
         schema: &Schema,
@@ -45,13 +46,13 @@ impl FlatGroup {
         Some(Self { columns: columns.collect::<Option<_>>()? })
     }
 
-    /// A position before the first row of a leaf.
+    /// Return a cursor before the first row of a leaf.
     pub(crate) fn cursor(&self, leaf: usize) -> Option<Box<dyn Cursor>> {
         self.columns.get(&leaf).map(|column| Arc::clone(column).cursor())
     }
 }
 
-/// The type of a leaf that is a top-level column of at most one value.
+/// Return the Arrow type of a leaf. `None` unless the leaf is a top-level column without repetition.
 fn decoded_type<'a>(group: &RowGroup, schema: &'a Schema, leaf: usize) -> Option<&'a DataType> {
     let descriptor = group.metadata.file_metadata().schema_descr();
     let column = descriptor.columns().get(leaf)?;
@@ -100,7 +101,7 @@ struct Column<'a> {
 }
 
 impl Column<'_> {
-    /// Bytes of a value of fixed length, 1 or more.
+    /// Return the bytes of a fixed-length value, at least 1.
     fn width(&self) -> Option<usize> {
         usize::try_from(self.chunk.column_descr().type_length()).ok().filter(|width| *width > 0)
     }

@@ -1,20 +1,20 @@
-//! The header of a Parquet page, in Thrift's compact encoding.
+//! Page headers, encoded in Thrift's compact protocol.
 //!
 //! Spec: Parquet format, `PageHeader` of `parquet.thrift`.
 
 use parquet::basic::Encoding;
 use parquet::errors::{ParquetError, Result};
 
-/// Nested values deeper than this are damage: a page header holds two levels.
+/// Maximum nesting of skipped fields: a page header has two levels.
 const MAX_DEPTH: usize = 8;
 
-/// What a page holds.
+/// The type of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PageKind {
     Dictionary,
-    /// A data page, version 1: levels are compressed with the values and carry their length.
+    /// A data page of version 1: length-prefixed levels, compressed together with the values.
     Data,
-    /// A data page, version 2: levels of these lengths stand uncompressed before the values.
+    /// A data page of version 2: uncompressed levels of these lengths precede the values.
     DataV2 {
         rep_levels_bytes: usize,
         def_levels_bytes: usize,
@@ -30,18 +30,19 @@ pub(crate) struct PageHeader {
     pub(crate) kind: PageKind,
     pub(crate) compressed_bytes: usize,
     pub(crate) uncompressed_bytes: usize,
-    /// Values of the page, nulls included.
+    /// Number of values, including nulls.
     pub(crate) num_values: u64,
     pub(crate) encoding: Encoding,
-    /// How the definition levels of a data page of version 1 are encoded.
+    /// The encoding of the definition levels of a version 1 data page.
     pub(crate) def_levels: Encoding,
 }
 
 impl PageHeader {
-    /// Parse the header at the start of `bytes`, and return its length. `None` if `bytes` end before the header does.
+    /// Parse the header at the start of `bytes`, and return it with its length. `None` if `bytes` ends before the
+    /// header does.
     ///
     /// # Errors
-    /// `General` for a header that is damaged.
+    /// `General` for a damaged header.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>> {
         let mut thrift = Thrift { rest: bytes, is_damaged: false };
         match thrift.page_header() {
@@ -54,13 +55,13 @@ impl PageHeader {
     }
 }
 
-/// A reader of Thrift's compact encoding; methods return `None` at the end of the bytes and for damage.
+/// A reader of Thrift's compact protocol. Methods return `None` at the end of the bytes and for damaged bytes.
 struct Thrift<'a> {
     rest: &'a [u8],
     is_damaged: bool,
 }
 
-/// Fields of the three headers of page types, by what they mean.
+/// The fields of `DataPageHeader`, `DictionaryPageHeader` and `DataPageHeaderV2`.
 #[derive(Debug, Default, Clone, Copy)]
 struct Fields {
     num_values: Option<i64>,
@@ -115,7 +116,7 @@ impl Thrift<'_> {
         header
     }
 
-    /// The fields of `DataPageHeader` (5), `DictionaryPageHeader` (7) or `DataPageHeaderV2` (8).
+    /// Parse `DataPageHeader` (field 5 of `PageHeader`), `DictionaryPageHeader` (7) or `DataPageHeaderV2` (8).
     fn page_fields(&mut self, header: i64) -> Option<Fields> {
         let mut found = Fields::default();
         let mut field = 0;
@@ -126,7 +127,7 @@ impl Thrift<'_> {
                 (5, 3, 5) => found.def_levels = Some(self.signed()?),
                 (8, 5, 5) => found.def_levels_bytes = self.signed()?,
                 (8, 6, 5) => found.rep_levels_bytes = self.signed()?,
-                // A boolean field has its value in its type.
+                // The type of a boolean field is its value: 1 for true, 2 for false.
                 (8, 7, 1 | 2) => found.is_uncompressed = kind == 2,
                 _ => self.skip(kind, 0)?,
             }
@@ -134,7 +135,7 @@ impl Thrift<'_> {
         Some(found)
     }
 
-    /// The type of a struct's next field, whose id is added to `field`; inner `None` at the struct's end.
+    /// Return the type of a struct's next field and set `field` to its id. The inner `None` is the end of the struct.
     fn next_field(&mut self, field: &mut i64) -> Option<Option<u8>> {
         let header = self.byte()?;
         if header == 0 {
@@ -238,7 +239,7 @@ fn encoding_of(number: i64) -> Option<Encoding> {
 mod tests {
     use super::*;
 
-    /// A data page of version 1: 300 bytes, 200 compressed, 7 values, plain, levels in RLE.
+    /// A version 1 data page of 300 bytes, compressed to 200, with 7 PLAIN values and RLE levels.
     const DATA: &[u8] =
         &[0x15, 0, 0x15, 0xd8, 4, 0x15, 0x90, 3, 0x2c, 0x15, 14, 0x15, 0, 0x15, 6, 0x15, 6, 0, 0];
 

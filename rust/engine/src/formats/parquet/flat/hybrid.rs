@@ -1,4 +1,4 @@
-//! Runs of equal and of bit-packed integers: levels, dictionary keys and booleans.
+//! Decoding of RLE and bit-packed runs: levels, dictionary keys and booleans.
 //!
 //! Spec: Parquet format, Run Length Encoding / Bit-Packing Hybrid (RLE = 3).
 
@@ -6,35 +6,35 @@ use parquet::errors::{ParquetError, Result};
 
 use super::bit_packing::{BLOCK, unpack_blocks};
 
-/// The widest value, which keys and levels never exceed.
+/// Maximum bits of a value; dictionary keys and levels have at most 32.
 const MAX_WIDTH: usize = 32;
 
-/// A position in a sequence of runs. The bytes are given to each call: a page owns them.
+/// A position in a sequence of runs. The page owns the bytes, so every call takes them as an argument.
 #[derive(Debug, Clone)]
 pub(crate) struct Hybrid {
     width: usize,
     /// Offset of the next run's header.
     next: usize,
     run: Run,
-    /// Values left of the run.
+    /// Number of unread values of the current run.
     left: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Run {
     Equal(u32),
-    /// Offset of the first byte, and the values before the next.
+    /// `start` is the offset of the run's first byte, `index` the number of values that have been read.
     Packed {
         start: usize,
         index: usize,
     },
 }
 
-/// Values of one run.
+/// Consecutive values of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Values<'a> {
     Equal(u32),
-    /// Packed values of which the first `index` are read already.
+    /// Bit-packed values, of which the first `index` have been read.
     Packed {
         bytes: &'a [u8],
         index: usize,
@@ -42,7 +42,7 @@ pub(crate) enum Values<'a> {
 }
 
 impl Hybrid {
-    /// Runs of values of `width` bits from an offset on.
+    /// Return the position at the run header at offset `next`, for values of `width` bits.
     ///
     /// # Errors
     /// `General` for a width above 32.
@@ -53,10 +53,10 @@ impl Hybrid {
         Ok(Self { width, next, run: Run::Equal(0), left: 0 })
     }
 
-    /// The next values of one run, at most `most` (1 or more), and how many they are.
+    /// Return the next values of one run and their number, from 1 to `most`.
     ///
     /// # Errors
-    /// `General` where the runs end.
+    /// `General` at the end of the runs.
     pub(crate) fn next_values<'a>(
         &mut self,
         bytes: &'a [u8],
@@ -86,7 +86,7 @@ impl Hybrid {
         let (header, start) = varint(bytes, self.next).ok_or_else(ended)?;
         let count = usize::try_from(header >> 1).map_err(|_| ended())?;
         if header & 1 == 1 {
-            // The last run may be cut off after its last value.
+            // The last run may be truncated after the page's last value.
             let size = count.saturating_mul(self.width).min(bytes.len() - start);
             self.left = count.saturating_mul(8);
             if let Some(stored) = (size * 8).checked_div(self.width) {
@@ -112,7 +112,7 @@ impl Hybrid {
     /// Append the next `count` values.
     ///
     /// # Errors
-    /// As for [`Hybrid::next_values`].
+    /// The errors of [`Hybrid::next_values`].
     pub(crate) fn read(
         &mut self,
         bytes: &[u8],
@@ -131,10 +131,10 @@ impl Hybrid {
         Ok(())
     }
 
-    /// Move on by `count` values.
+    /// Skip the next `count` values.
     ///
     /// # Errors
-    /// As for [`Hybrid::next_values`].
+    /// The errors of [`Hybrid::next_values`].
     pub(crate) fn skip(&mut self, bytes: &[u8], mut count: usize) -> Result<()> {
         while count > 0 {
             count -= self.next_values(bytes, count)?.1;
@@ -164,7 +164,7 @@ fn unpack(width: usize, bytes: &[u8], (index, count): (usize, usize), out: &mut 
     }
 }
 
-/// An unsigned number of 7 bits per byte, and the offset after it.
+/// Return the unsigned LEB128 integer at an offset, and the offset after its last byte.
 pub(crate) fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let mut value = 0;
     for (index, byte) in bytes.get(at..)?.iter().take(10).enumerate() {
@@ -184,7 +184,7 @@ fn damaged(reason: String) -> ParquetError {
 mod tests {
     use super::*;
 
-    /// Five sevens; eight values of 3 bits, 0 to 7; one 2.
+    /// Three runs: the value 7 five times, eight packed values 0 to 7 of 3 bits, the value 2 once.
     const BYTES: &[u8] = &[10, 7, 3, 0b1000_1000, 0b1100_0110, 0b1111_1010, 2, 2];
 
     fn all() -> Vec<u32> {
@@ -226,7 +226,7 @@ mod tests {
     fn a_run_without_values_ends_or_moves_on() {
         let mut hybrid = Hybrid::new(8, 0).unwrap();
         let mut found = Vec::new();
-        // A run of no values before one of two.
+        // The first run has no values, the second run has two.
         hybrid.read(&[0, 9, 4, 5], 2, &mut found).unwrap();
         assert_eq!(found, [5, 5]);
         assert!(Hybrid::new(8, 0).unwrap().skip(&[0xff; 12], 1).is_err());

@@ -1,4 +1,4 @@
-//! Parquet's columns without nesting, decoded page by page.
+//! Decoding of Parquet columns without nesting, page by page.
 
 mod bit_packing;
 mod boolean;

@@ -1,4 +1,4 @@
-//! One data page, decompressed, and where its levels and values stand.
+//! Decompressed pages, with the byte ranges of their levels and values.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -15,32 +15,32 @@ use zstd::zstd_safe::{DCtx, get_error_name};
 use super::header::{PageHeader, PageKind};
 use crate::formats::parquet::page_header::{PageSizes, check_page_sizes};
 
-/// A snappy block holds at most this many bytes for each of its own: a copy of 64 bytes takes 3.
+/// The highest compression ratio of Snappy: a copy of 64 bytes takes 3 bytes.
 const SNAPPY_RATIO: usize = 22;
 
 thread_local! {
-    /// A context takes longer to make than a small page to decompress.
+    /// Contexts are reused: creating one takes longer than decompressing a small page.
     static ZSTD: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
 }
 
-/// A page as it is decoded from.
+/// A decompressed page.
 #[derive(Debug)]
 pub(crate) struct PageData {
     pub(crate) bytes: Bytes,
-    /// The definition levels, where the column has any.
+    /// The byte range of the definition levels, if the column has any.
     pub(crate) levels: Option<Range<usize>>,
-    /// Offset of the values, which reach to the end.
+    /// Offset of the values, which extend to the end of the page.
     pub(crate) values: usize,
     pub(crate) encoding: Encoding,
     pub(crate) num_values: u64,
 }
 
 impl PageData {
-    /// A page from its header and the bytes after it. `stored` has the header in front, `header_bytes` long.
+    /// Decompress a page. `stored` holds its header of `header_bytes` bytes and its body.
     ///
     /// # Errors
-    /// `General` for a page that does not decompress or whose levels lie beyond its end; `NYI` for levels that are
-    /// encoded as no writer does today.
+    /// `General` for a page that does not decompress or whose levels extend beyond its end; `NYI` for definition levels
+    /// of the deprecated BIT_PACKED encoding.
     pub(crate) fn new(
         header: &PageHeader,
         stored: &Bytes,
@@ -80,7 +80,8 @@ impl PageData {
     }
 }
 
-/// The bytes of a page, of which levels in front of a page of version 2 were never compressed.
+/// Return the decompressed body of a page. The levels of a version 2 data page precede its values and are never
+/// compressed.
 fn decompressed(
     header: &PageHeader,
     stored: &Bytes,
@@ -112,7 +113,7 @@ fn decompressed(
         .split_at_checked(plain)
         .filter(|_| plain <= size)
         .ok_or_else(|| damaged("its levels lie beyond its end".into()))?;
-    // A page of nulls has no values, and nothing that is compressed.
+    // A page of nulls has no values and hence no compressed block.
     if size == plain {
         return Ok(body.slice(..plain));
     }
@@ -155,19 +156,20 @@ fn unzstd(levels: &[u8], block: &[u8], size: usize) -> Result<Vec<u8>> {
     Ok([levels, &values].concat())
 }
 
-/// A page of a codec that only the Parquet crate implements, decompressed by its reader of a column of one page.
+/// Decompress a page of a codec other than Snappy and Zstandard by the Parquet crate, whose page reader takes the page
+/// as a column chunk.
 fn other_codec(stored: &Bytes, column: &ColumnChunkMetaData) -> Result<Bytes> {
     let length = i64::try_from(stored.len())?;
     let alone = column.clone().into_builder().set_dictionary_page_offset(None);
     let alone = alone.set_data_page_offset(0).set_total_compressed_size(length).build()?;
     let rows = usize::try_from(column.num_values()).unwrap_or(0);
     let mut reader = SerializedPageReader::new(Arc::new(stored.clone()), &alone, rows, None)?;
-    // The bytes are in memory: an error of reading them is one of decompression.
+    // The bytes are in memory, so every error is one of decompression.
     let page = reader.get_next_page().map_err(|error| damaged(error.to_string()))?;
     page.as_ref().map(Page::buffer).cloned().ok_or_else(|| damaged("it is not there".into()))
 }
 
-/// The error of a page that cannot be decoded.
+/// Return the error of a page that cannot be decoded.
 pub(super) fn damaged(reason: String) -> ParquetError {
     ParquetError::General(format!("page: {reason}"))
 }

@@ -1,13 +1,13 @@
-//! Removing rows from decoded values in place.
+//! Removal of rows from decoded values in place.
 
 use arrow_buffer::BooleanBuffer;
 
-/// Rows of one word of a mask.
+/// Rows of one 64-bit word of a mask.
 const WORD_ROWS: usize = 64;
-/// Runs between at most this many dropped rows of a word move as blocks; more dropped rows make a loop over rows cheaper.
+/// Words with at most this many dropped rows move run by run; for more dropped rows, a loop over the rows is cheaper.
 const FEW_DROPPED: u32 = 8;
 
-/// Keep the values of the rows whose bit is set, in order.
+/// Retain the values of the rows whose bit in `kept` is set, in order.
 pub(crate) fn retain<T: Copy>(values: &mut Vec<T>, kept: &BooleanBuffer) {
     let mut next = 0;
     let words = kept.bit_chunks();
@@ -28,14 +28,14 @@ pub(crate) fn retain<T: Copy>(values: &mut Vec<T>, kept: &BooleanBuffer) {
             }
             continue;
         }
-        // The next value overwrites a dropped one, so no branch depends on the mask.
+        // Every value is written and a dropped value is overwritten by the next, so that no branch depends on the mask.
         for row in 0..rows {
             values[next] = values[start + row];
             next += (word >> row) as usize & 1;
         }
     }
     values.truncate(next);
-    // Many dropped rows would hold the memory of few values.
+    // Release memory if less than half of the capacity is used.
     if values.len() < values.capacity() / 2 {
         values.shrink_to_fit();
     }

@@ -1,4 +1,4 @@
-//! Rows of one row group, decoded column by column and tested on the way.
+//! Decoding of the rows of a row group, column by column, with row filters.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
@@ -16,39 +16,41 @@ use crate::bytes::data_file::DataFile;
 use crate::resolve::columns::BatchPlan;
 use crate::resolve::row_filter::RowTest;
 
-/// Rows of more columns are decoded one column after the other: an open page of each would be held otherwise.
+/// Maximum columns that are decoded batch by batch, with an open page for each column. More columns are decoded one
+/// after the other.
 pub(crate) const FEW_COLUMNS: usize = 16;
-/// Runs that begin nearer to each other on average are decoded with what is between them, and filtered after.
+/// Runs that start fewer rows apart on average are decoded together with the rows between them, and filtered
+/// afterwards.
 const NEAR_ROWS: u64 = 32;
 
-/// Decodes rows of a row group on one thread.
+/// A decoder of rows of a row group, on one thread.
 pub(crate) struct FlatRows<'a> {
     pub(crate) group: &'a FlatGroup,
     pub(crate) source: &'a DataFile,
     pub(crate) output: &'a BatchPlan,
     pub(crate) tests: &'a [RowTest],
-    /// Position in the file of the row group's first row.
+    /// Ordinal in the file of the row group's first row.
     pub(crate) first_row: u64,
 }
 
-/// Rows that become one batch.
+/// The rows of one batch.
 struct Rows {
-    /// Ascending, apart, none empty.
+    /// Ascending, non-adjacent and non-empty ranges.
     runs: Vec<Range<u64>>,
-    /// Which rows from the first to the last they are, if they are scattered.
+    /// The rows as a mask over the range from the first to the last row, if the runs start close together.
     mask: Option<Mask>,
-    /// Columns that are decoded already.
+    /// Columns that have been decoded for row filters, by leaf.
     known: BTreeMap<usize, ArrayRef>,
 }
 
 type Cursors = BTreeMap<usize, Box<dyn Cursor>>;
 
 impl FlatRows<'_> {
-    /// Decode rows of the row group, given as ascending runs, into batches of at most `batch_rows` rows before tests.
-    /// `take` returns false to end.
+    /// Decode ascending runs of rows and pass them to `take` in batches of at most `batch_rows` rows before row
+    /// filters. Decoding ends when `take` returns false.
     ///
     /// # Errors
-    /// `General` for damaged pages; those of storage, of tests and of `take`.
+    /// `General` for damaged pages, and the errors of storage, of row filters and of `take`.
     pub(crate) fn decode<E: From<crate::Error>>(
         &self,
         runs: &[Range<u64>],
@@ -89,7 +91,7 @@ impl FlatRows<'_> {
         }
     }
 
-    /// The rows that pass all tests; `None` for no rows.
+    /// Return the rows that pass all row filters; `None` if no row passes.
     fn tested<E: From<crate::Error>>(
         &self,
         cursors: &mut Cursors,
@@ -113,7 +115,7 @@ impl FlatRows<'_> {
         Ok(Some(rows))
     }
 
-    /// One column of some rows.
+    /// Decode one column of `rows`.
     fn column(&self, cursors: &mut Cursors, leaf: usize, rows: &mut Rows) -> Result<ArrayRef> {
         if let Some(known) = rows.known.get(&leaf) {
             return Ok(Arc::clone(known));
@@ -132,7 +134,7 @@ impl FlatRows<'_> {
         }
     }
 
-    /// Decoded columns as a batch, row numbers after them where a plan needs them.
+    /// Return decoded columns as a batch, followed by row numbers if `plan` needs them.
     fn batch(
         &self,
         mut columns: Vec<ArrayRef>,
@@ -183,7 +185,7 @@ impl Rows {
         mask.finish()
     }
 
-    /// Those of the rows that pass a test.
+    /// Return the rows whose value in `passed` is true.
     fn filtered(self, passed: &BooleanArray) -> Result<Self> {
         let passed = match passed.null_count() {
             0 => passed.clone(),
@@ -213,7 +215,7 @@ impl Rows {
     }
 }
 
-/// Runs of rows in batches of at most `rows` rows, 1 or more.
+/// An iterator over runs of rows in batches of at most `rows` rows, at least 1.
 struct Batches {
     runs: VecDeque<Range<u64>>,
     rows: u64,

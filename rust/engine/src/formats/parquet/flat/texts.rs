@@ -1,4 +1,4 @@
-//! Strings and binaries of any length, with offsets into one buffer.
+//! Decoding of byte arrays to Arrow strings and binaries with 32-bit offsets.
 
 use std::sync::Arc;
 
@@ -11,36 +11,38 @@ use super::encoded::{Encoded, byte_array, ended};
 use super::validity::Validity;
 use super::value_type::{Page, ValueType};
 
-/// Values of at most this many bytes are copied as one block of it: a copy of fixed length costs no call.
+/// Values of at most this many bytes are copied as blocks of this size: a copy of constant length needs no call of
+/// `memcpy`.
 const BLOCK: usize = 48;
-/// As [`BLOCK`], for entries of a dictionary.
+/// Block size of dictionary entries, copied as for [`BLOCK`].
 const SHORT: usize = 32;
 
-/// What byte arrays hold.
+/// The Arrow type of byte arrays: strings or binaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
     Text,
     Binary,
 }
 
-/// A column of byte arrays that becomes one of 32-bit offsets.
+/// A column of byte arrays, decoded to an Arrow array with 32-bit offsets.
 pub(crate) struct Texts(pub(crate) Content);
 
-/// Byte arrays, one after the other.
+/// Concatenated byte arrays.
 #[derive(Debug)]
 pub(crate) struct ByteArrays {
     bytes: Vec<u8>,
-    /// Where each begins, and where the last ends.
+    /// The start of each value, and the end of the last value.
     offsets: Vec<i32>,
 }
 
-/// The entries of a dictionary.
+/// The entries of a dictionary of byte arrays.
 #[derive(Debug)]
 pub(crate) struct TextDictionary {
     entries: ByteArrays,
-    /// The entries with their lengths, where none is longer than [`SHORT`], and empty ones up to a power of two.
+    /// The entries as padded blocks with their lengths, followed by empty entries up to a power of two. Empty if an
+    /// entry is longer than [`SHORT`].
     short: Vec<([u8; SHORT], u8)>,
-    /// Bytes of the longest of them.
+    /// Bytes of the longest entry of `short`.
     longest: usize,
 }
 
@@ -74,14 +76,14 @@ impl ByteArrays {
     }
 
     fn end_value(&mut self) {
-        // `check_reach` refuses what wraps around.
+        // A wrapped offset is an error in `check_reach`.
         self.offsets.push(self.bytes.len() as i32);
     }
 
-    /// Append the next `count` values of a page that are not keys.
+    /// Append the next `count` values of a page that is not dictionary-encoded.
     ///
     /// # Errors
-    /// `General` where the page ends; where 32-bit offsets do not reach.
+    /// `General` if the page ends before the last of these values; `ArrowError` if the bytes exceed 32-bit offsets.
     pub(crate) fn append(
         &mut self,
         page: &[u8],
@@ -115,7 +117,7 @@ impl ByteArrays {
         }
     }
 
-    /// Give the rows without a value one of no bytes.
+    /// Insert empty values for the null rows among the last `rows` rows.
     pub(crate) fn spread(&mut self, validity: &Validity, rows: usize, valid: usize) {
         let start = self.offsets.len() - valid;
         let mut last = self.offsets[start - 1];
@@ -126,10 +128,10 @@ impl ByteArrays {
         }
     }
 
-    /// An array with offsets.
+    /// Return an array with 32-bit offsets.
     ///
     /// # Errors
-    /// Where text is not UTF-8.
+    /// `ArrowError` for strings that are not UTF-8.
     pub(crate) fn finish(self, content: Content, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
         let offsets = OffsetBuffer::new(ScalarBuffer::from(self.offsets));
         let values = Buffer::from(self.bytes);
@@ -149,7 +151,7 @@ impl TextDictionary {
     /// Decode a dictionary page.
     ///
     /// # Errors
-    /// `General` where the page ends before its last entry.
+    /// `General` if the page ends before its last entry.
     fn new(page: &[u8], count: usize) -> Result<Self> {
         let mut entries = ByteArrays::new(0);
         entries.append(page, &mut Encoded::Plain { at: 0 }, count)?;
@@ -176,12 +178,12 @@ impl TextDictionary {
             }
             return;
         }
-        // Masked keys need no comparison each with the length, which is a power of two.
+        // The number of entries is a power of two: masked keys need no bounds check.
         let mask = self.short.len() - 1;
         let entries = &self.short[..=mask];
         let ByteArrays { bytes, offsets } = out;
         let mut end = bytes.len();
-        // Every entry is copied as a whole block, the last one beyond its end.
+        // Every entry is copied as a whole block, so the last block may extend beyond the last value.
         bytes.resize(end + keys.len() * self.longest + SHORT, 0);
         offsets.extend(keys.iter().map(|key| {
             let (block, length) = &entries[*key as usize & mask];
@@ -189,7 +191,7 @@ impl TextDictionary {
                 room.copy_from_slice(block);
             }
             end += usize::from(*length);
-            // `check_reach` refuses what wraps around.
+            // A wrapped offset is an error in `check_reach`.
             end as i32
         }));
         bytes.truncate(end);

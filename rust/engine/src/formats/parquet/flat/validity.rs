@@ -1,4 +1,4 @@
-//! Which rows have a value: definition levels of columns without nesting.
+//! Definition levels of columns without nesting, and the validity bitmaps decoded from them.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use parquet::errors::Result;
 
 use super::hybrid::{Hybrid, Values};
 
-/// The definition levels of a page, 0 for null and 1 for a value.
+/// The definition levels of a page: 0 for null, 1 for a value.
 #[derive(Debug, Clone)]
 pub(crate) struct Levels {
     runs: Hybrid,
@@ -16,18 +16,18 @@ pub(crate) struct Levels {
 }
 
 impl Levels {
-    /// Levels that stand at these bytes of a page.
+    /// Return the levels in a byte range of a page.
     ///
     /// # Errors
-    /// None for levels of one bit.
+    /// None: a width of one bit is always valid.
     pub(crate) fn new(bytes: Range<usize>) -> Result<Self> {
         Ok(Self { runs: Hybrid::new(1, 0)?, bytes })
     }
 
-    /// Append the levels of the next `rows` rows, and return how many have a value.
+    /// Append the validity of the next `rows` rows, and return the number of non-null rows.
     ///
     /// # Errors
-    /// Those of [`Hybrid::next_values`].
+    /// The errors of [`Hybrid::next_values`].
     pub(crate) fn read(
         &mut self,
         page: &[u8],
@@ -54,10 +54,10 @@ impl Levels {
         Ok(valid)
     }
 
-    /// Move on by `rows` rows, and return how many have a value.
+    /// Skip the next `rows` rows, and return the number of non-null rows among them.
     ///
     /// # Errors
-    /// Those of [`Hybrid::next_values`].
+    /// The errors of [`Hybrid::next_values`].
     pub(crate) fn skip(&mut self, page: &[u8], mut rows: usize) -> Result<usize> {
         let mut valid = 0;
         while rows > 0 {
@@ -78,11 +78,11 @@ fn ones(bytes: &[u8], index: usize, count: usize) -> usize {
     UnalignedBitChunk::new(bytes, index, count).count_ones()
 }
 
-/// The validity of the rows of an array that is being built.
+/// The validity of the rows of an array under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Validity {
     rows: usize,
-    /// Absent until the first null.
+    /// The validity bitmap; `None` until levels other than a run of values are appended.
     bits: Option<BooleanBufferBuilder>,
 }
 
@@ -94,7 +94,7 @@ impl Validity {
         self.rows += count;
     }
 
-    /// Whether every row so far has a value, whatever levels say so.
+    /// Return whether no validity bitmap was needed so far: all appended rows are non-null.
     pub(crate) fn is_dense(&self) -> bool {
         self.bits.is_none()
     }
@@ -118,13 +118,12 @@ impl Validity {
         })
     }
 
-    /// Whether a row has a value.
+    /// Return whether a row is non-null.
     fn is_valid(bits: &[u8], row: usize) -> bool {
         bits.get(row / 8).is_none_or(|byte| byte >> (row % 8) & 1 == 1)
     }
 
-    /// Move the values at the end of `values` to the last `rows` rows that have one; the other rows of those get
-    /// `null`.
+    /// Move the last `valid` values to the non-null rows among the last `rows` rows, and set the other rows to `null`.
     pub(crate) fn spread<T: Copy>(&self, values: &mut Vec<T>, rows: usize, valid: usize, null: T) {
         let Some(bits) = &self.bits else { return };
         let bits = bits.as_slice();
@@ -134,7 +133,7 @@ impl Validity {
         let target = &mut values[start..];
         let mut from = valid;
         for row in (0..rows).rev() {
-            // The value is read whether or not the row has it: no branch depends on the data.
+            // The value is read for null rows as well, so that no branch depends on the data.
             let is_valid = Self::is_valid(bits, first_row + row);
             let value = target[from.saturating_sub(1)];
             target[row] = if is_valid { value } else { null };
@@ -152,7 +151,7 @@ impl Validity {
 mod tests {
     use super::*;
 
-    /// Eight levels packed, 1 at even rows; three nulls; four values.
+    /// Three runs: eight packed levels, 1 at even rows; three nulls; four values.
     const LEVELS: &[u8] = &[3, 0b0101_0101, 6, 0, 8, 1];
 
     fn expected() -> Vec<bool> {

@@ -1,4 +1,4 @@
-//! How the values of one column become an Arrow array.
+//! Conversion of encoded values to Arrow arrays, by type.
 
 use arrow_array::ArrayRef;
 use arrow_buffer::{BooleanBuffer, NullBuffer};
@@ -8,38 +8,38 @@ use parquet::errors::Result;
 use super::encoded::Encoded;
 use super::validity::Validity;
 
-/// The page that values are read of.
+/// A page whose values are decoded.
 pub(crate) struct Page<'a, D> {
     pub(crate) bytes: &'a [u8],
-    /// The column's dictionary, where the page holds keys of it.
+    /// The column's dictionary, if the page is dictionary-encoded.
     pub(crate) dictionary: Option<&'a D>,
-    /// Room for keys.
+    /// A reused buffer for dictionary keys.
     pub(crate) keys: &'a mut Vec<u32>,
 }
 
-/// A type of columns: how their values are read, and what array they become.
+/// A decoder of one type of values into one type of Arrow arrays.
 pub(crate) trait ValueType: Send + Sync + 'static {
-    /// Values of an array that is being built.
+    /// The decoded values of an array under construction.
     type Values: Send;
-    /// The entries of a dictionary page.
+    /// The decoded entries of a dictionary page.
     type Dictionary: Send + Sync;
 
-    /// The type in the file, and the bytes of a value; 0 where they vary.
+    /// Return the physical type and the bytes of a value, 0 for a variable length.
     fn physical(&self) -> (PhysicalType, usize);
 
-    /// Decode a dictionary page, whose entries are plain.
+    /// Decode a dictionary page, whose entries are PLAIN-encoded.
     ///
     /// # Errors
-    /// `General` where the page ends before its last entry, or holds what the type does not.
+    /// `General` if the page ends before its last entry; `NYI` for a type without dictionaries.
     fn dictionary(&self, bytes: &[u8], entries: usize) -> Result<Self::Dictionary>;
 
-    /// No values, with room for `rows`.
+    /// Return an empty array under construction with capacity for `rows` rows.
     fn values(&self, rows: usize) -> Self::Values;
 
-    /// Append the next `count` values, none of them null.
+    /// Append the next `count` values of the page, which are all non-null.
     ///
     /// # Errors
-    /// `General` where the page ends before; `NYI` for an encoding that the type has not.
+    /// `General` if the page ends before the last of these values; `NYI` for an encoding that is invalid for the type.
     fn append(
         &self,
         page: Page<'_, Self::Dictionary>,
@@ -48,17 +48,18 @@ pub(crate) trait ValueType: Send + Sync + 'static {
         values: &mut Self::Values,
     ) -> Result<()>;
 
-    /// Move the last `valid` values to those of the last `rows` rows that have one.
+    /// Move the last `valid` values to the non-null rows among the last `rows` rows.
     fn spread(&self, validity: &Validity, rows: usize, valid: usize, values: &mut Self::Values);
 
-    /// Keep the rows whose bit is set, none of them null, and return true; false where the array is filtered instead.
+    /// Retain the rows whose bit in `kept` is set and return true. All rows are non-null. Return false if the type
+    /// cannot do so in place; the finished array is then filtered.
     fn retain(&self, _values: &mut Self::Values, _kept: &BooleanBuffer) -> bool {
         false
     }
 
-    /// The array of all values.
+    /// Return the array of all values.
     ///
     /// # Errors
-    /// Where the values are not what the type holds.
+    /// `ArrowError` for values that the Arrow type does not allow.
     fn finish(&self, values: Self::Values, nulls: Option<NullBuffer>) -> Result<ArrayRef>;
 }

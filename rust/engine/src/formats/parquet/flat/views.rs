@@ -1,4 +1,4 @@
-//! Strings and binaries as views: of few values in a dictionary without a copy of each.
+//! Decoding of byte arrays to Arrow views; dictionary-encoded rows share the bytes of their entries.
 
 use std::sync::Arc;
 
@@ -16,17 +16,17 @@ use super::texts::{ByteArrays, Content};
 use super::validity::Validity;
 use super::value_type::{Page, ValueType};
 
-/// A column of byte arrays that becomes one of views.
+/// A column of byte arrays, decoded to an Arrow view array.
 pub(crate) struct Views(pub(crate) Content);
 
-/// Rows of an array of views, as some pages store them: keys of a dictionary, or values.
+/// Consecutive rows of a view array, from pages that all hold dictionary keys or all hold values.
 struct Part {
     dictionary: Option<ArrayRef>,
     keys: Vec<u32>,
     plain: ByteArrays,
 }
 
-/// Rows of an array of views.
+/// A view array under construction.
 pub(crate) struct ViewParts {
     rows: usize,
     parts: Vec<Part>,
@@ -39,7 +39,7 @@ impl Part {
 }
 
 impl ViewParts {
-    /// The part to append to.
+    /// Return the part for the next rows: dictionary keys with a `dictionary`, values without.
     fn part(&mut self, dictionary: Option<&ArrayRef>) -> &mut Part {
         if self.parts.last().is_none_or(|last| last.dictionary.is_some() != dictionary.is_some()) {
             let (keys, values) = if dictionary.is_some() { (self.rows, 0) } else { (0, self.rows) };
@@ -97,7 +97,7 @@ impl ValueType for Views {
     }
 
     fn spread(&self, validity: &Validity, rows: usize, valid: usize, values: &mut ViewParts) {
-        // Without a part the first rows are null.
+        // If no part exists, all rows so far are null.
         let dictionary = values.parts.last().and_then(|last| last.dictionary.clone());
         let part = values.part(dictionary.as_ref());
         match dictionary {
