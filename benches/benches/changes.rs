@@ -1,4 +1,4 @@
-//! Hashes of the rows of change scans.
+//! Hashing of the rows of change scans.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "criterion writes main; a bench may stop")]
 
@@ -9,7 +9,7 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use icefloe_format::changelog::RowHasher;
 
-// As in the extension.
+// The allocator of the extension module, whose cost is part of every measurement.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

@@ -1,4 +1,4 @@
-//! Position sets, equality keys, pairing of delete files.
+//! Position deletes, equality delete keys, and pairing of delete files with data files.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "criterion writes main; a bench may stop")]
 
@@ -15,7 +15,7 @@ use icefloe_format::delete::{
 };
 use icefloe_format::spec::PrimitiveType;
 
-// As in the extension.
+// The allocator of the extension module, whose cost is part of every measurement.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
@@ -59,7 +59,7 @@ fn numbers(count: i64, step: i64) -> ArrayRef {
     Arc::new((0..count).map(|n| Some(n.wrapping_mul(step))).collect::<Int64Array>())
 }
 
-/// As the Parquet decoder hands text over.
+/// Return strings as views, the layout that the Parquet decoder returns.
 fn texts(count: i64, step: i64) -> ArrayRef {
     Arc::new(
         (0..count).map(|n| Some(format!("customer-{}", n * step))).collect::<StringViewArray>(),
@@ -70,7 +70,7 @@ fn ints(count: i64, step: i64) -> ArrayRef {
     Arc::new((0..count).map(|n| i32::try_from(n * step).ok()).collect::<Int32Array>())
 }
 
-/// 10,000 keys, every 97th of 1M rows.
+/// Measure equality deletes of 10,000 keys, every 97th of 1M rows.
 fn keys(criterion: &mut Criterion) {
     use PrimitiveType as P;
     type Columns = fn(i64, i64) -> Vec<ArrayRef>;
@@ -103,7 +103,7 @@ fn keys(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// One spec, partitioned; field 1 is a long.
+/// A table with one partition spec, whose field 1 has type `long`.
 struct Table;
 
 impl TableFacts for Table {
@@ -119,13 +119,13 @@ impl TableFacts for Table {
 #[derive(Clone, Copy)]
 enum Kind {
     Data,
-    /// Position deletes of the data file of the same number.
+    /// Position deletes of the data file with the same ordinal.
     OfOneFile,
     /// Position deletes of a partition.
     OfPartition,
-    /// Equality deletes with bounds.
+    /// Equality deletes with bounds of their keys.
     Equality,
-    /// Equality deletes whose keys lie anywhere.
+    /// Equality deletes without narrow bounds of their keys.
     EqualityAnywhere,
 }
 
@@ -151,8 +151,8 @@ fn no_nulls(files: i32) -> ArrayRef {
     Arc::new(map.finish())
 }
 
-/// Files over 1,000 partitions and 100 sequence numbers; keys of data files lie 10,000 apart within
-/// a partition, keys of equality deletes span `span` of them.
+/// Return entries of files in 1,000 partitions with 100 sequence numbers. Keys of data files are 10,000 apart within a
+/// partition; keys of equality deletes cover `span` keys.
 fn entries(count: i32, kind: Kind, span: i64) -> RecordBatch {
     let path = |n: i32| Some(format!("s3://bucket/warehouse/table/data/file-{n:08}.parquet"));
     let column = |of: &dyn Fn(i32) -> Option<String>| -> ArrayRef {

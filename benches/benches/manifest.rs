@@ -1,4 +1,4 @@
-//! Decoding a manifest against inflating the same bytes, encoding one against deflating them.
+//! Decoding of a manifest compared with inflating the same bytes, and encoding compared with deflating them.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +23,7 @@ use icefloe_format::manifest::{
 use icefloe_format::predicate::{bind, parse_json, project_inclusive};
 use icefloe_format::spec::{PartitionSpec, Schema, StructType};
 
-// The allocator of the extension: it decides as much as the code does.
+// The allocator of the extension module, whose cost is part of every measurement.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
@@ -38,7 +38,7 @@ const SPEC: &str = r#"{"spec-id":0,"fields":[
     {"source-id":2,"field-id":1000,"name":"day","transform":"identity"},
     {"source-id":1,"field-id":1001,"name":"id_bucket","transform":"bucket[16]"}]}"#;
 
-/// A cheap sequence of unlike numbers.
+/// Return a pseudo-random number for a seed.
 fn scattered(seed: usize) -> i64 {
     let mixed = (seed as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     i64::from((mixed >> 40) as u32)
@@ -120,7 +120,7 @@ fn entries() -> RecordBatch {
     .unwrap()
 }
 
-/// Two of 28 days and half of the ids.
+/// A filter that selects 2 of 28 days and half of the ids.
 const FILTER: &str = r#"{"type":"and",
     "left":{"type":"gt","term":"id","value":8000000},
     "right":{"type":"and",
@@ -183,7 +183,7 @@ fn inflate(bytes: &[u8]) -> usize {
     total
 }
 
-/// What `decode` makes of each of two runs of the blocks, a thread for each.
+/// Decode the blocks of a manifest in two runs, each on its own thread, and return both results.
 fn in_two_runs<T: Send>(bytes: &[u8], decode: impl Fn(&BlockRun) -> T + Sync) -> Vec<T> {
     let runs = Header::parse(bytes).unwrap().runs(2);
     let decode = &decode;

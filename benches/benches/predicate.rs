@@ -1,4 +1,4 @@
-//! Filtering rows, pruning files by statistics, residuals of partitions.
+//! Filtering of rows, pruning of files by statistics, and residuals of partitions.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "criterion writes main; a bench may stop")]
 
@@ -42,7 +42,7 @@ fn leaf(op: &str, term: &str, value: impl Display) -> String {
     format!(r#"{{"type":"{op}","term":"{term}","value":{value}}}"#)
 }
 
-/// A balanced chain.
+/// Join predicates with `op` into a balanced tree.
 fn joined(op: &str, parts: &[String]) -> String {
     match parts {
         [one] => one.clone(),
@@ -140,7 +140,7 @@ fn files(files: i64, columns: &[i32]) -> RecordBatch {
     .unwrap()
 }
 
-/// Predicates of 66 leaves.
+/// Return named predicates of 66 leaves.
 fn shapes() -> Vec<(&'static str, String)> {
     let spread = |n: i64| n * 15_013 % 1_000_000;
     let equalities: Vec<String> = (0..66).map(|n| leaf("eq", "c1", spread(n))).collect();
@@ -191,7 +191,7 @@ fn sixty_six(criterion: &mut Criterion) {
             });
         });
     }
-    // Every leaf another column: as many entries as a manifest has.
+    // Every leaf references a different column, over the number of entries of a typical manifest.
     let columns: Vec<i32> = (1..=66).collect();
     let entries = files(FILES / 10, &columns);
     let parts: Vec<String> = (1..=66).map(|n| leaf("eq", &format!("c{n}"), n * 1500)).collect();

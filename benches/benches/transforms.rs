@@ -1,4 +1,4 @@
-//! Transforms over arrays: values and bytes of input per second.
+//! Partition transforms of arrays, in input values and bytes per second.
 
 #![allow(clippy::expect_used, reason = "a bench that cannot run has nothing to report")]
 
@@ -56,7 +56,8 @@ fn transforms(criterion: &mut Criterion) {
     bench(criterion, "fixed[5]", &fixed(5, COUNT), &["bucket[16]"]);
 }
 
-/// The same longs copied, half of each as the buckets are: what memory alone takes.
+/// Measure copying of the same longs into 32-bit integers, the width of bucket numbers: the cost of memory traffic
+/// alone.
 fn copies(criterion: &mut Criterion) {
     let longs = longs(COUNT);
     let mut group = criterion.benchmark_group("long");
@@ -71,7 +72,7 @@ fn copies(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Bounds of a long column, half of them written when it was one of ints.
+/// Measure decoding of the bounds of a `long` column, half of which were written when its type was `int`.
 fn single_values(criterion: &mut Criterion) {
     let bounds: Vec<Vec<u8>> = numbers(1, COUNT)
         .map(|bits| bits.to_le_bytes()[..if bits % 2 == 0 { 4 } else { 8 }].to_vec())

@@ -1,4 +1,4 @@
-//! Writing rows: to one file, to few partitions, to many.
+//! Writing of rows to one file, to few partitions and to many partitions.
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot run has nothing to report")]
 
@@ -25,7 +25,7 @@ const SCHEMA: &str = r#"{"type":"struct","schema-id":0,"fields":[
     {"id":4,"name":"mode","required":true,"type":"string"},
     {"id":5,"name":"comment","required":true,"type":"string"}]}"#;
 
-/// A step of a linear congruential generator: repeatable, and in no order that helps a writer.
+/// Return a reproducible pseudo-random value for a row, by one step of a linear congruential generator.
 fn scrambled(row: i64) -> i64 {
     row.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407) >> 33
 }

@@ -28,12 +28,12 @@ fn primitives<T: ArrowPrimitiveType>(count: usize, value: impl Fn(u64) -> T::Nat
     Arc::new(PrimitiveArray::<T>::from_iter_values(numbers(1, count).map(value)))
 }
 
-/// Longs of all magnitudes up to 2^40.
+/// `long` values of all magnitudes up to 2^40.
 pub fn longs(count: usize) -> ArrayRef {
     primitives::<Int64Type>(count, |bits| bits.cast_signed() >> 24)
 }
 
-/// Ints of all 32 bits.
+/// `int` values of the whole range.
 pub fn ints(count: usize) -> ArrayRef {
     primitives::<Int32Type>(count, |bits| (bits as u32).cast_signed())
 }
@@ -55,7 +55,7 @@ pub fn timestamps(count: usize) -> ArrayRef {
     })
 }
 
-/// Texts of 10 to 16 bytes.
+/// Strings of 10 to 16 bytes.
 pub fn strings(count: usize) -> ArrayRef {
     let texts = numbers(1, count).map(|bits| format!("customer-{}", bits % 10_000_000));
     Arc::new(StringArray::from_iter_values(texts))
@@ -74,7 +74,7 @@ pub fn times(count: usize) -> ArrayRef {
     primitives::<Time64MicrosecondType>(count, |bits| (bits % 86_400_000_000).cast_signed())
 }
 
-/// Timestamps of 1940 to 2050 in microseconds, of UTC.
+/// UTC timestamps of 1940 to 2050 in microseconds.
 pub fn zoned_timestamps(count: usize) -> ArrayRef {
     let zoned = PrimitiveArray::<TimestampMicrosecondType>::from(timestamps(count).to_data());
     Arc::new(zoned.with_timezone("UTC"))
@@ -87,32 +87,32 @@ pub fn nano_timestamps(count: usize) -> ArrayRef {
     })
 }
 
-/// Texts of 16 bytes.
+/// Strings of 16 bytes.
 pub fn texts_of_16(count: usize) -> ArrayRef {
     let texts = numbers(1, count).map(|bits| format!("{bits:016x}"));
     Arc::new(StringArray::from_iter_values(texts))
 }
 
-/// Texts of a few characters of two, three and four bytes.
+/// Strings with characters of two, three and four bytes in UTF-8.
 pub fn international_texts(count: usize) -> ArrayRef {
     let texts = numbers(1, count).map(|bits| format!("é☃😀-{}", bits % 10_000_000));
     Arc::new(StringArray::from_iter_values(texts))
 }
 
-/// Texts of 10 to 16 bytes, of which there are a thousand, as a dictionary.
+/// A dictionary array of 1,000 distinct strings of 10 to 16 bytes.
 pub fn repeated_texts(count: usize) -> ArrayRef {
     let keys = numbers(1, count).map(|bits| (bits % 1_000) as i32);
     let keys = PrimitiveArray::<Int32Type>::from_iter_values(keys);
     Arc::new(DictionaryArray::new(keys, strings(1_000)))
 }
 
-/// Bytes, 10 to 16 of them.
+/// Binaries of 10 to 16 bytes.
 pub fn binaries(count: usize) -> ArrayRef {
     let texts = numbers(1, count).map(|bits| format!("customer-{}", bits % 10_000_000));
     Arc::new(BinaryArray::from_iter_values(texts))
 }
 
-/// Random bytes of one length; UUIDs where that is 16.
+/// Pseudo-random fixed-size binaries; a length of 16 makes UUIDs.
 pub fn fixed(length: i32, count: usize) -> ArrayRef {
     let size = count * usize::try_from(length).unwrap_or(0);
     let bytes = numbers(1, size.div_ceil(8)).flat_map(u64::to_le_bytes).take(size);

@@ -1,4 +1,4 @@
-//! Arrow across the boundary, by the PyCapsule protocols.
+//! Conversion of Arrow data from and to Python, by the Arrow PyCapsule interface.
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, make_array};
@@ -13,7 +13,7 @@ use pyo3::types::PyCapsule;
 use crate::error::raise_format;
 use crate::views::without_views;
 
-/// Batches read one by one. Reading may block, so the GIL must be released.
+/// A stream of batches. Reading a batch may block, so callers release the GIL.
 pub(crate) type BatchReader = Box<dyn RecordBatchReader + Send>;
 
 /// An array argument: any object with `__arrow_c_array__`.
@@ -32,7 +32,7 @@ fn arrow_data_from(value: &Bound<'_, PyAny>) -> PyResult<arrow_data::ArrayData> 
     if value.hasattr(intern!(value.py(), "__arrow_c_array__"))? {
         return arrow_data::ArrayData::from_pyarrow_bound(&without_views(value)?);
     }
-    // A pyarrow.ChunkedArray is a stream of arrays; pyarrow joins the chunks.
+    // A `pyarrow.ChunkedArray` exports a stream; pyarrow concatenates its chunks into one array.
     if value.hasattr(intern!(value.py(), "combine_chunks"))? {
         let joined = value.call_method0(intern!(value.py(), "combine_chunks"))?;
         return arrow_data::ArrayData::from_pyarrow_bound(&without_views(&joined)?);

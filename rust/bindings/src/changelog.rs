@@ -1,4 +1,4 @@
-//! Changes of rows.
+//! Change scans: planning, cancelling of equal rows, and net changes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,7 +13,7 @@ use crate::error::{raise, raise_format};
 type ThreeArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 type ThreeBatches<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
-/// Plan the rows that one state of a table has and another lacks.
+/// Plan the rows that differ between two snapshots of a table.
 #[pyfunction]
 fn plan_changes<'py>(
     py: Python<'py>,
@@ -30,7 +30,7 @@ fn plan_changes<'py>(
     Ok((inserted?, deleted?, deletes?))
 }
 
-/// Changes whose equal rows cancel.
+/// Deleted and inserted rows whose equal rows cancel.
 #[pyclass(frozen, module = "icefloe._core")]
 struct ChangePairs {
     pairs: Mutex<Option<changes::ChangePairs>>,

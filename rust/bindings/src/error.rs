@@ -1,4 +1,4 @@
-//! Every error variant, mapped to its class in `icefloe.exceptions`.
+//! Mapping of error variants to the classes of `icefloe.exceptions`.
 
 use icefloe_engine::Error;
 use icefloe_format::Error as FormatError;
@@ -8,7 +8,7 @@ use pyo3::types::PyType;
 
 const MODULE: &str = "icefloe.exceptions";
 
-/// The Python exception for an error of the engine.
+/// Return the Python exception for an error of the engine.
 pub(crate) fn raise(error: impl Into<Error>) -> PyErr {
     let error = error.into();
     let class = class_of(&error);
@@ -19,12 +19,12 @@ pub(crate) fn raise(error: impl Into<Error>) -> PyErr {
     })
 }
 
-/// The exception with the error of the operating system as its `errno` and its cause.
+/// Set an exception's `errno` and cause from an error of the operating system.
 fn with_cause(py: Python<'_>, raised: PyErr, error: &Error) -> PyErr {
     let Error::System { location, code, .. } = error else { return raised };
     let described = py.import("os").and_then(|os| os.call_method1("strerror", (*code,)));
     let Ok(described) = described.and_then(|text| text.extract::<String>()) else { return raised };
-    // Only the code: with a text as well, Python would show both instead of the message.
+    // Only `errno` is set: with `strerror` as well, Python shows both instead of the message.
     if let Err(failure) = raised.value(py).setattr("errno", *code) {
         return failure;
     }
@@ -32,7 +32,7 @@ fn with_cause(py: Python<'_>, raised: PyErr, error: &Error) -> PyErr {
     raised
 }
 
-/// The Python exception for an error of the format.
+/// Return the Python exception for an error of the format.
 pub(crate) fn raise_format(error: FormatError) -> PyErr {
     raise(Error::Format(error))
 }

@@ -1,4 +1,4 @@
-//! A pass over a scan that another library reads through the C stream interface.
+//! Scan streams that another library reads through Arrow's C stream interface.
 
 use std::fmt;
 use std::thread::{self, ThreadId};
@@ -12,11 +12,11 @@ use pyo3::prelude::*;
 
 use crate::error::raise;
 
-/// A pass whose errors name the scan, and which an interrupt ends if the consumer waits on the main thread.
+/// An exported scan stream. Its errors name the scan, and Ctrl-C interrupts a blocked read on the main thread.
 pub(crate) struct Exported {
     reader: ScanReader,
     origin: Option<String>,
-    /// The main thread, if the pass was opened there.
+    /// The id of the main thread, if the stream was opened on it.
     main: Option<ThreadId>,
     /// Whether threads of the scan call Python and need the GIL, which the consumer may hold.
     is_foreign: bool,
@@ -35,7 +35,8 @@ impl Exported {
 
     fn pull(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         let pulled = match self.main {
-            // Waiting for the GIL on another thread could deadlock with the holder of the GIL.
+            // Only the main thread checks for interrupts: on other threads, waiting for the GIL could deadlock with its
+            // holder.
             Some(main) if main == thread::current().id() => {
                 self.reader.next_batch_checking(interrupted)?
             }
@@ -66,7 +67,7 @@ impl RecordBatchReader for Exported {
     }
 }
 
-/// An error as text, which is all that the interface carries.
+/// The text of an error, the only part that the C stream interface transfers.
 #[derive(Debug)]
 struct Told(String);
 
@@ -88,12 +89,13 @@ fn is_main(py: Python<'_>) -> PyResult<bool> {
     threading.call_method0(intern!(py, "get_ident"))?.eq(main)
 }
 
-/// Check for interrupts. The consumer raises an exception of its own, so the interrupt is set again, for the interpreter
-/// to raise afterwards.
+/// Return an error if the process was interrupted. The consumer reports the error as its own exception, so the
+/// interrupt is set again and the interpreter raises it afterwards.
 fn interrupted() -> Result<(), ArrowError> {
     let checked = Python::try_attach(|py| {
         py.check_signals().map_err(|error| {
-            // Make the text first: it runs Python, which would consume the interrupt.
+            // The error is formatted before the interrupt is set again, because formatting runs Python code, which
+            // would raise it.
             let text = format!("reading was interrupted: {error}");
             let again = match error.is_instance_of::<PyKeyboardInterrupt>(py) {
                 true => py.import("_thread").and_then(|it| it.call_method0("interrupt_main")),

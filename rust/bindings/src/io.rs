@@ -1,4 +1,4 @@
-//! The FileIo handle.
+//! The `FileIo` class: access to storage.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -112,20 +112,20 @@ impl PyFileIo {
         self.inner.properties() == other.inner.properties()
     }
 
-    /// The names of the properties; their values may be secrets.
+    /// Return the names of the properties without their values, which may be secrets.
     fn __repr__(&self) -> String {
         let names: Vec<_> = self.inner.properties().keys().map(String::as_str).collect();
         format!("FileIo({})", names.join(", "))
     }
 }
 
-/// Wait without the GIL until the future ends or the user interrupts; only for calls that change nothing.
+/// Wait for a future without the GIL, until Ctrl-C interrupts. Only for calls that change nothing in storage.
 fn wait<T: Send>(py: Python<'_>, future: impl Future<Output = Result<T>> + Send) -> PyResult<T> {
     let check = || Python::attach(|py| py.check_signals());
     py.detach(|| block_on_checking(future, check))?.map_err(raise)
 }
 
-/// Numbers of bytes as longs.
+/// Return sizes in bytes as an `int64` array.
 fn bytes_counts(sizes: impl IntoIterator<Item = u64>) -> Int64Array {
     let longs = sizes.into_iter().map(|size| i64::try_from(size).unwrap_or(i64::MAX));
     Int64Array::from_iter_values(longs)

@@ -1,4 +1,5 @@
-//! The extension module `icefloe._core`: convert, release the GIL, call, convert. No logic.
+//! The extension module `icefloe._core`. Its functions convert arguments, release the GIL, call the engine and convert
+//! the result.
 
 use pyo3::prelude::*;
 
@@ -17,7 +18,7 @@ mod transform;
 mod views;
 mod write;
 
-/// How this module was built: `release`, `fast` or `debug`.
+/// Return the build profile of this module: `release`, `fast` or `debug`.
 #[pyfunction]
 fn build_profile() -> &'static str {
     env!("ICEFLOE_BUILD_PROFILE")

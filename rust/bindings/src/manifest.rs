@@ -1,4 +1,4 @@
-//! Manifests and manifest lists.
+//! Reading and writing of manifests and manifest lists.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -131,7 +131,7 @@ fn filter_manifests(
     Ok(FilteredManifests { inner })
 }
 
-/// Manifests after the removal of files.
+/// The manifests that remain after the removal of files.
 #[pyclass(frozen, module = "icefloe._core")]
 struct FilteredManifests {
     inner: manifests::FilteredManifests,

@@ -1,4 +1,4 @@
-//! ORC files, decoded by `pyarrow.orc`: the interpreter is attached to open a file and to read a stripe.
+//! Decoding of ORC files by `pyarrow.orc`. Threads attach to the interpreter to open a file and to read a stripe.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,10 +18,11 @@ use crate::error::raise;
 use crate::views::pyarrow_major;
 
 const WHAT: &str = "the ORC file";
-/// The first major version of pyarrow that refuses damaged files, which crash the process in earlier versions, and
-/// timestamps outside of the range of nanoseconds, which earlier versions change.
+/// The first major version of pyarrow that reports damaged ORC files and timestamps outside the range of nanoseconds as
+/// errors. Earlier versions crash on damaged files and return wrong timestamps.
 const SOUND_PYARROW: u32 = 25;
-/// The least bytes of a request: the first one reads the footer, each other one a large part of a stripe.
+/// Minimum bytes of a request: the first request reads the end of the file with the footer, later requests read parts
+/// of stripes.
 const READ_BYTES: u64 = 1 << 20;
 
 struct PyArrowOrc;
@@ -58,7 +59,7 @@ impl OrcDecoder for PyArrowOrc {
     }
 }
 
-/// An open file, which one thread at a time reads.
+/// An open ORC file, read by one thread at a time.
 struct OrcFile {
     location: String,
     schema: SchemaRef,
@@ -82,7 +83,8 @@ impl OrcReader for OrcFile {
 
     fn stripe(&self, stripe: usize, columns: &[usize]) -> Result<RecordBatch> {
         let fields = self.schema.fields();
-        // pyarrow reads a dot as the path into a struct.
+        // pyarrow parses a dot in a column name as a path into a struct, so files with such names are read whole and
+        // projected here.
         let dotted = fields.iter().any(|field| field.name().contains(['.', '`']));
         let names = columns.iter().filter_map(|column| fields.get(*column));
         attached(&self.location, |py| {
@@ -112,7 +114,7 @@ fn check_version(location: &str) -> Result<()> {
     Err(Error::unsupported_in(location, feature))
 }
 
-/// Check the field names of a schema or type in Python: Arrow's import panics on a name that is not UTF-8.
+/// Check that all field names of a schema or type are UTF-8, because importing other names into Rust panics.
 fn check_names(fields: &Bound<'_, PyAny>, count: usize) -> PyResult<()> {
     for index in 0..count {
         let field = fields.call_method1("field", (index,))?;
@@ -123,7 +125,7 @@ fn check_names(fields: &Bound<'_, PyAny>, count: usize) -> PyResult<()> {
     Ok(())
 }
 
-/// Run Python code, with its exception as an error of the file.
+/// Run Python code, and return its exception as an error of the file.
 fn attached<T>(location: &str, work: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T> {
     let outcome = Python::try_attach(|py| work(py).map_err(|error| failure(py, location, &error)));
     outcome.unwrap_or_else(|| Err(Error::internal("read an ORC file", "Python is shutting down")))
@@ -149,7 +151,7 @@ fn failure(py: Python<'_>, location: &str, error: &PyErr) -> Error {
     if class == "ArrowNotImplementedError" {
         return Error::unsupported_in(location, format!("pyarrow.orc: {reason}"));
     }
-    // The decoder raises the base class for other errors, such as data that does not decompress.
+    // pyarrow raises the base class `ArrowException` for damaged data, such as streams that do not decompress.
     let of_data = class == "ArrowException"
         || error.is_instance_of::<PyOSError>(py)
         || error.is_instance_of::<PyValueError>(py);
@@ -165,12 +167,12 @@ struct RangedFile {
     io: FileIo,
     location: String,
     size: u64,
-    /// The last bytes of the file, and their position.
+    /// The offset and the bytes of the end of the file.
     tail: (u64, Bytes),
     cursor: Mutex<Cursor>,
 }
 
-/// The position of the next read, and the bytes of the last request with their position.
+/// The offset of the next read, and the offset and bytes of the last request.
 struct Cursor {
     next: u64,
     window: (u64, Bytes),

@@ -1,4 +1,4 @@
-//! Binding, projecting and evaluating filters.
+//! Binding, projection and evaluation of filters.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Planning and reading.
+//! Planning and reading of scans.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -54,7 +54,7 @@ fn clear_manifest_cache(py: Python<'_>) -> PyResult<()> {
     py.detach(plan::clear_cache).map_err(raise)
 }
 
-/// The files and delete files that a scan reads.
+/// The data files and delete files of a planned scan.
 #[pyclass(frozen, module = "icefloe._core")]
 struct ScanPlan {
     plan: plan::ScanPlan,
@@ -78,7 +78,7 @@ impl ScanPlan {
     }
 }
 
-/// Return files of a plan with only their own deletes.
+/// Return some data files of a plan with the delete files that apply to them.
 #[pyfunction]
 fn own_deletes<'py>(
     py: Python<'py>,
@@ -89,7 +89,7 @@ fn own_deletes<'py>(
     Ok((batch_out(py, &own.0)?, batch_out(py, &own.1)?))
 }
 
-/// Pack a plan's tasks into groups of similar weight, each with its own deletes.
+/// Pack the tasks of a plan into groups of similar size, each with the delete files of its tasks.
 #[pyfunction]
 #[pyo3(signature = (files, deletes, *, target_size, lookback, open_file_cost))]
 fn pack_tasks<'py>(
@@ -138,7 +138,7 @@ fn read(
     Ok(ScanStream { scan: scan.map_err(raise)?, origin: None })
 }
 
-/// Survey scan tasks from their footers.
+/// Report what a scan reads of each task, from the footers of the data files.
 #[pyfunction]
 #[pyo3(signature = (io, context, files, deletes, *, projection, threads = None))]
 fn explain_read<'py>(
@@ -158,7 +158,7 @@ fn explain_read<'py>(
     batch_out(py, &survey)
 }
 
-/// A scan, read from the start by every consumer.
+/// A scan as a stream that every consumer reads from the start.
 #[pyclass(frozen, module = "icefloe._core")]
 struct ScanStream {
     scan: Scan,
@@ -179,7 +179,7 @@ impl ScanStream {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The protocol allows a producer to ignore the requested schema.
+        // The Arrow PyCapsule interface allows producers to ignore the requested schema.
         drop(requested_schema);
         stream_capsule(py, Box::new(Exported::new(py, &self.scan, self.origin.clone())?))
     }
@@ -197,7 +197,7 @@ impl ScanStream {
     }
 }
 
-/// One pass over a scan.
+/// An iterator over the batches of a scan.
 #[pyclass(frozen, module = "icefloe._core")]
 struct ScanIterator {
     reader: Mutex<ScanReader>,
@@ -210,7 +210,7 @@ impl ScanIterator {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        // A caller in C never returns to the interpreter, which would notice an interrupt.
+        // Consumers written in C may not return to the interpreter between batches, so interrupts are checked here.
         py.check_signals()?;
         let next = py.detach(|| {
             let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Partition transforms and single values.
+//! Partition transforms and single-value serialization.
 
 use icefloe_format::Result;
 use icefloe_format::spec::single_values::decode_array;
@@ -12,7 +12,8 @@ use pyo3::types::PyBytes;
 use crate::arrow::{ArrayIn, array_out};
 use crate::error::raise_format;
 
-/// An integer argument; one beyond 64 bits becomes the greatest, which is refused with the same message.
+/// An integer argument. Integers above 64 bits become `i64::MAX`, so that they raise the error of too large an
+/// argument.
 struct WholeNumber(i64);
 
 impl FromPyObject<'_, '_> for WholeNumber {

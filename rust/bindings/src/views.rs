@@ -1,7 +1,8 @@
-//! View layouts of a pyarrow that exports them wrongly.
+//! Casts of view arrays from versions of pyarrow that export them incorrectly.
 //!
-//! Before version 25, `string_view` and `binary_view` arrays of pyarrow reach the C data interface with lengths whose
-//! memory is already freed. Arrays, batches, tables and readers of such a pyarrow are cast to plain layouts first.
+//! Before version 25, pyarrow exports `string_view` and `binary_view` arrays to the C data interface with buffer
+//! lengths in freed memory. Arrays, batches, tables and readers of these versions are cast to `large_string` and
+//! `large_binary` before export.
 
 use std::sync::Arc;
 
@@ -11,12 +12,12 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-/// The first major version of pyarrow that exports view layouts correctly.
+/// The first major version of pyarrow that exports view arrays correctly.
 const EXPORTS_VIEWS: u32 = 25;
 
 static VERSION: PyOnceLock<u32> = PyOnceLock::new();
 
-/// Return the major version of the installed pyarrow, the largest number where it cannot be read.
+/// Return the major version of the installed pyarrow, or `u32::MAX` if its version cannot be parsed.
 pub(crate) fn pyarrow_major(py: Python<'_>) -> PyResult<u32> {
     let found = VERSION.get_or_try_init(py, || {
         let version: String = py.import("pyarrow")?.getattr("__version__")?.extract()?;
@@ -26,7 +27,7 @@ pub(crate) fn pyarrow_major(py: Python<'_>) -> PyResult<u32> {
     Ok(*found)
 }
 
-/// Return `value` itself, or a copy in plain layouts where its pyarrow cannot export views.
+/// Return `value`, or a copy with `large_string` and `large_binary` if it has view types that pyarrow cannot export.
 pub(crate) fn without_views<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
     let module: String = value.get_type().getattr(intern!(py, "__module__"))?.extract()?;

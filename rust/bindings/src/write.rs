@@ -1,4 +1,4 @@
-//! Writing data files and delete files.
+//! Writing of data files and delete files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
