@@ -25,7 +25,7 @@ fn directories(case: &Value) -> String {
 }
 
 #[test]
-fn data_files_go_where_the_vectors_say() {
+fn data_file_locations_match_the_vectors() {
     let cases = cases("data_location");
     assert!(!cases.is_empty());
     for case in cases {
@@ -46,7 +46,7 @@ fn data_files_go_where_the_vectors_say() {
 }
 
 #[test]
-fn data_files_are_named_as_the_vectors_say() {
+fn data_file_names_match_the_vectors() {
     for case in cases("file_name") {
         let kind = match case["kind"].as_str().unwrap() {
             "data" => FileKind::Data,

@@ -126,7 +126,7 @@ fn files_come_out_in_order() {
 }
 
 #[test]
-fn a_filter_prunes_row_groups_and_rows() {
+fn filter_prunes_row_groups_and_rows() {
     let directory = Directory::new();
     let path = directory.write("a.parquet", numbered(35));
     let residual = r#"{"type":"and","left":{"type":"gt","term":"key","value":18},
@@ -145,7 +145,7 @@ fn without_ids_columns_are_taken_by_position() {
 }
 
 #[test]
-fn a_failure_comes_after_the_rows_before_it_and_names_the_file() {
+fn failure_follows_the_preceding_rows_and_has_the_file_location() {
     let directory = Directory::new();
     let good = directory.write("good.parquet", numbered(3));
     let bad = directory.0.join("bad.parquet").to_str().unwrap().to_owned();

@@ -104,7 +104,7 @@ fn request_size(endpoint: &str, environment: &[(&str, &str)]) {
 }
 
 #[test]
-fn the_property_decides_the_server() {
+fn property_selects_the_server() {
     let (ours, other) = (Server::start(|_| 200), Server::start(|_| 200));
     request_size(&ours.address, &[("AWS_ENDPOINT_URL_S3", &other.address)]);
     assert_eq!(other.seen(), Vec::<String>::new());
@@ -112,7 +112,7 @@ fn the_property_decides_the_server() {
 }
 
 #[test]
-fn a_server_that_the_environment_names_finds_the_bucket_in_the_path() {
+fn server_from_the_environment_has_path_style_requests() {
     for name in ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"] {
         let server = Server::start(|_| 200);
         request_size("", &[(name, &server.address), ("AWS_ALLOW_HTTP", "true")]);

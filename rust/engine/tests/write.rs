@@ -182,7 +182,7 @@ fn sorted_files_record_their_order() {
 }
 
 #[test]
-fn a_failing_source_leaves_no_file() {
+fn failing_source_leaves_no_file() {
     let scratch = Scratch::new();
     let good = batch(0..100_000);
     let schema = good.schema();
@@ -196,7 +196,7 @@ fn a_failing_source_leaves_no_file() {
 }
 
 #[test]
-fn a_column_that_does_not_fit_is_named() {
+fn mismatched_column_is_in_the_error() {
     let scratch = Scratch::new();
     let wrong: [(&str, ArrayRef); 1] = [("id", Arc::new(StringArray::from(vec!["1"])))];
     let wrong = RecordBatch::try_from_iter(wrong).unwrap();
@@ -205,7 +205,7 @@ fn a_column_that_does_not_fit_is_named() {
 }
 
 #[test]
-fn object_storage_paths_are_those_of_the_reference() {
+fn object_storage_paths_match_the_java_reference() {
     let properties = |more: &[(&str, &str)]| -> BTreeMap<String, String> {
         let enabled = [("write.object-storage.enabled", "true")];
         enabled.iter().chain(more).map(|(name, value)| ((*name).into(), (*value).into())).collect()

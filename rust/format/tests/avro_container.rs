@@ -47,7 +47,7 @@ fn blocks_of_every_codec_round_trip() {
 }
 
 #[test]
-fn a_snappy_block_whose_checksum_is_wrong_is_corrupt() {
+fn snappy_block_with_a_wrong_checksum_is_corrupt() {
     let mut bytes = container(Codec::Snappy, 1);
     let checksum = bytes.len() - 16 - 1;
     bytes[checksum] ^= 1;
@@ -56,7 +56,7 @@ fn a_snappy_block_whose_checksum_is_wrong_is_corrupt() {
 }
 
 #[test]
-fn a_block_of_zeros_that_a_manifest_cannot_hold_is_refused_unread() {
+fn oversized_block_of_zeros_is_refused_unread() {
     let zeros = vec![0; 8 << 20];
     for codec in CODECS {
         let mut writer = ContainerWriter::new("\"bytes\"", &[], codec, [9; 16]);
@@ -80,7 +80,7 @@ fn a_block_of_zeros_that_a_manifest_cannot_hold_is_refused_unread() {
 }
 
 #[test]
-fn a_zstandard_block_is_read_whether_or_not_it_says_its_length() {
+fn zstandard_block_is_read_with_and_without_a_stated_length() {
     let data = (0..1 << 20).map(|at: u32| at.to_le_bytes()[1]).collect::<Vec<_>>();
     let streamed = zstd::stream::encode_all(&data[..], 3).unwrap();
     let known = zstd::bulk::compress(&data, 3).unwrap();
@@ -92,7 +92,7 @@ fn a_zstandard_block_is_read_whether_or_not_it_says_its_length() {
 }
 
 #[test]
-fn an_unknown_codec_is_unsupported_by_name() {
+fn unknown_codec_is_unsupported_with_its_name() {
     let mut bytes = container(Codec::Deflate(1), 1);
     let at = bytes.windows(7).position(|window| window == b"deflate").unwrap();
     bytes[at..at + 7].copy_from_slice(b"inflate");
@@ -126,7 +126,7 @@ fn schemas_that_would_exhaust_the_reader_are_refused() {
 }
 
 #[test]
-fn a_count_beyond_the_data_is_refused_and_weightless_items_cost_nothing() {
+fn count_beyond_the_data_is_refused_and_empty_items_take_no_memory() {
     let mut bytes = Vec::new();
     put_long(&mut bytes, i64::MAX);
     let longs = AvroType::parse(r#"{"type":"array","items":"long"}"#).unwrap();

@@ -28,7 +28,7 @@ fn long(written: &str, bytes: &[u8]) -> Result<i64> {
 }
 
 #[test]
-fn a_union_of_one_type_is_that_type() {
+fn union_of_one_type_equals_the_type() {
     assert_eq!(long(r#"["long"]"#, &[0, 10]), Ok(5));
     assert!(matches!(long(r#"["long"]"#, &[2, 10]), Err(Error::Corrupt { .. })));
     let column = read(PrimitiveType::Long.into(), r#"["null"]"#, &[0]).unwrap();
@@ -60,7 +60,7 @@ fn milliseconds_are_not_taken_for_microseconds() {
 }
 
 #[test]
-fn a_column_that_the_table_forgot_has_the_type_of_the_file() {
+fn column_absent_from_the_table_has_the_type_of_the_file() {
     let unknown = || PrimitiveType::Unknown.into();
     for (written, expected) in [
         (r#"{"type":"long","logicalType":"local-timestamp-micros"}"#, PrimitiveType::Timestamp),
@@ -80,7 +80,7 @@ fn a_column_that_the_table_forgot_has_the_type_of_the_file() {
 }
 
 #[test]
-fn a_block_of_items_is_as_long_as_it_says() {
+fn stated_block_length_must_equal_the_length_of_its_items() {
     let longs =
         ListType { element_id: 2, element_required: true, element: PrimitiveType::Long.into() };
     let counts = Type::Map(Box::new(MapType {

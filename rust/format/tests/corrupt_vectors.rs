@@ -12,7 +12,7 @@ fn bytes(hexadecimal: &str) -> Vec<u8> {
 }
 
 #[test]
-fn test_invalid_manifest_lists_are_refused_with_the_reason() {
+fn invalid_manifest_lists_are_refused_with_the_reason() {
     let path = "../../tests/vectors/corrupt_manifest_list.json";
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
     let cases: Vec<Value> = serde_json::from_str(&text).unwrap();

@@ -96,7 +96,7 @@ fn only_added_entries_inherit_sequence_numbers() {
 }
 
 #[test]
-fn a_manifest_of_the_commit_under_way_keeps_its_nulls() {
+fn manifest_of_an_open_commit_keeps_its_nulls() {
     let from = Inheritance { added_snapshot_id: Some(9), sequence_number: None };
     let inherited = inherit(read("null_first.avro"), from).unwrap();
     let numbers = inherited.longs("sequence_number").unwrap();

@@ -76,7 +76,7 @@ fn or_inherited(own: Option<i64>, null: Null) -> Option<i64> {
 }
 
 #[test]
-fn every_combination_inherits_as_the_table_says() {
+fn inheritance_matches_the_table_for_every_combination() {
     let own = [None, Some(0), Some(7)];
     let combinations = || {
         let pairs = own.iter().flat_map(|id| own.iter().map(move |data| (*id, *data)));

@@ -184,7 +184,7 @@ proptest! {
     }
 
     #[test]
-    fn version_1_keeps_what_it_has_columns_for(entries in proptest::collection::vec(entry(), 1..20)) {
+    fn version_1_keeps_the_values_of_its_columns(entries in proptest::collection::vec(entry(), 1..20)) {
         let table = table(SPEC);
         let written = ManifestColumns::from_batch(&batch(&entries), &table.partition_type).unwrap();
         let read = decode(&table, &encode(&table, &written, 1, Codec::Null), Stats::All);
@@ -221,7 +221,7 @@ proptest! {
 }
 
 #[test]
-fn an_unpartitioned_manifest_has_empty_tuples() {
+fn unpartitioned_manifest_has_empty_tuples() {
     let table = table(r#"{"spec-id":5,"fields":[]}"#);
     let entries = [Entry {
         status: ADDED,

@@ -113,7 +113,7 @@ fn modes_read_and_write_their_text() {
 }
 
 #[test]
-fn a_column_property_beats_the_default() {
+fn column_property_overrides_the_default() {
     let properties = properties(&[
         ("write.metadata.metrics.default", "counts"),
         ("write.metadata.metrics.column.c2", "full"),
@@ -163,7 +163,7 @@ fn sorted_columns_keep_bounds_unless_their_own_property_drops_them() {
 }
 
 #[test]
-fn a_mode_that_cannot_be_read_names_its_property() {
+fn invalid_metrics_mode_is_an_error_with_its_property() {
     let properties = properties(&[("write.metadata.metrics.column.c1", "some")]);
     let error = MetricsConfig::from_properties(&schema(1), None, &properties).unwrap_err();
     assert!(error.to_string().contains("write.metadata.metrics.column.c1"), "{error}");

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_directory_of_a_name_is_decoded() {
+    fn last_directory_of_a_name_is_decoded() {
         let location = "s3://lake/name=a%20b/country=f%2Fr/name=c%3Dd/part-0.parquet";
         let found = value_in_path(location, &field("name", "identity"), "source");
         assert_eq!(found.as_deref(), Some("c=d"));

@@ -101,13 +101,13 @@ mod tests {
     }
 
     #[test]
-    fn a_small_manifest_is_decoded_at_once() {
+    fn small_manifest_is_decoded_in_one_run() {
         let parts = block_on(decode_in_runs(container(3, 1 << 16), 8, counted)).unwrap();
         assert_eq!(parts.len(), 1);
     }
 
     #[test]
-    fn the_error_is_that_of_the_whole_manifest() {
+    fn parallel_error_equals_the_error_of_the_whole_manifest() {
         let decode = |_: &[u8], run: Option<&BlockRun>| -> Result<()> {
             let reason = if run.is_some() { "of a run" } else { "of the whole" };
             Err(FormatError::corrupt("manifest", reason).into())

@@ -156,7 +156,7 @@ fn items_are_in_order_and_read_ahead_is_bounded() {
 }
 
 #[test]
-fn a_panic_is_an_error_after_the_items_before_it() {
+fn panic_is_an_error_after_the_preceding_items() {
     let found: Vec<_> = pipeline(9, Some((7, 3)), 2).collect();
     let (last, before) = found.split_last().unwrap();
     assert!(matches!(last, Err(Error::Internal { reason, .. }) if reason.contains("on purpose")));

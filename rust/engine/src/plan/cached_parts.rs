@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_of_many_manifests_is_held_once() {
+    fn filter_of_many_manifests_is_cached_once() {
         let mut parts = Parts::default();
         for number in 0..1_000 {
             keep(&mut parts, key(&"x".repeat(1 << 16), &format!("manifest-{number}")));
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_is_kept_again_replaces_the_first() {
+    fn part_cached_twice_replaces_the_first() {
         let mut parts = Parts::default();
         keep(&mut parts, key("x", "a"));
         let once = parts.bytes;

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_nulls_hold_nothing_of_what_they_are_made_of() {
+    fn columns_of_nulls_release_their_source() {
         let items = lists(&[Some(1), Some(2), None]).slice(2, 1);
         let batch = RecordBatch::try_from_iter_with_nullable([("items", items, true)]).unwrap();
         let copied = compacted(&batch).unwrap();
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn no_batches_are_one_without_rows() {
+    fn absence_of_batches_is_one_batch_without_rows() {
         let empty = concatenated(&entry_schema(), &[]).unwrap();
         assert_eq!((empty.num_rows(), empty.schema()), (0, entry_schema()));
         assert_eq!(empty.column(0).data_type(), &DataType::Int32);

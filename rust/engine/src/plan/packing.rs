@@ -111,23 +111,23 @@ mod tests {
     }
 
     #[test]
-    fn a_task_is_added_to_the_first_open_group_with_room() {
+    fn task_is_added_to_the_first_open_group_with_room() {
         assert_eq!(packed(&[6, 6, 4, 4, 9], 10, 10), [vec![0, 2], vec![1, 3], vec![4]]);
     }
 
     #[test]
-    fn one_open_group_is_complete_as_soon_as_a_lighter_one_is_begun() {
+    fn heavier_open_group_is_complete_when_a_lighter_group_starts() {
         let found = packed(&[6, 6, 4, 4, 9], 10, 1);
         assert_eq!(found, [vec![0], vec![1, 2], vec![4], vec![3]]);
     }
 
     #[test]
-    fn the_fullest_group_is_complete_when_too_many_are_open() {
+    fn fullest_group_is_complete_when_too_many_are_open() {
         assert_eq!(packed(&[5, 9, 8, 4], 10, 2), [vec![1], vec![0, 3], vec![2]]);
     }
 
     #[test]
-    fn a_task_above_the_target_is_a_group() {
+    fn task_above_the_target_is_a_group() {
         assert_eq!(packed(&[1, 30, 1], 10, 5), [vec![0, 2], vec![1]]);
     }
 }

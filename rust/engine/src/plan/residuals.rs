@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_of_files_has_only_its_own_texts() {
+    fn slice_of_files_has_only_its_own_residuals() {
         let all: ArrayRef = Arc::new(column(&["a", "b"], &[Some(0), Some(1), None]));
         let batch = RecordBatch::try_from_iter_with_nullable([(COLUMN, all, true)]).unwrap();
         let one = own(batch.slice(1, 1)).unwrap();

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_group_larger_than_the_size_stays_whole() {
+    fn row_group_larger_than_the_size_stays_whole() {
         assert_eq!(splits(100, Some(&[4, 90]), Some(10), true), [0..90, 90..100]);
     }
 
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_any_stated_size_has_a_bounded_number_of_ranges() {
+    fn file_of_any_stated_size_has_a_bounded_number_of_ranges() {
         for size in [u64::MAX, i64::MAX as u64, 1 << 50] {
             let found = splits(size, None, Some(1), true);
             assert!(found.len() <= 1_024);

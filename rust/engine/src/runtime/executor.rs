@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_turns_run_at_once_than_the_limit() {
+    fn concurrent_turns_stay_within_the_limit() {
         let executor = executor(3, 0);
         let counts = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
         let (done, all) = mpsc::channel();
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_waits_is_replaced() {
+    fn waiting_turn_is_replaced() {
         let executor = executor(1, 1);
         let (send, receive) = mpsc::channel();
         let (done, finished) = mpsc::channel();
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_in_a_turn_is_an_error_and_ends_no_thread() {
+    fn panic_in_a_turn_is_an_error_and_ends_no_thread() {
         let executor = executor(1, 0);
         let failed = block_on(compute_on(executor, "add", || -> Result<()> { panic!("no sum") }));
         assert!(matches!(failed, Err(Error::Internal { reason, .. }) if reason == "no sum"));
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn without_threads_work_is_done_by_whoever_waits_for_it() {
+    fn waiting_thread_runs_work_without_pool_threads() {
         let here = std::thread::current().id();
         let there =
             block_on(compute_on(executor(0, 0), "look", || Ok(std::thread::current().id())));
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn work_behind_a_thread_that_waits_is_done_by_whoever_waits_for_it() {
+    fn waiting_thread_runs_work_behind_a_blocked_thread() {
         let executor = executor(1, 0);
         let (send, receive) = mpsc::channel::<()>();
         executor.submit(Box::new(move || assert!(waiting(|| receive.recv()).is_err())));

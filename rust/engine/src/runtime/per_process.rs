@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slot_that_was_locked_at_a_fork_costs_one_value_not_one_for_each_call() {
+    fn slot_locked_at_a_fork_leaks_one_value_in_total() {
         let (slots, made) = (PerProcess::new(), AtomicUsize::new(0));
         let _for_ever = slots.slots[0].lock().unwrap();
         let get = || slots.get(|| Ok(made.fetch_add(1, Ordering::SeqCst))).unwrap();

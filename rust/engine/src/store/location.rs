@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_what_is_written() {
+    fn object_keys_follow_the_rules_of_the_scheme() {
         assert_eq!(key("s3a://bucket/a b/%20#1?x"), "bucket a b/%20#1?x");
         assert_eq!(key("gs://bucket/a//b"), "bucket a//b");
         assert_eq!(key("abfss://box@me.dfs.core.windows.net/a"), "box@me.dfs.core.windows.net a");

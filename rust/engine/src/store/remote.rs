@@ -307,7 +307,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_reply_that_states_any_length_gets_no_room_for_it() {
+    async fn reply_that_states_any_length_gets_no_room_for_it() {
         let parts = ["ab", "cd", "e"].map(|part| Ok(Bytes::from_static(part.as_bytes())));
         let bytes = collected(stream::iter(parts), u64::MAX).await.unwrap();
         assert_eq!(bytes, "abcde");

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hash_directories_are_those_of_the_reference() {
+    fn hash_directories_match_the_java_reference() {
         assert_eq!(hash_directories("a"), "0101/0110/1001/10110010");
         assert_eq!(hash_directories("b"), "1110/0111/1110/00000011");
         assert_eq!(hash_directories("c"), "0010/1101/0110/01011111");

@@ -287,7 +287,7 @@ mod tests {
     const ENDINGS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, u64::from_le_bytes(*b"the same")];
 
     #[test]
-    fn test_hashes_of_keys_with_a_common_ending_are_distinct() {
+    fn hashes_of_keys_with_a_common_ending_are_distinct() {
         use PrimitiveType as P;
         for ending in ENDINGS {
             let wide = || (0..KEYS).map(move |key| u128::from(key) | u128::from(ending) << 64);
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn test_hashes_of_two_sets_differ() {
+    fn hashes_of_two_sets_differ() {
         let longs: ArrayRef = Arc::new(arrow_array::Int64Array::from_iter_values(0..64));
         let hashes = || {
             let mut keys = EqualityKeys::new(&[PrimitiveType::Long]).unwrap();

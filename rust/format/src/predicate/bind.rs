@@ -257,7 +257,7 @@ mod tests {
     use crate::spec::{NestedField, PrimitiveType, Schema};
 
     #[test]
-    fn test_binding_filters_on_every_column_visits_each_field_a_constant_number_of_times() {
+    fn filter_binding_visits_each_field_a_constant_number_of_times() {
         let column = |id| NestedField::optional(id, format!("c{id}"), PrimitiveType::Long);
         let schema = Schema::new(0, (1..=500).map(column).collect(), vec![]);
         visits::taken();

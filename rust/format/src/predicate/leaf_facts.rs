@@ -191,7 +191,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
 
         #[test]
-        fn test_bounds_of_either_order_enclose_every_value(
+        fn bounds_of_either_order_enclose_every_value(
             file in proptest::collection::vec(values(), 1..6),
             has_lower in any::<bool>(),
             has_upper in any::<bool>(),
@@ -206,7 +206,7 @@ mod tests {
         }
 
         #[test]
-        fn test_bounds_enclose_no_more_than_needed(lower in values(), upper in values()) {
+        fn bounds_enclose_no_more_than_needed(lower in values(), upper in values()) {
             let within = |value: u128| {
                 let by_halves = lower ^ SIGNS <= value ^ SIGNS && value ^ SIGNS <= upper ^ SIGNS;
                 (lower <= value && value <= upper) || by_halves
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn test_bounds_of_one_sign_are_unchanged() {
+    fn bounds_of_one_sign_are_unchanged() {
         // UUIDs of version 7, whose low half has its first bit set.
         let (lower, upper) = (0x0190 << 112 | 1 << 63 | 5, 0x0191 << 112 | 1 << 63 | 7);
         let (least, greatest) = enclosing(Some(lower), Some(upper)).unwrap();

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn test_looking_up_every_id_visits_each_field_a_constant_number_of_times() {
+    fn id_lookups_visit_each_field_a_constant_number_of_times() {
         let schema = wide();
         visits::taken();
         for id in 1..=COLUMNS {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn test_an_index_takes_no_part_in_comparing_schemas() {
+    fn schema_equality_ignores_the_index() {
         let (used, unused) = (wide(), wide());
         assert_eq!(used.highest_field_id(), COLUMNS);
         assert_eq!(used, unused);

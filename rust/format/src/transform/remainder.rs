@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn test_remainders_equal_integer_division() {
+    fn remainders_equal_integer_division() {
         for divisor in DIVISORS {
             let given = NonZeroU32::new(divisor).unwrap();
             let numbers = numbers_around(divisor).chain([i64::MAX, i64::from(i32::MAX)]);

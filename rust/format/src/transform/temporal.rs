@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn test_days_and_hours_equal_integer_division() {
+    fn days_and_hours_equal_integer_division() {
         for unit in [MICROS_PER_DAY, NANOS_PER_DAY, MICROS_PER_HOUR, NANOS_PER_HOUR] {
             for value in timestamps_around(unit) {
                 let of = |unit: i64| value.div_euclid(unit);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn test_years_and_months_equal_the_calendar() {
+    fn years_and_months_equal_the_calendar() {
         let every_day = -800_000..800_000;
         let far_days = (i32::MIN..=i32::MAX).step_by(9_999_991).chain([i32::MIN, i32::MAX]);
         let near_ends = [-NEAR_DAYS, NEAR_DAYS].into_iter();

@@ -77,7 +77,7 @@ fn positions_and_keys_make_one_mask() {
 }
 
 #[test]
-fn a_key_of_many_sources_applies_where_one_of_them_does() {
+fn key_of_several_delete_files_applies_if_one_of_them_does() {
     let mut keys = EqualityKeys::new(&[PrimitiveType::Int]).unwrap();
     let column = || -> [ArrayRef; 1] { [Arc::new(Int32Array::from(vec![1, 1]))] };
     for source in [0, 3, 4] {

@@ -167,7 +167,7 @@ fn sequence_numbers_decide_as_in_the_vectors() {
 }
 
 #[test]
-fn a_delete_of_one_file_applies_to_no_other() {
+fn delete_of_one_file_applies_to_no_other() {
     let named = File { referenced: Some("a".into()), ..file(1, 5) };
     let bounded = File { bounds: vec![(PATH_ID, b"b".to_vec(), b"b".to_vec())], ..file(1, 5) };
     let ranged = File { bounds: vec![(PATH_ID, b"a".to_vec(), b"b".to_vec())], ..file(1, 5) };
@@ -184,7 +184,7 @@ fn a_delete_of_one_file_applies_to_no_other() {
 }
 
 #[test]
-fn a_partitioned_delete_applies_to_its_spec_and_tuple() {
+fn partitioned_delete_applies_to_its_spec_and_tuple() {
     let deletes = [
         File { spec_id: 1, partition: "[1]".into(), ..file(1, 5) },
         File { spec_id: 1, partition: "[1]".into(), ..file(2, 5) },
@@ -268,7 +268,7 @@ fn any_file(contents: std::ops::Range<i32>) -> impl Strategy<Value = File> {
 
 proptest! {
     #[test]
-    fn pairs_are_those_of_comparing_each_with_each(
+    fn pairs_equal_a_pairwise_comparison(
         deletes in prop::collection::vec(any_file(1..3), 0..12),
         files in prop::collection::vec(any_file(0..1), 0..12),
     ) {
@@ -313,7 +313,7 @@ fn placed(base: File, place: i32) -> File {
 
 proptest! {
     #[test]
-    fn intervals_find_what_comparing_each_with_each_finds(
+    fn intervals_equal_a_pairwise_comparison(
         deletes in prop::collection::vec((1_i64..6, any_bounds(), 0..3), 0..90),
         files in prop::collection::vec((1_i64..6, any_bounds(), 0..3), 0..12),
     ) {
@@ -342,7 +342,7 @@ proptest! {
 }
 
 #[test]
-fn many_files_have_what_each_of_them_has_alone() {
+fn deletes_of_many_files_equal_the_deletes_of_each_file() {
     let range = |n: i32| Some((i64::from(n / 3 % 500), 30, 0));
     let of = |content, n: i32| bounded(placed(file(content, i64::from(n % 7)), n % 3), range(n));
     let deletes: Vec<File> = (0..300).map(|n| of(2, n)).collect();

@@ -54,7 +54,7 @@ fn merged_sets_are_unions() {
 }
 
 #[test]
-fn a_dictionary_of_paths_is_read() {
+fn dictionary_of_paths_is_read() {
     let paths: DictionaryArray<arrow_array::types::Int32Type> =
         ["a", "a", "b"].into_iter().collect();
     let batch = columns(Arc::new(paths), Arc::new(Int64Array::from(vec![3, 4, 5])));
@@ -107,7 +107,7 @@ proptest! {
 }
 
 #[test]
-fn runs_reach_the_ends_of_what_a_position_can_be() {
+fn runs_cover_the_smallest_and_largest_positions() {
     let mut deletes = PositionDeletes::default();
     deletes.insert_slice("a", &[i64::MAX]).unwrap();
     let runs = row_runs(deletes.positions("a").unwrap(), 0, u64::MAX);

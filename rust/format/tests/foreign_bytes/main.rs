@@ -67,7 +67,7 @@ fn run(target: Target, input: &[u8]) -> usize {
 
 // One test, since memory is counted for the whole process.
 #[test]
-fn every_decoder_answers_whatever_the_bytes_within_its_share_of_memory() {
+fn decoders_return_within_their_memory_limit_for_any_bytes() {
     for (name, target) in TARGETS {
         let corpus = corpus(name);
         let (free, for_each) = share(name);

@@ -45,7 +45,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn runs_hold_what_the_manifest_holds(
+    fn runs_together_equal_the_manifest(
         files in files(),
         copies in 1_usize..40,
         predicate in predicate(),
@@ -67,7 +67,7 @@ proptest! {
 
     /// A manifest whose runs all decode is not damaged: the whole is decoded only where a run fails.
     #[test]
-    fn a_run_is_damaged_where_the_manifest_is(
+    fn damaged_manifest_fails_in_one_of_its_runs(
         damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
         most in 2_usize..9,
     ) {
@@ -114,7 +114,7 @@ fn there_are_no_more_runs_than_blocks() {
 }
 
 #[test]
-fn a_damaged_frame_is_one_run_and_its_error_that_of_the_whole() {
+fn damaged_frame_is_one_run_with_the_error_of_the_whole_manifest() {
     let table = Table::new(SPECS[0]);
     let mut bytes = table.encode(&many(9_000), Codec::Deflate(1));
     assert_eq!(runs(&bytes, 4).len(), 4);

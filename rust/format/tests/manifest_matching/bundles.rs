@@ -60,7 +60,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn manifests_together_hold_what_each_holds(
+    fn bundled_manifests_equal_single_manifests(
         wanted in proptest::collection::vec((files(), any::<bool>(), any::<bool>()), 0..5),
         predicate in predicate(),
         spec in 0_usize..2,
@@ -85,7 +85,7 @@ proptest! {
 }
 
 #[test]
-fn one_damaged_manifest_fails_all() {
+fn damaged_manifest_fails_the_whole_bundle() {
     let table = Table::new(SPECS[0]);
     let good = table.encode(&many(9), Codec::Null);
     let mut decoder = BundleDecoder::new(table.options(Stats::All));

@@ -67,7 +67,7 @@ fn chunks_follow_each_other() {
 }
 
 #[test]
-fn a_filter_that_keeps_most_is_evaluated_at_the_end() {
+fn filter_with_many_matches_is_evaluated_last() {
     let table = Table::new(SPECS[0]);
     let bytes = table.encode(&many(9000), Codec::Deflate(1));
     let terms = [("gt", "id", json!(-1)), ("lt", "id", json!(6000)), ("gt", "id", json!(3000))];
@@ -104,7 +104,7 @@ fn stretches_of_many_and_few_matches_alternate() {
 }
 
 #[test]
-fn a_file_cut_short_is_corrupt_where_it_ends() {
+fn truncated_manifest_is_corrupt_at_an_offset_within_it() {
     let table = Table::new(SPECS[0]);
     let header = table.encode(&[], Codec::Deflate(6)).len();
     let bytes = table.encode(&many(600), Codec::Deflate(6));

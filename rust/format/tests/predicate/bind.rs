@@ -143,7 +143,7 @@ fn identity_void_and_null_preserving_terms_fold() {
 }
 
 #[test]
-fn a_transform_that_does_not_fit_is_refused() {
+fn invalid_transform_terms_are_refused() {
     for (filter, named) in [
         (of("eq", "bucket[4]", "ratio", "1"), "bucket[4](ratio)"),
         (of("eq", "hour", "day", "1"), "hour(day)"),
@@ -317,7 +317,7 @@ fn not_moves_to_the_leaves_before_they_fold() {
 }
 
 #[test]
-fn a_negation_whose_literal_no_value_equals_is_true_of_values_only() {
+fn negation_of_an_impossible_literal_is_true_for_non_null_values() {
     let not_null = r#"{"type":"not-null","term":"code"}"#;
     let set = |values: &str| format!(r#"{{"type":"not-in","term":"code","values":[{values}]}}"#);
     assert_bound(&leaf("not-eq", "code", "99999999999"), not_null);

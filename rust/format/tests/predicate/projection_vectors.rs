@@ -46,7 +46,7 @@ fn assert_same(found: &BoundPredicate, expected: &Value, schema: &Schema, case: 
 }
 
 #[test]
-fn projections_are_those_of_the_vectors() {
+fn projections_match_the_vectors() {
     for case in cases("projection") {
         let source = schema(vec![NestedField::optional(1, "x", type_of(&case, "type"))]);
         let transform = text(&case, "transform").parse().unwrap();
@@ -70,7 +70,7 @@ fn projections_are_those_of_the_vectors() {
 }
 
 #[test]
-fn residuals_are_those_of_the_vectors() {
+fn residuals_match_the_vectors() {
     for case in cases("residual") {
         let table = if case["partition"].as_array().unwrap().len() == 1 {
             (two_ints(), json!([identity("dateint")]))

@@ -213,7 +213,7 @@ fn projected(kind: PrimitiveType, field: &str, term: &str, op: &str, value: &str
 }
 
 #[test]
-fn a_transform_projects_on_its_own_partition_field() {
+fn transform_projects_on_its_own_partition_field() {
     use PrimitiveType as P;
     let same = |op: &str, value: &str| {
         let values = if value.starts_with('[') { "values" } else { "value" };
@@ -294,7 +294,7 @@ fn rows_that_old_writers_put_one_partition_up_are_found_and_never_claimed() {
 }
 
 #[test]
-fn a_manifest_outside_the_range_is_pruned() {
+fn manifest_outside_the_range_is_pruned() {
     let types = vec![PrimitiveType::Int];
     let field = PartitionField {
         source_id: 1,
@@ -324,7 +324,7 @@ fn a_manifest_outside_the_range_is_pruned() {
 }
 
 #[test]
-fn the_least_ints_are_found_in_their_wrapped_partition() {
+fn minimum_ints_match_their_wrapped_partition() {
     for width in [7_u32, 10, 1000, 2_147_483_647] {
         let transform: Transform = format!("truncate[{width}]").parse().unwrap();
         let field = PartitionField {

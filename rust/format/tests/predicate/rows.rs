@@ -114,7 +114,7 @@ fn mask(filter: &str, batch: &RecordBatch, path: Option<Vec<usize>>) -> Result<V
 }
 
 #[test]
-fn a_null_struct_makes_its_fields_null_and_a_narrow_column_is_widened() {
+fn null_struct_has_null_fields_and_narrow_columns_are_widened() {
     let inner: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), Some(1), None]));
     let outer = StructArray::new(
         vec![Field::new("b", DataType::Int32, true)].into(),
@@ -133,7 +133,7 @@ fn a_null_struct_makes_its_fields_null_and_a_narrow_column_is_widened() {
 }
 
 #[test]
-fn a_column_of_another_type_is_a_mismatch() {
+fn column_of_another_type_is_a_mismatch() {
     let text: ArrayRef = Arc::new(arrow_array::StringArray::from(vec!["1"]));
     let found = mask(r#"{"type":"eq","term":"a.b","value":1}"#, &batch(vec![text]), Some(vec![0]));
     let Err(Error::Mismatch { column, .. }) = found else { panic!("{found:?}") };

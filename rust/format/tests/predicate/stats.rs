@@ -325,7 +325,7 @@ fn uuid_bounds_prune_where_both_orders_agree() {
 }
 
 #[test]
-fn a_batch_without_statistics_might_match_and_need_not() {
+fn batch_without_statistics_might_match_but_not_must() {
     let batch = RecordBatch::try_from_iter(vec![(
         "record_count",
         Arc::new(Int64Array::from(vec![5, 0])) as ArrayRef,
@@ -342,7 +342,7 @@ fn a_batch_without_statistics_might_match_and_need_not() {
 }
 
 #[test]
-fn a_bound_of_a_wrong_length_is_corrupt() {
+fn bound_of_a_wrong_length_is_corrupt() {
     let mut stats = Stats::default();
     stats.add(&[PrimitiveType::Int], &[vec![Some(Datum::Int(1))]], 16, 0);
     stats.lower = vec![vec![(1, vec![1, 2, 3])]];

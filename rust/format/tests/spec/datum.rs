@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use crate::strategies::column;
 
 #[test]
-fn test_floats_are_ordered_as_the_spec_says() {
+fn float_order_matches_the_spec() {
     let ascending = [-f64::NAN, f64::NEG_INFINITY, -1.0, -0.0, 0.0, 1.0, f64::INFINITY, f64::NAN];
     for pair in ascending.windows(2) {
         let (low, high) = (Datum::Double(pair[0]), Datum::Double(pair[1]));
@@ -19,7 +19,7 @@ fn test_floats_are_ordered_as_the_spec_says() {
 }
 
 #[test]
-fn test_widths_of_one_kind_compare_and_kinds_do_not() {
+fn datums_compare_across_widths_but_not_across_kinds() {
     assert_eq!(Datum::Int(5).compare(&Datum::Long(6)), Some(Ordering::Less));
     assert_eq!(Datum::Double(0.5).compare(&Datum::Float(0.5)), Some(Ordering::Equal));
     let decimal = |precision, scale| Datum::Decimal { unscaled: 7, precision, scale };
@@ -30,14 +30,14 @@ fn test_widths_of_one_kind_compare_and_kinds_do_not() {
 }
 
 #[test]
-fn test_strings_are_ordered_by_code_point() {
+fn strings_are_ordered_by_code_point() {
     // In UTF-16 the first of U+1F600 comes before U+FFFF.
     let (low, high) = (Datum::String("\u{ffff}".into()), Datum::String("\u{1f600}".into()));
     assert_eq!(low.compare(&high), Some(Ordering::Less));
 }
 
 #[test]
-fn test_partition_values_are_equal_as_keys() {
+fn nan_partition_values_are_equal_as_keys_and_signed_zeros_are_not() {
     let keys = HashSet::from([Datum::Double(f64::NAN), Datum::Double(0.0), Datum::Int(1)]);
     assert!(keys.contains(&Datum::Double(-f64::NAN)));
     assert!(!keys.contains(&Datum::Double(-0.0)));
@@ -45,7 +45,7 @@ fn test_partition_values_are_equal_as_keys() {
 }
 
 #[test]
-fn test_arrays_that_could_change_a_value_are_refused() {
+fn arrays_with_lossy_conversions_are_refused() {
     let nanos =
         datums_to_array(&PrimitiveType::TimestampNs, &[Some(Datum::TimestampNs(1))]).unwrap();
     let long = datums_to_array(&PrimitiveType::Long, &[Some(Datum::Long(1))]).unwrap();
@@ -61,14 +61,14 @@ fn test_arrays_that_could_change_a_value_are_refused() {
 }
 
 #[test]
-fn test_an_index_outside_the_array_is_refused() {
+fn index_outside_the_array_is_refused() {
     let array = Datum::Int(1).to_array().unwrap();
     assert_eq!(Datum::from_array(&array, 0, &PrimitiveType::Int).unwrap(), Some(Datum::Int(1)));
     assert!(Datum::from_array(&array, 1, &PrimitiveType::Int).is_err());
 }
 
 #[test]
-fn test_coarser_and_encoded_arrays_are_read() {
+fn coarser_and_encoded_arrays_are_read() {
     let seconds = DataType::Timestamp(TimeUnit::Second, None);
     let array = arrow_cast::cast(&arrow_array::Int64Array::from(vec![1, 2]), &seconds).unwrap();
     let found = Datum::from_array(&array, 1, &PrimitiveType::Timestamp).unwrap();
@@ -104,7 +104,7 @@ fn by_rule(a: &Datum, b: &Datum) -> Ordering {
 
 proptest! {
     #[test]
-    fn test_the_order_is_total_and_that_of_the_spec((_, values) in column()) {
+    fn datum_order_is_total_and_matches_the_spec((_, values) in column()) {
         let mut values: Vec<_> = values.into_iter().flatten().collect();
         for (a, b) in values.iter().zip(values.iter().skip(1)) {
             prop_assert_eq!(a.compare(b).unwrap(), by_rule(a, b));
@@ -115,7 +115,7 @@ proptest! {
     }
 
     #[test]
-    fn test_an_array_gives_its_values_back((value_type, values) in column()) {
+    fn datums_survive_arrays((value_type, values) in column()) {
         let array = datums_to_array(&value_type, &values).unwrap();
         prop_assert_eq!(array.len(), values.len());
         for (index, value) in values.iter().enumerate() {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use crate::vectors::cases;
 
 #[test]
-fn test_storage_holds_every_value_of_a_precision() {
+fn storage_holds_every_value_of_a_precision() {
     for case in cases("decimal_storage") {
         let precision = u8::try_from(case["precision"].as_u64().unwrap()).unwrap();
         assert_eq!(decimal::storage_bytes(precision) as u64, case["bytes"].as_u64().unwrap());
@@ -12,7 +12,7 @@ fn test_storage_holds_every_value_of_a_precision() {
 }
 
 #[test]
-fn test_text_that_is_not_exactly_a_decimal_is_none() {
+fn inexact_decimal_text_is_none() {
     for text in ["", "-", ".", "1.2.3", "0x1", "1,5", "NaN", "1e", "1.234", "1e-9", " 1", "１"] {
         assert_eq!(decimal::parse(text, 2), None, "{text:?}");
     }
@@ -24,7 +24,7 @@ fn test_text_that_is_not_exactly_a_decimal_is_none() {
 }
 
 #[test]
-fn test_text_of_a_negative_scale_has_the_negated_scale_as_exponent() {
+fn text_of_a_negative_scale_has_the_negated_scale_as_exponent() {
     assert_eq!(decimal::format(2, -20), "2E+20");
     assert_eq!(decimal::format(-123, -2), "-123E+2");
     assert_eq!(decimal::parse("1.23E+4", -2), Some(123));
@@ -34,7 +34,7 @@ fn test_text_of_a_negative_scale_has_the_negated_scale_as_exponent() {
 }
 
 #[test]
-fn test_scales_beyond_the_precision_and_negative_ones_are_types() {
+fn decimal_types_allow_scales_beyond_the_precision_and_negative_scales() {
     for (text, precision, scale) in
         [("decimal(5, 7)", 5, 7), ("decimal(10,-2)", 10, -2), ("DECIMAL( 38 , 38 )", 38, 38)]
     {
@@ -50,7 +50,7 @@ fn test_scales_beyond_the_precision_and_negative_ones_are_types() {
 
 proptest! {
     #[test]
-    fn test_bytes_and_text_give_the_value_back(unscaled in any::<i128>(), scale in -38_i8..60) {
+    fn decimals_survive_bytes_and_text(unscaled in any::<i128>(), scale in -38_i8..60) {
         let bytes = decimal::to_minimal_bytes(unscaled);
         prop_assert_eq!(decimal::from_bytes(&bytes), Some(unscaled));
         let mut longer = vec![if unscaled < 0 { 0xff } else { 0 }; 20 - bytes.len()];
@@ -62,7 +62,7 @@ proptest! {
     }
 
     #[test]
-    fn test_minimal_bytes_have_no_redundant_first_byte(unscaled in any::<i64>(), shift in 0_u32..63) {
+    fn minimal_bytes_have_no_redundant_first_byte(unscaled in any::<i64>(), shift in 0_u32..63) {
         let bytes = decimal::to_minimal_bytes(i128::from(unscaled >> shift));
         if let [first, second, ..] = bytes[..] {
             prop_assert!(first != 0 || second >= 0x80);
@@ -71,7 +71,7 @@ proptest! {
     }
 
     #[test]
-    fn test_any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..24)) {
+    fn decimal_bytes_of_any_length_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..24)) {
         let read = decimal::from_bytes(&bytes);
         prop_assert!(read.is_some() || bytes.is_empty() || bytes.len() > 16);
     }

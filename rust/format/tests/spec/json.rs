@@ -23,16 +23,16 @@ fn check(name: &str, parse: fn(&Value) -> Result<Value>) {
 }
 
 #[test]
-fn test_schemas_are_read_and_written_as_in_the_vectors() {
+fn schema_json_matches_the_vectors() {
     check("schema_json", |json| Ok(Schema::from_value(json)?.to_value()));
 }
 
 #[test]
-fn test_partition_specs_are_read_and_written_as_in_the_vectors() {
+fn partition_spec_json_matches_the_vectors() {
     check("partition_spec_json", |json| Ok(PartitionSpec::from_value(json)?.to_value()));
 }
 
 #[test]
-fn test_sort_orders_are_read_and_written_as_in_the_vectors() {
+fn sort_order_json_matches_the_vectors() {
     check("sort_order_json", |json| Ok(SortOrder::from_value(json)?.to_value()));
 }

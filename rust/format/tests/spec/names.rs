@@ -3,7 +3,7 @@ use icefloe_format::spec::sanitize_name;
 use crate::vectors::{assert_all_hold, cases, difference, text};
 
 #[test]
-fn test_names_are_sanitized_as_the_vectors_say() {
+fn sanitized_names_match_the_vectors() {
     let differences = cases("name").into_iter().filter_map(|case| {
         difference(&&*sanitize_name(text(&case, "name")), &text(&case, "sanitized"), &case)
     });

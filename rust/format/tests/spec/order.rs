@@ -5,7 +5,7 @@ use icefloe_format::spec::Datum;
 use crate::vectors::{cases, datum, type_of};
 
 #[test]
-fn test_values_are_ordered_as_in_the_vectors() {
+fn value_order_matches_the_vectors() {
     for case in cases("order") {
         let value_type = type_of(&case, "type");
         let listed = case["ascending"].as_array().unwrap();

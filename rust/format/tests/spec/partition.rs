@@ -18,7 +18,7 @@ fn schema() -> Schema {
 }
 
 #[test]
-fn test_paths_are_those_of_the_vectors() {
+fn partition_paths_match_the_vectors() {
     let differences = cases("partition_path").into_iter().filter_map(|case| {
         let schema = Schema::from_value(&case["schema"]).unwrap();
         let spec = PartitionSpec::from_value(&case["spec"]).unwrap();
@@ -35,7 +35,7 @@ fn test_paths_are_those_of_the_vectors() {
 }
 
 #[test]
-fn test_fields_without_ids_are_numbered_from_1000() {
+fn fields_without_ids_are_numbered_from_1000() {
     for case in cases("partition_spec") {
         let spec = PartitionSpec::from_fields_json(&case["fields"].to_string()).unwrap();
         let ids: Vec<i32> = spec.fields.iter().map(|field| field.field_id).collect();
@@ -44,7 +44,7 @@ fn test_fields_without_ids_are_numbered_from_1000() {
 }
 
 #[test]
-fn test_a_whole_spec_where_its_fields_belong_is_read() {
+fn spec_object_is_read_in_place_of_its_fields() {
     let fields = r#"[{"name":"a","transform":"identity","source-id":1,"field-id":1000}]"#;
     let spec = PartitionSpec::from_fields_json(fields).unwrap();
     assert_eq!(spec.fields_to_json(), fields);
@@ -52,7 +52,7 @@ fn test_a_whole_spec_where_its_fields_belong_is_read() {
 }
 
 #[test]
-fn test_repeated_ids_and_transforms_of_several_columns_are_refused() {
+fn repeated_ids_and_transforms_of_several_columns_are_refused() {
     let field =
         |ids: &str| format!(r#"{{"name":"a","transform":"identity",{ids},"field-id":1000}}"#);
     let twice = format!("[{0},{0}]", field(r#""source-id":1"#));
@@ -64,7 +64,7 @@ fn test_repeated_ids_and_transforms_of_several_columns_are_refused() {
 }
 
 #[test]
-fn test_a_dropped_source_column_leaves_the_fixed_result_type_or_none() {
+fn dropped_source_column_leaves_the_fixed_result_type_or_none() {
     let spec = PartitionSpec::from_fields_json(
         r#"[{"name":"d","transform":"day","source-id":9,"field-id":1000},
             {"name":"i","transform":"identity","source-id":9,"field-id":1001},
@@ -87,7 +87,7 @@ fn test_a_dropped_source_column_leaves_the_fixed_result_type_or_none() {
 }
 
 #[test]
-fn test_values_of_an_unknown_type_still_tell_tuples_apart() {
+fn values_of_an_unknown_type_distinguish_tuples() {
     let spec = PartitionSpec::from_fields_json(
         r#"[{"name":"i","transform":"identity","source-id":9,"field-id":1000}]"#,
     )
@@ -99,7 +99,7 @@ fn test_values_of_an_unknown_type_still_tell_tuples_apart() {
 }
 
 #[test]
-fn test_tuples_of_another_length_or_type_are_refused() {
+fn tuples_of_another_length_or_type_are_refused() {
     let spec = PartitionSpec::from_fields_json(
         r#"[{"name":"y","transform":"year","source-id":2,"field-id":1000}]"#,
     )
@@ -113,7 +113,7 @@ fn test_tuples_of_another_length_or_type_are_refused() {
 
 proptest! {
     #[test]
-    fn test_tuples_survive_json_and_struct_arrays((value_type, values) in column()) {
+    fn tuples_survive_json_and_struct_arrays((value_type, values) in column()) {
         let column = serde_json::json!({"type": "struct", "fields": [
             {"id": 1, "name": "c", "required": false, "type": value_type.to_string()}]});
         let schema = Schema::from_value(&column).unwrap();

@@ -22,13 +22,13 @@ fn nested() -> Schema {
 }
 
 #[test]
-fn test_a_schema_is_written_as_it_was_read() {
+fn schema_survives_a_round_trip() {
     let text: Value = serde_json::from_str(NESTED).unwrap();
     assert_eq!(nested().to_json(), text.to_string());
 }
 
 #[test]
-fn test_fields_are_found_by_id_and_by_full_name() {
+fn fields_are_found_by_id_and_by_full_name() {
     let schema = nested();
     assert_eq!(schema.field_by_id(5).unwrap().name, "at");
     assert_eq!(schema.field_by_id(11).unwrap().name, "v");
@@ -43,7 +43,7 @@ fn test_fields_are_found_by_id_and_by_full_name() {
 }
 
 #[test]
-fn test_types_and_places_of_ids() {
+fn schema_types_and_id_positions_are_parsed() {
     let schema = nested();
     let decimal = PrimitiveType::Decimal { precision: 9, scale: 2 };
     assert_eq!(schema.primitive_type(7), Some(decimal));
@@ -58,7 +58,7 @@ fn test_types_and_places_of_ids() {
 }
 
 #[test]
-fn test_malformed_schemas_are_refused_with_the_reason() {
+fn malformed_schemas_are_refused_with_the_reason() {
     for case in cases("schema_invalid") {
         let refused = Schema::from_json(&case["schema"].to_string());
         assert!(matches!(refused, Err(Error::InvalidArgument { .. })), "{case}: {refused:?}");
@@ -68,7 +68,7 @@ fn test_malformed_schemas_are_refused_with_the_reason() {
 }
 
 #[test]
-fn test_types_of_later_versions_are_unsupported() {
+fn types_of_later_versions_are_unsupported() {
     let field = json!({"id": 1, "name": "v", "required": false, "type": "variant"});
     let schema = json!({"type": "struct", "fields": [field]});
     let refused = Schema::from_value(&schema);
@@ -76,7 +76,7 @@ fn test_types_of_later_versions_are_unsupported() {
 }
 
 #[test]
-fn test_deep_nesting_is_refused_and_not_a_stack_overflow() {
+fn deep_nesting_is_refused_and_not_a_stack_overflow() {
     let mut value = json!("int");
     for id in 0..200 {
         value =
@@ -88,7 +88,7 @@ fn test_deep_nesting_is_refused_and_not_a_stack_overflow() {
 }
 
 #[test]
-fn test_arrow_fields_carry_ids_at_every_level() {
+fn arrow_fields_carry_ids_at_every_level() {
     let options = ArrowOptions { field_ids: true, ..ArrowOptions::default() };
     let arrow = schema_to_arrow(&nested(), options);
     let (tags, map) = (arrow.field(2), arrow.field(3));
@@ -103,7 +103,7 @@ fn test_arrow_fields_carry_ids_at_every_level() {
 
 proptest! {
     #[test]
-    fn test_any_text_is_parsed_or_refused_without_a_panic(
+    fn schema_of_any_text_is_parsed_or_refused_without_a_panic(
         at in 0..NESTED.len(), length in 0_usize..8, replacement in r#"[\[\]{}",:0-9a-z-]{0,4}"#,
     ) {
         let mut text = NESTED.to_owned();

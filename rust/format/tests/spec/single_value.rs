@@ -22,7 +22,7 @@ fn unhex(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn test_binary_forms_are_those_of_the_vectors() {
+fn binary_values_match_the_vectors() {
     for case in cases("single_value") {
         let value_type = type_of(&case, "type");
         let value = datum(&value_type, &case["value"]).unwrap();
@@ -42,7 +42,7 @@ fn test_binary_forms_are_those_of_the_vectors() {
 }
 
 #[test]
-fn test_bytes_of_a_wrong_length_are_corrupt() {
+fn bytes_of_a_wrong_length_are_corrupt() {
     use PrimitiveType as P;
     let wrong: [(P, &[u8]); 9] = [
         (P::Boolean, &[]),
@@ -62,7 +62,7 @@ fn test_bytes_of_a_wrong_length_are_corrupt() {
 }
 
 #[test]
-fn test_json_of_another_type_or_range_is_refused() {
+fn json_of_another_type_or_range_is_refused() {
     use PrimitiveType as P;
     let decimal = P::Decimal { precision: 3, scale: 1 };
     let wrong: [(P, Value); 17] = [
@@ -91,7 +91,7 @@ fn test_json_of_another_type_or_range_is_refused() {
 }
 
 #[test]
-fn test_what_people_write_for_dates_and_numbers_is_read() {
+fn common_notations_of_dates_and_numbers_are_read() {
     use PrimitiveType as P;
     let decimal = P::Decimal { precision: 9, scale: 2 };
     let read: [(P, Value, Datum); 6] = [
@@ -108,7 +108,7 @@ fn test_what_people_write_for_dates_and_numbers_is_read() {
 }
 
 #[test]
-fn test_a_column_with_one_wrong_value_is_corrupt() {
+fn column_with_one_invalid_value_is_corrupt() {
     use PrimitiveType as P;
     let wrong: [(P, &[u8]); 8] = [
         (P::Boolean, &[1, 2]),
@@ -131,7 +131,7 @@ fn test_a_column_with_one_wrong_value_is_corrupt() {
 
 proptest! {
     #[test]
-    fn test_a_column_of_binary_forms_is_its_values((value_type, values) in column()) {
+    fn binary_column_decodes_to_its_values((value_type, values) in column()) {
         let forms: Vec<_> =
             values.iter().map(|value| value.as_ref().map(single_value::to_bytes)).collect();
         let decoded =
@@ -145,7 +145,7 @@ proptest! {
     }
 
     #[test]
-    fn test_a_column_written_before_a_promotion_is_read(
+    fn column_written_before_a_promotion_is_read(
         ints in vec(option::of(any::<i32>()), 0..20), floats in vec(option::of(any::<f32>()), 0..20),
     ) {
         let narrow = ints.iter().map(|n| n.map(|n| n.to_le_bytes().to_vec())).collect::<Vec<_>>();
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn test_both_forms_give_the_value_back((value_type, values) in column()) {
+    fn binary_and_json_values_survive_a_round_trip((value_type, values) in column()) {
         for value in values.into_iter().flatten() {
             let bytes = single_value::to_bytes(&value);
             prop_assert_eq!(&single_value::from_bytes(&value_type, &bytes).unwrap(), &value);
@@ -169,7 +169,7 @@ proptest! {
     }
 
     #[test]
-    fn test_any_text_is_read_or_refused_without_a_panic(text in "[-+0-9TZ:. eE]{0,30}|.{0,12}") {
+    fn single_value_json_of_any_text_is_read_or_refused_without_a_panic(text in "[-+0-9TZ:. eE]{0,30}|.{0,12}") {
         for value_type in crate::strategies::TYPES {
             let _ = single_value::from_json(&value_type, &Value::String(text.clone()));
             let _ = single_value::from_bytes(&value_type, text.as_bytes());

@@ -1,7 +1,7 @@
 use icefloe_format::spec::{NullOrder, SortDirection, SortOrder, Transform};
 
 #[test]
-fn test_an_order_is_written_as_it_was_read() {
+fn sort_order_survives_a_round_trip() {
     let text = concat!(
         r#"{"order-id":1,"fields":[{"transform":"bucket[4]","source-id":2,"direction":"desc","#,
         r#""null-order":"nulls-last"}]}"#
@@ -14,13 +14,13 @@ fn test_an_order_is_written_as_it_was_read() {
 }
 
 #[test]
-fn test_unsorted_is_order_0_without_fields() {
+fn unsorted_order_has_id_0_and_no_fields() {
     let order = SortOrder::from_json(r#"{"order-id":0,"fields":[]}"#).unwrap();
     assert!(order.is_unsorted());
 }
 
 #[test]
-fn test_words_outside_the_spec_are_refused() {
+fn words_outside_the_spec_are_refused() {
     let text = |direction: &str, nulls: &str| {
         format!(
             r#"{{"order-id":1,"fields":[{{"transform":"identity","source-id":1,"direction":"{direction}","null-order":"{nulls}"}}]}}"#

@@ -9,7 +9,7 @@ fn oracle(mut bytes: &[u8]) -> i32 {
 }
 
 #[test]
-fn test_hashes_are_those_of_the_vectors() {
+fn hashes_match_the_vectors() {
     for case in cases("hash") {
         let value = datum(&type_of(&case, "type"), &case["value"]).unwrap();
         assert_eq!(i64::from(hash(&value)), case["hash"].as_i64().unwrap(), "{case}");
@@ -18,7 +18,7 @@ fn test_hashes_are_those_of_the_vectors() {
 
 proptest! {
     #[test]
-    fn test_hashes_equal_those_of_the_murmur3_crate(
+    fn hashes_equal_the_murmur3_crate(
         bytes in proptest::collection::vec(any::<u8>(), 0..70), long in any::<i64>(), wide in any::<i128>(),
         shift in 0_u32..127,
     ) {

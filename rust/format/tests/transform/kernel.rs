@@ -36,7 +36,7 @@ fn assert_array_is_values(
 
 proptest! {
     #[test]
-    fn test_an_array_gives_what_its_values_give(
+    fn array_results_equal_the_results_of_single_values(
         (source, values) in column(), parameter in prop_oneof![1_i64..20, 1..=i64::from(i32::MAX)],
         start in 0_usize..20,
     ) {
@@ -54,7 +54,7 @@ proptest! {
 
 proptest! {
     #[test]
-    fn test_runs_give_what_their_values_give(
+    fn run_end_encoded_results_equal_the_results_of_single_values(
         (source, values) in column(), parameter in 1_i64..20, start in 0_usize..60, length in 0_usize..60,
     ) {
         let runs = threefold(&datums_to_array(&source, &values).unwrap());
@@ -70,7 +70,7 @@ proptest! {
 }
 
 #[test]
-fn test_promoted_arrays_give_what_their_values_give() {
+fn promoted_array_results_equal_the_results_of_single_values() {
     for (array, source) in promoted() {
         let values: Vec<_> =
             (0..array.len()).map(|row| Datum::from_array(&array, row, &source).unwrap()).collect();
@@ -85,7 +85,7 @@ fn test_promoted_arrays_give_what_their_values_give() {
 }
 
 #[test]
-fn test_values_that_a_type_does_not_have_are_refused_not_made_null() {
+fn values_outside_the_type_are_refused_not_null() {
     let far = TimestampSecondArray::from(vec![i64::MAX / 1_000]);
     let within_a_day = Date64Array::from(vec![86_400_000, 1]);
     let beyond_dates = Date64Array::from(vec![i64::MAX / 86_400_000 * 86_400_000]);
@@ -114,7 +114,7 @@ fn untyped_truncation_keeps_the_layout_of_strings() {
 }
 
 #[test]
-fn test_strings_of_all_lengths_are_transformed_block_by_block() {
+fn strings_of_all_lengths_are_transformed_block_by_block() {
     let text = |row: usize| {
         "abcdefghijklmnopqrstuvwxyz\u{e9}\u{1f600}".repeat(2).chars().take(row).collect()
     };
@@ -136,7 +136,7 @@ fn test_strings_of_all_lengths_are_transformed_block_by_block() {
 }
 
 #[test]
-fn test_long_arrays_are_transformed_block_by_block() {
+fn long_arrays_are_transformed_block_by_block() {
     // A block of values that all fit in 64 bits, one with a wider value, and the rest of a third.
     let decimal = |unscaled| Datum::Decimal { unscaled, precision: 38, scale: 0 };
     let mut values: Vec<_> =
@@ -160,7 +160,7 @@ fn test_long_arrays_are_transformed_block_by_block() {
 }
 
 #[test]
-fn test_results_have_the_layout_of_the_result_type() {
+fn results_have_the_layout_of_the_result_type() {
     let source = PrimitiveType::Timestamptz;
     let array = datums_to_array(&source, &[Some(Datum::Timestamptz(-1)), None]).unwrap();
     for transform in transforms(4).iter().filter(|transform| transform.can_transform(&source)) {
@@ -172,7 +172,7 @@ fn test_results_have_the_layout_of_the_result_type() {
 }
 
 #[test]
-fn test_truncation_that_cuts_nothing_copies_nothing() {
+fn truncation_without_effect_copies_nothing() {
     let values = [Some(Datum::String("abc".into())), None];
     let array = datums_to_array(&PrimitiveType::String, &values).unwrap();
     let result =
@@ -181,7 +181,7 @@ fn test_truncation_that_cuts_nothing_copies_nothing() {
 }
 
 #[test]
-fn test_an_empty_array_gives_an_empty_one() {
+fn empty_array_has_an_empty_result() {
     let array = datums_to_array(&PrimitiveType::String, &[]).unwrap();
     for transform in [Transform::bucket(4).unwrap(), Transform::truncate(4).unwrap()] {
         assert_eq!(transform.apply_array(&array, &PrimitiveType::String).unwrap().len(), 0);
@@ -189,7 +189,7 @@ fn test_an_empty_array_gives_an_empty_one() {
 }
 
 #[test]
-fn test_an_array_of_another_type_is_refused_by_its_name() {
+fn array_of_another_type_is_refused_with_the_type_name() {
     let array = Datum::Double(1.0).to_array().unwrap();
     let bucket = Transform::bucket(4).unwrap();
     let message = bucket.apply_untyped(&array).unwrap_err().to_string();

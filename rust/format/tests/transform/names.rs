@@ -3,7 +3,7 @@ use icefloe_format::spec::Transform;
 use crate::vectors::{cases, text};
 
 #[test]
-fn test_names_parse_in_any_case_and_unknown_ones_are_kept() {
+fn transform_names_parse_in_any_case_and_unknown_names_are_preserved() {
     for case in cases("transform_name") {
         let parsed = text(&case, "text").parse::<Transform>();
         if case["valid"] == false {
@@ -15,7 +15,7 @@ fn test_names_parse_in_any_case_and_unknown_ones_are_kept() {
 }
 
 #[test]
-fn test_parameters_out_of_range_name_the_argument() {
+fn parameters_out_of_range_name_the_argument() {
     for (made, argument) in [
         (Transform::bucket(0), "num_buckets"),
         (Transform::bucket(i64::from(i32::MAX) + 1), "num_buckets"),

@@ -7,7 +7,7 @@ use crate::strategies::column;
 use crate::vectors::{assert_all_hold, cases, datum, difference, text, type_of};
 
 #[test]
-fn test_results_are_those_of_the_vectors() {
+fn transform_results_match_the_vectors() {
     let mut differences = Vec::new();
     for case in cases("transform") {
         let transform: Transform = text(&case, "transform").parse().unwrap();
@@ -30,7 +30,7 @@ fn test_results_are_those_of_the_vectors() {
 }
 
 #[test]
-fn test_results_read_as_the_vectors_say() {
+fn transform_result_text_matches_the_vectors() {
     let differences = cases("human").into_iter().filter_map(|case| {
         let transform: Transform = text(&case, "transform").parse().unwrap();
         let value = datum(&type_of(&case, "result_type"), &case["value"]);
@@ -41,7 +41,7 @@ fn test_results_read_as_the_vectors_say() {
 }
 
 #[test]
-fn test_sources_that_a_transform_cannot_take_are_refused() {
+fn unsupported_source_types_of_transforms_are_refused() {
     use PrimitiveType as P;
     for (transform, source, value) in [
         ("bucket[4]", P::Double, Datum::Double(1.0)),
@@ -66,7 +66,7 @@ fn test_sources_that_a_transform_cannot_take_are_refused() {
 }
 
 #[test]
-fn test_an_unknown_transform_is_kept_but_not_applied() {
+fn unknown_transform_is_preserved_but_not_applied() {
     let transform: Transform = "zorder[2]".parse().unwrap();
     let value = Datum::Int(1);
     assert_eq!(transform.result_type(&PrimitiveType::Int).unwrap(), PrimitiveType::String);
@@ -78,7 +78,7 @@ fn test_an_unknown_transform_is_kept_but_not_applied() {
 
 proptest! {
     #[test]
-    fn test_buckets_are_in_range((_, values) in column(), count in 1_i64..=i64::from(i32::MAX)) {
+    fn buckets_are_in_range((_, values) in column(), count in 1_i64..=i64::from(i32::MAX)) {
         let transform = Transform::bucket(count).unwrap();
         for value in values.iter().flatten().filter(|v| transform.can_transform(&v.primitive_type())) {
             let Some(Datum::Int(bucket)) = transform.apply(value).unwrap() else { panic!("{value:?}") };
@@ -87,7 +87,7 @@ proptest! {
     }
 
     #[test]
-    fn test_order_is_preserved_where_it_is_said_to_be(
+    fn order_preserving_transforms_preserve_order(
         a in any::<i64>(), b in any::<i64>(), width in 1_i64..1_000_000,
     ) {
         let (low, high) = (a.min(b), a.max(b));

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_group_of_any_stated_size_has_a_bounded_number_of_parts() {
+    fn row_group_of_any_stated_size_has_a_bounded_number_of_parts() {
         let parts = cut(i64::MAX as u64, LEAST_PART_ROWS, &[]);
         assert_eq!(parts.len() as u64, MAX_PARTS);
         assert_eq!(parts.last().unwrap().end, i64::MAX as u64);

@@ -165,20 +165,20 @@ mod tests {
     }
 
     #[test]
-    fn a_page_beyond_every_codec_is_refused() {
+    fn page_beyond_every_codec_is_refused() {
         let most = i64::from(i32::MAX);
         let refused = check_page_header(&header(most, 1_000, None)).unwrap_err().to_string();
         assert!(refused.contains("a page of 1000 bytes cannot decompress to 2147483647"));
     }
 
     #[test]
-    fn a_dictionary_with_more_values_than_bytes_is_refused() {
+    fn dictionary_with_more_values_than_bytes_is_refused() {
         let refused = check_page_header(&header(1_000, 40, Some(1_001))).unwrap_err().to_string();
         assert!(refused.contains("a dictionary page of 1000 bytes cannot hold 1001 values"));
     }
 
     #[test]
-    fn bytes_that_are_no_header_pass() {
+    fn other_bytes_pass_the_header_check() {
         for bytes in [&b""[..], b"PAR1", &[0x15], &[0x15, 200, 200], &[0xff; 40]] {
             assert!(check_page_header(bytes).is_ok());
         }

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_the_same_whatever_compresses_them() {
+    fn rows_are_equal_for_every_codec() {
         let zstd = Compression::ZSTD(parquet::basic::ZstdLevel::default());
         let plain = decoded(Compression::UNCOMPRESSED, WriterVersion::PARQUET_1_0);
         assert_eq!(plain.column(0).as_primitive::<Int64Type>().values()[49], 49);

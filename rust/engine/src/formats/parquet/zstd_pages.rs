@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_need_not_tell_their_length() {
+    fn frames_without_a_stated_length_are_decompressed() {
         let stored = zstd::stream::encode_all(&b"streamed"[..], 1).unwrap();
         assert!(matches!(get_frame_content_size(&stored), Ok(None)));
         assert_eq!(unzstd(&stored.into(), 0, 1_000).unwrap(), b"streamed"[..]);

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_without_values_ends_or_moves_on() {
+    fn run_without_values_ends_or_is_skipped() {
         let mut hybrid = Hybrid::new(8, 0).unwrap();
         let mut found = Vec::new();
         // The first run has no values, the second run has two.

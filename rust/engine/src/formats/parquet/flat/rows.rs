@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn batches_have_as_many_rows_as_they_may() {
+    fn batches_are_filled_to_the_row_limit() {
         assert_eq!(Batches { runs: VecDeque::new(), rows: 3 }.count(), 0);
         let runs = VecDeque::from([0..2, 5..9, 12..13]);
         let found: Vec<_> = Batches { runs, rows: 3 }.collect();
