@@ -1,4 +1,4 @@
-"""Appends rows, one commit each, from a process of its own: URL, warehouse, writer's number, commits."""
+"""Append rows in a separate process, one commit per row. Arguments: URL, warehouse, writer number, commits."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""One PostgreSQL server for all tests with a database for each test, and one REST catalog server for all tests."""
+"""Servers shared by all catalog tests: PostgreSQL with a database for each test, REST, Hive Metastore and Glue."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ def postgres():
 
 @pytest.fixture(scope="session")
 def rest(tmp_path_factory):
-    """The Java reference's REST catalog server; its namespaces are shared by all tests."""
+    """The Java reference's REST catalog server, whose namespaces are shared by all tests."""
     with rest_server(tmp_path_factory.mktemp("rest")) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def hive3(tmp_path_factory):
-    """A Hive Metastore with locks, which cannot compare metadata locations."""
+    """A Hive Metastore 3 with locks, which does not support conditional changes of metadata locations."""
     with hive_server(3, tmp_path_factory.mktemp("hive3")) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def hive4(tmp_path_factory):
-    """A Hive Metastore without tables for locks, which compares metadata locations."""
+    """A Hive Metastore 4 without lock tables, which supports conditional changes of metadata locations."""
     with hive_server(4, tmp_path_factory.mktemp("hive4")) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def glue():
-    """moto's server of AWS Glue behind a proxy."""
+    """moto's AWS Glue server behind a proxy."""
     with glue_server() as server:
         yield server
 
@@ -67,6 +67,6 @@ def database(postgres):
 
 @pytest.fixture
 def line(postgres):
-    """A proxy before the server."""
+    """A proxy in front of the PostgreSQL server."""
     with wire_proxy(postgres.port) as proxy:
         yield proxy

@@ -1,4 +1,4 @@
-"""moto's server of AWS Glue behind a proxy that compares versions, as Glue does and moto does not, and that causes faults."""
+"""moto's AWS Glue server behind a proxy. The proxy checks version ids, which moto ignores, and causes faults."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ CONFLICT = {"__type": "ConcurrentModificationException", "Message": "the version
 
 @dataclass
 class GlueServer:
-    """Forwards requests to moto.
+    """A proxy that forwards requests to moto.
 
     Attributes:
-        target: Address of moto, `(host, port)`.
+        target: The address of moto, `(host, port)`.
         endpoint: The URL of the proxy.
-        faults: For the next changes, in order: `reply` loses the reply, `request` the request, a number is the status of the reply, with
-            the change made if it is negative; None forwards.
+        faults: The faults of the next changes, in order. `reply` loses the reply, `request` loses the request, a status code is
+            the reply without the change, a negated status code is the reply after the change; None forwards.
         requests: The operation and the body of each request.
-        before: Called before a request is forwarded.
+        before: Function that is called before a request is forwarded.
     """
 
     target: tuple[str, int]
@@ -64,7 +64,7 @@ class GlueServer:
 
 
 class GlueRelay(BaseHTTPRequestHandler):
-    """A request on its way to moto."""
+    """Handler of one request to moto."""
 
     protocol_version = "HTTP/1.1"
     state: GlueServer
@@ -100,7 +100,7 @@ class GlueRelay(BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def glue_server():
-    """Run moto and the proxy in this process until the block ends."""
+    """Run moto and its proxy in this process until the block ends."""
     from moto.server import ThreadedMotoServer
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)

@@ -1,4 +1,4 @@
-"""A standalone Hive Metastore of this machine, with a Derby database in its memory."""
+"""A standalone Hive Metastore on this machine, with an in-memory Derby database."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ SETTINGS = {
     "metastore.schema.verification": "false",
     "metastore.thrift.bind.host": "127.0.0.1",
     "metastore.expression.proxy": "org.apache.hadoop.hive.metastore.DefaultPartitionExpressionProxy",
-    # The tasks that run by default need classes of Hive's query engine.
+    # The default tasks need classes of Hive's query engine.
     "metastore.task.threads.always": CLEANER,
     "metastore.task.threads.remote": CLEANER,
-    # Version 3 creates the tables of its locks only so; version 4 never does.
+    # Version 3 creates its lock tables only with this property; version 4 never creates lock tables.
     "metastore.in.test": "true",
     "hive.in.test": "true",
     "metastore.client.capability.check": "false",
-    # A refused name is tried ten times, two seconds apart, otherwise.
+    # By default, the metastore retries an invalid name ten times, two seconds apart.
     "metastore.hmshandler.retry.attempts": "1",
 }
 LOGGING = """
@@ -45,7 +45,7 @@ rootLogger.appenderRef.console.ref = console
 
 @dataclass(frozen=True)
 class HiveServer:
-    """A metastore; databases without a location are below `warehouse`."""
+    """A running metastore. Databases without a location are below `warehouse`."""
 
     port: int
     warehouse: Path
@@ -55,7 +55,7 @@ class HiveServer:
 
 
 def java() -> str:
-    """Return the path of a Java program; skip the test if there is none."""
+    """Return the path of the Java executable. Skip the test if there is none."""
     home = os.environ.get("JAVA_HOME")
     found = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
     if found is None:

@@ -1,4 +1,4 @@
-"""Changes of a catalog with their initial states, and the state of a catalog as another client reads it."""
+"""Changes of a catalog with their initial states, and the state of a catalog as read by another client."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def one_table(catalog: SqlCatalog) -> None:
 
 
 def loose_table(catalog: SqlCatalog) -> None:
-    """A table on storage that no catalog contains."""
+    """Create a table in storage that is registered in no catalog."""
     one_table(catalog)
     catalog.drop_table("db.t")
 
 
 @dataclass(frozen=True)
 class Operation:
-    """A change: `start` creates the initial state, and `prepare` returns the arguments of the change."""
+    """A change of a catalog. `start` creates the initial state, `prepare` returns the argument of the change."""
 
     start: Callable[[SqlCatalog], None]
     act: Callable
@@ -94,7 +94,7 @@ def files_of(catalog: SqlCatalog) -> set[str]:
 
 
 def write_next(catalog: SqlCatalog) -> None:
-    """Append to every table, or create one: the next writer succeeds after an unknown outcome."""
+    """Append to every table, or create a table if there is none, as the next writer after an unknown outcome."""
     tables = [name for namespace in catalog.list_namespaces() for name in catalog.list_tables(namespace)]
     for name in tables:
         loaded = catalog.load_table(name)

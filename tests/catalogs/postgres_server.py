@@ -1,4 +1,4 @@
-"""A PostgreSQL server of this machine, in a directory of its own."""
+"""A PostgreSQL server on this machine, with its data in a temporary directory."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class PostgresServer:
-    """A server that accepts the user `postgres` without a password."""
+    """A running server that accepts the user `postgres` without a password."""
 
     port: int
 
     def address(self, database: str = "postgres") -> str:
-        """Return what psycopg connects to."""
+        """Return the connection string of a database for psycopg."""
         return f"host=127.0.0.1 port={self.port} user=postgres dbname={database}"
 
     def url(self, driver: str, *, port: int | None = None, database: str = "postgres", options: str = "") -> str:
-        """Return the URL of a database, for a driver and as seen through a proxy at `port`."""
+        """Return the SQLAlchemy URL of a database for a driver, through the proxy at `port` if one is given."""
         plain = "" if driver == "pg8000" else "sslmode=disable&gssencmode=disable"
         query = "&".join(part for part in (plain, options) if part)
         return f"postgresql+{driver}://postgres@127.0.0.1:{port or self.port}/{database}?{query}"
 
 
 def tool(name: str) -> str:
-    """Return the path of a PostgreSQL program; skip the test if it is not installed."""
+    """Return the path of a PostgreSQL program. Skip the test if the program is not installed."""
     packaged = [str(path) for path in sorted(Path("/").glob(PACKAGED.lstrip("/")), reverse=True)]
     found = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), *packaged]))
     if found is None:
@@ -56,7 +56,7 @@ def tool(name: str) -> str:
 
 
 def account() -> str | None:
-    """Return the account that runs the server: PostgreSQL refuses to run as root."""
+    """Return the account that runs the server, None for the current one. PostgreSQL refuses to run as root."""
     if os.geteuid() != 0:
         return None
     names = {entry.pw_name for entry in pwd.getpwall()}
@@ -67,7 +67,7 @@ def account() -> str | None:
 def postgres_server():
     """Run a server until the block ends."""
     initdb, postgres, user = tool("initdb"), tool("postgres"), account()
-    # Not below pytest's directories, which only their owner may enter.
+    # The server runs as another account, which may not enter pytest's directories.
     with tempfile.TemporaryDirectory(prefix="icefloe-postgres-") as name:
         directory, data = Path(name), Path(name) / "data"
         if user is not None:
@@ -79,7 +79,7 @@ def postgres_server():
         def command(port: int) -> list[str]:
             return [postgres, "-D", str(data), "-p", str(port), "-k", str(directory), *settings]
 
-        # SIGINT ends sessions; SIGTERM would wait for clients to leave.
+        # SIGINT ends all sessions; SIGTERM waits until clients disconnect.
         with running(command, directory / "log", user=user, cwd=directory, stop=signal.SIGINT) as port:
             server = PostgresServer(port)
             wait_until_ready(server)
@@ -87,7 +87,7 @@ def postgres_server():
 
 
 def wait_until_ready(server: PostgresServer) -> None:
-    """Wait until the server accepts clients: it listens before it has started."""
+    """Wait until the server accepts clients: the port is open before the server is ready."""
     deadline = time.monotonic() + PATIENCE
     while (refusal := refusal_of(server)) is not None:
         assert time.monotonic() < deadline, refusal

@@ -1,4 +1,4 @@
-"""The Glue catalog on moto's server: stored entries, conditional changes, races, and faults between client and server."""
+"""The Glue catalog on moto's server: stored entries, conditional changes, races, lost requests and lost replies."""
 
 import itertools
 import json
@@ -185,7 +185,7 @@ def test_commit_that_is_not_visible_is_unknown_and_deletes_nothing(client, table
 
 
 def test_conflict_after_a_lost_attempt_is_not_taken_for_a_conflict(client, table, server):
-    # The client's own repetition meets the version that its first attempt made.
+    # The client's retry conflicts with the version that its first attempt created.
     mine = client(**{"glue.max-retries": "3"}).load_table(table.name())
     server.faults = ["reply"]
     mine.append(ROWS)

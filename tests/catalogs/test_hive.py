@@ -56,7 +56,7 @@ FAST = {"iceberg.hive.lock-check-min-wait-ms": "5"}
 
 @pytest.fixture(params=KINDS)
 def hive(request, tmp_path):
-    """A function that makes a client, at another port if one is given."""
+    """Return a function that makes a client, for the port of a proxy if one is given."""
     fixture, settings = KINDS[request.param]
     server = request.getfixturevalue(fixture)
 

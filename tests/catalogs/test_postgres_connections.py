@@ -1,4 +1,4 @@
-"""Lost, late and inherited connections to PostgreSQL, and the errors that users get."""
+"""Lost, late and inherited connections to PostgreSQL, and the errors that they raise."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ READS = {
 
 @pytest.fixture
 def catalog(postgres, database, line, driver, tmp_path):
-    """A catalog behind a proxy, with one table, and a connection in its pool."""
+    """A catalog behind a proxy, with one table and one pooled connection."""
 
     class CatalogWithoutSleep(SqlCatalog):
         """A catalog that does not wait between status checks."""
@@ -127,7 +127,7 @@ def test_connections_are_not_shared_with_a_forked_child(catalog, tmp_path):
         try:
             listed.write_text(repr(catalog.list_tables("db")))
         finally:
-            # As a child that ends in an orderly way: its objects are finalized.
+            # The objects of a child that exits normally are finalized.
             catalog.__dict__.clear()
             os._exit(0)
     assert os.waitpid(child, 0)[1] == 0

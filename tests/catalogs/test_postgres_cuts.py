@@ -1,6 +1,6 @@
-"""Connections to PostgreSQL that end in the middle of a change: the reported outcome agrees with the database.
+"""Connections to PostgreSQL that are cut during a change: the reported outcome agrees with the database.
 
-Every driver, every change, every message before, during and after COMMIT; `--all-cuts` cuts at all other messages too.
+The tests cut connections of every driver and every change at the messages around COMMIT, and at all messages with `--all-cuts`.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ APPLICATION = "doubtful"
 
 
 class CatalogWithoutSleep(SqlCatalog):
-    """A catalog whose waits between status checks are shorter."""
+    """A catalog with shorter waits between status checks."""
 
     environment = replace(SYSTEM, sleep=lambda seconds: time.sleep(seconds / HASTE))
 
 
 class Stage:
-    """A catalog on one server, read directly and changed through the proxy."""
+    """One catalog with two clients: a direct client reads it, a client behind the proxy changes it."""
 
     def __init__(self, postgres, database, line, directory, driver):
         self.line, self.driver, self.tally = line, driver, Counter()
@@ -45,10 +45,10 @@ class Stage:
         self.direct = SqlCatalog("cat", uri=postgres.url("psycopg", database=database), **places)
         uri = postgres.url(driver, database=database, port=line.port, options=f"application_name={APPLICATION}")
         self.client = CatalogWithoutSleep("cat", uri=uri, **places)
-        # Of drivers that would try encryption first, one takes long to prepare it.
+        # pg8000 prepares encryption for every connection, which is slow and not supported by the proxy.
         if driver == "pg8000":
             event.listen(self.client.engine, "do_connect", lambda *given: given[3].update(ssl_context=False))
-        # The layout of the tables is looked up once, and not in the run that counts messages.
+        # The first call reads the layout of the tables; a call before the runs keeps its messages out of the counts.
         self.client.table_exists("db.t")
 
     def close(self):
@@ -57,12 +57,16 @@ class Stage:
         self.monitor.close()
 
     def run(self, operation, cut):
-        """Run a change with a fault, check what is reported against what is found, and return the state found."""
+        """Run a change with a fault and check its reported outcome.
+
+        Return the states before and after the change, the reported outcome and the messages.
+        """
         self.line.heal()
         self.clear()
         operation.start(self.direct)
         before, files = state_of(self.direct), files_of(self.direct)
-        # Messages differ once a driver has prepared a statement that it sees often: each run has a new connection.
+        # Drivers prepare statements after several executions, which changes the messages, so each run has a new
+        # connection.
         self.client.engine.dispose()
         self.client.list_namespaces()
         subject = operation.prepare(self.client)
@@ -89,7 +93,7 @@ class Stage:
         shutil.rmtree(self.warehouse, ignore_errors=True)
 
     def wait_until_idle(self):
-        """Return when no session of the client has work or a transaction left."""
+        """Wait until all sessions of the client are idle and outside of transactions."""
         query = f"select count(*) from pg_stat_activity where application_name = '{APPLICATION}' and state <> 'idle'"
         deadline = time.monotonic() + TIMEOUT_SECONDS
         while self.monitor.execute(query).fetchone()[0] > 0:
@@ -108,7 +112,7 @@ def outcome(operation, subject):
 
 
 def all_cuts(messages):
-    """Return every cut of a change with these messages: first the cuts at COMMIT, then all others."""
+    """Return all cuts of a change with these messages, first the cuts around COMMIT, then the others."""
     counts = Counter()
     numbered = []
     for message in messages:
@@ -119,7 +123,7 @@ def all_cuts(messages):
     for position, (direction, number) in enumerate(numbered):
         is_near = position >= commit - COMMIT_NEIGHBOURS
         (near if is_near else far).append(Cut(direction, number, Fault.BEFORE))
-        # A cut after a message is nearly the one before the next.
+        # A cut after a message has nearly the same effect as a cut before the next message.
         is_vital = is_near and (messages[position].starts_work or number == counts[direction] - 1)
         (near if is_vital else far).append(Cut(direction, number, Fault.AFTER))
         if position >= commit and messages[position].starts_work:
@@ -150,7 +154,8 @@ def test_reported_outcome_agrees_with_the_database(stage, name, request, capsys)
         assert found in (before, after), f"{cut}: neither the old state nor the new one"
         if reported == "success":
             assert found == after, f"{cut}: reported as done, and not there"
-        # A reachable server decides the outcome, except for messages that arrive after the client has given up.
+        # If the server is reachable, the outcome is known, except for messages that arrive after the client has given
+        # up.
         if cut.fault not in (Fault.DOWN, Fault.LATE):
             assert reported != "unknown", f"{cut}: the server was reachable"
     if request.config.getoption("--all-cuts"):

@@ -1,4 +1,4 @@
-"""Many clients change one catalog in PostgreSQL at once."""
+"""Concurrent changes of one catalog in PostgreSQL by several clients."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LOCK = "update iceberg_namespace_properties set property_value = property_value 
 
 @pytest.fixture
 def open_catalog(postgres, database, tmp_path):
-    """Open the catalog of this test with a driver."""
+    """Return a function that opens the catalog of this test with a driver."""
     opened = []
 
     def make(driver="psycopg"):
@@ -57,7 +57,7 @@ def catalog(open_catalog):
 
 @pytest.fixture
 def session(postgres, database, catalog):
-    """Another session, in a transaction."""
+    """A second session with an open transaction."""
     with psycopg.connect(postgres.address(database)) as connection:
         yield connection
 
@@ -70,7 +70,7 @@ def in_background():
 
 @pytest.fixture
 def wait_for_lock(postgres):
-    """Wait until a session waits for a lock."""
+    """Return a function that waits until a session waits for a lock."""
 
     def wait():
         query = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'"
@@ -142,7 +142,7 @@ def test_no_append_is_lost_or_doubled_while_connections_are_cut(postgres, databa
             except CommitStateUnknownException:
                 unknown.add((writer, commit))
             except IcebergError:
-                # Not there: it may be written again.
+                # The row is absent, so the append is repeated.
                 continue
             return
 
@@ -240,7 +240,8 @@ def test_set_properties_fails_when_the_namespace_is_dropped_concurrently(
 
 
 def test_deadlock_is_a_failed_commit_with_its_cause(catalog, session, in_background, wait_for_lock):
-    # The other session never looks for deadlocks, so that the catalog's is the one that is ended.
+    # The other session does not check for deadlocks within the test, so PostgreSQL aborts the transaction of the
+    # catalog.
     session.execute("set deadlock_timeout = '10min'")
     session.execute("insert into iceberg_tables values ('cat', 'db', 't', '/x', null, 'TABLE')")
     creation = in_background(catalog.create_table, "db.t", SCHEMA)

@@ -1,4 +1,4 @@
-"""A proxy before a Hive Metastore that loses replies or requests of one function."""
+"""A proxy in front of a Hive Metastore that loses one request or reply."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ CHANGES = ("create_", "alter_", "drop_")
 
 @dataclass
 class ThriftProxy:
-    """Forwards one connection for each call, and records the functions.
+    """A proxy that forwards connections and records the names of the called functions.
 
     Attributes:
         target: The port of the metastore.
         port: The port of the proxy.
-        fault: `reply` loses the reply to the next change, `request` the change itself, `lock` the reply to the next request for a
-            lock; None forwards everything.
+        fault: The next fault. `reply` loses the reply to the next change, `request` loses the next change, `lock` loses the
+            reply to the next lock request; None forwards everything.
         functions: The names of the functions that were called.
     """
 
@@ -32,7 +32,7 @@ class ThriftProxy:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def fault_of(self, request: bytes) -> str | None:
-        """Record a call, and return the fault of its connection."""
+        """Record the function of a request, and return the fault of its connection."""
         length = struct.unpack(">I", request[4:8])[0]
         name = request[8 : 8 + length].decode()
         with self._lock:
@@ -52,13 +52,13 @@ class ThriftProxy:
             threading.Thread(target=self.relay, args=(client,), daemon=True).start()
 
     def relay(self, client: socket.socket) -> None:
-        """Serve one connection, whose client sends nothing while it waits for a reply."""
+        """Serve one connection. The client sends nothing while it waits for a reply."""
         fault = None
         with contextlib.suppress(OSError), client, socket.create_connection(("127.0.0.1", self.target)) as server:
             while True:
                 for source in select.select([client, server], [], [])[0]:
                     data = source.recv(1 << 16)
-                    # The change has taken effect when the first byte of its reply is here.
+                    # The first byte of the reply proves that the change has taken effect.
                     if not data or (source is server and fault is not None):
                         return
                     if source is client and data.startswith(VERSION_AND_CALL):
@@ -70,7 +70,7 @@ class ThriftProxy:
 
 @contextlib.contextmanager
 def thrift_proxy(target: int):
-    """Run a proxy before the metastore at a port until the block ends."""
+    """Run a proxy in front of the metastore at a port until the block ends."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         proxy = ThriftProxy(target, listener.getsockname()[1])
         threading.Thread(target=proxy.serve, args=(listener,), daemon=True).start()

@@ -1,4 +1,4 @@
-"""A proxy that parses messages of PostgreSQL's protocol and cuts connections between them."""
+"""A proxy that parses the messages of PostgreSQL's protocol and cuts connections between messages."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Direction(enum.Enum):
 class Fault(enum.Enum):
     """The fault at a message."""
 
-    BEFORE = "before"  # both ends are closed, the message is lost
-    AFTER = "after"  # the message is passed on, then both ends are closed
-    RESET = "reset"  # as BEFORE, and the client meets a reset instead of an end
-    DOWN = "down"  # as AFTER, and all later connections fail
-    LATE = "late"  # the client's end is closed; the message is passed on by `deliver`
+    BEFORE = "before"  # both ends are closed and the message is lost
+    AFTER = "after"  # the message is forwarded, then both ends are closed
+    RESET = "reset"  # as BEFORE, with a reset of the client's connection
+    DOWN = "down"  # as AFTER, and later connections fail
+    LATE = "late"  # the client's end is closed; `deliver` forwards the message
 
 
 @dataclass(frozen=True)
 class Cut:
-    """A fault at the n-th message of one direction after `arm`, from 0; None is the message that makes the server commit."""
+    """A fault at the n-th message of one direction after `arm`, from 0. None selects the message that makes the server commit."""
 
     direction: Direction
     number: int | None
@@ -41,7 +41,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class Message:
-    """A message of the protocol that reached the proxy."""
+    """A protocol message that reached the proxy."""
 
     direction: Direction
     kind: str
@@ -49,12 +49,12 @@ class Message:
 
     @property
     def is_commit(self) -> bool:
-        """Whether a client's message carries the statement COMMIT."""
+        """Whether the message contains the statement COMMIT of a client."""
         return self.direction is Direction.CLIENT and self.kind in "QP" and b"commit\0" in self.body.lower()
 
     @property
     def starts_work(self) -> bool:
-        """Whether the server runs a statement when it gets this message: a query, or the execution of a prepared one."""
+        """Whether the message makes the server run a statement: a query or the execution of a prepared statement."""
         return self.direction is Direction.CLIENT and self.kind in "QE"
 
 
@@ -72,7 +72,7 @@ class Link:
                     end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 else:
                     end.shutdown(socket.SHUT_RDWR)
-            # A reset needs the descriptor closed while the other thread may still be reading from it.
+            # A reset requires closing the descriptor, even if the other thread is still reading from it.
             if reset:
                 with contextlib.suppress(OSError):
                     end.shutdown(socket.SHUT_RD)
@@ -81,7 +81,7 @@ class Link:
 
 @dataclass
 class WireProxy:
-    """Forwards and records messages, and causes one fault."""
+    """A proxy that forwards and records messages, and causes one fault."""
 
     target: int
     port: int = 0
@@ -96,18 +96,18 @@ class WireProxy:
     _links: list[Link] = field(default_factory=list)
 
     def arm(self, cut: Cut | None) -> None:
-        """Count messages from 0 again, and commit this fault once."""
+        """Reset the message counts, and cause this fault once."""
         with self._lock:
             self.cut, self.has_cut, self.is_down, self._commits = cut, False, False, False
             self.messages.clear()
             self._counts = dict.fromkeys(Direction, 0)
 
     def heal(self) -> None:
-        """Let everything pass."""
+        """Remove the fault: all messages pass."""
         self.arm(None)
 
     def hang_up(self, *, reset: bool = False) -> None:
-        """Cut the connections that are open now; the client meets an end, or a reset."""
+        """Close all open connections, with a reset of the client's end if `reset` is true."""
         with self._lock:
             links, self._links = self._links, []
         for link in links:
@@ -115,7 +115,7 @@ class WireProxy:
             link.close(link.client, reset=reset)
 
     def deliver(self) -> None:
-        """Forward late messages, close their connections, and wait until the server has replied or closed its end."""
+        """Forward the late messages, close their connections, and wait until the server replies or closes its end."""
         with self._lock:
             late, self._late = self._late, []
         for link, data in late:
@@ -126,7 +126,7 @@ class WireProxy:
 
     def fault_of(self, message: Message) -> Fault | None:
         if message.direction is Direction.CLIENT and message.kind == "X":
-            # Ends a session whenever its client closes it: no part of the next change.
+            # Terminate messages of earlier sessions may arrive at any time and are not part of the next change.
             return None
         with self._lock:
             self.messages.append(message)
@@ -164,13 +164,13 @@ class WireProxy:
                 pump.start()
 
     def pump(self, link: Link, direction: Direction) -> None:
-        """Pass on the messages of one direction until an end is closed."""
+        """Forward the messages of one direction until an end is closed."""
         source, sink = (link.client, link.server) if direction is Direction.CLIENT else (link.server, link.client)
         in_startup = direction is Direction.CLIENT
         try:
             while (data := read_message(source, in_startup=in_startup)) is not None:
                 if in_startup and struct.unpack(">I", data[4:8])[0] in (SSL_REQUEST, GSS_REQUEST):
-                    # Encryption is not supported: the proxy parses the messages.
+                    # The proxy refuses encryption because it parses the messages.
                     source.sendall(b"N")
                     continue
                 kind = "startup" if in_startup else chr(data[0])
@@ -182,7 +182,7 @@ class WireProxy:
                     link.close(link.client)
                     return
                 if fault in (Fault.AFTER, Fault.DOWN) and direction is Direction.CLIENT:
-                    # First, or the reply could pass before the cut.
+                    # The client's end is closed before the message is forwarded, so that no reply passes.
                     link.close(link.client)
                 if fault in (None, Fault.AFTER, Fault.DOWN):
                     sink.sendall(data)
@@ -200,7 +200,10 @@ class WireProxy:
 
 
 def read_message(source: socket.socket, *, in_startup: bool) -> bytes | None:
-    """Return the next message whole, None at the end: a type (none at startup), a length that counts itself, a body."""
+    """Return the next complete message, None at the end.
+
+    A message has a type (absent at startup), a length that includes itself, and a body.
+    """
     head = read_exactly(source, 4 if in_startup else 5)
     if head is None:
         return None
@@ -220,12 +223,12 @@ def read_exactly(source: socket.socket, count: int) -> bytes | None:
 
 @contextlib.contextmanager
 def wire_proxy(target: int):
-    """Run a proxy before the server at a port until the block ends."""
+    """Run a proxy in front of the server at a port until the block ends."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         proxy = WireProxy(target, listener.getsockname()[1])
         threading.Thread(target=proxy.serve, args=(listener,), daemon=True).start()
         yield proxy
         proxy.hang_up()
-        # Wakes the thread that accepts.
+        # The shutdown wakes the accepting thread.
         with contextlib.suppress(OSError):
             listener.shutdown(socket.SHUT_RDWR)

@@ -1,4 +1,4 @@
-"""Appends rows, one commit each, from a process of its own: kind, directory, writer's number, commits."""
+"""Append rows in a separate process, one commit per row. Arguments: kind of catalog, directory, writer number, commits."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Catalogs on disk that several processes share."""
+"""Catalogs on a local disk, shared by several processes."""
 
 import pytest
 from icefloe.catalog import load_catalog

@@ -1,5 +1,7 @@
-"""Appends two rows to table after table, in a child process each; the child of table db.t<n> kills itself before its n-th
-call of storage, core or catalog: kind, directory, tables. Prints one line per child: -9 when it was killed, 0 when it ended.
+"""Append two rows to each of several tables, in one child process per table.
+
+The child of table `db.t<n>` kills itself before its n-th call of storage, core or catalog. Arguments: kind of catalog,
+directory, number of tables. Prints the exit code of each child on a line: -9 for a killed child, 0 for a child that ended.
 """
 
 import itertools
@@ -37,7 +39,7 @@ def tick():
 
 
 class CountingIo:
-    """A store that counts its calls."""
+    """Storage that counts its calls."""
 
     def __init__(self, real):
         self.real = real

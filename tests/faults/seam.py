@@ -1,4 +1,4 @@
-"""The calls by which icefloe reaches storage, the core and a catalog's store, made visible to one observer."""
+"""Interception of the calls to storage, to the core and to the stores of catalogs by an observer."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
     from icefloe.catalog.pointer_catalog import PointerCatalog
 
 STORE = ("_pointer", "_insert", "_swap", "_remove", "_rename")
-"""What a subclass of PointerCatalog does in its store."""
+"""Methods of `PointerCatalog` subclasses that read or change their store."""
 DIRECTORIES = ("open", "rename", "fsync", "stat")
-"""System calls of hadoop catalogs on directories."""
+"""Functions of hadoop catalogs that make system calls on directories."""
 
 
 class Observer(Protocol):
-    """Decides the effect and the reply of each call."""
+    """A recipient of intercepted calls, which decides their effects and replies."""
 
     def call(self, name: str, effect: Callable[[], Any]) -> Any:
         """Return the reply of a call, or raise its error.
 
         Args:
             name: The call: `io.<method>`, `core.<function>`, `catalog.<method>` or `directory.<function>`.
-            effect: Carries out the call.
+            effect: Function that carries out the call and returns its reply.
         """
 
 
 class ObservedIo:
-    """Storage of the core whose calls an observer sees."""
+    """Storage of the core with calls intercepted by an observer."""
 
     def __init__(self, real: Any, observer: Observer) -> None:
         self.real, self._observer = real, observer
@@ -48,7 +48,7 @@ class ObservedIo:
 
 
 class _ObservedModule:
-    """A module some of whose functions an observer sees."""
+    """A module with some functions intercepted by an observer."""
 
     def __init__(self, real: Any, names: tuple[str, ...], prefix: str, observer: Observer) -> None:
         self._real, self._names, self._prefix, self._observer = real, names, prefix, observer
@@ -62,11 +62,11 @@ class _ObservedModule:
 
 @contextmanager
 def observed(observer: Observer, *catalogs: type[PointerCatalog]) -> Iterator[None]:
-    """Let an observer decide every call of storage, of the core's functions on storage, and of the stores of catalogs.
+    """Intercept all calls of storage, of the core's functions on storage and of the stores of catalogs until the block ends.
 
     Args:
-        observer: Sees the calls.
-        catalogs: Classes of the catalogs with a store.
+        observer: The recipient of the calls.
+        catalogs: The catalog classes whose stores are intercepted.
     """
     with ExitStack() as patches:
         real_core = FileIO.core
@@ -83,7 +83,7 @@ def observed(observer: Observer, *catalogs: type[PointerCatalog]) -> Iterator[No
 
 
 def storage_functions() -> list[str]:
-    """Return the names of the core's functions whose first argument is storage."""
+    """Return the names of the core's functions that take storage as their first argument."""
     functions = ((name, getattr(_core, name)) for name in dir(_core))
     return [
         name

@@ -1,4 +1,4 @@
-"""Processes under strace, whose system calls are recorded, fail or are killed."""
+"""Processes under strace, which records system calls, makes them fail or kills the process at them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import pytest
 
 needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace, which is for Linux alone")
 
-# Calls that change what is stored. Architectures have some of them only: the question mark accepts that.
+# System calls that change files or directories. A question mark makes strace ignore calls that the architecture lacks.
 CHANGES = "?mkdir,mkdirat,?rename,?renameat,renameat2,?link,linkat,?unlink,unlinkat,?rmdir,fsync"
 
 
 @dataclass(frozen=True)
 class Call:
-    """A system call: its name, the paths in it, and whether it succeeded."""
+    """A recorded system call: its name, its paths, and whether it succeeded."""
 
     name: str
     paths: tuple[str, ...]
@@ -27,13 +27,13 @@ class Call:
 
 
 def run(code: str, *strace_options: str, arguments: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-    """Run Python code in a process of its own under strace; a signal ends it with the signal's negative number."""
+    """Run Python code in a separate process under strace. The return code of a killed process is the negative signal number."""
     command = ["strace", "-f", "-qq", "-o", "/dev/null", *strace_options, sys.executable, "-B", "-c", code, *arguments]
     return subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
 
 
 def calls(code: str, names: str, trace: Path, arguments: tuple[str, ...] = ()) -> list[Call]:
-    """Run Python code, and return the named system calls of all its threads in the order in which they ended."""
+    """Run Python code, and return the named system calls of all threads in the order of their completion."""
     done = run(code, "-y", "-s", "4096", "-e", f"trace={names}", "-o", str(trace), arguments=arguments)
     assert done.returncode == 0, done.stderr
     found, begun = [], {}

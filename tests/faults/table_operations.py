@@ -1,4 +1,4 @@
-"""Every operation that changes a table or a catalog, with the tables that it begins with."""
+"""All operations that change a table or a catalog, with their initial tables."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class TableOperation:
     """An operation on the table `t` of a namespace.
 
     Attributes:
-        act: Carries it out, given a catalog and the namespace.
-        begins_without_table: The operation creates the table.
-        catalogs: The kinds of catalogs that have it.
-        properties: Table properties.
+        act: Function that performs the operation, given a catalog and the namespace.
+        begins_without_table: Whether the operation creates the table.
+        catalogs: The kinds of catalogs that support the operation.
+        properties: Properties of the initial table.
     """
 
     act: Callable[[Catalog, str], Any]
@@ -108,7 +108,7 @@ OPERATIONS = {
 
 
 def prepare(catalog: Catalog, namespace: str, operation: TableOperation) -> None:
-    """Create a namespace and, unless the operation creates it, the table `t` with two snapshots and a branch."""
+    """Create a namespace and, unless the operation creates the table, table `t` with two snapshots and a branch."""
     catalog.create_namespace(namespace)
     if operation.begins_without_table:
         return
@@ -119,7 +119,7 @@ def prepare(catalog: Catalog, namespace: str, operation: TableOperation) -> None
 
 
 def state_of(catalog: Catalog, namespace: str) -> dict[str, Any]:
-    """Return what users see of the tables of a namespace."""
+    """Return the visible state of the tables of a namespace."""
     return {name: _state(catalog.load_table((namespace, name))) for _, name in catalog.list_tables(namespace)}
 
 
@@ -131,7 +131,7 @@ def _state(table: Any) -> Any:
 
 
 def missing_files(catalog: Catalog, namespace: str) -> list[str]:
-    """Return the files that snapshots of the tables of a namespace refer to and that do not exist."""
+    """Return the missing files that are referenced by snapshots of the tables of a namespace."""
     missing = []
     for identifier in catalog.list_tables(namespace):
         table = catalog.load_table(identifier)

@@ -1,4 +1,4 @@
-"""Counts and sizes that files state and no file has: the right rows or one error, and no allocation by them."""
+"""False counts and sizes in files: operations return the right rows or one error, and allocate no memory for the stated numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if sys.platform != "linux":
 ROWS = 1000
 MOST_INT, MOST = 2**31 - 1, 2**63 - 1
 MANY = 2**62
-# Runs every operation with one GiB of address space more than the process has: a larger allocation ends it.
+# Runs every operation with a limit of 1 GiB of additional address space, so that a larger allocation ends the process.
 READER = """
 import json, pathlib, re, resource, sys
 from icefloe.exceptions import IcebergError
@@ -69,7 +69,7 @@ def make_table(tmp_path):
 
 
 def outcomes(table) -> dict[str, Any]:
-    """Return what each operation of a process of its own returns or raises."""
+    """Return the result or the error of each operation, run in a separate process."""
     command = [sys.executable, "-c", READER, table.metadata_location]
     done = subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, "RUST_BACKTRACE": "0"}, check=False
@@ -79,7 +79,7 @@ def outcomes(table) -> dict[str, Any]:
 
 
 def rewrite_manifest(table, **values: Any) -> None:
-    """Replace values of the data file in the table's only manifest."""
+    """Replace values of the data file entry in the table's only manifest."""
     [manifest] = Path(table.location(), "metadata").glob("*-m0.avro")
     with manifest.open("rb") as file:
         reader = fastavro.reader(file)
@@ -92,7 +92,7 @@ def rewrite_manifest(table, **values: Any) -> None:
 
 
 def rewrite_footer(table, change: Callable[[bytes, Struct], bytes | None]) -> None:
-    """Change the footer, and the bytes before it, of the table's only data file."""
+    """Change the footer of the table's only data file, and the bytes before the footer."""
     [path] = Path(table.location(), "data").rglob("*.parquet")
     data = path.read_bytes()
     size = int.from_bytes(data[-8:-4], "little")
@@ -251,7 +251,8 @@ def test_numbers_of_a_page_header_size_nothing(make_table, codec, number):
     table = make_table({"write.parquet.compression-codec": codec})
 
     def change(body, footer):
-        # The first page of the last column, which is a dictionary of texts. Indexes no longer fit.
+        # The first page of the last column is a dictionary page of strings. Changing its header shifts the pages, so
+        # indexes are invalid.
         chunk = chunks(footer)[-1]
         start = chunk[11]
         header, used = parse(body[start:])

@@ -1,4 +1,4 @@
-"""Corrupt data and delete files: one error with the file, table, snapshot and reason, and never a part of the rows."""
+"""Corrupt data and delete files: reads raise one error with file, table, snapshot and reason, and return no partial result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DELETES = pa.schema(
 
 @pytest.fixture
 def table():
-    """Two data files, the first of which loses its first ten rows to a delete file."""
+    """A table of two data files and a delete file for the first 10 rows of the first data file."""
     with load_catalog("scratch", type="memory") as catalog:
         catalog.create_namespace("db")
         schema = pa.schema([("id", pa.int64()), ("s", pa.string())])
@@ -41,15 +41,15 @@ def rows(start: int = 0, count: int = ROWS) -> pa.Table:
 
 
 def written(table, *, deletes: bool) -> Path:
-    """The delete file, or the data file that it applies to."""
+    """Return the path of the delete file, or of the data file that the delete file applies to."""
     [found] = Path(table.location(), "data").rglob("*-deletes.parquet")
     return found if deletes else Path(pq.read_table(found)["file_path"][0].as_py())
 
 
 def assert_refused(table, path: Path, error: type[Exception], reason: str, *, of_columns: bool = False) -> None:
-    """Check that every way to read reports the problem of a file and its path.
+    """Check that every way to read raises an error with the path of a file.
 
-    Counting sees footers and delete files; what is wrong with the columns of a data file it never learns.
+    With `of_columns`, reads that do not decode the damaged columns are omitted: counts and scans of other columns.
     """
     snapshot = table.current_snapshot().snapshot_id
     scan = table.scan()
@@ -147,7 +147,7 @@ def test_position_deletes_of_other_files_delete_nothing(table):
 
 
 class NoKeys(pe.KmsClient):
-    """Wraps keys in nothing."""
+    """A key management client that does not encrypt keys."""
 
     def __init__(self, _):
         pe.KmsClient.__init__(self)
@@ -173,7 +173,7 @@ def test_encrypted_data_file_is_unsupported(table, plaintext_footer):
     overwritten(path, {IDS: list(range(ROWS)), TEXTS: ["text"] * ROWS}, encryption_properties=properties)
     assert_refused(table, path, FeatureUnsupportedError, "encrypted", of_columns=plaintext_footer)
     if plaintext_footer:
-        # The other column is as it was.
+        # The other column is not encrypted and remains readable.
         assert table.scan(selected_fields=("s",)).to_arrow().num_rows == 2 * ROWS - 10
 
 
@@ -185,7 +185,7 @@ def test_encrypted_manifest_is_unsupported(table):
 
 
 def test_unknown_codec_is_an_error(table):
-    """The codec is a number in the footer: here that of LZO, which is not supported."""
+    """The codec in the footer is replaced by the number of LZO, which is not supported."""
     path = written(table, deletes=False)
     columns = {IDS: list(range(ROWS)), TEXTS: ["text"] * ROWS}
     overwritten(path, columns, compression="snappy", use_dictionary=False, write_statistics=False)

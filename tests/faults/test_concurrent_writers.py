@@ -1,4 +1,4 @@
-"""Concurrent commits of many processes to one table: no row and no commit is lost."""
+"""Concurrent commits of several processes to one table lose no row and no commit."""
 
 import subprocess
 import sys

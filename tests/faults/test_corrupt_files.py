@@ -1,4 +1,4 @@
-"""Corrupt metadata, manifest lists and manifests: errors name the file, and rows are never silently wrong."""
+"""Corrupt metadata, manifest lists and manifests: errors contain the file name, and no read returns wrong rows."""
 
 import io
 from pathlib import Path
@@ -25,7 +25,7 @@ def table(shared_catalog):
 
 @pytest.fixture(params=["snap-*.avro", "*-m0.avro"], ids=["list", "manifest"])
 def avro_file(request, table):
-    """The manifest list of the current snapshot, or the manifest of the last append."""
+    """The path of the manifest list of the current snapshot, or of the manifest of the last append."""
     return newest(table, request.param)
 
 
@@ -42,7 +42,7 @@ def flipped(data, offset, mask):
 
 
 def framing_offsets(data):
-    """Return the offsets of an Avro file's magic bytes and of its sync marker, which stands in the header and after each block."""
+    """Return the offsets of an Avro file's magic bytes and of its sync markers, in the header and after the only block."""
     sync = data[-SYNC_BYTES:]
     starts = [start for start in range(len(data)) if data.startswith(sync, start)]
     assert len(starts) == 2
@@ -50,10 +50,10 @@ def framing_offsets(data):
 
 
 def stated_rows(table, data):
-    """Return the rows that a manifest list or manifest states, as another reader decodes it; all rows if that reader refuses it.
+    """Return the live rows of a manifest list or manifest as decoded by fastavro, or all rows if fastavro raises an error.
 
-    A flip may turn valid values into other valid values. Two of them state that files are not live: the counts of a manifest list,
-    and the status of a manifest's entry.
+    A flipped byte may turn a valid value into another valid value. Two values make files not live: the counts of a
+    manifest list and the status of a manifest entry.
     """
     try:
         records = list(fastavro.reader(io.BytesIO(data)))

@@ -1,4 +1,4 @@
-"""Damaged pages of Parquet files of any layout are refused as damage, or read as other values."""
+"""Damaged pages of Parquet files: reads raise an error or return other values, and the decoder never panics."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_flipped_byte_of_a_page_never_makes_the_decoder_panic(tmp_path, seed):
         try:
             found = sum(batch.num_rows for batch in stream(tasks, layout.schema))
         except (CorruptFileError, FeatureUnsupportedError) as error:
-            # A flipped byte may name an encoding that the type lacks.
+            # A flipped byte may change the encoding to one that is invalid for the type.
             reasons.append(str(error))
         else:
             assert found == layout.rows

@@ -1,4 +1,4 @@
-"""The shared vectors of corrupt manifest lists: errors report the problem and its offset."""
+"""Shared vectors of corrupt manifest lists: errors contain the reason and the offset."""
 
 import json
 import re

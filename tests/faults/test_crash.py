@@ -1,4 +1,4 @@
-"""kill -9 between any two calls of storage: the table is readable at the old or the new snapshot, and accepts commits."""
+"""SIGKILL between any two calls of storage: the table has its old or its new snapshot, is readable and accepts commits."""
 
 import signal
 import subprocess
@@ -30,6 +30,6 @@ def test_killed_append_leaves_the_old_version_or_the_new_one(shared_catalog, kin
         outcomes.append(len(found))
         table.append(pa.table({"id": [3]}))
         assert set(shared_catalog.load_table(f"db.t{number}").scan().to_arrow().column("id").to_pylist()) == found | {3}
-    # One call is the commit: before it every crash leaves the old table, after it the new one.
+    # One call commits: crashes before it leave the old table, crashes after it leave the new table.
     assert outcomes == sorted(outcomes)
     assert set(outcomes) == {2, 4}

@@ -1,4 +1,4 @@
-"""A fault at every call of storage and catalogs: a table is as before an operation or as after it, and as the operation reported."""
+"""Faults at every call of storage and catalogs: the state of the tables agrees with the reported outcome of the operation."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from tests.faults.table_operations import ARROW, OPERATIONS, missing_files, prep
 CHANGES = ("catalog.insert", "catalog.swap", "catalog.remove", "catalog.rename")
 READS = ("core.plan", "core.read", "io.read", "io.exists", "io.size", "io.list", "catalog.pointer")
 DELETIONS = ("io.delete_many", "io.delete_directory")
-"""Calls that return the files that they could not delete, and raise nothing."""
+"""Calls that return the files that could not be deleted instead of raising an error."""
 CODES = (errno.EIO, errno.ENOSPC, errno.EACCES)
 KINDS = ("error before", "error after", "repeated")
 ROW = pa.table({"id": [99], "part": ["a"]}, schema=ARROW)
 
 
 class FaultAt:
-    """Lets one call fail, and counts all calls.
+    """An observer that makes one call fail and records the names of all calls.
 
     Args:
-        number: The call that fails, from 1; 0 for none.
+        number: The ordinal of the failing call, from 1; 0 for no failure.
         kind: One of `KINDS`.
     """
 
@@ -68,9 +68,9 @@ class FaultAt:
 
 
 def kinds_of(name):
-    """Return the kinds of faults that make a difference at a call."""
+    """Return the kinds of faults that have distinct effects at a call."""
     if name == "core.describe_manifests":
-        return ()  # A purge calls it for the columns of an empty table, without a request.
+        return ()  # A purge calls this function for an empty table, without a request to storage.
     if name in DELETIONS or name.startswith(READS) or name in ("directory.open", "directory.stat"):
         return KINDS[:1]
     return KINDS if name == "catalog.swap" else KINDS[:2]
@@ -89,7 +89,7 @@ def catalog(kind, tmp_path):
 
 
 class Sweep:
-    """Runs one operation with a fault at each call."""
+    """Runs of one operation, with a fault at each of its calls."""
 
     def __init__(self, catalog, operation):
         self.catalog, self.operation = catalog, operation
@@ -106,7 +106,7 @@ class Sweep:
         return state_of(self.catalog, self.namespace)
 
     def act(self, fault):
-        """Run the operation, and return what it reported: "success", "failure" or "unknown"."""
+        """Run the operation, and return its reported outcome, "success", "failure" or "unknown", and its error."""
         with observed(fault, InMemoryCatalog, SqlCatalog), warnings.catch_warnings():
             warnings.simplefilter("ignore", LeftoverFilesWarning)
             try:
@@ -139,7 +139,7 @@ class Sweep:
         assert self.state() == after
 
     def append_to_each(self, number, name):
-        """Check that the next writer succeeds."""
+        """Check that the next append to every table succeeds."""
         for identifier in self.catalog.list_tables(self.namespace):
             table = self.catalog.load_table(identifier)
             rows = table.scan().to_arrow().num_rows

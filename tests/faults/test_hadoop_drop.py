@@ -1,4 +1,4 @@
-"""Dropping a table of a hadoop catalog is atomic, also if its files cannot be deleted."""
+"""Drops of hadoop tables are atomic, even if files cannot be deleted."""
 
 import os
 import signal
@@ -51,7 +51,7 @@ def hidden(warehouse):
 
 
 def is_whole_or_gone(catalog):
-    """Check that a listed table is complete and an unlisted table does not exist; return whether it is listed."""
+    """Check that a listed table is complete and an unlisted table does not exist. Return whether the table is listed."""
     assert catalog.list_namespaces("db") == []
     if catalog.list_tables("db") == [("db", "t")]:
         assert catalog.load_table("db.t").scan().count() in (0, 3)
@@ -81,7 +81,7 @@ def test_killed_drop_leaves_the_whole_table_or_none(tmp_path, call):
         catalog.drop_table("db.t")
         assert hidden(catalog.properties["warehouse"]) == []
         catalog.drop_namespace("db")
-    # The rename is the drop: before it every kill leaves the table, after it none.
+    # The rename is the drop: kills before it leave the whole table, kills after it leave no table.
     assert listed == sorted(listed, reverse=True)
     assert set(listed) == {True, False}
     assert {code for _, code in ends} > {0}
@@ -140,7 +140,7 @@ def test_drop_without_permission_warns_of_every_file(tmp_path):
     catalog = filled(tmp_path)
     directory = Path(catalog.load_table("db.t").location()) / "data" / "id=2"
     undeletable = next(directory.iterdir()).name
-    # What is imported at the first drop may not be readable later on.
+    # The first drop imports modules, which may be unreadable after the change of permissions below.
     catalog.create_table("db.other", SCHEMA)
     catalog.drop_table("db.other")
     for path in (tmp_path, *tmp_path.parents):
@@ -169,7 +169,7 @@ def test_drop_without_permission_warns_of_every_file(tmp_path):
 
 
 class DroppedMeanwhile(AssertTableUUID):
-    """A requirement during whose check another process drops the table, and creates it again if `again`."""
+    """A requirement whose check runs a concurrent drop of the table, followed by a creation if `again`."""
 
     again: bool
 

@@ -1,4 +1,4 @@
-"""Version files whose write the file system carries out and then reports as failed, in processes of their own."""
+"""Commits of hadoop tables whose system calls take effect and report an error, in separate processes."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from icefloe.exceptions import CommitFailedException
 
 from tests.faults.strace import needs_strace, run
 
-# Sets a table property and prints how the commit ended.
+# Sets a table property and prints the outcome of the commit.
 COMMIT = """
 import sys
 from icefloe.catalog import load_catalog
@@ -33,14 +33,14 @@ def table(tmp_path):
 
 
 def commit(table, *faults):
-    """Commit in a process whose system calls fail as injected, and return what it prints."""
+    """Commit in a process with failing system calls, and return its output."""
     done = run(COMMIT, *faults, arguments=(table.catalog.properties["warehouse"],))
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
 
 def committed(table):
-    """Return the property as other processes read it, and the names of the version files."""
+    """Return the property as read by another client, and the names of the version files."""
     files = sorted(path.name for path in (Path(table.location()) / "metadata").glob("*.metadata.json"))
     return table.catalog.load_table("db.t").properties.get("a"), files
 
@@ -55,7 +55,7 @@ def test_commit_whose_directory_sync_fails_has_taken_effect(table):
 @needs_strace
 def test_commit_whose_version_cannot_be_read_back_is_unknown_and_deletes_nothing(table):
     directory = f"{table.location()}/metadata"
-    # The version gets its name; the sync of its directory fails, and so does the attempt to read the version.
+    # The version file is published; then the sync of its directory and the read of the version file fail.
     faults = ("-P", directory, "-P", f"{directory}/v2.metadata.json", "-e", "inject=?open,openat:error=EIO")
     outcome = commit(table, *faults)
     assert outcome.startswith("CommitStateUnknownException: ")

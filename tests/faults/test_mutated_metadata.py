@@ -1,4 +1,4 @@
-"""Metadata with any value of any key is read, or is an icefloe error."""
+"""Metadata with changed values: loading returns a table or raises an error of icefloe."""
 
 import copy
 import json

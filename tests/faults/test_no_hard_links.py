@@ -1,4 +1,4 @@
-"""Commits on file systems without hard links, such as FUSE, SMB and exFAT: `link` fails in these tests."""
+"""Commits on file systems without hard links, such as FUSE, SMB and exFAT, simulated by a failing `link` call."""
 
 import subprocess
 import sys
@@ -38,7 +38,7 @@ try:
 except OSError as error:
     print(type(error).__name__)
 """
-# As on exFAT through FUSE, which has neither of them.
+# exFAT through FUSE supports neither hard links nor exclusive renames.
 NEITHER = ("-e", "inject=?link,linkat:error=EPERM", "-e", "inject=renameat2:error=EINVAL")
 
 

@@ -1,4 +1,4 @@
-"""Files of a commit, and the directories above them, are synced to disk before the commit."""
+"""Commits sync their files and the directories above them before the swap."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ catalog.create_table("above.db.t", pa.schema([("p", pa.int64())]))
 
 
 def synced_paths(found: list[Call], before: int) -> set[str]:
-    """Return the paths that were synced after their last change and before a call."""
+    """Return the paths that were synced before the call at index `before` and not changed in between."""
     synced: set[str] = set()
     for call in found[:before]:
         if not call.succeeded:
@@ -43,7 +43,7 @@ def synced_paths(found: list[Call], before: int) -> set[str]:
 
 
 def published(found: list[Call], name: str) -> int:
-    """Return the index of the call that gave a file its name."""
+    """Return the index of the call that published a file under its final name."""
     places = [
         place
         for place, call in enumerate(found)

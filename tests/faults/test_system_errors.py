@@ -1,4 +1,4 @@
-"""Failing system calls, at every call that changes a file: the errors are icefloe's, and the table stays valid."""
+"""A failure of every system call that changes a file: operations raise errors of icefloe, and the table stays valid."""
 
 import errno
 import subprocess
@@ -11,7 +11,8 @@ from icefloe.catalog import load_catalog
 
 from tests.faults.strace import needs_strace, run
 
-# Prints how an append ended. The hint is written after the commit, and its loss is no failure.
+# Prints the outcome of an append. The version hint is written after the commit, so its failure is not a failure of the
+# append.
 APPEND = """
 import sys
 import pyarrow as pa
@@ -36,7 +37,7 @@ CALLS = {
     "ENOSPC": "?mkdir,mkdirat,?link,linkat",
     "EACCES": "?mkdir,mkdirat,?link,linkat,?rename,?renameat,renameat2",
 }
-# Writes rows into files that may not grow beyond a number of bytes, as on a disk that is full but for them.
+# Appends rows with a limit on the size of files, which simulates a full disk.
 LIMITED = """
 import resource
 import sys
@@ -58,7 +59,7 @@ def create(catalog, numbers, *, first_rows):
 
 
 def check(catalog, name, before, end):
-    """Check that a table has its old rows or the new ones, and accepts the next commit."""
+    """Check that a table has its old or its new rows, and accepts the next commit."""
     assert end.returncode == 0, end.stderr
     found = ids(catalog, name)
     if end.stdout.startswith("appended"):

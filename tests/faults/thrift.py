@@ -1,4 +1,4 @@
-"""Thrift's compact protocol, as Parquet uses it, to change single numbers of footers and page headers."""
+"""Reader and writer of Thrift's compact protocol, for changes of single numbers in Parquet footers and page headers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ INTEGERS = (4, 5, 6)
 
 @dataclass
 class Struct:
-    """Field ids to pairs of Thrift type and value."""
+    """A struct: field ids mapped to pairs of Thrift type and value."""
 
     fields: dict[int, tuple[int, Any]]
 
@@ -34,7 +34,7 @@ class Elements:
 
 
 def parse(data: bytes) -> tuple[Struct, int]:
-    """Return the struct at the start of some bytes, and its length."""
+    """Return the struct at the start of `data`, and its length in bytes."""
     return read_struct(data, 0)
 
 
@@ -108,7 +108,7 @@ def zigzag(value: int) -> bytes:
 
 
 def encode(value: Any, kind: int = STRUCT) -> bytes:
-    """Return the bytes of a value of a Thrift type, by default a struct."""
+    """Return the encoding of a value of a Thrift type, by default a struct."""
     if kind in INTEGERS:
         return zigzag(value)
     if kind == DOUBLE:

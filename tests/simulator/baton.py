@@ -1,4 +1,4 @@
-"""Clients in threads of which one runs at a time, in an order that a schedule decides."""
+"""Client threads of which one runs at a time, in the order of a schedule."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class Baton:
-    """Runs clients one at a time; a client hands over at points of its own choice.
+    """Runs clients one at a time. A client yields its turn by calling `hand_over`.
 
     Args:
         programs: The program of each client, which raises nothing.
-        choose: Returns the client that runs next, given the numbers of those that have not ended.
+        choose: Returns the client that runs next, given the numbers of the clients that have not ended.
     """
 
     def __init__(self, programs: Sequence[Callable[[], None]], choose: Choose) -> None:
@@ -29,12 +29,12 @@ class Baton:
 
     @property
     def client(self) -> int | None:
-        """The client of this thread; None outside of clients."""
+        """The number of the client that runs on this thread; None on other threads."""
         found: int | None = getattr(self._current, "client", None)
         return found
 
     def run(self) -> None:
-        """Run all clients to their ends."""
+        """Run all clients until they end."""
         threads = [threading.Thread(target=self._live, args=(client,)) for client in self._running]
         for thread in threads:
             thread.start()
@@ -45,7 +45,7 @@ class Baton:
             thread.join()
 
     def hand_over(self) -> None:
-        """Let the schedule decide which client runs next; return when it is this one's turn again."""
+        """Let the schedule select the next client, and return when this client is selected again."""
         client = self._current.client
         following = self._choose(tuple(self._running))
         if following != client:

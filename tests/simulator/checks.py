@@ -1,4 +1,4 @@
-"""What must hold of every outcome of a history."""
+"""Rules that every outcome of a history must satisfy."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from tests.simulator.operations import History
 
 EXPECTED = ("CommitFailedException", "ValidationException")
-"""Failures of a history without faults."""
+"""Exceptions that may end a transaction in a history without faults."""
 
 
 def violation_of(history: History) -> str | None:
-    """Run a history and return what is wrong with its outcome, None if nothing is."""
+    """Run a history and return the first rule that its outcome violates, None if there is no violation."""
     try:
         outcome = run(history)
     except Exception as error:  # noqa: BLE001 - any error of another kind is a violation
@@ -26,7 +26,7 @@ def violation_of(history: History) -> str | None:
 
 
 def violation_in(history: History, outcome: Outcome) -> str | None:
-    """Return what is wrong with an outcome, None if nothing is."""
+    """Return the first rule that an outcome violates, None if there is no violation."""
     if outcome.missing:
         return f"files of snapshots do not exist: {sorted(outcome.missing)}"
     took_effect = set(outcome.swaps)

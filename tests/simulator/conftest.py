@@ -1,4 +1,4 @@
-"""The scopes of interleavings that are explored."""
+"""The combinations of modes, isolation levels and faults whose interleavings are explored."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Random histories, each a function of its seed."""
+"""Random histories, determined by their seeds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ IDS = 12
 MODES = ("copy-on-write", "merge-on-read")
 DEV = "dev"
 CLOCKS = (0, -30_000, 30_000, -3_600_000, 3_600_000)
-"""How many milliseconds the clocks of clients are ahead."""
+"""Milliseconds by which the clock of a client may be ahead."""
 
 
 def random_history(seed: int) -> History:
@@ -62,7 +62,7 @@ class _Generator:
             clocks=tuple(rng.choice(CLOCKS) for _ in transactions) if rng.random() < 0.3 else (),
         )
 
-    # ---- what clients do
+    # ---- operations
 
     def transaction(self, branches: tuple[str, ...]) -> ClientTransaction:
         operations = tuple(self.operation(branches) for _ in range(self.rng.choice([1, 1, 2, 2, 3])))
@@ -115,7 +115,7 @@ class _Generator:
     def row(self, row_id: int) -> Row:
         return Row(row_id, self.rng.choice(PARTS), next(self.values))
 
-    # ---- what goes wrong
+    # ---- faults
 
     def faults(self, clients: int) -> tuple[Fault, ...]:
         rng = self.rng

@@ -1,4 +1,4 @@
-"""Runs a history over the real commit code, in one process and one schedule, and reports its outcome."""
+"""Execution of a history on the real commit code, in one process and in the order of one schedule."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 NAME = "db.t"
 TAG = "client"
-"""Key in the summary of each snapshot: the client's number and the operation's."""
+"""The summary key of each snapshot whose value is `<client>.<operation>`."""
 SCHEMA = Schema(
     NestedField(1, "id", LongType()), NestedField(2, "part", StringType()), NestedField(3, "value", LongType())
 )
@@ -47,7 +47,7 @@ SPECS = {"flat": (), "part": (("part", IdentityTransform()),), "id": (("id", Tru
 
 
 class SimulatedCatalog(InMemoryCatalog):
-    """A catalog whose clock, sleep and randomness are those of a world."""
+    """An in-memory catalog with the clock, sleep and randomness of a world."""
 
     def __init__(self, world: World) -> None:
         super().__init__("simulated")
@@ -60,20 +60,20 @@ class Outcome:
 
     Attributes:
         committed: Clients whose transactions were reported as committed.
-        refused: Why the others were reported as failed.
-        unknown: Clients that crashed or were told that the outcome is unknown.
-        before: Pairs of clients of which the first had committed when the second loaded its handle.
-        swaps: The clients whose changes took effect, in this order.
-        seen: How many of the swaps each client's handle had.
-        state: Rows of every branch at the end.
+        refused: The error of each client whose transaction was reported as failed.
+        unknown: The error of each client that crashed or whose transaction raised `CommitStateUnknownException`.
+        before: Pairs of clients whose first client had committed when the second client loaded its handle.
+        swaps: The clients whose changes took effect, in the order of their effects.
+        seen: The number of swaps that were in effect when each client loaded its handle.
+        state: The final rows of every branch.
         tags: The tag of each snapshot that a client added.
-        stamps: What is wrong with the sequence numbers of snapshots and of the manifests that they added.
-        missing: Files that a snapshot refers to and that do not exist.
-        orphans: Files that no snapshot refers to.
-        following: Why a commit after the history failed or lost rows; None if it did neither.
-        calls: How many calls of the seam the clients made.
-        fired: The faults that took place.
-        decisions: The clients that could run at each decision, and the one that did.
+        stamps: Errors in the sequence numbers of snapshots and of the manifests that they added.
+        missing: Files that a snapshot references and that do not exist.
+        orphans: Files that no snapshot references.
+        following: The failure or the lost rows of a commit after the history; None if the commit succeeded.
+        calls: The number of observed calls of storage and catalog by the clients.
+        fired: The number of faults that occurred.
+        decisions: The clients that could run at each decision, and the client that ran.
     """
 
     committed: tuple[int, ...]
@@ -97,7 +97,7 @@ def run(history: History) -> Outcome:
     """Run a history and return its outcome.
 
     Raises:
-        Exception: An operation failed with an error that is not icefloe's.
+        Exception: An operation raised an error other than `IcebergError`.
     """
     world = World(history)
     with observed(world, InMemoryCatalog):
@@ -165,7 +165,7 @@ class _Run:
             table.manage_snapshots().create_branch(table.current_snapshot().snapshot_id, branch).commit()
 
     def program(self, client: int) -> Callable[[], None]:
-        """Return the program of a client, which notes how it ended."""
+        """Return the program of a client, which records its outcome."""
 
         def live() -> None:
             try:
@@ -196,7 +196,7 @@ class _Run:
                 perform(target, operation, f"{client}.{number}")
 
     def following(self) -> str | None:
-        """Commit to every branch, and return what is wrong with it."""
+        """Append to every branch, and return the first failure or lost row, None if every append succeeds."""
         table = self.catalog.load_table(NAME)
         for branch in (MAIN, *self.history.branches):
             before = rows_of(table, branch)
@@ -210,7 +210,7 @@ class _Run:
 
 
 def perform(target: Any, operation: Operation, tag: str) -> None:
-    """Perform an operation on a table or in a transaction; its snapshots carry the tag."""
+    """Perform an operation on a table or in a transaction, with the tag in the summaries of its snapshots."""
     options = {"branch": operation.branch, "snapshot_properties": {TAG: tag}}
     match operation:
         case Append(rows):
@@ -247,13 +247,13 @@ def arrow(rows: Rows) -> pa.Table:
 
 
 def rows_of(table: Table, branch: str) -> Rows:
-    """Return the rows of a branch as the model has them."""
+    """Return the rows of a branch in the order of the model."""
     found = table.scan().use_ref(branch).to_arrow()
     return ordered(Row(**row) for row in found.to_pylist())
 
 
 def known_files(table: Table) -> frozenset[str]:
-    """Return the earlier metadata files, and the manifest lists, manifests and live files of every snapshot."""
+    """Return the previous metadata files, and the manifest lists, manifests and live files of every snapshot."""
     known = {entry.metadata_file for entry in table.metadata.metadata_log}
     for snapshot in table.snapshots():
         known.add(snapshot.manifest_list)
@@ -272,7 +272,7 @@ def known_files(table: Table) -> frozenset[str]:
 
 
 def wrong_stamps(table: Table) -> tuple[str, ...]:
-    """Return what is wrong with the sequence numbers of snapshots and of the manifests that they added."""
+    """Return errors in the sequence numbers of snapshots and of the manifests that they added."""
     wrong, earlier = [], 0
     for snapshot in table.snapshots():
         if snapshot.sequence_number <= earlier:

@@ -1,4 +1,4 @@
-"""The model of a table: the effect of operations on rows, and the serial orders that explain an outcome."""
+"""A model of a table: the effect of operations on rows, and the final rows of every serial order of transactions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def initial_state(history: History) -> State:
 
 
 def ordered(rows: Iterable[Row]) -> Rows:
-    """Return rows in the order in which states are compared."""
+    """Return rows sorted for comparisons of states."""
     return tuple(sorted(rows, key=lambda row: (row.id, row.part is not None, row.part or "", row.value)))
 
 
@@ -68,7 +68,7 @@ def _merged(rows: Rows, merge: Merge) -> Rows:
 
 
 def after(state: State, transaction: ClientTransaction, layout: Layout) -> State:
-    """Return the state after a transaction that runs alone."""
+    """Return the state after a transaction without concurrent changes."""
     result = dict(state)
     for operation in transaction.operations:
         result[operation.branch] = apply(result[operation.branch], operation, layout)
@@ -83,7 +83,8 @@ def serial_outcomes(
     Args:
         history: The history.
         committed: Clients whose transactions committed.
-        before: Pairs of clients of which the first had committed when the second loaded its handle.
+        before: Pairs of clients whose first client had committed when the second client loaded its handle. Orders
+            that contradict a pair are omitted.
     """
     outcomes = {}
     for order in permutations(committed):
@@ -100,12 +101,13 @@ def serial_outcomes(
 def snapshot_outcome(history: History, swaps: Sequence[int], seen: Mapping[int, int]) -> State | None:
     """Return the final state under snapshot isolation, None if two transactions removed the same row.
 
-    Each transaction reads the state that its handle had, and its rows are removed from and added to the state before its swap.
+    Each transaction reads the state at the load of its handle. The rows that the transaction removes and adds are applied to
+    the state before its swap.
 
     Args:
         history: The history.
-        swaps: The clients whose transactions took effect, in this order.
-        seen: How many of the swaps each client's handle had.
+        swaps: The clients whose transactions took effect, in the order of their effects.
+        seen: The number of swaps that were in effect when each client loaded its handle.
     """
     states = [initial_state(history)]
     for client in swaps:

@@ -1,4 +1,4 @@
-"""Deliberate mistakes in the commit code, each of which the simulator or the faults at every call must find."""
+"""Deliberate bugs in the commit code, which the simulator or the faults at every call must find."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Mutant:
     """A change of one function's source.
 
     Attributes:
-        function: The module, a colon, and the qualified name.
+        function: The module and the qualified name of the function, separated by a colon.
         old: Text in the function's source.
         new: The text that replaces it.
-        found_by: None for random histories; a history whose interleavings find it; or the catalog and the operation of
-            `tests/faults/test_every_call.py` that do.
+        found_by: The test that finds the mutant: None for random histories; a history whose interleavings are explored; or the
+            catalog and the operation of a case of `tests/faults/test_every_call.py`.
     """
 
     function: str
@@ -172,7 +172,7 @@ MUTANTS = {
 
 @contextmanager
 def mutated(mutant: Mutant) -> Iterator[None]:
-    """Run with a mutant's function in place of the real one."""
+    """Replace a function by its mutant until the block ends."""
     function = _function(mutant.function)
     source = textwrap.dedent(inspect.getsource(function))
     assert mutant.old in source, f"{mutant.function}: the mutant's text is no longer in the source; adapt it"

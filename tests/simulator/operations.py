@@ -1,4 +1,4 @@
-"""Histories of clients of a simulated table, as frozen values: rows, conditions, operations, transactions, faults."""
+"""Histories of concurrent clients as frozen values: rows, conditions, operations, transactions and faults."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WIDTH = 4
 
 
 class Row(NamedTuple):
-    """A row; `value` is unique to each written row, so that a lost or duplicate row is found."""
+    """A row of the simulated table. Every written row has a distinct `value`, so that lost and duplicate rows are detected."""
 
     id: int
     part: str | None
@@ -24,7 +24,7 @@ Rows = tuple[Row, ...]
 
 @dataclass(frozen=True)
 class Condition:
-    """Rows whose ids are in a range, or whose part is one of the parts; all bounds None for every row."""
+    """A filter of rows by an inclusive range of ids and by a set of parts. None removes a bound."""
 
     low: int | None = None
     high: int | None = None
@@ -46,7 +46,7 @@ class Condition:
 
 
 class Layout(Enum):
-    """The partition specs of a table, the current spec last."""
+    """The partition specs of a table in the order of their creation; the last spec is the current one."""
 
     FLAT = ("flat",)
     BY_PART = ("part",)
@@ -90,7 +90,7 @@ class OverwritePartitions:
 
 @dataclass(frozen=True)
 class Upsert:
-    """Rows with distinct ids, which replace rows of the same id or are inserted."""
+    """An upsert of rows with distinct ids."""
 
     rows: Rows
     branch: str = MAIN
@@ -102,9 +102,9 @@ class Merge:
 
     Attributes:
         rows: The source, with distinct ids.
-        matched: What happens to rows of the table whose id the source has: "update", "delete" or "keep".
-        insert: Whether rows of the source whose id the table lacks are inserted.
-        delete_others: Whether rows of the table whose id the source lacks are deleted.
+        matched: The action for rows of the table whose id is in the source: "update", "delete" or "keep".
+        insert: Whether rows of the source whose id is not in the table are inserted.
+        delete_others: Whether rows of the table whose id is not in the source are deleted.
     """
 
     rows: Rows
@@ -119,11 +119,11 @@ Operation = Append | Delete | Overwrite | OverwritePartitions | Upsert | Merge
 
 @dataclass(frozen=True)
 class ClientTransaction:
-    """The operations of one client that become visible together.
+    """The operations of one client, committed together.
 
     Attributes:
-        operations: One to three; none for a client that does nothing.
-        explicit: Whether they share a transaction; a single operation may also commit by itself.
+        operations: The operations in order; empty for a client that makes no change.
+        explicit: Whether the operations run in an explicit transaction. False requires a single operation, which commits itself.
     """
 
     operations: tuple[Operation, ...]
@@ -135,11 +135,11 @@ class Fault:
     """A fault at one call of one client.
 
     Attributes:
-        client: Number of its transaction.
-        call: The beginning of the names of the calls that are counted: "" for all, "catalog.swap" for swaps.
-        number: Which of these calls fails, from 0.
+        client: The number of the client.
+        call: The prefix of the names of the counted calls: "" for all calls, "catalog.swap" for swaps.
+        number: The ordinal of the failing call among the counted calls, from 0.
         kind: One of `KINDS`.
-        delay: After how many further calls of all clients a late change takes effect.
+        delay: The number of further calls of all clients after which a late change takes effect.
     """
 
     client: int
@@ -150,8 +150,13 @@ class Fault:
 
 
 KINDS = ("crash before", "crash after", "error before", "error after", "late", "repeated")
-"""A client ends before or after the effect of a call; the call has no effect, or has its effect, and reports an error; a change
-reports an error and takes effect later; a change is sent twice, and the second request meets the effect of the first."""
+"""The kinds of faults.
+
+- crash before, crash after: the client ends before or after the effect of the call.
+- error before, error after: the call raises an error, without or with its effect.
+- late: the call raises an error, and its change takes effect later.
+- repeated: the change is requested twice, and the second request is applied after the effect of the first.
+"""
 
 
 @dataclass(frozen=True)
@@ -159,18 +164,18 @@ class History:
     """Concurrent transactions on one table, the order of their calls, and faults.
 
     Attributes:
-        seed: What the history was made from; ids and UUIDs follow from it.
-        layout: Partitioning.
+        seed: The seed of the history, of its ids and of its UUIDs.
+        layout: The partition specs of the table.
         properties: Table properties: modes and isolation levels.
-        initial: The rows of the appends that the table begins with, on main; other branches begin there.
+        initial: The rows of each initial append to main. Other branches are created after these appends.
         branches: Branches besides main.
-        transactions: One for each client.
-        schedule: The client that runs at each decision; numbers of clients that have ended are skipped. After the last number clients
+        transactions: The transaction of each client.
+        schedule: The client that runs at each decision; clients that have ended are skipped. After the last decision, clients
             run one after the other. None draws every decision from the seed.
-        shared_only: Whether clients hand over at calls of the catalog and deletions alone. Their other calls write files of
-            their own, or read files that nobody changes.
-        faults: Faults.
-        clocks: How many milliseconds each client's clock is ahead; clients without a number have the right time.
+        shared_only: Whether clients hand over only at catalog calls and deletions. All other calls write files of one client
+            or read immutable files.
+        faults: The faults of all clients.
+        clocks: The milliseconds by which each client's clock is ahead; 0 for clients beyond the end of the tuple.
     """
 
     seed: int
@@ -186,5 +191,5 @@ class History:
 
     @property
     def is_serializable(self) -> bool:
-        """Whether every operation has serializable isolation; snapshot isolation otherwise."""
+        """Whether all isolation levels are serializable; otherwise the isolation is snapshot isolation."""
         return not any(value == "snapshot" for key, value in self.properties.items() if key.endswith("isolation-level"))

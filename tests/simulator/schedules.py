@@ -1,4 +1,4 @@
-"""Every schedule of a history."""
+"""Enumeration of all schedules of a history."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def interleavings(history: History) -> Iterator[tuple[History, Outcome]]:
-    """Yield a history with every schedule, and its outcome."""
+    """Yield the history with each of its schedules, and the outcome of that schedule."""
     open_prefixes: list[tuple[int, ...]] = [()]
     while open_prefixes:
         prefix = open_prefixes.pop()

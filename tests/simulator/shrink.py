@@ -1,4 +1,4 @@
-"""Shrinking a history that violates a rule, and printing it as a test."""
+"""Reduction of a history that violates a rule to a smaller history, printed as a test."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_RUNS = 400
 
 
 def report(history: History) -> str:
-    """Return the violation of a history and the shortest history found that has one, as a test."""
+    """Return the violation of a history, and the smallest history with a violation that was found, as a test."""
     small, violation = shrink(history)
     return "\n".join(
         [
@@ -33,7 +33,7 @@ def report(history: History) -> str:
 
 
 def shrink(history: History) -> tuple[History, str | None]:
-    """Return a smaller history with a violation, and the violation; the history itself if it has none."""
+    """Return a smaller history with a violation and its violation, or the history itself if it has no violation."""
     best, violation = with_schedule(history), violation_of(history)
     if violation_of(best) is None:
         return history, violation
@@ -52,7 +52,7 @@ def shrink(history: History) -> tuple[History, str | None]:
 
 
 def with_schedule(history: History) -> History:
-    """Return a history with the decisions that its seed draws as its schedule."""
+    """Return a history with an explicit schedule: the decisions that were drawn from its seed."""
     if history.schedule is not None:
         return history
     try:
@@ -63,7 +63,7 @@ def with_schedule(history: History) -> History:
 
 
 def smaller(history: History) -> Iterator[History]:
-    """Yield histories that are a little smaller."""
+    """Yield smaller histories: without one fault, transaction, operation or row, or with a simpler layout or schedule."""
     for number in range(len(history.faults)):
         yield replace(history, faults=_without(history.faults, number))
     for client, transaction in enumerate(history.transactions):

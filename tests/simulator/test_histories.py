@@ -1,4 +1,4 @@
-"""Histories of concurrent transactions with faults: the final rows are those of a serial order of the transactions that took effect."""
+"""Random histories of concurrent transactions with faults have the final rows of a serial order of their transactions."""
 
 from __future__ import annotations
 

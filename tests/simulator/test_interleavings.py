@@ -1,4 +1,4 @@
-"""Every interleaving of two writers at the calls that they share, with and without a crash, is explained by the model."""
+"""Every interleaving of two writers at their shared calls, with and without faults, has an outcome of the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mistakes in the commit code are found by few random histories, or by a fault at every call."""
+"""Every mutant of the commit code is found by random histories, by the interleavings of a history or by a fault at every call."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_HISTORIES = 600
 
 
 def find(mutant, tmp_path):
-    """Return how a mutant was found, None if it was not."""
+    """Return the violation that a mutant causes, None if it causes no violation."""
     if isinstance(mutant.found_by, History):
         with mutated(mutant):
             violations = (violation_in(*explored) for explored in interleavings(mutant.found_by))

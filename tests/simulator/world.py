@@ -1,4 +1,4 @@
-"""The world of a simulated history: its schedule, faults, clocks and randomness."""
+"""The environment of a simulated history: schedule, faults, clocks and randomness."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 START_MS = 1_700_000_000_000
 SHARED = ("catalog.", "io.delete", "sleep")
-"""Calls whose order between clients matters."""
+"""Prefixes of the calls that reach state shared by clients."""
 READS = ("core.plan", "core.read", "core.describe", "core.explain", "io.read", "io.exists", "io.size", "io.list")
-"""Calls at which clients never hand over: in Python before 3.12, `cached_property` holds a lock while it computes a value."""
+"""Prefixes of the calls at which clients keep their turn, because `cached_property` holds a lock before Python 3.12."""
 SWAP = "catalog.swap"
 POINTER = "catalog.pointer"
 
 
 class ClientCrashed(BaseException):
-    """A client has ended; no call of its has an effect any more."""
+    """A simulated crash of a client. Its further calls have no effect."""
 
 
 class World:
-    """Decides the order, the effect and the reply of every call of the clients of a history.
+    """An observer that decides the order, the effect and the reply of every call of the clients of a history.
 
     Args:
         history: The history.
@@ -63,7 +63,7 @@ class World:
         )
 
     def run(self, programs: Sequence[Callable[[], None]]) -> None:
-        """Run the clients' programs; afterwards every late change has taken effect."""
+        """Run the clients' programs, then apply the late changes that have not taken effect."""
         self._baton = Baton(programs, self._choose)
         self._baton.run()
         for _, change in self._late:

@@ -1,4 +1,4 @@
-"""Appends rows, one commit each, from a process of its own, when its standard input says so; prints how often it had to repeat."""
+"""Append rows in a separate process, one commit per row, after a start line on standard input. Prints the number of repeats."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Features that a catalog may lack, and names that are hard for databases, directories and URLs."""
+"""Features that a catalog may lack, and names with special characters for databases, directories and URLs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 
 
 class Capability(enum.Enum):
-    """A feature that a catalog may lack. Tests that need a feature run only on the catalogs that have it."""
+    """A feature that a catalog may lack. Tests of a feature run only on the catalogs that have the feature."""
 
     NESTED_NAMESPACES = "namespaces in namespaces"
     NAMESPACE_PROPERTIES = "properties of namespaces that users set"
@@ -51,4 +51,4 @@ ODD_NAMES = {
     "255 characters": "n" * 255,
     "256 characters": "n" * 256,
 }
-"""Names of tables and of namespace levels, by what is odd about them."""
+"""Unusual names of tables and of namespace levels, by a description."""

@@ -1,4 +1,4 @@
-"""A catalog as an entry of the conformance suite."""
+"""The base class of the entries of the conformance suite."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from icefloe.io import FileIO
 from tests.catalogs.conformance.capabilities import Capability
 
 CATALOG = "conformance"
-"""The name that every client gives to the catalog."""
+"""The name of the catalog in all clients."""
 
 
 class CatalogUnderTest(ABC):
-    """One catalog that the suite tests: how its clients are made, and the features that it lacks.
+    """An entry of the conformance suite: makes the clients of a catalog and lists the features that the catalog lacks.
 
     Args:
-        request: Gives fixtures, such as servers, by `request.getfixturevalue(name)`.
+        request: The pytest request, for fixtures such as servers.
         directory: An empty directory for this test.
     """
 
@@ -45,14 +45,14 @@ class CatalogUnderTest(ABC):
     @property
     @abstractmethod
     def properties(self) -> dict[str, str]:
-        """The properties by which `load_catalog` makes a client in any process."""
+        """Return the properties with which `load_catalog` makes a client in any process."""
 
     def client(self, **others: str) -> Catalog:
-        """Return a new client, with `others` added to the properties; it is closed after the test."""
+        """Return a new client with additional properties. The client is closed after the test."""
         return self._clients.enter_context(load_catalog(CATALOG, **{**self.properties, **others}))
 
     def close(self) -> None:
-        """Close the clients."""
+        """Close all clients."""
         self._clients.close()
 
     @property
@@ -70,7 +70,7 @@ class CatalogUnderTest(ABC):
 
     @contextlib.contextmanager
     def losing_replies(self) -> Iterator[tuple[Catalog, Callable[[], None]]]:
-        """Yield a client, and a function after whose call the reply to the next change is lost once the change took effect."""
+        """Yield a client, and a function that makes the next change take effect and lose its reply."""
         raise NotImplementedError(f"{self.name} lacks {Capability.LOST_REPLIES.value}")
         yield
 

@@ -1,4 +1,4 @@
-"""One client of the catalog under test, and a namespace of its own for each test."""
+"""Clients of the catalog under test, and a separate namespace for each test."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def catalog(subject):
 
 @pytest.fixture
 def other_client(subject, catalog):
-    """A second client of the same catalog; the same object where a catalog lives in one process."""
+    """A second client of the same catalog, which is the same object for in-memory catalogs."""
     return subject.client()
 
 
 @pytest.fixture
 def namespace_name():
-    """A namespace that does not exist: servers keep the namespaces of earlier tests."""
+    """A unique name of a namespace that does not exist: servers keep the namespaces of earlier tests."""
     return (f"ns{next(NAMESPACES)}",)
 
 
@@ -81,7 +81,7 @@ def namespace(catalog, namespace_name):
 
 @pytest.fixture
 def identifier(namespace):
-    """The name of a table that does not exist, in a namespace that does."""
+    """The identifier of a table that does not exist, in an existing namespace."""
     return (*namespace, "t")
 
 

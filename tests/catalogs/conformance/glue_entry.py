@@ -10,7 +10,7 @@ from tests.catalogs.conformance.catalog_under_test import CatalogUnderTest
 
 
 class Glue(CatalogUnderTest):
-    """A catalog in moto's server of AWS Glue."""
+    """A catalog in moto's AWS Glue server."""
 
     name = "glue"
     lacks: ClassVar = {Capability.NESTED_NAMESPACES: "Glue has one level of databases"}

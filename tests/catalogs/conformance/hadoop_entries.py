@@ -51,7 +51,7 @@ class LocalHadoop(CatalogUnderTest):
 
 
 class S3Hadoop(CatalogUnderTest):
-    """A catalog of keys on S3."""
+    """A catalog of object keys on S3."""
 
     name = "hadoop-s3"
     lacks = LACKS
@@ -76,7 +76,7 @@ class S3Hadoop(CatalogUnderTest):
 
 
 class AzureHadoop(CatalogUnderTest):
-    """A catalog of keys on Azure."""
+    """A catalog of object keys on Azure."""
 
     name = "hadoop-azure"
     lacks: ClassVar = {**LACKS, Capability.LOST_REPLIES: "tested with S3"}
@@ -90,7 +90,7 @@ class AzureHadoop(CatalogUnderTest):
 
 
 class GcsHadoop(CatalogUnderTest):
-    """A catalog of keys on Google Cloud Storage."""
+    """A catalog of object keys on Google Cloud Storage."""
 
     name = "hadoop-gcs"
     lacks: ClassVar = {
@@ -103,13 +103,13 @@ class GcsHadoop(CatalogUnderTest):
     @property
     def properties(self) -> dict[str, str]:
         address = self.request.getfixturevalue("gcs")
-        # The emulated server has one bucket.
+        # The emulator has a single bucket.
         warehouse = f"gs://bucket/{self.directory.name}"
         return {"type": "hadoop", "warehouse": warehouse, "gcs.service.host": address, "gcs.no-auth": "true"}
 
 
 def mute_next_version(line) -> None:
-    """Lose the reply of the next request that stores a version of a table, once it took effect."""
+    """Lose the reply to the next request that stores a version of a table, after the request has taken effect."""
 
     def fault(request):
         if request.method == "PUT" and request.path.endswith(".metadata.json"):

@@ -1,4 +1,4 @@
-"""Hive catalogs, as entries of the conformance suite: one that locks, one whose metastore compares metadata locations."""
+"""Hive catalogs, as entries of the conformance suite: with locks, and with conditional changes of metadata locations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Hive(CatalogUnderTest):
 
 
 class HiveWithLocks(Hive):
-    """Commits hold a lock of the metastore."""
+    """A Hive catalog whose commits hold a lock of the metastore."""
 
     name = "hive"
     fixture = "hive3"
@@ -39,7 +39,7 @@ class HiveWithLocks(Hive):
 
 
 class HiveWithoutLocks(Hive):
-    """The metastore compares metadata locations."""
+    """A Hive catalog whose commits are conditional on the metadata location, without locks."""
 
     name = "hive-without-locks"
     fixture = "hive4"

@@ -1,4 +1,4 @@
-"""The catalog in memory, as an entry of the conformance suite."""
+"""The in-memory catalog, as an entry of the conformance suite."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.catalogs.conformance.catalog_under_test import CATALOG, CatalogUnderT
 
 
 class Memory(CatalogUnderTest):
-    """All clients are one object."""
+    """An in-memory catalog, whose clients are all the same object."""
 
     name = "memory"
     lacks: ClassVar = {Capability.SEVERAL_CLIENTS: "the catalog is an object of one process"}
@@ -38,7 +38,7 @@ class Memory(CatalogUnderTest):
     @contextlib.contextmanager
     def losing_replies(self):
         class Losing(InMemoryCatalog):
-            """A catalog whose store does not report the outcome of one change."""
+            """A catalog whose store raises an unknown outcome after one change took effect."""
 
             is_armed = False
 

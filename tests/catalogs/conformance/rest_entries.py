@@ -1,4 +1,4 @@
-"""The REST catalog on the Java reference's own server, as an entry of the conformance suite."""
+"""The REST catalog on the Java reference's server, as an entry of the conformance suite."""
 
 from __future__ import annotations
 

@@ -54,5 +54,5 @@ class Postgres(CatalogUnderTest):
         server = self.request.getfixturevalue("postgres")
         with wire_proxy(server.port) as line:
             uri = server.url("psycopg", database=self._database, port=line.port)
-            # The message that makes the server commit arrives; its reply does not.
+            # The server receives the message that makes it commit, and the reply is lost.
             yield self.client(uri=uri), lambda: line.arm(Cut(Direction.CLIENT, None, Fault.AFTER))

@@ -1,4 +1,4 @@
-"""Commits: requirements, stale handles, changes of other clients, and properties."""
+"""Commits: requirements, stale handles, concurrent changes and properties."""
 
 import uuid
 
@@ -138,7 +138,7 @@ def test_commit_to_a_dropped_table_is_refused(subject, catalog, other_client, ta
     other_client.drop_table(identifier)
     with pytest.raises(NoSuchTableError):
         change(table, a="1")
-    # A catalog that deletes the files of a dropped table takes the manifests from the append.
+    # Catalogs that delete the files of a dropped table delete the manifests that the append reads.
     with pytest.raises((NoSuchTableError, MissingFileError)):
         table.append(MORE)
     assert not catalog.table_exists(identifier)
@@ -149,7 +149,7 @@ def test_commit_to_a_recreated_table_is_refused(catalog, other_client, table, id
     other_client.create_table(identifier, SCHEMA)
     with pytest.raises((CommitFailedException, ValidationError)):
         change(table, a="1")
-    # A catalog that deletes the files of a dropped table takes the manifests from the append.
+    # Catalogs that delete the files of a dropped table delete the manifests that the append reads.
     with pytest.raises((CommitFailedException, ValidationError, MissingFileError)):
         table.append(ROWS)
     loaded = other_client.load_table(identifier)

@@ -1,4 +1,4 @@
-"""Changes that take effect and whose reply is lost: they succeed, or their outcome is reported as unknown, and no file is deleted."""
+"""Changes with a lost reply succeed or raise `CommitStateUnknownException`, and delete no file."""
 
 import contextlib
 
@@ -13,14 +13,14 @@ pytestmark = pytest.mark.needs(Capability.LOST_REPLIES)
 
 @pytest.fixture
 def losing(subject, namespace_name):
-    """A client with a namespace, and a function that loses the next reply."""
+    """A client with a namespace, and a function that makes the next change lose its reply."""
     with subject.losing_replies() as (client, lose):
         client.create_namespace(namespace_name)
         yield client, lose
 
 
 def run(change):
-    """Run a change that takes effect and whose reply is lost."""
+    """Run a change that takes effect and loses its reply."""
     with contextlib.suppress(CommitStateUnknownException):
         change()
 

@@ -1,4 +1,4 @@
-"""Odd names of tables and namespaces are stored exactly, or refused before anything changes."""
+"""Unusual names of tables and namespaces are stored exactly or refused without a change."""
 
 import pytest
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
@@ -11,7 +11,7 @@ REFUSALS = (ValidationError, FeatureUnsupportedError)
 
 
 def location_of(subject):
-    """Return a location where a catalog takes one, since the default location may not take the name."""
+    """Return a location for a table if the catalog accepts one, because the default location may not accept the name."""
     return subject.new_location() if can(type(subject), Capability.LOCATION) else None
 
 

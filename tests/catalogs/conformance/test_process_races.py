@@ -1,4 +1,4 @@
-"""Processes that append to one table at once; `--race-processes 8 --race-commits 200` makes 1,600 commits for each catalog."""
+"""Concurrent appends of several processes: `--race-processes 8 --race-commits 200` makes 1,600 commits for each catalog."""
 
 import json
 import subprocess

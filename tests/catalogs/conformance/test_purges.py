@@ -1,4 +1,4 @@
-"""Purging tables: the files of the table are deleted, and no others."""
+"""Purges of tables delete the files of the table and no other files."""
 
 import pytest
 from icefloe.exceptions import NoSuchTableError, ValidationError

@@ -1,4 +1,4 @@
-"""Threads that change the catalog at once, each with a client of its own."""
+"""Concurrent changes of a catalog by several threads, each with a separate client."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +22,7 @@ THREADS = 5
 
 @pytest.fixture
 def race(subject, catalog):
-    """Run a function once for each number, at once, with a client each; return the results or icefloe's errors."""
+    """Return a function that runs a change in several threads with a client each, and returns results and errors of icefloe."""
 
     def run(function, count=THREADS):
         start = threading.Barrier(count)
@@ -42,7 +42,7 @@ def race(subject, catalog):
 
 
 def until_committed(change):
-    """Repeat a change that other commits preceded."""
+    """Run a change, and repeat it after conflicts with other commits."""
     while True:
         try:
             return change()

@@ -1,4 +1,4 @@
-"""Calls that need a feature that a catalog lacks are refused and change nothing."""
+"""Calls of features that a catalog lacks are refused and change nothing."""
 
 import pytest
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError

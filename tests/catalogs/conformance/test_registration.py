@@ -1,4 +1,4 @@
-"""Registering tables by their metadata file."""
+"""Registration of tables by the location of their metadata file."""
 
 import pytest
 from icefloe.exceptions import IcebergError, NoSuchNamespaceError, TableAlreadyExistsError
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.needs(Capability.REGISTER, Capability.DROP_KEEPS_FILES)
 
 @pytest.fixture
 def location(catalog, table):
-    """The metadata file of a table that was dropped."""
+    """The location of the metadata file of a dropped table."""
     catalog.drop_table(table.name())
     return table.metadata_location
 

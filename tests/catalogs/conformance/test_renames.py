@@ -1,4 +1,4 @@
-"""Renaming tables."""
+"""Renames of tables."""
 
 import pytest
 from icefloe.exceptions import NoSuchNamespaceError, NoSuchTableError, TableAlreadyExistsError

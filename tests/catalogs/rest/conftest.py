@@ -1,4 +1,4 @@
-"""Clients of the Java reference's server, and a namespace for each test."""
+"""Clients of the Java reference's REST server, and a namespace for each test."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROWS = pa.table({"id": [1, 2, 3], "name": ["a", "b", "c"]}, schema=SCHEMA)
 
 @pytest.fixture(autouse=True)
 def waits(monkeypatch):
-    """Waits end at once; the list has their seconds."""
+    """Make waits end immediately, and return the list of their seconds."""
     found: list[float] = []
     monkeypatch.setattr(RestCatalog, "environment", replace(SYSTEM, sleep=found.append))
     return found
@@ -55,7 +55,7 @@ def proxy(rest):
 
 @pytest.fixture
 def far(proxy):
-    """A client whose requests pass the proxy; replies that do not come are given up after half a second."""
+    """A client behind the proxy with a read timeout of half a second."""
     properties = {"uri": proxy.uri, "rest.client.socket-timeout-ms": "500", "token": "token-of-the-test"}
     with RestCatalog("far", **properties) as client:
         yield client
@@ -63,13 +63,13 @@ def far(proxy):
 
 @pytest.fixture
 def server():
-    """A server that replies what the test prepares."""
+    """A server with replies prepared by the test."""
     with protocol_server() as made:
         yield made
 
 
 @pytest.fixture
 def connect(server):
-    """Makes clients of that server."""
+    """Return a function that makes clients of the prepared server."""
     with contextlib.ExitStack() as stack:
         yield lambda **properties: stack.enter_context(RestCatalog("prod", **{"uri": server.uri, **properties}))

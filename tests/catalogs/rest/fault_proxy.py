@@ -1,4 +1,4 @@
-"""A proxy on loopback before a catalog server, which fails one request as networks, gateways and other servers do."""
+"""A proxy in front of a REST catalog server that causes the faults of networks, gateways and servers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ERROR = b'{"error": {"message": "an error of the proxy", "type": "ProxyError", "
 
 
 class Fault(enum.Enum):
-    """What happens to a request: whether the server gets it, and what the client gets."""
+    """A fault of one request: whether the server receives the request, and the reply to the client."""
 
     CUT_BEFORE = (False, "cut")
     CUT_AFTER = (True, "cut")
@@ -48,12 +48,12 @@ class Fault(enum.Enum):
 
 @dataclass
 class FaultProxy:
-    """A proxy that passes requests on, but for those that it is armed for.
+    """A proxy that forwards requests, except for the requests that it is armed for.
 
     Attributes:
-        target: Address of the server.
-        uri: Address of the proxy.
-        requests: Method and path of each request that arrived.
+        target: The address of the server.
+        uri: The address of the proxy.
+        requests: The method and path of each received request.
     """
 
     target: str
@@ -63,7 +63,7 @@ class FaultProxy:
     _fails: Callable[[str, str], bool] = lambda method, path: False
 
     def arm(self, fault: Fault, *, times: int = 1, path: str = "") -> None:
-        """Fail the next requests that change something and have `path` in their path."""
+        """Cause a fault at the next `times` changing requests with `path` in their path."""
         self._faults = [fault] * times
         self._fails = lambda method, found: method in CHANGES and path in found and not found.endswith("/metrics")
 
@@ -73,7 +73,7 @@ class FaultProxy:
 
 
 class FaultyRelay(BaseHTTPRequestHandler):
-    """One request on its way through the proxy."""
+    """Handler of one request through the proxy."""
 
     protocol_version = "HTTP/1.1"
     proxy: FaultProxy
@@ -95,11 +95,11 @@ class FaultyRelay(BaseHTTPRequestHandler):
         elif reply == "nonsense":
             self.send(200, [("Content-Type", "application/json")], b'{"metadata": [1, 2')
         elif reply == "half":
-            # A reply without a body is cut in its head.
+            # A reply without a body is cut by a `Content-Length` above its length.
             self.send(status, headers, data[: len(data) // 2], len(data) or 10)
             self.end()
         elif reply == "silence":
-            # Returns when the client has hung up.
+            # The read returns when the client disconnects.
             self.rfile.read(1)
             self.end()
         else:
@@ -131,7 +131,7 @@ class FaultyRelay(BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def fault_proxy(target: str) -> Iterator[FaultProxy]:
-    """Run a proxy before a server until the block ends."""
+    """Run a proxy in front of a server until the block ends."""
     proxy = FaultProxy(target)
     with serving(type("RelayOfOneProxy", (FaultyRelay,), {"proxy": proxy})) as address:
         proxy.uri = address

@@ -1,4 +1,4 @@
-"""Runs the Java reference's REST client through Spark in a process of its own: reads, changes and writes tables."""
+"""Read, change and write tables with the Java reference's REST client through Spark, in a separate process."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A small server on loopback for the parts of the protocol that the Java reference's server lacks.
+"""A server with prepared replies for the parts of the REST protocol that the Java reference's server lacks.
 
-It replies what a test prepares, and records the requests: tokens, signatures, pages, lent credentials, entity tags, reports.
+The server records all requests. Covered parts: tokens, signatures, pages, vended credentials, entity tags and reports.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.storage.servers import serving
 
 @dataclass(frozen=True)
 class Received:
-    """A request that arrived."""
+    """A received request."""
 
     method: str
     path: str
@@ -35,7 +35,7 @@ class Received:
 
 @dataclass(frozen=True)
 class Answer:
-    """A reply: a JSON value, or bytes as they are."""
+    """A reply with a JSON value or with raw bytes as its body."""
 
     body: object = None
     status: int = 200
@@ -44,9 +44,9 @@ class Answer:
 
 @dataclass
 class ProtocolServer:
-    """The prepared replies, by method and path, and the requests.
+    """The prepared replies by method and path, and the received requests.
 
-    A reply is an `Answer`, a list of them for successive requests (the last repeats), or a function of the request.
+    A reply is an `Answer`, a list of answers to successive requests whose last answer repeats, or a function of the request.
     """
 
     uri: str = ""

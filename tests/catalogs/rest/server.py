@@ -1,4 +1,4 @@
-"""The Java reference's own REST catalog server, on this machine."""
+"""The Java reference's REST catalog server on this machine."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from tests.storage.servers import running
 
 JARS = Path(sys.prefix) / "jars" / "rest-server"
 MAIN = "org.apache.iceberg.rest.RESTCatalogServer"
-# A small JVM that is ready in two seconds.
+# Options for a JVM that starts within two seconds.
 FLAGS = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 
 
 @dataclass(frozen=True)
 class RestServer:
-    """A running server, whose catalog is a JDBC catalog in SQLite.
+    """A running server with a JDBC catalog in SQLite.
 
     Attributes:
-        uri: Address of the catalog.
-        warehouse: Directory of new tables.
-        namespace_separator: Text that the server splits the levels of a namespace at. No level may contain it.
+        uri: The address of the catalog.
+        warehouse: The directory of new tables.
+        namespace_separator: The text between the levels of a namespace in paths. No level may contain the separator.
     """
 
     uri: str
@@ -44,7 +44,7 @@ def rest_server(directory: Path, warehouse: str | None = None, **properties: str
     """Run a server until the block ends.
 
     Args:
-        directory: An empty directory for its database, its log and, without `warehouse`, its tables.
+        directory: An empty directory for the database, the log and, without `warehouse`, the tables of the server.
         warehouse: The location of new tables.
         **properties: Properties of the server's own catalog, with `__` for dots and `_` for hyphens.
     """
@@ -56,7 +56,7 @@ def rest_server(directory: Path, warehouse: str | None = None, **properties: str
         "uri": f"jdbc:sqlite:{directory / 'catalog.db'}?busy_timeout=30000",
         "warehouse": location,
         "jdbc__schema_version": "V1",
-        # A table needs a namespace that exists.
+        # Strict mode refuses tables in missing namespaces.
         "jdbc__strict_mode": "true",
         **properties,
     }
@@ -71,7 +71,7 @@ def rest_server(directory: Path, warehouse: str | None = None, **properties: str
 
 
 def catalog_variables(properties: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment variables by which the server reads properties: `CATALOG_A_B__C` is `a.b-c`."""
+    """Return the environment variables for properties of the server, such as `CATALOG_A_B__C` for `a.b-c`."""
     swapped = {name: name.replace("__", "\0").replace("_", "__").replace("\0", "_") for name in properties}
     return {f"CATALOG_{swapped[name].upper()}": value for name, value in properties.items()}
 

@@ -1,4 +1,4 @@
-"""Authentication of requests, on a server that records them."""
+"""Authentication of requests, on a server that records the requests."""
 
 from __future__ import annotations
 

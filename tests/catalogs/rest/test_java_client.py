@@ -1,4 +1,4 @@
-"""Java's own REST client and this one on the same server: each reads and continues what the other committed."""
+"""The Java reference's REST client and icefloe on one server: each reads the other's commits and commits after them."""
 
 from __future__ import annotations
 

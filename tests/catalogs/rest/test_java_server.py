@@ -1,4 +1,4 @@
-"""The REST catalog on the Java reference's own server."""
+"""The REST catalog on the Java reference's server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every change through a proxy that fails it: the outcome that is reported is the outcome that is found."""
+"""Faults at every change of a REST catalog: the reported outcome agrees with the state of the catalog."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def create_with_rows(client, namespace):
 
 
 class Change:
-    """One change: how it is made with a client, whether its effect is there for another client, and the path of its request."""
+    """A change: a function that makes it, a function that returns whether it took effect, and the path of its request."""
 
     def __init__(self, make, effect, path="") -> None:
         self.make, self.effect, self.path = make, effect, path
@@ -67,7 +67,7 @@ CHANGES = {
     "create table with rows": Change(
         create_with_rows,
         lambda catalog, namespace: catalog.table_exists((namespace, "new")),
-        # The request before prepares the metadata and changes nothing.
+        # The preceding request only prepares the metadata.
         path="/tables/new",
     ),
     "drop table": Change(
@@ -105,7 +105,7 @@ CHANGES = {
         lambda catalog, namespace: catalog.load_table((namespace, "u")).properties.get("together") == "yes",
     ),
 }
-# A commit of a snapshot is found by its id; a name that is gone or moved is found by the name.
+# Changes whose effect the client can read back: snapshots by id, dropped and renamed tables by name.
 FOUND = {"append", "delete", "create table with rows", "drop table", "rename table"}
 
 
@@ -157,7 +157,7 @@ def test_change_succeeds_after_a_server_that_was_not_ready(catalog, far, proxy, 
 
 
 def test_files_of_an_unknown_commit_are_kept(catalog, far, proxy, scene):
-    """The server reports an error although it committed, and cannot be read afterwards either."""
+    """The server replies with an error and the snapshot is not visible, so the outcome stays unknown."""
     proxy.arm(Fault.STATUS_500_BEFORE)
     table = far.load_table((scene, "t"))
     with pytest.raises(CommitStateUnknownException):

@@ -1,4 +1,4 @@
-"""Parts of the protocol that the Java reference's server lacks, on a server that replies what a test prepares."""
+"""Parts of the REST protocol that the Java reference's server lacks, on a server with prepared replies."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def table_json(location, **parts):
 
 
 class ServedTable:
-    """A table whose commits the server applies."""
+    """A table on the prepared server, which applies commits."""
 
     def __init__(self, server, location, **parts) -> None:
         self.body = table_json(location, **parts)
