@@ -189,9 +189,14 @@ def test_environment_names_properties():
         "PYICEBERG_CATALOG__MY_CAT__URI": "sqlite:///a",
         "ICEFLOE_CATALOG__MY_CAT__URI": "sqlite:///b",
         "PYICEBERG_CATALOG__MY_CAT__S3__ACCESS_KEY_ID": "key",
+        "PYICEBERG_CATALOG__MY_CAT__POOL_PRE_PING": "true",
         "PYICEBERG_CATALOG__OTHER__URI": "sqlite:///c",
     }
-    assert catalog_properties("my-cat", variables) == {"uri": "sqlite:///b", "s3.access-key-id": "key"}
+    assert catalog_properties("my-cat", variables) == {
+        "uri": "sqlite:///b",
+        "s3.access-key-id": "key",
+        "pool_pre_ping": "true",
+    }
 
 
 def test_environment_overrides_the_configuration_file(tmp_path, monkeypatch):
