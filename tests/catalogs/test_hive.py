@@ -3,7 +3,6 @@
 import itertools
 import json
 import socket
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -12,8 +11,6 @@ import pytest
 from icefloe.catalog import hive_calls as calls
 from icefloe.catalog import load_catalog
 from icefloe.catalog.hive import HiveCatalog
-from icefloe.catalog.hive_client import Metastore
-from icefloe.catalog.hive_lock import LockSettings, table_lock
 from icefloe.catalog.hive_structs import Column, GetTableRequest, HiveTable, Serialisation, StorageDescriptor
 from icefloe.exceptions import (
     CommitFailedException,
@@ -258,93 +255,6 @@ def test_purge_deletes_the_files(catalog, table):
     io, location = table.io, table.location()
     catalog.purge_table(table.name())
     assert io.core.list(f"{location}/").num_rows == 0
-
-
-@pytest.fixture
-def locking(hive3, tmp_path):
-    return load_catalog("hive", uri=hive3.uri(), warehouse=str(tmp_path / "warehouse"), **FAST)
-
-
-@pytest.fixture
-def locked_table(locking):
-    name = f"hive_{next(NUMBERS)}"
-    locking.create_namespace(name)
-    return locking.create_table((name, "t"), pa.schema([("id", pa.int64())]))
-
-
-def test_commit_waits_for_the_lock_of_another_client(hive3, locking, locked_table):
-    metastore = Metastore(hive3.uri())
-    waits = threading.Event()
-    locking.environment = replace(SYSTEM, sleep=lambda _: waits.set())
-    with (
-        ThreadPoolExecutor(1) as pool,
-        table_lock(metastore, *locked_table.name(), LockSettings(), SYSTEM),
-    ):
-        commit = pool.submit(lambda: locking.load_table(locked_table.name()).append(ROWS))
-        assert waits.wait(60)
-        assert locking.load_table(locked_table.name()).current_snapshot() is None
-        locking.environment = SYSTEM
-    commit.result(60)
-    assert locked_table.refresh().scan().count() == 3
-
-
-def test_lock_that_is_held_too_long_is_a_failed_commit(hive3, locking, locked_table):
-    times = itertools.count(0, 1000)
-    locking.environment = replace(SYSTEM, sleep=lambda _: None, monotonic=lambda: float(next(times)))
-    files = set(locked_table.io.core.list(f"{locked_table.location()}/").column("location").to_pylist())
-    with (
-        table_lock(Metastore(hive3.uri()), *locked_table.name(), LockSettings(), SYSTEM),
-        pytest.raises(CommitFailedException, match="lock-timeout-ms"),
-        locking.load_table(locked_table.name()).update_properties() as update,
-    ):
-        update.set_properties(a="1")
-    assert set(locked_table.io.core.list(f"{locked_table.location()}/").column("location").to_pylist()) == files
-    locked_table.append(ROWS)
-    assert locked_table.scan().count() == 3
-
-
-def test_lock_whose_reply_was_lost_is_found(hive3, locked_table, tmp_path):
-    with thrift_proxy(hive3.port) as line:
-        catalog = load_catalog("hive", uri=hive3.uri(line.port), **FAST)
-        mine = catalog.load_table(locked_table.name())
-        line.fault = "lock"
-        mine.append(ROWS)
-        assert "show_locks" in line.functions
-        assert line.functions.count("unlock") == 1
-    assert locked_table.refresh().scan().count() == 3
-
-
-def test_lock_is_released_after_each_commit(hive3, locked_table):
-    with thrift_proxy(hive3.port) as line:
-        mine = load_catalog("hive", uri=hive3.uri(line.port), **FAST).load_table(locked_table.name())
-        mine.append(ROWS)
-        mine.append(ROWS)
-        order = [name for name in line.functions if "lock" in name or "alter" in name]
-    assert order == ["lock", "alter_table_with_environment_context", "unlock"] * 2
-
-
-def test_lost_heartbeat_ends_the_commit_before_the_change(hive3, locking, locked_table):
-    metastore = Metastore(hive3.uri())
-    with table_lock(metastore, *locked_table.name(), LockSettings(heartbeat_ms=2), SYSTEM) as lock:
-        with metastore.session() as session:
-            locks = session.call(calls.SHOW_LOCKS, _shown(locked_table)).locks
-            session.call(calls.UNLOCK, _unlock(locks[0].lockid))
-        while lock.is_held:
-            SYSTEM.sleep(0.001)
-        with pytest.raises(CommitFailedException, match="lock was lost"):
-            locking._alter(locked_table.name()[:1], "t", HiveTable(), "x", None, lock)
-
-
-def _shown(table):
-    from icefloe.catalog.hive_structs import ShowLocksRequest
-
-    return ShowLocksRequest(dbname=table.name()[0], tablename=table.name()[1])
-
-
-def _unlock(number):
-    from icefloe.catalog.hive_structs import UnlockRequest
-
-    return UnlockRequest(lockid=number)
 
 
 def test_metastore_without_lock_tables_is_a_clear_error(hive4, tmp_path):
