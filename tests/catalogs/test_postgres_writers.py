@@ -243,7 +243,8 @@ def test_deadlock_is_a_failed_commit_with_its_cause(catalog, session, in_backgro
     # The other session does not check for deadlocks within the test, so PostgreSQL aborts the transaction of the
     # catalog.
     session.execute("set deadlock_timeout = '10min'")
-    session.execute("insert into iceberg_tables values ('cat', 'db', 't', '/x', null, 'TABLE')")
+    other = catalog.create_table("db.other", SCHEMA).metadata_location
+    session.execute(f"insert into iceberg_tables values ('cat', 'db', 't', '{other}', null, 'TABLE')")
     creation = in_background(catalog.create_table, "db.t", SCHEMA)
     wait_for_lock()
     session.execute(LOCK)

@@ -27,7 +27,6 @@ NESTED_UUID = (
     '"type":{"type":"list","element-id":2,"element":"uuid","element-required":false}}]}'
 )
 UNREACHABLE = {
-    "module 'icefloe.spark' has no attribute ": "an attribute of a module, in Python's words",
     "partition: expected a ReadTask or ChangeTask of this reader, got a ": "Spark passes the reader's own tasks",
     "filter: unknown operator; expected an operator of the REST specification, got ": "the core has parsed the filter",
     "filter: a Spark column has no transform of the table format; expected a column name, got ": "the plan refuses them",
