@@ -196,6 +196,23 @@ def test_purge_deletes_the_files(catalog, table):
     assert not table.io.new_input(location).exists()
 
 
+@pytest.mark.parametrize(
+    "purge",
+    [lambda catalog, name: catalog.purge_table(name), lambda catalog, name: catalog.drop_table(name, True)],
+    ids=["purge_table", "drop_table"],
+)
+def test_purge_is_refused_when_garbage_collection_is_off(rest, catalog, table, purge):
+    with table.transaction() as transaction:
+        transaction.set_properties({"gc.enabled": "false"})
+    for mode in ("all", "refs"):
+        with (
+            RestCatalog("purging", uri=rest.uri, **{"snapshot-loading-mode": mode}) as client,
+            pytest.raises(ValidationError, match=r"gc\.enabled is false; use drop_table"),
+        ):
+            purge(client, table.name())
+    assert catalog.load_table(table.name()).scan().count() == 3
+
+
 def test_drop_keeps_the_files_for_register(catalog, table):
     catalog.drop_table(table.name())
     again = catalog.register_table(table.name(), table.metadata_location)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from icefloe.catalog.apply_commit import new_metadata
 from icefloe.catalog.catalog import Catalog
 from icefloe.catalog.configuration import flattened
-from icefloe.catalog.identifiers import to_identifier
+from icefloe.catalog.identifiers import dotted, to_identifier
 from icefloe.catalog.rest.commits import RestCommits, TableCommit
 from icefloe.catalog.rest.endpoints import LOAD_CREDENTIALS
 from icefloe.catalog.rest.metrics_reports import MetricsReports
@@ -27,7 +27,7 @@ from icefloe.table.commit.committing_table import CommitTableResponse
 from icefloe.table.environment import SYSTEM, Environment
 from icefloe.table.metadata.absolute_locations import with_absolute_locations
 from icefloe.table.properties import properties_as_text
-from icefloe.table.properties.definitions import METADATA_COMPRESSION
+from icefloe.table.properties.definitions import GC_ENABLED, METADATA_COMPRESSION
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from icefloe.table.update import AddSnapshotUpdate, AssertCreate
 from icefloe.typedef import EMPTY_DICT, Identifier, Properties
@@ -135,12 +135,25 @@ class RestCatalog(Catalog):
 
         Args:
             identifier: The table's name.
-            purge_requested: Whether the server deletes the table's files as well.
+            purge_requested: Whether the server deletes the table's files as well, as by `purge_table`.
         """
-        self._tables.drop(identifier, purge=purge_requested)
+        if purge_requested:
+            self.purge_table(identifier)
+        else:
+            self._tables.drop(identifier, purge=False)
 
     def purge_table(self, identifier: str | Identifier) -> None:
-        """Remove a table from the catalog and have the server delete its files; the server decides whether and when it does."""
+        """Remove a table from the catalog and have the server delete its files; the server decides whether and when it does.
+
+        Raises:
+            NoSuchTableError: The table does not exist.
+            ValidationError: The table's property `gc.enabled` is false.
+        """
+        # A server may remove such a table and delete a part of its files.
+        if not GC_ENABLED.of(self._tables.load(identifier, self._snapshots).metadata.properties):
+            raise ValidationError(
+                f"table {dotted(identifier)}: cannot purge it, since table property gc.enabled is false; use drop_table()"
+            )
         self._tables.drop(identifier, purge=True)
 
     def rename_table(self, from_identifier: str | Identifier, to_identifier: str | Identifier) -> Table:  # noqa: D102
