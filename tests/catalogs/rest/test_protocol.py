@@ -13,6 +13,7 @@ from icefloe.exceptions import (
     CommitStateUnknownException,
     FeatureUnsupportedError,
     ForbiddenError,
+    InvalidIdentifierError,
     NoSuchNamespaceError,
     NoSuchTableError,
     RESTError,
@@ -119,6 +120,49 @@ def test_page_token_that_repeats_is_an_error(server, connect):
     server.on("GET", NAMESPACES, Answer({"namespaces": [], "next-page-token": "again"}))
     with pytest.raises(RESTError, match="a new page token in each page"):
         connect().list_namespaces()
+
+
+NAMES_IN_PATHS = {"a/b": "a%2Fb", "a\\b": "a%5Cb", "100%": "100%25", "..": "%2E%2E", "a\x1fb": "a%1Fb"}
+
+
+@pytest.mark.parametrize("name", NAMES_IN_PATHS)
+@pytest.mark.parametrize("call", ["create", "stage", "register", "rename"])
+def test_table_name_that_the_server_refuses_in_paths_changes_nothing(server, connect, tmp_path, name, call):
+    server.on("GET", f"/v1/namespaces/db/tables/{NAMES_IN_PATHS[name]}", Answer(b"<h1>Ambiguous URI</h1>", 400))
+    catalog = connect()
+    schema = Schema(NestedField(1, "id", LongType()))
+    change = {
+        "create": lambda: catalog.create_table(("db", name), schema, f"{tmp_path}/t"),
+        "stage": lambda: catalog.create_table_transaction(("db", name), schema, f"{tmp_path}/t"),
+        "register": lambda: catalog.register_table(("db", name), f"{tmp_path}/m.metadata.json"),
+        "rename": lambda: catalog.rename_table("db.t", ("db", name)),
+    }[call]
+    with pytest.raises(InvalidIdentifierError, match="catalog 'prod' refuses this name in the path of a request"):
+        change()
+    assert [request for request in server.requests if request.method == "POST"] == []
+
+
+def test_namespace_name_that_the_server_refuses_in_paths_changes_nothing(server, connect):
+    server.on("GET", f"{NAMESPACES}/a%2Fb", Answer(b"<h1>Ambiguous URI</h1>", 400))
+    with pytest.raises(InvalidIdentifierError, match="namespace a/b: the server of catalog 'prod' refuses this name"):
+        connect().create_namespace(("a/b",))
+    assert server.received("POST", NAMESPACES) == []
+
+
+@pytest.mark.parametrize(
+    "answer", [error(404, "NoSuchTableException"), error(403, "ForbiddenException")], ids=[404, 403]
+)
+def test_table_name_that_the_server_reads_in_paths_is_used(server, connect, tmp_path, answer):
+    server.on("GET", f"{NAMESPACES}/db/tables/a%2Fb", answer)
+    server.on("POST", f"{NAMESPACES}/db/tables", Answer(table_json(str(tmp_path / "t"))))
+    made = connect().create_table(("db", "a/b"), Schema(NestedField(1, "id", LongType())))
+    assert made.name() == ("db", "a/b")
+
+
+def test_plain_table_name_costs_one_request(server, connect, tmp_path):
+    server.on("POST", f"{NAMESPACES}/db/tables", Answer(table_json(str(tmp_path / "t"))))
+    connect().create_table(("db", "täble 1.2"), Schema(NestedField(1, "id", LongType())))
+    assert [request.method for request in server.requests if request.path != "/v1/config"] == ["POST"]
 
 
 @pytest.mark.parametrize("body", [{"namespaces": "a"}, {}, {"namespaces": ["a"]}, {"namespaces": [[1]]}])

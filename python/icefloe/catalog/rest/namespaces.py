@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from icefloe.catalog.catalog import PropertiesUpdateSummary, check_property_changes
 from icefloe.catalog.identifiers import dotted, to_identifier
 from icefloe.catalog.rest import endpoints
+from icefloe.catalog.rest.path_names import check_namespace_name
 from icefloe.catalog.rest.replies import Call
 from icefloe.exceptions import (
     InvalidIdentifierError,
@@ -43,6 +44,7 @@ class RestNamespaces:
             missing=NoSuchNamespaceError,
             errors={409: NamespaceAlreadyExistsError},
         )
+        check_namespace_name(self._requests, levels)
         content = json.dumps({"namespace": levels, "properties": dict(properties)})
         self._requests.send(call, endpoints.CREATE_NAMESPACE, content=content)
 

@@ -9,6 +9,7 @@ from icefloe.catalog.identifiers import dotted, split_table_identifier, to_ident
 from icefloe.catalog.rest import endpoints
 from icefloe.catalog.rest.loaded_table import LoadedTable, loaded_table
 from icefloe.catalog.rest.lost_change import run_provable_change
+from icefloe.catalog.rest.path_names import check_table_name
 from icefloe.catalog.rest.replies import Call, Reply
 from icefloe.catalog.rest.table_cache import TableCache
 from icefloe.catalog.rest.table_storage import lends
@@ -73,6 +74,7 @@ class RestTables:
             missing=NoSuchNamespaceError,
             errors={409: TableAlreadyExistsError},
         )
+        check_table_name(self._requests, namespace, name)
         parts = {
             "name": json.dumps(name),
             "schema": metadata.schema().model_dump_json(),
@@ -150,8 +152,10 @@ class RestTables:
             errors={409: TableAlreadyExistsError},
         )
         content = json.dumps({"source": _identifier_json(source), "destination": _identifier_json(target)})
-        for namespace, name in (source, target):
+        for namespace, _ in (source, target):
             self._requests.connection.endpoints.check_levels(namespace)
+        check_table_name(self._requests, *target)
+        for namespace, name in (source, target):
             self._cache.drop((*namespace, name))
         run_provable_change(
             lambda: self._requests.send(call, endpoints.RENAME_TABLE, content=content),
@@ -169,6 +173,7 @@ class RestTables:
             missing=NoSuchNamespaceError,
             errors={409: TableAlreadyExistsError},
         )
+        check_table_name(self._requests, namespace, name)
         self._cache.drop((*namespace, name))
         content = json.dumps({"name": name, "metadata-location": metadata_location, "overwrite": overwrite})
         # A table that has this metadata file is the result, whichever client registered it, unless the name must be new.
