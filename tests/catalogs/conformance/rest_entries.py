@@ -13,18 +13,16 @@ UNREACHABLE = dict.fromkeys(
     ("slash", "two dots", "percent", "percent encoded", "backslash", "placeholder", "control character"),
     "the HTTP server refuses this character in the path of a request",
 )
-TOO_LONG = {"256 characters": "a directory name has 255 bytes"}
 
 
 class Rest(CatalogUnderTest):
     """A catalog behind the REST protocol."""
 
     name = "rest"
-    lacks: ClassVar[dict[Capability, str]] = {}
-    refused_tables: ClassVar = {**UNREACHABLE, **TOO_LONG}
+    lacks: ClassVar = {Capability.REPLACE_REGISTERED: "the catalog behind the server registers new names only"}
+    refused_tables = UNREACHABLE
     refused_namespaces: ClassVar = {
         **UNREACHABLE,
-        **TOO_LONG,
         "dot": "the server separates levels by dots",
         "hidden": "the server separates levels by dots",
     }
