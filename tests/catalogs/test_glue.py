@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from icefloe.exceptions import (
     CommitStateUnknownException,
     LeftoverFilesWarning,
     NoSuchIcebergTableError,
+    NoSuchTableError,
     StorageError,
     TableAlreadyExistsError,
     ValidationError,
@@ -234,6 +236,32 @@ def test_rename_after_a_concurrent_commit_is_undone(catalog, table, namespace, s
         catalog.rename_table(table.name(), (namespace, "u"))
     assert catalog.list_tables(namespace) == [table.name()]
     assert table.refresh().scan().count() == 3
+
+
+@pytest.mark.parametrize("is_left", [False, True], ids=["old entry deleted", "old entry left"])
+@pytest.mark.parametrize("change", ["rename", "purge"])
+def test_change_of_a_table_that_another_client_renamed_meanwhile_finds_no_table(
+    catalog, client, table, namespace, server, change, is_left
+):
+    other = client(**{"glue.max-retries": "0"})
+
+    def overtake(operation, body):
+        if operation == "UpdateTable":
+            server.before = None
+            server.faults = [None, None, 500] if is_left else []
+            other.rename_table(table.name(), (namespace, "first"))
+
+    changes = {
+        "rename": lambda: catalog.rename_table(table.name(), (namespace, "second")),
+        "purge": lambda: catalog.purge_table(table.name()),
+    }
+    server.before = overtake
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LeftoverFilesWarning)
+        with pytest.raises(NoSuchTableError, match=r"\.t\b"):
+            changes[change]()
+    assert catalog.list_tables(namespace) == [(namespace, "first")]
+    assert catalog.load_table((namespace, "first")).scan().count() == 0
 
 
 @pytest.mark.parametrize("lost", range(3))

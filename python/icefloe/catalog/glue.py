@@ -209,7 +209,12 @@ class GlueCatalog(MetastoreCatalog):
     def _retire(self, namespace: Identifier, entry: dict[str, Any]) -> None:
         """Take an entry out of use: commits that have read it fail, and other clients do not see it as a table."""
         retired = {**accepted(entry), "Parameters": {**entry["Parameters"], TABLE_TYPE: RENAMED}}
-        self._update(namespace, entry, retired)
+        try:
+            self._update(namespace, entry, retired)
+        except CommitFailedException:
+            # The change that was first may have renamed or removed the table: it is missing then, and a retry cannot succeed.
+            self._existing_entry(namespace, entry["Name"])
+            raise
 
     def _delete(self, namespace: Identifier, name: str) -> None:
         missing = {MISSING: self._missing(namespace, name)}
