@@ -10,6 +10,8 @@ class Capability(enum.Enum):
 
     NESTED_NAMESPACES = "namespaces in namespaces"
     NAMESPACE_PROPERTIES = "properties of namespaces that users set"
+    NAMESPACE_PROPERTY_RACES = "changes of the properties of one namespace by several clients at once"
+    NAMESPACE_DROP_RACES = "dropping a namespace while other clients create tables in it"
     RENAME = "renaming tables"
     REGISTER = "registering the metadata file of another table"
     REPLACE_REGISTERED = "replacing a table by register_table(overwrite=True)"

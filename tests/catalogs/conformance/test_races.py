@@ -102,6 +102,7 @@ def test_name_that_many_rename_to_has_one_table(race, catalog, namespace):
     assert len(catalog.list_tables(namespace)) == THREADS
 
 
+@pytest.mark.needs(Capability.NAMESPACE_DROP_RACES)
 def test_table_is_created_in_or_fails_with_a_dropped_namespace(race, catalog, namespace):
     def change(client, number):
         if number == 0:
@@ -128,7 +129,7 @@ def test_commit_during_a_drop_is_dropped_too_or_fails(race, catalog, table, iden
     assert ids(catalog.load_table(identifier)) == [1, 2, 3]
 
 
-@pytest.mark.needs(Capability.NAMESPACE_PROPERTIES)
+@pytest.mark.needs(Capability.NAMESPACE_PROPERTIES, Capability.NAMESPACE_PROPERTY_RACES)
 def test_namespace_properties_of_many_are_all_set(race, catalog, namespace):
     def change(client, number):
         return until_committed(
