@@ -11,11 +11,16 @@ import pytest
 from icefloe.catalog import hive_calls as calls
 from icefloe.catalog import load_catalog
 from icefloe.catalog.hive import HiveCatalog
+from icefloe.catalog.hive_client import CallRefusedError
 from icefloe.catalog.hive_structs import Column, GetTableRequest, HiveTable, Serialisation, StorageDescriptor
+from icefloe.catalog.outcome import OutcomeUnknownError
 from icefloe.exceptions import (
     CommitFailedException,
     CommitStateUnknownException,
+    NamespaceNotEmptyError,
     NoSuchIcebergTableError,
+    NoSuchNamespaceError,
+    NoSuchTableError,
     NotInstalledError,
     StorageError,
     TableAlreadyExistsError,
@@ -82,6 +87,13 @@ def namespace(catalog):
 @pytest.fixture
 def table(catalog, namespace):
     return catalog.create_table((namespace, "t"), pa.schema([("id", pa.int64())]))
+
+
+@pytest.fixture
+def namespace_of_hive3(hive3, tmp_path):
+    name = f"hive_{next(NUMBERS)}"
+    load_catalog("hive", uri=hive3.uri(), warehouse=str(tmp_path / "warehouse")).create_namespace(name)
+    return name
 
 
 def entry_of(catalog, table):
@@ -248,6 +260,113 @@ def test_purge_deletes_nothing_after_a_lost_reply(hive, table):
         with pytest.raises(CommitStateUnknownException):
             catalog.purge_table(table.name())
     assert table.scan().count() == 3
+
+
+VIOLATED = "the statement was aborted because of a violated constraint"
+
+
+def overtaken(monkeypatch, catalog, call, overtake, message=VIOLATED):
+    """Have the metastore refuse the next change by `call`, which another client overtakes, without a definite exception."""
+    change = catalog._change
+
+    def refused(made, *arguments, **others):
+        if made is not call:
+            return change(made, *arguments, **others)
+        monkeypatch.undo()
+        overtake()
+        cause = CallRefusedError(calls.META, message)
+        raise OutcomeUnknownError(str(cause)) from cause
+
+    monkeypatch.setattr(catalog, "_change", refused)
+
+
+def test_creation_that_the_database_refuses_for_another_is_definite(monkeypatch, hive, catalog, namespace, tmp_path):
+    schema, other = pa.schema([("id", pa.int64())]), hive()
+    overtaken(
+        monkeypatch, catalog, calls.CREATE_TABLE, lambda: other.create_table((namespace, "t"), schema).append(ROWS)
+    )
+    with pytest.raises(TableAlreadyExistsError):
+        catalog.create_table((namespace, "t"), schema, location=f"{tmp_path}/own")
+    assert list((tmp_path / "own").rglob("*.json")) == []
+    assert catalog.load_table((namespace, "t")).scan().count() == 3
+
+
+def test_creation_that_the_database_refuses_for_a_dropped_namespace_is_definite(
+    monkeypatch, hive, catalog, namespace, tmp_path
+):
+    other = hive()
+    overtaken(monkeypatch, catalog, calls.CREATE_TABLE, lambda: other.drop_namespace(namespace))
+    with pytest.raises(NoSuchNamespaceError):
+        catalog.create_table((namespace, "t"), pa.schema([("id", pa.int64())]), location=f"{tmp_path}/own")
+    assert list((tmp_path / "own").rglob("*.json")) == []
+
+
+def test_creation_without_a_definite_reply_or_table_is_unknown(monkeypatch, catalog, namespace, tmp_path):
+    overtaken(monkeypatch, catalog, calls.CREATE_TABLE, lambda: None)
+    with pytest.raises(CommitStateUnknownException):
+        catalog.create_table((namespace, "t"), pa.schema([("id", pa.int64())]), location=f"{tmp_path}/own")
+    assert len(list((tmp_path / "own").rglob("*.json"))) == 1
+
+
+def test_rename_that_the_database_refuses_for_another_is_definite(monkeypatch, hive, catalog, table, namespace):
+    other = hive()
+    overtaken(
+        monkeypatch,
+        catalog,
+        calls.ALTER_TABLE,
+        lambda: other.create_table((namespace, "u"), pa.schema([("id", pa.int64())])).append(ROWS),
+    )
+    with pytest.raises(TableAlreadyExistsError, match=r"\.u\b"):
+        catalog.rename_table(table.name(), (namespace, "u"))
+    assert catalog.list_tables(namespace) == [table.name(), (namespace, "u")]
+    assert catalog.load_table(table.name()).scan().count() == 0
+
+
+def test_rename_of_a_table_that_another_client_renames_meanwhile_finds_no_table(
+    monkeypatch, hive, catalog, table, namespace
+):
+    other = hive()
+    overtaken(
+        monkeypatch,
+        catalog,
+        calls.ALTER_TABLE,
+        lambda: other.rename_table(table.name(), (namespace, "first")),
+        message=f"table {namespace}.t doesn't exist",
+    )
+    with pytest.raises(NoSuchTableError, match=r"\.t\b"):
+        catalog.rename_table(table.name(), (namespace, "second"))
+    assert catalog.list_tables(namespace) == [(namespace, "first")]
+
+
+def test_namespace_removal_that_the_database_refuses_for_a_new_table_is_definite(monkeypatch, hive, catalog, namespace):
+    other = hive()
+    overtaken(
+        monkeypatch,
+        catalog,
+        calls.DROP_DATABASE,
+        lambda: other.create_table((namespace, "t"), pa.schema([("id", pa.int64())])),
+    )
+    with pytest.raises(NamespaceNotEmptyError):
+        catalog.drop_namespace(namespace)
+    assert catalog.list_tables(namespace) == [(namespace, "t")]
+
+
+@pytest.mark.parametrize("name", ["a.b", "..", "a ", " a", "a\x1fb"])
+def test_table_name_that_the_metastore_changes_or_misreads_is_refused(catalog, table, namespace, name):
+    with pytest.raises(ValidationError, match="cannot store the name"):
+        catalog.create_table((namespace, name), pa.schema([("id", pa.int64())]))
+    with pytest.raises(ValidationError, match="cannot store the name"):
+        catalog.rename_table(table.name(), (namespace, name))
+    assert catalog.list_tables(namespace) == [table.name()]
+
+
+def test_table_name_that_cannot_be_locked_is_refused(hive3, namespace_of_hive3, tmp_path):
+    locking = load_catalog("hive", uri=hive3.uri(), warehouse=str(tmp_path / "warehouse"), **FAST)
+    schema, name = pa.schema([("id", pa.int64())]), (namespace_of_hive3, "n" * 200)
+    with pytest.raises(ValidationError, match=r"cannot lock a name of 200 characters; expected at most 128"):
+        locking.create_table(name, schema)
+    locking.create_table(name, schema, properties={"engine.hive.lock-enabled": "false"}).append(ROWS)
+    assert locking.load_table(name).scan().count() == 3
 
 
 def test_purge_deletes_the_files(catalog, table):

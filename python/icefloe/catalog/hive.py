@@ -10,6 +10,7 @@ from icefloe.catalog.configuration import METADATA_LOCATION
 from icefloe.catalog.hive_client import CallRefusedError, CallUnansweredError, Metastore
 from icefloe.catalog.hive_databases import database_of, properties_of
 from icefloe.catalog.hive_lock import HeldLock, LockSettings, table_lock
+from icefloe.catalog.hive_property_values import flag, seconds
 from icefloe.catalog.hive_structs import EnvironmentContext, GetTableRequest, HiveTable
 from icefloe.catalog.hive_tables import new_entry, update_entry
 from icefloe.catalog.hive_users import current_user
@@ -28,7 +29,7 @@ from icefloe.exceptions import (
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from icefloe.catalog.hive_calls import Call
     from icefloe.catalog.pointer_catalog import StoredVersion
@@ -36,8 +37,12 @@ if TYPE_CHECKING:
 
 LOCK_ENABLED_OF_TABLE = "engine.hive.lock-enabled"
 LOCK_ENABLED = "iceberg.engine.hive.lock-enabled"
+GONE = "doesn't exist"
+INVALID_NAME = "is not a valid object name"
 MODIFIED = "The table has been modified. The parameter value for key"
 LONGEST_DATABASE, LONGEST_TABLE = 128, 256
+# Lock tables of metastores before release 4 have columns of this width.
+LONGEST_SURELY_LOCKED = 128
 EMPTY_REFUSALS: Mapping[str, IcebergError] = {}
 ICEBERG_TABLES = " or ".join(f'hive_filter_field_params__table_type like "{value}"' for value in ("ICEBERG", "iceberg"))
 
@@ -69,16 +74,16 @@ class HiveCatalog(MetastoreCatalog):
             raise ValidationError(
                 f"catalog {name!r}: property 'uri' is missing; expected the address of a Hive Metastore, thrift://host:port"
             )
-        has_kerberos = _flag(properties, "hive.kerberos-authentication", default=False)
+        has_kerberos = flag(properties, "hive.kerberos-authentication", default=False)
         self._metastore = Metastore(
             uri,
-            timeout_seconds=_seconds(properties, "hive.metastore.client.socket.timeout", 600),
+            timeout_seconds=seconds(properties, "hive.metastore.client.socket.timeout", 600),
             user=properties.get("ugi"),
             service=properties.get("hive.kerberos-service-name", "hive") if has_kerberos else None,
         )
         self._locks = LockSettings.of(properties)
-        self._is_locking = _flag(properties, LOCK_ENABLED, default=True)
-        is_hive_2 = _flag(properties, "hive.hive2-compatible", default=False)
+        self._is_locking = flag(properties, LOCK_ENABLED, default=True)
+        is_hive_2 = flag(properties, "hive.hive2-compatible", default=False)
         self._zoned = "timestamp" if is_hive_2 else "timestamp with local time zone"
 
     # ---- names
@@ -112,18 +117,7 @@ class HiveCatalog(MetastoreCatalog):
         self._check_namespace(levels)
         self._run(
             f"namespace {dotted(levels)}: removal",
-            lambda: self._change(
-                calls.DROP_DATABASE,
-                levels[0],
-                False,
-                False,
-                refused={
-                    calls.NO_SUCH_OBJECT: self._missing_namespace(levels),
-                    calls.INVALID_OPERATION: NamespaceNotEmptyError(
-                        f"Namespace {dotted(levels)} is not empty: it contains tables; drop them first"
-                    ),
-                },
-            ),
+            lambda: self._drop_database(levels),
             is_visible=lambda: self._database_properties(levels[0]) is None,
         )
 
@@ -140,16 +134,33 @@ class HiveCatalog(MetastoreCatalog):
         except _MissingError:
             return None
 
+    def _drop_database(self, levels: Identifier) -> None:
+        not_empty = NamespaceNotEmptyError(
+            f"Namespace {dotted(levels)} is not empty: it contains tables; drop them first"
+        )
+        refused = {calls.NO_SUCH_OBJECT: self._missing_namespace(levels), calls.INVALID_OPERATION: not_empty}
+        try:
+            self._change(calls.DROP_DATABASE, levels[0], False, False, refused=refused)
+        except OutcomeUnknownError as error:
+            # The metastore's database refuses to remove a database in which another client has just created a table.
+            if _is_refused_because(error, lambda: self.list_tables(levels) != []):
+                raise not_empty from error
+            raise
+
     def _set_database_properties(self, database: str, before: Properties, after: Properties) -> None:
         entry = database_of(database, after, self._database_location(database), current_user())
         missing = {calls.NO_SUCH_OBJECT: self._missing_namespace((database,))}
         self._change(calls.ALTER_DATABASE, database, entry, refused=missing)
 
     def _check_name(self, name: str, subject: str) -> None:
-        longest = LONGEST_TABLE if subject.startswith("table") else LONGEST_DATABASE
-        if len(name) > longest or any(character < " " for character in name):
+        is_table = subject.startswith("table")
+        longest = LONGEST_TABLE if is_table else LONGEST_DATABASE
+        # A metastore reads `a.b` as table `b` of database `a`, and cannot make a directory of a database whose name has a colon.
+        separator = "." if is_table else ":"
+        if len(name) > longest or name != name.strip() or any(sign < " " or sign == separator for sign in name):
             raise ValidationError(
-                f"{subject}: a Hive Metastore cannot store the name; expected at most {longest} characters, none a control character"
+                f"{subject}: a Hive Metastore cannot store the name; expected at most {longest} characters, none a control character "
+                f"or {separator!r}, without spaces at the ends"
             )
 
     # ---- tables
@@ -182,6 +193,7 @@ class HiveCatalog(MetastoreCatalog):
         table = dotted((*namespace, name))
         now_seconds = self.environment.now_ms() // 1000
         entry = new_entry(namespace[0], name, new, owner=current_user(), now_seconds=now_seconds, zoned=self._zoned)
+        self._check_lockable(namespace, name, new.metadata.properties if new.metadata is not None else EMPTY_DICT)
         try:
             self._change(calls.CREATE_TABLE, entry)
         except CallRefusedError as error:
@@ -191,6 +203,14 @@ class HiveCatalog(MetastoreCatalog):
             if error.kind in (calls.INVALID_OBJECT, calls.NO_SUCH_OBJECT):
                 self._check_namespace(namespace)
                 raise ValidationError(f"table {table}: the metastore refuses the table: {error.message}") from error
+            raise
+        except OutcomeUnknownError as error:
+            # The metastore's database refuses the second of two concurrent creations, and a creation in a database that is being
+            # dropped. The table that exists may be this one: the caller reads it back.
+            if _is_refused_because(error, lambda: self._exists(namespace, name)):
+                raise TableAlreadyExistsError(f"Table {table} already exists in catalog {self.name!r}") from error
+            if _is_refused_because(error, lambda: self._database_properties(namespace[0]) is None):
+                raise self._missing_namespace(namespace) from error
             raise
 
     def _swap(self, namespace: Identifier, name: str, old: StoredVersion, new: StoredVersion) -> None:
@@ -209,15 +229,31 @@ class HiveCatalog(MetastoreCatalog):
     def _rename(self, old: tuple[Identifier, str], new: tuple[Identifier, str]) -> None:
         with self._guard(*old) as lock:
             entry = self._existing_entry(*old)
+            self._check_lockable(*new, entry.parameters or {})
+            location = entry.parameters[METADATA_LOCATION]
             entry.dbName, entry.tableName = new[0][0], new[1]
+            exists = TableAlreadyExistsError(
+                f"Table {dotted((*new[0], new[1]))} already exists in catalog {self.name!r}"
+            )
             try:
-                self._alter(*old, entry, entry.parameters[METADATA_LOCATION], None, lock)
+                self._alter(*old, entry, location, None, lock)
             except _RefusedChangeError as error:
                 self._check_namespace(new[0])
                 if self._entry(new[0][0], new[1]) is not None:
-                    raise TableAlreadyExistsError(
-                        f"Table {dotted((*new[0], new[1]))} already exists in catalog {self.name!r}"
-                    ) from error
+                    raise exists from error
+                if INVALID_NAME in str(error):
+                    raise ValidationError(str(error)) from error
+                raise
+            except OutcomeUnknownError as error:
+                # The metastore's database refuses the second of two concurrent renames to one name. A table that still has its
+                # old name beside another one of the new name was not renamed.
+                if _is_refused_because(error, lambda: self._exists(*new) and self._exists(*old, location)):
+                    raise exists from error
+                # Another client renamed or removed the table first: it has neither name.
+                if GONE in str(error) and _is_refused_because(
+                    error, lambda: not self._exists(*old) and not self._exists(*new)
+                ):
+                    raise self._missing(*old) from error
                 raise
 
     def _alter(  # noqa: PLR0913 - each is one part of a conditional change
@@ -262,13 +298,31 @@ class HiveCatalog(MetastoreCatalog):
         if entry is None or self._is_committed((namespace, name), new.location):
             raise OutcomeUnknownError(str(cause)) from cause
 
+    def _exists(self, namespace: Identifier, name: str, location: str | None = None) -> bool:
+        """Return whether a table of any format or a view exists, at `location` unless it is None."""
+        parameters = self._parameters(namespace[0], name)
+        return parameters is not None and location in (None, parameters.get(METADATA_LOCATION))
+
+    def _check_lockable(self, namespace: Identifier, name: str, properties: Properties) -> None:
+        """Raise ValidationError if the metastore cannot lock a new name, under which the table could not be changed."""
+        if len(name) <= LONGEST_SURELY_LOCKED or not flag(properties, LOCK_ENABLED_OF_TABLE, default=self._is_locking):
+            return
+        try:
+            with table_lock(self._metastore, namespace[0], name, self._locks, self.environment):
+                pass
+        except CommitFailedException as error:
+            raise ValidationError(
+                f"table {dotted((*namespace, name))}: the metastore cannot lock a name of {len(name)} characters; expected at most "
+                f"{LONGEST_SURELY_LOCKED}, or the table property {LOCK_ENABLED_OF_TABLE}=false"
+            ) from error
+
     @contextmanager
     def _guard(self, namespace: Identifier, name: str, old: StoredVersion | None = None) -> Iterator[HeldLock]:
         """Hold the lock of a table, unless its properties or those of the catalog disable locks."""
         properties = old.metadata.properties if old is not None and old.metadata is not None else None
         if properties is None:
             properties = self._existing_entry(namespace, name).parameters or {}
-        if not _flag(properties, LOCK_ENABLED_OF_TABLE, default=self._is_locking):
+        if not flag(properties, LOCK_ENABLED_OF_TABLE, default=self._is_locking):
             yield HeldLock()
             return
         with table_lock(self._metastore, namespace[0], name, self._locks, self.environment) as lock:
@@ -328,27 +382,17 @@ class _RefusedChangeError(StorageError):
     """The metastore refused a change of an entry, and nothing has changed."""
 
 
+def _is_refused_because(error: OutcomeUnknownError, reason: Callable[[], bool]) -> bool:
+    """Return whether the metastore replied to a change, and a reason for which it cannot have taken effect can be read back."""
+    try:
+        return isinstance(error.__cause__, CallRefusedError) and reason()
+    except IcebergError:
+        return False
+
+
 def _check_held(lock: HeldLock, table: str) -> None:
     if not lock.is_held:
         raise CommitFailedException(
             f"table {table}: the lock was lost, nothing has changed; retry, or lower iceberg.hive.lock-heartbeat-interval-ms: "
             f"{lock.failure}"
         )
-
-
-def _flag(properties: Properties, key: str, *, default: bool) -> bool:
-    text = str(properties.get(key, default)).lower()
-    if text not in ("true", "false"):
-        raise ValidationError(f"property {key!r}: expected true or false, got {text!r}")
-    return text == "true"
-
-
-def _seconds(properties: Properties, key: str, default: float) -> float:
-    text = properties.get(key)
-    try:
-        value = float(text.removesuffix("s")) if text is not None else default
-    except ValueError:
-        value = 0
-    if value <= 0:
-        raise ValidationError(f"catalog property {key!r}: expected a positive number of seconds, got {text!r}")
-    return value
