@@ -55,6 +55,10 @@ class CatalogUnderTest(ABC):
         """Close all clients."""
         self._clients.close()
 
+    def stored(self, name: str) -> str:
+        """Return the name under which the catalog lists a table or a namespace of a given name: the same, or in lower case."""
+        return name
+
     @property
     def io(self) -> FileIO:
         """Access to the storage of the catalog's tables."""

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from tests.catalogs.conformance.capabilities import Capability
-from tests.catalogs.conformance.entries import ENTRIES, FIRST_MODULES, PARTIAL
+from tests.catalogs.conformance.entries import ENTRIES
 from tests.catalogs.conformance.rows import ROWS, SCHEMA
 from tests.storage.azure_server import azure_server
 from tests.storage.gcs_server import gcs_server
@@ -25,8 +25,6 @@ def pytest_generate_tests(metafunc):
         needed = {capability for mark in metafunc.definition.iter_markers("needs") for capability in mark.args}
         assert needed <= set(Capability)
         entries = [entry for entry in ENTRIES if not needed & set(entry.lacks)]
-        if metafunc.module.__name__.rsplit(".", 1)[-1] not in FIRST_MODULES:
-            entries = [entry for entry in entries if entry not in PARTIAL]
         metafunc.parametrize("subject", entries, ids=[entry.name for entry in entries], indirect=True)
 
 

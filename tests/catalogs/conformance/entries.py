@@ -23,7 +23,3 @@ ENTRIES: tuple[type[CatalogUnderTest], ...] = (
     HiveWithoutLocks,
     Glue,
 )
-
-PARTIAL = {HiveWithLocks, HiveWithoutLocks}
-"""Catalogs that run only the modules in `FIRST_MODULES`: how they answer the other tests is not settled."""
-FIRST_MODULES = {"test_namespaces", "test_tables", "test_commits"}
