@@ -6,7 +6,7 @@ would take, so that drops and commits order themselves. The mark is deleted afte
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from icefloe.catalog.hadoop_versions import (
@@ -100,12 +100,19 @@ class ObjectWarehouse(Warehouse):
         failures = self.io.core.delete_many([f"{location}/{MARKER}"])
         if failures:
             raise StorageError(f"namespace {dotted(levels)}: cannot drop it: {failures[0][1]}")
-        if self._exists(levels):
+        if not self._exists(levels):
+            return []
+        inner, files = self.io.core.children(location)
+        if not inner and not files:
             raise StorageError(
                 f"namespace {dotted(levels)}: cannot drop it, since {location}/ is a directory marker of another program; delete it "
                 "with that program"
             )
-        return []
+        # Another client created a table after the first listing: the namespace stays.
+        if MARKER not in files:
+            with suppress(FileAlreadyExistsError):
+                self.io.core.publish(f"{location}/{MARKER}", b"")
+        return [*inner, *files]
 
     def create_table(self, levels: Identifier, metadata: TableMetadata) -> str:  # noqa: D102
         last = self._last(levels)

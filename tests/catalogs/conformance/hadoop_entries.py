@@ -41,7 +41,11 @@ class LocalHadoop(CatalogUnderTest):
     """A catalog of directories on a local file system."""
 
     name = "hadoop"
-    lacks: ClassVar = {**LACKS, Capability.LOST_REPLIES: "the file system runs on this machine"}
+    lacks: ClassVar = {
+        **LACKS,
+        Capability.LOST_REPLIES: "the file system runs on this machine",
+        Capability.NAMESPACE_DROP_RACES: "the drop deletes hidden directories of dropped tables, and of a table that is being created",
+    }
     refused_tables = NO_DIRECTORY
     refused_namespaces = NO_DIRECTORY
 
