@@ -86,7 +86,7 @@ def change_metrics(added: pa.Table, removed: pa.Table) -> dict[str, str]:
 def changed_partitions(added: pa.Table, removed: pa.Table) -> pa.Table:
     """Return the distinct (spec_id, partition) pairs of files that a commit adds or removes."""
     touched = pa.concat_tables([added, removed]).select(["spec_id", "partition"])
-    return touched.group_by(["spec_id", "partition"]).aggregate([])
+    return touched.group_by(["spec_id", "partition"], use_threads=False).aggregate([])
 
 
 def partition_metrics(

@@ -29,17 +29,17 @@ _JSON_TYPES = {int: "integer", str: "string", list: "array", dict: "object"}
 class Entries(Sequence[Model], Generic[Model]):
     """An immutable list of models; equal to any sequence of equal models."""
 
-    __slots__ = ("_items", "_json")
+    __slots__ = ("_items", "_texts")
     model: ClassVar[type[JsonModel]]
     # The types of each key, checked for all objects at once; NoneType allows null and absence.
     shape: ClassVar[dict[str, tuple[type, ...]]]
     _items: list[Model | JsonObject]
-    # The objects as JSON text, separated by commas; None until a metadata file is written.
-    _json: bytes | None
+    # The JSON text of each object; None until a metadata file is written.
+    _texts: list[bytes] | None
 
-    def __init__(self, items: Iterable[Model | JsonObject] = (), json: bytes | None = None) -> None:
+    def __init__(self, items: Iterable[Model | JsonObject] = (), texts: list[bytes] | None = None) -> None:
         self._items = list(items)
-        self._json = json
+        self._texts = texts
 
     @classmethod
     def read(cls, value: Any) -> Self:
@@ -70,22 +70,28 @@ class Entries(Sequence[Model], Generic[Model]):
                 )
 
     def appended(self, *models: Model) -> Self:
-        """Return this list with models appended; it shares the JSON text that is there."""
-        json = self._json
-        if json is not None:
-            added = [to_json(model.model_dump()) for model in models]
-            json = b",".join([json, *added] if json else added)
-        return type(self)([*self._items, *models], json)
+        """Return this list with models appended; it shares the JSON texts that are there."""
+        texts = self._texts
+        if texts is not None:
+            texts = [*texts, *(to_json(model.model_dump()) for model in models)]
+        return type(self)([*self._items, *models], texts)
+
+    def last(self, count: int) -> Self:
+        """Return the last `count` entries as a list of this type; the list itself if it has no more."""
+        if len(self) <= count:
+            return self
+        start = len(self) - count
+        return type(self)(self._items[start:], None if self._texts is None else self._texts[start:])
 
     def json_values(self) -> list[JsonObject]:
         """Return the JSON objects. Objects that were never accessed are returned as they were read, without nulls."""
         return [_without_nulls(item) if isinstance(item, dict) else item.model_dump() for item in self._items]
 
     def json_text(self) -> bytes:
-        """Return the JSON list of `json_values` as text, in UTF-8."""
-        if self._json is None:
-            self._json = to_json(self.json_values())[1:-1]
-        return b"[%b]" % self._json
+        """Return the JSON objects of `json_values` as text in UTF-8, separated by commas, without the brackets of a list."""
+        if self._texts is None:
+            self._texts = [to_json(value) for value in self.json_values()]
+        return b",".join(self._texts)
 
     def column(self, key: str, default: Any = None) -> list[Any]:
         """Return the value of one JSON key of every object, without creating models."""
@@ -151,6 +157,13 @@ class Snapshots(Entries[Snapshot]):
         "schema-id": _MAYBE_INTEGER,
     }
     _positions: dict[int, int]
+
+    def appended(self, *models: Snapshot) -> Self:
+        """Return this list with snapshots appended; it shares the JSON texts, and copies the index."""
+        result = super().appended(*models)
+        added = enumerate(models, len(self))
+        result._positions = {**self.positions(), **{model.snapshot_id: position for position, model in added}}
+        return result
 
     def by_id(self, snapshot_id: int) -> Snapshot | None:
         """Return the snapshot of an id, or None."""

@@ -164,10 +164,11 @@ class TableMetadata(JsonModel):
 
     def json_bytes(self) -> bytes:
         """Return the text of a metadata file in UTF-8, which shares the text of snapshots with earlier versions."""
-        values = self._json_values().items()
-        texts = (value.json_text() if isinstance(value, Entries) else to_json(value) for _key, value in values)
-        parts = [b'"%b":%b' % (key.encode(), text) for (key, _value), text in zip(values, texts, strict=True)]
-        return b"{%b}" % b",".join(parts)
+        pieces: list[bytes] = []
+        for key, value in self._json_values().items():
+            pieces.append(b'%b"%b":' % (b"," if pieces else b"{", key.encode()))
+            pieces += [b"[", value.json_text(), b"]"] if isinstance(value, Entries) else [to_json(value)]
+        return b"".join([*pieces, b"}"])
 
     def _json_values(self) -> dict[str, Any]:
         value: dict[str, Any] = {"format-version": self.format_version}

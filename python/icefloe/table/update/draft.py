@@ -87,7 +87,5 @@ class Draft:
 
     def _log_previous(self, location: str) -> None:
         entry = MetadataLogEntry(metadata_file=location, timestamp_ms=self.base.last_updated_ms)
-        log = self.base.metadata_log.appended(entry)
-        limit = PREVIOUS_VERSIONS.of(self.get("properties"))
-        excess = len(log) - max(1, limit)
-        self.set(metadata_log=type(log)(log[excess:]) if excess > 0 else log)
+        limit = max(1, PREVIOUS_VERSIONS.of(self.get("properties")))
+        self.set(metadata_log=self.base.metadata_log.appended(entry).last(limit))

@@ -15,13 +15,17 @@ def test_metadata_text_after_many_commits_equals_text_of_parsed_metadata(tmp_pat
     catalog = load_catalog("local", type="hadoop", warehouse=str(tmp_path))
     catalog.create_namespace("db")
     rows = pa.table({"id": pa.array([1, 2], pa.int64()), "text": ["a", "Ä\u2028"]})
-    table = catalog.create_table("db.t", schema=rows.schema)
+    limit = {"write.metadata.previous-versions-max": "3"}
+    table = catalog.create_table("db.t", schema=rows.schema, properties=limit)
     for number in range(4):
         table.append(rows, snapshot_properties={"note": f'"{number}" \\ ü'})
     table.manage_snapshots().create_tag(table.snapshots()[0].snapshot_id, "first").commit()
     table.append(rows)
     written = text_of(table.metadata_location)
     assert json.loads(written) == json.loads(json.dumps(table.metadata.model_dump(mode="json")))
+    assert [entry.metadata_file[-17:] for entry in table.metadata.metadata_log] == [
+        f"v{version}.metadata.json" for version in (4, 5, 6)
+    ]
     assert TableMetadataUtil.parse_raw(written).model_dump_json() == written == table.metadata.model_dump_json()
 
 
