@@ -160,10 +160,13 @@ class Snapshots(Entries[Snapshot]):
 
     def appended(self, *models: Snapshot) -> Self:
         """Return this list with snapshots appended; it shares the JSON texts, and copies the index."""
-        result = super().appended(*models)
-        added = enumerate(models, len(self))
-        result._positions = {**self.positions(), **{model.snapshot_id: position for position, model in added}}
-        return result
+        added = {model.snapshot_id: position for position, model in enumerate(models, len(self))}
+        return super().appended(*models).indexed({**self.positions(), **added})
+
+    def indexed(self, positions: dict[int, int]) -> Self:
+        """Set the position of each snapshot id, which a list of the same snapshots has counted already, and return this list."""
+        self._positions = positions
+        return self
 
     def by_id(self, snapshot_id: int) -> Snapshot | None:
         """Return the snapshot of an id, or None."""
