@@ -59,6 +59,15 @@ TABLE_LAYERS = [
     {"table", "static", "create_transaction", "public"},
 ]
 
+CATALOG_LAYERS = [
+    {"identifiers", "configuration", "outcome", "purge", "apply_commit", "hive_types"},
+    {"catalog"},
+    {"pointer_catalog", "noop"},
+    {"metastore", "memory"},
+    {"sql", "hadoop", "rest", "hive", "glue"},
+    {"load"},
+]
+
 SPARK_LAYERS = [
     {"types", "session"},
     {"reader", "transform_udf"},
@@ -193,6 +202,13 @@ def test_module_imports_only_from_layers_before_it(path: Path) -> None:
         assert rank(LAYERS, parts[1]) <= rank(LAYERS, mine[0]), f"{'.'.join(mine)} imports {imported}"
         if mine[0] == "table" == parts[1] and len(mine) > 1 and len(parts) > 2 and parts[2].islower():
             assert rank(TABLE_LAYERS, parts[2]) <= rank(TABLE_LAYERS, mine[1]), f"{'.'.join(mine)} imports {imported}"
+        if mine[0] == "catalog" == parts[1] and len(mine) > 1 and len(parts) > 2 and parts[2].islower():
+            rank(CATALOG_LAYERS, parts[2])
+            assert (
+                parts[2] == mine[1]
+                or rank(CATALOG_LAYERS, parts[2]) < rank(CATALOG_LAYERS, mine[1])
+                or (rank(CATALOG_LAYERS, mine[1]) == 0)
+            ), f"{'.'.join(mine)} imports {imported}"
         if mine[0] == "spark" == parts[1] and len(mine) > 1 and len(parts) > 2:
             assert rank(SPARK_LAYERS, parts[2]) <= rank(SPARK_LAYERS, mine[1]), f"{'.'.join(mine)} imports {imported}"
 
@@ -203,7 +219,7 @@ SEAMS = {
     r"\b(?:time\.(?:time|time_ns|sleep|monotonic|perf_counter)|uuid\.uuid[14]|uuid4|random\.\w+|datetime\.(?:now|utcnow|today)|"
     r"date\.today|os\.urandom|secrets\.\w+)\b": {"python/icefloe/table/environment.py"},
     r"\bos\.(?:open|rename|replace|link|mkdir|makedirs|rmdir|remove|unlink|fsync|stat|fstat|listdir|scandir)\(|shutil\.\w+\(": {
-        "python/icefloe/catalog/hadoop_directories.py",
+        "python/icefloe/catalog/hadoop/directories.py",
         "python/icefloe/catalog/memory.py",  # the temporary warehouse
     },
     r"\b(?:SystemTime::now|Uuid::new_v4|thread::sleep|tokio::time::sleep)\b": {

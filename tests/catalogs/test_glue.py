@@ -9,7 +9,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
-from icefloe.catalog.glue import RENAMED
+from icefloe.catalog.glue.glue_catalog import RENAMED
 from icefloe.exceptions import (
     CommitFailedException,
     CommitStateUnknownException,

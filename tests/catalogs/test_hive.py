@@ -8,11 +8,10 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from icefloe.catalog import hive_calls as calls
 from icefloe.catalog import load_catalog
-from icefloe.catalog.hive import HiveCatalog
-from icefloe.catalog.hive_client import CallRefusedError
-from icefloe.catalog.hive_structs import Column, GetTableRequest, HiveTable, Serialisation, StorageDescriptor
+from icefloe.catalog.hive import HiveCatalog, calls
+from icefloe.catalog.hive.client import CallRefusedError
+from icefloe.catalog.hive.structs import Column, GetTableRequest, HiveTable, Serialisation, StorageDescriptor
 from icefloe.catalog.outcome import OutcomeUnknownError
 from icefloe.exceptions import (
     CommitFailedException,

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from icefloe.catalog import hive_calls as calls
 from icefloe.catalog import load_catalog
-from icefloe.catalog.hive_client import Metastore
-from icefloe.catalog.hive_lock import LockSettings, table_lock
-from icefloe.catalog.hive_structs import HiveTable, ShowLocksRequest, UnlockRequest
+from icefloe.catalog.hive import calls
+from icefloe.catalog.hive.client import Metastore
+from icefloe.catalog.hive.lock import LockSettings, table_lock
+from icefloe.catalog.hive.structs import HiveTable, ShowLocksRequest, UnlockRequest
 from icefloe.exceptions import CommitFailedException
 from icefloe.table.environment import SYSTEM
 

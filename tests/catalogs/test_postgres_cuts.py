@@ -14,7 +14,7 @@ from dataclasses import replace
 import psycopg
 import pytest
 from icefloe.catalog.sql import SqlCatalog
-from icefloe.catalog.sql_database import namespace_properties, tables
+from icefloe.catalog.sql.database import namespace_properties, tables
 from icefloe.exceptions import CommitStateUnknownException, IcebergError
 from icefloe.table.environment import SYSTEM
 from sqlalchemy import delete, event

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from unittest.mock import patch
 
 from icefloe import _core
-from icefloe.catalog import hadoop_directories
+from icefloe.catalog.hadoop import directories
 from icefloe.io import FileIO
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def observed(observer: Observer, *catalogs: type[PointerCatalog]) -> Iterator[No
         for catalog in catalogs:
             for name in STORE:
                 patches.enter_context(patch.object(catalog, name, _observed_method(catalog, name, observer)))
-        module = _ObservedModule(hadoop_directories.os, DIRECTORIES, "directory", observer)
-        patches.enter_context(patch.object(hadoop_directories, "os", module))
+        module = _ObservedModule(directories.os, DIRECTORIES, "directory", observer)
+        patches.enter_context(patch.object(directories, "os", module))
         yield
 
 

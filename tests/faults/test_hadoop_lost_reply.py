@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
-from icefloe.catalog.hadoop_versions import publish
+from icefloe.catalog.hadoop.versions import publish
 from icefloe.exceptions import CommitFailedException
 
 from tests.faults.strace import needs_strace, run

@@ -156,16 +156,16 @@ MUTANTS = {
     ),
     "the swap is not guarded": Mutant("icefloe.catalog.memory:InMemoryCatalog._swap", "!= old", "is None and old"),
     "a hadoop version of ours is another writer's": Mutant(
-        "icefloe.catalog.hadoop_versions:_contains", "io.core.read(location) == data", "False", ("hadoop", "append")
+        "icefloe.catalog.hadoop.versions:_contains", "io.core.read(location) == data", "False", ("hadoop", "append")
     ),
     "an unreadable directory of a hadoop table is a failure": Mutant(
-        "icefloe.catalog.hadoop_versions:is_published",
+        "icefloe.catalog.hadoop.versions:is_published",
         "raise CommitStateUnknownException",
         "raise StorageError",
         ("hadoop", "append"),
     ),
     "a hadoop drop that lost its reply is a failure": Mutant(
-        "icefloe.catalog.hadoop_directories:hide", "not hidden.is_dir()", "True", ("hadoop", "drop")
+        "icefloe.catalog.hadoop.directories:hide", "not hidden.is_dir()", "True", ("hadoop", "drop")
     ),
 }
 

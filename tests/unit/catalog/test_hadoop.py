@@ -5,8 +5,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
-from icefloe.catalog.hadoop_local import LocalWarehouse
-from icefloe.catalog.hadoop_versions import publish
+from icefloe.catalog.hadoop.local_warehouse import LocalWarehouse
+from icefloe.catalog.hadoop.versions import publish
 from icefloe.exceptions import (
     CommitFailedException,
     CommitStateUnknownException,

@@ -65,7 +65,7 @@ def test_invalid_uri_is_refused():
 
 
 def test_sql_catalog_without_sqlalchemy_says_what_to_install(monkeypatch):
-    for module in ("icefloe.catalog.sql", "icefloe.catalog.sql_database"):
+    for module in ("icefloe.catalog.sql", "icefloe.catalog.sql.sql_catalog", "icefloe.catalog.sql.database"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     with pytest.raises(ImportError, match="catalog 'x', of type sql, needs SQLAlchemy: pip install sqlalchemy"):

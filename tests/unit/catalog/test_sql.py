@@ -6,7 +6,7 @@ import traceback
 import pyarrow as pa
 import pytest
 from icefloe.catalog.sql import SqlCatalog
-from icefloe.catalog.sql_database import Database
+from icefloe.catalog.sql.database import Database
 from icefloe.exceptions import NamespaceNotEmptyError, StorageError, TableAlreadyExistsError, ValidationError
 
 SCHEMA = pa.schema([("id", pa.int64())])

@@ -5,7 +5,7 @@ import sqlite3
 import pg8000
 import psycopg
 import pytest
-from icefloe.catalog.sql_errors import is_conflict, is_rolled_back, is_transient, reason_of, sqlstate
+from icefloe.catalog.sql.errors import is_conflict, is_rolled_back, is_transient, reason_of, sqlstate
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 

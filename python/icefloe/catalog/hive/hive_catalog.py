@@ -5,15 +5,15 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from icefloe.catalog import hive_calls as calls
 from icefloe.catalog.configuration import METADATA_LOCATION
-from icefloe.catalog.hive_client import CallRefusedError, CallUnansweredError, Metastore
-from icefloe.catalog.hive_databases import database_of, properties_of
-from icefloe.catalog.hive_lock import HeldLock, LockSettings, table_lock
-from icefloe.catalog.hive_property_values import flag, seconds
-from icefloe.catalog.hive_structs import EnvironmentContext, GetTableRequest, HiveTable
-from icefloe.catalog.hive_tables import new_entry, update_entry
-from icefloe.catalog.hive_users import current_user
+from icefloe.catalog.hive import calls
+from icefloe.catalog.hive.client import CallRefusedError, CallUnansweredError, Metastore
+from icefloe.catalog.hive.databases import database_of, properties_of
+from icefloe.catalog.hive.lock import HeldLock, LockSettings, table_lock
+from icefloe.catalog.hive.property_values import flag, seconds
+from icefloe.catalog.hive.structs import EnvironmentContext, GetTableRequest, HiveTable
+from icefloe.catalog.hive.tables import new_entry, update_entry
+from icefloe.catalog.hive.users import current_user
 from icefloe.catalog.identifiers import dotted, to_identifier
 from icefloe.catalog.metastore import MetastoreCatalog
 from icefloe.catalog.outcome import OutcomeUnknownError
@@ -31,7 +31,7 @@ from icefloe.typedef import EMPTY_DICT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from icefloe.catalog.hive_calls import Call
+    from icefloe.catalog.hive.calls import Call
     from icefloe.catalog.pointer_catalog import StoredVersion
     from icefloe.typedef import Identifier, Properties
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import ColumnElement, and_, delete, insert, or_, select, update
 
-from icefloe.catalog import sql_namespaces
 from icefloe.catalog.catalog import PropertiesUpdateSummary, check_property_changes
 from icefloe.catalog.identifiers import SEPARATOR, dotted, to_identifier
 from icefloe.catalog.outcome import OutcomeUnknownError
 from icefloe.catalog.pointer_catalog import PointerCatalog
-from icefloe.catalog.sql_database import KEY_LENGTH, TABLE_TYPE, Database, layout, tables
-from icefloe.catalog.sql_errors import CommitUnansweredError, DuplicateKeyError, StatementFailedError
-from icefloe.catalog.sql_namespaces import EXISTS
+from icefloe.catalog.sql import namespaces as sql_namespaces
+from icefloe.catalog.sql.database import KEY_LENGTH, TABLE_TYPE, Database, layout, tables
+from icefloe.catalog.sql.errors import CommitUnansweredError, DuplicateKeyError, StatementFailedError
+from icefloe.catalog.sql.namespaces import EXISTS
 from icefloe.exceptions import (
     CommitFailedException,
     IcebergError,

@@ -11,8 +11,8 @@ from thrift.Thrift import TApplicationException, TMessageType
 from thrift.transport.TSocket import TSocket
 from thrift.transport.TTransport import TBufferedTransport, TSaslClientTransport
 
-from icefloe.catalog.hive_calls import SET_UGI, Call
-from icefloe.catalog.hive_structs import Kind, Refusal, Struct, of, specification
+from icefloe.catalog.hive.calls import SET_UGI, Call
+from icefloe.catalog.hive.structs import Kind, Refusal, Struct, of, specification
 from icefloe.exceptions import NotInstalledError, StorageError, ValidationError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from icefloe.catalog.configuration import (
     PREVIOUS_METADATA_LOCATION,
     TABLE_TYPE,
 )
-from icefloe.catalog.hive_structs import Column, HiveTable, Serialisation, StorageDescriptor
+from icefloe.catalog.hive.structs import Column, HiveTable, Serialisation, StorageDescriptor
 from icefloe.catalog.hive_types import hive_type
 from icefloe.catalog.metastore import STORED_TYPE
 from icefloe.table.properties.definitions import GC_ENABLED

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from icefloe.catalog import hadoop_directories as directories
-from icefloe.catalog.hadoop_directories import storage_errors
-from icefloe.catalog.hadoop_versions import checking, contains, is_newest_or_followed, publish, write_hint
-from icefloe.catalog.hadoop_warehouse import Failures, Warehouse
+from icefloe.catalog.hadoop import directories
+from icefloe.catalog.hadoop.directories import storage_errors
+from icefloe.catalog.hadoop.versions import checking, contains, is_newest_or_followed, publish, write_hint
+from icefloe.catalog.hadoop.warehouse import Failures, Warehouse
 from icefloe.catalog.identifiers import dotted
 from icefloe.exceptions import (
     CommitFailedException,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from icefloe.catalog.hadoop_warehouse import Failures
+    from icefloe.catalog.hadoop.warehouse import Failures
     from icefloe.io import FileIO
     from icefloe.table.environment import Environment
 

@@ -7,8 +7,8 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from icefloe.catalog.configuration import LOCATION, METADATA_LOCATION, TABLE_TYPE
-from icefloe.catalog.glue_client import CONFLICT, EXISTS, MISSING, Glue, glue_client
-from icefloe.catalog.glue_tables import accepted, table_input
+from icefloe.catalog.glue.client import CONFLICT, EXISTS, MISSING, Glue, glue_client
+from icefloe.catalog.glue.tables import accepted, table_input
 from icefloe.catalog.identifiers import dotted, to_identifier
 from icefloe.catalog.metastore import COMMENT, MetastoreCatalog, is_iceberg
 from icefloe.catalog.outcome import OutcomeUnknownError

@@ -14,7 +14,7 @@ from sqlalchemy.dialects import mysql
 from sqlalchemy.exc import ArgumentError, DisconnectionError, IntegrityError
 from sqlalchemy.pool import NullPool, StaticPool
 
-from icefloe.catalog.sql_errors import (
+from icefloe.catalog.sql.errors import (
     CommitUnansweredError,
     DuplicateKeyError,
     StatementFailedError,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from icefloe.catalog.configuration import LOCATION
-from icefloe.catalog.hive_structs import Database
+from icefloe.catalog.hive.structs import Database
 from icefloe.catalog.metastore import COMMENT
 from icefloe.exceptions import ValidationError
 

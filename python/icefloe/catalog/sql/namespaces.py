@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import and_, delete, func, insert, or_, select, update
 
 from icefloe.catalog.identifiers import SEPARATOR, dotted
-from icefloe.catalog.sql_database import namespace_properties, tables
+from icefloe.catalog.sql.database import namespace_properties, tables
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection

@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from icefloe.catalog.hive_calls import CHECK_LOCK, HEARTBEAT, LOCK, SHOW_LOCKS, UNLOCK
-from icefloe.catalog.hive_client import CallRefusedError, CallUnansweredError, Metastore
-from icefloe.catalog.hive_structs import (
+from icefloe.catalog.hive.calls import CHECK_LOCK, HEARTBEAT, LOCK, SHOW_LOCKS, UNLOCK
+from icefloe.catalog.hive.client import CallRefusedError, CallUnansweredError, Metastore
+from icefloe.catalog.hive.structs import (
     CheckLockRequest,
     HeartbeatRequest,
     LockComponent,
@@ -18,7 +18,7 @@ from icefloe.catalog.hive_structs import (
     ShowLocksRequest,
     UnlockRequest,
 )
-from icefloe.catalog.hive_users import current_user
+from icefloe.catalog.hive.users import current_user
 from icefloe.exceptions import CommitFailedException, StorageError, ValidationError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from icefloe.catalog.hive_structs import (
+from icefloe.catalog.hive.structs import (
     BOOL,
     SHORT,
     TEXT,

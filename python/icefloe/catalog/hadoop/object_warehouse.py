@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from icefloe.catalog.hadoop_versions import (
+from icefloe.catalog.hadoop.versions import (
     checking,
     highest_version,
     is_newest_or_followed,
@@ -18,7 +18,7 @@ from icefloe.catalog.hadoop_versions import (
     publish_bytes,
     write_hint,
 )
-from icefloe.catalog.hadoop_warehouse import Failures, Warehouse
+from icefloe.catalog.hadoop.warehouse import Failures, Warehouse
 from icefloe.catalog.identifiers import dotted
 from icefloe.exceptions import (
     CommitFailedException,

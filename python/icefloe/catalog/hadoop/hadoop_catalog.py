@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from icefloe.catalog.apply_commit import check_same_uuid, new_metadata, updated_metadata
 from icefloe.catalog.catalog import Catalog, PropertiesUpdateSummary
-from icefloe.catalog.hadoop_local import LocalWarehouse
-from icefloe.catalog.hadoop_objects import SCHEMES, ObjectWarehouse
-from icefloe.catalog.hadoop_versions import delete_old_versions
+from icefloe.catalog.hadoop.local_warehouse import LocalWarehouse
+from icefloe.catalog.hadoop.object_warehouse import SCHEMES, ObjectWarehouse
+from icefloe.catalog.hadoop.versions import delete_old_versions
 from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
 from icefloe.catalog.purge import delete_files_elsewhere, files_elsewhere, warn_of_leftovers
 from icefloe.exceptions import (
@@ -47,7 +47,7 @@ from icefloe.typedef import EMPTY_DICT, Identifier, Properties
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from icefloe.catalog.hadoop_warehouse import Warehouse
+    from icefloe.catalog.hadoop.warehouse import Warehouse
     from icefloe.io import FileIO
     from icefloe.schema import Schema
     from icefloe.table.metadata import TableMetadata
