@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 STORE = ("_pointer", "_insert", "_swap", "_remove", "_rename")
 """Methods of `PointerCatalog` subclasses that read or change their store."""
-DIRECTORIES = ("open", "rename", "fsync", "stat")
+DIRECTORIES = ("open", "mkdir", "rename", "fsync", "stat")
 """Functions of hadoop catalogs that make system calls on directories."""
 
 

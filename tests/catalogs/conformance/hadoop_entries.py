@@ -44,7 +44,6 @@ class LocalHadoop(CatalogUnderTest):
     lacks: ClassVar = {
         **LACKS,
         Capability.LOST_REPLIES: "the file system runs on this machine",
-        Capability.NAMESPACE_DROP_RACES: "the drop deletes hidden directories of dropped tables, and of a table that is being created",
     }
     refused_tables = NO_DIRECTORY
     refused_namespaces = NO_DIRECTORY

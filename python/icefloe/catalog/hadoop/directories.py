@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from icefloe.exceptions import FileAlreadyExistsError, MissingFileError, StorageError
@@ -22,6 +22,8 @@ NEW_PREFIX = f"{LEFTOVER_PREFIX}new-"
 """Prefix of a new table directory before it is renamed to the table's name."""
 DROPPED_PREFIX = f"{LEFTOVER_PREFIX}dropped-"
 """Prefix of a dropped table's directory until its files are deleted."""
+ROUNDS = 10
+"""Attempts to delete a directory to which another process may still add a file."""
 
 
 @contextmanager
@@ -124,10 +126,36 @@ def new_sibling(directory: Path, environment: Environment) -> Path:
     return directory.parent / f"{NEW_PREFIX}{environment.new_uuid()}"
 
 
+def create_filled(staged: Path, inner: str, files: dict[str, bytes]) -> None:
+    """Create a directory with a directory inside that contains files, and sync all to disk.
+
+    Files are created by descriptors of their directories: after a rename of the new directory no missing directory is created.
+
+    Args:
+        staged: The directory to create; the directory above exists.
+        inner: The name of the directory inside.
+        files: The content of each file, by name.
+
+    Raises:
+        MissingFileError: The directory above does not exist, or the new directory was deleted after it was created.
+        StorageError: The operating system reported an error.
+    """
+    with storage_errors(staged):
+        os.mkdir(staged)  # noqa: PTH102 - beside mkdir by descriptor
+        with _opened(staged) as outer:
+            os.mkdir(inner, dir_fd=outer)
+            with _opened(inner, outer) as directory:
+                for name, data in files.items():
+                    _write_new(name, data, directory)
+                os.fsync(directory)
+            os.fsync(outer)
+
+
 def give_name(staged: Path, directory: Path) -> bool:
     """Rename `staged` to `directory` in one step, unless that is a directory with content; return whether it was renamed.
 
     Raises:
+        MissingFileError: The staged directory does not exist any more.
         StorageError: The operating system reported an error.
     """
     with storage_errors(directory):
@@ -139,6 +167,23 @@ def give_name(staged: Path, directory: Path) -> bool:
             raise
         sync_directory(directory.parent)
     return True
+
+
+@contextmanager
+def _opened(path: Path | str, above: int | None = None) -> Iterator[int]:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY, dir_fd=above)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _write_new(name: str, data: bytes, directory: int) -> None:
+    descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=directory)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(descriptor)
 
 
 def hide(directory: Path, environment: Environment) -> None:
@@ -173,22 +218,40 @@ def delete_dropped(io: FileIO, parent: Path) -> Failures:
     return _delete_children(io, parent, DROPPED_PREFIX)
 
 
-def delete_leftovers(io: FileIO, parent: Path) -> Failures:
+def delete_leftovers(io: FileIO, parent: Path, environment: Environment) -> Failures:
     """Delete the leftovers of killed writers and drops in a directory without tables and namespaces.
+
+    The directory of a new table, which its writer may not have completed, is renamed before its files are deleted: either its writer renames it to
+    the name of the table, or it is renamed here.
 
     Returns:
         The path and reason of each failed deletion.
     """
-    return _delete_children(io, parent, LEFTOVER_PREFIX)
+    failures: Failures = []
+    for _ in range(ROUNDS):
+        try:
+            found = [child for child in parent.iterdir() if child.name.startswith(NEW_PREFIX)]
+            for child in found:
+                with suppress(FileNotFoundError):
+                    os.rename(child, parent / f"{DROPPED_PREFIX}{environment.new_uuid()}")  # noqa: PTH104 - beside others
+        except OSError as error:
+            return [(str(parent), str(error.strerror))]
+        failures = _delete_children(io, parent, LEFTOVER_PREFIX, except_for=NEW_PREFIX)
+        if not failures:
+            break
+        # The writer of a new table may have added a file to a directory that was being deleted.
+    return failures
 
 
-def _delete_children(io: FileIO, parent: Path, prefix: str) -> Failures:
+def _delete_children(io: FileIO, parent: Path, prefix: str, except_for: str | None = None) -> Failures:
     try:
         found = [child for child in parent.iterdir() if child.name.startswith(prefix)]
     except OSError as error:
         return [(str(parent), str(error.strerror))]
     failures: Failures = []
     for child in found:
+        if except_for is not None and child.name.startswith(except_for):
+            continue
         # Metadata is deleted first: a directory without it is not a table to any engine.
         io.core.delete_directory(str(child / METADATA_DIRECTORY))
         failures += io.core.delete_directory(str(child))

@@ -123,6 +123,9 @@ class HadoopCatalog(Catalog):
             published = self._warehouse.create_table(levels, metadata)
         except CommitFailedException as error:
             raise taken from error
+        except MissingFileError:
+            self._existing_namespace(namespace)
+            raise
         return self._table(levels, metadata, published)
 
     def load_table(self, identifier: str | Identifier) -> Table:  # noqa: D102

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from icefloe.catalog.hadoop import directories
-from icefloe.catalog.hadoop.directories import storage_errors
+from icefloe.catalog.hadoop.directories import ROUNDS, storage_errors
 from icefloe.catalog.hadoop.versions import checking, contains, is_newest_or_followed, publish, write_hint
 from icefloe.catalog.hadoop.warehouse import Failures, Warehouse
 from icefloe.catalog.identifiers import dotted
@@ -68,7 +68,7 @@ class LocalWarehouse(Warehouse):
         path = self._path(levels)
         with storage_errors(path):
             others = [child.name for child in path.iterdir() if not child.name.startswith(LEFTOVER_PREFIX)]
-        failures = [] if others else directories.delete_leftovers(self.io, path)
+        failures = [] if others else directories.delete_leftovers(self.io, path, self.environment)
         if failures:
             raise StorageError(
                 f"namespace {dotted(levels)}: cannot drop it, since files of dropped tables could not be deleted: "
@@ -87,31 +87,51 @@ class LocalWarehouse(Warehouse):
     def create_table(self, levels: Identifier, metadata: TableMetadata) -> str:
         """Write the first version into a hidden directory, and rename that to the table's name in one step.
 
-        A killed writer leaves no directory that looks like a namespace.
+        A killed writer leaves no directory that looks like a namespace. A client that drops the namespace takes the hidden directory by
+        a rename as well: the table is written again if the namespace still exists then.
 
         Raises:
             CommitFailedException: Another writer has created the table.
+            MissingFileError: The namespace does not exist; nothing was created.
             StorageError: Storage failed; the table does not exist.
         """
         path = self._path(levels)
         published = hadoop_candidates(metadata.location, 1)[0]
-        staged = directories.new_sibling(path, self.environment)
         data = metadata_bytes(metadata, published)
+        files = {published.rsplit("/", 1)[-1]: data, VERSION_HINT: b"1"}
+        for _ in range(ROUNDS):
+            staged = directories.new_sibling(path, self.environment)
+            try:
+                directories.create_filled(staged, METADATA_DIRECTORY, files)
+                if not directories.give_name(staged, path):
+                    self._publish_into(path, metadata, published)
+            except StorageError as error:
+                if contains(self.io, published, data):
+                    return published
+                if not isinstance(error, MissingFileError) or not directories.is_directory(path.parent):
+                    raise
+            else:
+                return published
+            finally:
+                self.io.core.delete_directory(str(staged))
+        raise StorageError(
+            f"table {dotted(levels)}: cannot create it, since another client drops its namespace again and again; repeat the creation"
+        )
+
+    def _publish_into(self, path: Path, metadata: TableMetadata, published: str) -> None:
+        """Publish the first version into a directory with content: the files of a transaction, or another writer's.
+
+        Raises:
+            CommitFailedException: Another writer has created the table.
+            MissingFileError: The directory was dropped before the file was published.
+        """
+        descriptor = directories.open_directory(path)
         try:
-            self.io.core.publish(hadoop_candidates(str(staged), 1)[0], data)
-            write_hint(self.io, str(staged), published)
-            if directories.give_name(staged, path):
-                return published
-        except StorageError:
-            if contains(self.io, published, data):
-                return published
-            raise
+            publish(self.io, metadata, published)
+            self._check_not_dropped(self.io, published, path, descriptor)
         finally:
-            self.io.core.delete_directory(str(staged))
-        # Another writer is creating the table, or was killed while creating it.
-        publish(self.io, metadata, published)
+            os.close(descriptor)
         write_hint(self.io, metadata.location, published)
-        return published
 
     @contextmanager
     def committing(  # noqa: D102

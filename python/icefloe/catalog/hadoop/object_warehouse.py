@@ -166,7 +166,8 @@ class ObjectWarehouse(Warehouse):
                 path for path in self._listed(metadata_directory_of(location)) if _is_version(path) and path != mark
             ]
             if not late:
-                return failures + self.io.core.delete_many([mark])
+                # Without the mark, files that could not be deleted would look like a namespace.
+                return failures or self.io.core.delete_many([mark])
             failures += self.io.core.delete_many(late)
         return failures
 
