@@ -27,6 +27,7 @@ from tests.property.random_schema import (
     structs,
 )
 
+FORMATS = ("parquet", "parquet", "avro")
 NAMES = ["a", "b", "c d", "É", "e-f", "G", "id", "_1"]
 MODES = ["copy-on-write", "merge-on-read"]
 # A key is compared by its bits, a filter by its number: floats are left to the tests of that.
@@ -62,9 +63,8 @@ class TableModel:
             for n, (name, kind) in enumerate(zip(names, types, strict=True), 1)
         ]
         fields.append(NestedField(99, "key", type_from_text(rng.choice(["int", "long", "string", "date"]))))
-        self.table: Table = catalog.create_table(
-            "db.t", Schema(*fields), properties={"format-version": rng.choice(["1", "2", "2"])}
-        )
+        properties = {"format-version": rng.choice(["1", "2", "2"]), "write.format.default": rng.choice(FORMATS)}
+        self.table: Table = catalog.create_table("db.t", Schema(*fields), properties=properties)
         self.seen = {each.field_id for each in self.schema.fields}
 
     @property

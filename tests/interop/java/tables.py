@@ -11,6 +11,7 @@ from tests.interop.java import (
     partition_tables,
     refused_tables,
     type_tables,
+    written_tables,
 )
 
 CASES = [
@@ -21,5 +22,6 @@ CASES = [
     *history_tables.cases(),
     *file_tables.cases(),
     *changelog_tables.cases(),
+    *written_tables.cases(),
 ]
 REFUSED = refused_tables.cases()

@@ -181,27 +181,39 @@ def rust_sources() -> str:
     return "\n".join(path.read_text(encoding="utf-8").split("#[cfg(test)]\nmod tests")[0] for path in paths)
 
 
+def format_sources() -> dict[str, str]:
+    """Return the source that reads the properties of each file format."""
+    sources = sorted((ROOT / "rust" / "engine" / "src" / "write").glob("*_options.rs"))
+    found = {}
+    for path in sources:
+        text = path.read_text(encoding="utf-8")
+        if name := re.search(r'PropertyReader \{ properties, kind, format: "([a-z]+)" \}', text):
+            found[name[1]] = text
+    return found
+
+
 def test_every_property_that_the_core_reads_is_defined():
     text = rust_sources()
     names = set(re.findall(r'"((?:write|commit|read|gc|history)\.[a-z][a-z0-9.-]+[a-z])"', text))
-    prefixes = set(re.findall(r'"((?:write|commit|read)\.[a-z][a-z0-9.-]+\.)(?:\{column\})?"', text)) - {
-        "write.parquet.",
-        "write.delete.parquet.",
-    }
-    parquet = set(re.findall(r'\.parquet(?:_number)?\("([a-z-]+)"', text))
+    prefixes = set(re.findall(r'"((?:write|commit|read)\.[a-z][a-z0-9.-]+\.)(?:\{column\})?"', text))
     assert len(names) >= 10
     assert names - DEFINED - set(UNSUPPORTED) == set()
     assert {f"{prefix}{COLUMN}" for prefix in prefixes} <= DEFINED
-    assert parquet
-    assert {f"write.parquet.{name}" for name in parquet} <= DEFINED
+    for file_format, source in format_sources().items():
+        read = set(re.findall(r'\.(?:number|text)\(\s*"([a-z.-]+)"', source)) | {"compression-level"}
+        assert "compression-codec" in read
+        for prefix in ("write.", "write.delete."):
+            defined = {name for name in DEFINED if name.startswith(f"{prefix}{file_format}.") and COLUMN not in name}
+            assert {f"{prefix}{file_format}.{name}" for name in read} == defined
 
 
 def test_defaults_of_the_core_are_those_of_the_definitions():
     by_name = {definition.name: definition for group in GROUPS.values() for definition in group}
-    text = rust_sources()
-    plain = re.findall(r'\.number\("([a-z.-]+)", ([0-9_]*)( ?\*? ?MIB)?\)', text)
-    parquet = re.findall(r'\.parquet_number\("([a-z-]+)", ([0-9_]*)( ?\*? ?MIB)?\)', text)
-    found = [*plain, *((f"write.parquet.{name}", digits, unit) for name, digits, unit in parquet)]
+    plain = re.findall(r'number\(\s*properties, "([a-z.-]+)", ([0-9_]*)( ?\*? ?MIB)?\)', rust_sources())
+    found = [*plain]
+    for file_format, source in format_sources().items():
+        numbers = re.findall(r'\.number\("([a-z-]+)", ([0-9_]*)( ?\*? ?MIB)?\)', source)
+        found += [(f"write.{file_format}.{name}", digits, unit) for name, digits, unit in numbers]
     assert len(found) >= 7
     for name, digits, unit in found:
         default = int(digits.replace("_", "") or "1") * (MIB if unit else 1)

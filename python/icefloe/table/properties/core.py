@@ -5,22 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from icefloe.table.properties.definitions import (
-    BLOOM_FILTERS,
     DATA_PATH,
     DELETE_FORMAT,
     DELETE_GRANULARITY,
-    DELETE_PARQUET,
     DELETE_TARGET_FILE_SIZE,
     MANIFEST_COMPRESSION,
     MANIFEST_COMPRESSION_LEVEL,
     METRICS,
     OBJECT_STORAGE,
-    PARQUET,
     PARTITIONED_PATHS,
     TARGET_FILE_SIZE,
     WRITE_FORMAT,
     WRITE_MEMORY,
 )
+from icefloe.table.properties.file_formats import AVRO, BLOOM_FILTERS, DELETE_AVRO, DELETE_PARQUET, PARQUET
 from icefloe.table.properties.reading import checked
 
 if TYPE_CHECKING:
@@ -36,6 +34,7 @@ _DATA_FILES: tuple[TableProperty[Any], ...] = (
     WRITE_MEMORY,
     *PARQUET,
     *BLOOM_FILTERS,
+    *AVRO,
     *METRICS,
 )
 _DELETE_FILES: tuple[TableProperty[Any], ...] = (
@@ -46,6 +45,8 @@ _DELETE_FILES: tuple[TableProperty[Any], ...] = (
     WRITE_MEMORY,
     *PARQUET,
     *DELETE_PARQUET,
+    *AVRO,
+    *DELETE_AVRO,
     DELETE_GRANULARITY,
 )
 # The core refuses a table that sets one of these.

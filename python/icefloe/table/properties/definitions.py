@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from icefloe.table.properties.file_formats import AVRO, BLOOM_FILTERS, DELETE_AVRO, DELETE_PARQUET, PARQUET
 from icefloe.table.properties.names import MIB, TableProperties
 from icefloe.table.properties.reading import (
     COLUMN,
     Flag,
-    Fraction,
     OneOf,
     TableProperty,
     Text,
@@ -23,7 +23,6 @@ _P = TableProperties
 _BYTES = WholeNumber(unit="bytes")
 _MILLISECONDS = WholeNumber(0, unit="milliseconds")
 _LOCATION = Text("a location")
-_CODECS = ("zstd", "gzip", "snappy", "lz4", "lz4_raw", "brotli", "uncompressed", "none")
 _FORMATS = OneOf(("parquet", "avro", "orc"))
 _METRICS = re.compile(r"none|counts|full|truncate\(\s*0*[1-9][0-9]*\s*\)", re.ASCII)
 METRICS_MODE = Text(
@@ -39,7 +38,7 @@ FORMAT_VERSION = TableProperty(
     "Format version of a new table; it is not stored as a property.",
 )
 WRITE_FORMAT = TableProperty(
-    _P.WRITE_FILE_FORMAT, _FORMATS, "parquet", "File format of new data files; only `parquet` can be written."
+    _P.WRITE_FILE_FORMAT, _FORMATS, "parquet", "File format of new data files; `orc` cannot be written."
 )
 DELETE_FORMAT = TableProperty(
     "write.delete.format.default", _FORMATS, None, "File format of new delete files; that of data files if unset."
@@ -75,73 +74,13 @@ DELETE_TARGET_FILE_SIZE = TableProperty(
     "write.delete.target-file-size-bytes", _BYTES, 64 * MIB, "Size on disk at which a delete file is closed."
 )
 WRITE_MEMORY = TableProperty(
-    "write.icefloe.memory-bytes", _BYTES, 512 * MIB, "Batches and encoded columns that one write task holds in memory."
+    "write.icefloe.memory-bytes",
+    _BYTES,
+    512 * MIB,
+    "Batches, encoded columns and upload buffers that one write task holds in memory.",
 )
 
 
-def _parquet(prefix: str, of: str) -> tuple[TableProperty[Any], ...]:
-    unset = "" if prefix == "write.parquet." else " Unset, the property of data files applies."
-    own = prefix == "write.parquet."
-
-    def default(value: Any) -> Any:
-        return value if own else None
-
-    return (
-        TableProperty(
-            f"{prefix}row-group-size-bytes",
-            _BYTES,
-            default(_P.PARQUET_ROW_GROUP_SIZE_BYTES_DEFAULT),
-            f"Size on disk of a row group of {of}.{unset}",
-        ),
-        TableProperty(
-            f"{prefix}page-size-bytes",
-            _BYTES,
-            default(_P.PARQUET_PAGE_SIZE_BYTES_DEFAULT),
-            f"Size of a page of {of}.{unset}",
-        ),
-        TableProperty(
-            f"{prefix}page-row-limit",
-            WholeNumber(unit="rows"),
-            default(_P.PARQUET_PAGE_ROW_LIMIT_DEFAULT),
-            f"Most rows of a page of {of}.{unset}",
-        ),
-        TableProperty(
-            f"{prefix}dict-size-bytes",
-            _BYTES,
-            default(_P.PARQUET_DICT_SIZE_BYTES_DEFAULT),
-            f"Largest dictionary of a column chunk of {of}; a larger one is abandoned.{unset}",
-        ),
-        TableProperty(
-            f"{prefix}page-version", OneOf(("v1", "v2")), default("v1"), f"Version of data pages of {of}.{unset}"
-        ),
-        TableProperty(
-            f"{prefix}compression-codec",
-            OneOf(_CODECS),
-            default(_P.PARQUET_COMPRESSION_DEFAULT),
-            f"Compression of {of}.{unset}",
-        ),
-        TableProperty(
-            f"{prefix}compression-level",
-            WholeNumber(0, 22),
-            None,
-            f"Compression level of {of}: zstd 1 to 22, gzip 0 to 9, brotli 0 to 11; the codec's own default if unset.{unset}",
-        ),
-    )
-
-
-PARQUET = _parquet("write.parquet.", "data files")
-DELETE_PARQUET = _parquet("write.delete.parquet.", "delete files")
-BLOOM_FILTERS = (
-    TableProperty(
-        f"write.parquet.bloom-filter-enabled.column.{COLUMN}", Flag(), False, "Write a bloom filter of the column."
-    ),
-    TableProperty(
-        f"write.parquet.bloom-filter-fpp.column.{COLUMN}",
-        Fraction(),
-        0.01,
-        "Rate of false positives of the column's bloom filter.",
-    ),
-)
 METRICS = (
     TableProperty(
         _P.DEFAULT_WRITE_METRICS_MODE,
@@ -349,6 +288,7 @@ GROUPS: dict[str, tuple[TableProperty[Any], ...]] = {
         WRITE_MEMORY,
     ),
     "Parquet files": (*PARQUET, *BLOOM_FILTERS, *DELETE_PARQUET),
+    "Avro files": (*AVRO, *DELETE_AVRO),
     "Column metrics": METRICS,
     "Row-level changes": (
         *ROW_LEVEL_MODES.values(),

@@ -22,7 +22,7 @@ use crate::resolve::request::FileRequest;
 use crate::runtime::default_threads;
 use crate::store::FileIo;
 use crate::table::{NameMapping, TableContext};
-use crate::write::WrittenFile;
+use crate::write::{FileFormat, WrittenFile};
 
 /// The least number of threads that read footers: most of their time is waiting for storage.
 const LEAST_THREADS: usize = 8;
@@ -152,6 +152,7 @@ impl Footers {
         check_required(&footer.metadata, &columns, &context.schema)?;
         let file = WrittenFile {
             content: 0,
+            format: FileFormat::Parquet,
             location: self.io.absolute(location).into_owned(),
             spec_id: self.spec.spec_id,
             partition: partition_to_json(&partition),

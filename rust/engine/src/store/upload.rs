@@ -93,6 +93,11 @@ impl Upload {
         self.written
     }
 
+    /// Bytes in memory: the collected part and the parts under way.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.buffer.len() + self.parts.len() * self.part_bytes
+    }
+
     /// Upload the remaining bytes and make the object visible.
     ///
     /// # Errors

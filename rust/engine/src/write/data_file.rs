@@ -11,6 +11,7 @@ use arrow_schema::{ArrowError, DataType, Field};
 use icefloe_format::Error as FormatError;
 use icefloe_format::manifest::columns::data_file_schema;
 
+use super::file_format::FileFormat;
 use super::metrics::ColumnMetrics;
 use crate::error::Result;
 
@@ -19,6 +20,8 @@ use crate::error::Result;
 pub struct WrittenFile {
     /// 0 for rows of the table, 1 for position deletes.
     pub content: i32,
+    /// The file's format.
+    pub format: FileFormat,
     /// Location of the file.
     pub location: String,
     /// Partition spec id.
@@ -31,7 +34,7 @@ pub struct WrittenFile {
     pub file_size_bytes: i64,
     /// Metrics by field id.
     pub metrics: ColumnMetrics,
-    /// Offsets of the row groups.
+    /// Offsets of the row groups; empty for Avro.
     pub split_offsets: Vec<i64>,
     /// Sort order id, if the rows are sorted.
     pub sort_order_id: Option<i32>,
@@ -64,7 +67,7 @@ fn column(field: &Field, files: &[WrittenFile]) -> Result<ArrayRef, ArrowError> 
     Ok(match field.name().as_str() {
         "content" => int32(|file| Some(file.content)),
         "file_path" => text(|file| Some(&file.location)),
-        "file_format" => text(|_| Some("PARQUET")),
+        "file_format" => text(|file| Some(file.format.name())),
         "spec_id" => int32(|file| Some(file.spec_id)),
         "partition" => text(|file| Some(&file.partition)),
         "record_count" => int64(|file| file.record_count),

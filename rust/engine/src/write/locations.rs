@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use icefloe_format::{Error, Result};
 
+use super::file_format::{FileFormat, FileKind};
+
 /// The layout of new files under a table, by its properties.
 #[derive(Debug, Clone)]
 pub struct Locations {
@@ -97,16 +99,21 @@ impl Locations {
 #[derive(Debug, Clone)]
 pub struct FileNames {
     prefix: String,
-    suffix: &'static str,
+    suffix: String,
     made: u32,
 }
 
 impl FileNames {
     /// Names `%05d-%d-<operation id>-%05d` of partition, task, operation and a counter from 1.
-    pub fn new(partition_id: u32, task_id: u64, operation_id: &str, kind: FileKind) -> Self {
+    pub fn new(
+        partition_id: u32,
+        task_id: u64,
+        operation_id: &str,
+        (kind, format): (FileKind, FileFormat),
+    ) -> Self {
         let suffix = match kind {
-            FileKind::Data => ".parquet",
-            FileKind::Deletes => "-deletes.parquet",
+            FileKind::Data => format!(".{}", format.extension()),
+            FileKind::Deletes => format!("-deletes.{}", format.extension()),
         };
         Self { prefix: format!("{partition_id:05}-{task_id}-{operation_id}"), suffix, made: 0 }
     }
@@ -116,15 +123,6 @@ impl FileNames {
         self.made += 1;
         format!("{}-{:05}{}", self.prefix, self.made, self.suffix)
     }
-}
-
-/// The content of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileKind {
-    /// Rows of the table.
-    Data,
-    /// Positions of deleted rows.
-    Deletes,
 }
 
 fn hash_directories(text: &str) -> String {

@@ -32,6 +32,14 @@ impl Output {
         }
     }
 
+    /// Bytes that wait in memory to be uploaded.
+    pub(super) fn memory_bytes(&self) -> usize {
+        match self {
+            Self::Local { .. } => 0,
+            Self::Remote(upload) => upload.memory_bytes(),
+        }
+    }
+
     /// Finish the file; a remote file becomes visible.
     ///
     /// # Errors
@@ -63,6 +71,14 @@ impl Write for Output {
             Self::Local { file, .. } => file.flush(),
             Self::Remote(_) => Ok(()),
         }
+    }
+}
+
+/// The error of a failed write to an [`Output`].
+pub(super) fn write_failure(location: &str, failure: &io::Error) -> Error {
+    match failure.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        Some(error) => error.clone(),
+        None => Error::of_system(location, failure),
     }
 }
 

@@ -14,9 +14,10 @@ use parquet::file::metadata::{KeyValue, ParquetMetaData};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::{ColumnPath, SchemaDescriptor};
 
+use super::closed_file::ClosedFile;
 use super::dictionary::outgrowing;
-use super::metrics::{ColumnMetrics, column_metrics, statistics_bytes};
-use super::output::{Output, Outputs};
+use super::metrics::{column_metrics, statistics_bytes};
+use super::output::{Output, Outputs, write_failure};
 use super::parquet_options::ParquetOptions;
 use super::parquet_schema::parquet_schema;
 use crate::error::{Error, Result};
@@ -25,20 +26,24 @@ use crate::error::{Error, Result};
 /// saves little in small files.
 const WORTHWHILE_PART: u64 = 4;
 
-/// The schema and settings that the files of one task share.
+/// The least rows of one call, so that a small row group does not make calls of single rows.
+const LEAST_ROWS: usize = 1_000;
+
+/// The schema and settings that the Parquet files of one task share.
 #[derive(Debug)]
-pub(super) struct FileShape {
+pub(super) struct ParquetShape {
     schema: Schema,
     arrow_schema: SchemaRef,
     parquet_schema: SchemaDescriptor,
     properties: WriterProperties,
     dictionary_bytes: u64,
+    row_group_bytes: u64,
     /// Whether the first rows have been sampled.
     has_seen_rows: bool,
     modes: MetricsConfig,
 }
 
-impl FileShape {
+impl ParquetShape {
     /// Files of a schema; `arrow_schema` is that of the batches, in the same order.
     pub(super) fn new(
         schema: &Schema,
@@ -61,9 +66,17 @@ impl FileShape {
             parquet_schema: parquet_schema(schema)?,
             properties,
             dictionary_bytes: options.dictionary_bytes,
+            row_group_bytes: options.row_group_bytes,
             has_seen_rows: false,
             modes,
         })
+    }
+
+    /// Rows that fit into one row group: the writer buffers all rows of a call.
+    pub(super) fn rows_of_group(&self, batch: &RecordBatch) -> usize {
+        let group = usize::try_from(self.row_group_bytes).unwrap_or(usize::MAX);
+        let row_bytes = (batch.get_array_memory_size() / batch.num_rows().max(1)).max(1);
+        (group / row_bytes).max(LEAST_ROWS)
     }
 
     /// Sample the first rows, and disable dictionaries that would outgrow their limit.
@@ -88,20 +101,11 @@ pub(super) struct ParquetFile {
     rows: usize,
 }
 
-/// A file that is complete.
-pub(super) struct ClosedFile {
-    pub(super) location: String,
-    pub(super) rows: usize,
-    pub(super) size_bytes: u64,
-    pub(super) split_offsets: Vec<i64>,
-    pub(super) metrics: ColumnMetrics,
-}
-
 impl ParquetFile {
     pub(super) fn create(
         outputs: &mut Outputs<'_>,
         location: String,
-        shape: &mut FileShape,
+        shape: &mut ParquetShape,
         first: &RecordBatch,
     ) -> Result<Self> {
         shape.look_at(first);
@@ -132,9 +136,9 @@ impl ParquetFile {
         self.writer.bytes_written() + self.writer.in_progress_size()
     }
 
-    /// Bytes in memory of the open row group.
+    /// Bytes in memory of the open row group and of the upload.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.writer.memory_size()
+        self.writer.memory_size() + self.writer.inner().memory_bytes()
     }
 
     /// End the row group, so that its rows are written.
@@ -142,7 +146,7 @@ impl ParquetFile {
         self.writer.flush().map_err(|error| failed(&self.location, error))
     }
 
-    pub(super) fn close(mut self, shape: &FileShape) -> Result<ClosedFile> {
+    pub(super) fn close(mut self, shape: &ParquetShape) -> Result<ClosedFile> {
         let footer = self.writer.finish().map_err(|error| failed(&self.location, error))?;
         self.writer.inner_mut().finish()?;
         Ok(ClosedFile {
@@ -168,17 +172,10 @@ fn split_offsets(footer: &ParquetMetaData) -> Vec<i64> {
 
 fn failed(location: &str, error: ParquetError) -> Error {
     match error {
-        ParquetError::External(source) => {
-            let failure = source.downcast_ref::<io::Error>();
-            let inner = failure.and_then(io::Error::get_ref);
-            match (inner.and_then(|inner| inner.downcast_ref::<Error>()), failure) {
-                (Some(error), _) => error.clone(),
-                (None, Some(failure)) => Error::of_system(location, failure),
-                (None, None) => {
-                    Error::Storage { location: location.to_owned(), reason: source.to_string() }
-                }
-            }
-        }
+        ParquetError::External(source) => match source.downcast_ref::<io::Error>() {
+            Some(failure) => write_failure(location, failure),
+            None => Error::Storage { location: location.to_owned(), reason: source.to_string() },
+        },
         ParquetError::NYI(feature) => {
             Error::in_file(location, FormatError::Unsupported { feature })
         }

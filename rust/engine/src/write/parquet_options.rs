@@ -7,20 +7,18 @@ use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use parquet::schema::types::ColumnPath;
 
-use super::locations::{FileKind, flag};
+use super::file_format::FileKind;
+use super::locations::flag;
+use super::property_reader::PropertyReader;
 
 const MIB: u64 = 1024 * 1024;
 const CREATED_BY: &str = concat!("icefloe version ", env!("CARGO_PKG_VERSION"));
 
-/// The size, encoding and compression of Parquet files.
+/// The row groups, encoding and compression of Parquet files.
 #[derive(Debug, Clone)]
 pub struct ParquetOptions {
-    /// Size on disk at which a file is closed and the next one is started.
-    pub target_file_bytes: u64,
     /// Size of a row group on disk, which is the most that one open file holds in memory.
     pub row_group_bytes: u64,
-    /// Bytes of batches and encoded columns that one task may hold.
-    pub memory_bytes: u64,
     page_bytes: u64,
     page_rows: u64,
     pub(super) dictionary_bytes: u64,
@@ -33,22 +31,19 @@ impl ParquetOptions {
     /// The options of a table's properties; delete files may have their own (`write.delete.parquet.`).
     ///
     /// # Errors
-    /// `InvalidArgument` for a value that the property does not allow, `Unsupported` for another
-    /// file format.
+    /// `InvalidArgument` for a value that the property does not allow.
     pub fn new(properties: &BTreeMap<String, String>, kind: FileKind) -> Result<Self> {
-        let read = PropertyReader { properties, kind };
-        read.check_format()?;
-        let target = match kind {
-            FileKind::Data => read.number("write.target-file-size-bytes", 512 * MIB)?,
-            FileKind::Deletes => read.number("write.delete.target-file-size-bytes", 64 * MIB)?,
-        };
+        let read = PropertyReader { properties, kind, format: "parquet" };
+        let row_group_bytes = read.number("row-group-size-bytes", 128 * MIB)?;
+        let page_bytes = read.number("page-size-bytes", MIB)?;
+        let page_rows = read.number("page-row-limit", 20_000)?;
+        let dictionary_bytes = read.number("dict-size-bytes", 2 * MIB)?;
+        let read = Reader(read);
         Ok(Self {
-            target_file_bytes: target,
-            row_group_bytes: read.parquet_number("row-group-size-bytes", 128 * MIB)?,
-            memory_bytes: read.number("write.icefloe.memory-bytes", 512 * MIB)?,
-            page_bytes: read.parquet_number("page-size-bytes", MIB)?,
-            page_rows: read.parquet_number("page-row-limit", 20_000)?,
-            dictionary_bytes: read.parquet_number("dict-size-bytes", 2 * MIB)?,
+            row_group_bytes,
+            page_bytes,
+            page_rows,
+            dictionary_bytes,
             compression: read.compression()?,
             version: read.version()?,
             bloom_filters: read.bloom_filters()?,
@@ -83,47 +78,11 @@ fn to_usize(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }
 
-struct PropertyReader<'a> {
-    properties: &'a BTreeMap<String, String>,
-    kind: FileKind,
-}
+struct Reader<'a>(PropertyReader<'a>);
 
-impl PropertyReader<'_> {
-    fn check_format(&self) -> Result<()> {
-        let data = self.properties.get("write.format.default");
-        let format = match self.kind {
-            FileKind::Data => data,
-            FileKind::Deletes => self.properties.get("write.delete.format.default").or(data),
-        };
-        match format {
-            Some(format) if !format.eq_ignore_ascii_case("parquet") => {
-                Err(Error::unsupported(format!("writing {format} files")))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn number(&self, name: &str, default: u64) -> Result<u64> {
-        match self.properties.get(name) {
-            None => Ok(default),
-            Some(text) => positive(name, text),
-        }
-    }
-
-    /// A property of `write.parquet.`, or of `write.delete.parquet.` first.
-    fn parquet(&self, name: &str) -> Option<(String, &String)> {
-        let own = (self.kind == FileKind::Deletes).then(|| format!("write.delete.parquet.{name}"));
-        own.into_iter()
-            .chain([format!("write.parquet.{name}")])
-            .find_map(|key| self.properties.get(&key).map(|text| (key, text)))
-    }
-
-    fn parquet_number(&self, name: &str, default: u64) -> Result<u64> {
-        self.parquet(name).map_or(Ok(default), |(key, text)| positive(&key, text))
-    }
-
+impl Reader<'_> {
     fn version(&self) -> Result<WriterVersion> {
-        match self.parquet("page-version") {
+        match self.0.text("page-version") {
             None => Ok(WriterVersion::PARQUET_1_0),
             Some((_, text)) if text.eq_ignore_ascii_case("v1") => Ok(WriterVersion::PARQUET_1_0),
             Some((_, text)) if text.eq_ignore_ascii_case("v2") => Ok(WriterVersion::PARQUET_2_0),
@@ -134,13 +93,8 @@ impl PropertyReader<'_> {
     }
 
     fn compression(&self) -> Result<Compression> {
-        let level = self.parquet("compression-level").map(|(key, text)| {
-            text.trim()
-                .parse::<i32>()
-                .map_err(|_| Error::invalid(key, format!("expected a whole number, got {text:?}")))
-        });
-        let level = level.transpose()?;
-        let (key, codec) = match self.parquet("compression-codec") {
+        let level = self.0.level()?.map(|(_, level)| level);
+        let (key, codec) = match self.0.text("compression-codec") {
             Some((key, text)) => (key, text.to_ascii_lowercase()),
             None => (String::new(), "zstd".to_owned()),
         };
@@ -175,16 +129,16 @@ impl PropertyReader<'_> {
         const ENABLED: &str = "write.parquet.bloom-filter-enabled.column.";
         const DEFAULT_FALSE_POSITIVES: f64 = 0.01;
         let mut filters = Vec::new();
-        if self.kind == FileKind::Deletes {
+        if self.0.kind == FileKind::Deletes {
             return Ok(filters);
         }
-        for (name, _) in self.properties.range(ENABLED.to_owned()..) {
+        for (name, _) in self.0.properties.range(ENABLED.to_owned()..) {
             let Some(column) = name.strip_prefix(ENABLED) else { break };
-            if !flag(self.properties, name, false)? {
+            if !flag(self.0.properties, name, false)? {
                 continue;
             }
             let rate = format!("write.parquet.bloom-filter-fpp.column.{column}");
-            let false_positives = match self.properties.get(&rate) {
+            let false_positives = match self.0.properties.get(&rate) {
                 None => DEFAULT_FALSE_POSITIVES,
                 Some(text) => match text.trim().parse::<f64>() {
                     Ok(value) if value > 0.0 && value < 1.0 => value,
@@ -194,12 +148,5 @@ impl PropertyReader<'_> {
             filters.push((column.to_owned(), false_positives));
         }
         Ok(filters)
-    }
-}
-
-fn positive(name: &str, text: &str) -> Result<u64> {
-    match text.trim().parse::<u64>() {
-        Ok(value) if value > 0 => Ok(value),
-        _ => Err(Error::invalid(name, format!("expected a whole number above 0, got {text:?}"))),
     }
 }

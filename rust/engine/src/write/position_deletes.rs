@@ -18,10 +18,10 @@ use icefloe_format::spec::{
 };
 
 use super::data_file::WrittenFile;
-use super::locations::FileKind;
+use super::file_format::FileKind;
+use super::file_options::FileOptions;
+use super::file_shape::FileShape;
 use super::output::Outputs;
-use super::parquet_file::FileShape;
-use super::parquet_options::ParquetOptions;
 use super::rolling::{Destination, Files, Rolling};
 use super::task::{WriteTask, conclude, unreadable};
 use crate::error::Result;
@@ -217,14 +217,14 @@ fn delete_files<'a>(io: &'a FileIo, task: &WriteTask) -> Result<Files<'a>> {
         ],
         vec![],
     );
-    let options = ParquetOptions::new(&task.properties, FileKind::Deletes)?;
+    let options = FileOptions::new(&task.properties, FileKind::Deletes)?;
     let modes = MetricsConfig::for_position_deletes();
     let key_values = [("delete-type", "position")];
     let shape = FileShape::new(&schema, arrow_schema(), &options, modes, &key_values)?;
     let locations = task.locations(io)?;
     Ok(Files {
         outputs: Outputs::new(io, locations.data_path())?,
-        names: task.names(FileKind::Deletes),
+        names: task.names(FileKind::Deletes, options.format()),
         locations,
         options,
         shape,

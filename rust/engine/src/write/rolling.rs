@@ -3,10 +3,10 @@
 use arrow_array::RecordBatch;
 
 use super::data_file::WrittenFile;
+use super::file_options::FileOptions;
+use super::file_shape::{FileShape, OpenFile};
 use super::locations::{FileNames, Locations};
 use super::output::Outputs;
-use super::parquet_file::{FileShape, ParquetFile};
-use super::parquet_options::ParquetOptions;
 use crate::error::Result;
 
 /// The least rows between two checks of a file's size.
@@ -17,7 +17,7 @@ pub(super) struct Files<'a> {
     pub(super) outputs: Outputs<'a>,
     pub(super) names: FileNames,
     pub(super) locations: Locations,
-    pub(super) options: ParquetOptions,
+    pub(super) options: FileOptions,
     pub(super) shape: FileShape,
     pub(super) content: i32,
     /// The sort order id to record, if rows are sorted.
@@ -40,7 +40,7 @@ pub(super) struct Destination {
 /// Writes batches of one partition.
 pub(super) struct Rolling {
     destination: Destination,
-    file: Option<ParquetFile>,
+    file: Option<OpenFile>,
 }
 
 impl Rolling {
@@ -54,11 +54,12 @@ impl Rolling {
 
     /// Bytes that the open file holds in memory.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.file.as_ref().map_or(0, ParquetFile::memory_bytes)
+        self.file.as_ref().map_or(0, OpenFile::memory_bytes)
     }
 
-    pub(super) fn end_row_group(&mut self) -> Result<()> {
-        self.file.as_mut().map_or(Ok(()), ParquetFile::end_row_group)
+    /// Write the rows that the open file holds in memory.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        self.file.as_mut().map_or(Ok(()), OpenFile::flush)
     }
 
     /// Write rows, and start a new file whenever the target size is reached.
@@ -71,15 +72,14 @@ impl Rolling {
                 closed => {
                     let location =
                         files.locations.file(&self.destination.path, &files.names.next_name());
-                    let file =
-                        ParquetFile::create(&mut files.outputs, location, &mut files.shape, batch)?;
+                    let file = files.shape.create(&mut files.outputs, location, batch)?;
                     closed.insert(file)
                 }
             };
             let left = batch.num_rows() - start;
             let rows = rows_until_check(file.rows(), file.size_bytes(), target, batch);
-            let rows = rows.min(rows_of_group(&files.options, batch)).min(left);
-            file.write(&batch.slice(start, rows))?;
+            let rows = rows.min(files.shape.rows_at_once(batch)).min(left);
+            file.write(&files.shape, &batch.slice(start, rows))?;
             start += rows;
             if file.size_bytes() >= target {
                 self.close(files)?;
@@ -94,6 +94,7 @@ impl Rolling {
         let closed = file.close(&files.shape)?;
         files.finished.push(WrittenFile {
             content: files.content,
+            format: files.shape.format(),
             location: closed.location,
             spec_id: self.destination.spec_id,
             partition: self.destination.partition.clone(),
@@ -106,13 +107,6 @@ impl Rolling {
         });
         Ok(())
     }
-}
-
-/// Rows that fit into one row group: the writer buffers all rows of a call.
-fn rows_of_group(options: &ParquetOptions, batch: &RecordBatch) -> usize {
-    let group = usize::try_from(options.row_group_bytes).unwrap_or(usize::MAX);
-    let row_bytes = (batch.get_array_memory_size() / batch.num_rows().max(1)).max(1);
-    (group / row_bytes).max(ROWS_BETWEEN_CHECKS)
 }
 
 /// The estimated rows up to a file's target size; for an empty file estimated from their size in memory.

@@ -245,8 +245,12 @@ impl<'a> Router<'a> {
             let Some(group) = self.largest(|_| true) else { break };
             let before = self.held_bytes;
             self.write_waiting(group)?;
-            self.lanes[group].rolling.end_row_group()?;
+            self.lanes[group].rolling.flush()?;
             self.count_file(group);
+            // Bytes that wait for their upload leave memory when the file is complete.
+            if self.held_bytes >= before {
+                self.close(group)?;
+            }
             if self.held_bytes >= before {
                 break;
             }

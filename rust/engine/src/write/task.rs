@@ -9,11 +9,12 @@ use icefloe_format::metrics::MetricsConfig;
 use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
 
 use super::data_file::WrittenFile;
+use super::file_format::{FileFormat, FileKind};
+use super::file_options::FileOptions;
+use super::file_shape::FileShape;
 use super::fit::Fit;
-use super::locations::{DATA_PATH, FileKind, FileNames, Locations};
+use super::locations::{DATA_PATH, FileNames, Locations};
 use super::output::Outputs;
-use super::parquet_file::FileShape;
-use super::parquet_options::ParquetOptions;
 use super::rolling::Files;
 use super::router::{Arrangement, Router};
 use crate::error::{Error, Result};
@@ -35,8 +36,9 @@ pub struct WriteTask {
 }
 
 impl WriteTask {
-    pub(super) fn names(&self, kind: FileKind) -> FileNames {
-        FileNames::new(self.partition_id, self.task_id, &self.operation_id, kind)
+    pub(super) fn names(&self, kind: FileKind, format: FileFormat) -> FileNames {
+        let (partition, attempt) = (self.partition_id, self.task_id);
+        FileNames::new(partition, attempt, &self.operation_id, (kind, format))
     }
 
     /// The layout of files, with absolute locations.
@@ -79,7 +81,7 @@ pub fn write_data_files(
 ) -> Result<Vec<WrittenFile>> {
     let schema = &layout.schema;
     let fit = Fit::new(&data.schema(), schema)?;
-    let options = ParquetOptions::new(&task.properties, FileKind::Data)?;
+    let options = FileOptions::new(&task.properties, FileKind::Data)?;
     let order = layout.sort_order.as_ref().filter(|order| !order.is_unsorted());
     let properties = task.properties.clone().into_iter().collect();
     let modes = MetricsConfig::from_properties(schema, order, &properties)?;
@@ -87,7 +89,7 @@ pub fn write_data_files(
     let locations = task.locations(io)?;
     let files = Files {
         outputs: Outputs::new(io, locations.data_path())?,
-        names: task.names(FileKind::Data),
+        names: task.names(FileKind::Data, options.format()),
         locations,
         options,
         shape,

@@ -54,9 +54,32 @@ impl ContainerWriter {
         if self.block.len() >= BLOCK_BYTES { self.flush() } else { Ok(()) }
     }
 
-    /// Return the number of bytes written, including the uncompressed current block.
+    /// Return the number of bytes that were not taken yet, including the uncompressed current block.
     pub fn size_estimate(&self) -> usize {
         self.out.len() + self.block.len()
+    }
+
+    /// Return the number of bytes of finished blocks that were not taken yet.
+    pub fn finished_bytes(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Return the bytes of memory that the container holds.
+    pub fn memory_bytes(&self) -> usize {
+        self.out.capacity() + self.block.capacity()
+    }
+
+    /// Take the bytes of the header and of finished blocks that were not taken yet. The caller writes them in order.
+    pub fn take_finished(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.out)
+    }
+
+    /// Finish the current block, if it has records.
+    ///
+    /// # Errors
+    /// Those of the codec; the container is then unusable.
+    pub fn end_block(&mut self) -> Result<()> {
+        self.flush()
     }
 
     /// Return the whole container.

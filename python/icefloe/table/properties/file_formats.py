@@ -1,0 +1,101 @@
+"""The table properties of each file format, for data files and for delete files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from icefloe.table.properties.names import TableProperties
+from icefloe.table.properties.reading import COLUMN, Flag, Fraction, OneOf, TableProperty, WholeNumber
+
+_P = TableProperties
+_BYTES = WholeNumber(unit="bytes")
+_CODECS = ("zstd", "gzip", "snappy", "lz4", "lz4_raw", "brotli", "uncompressed", "none")
+_UNSET = " Unset, the property of data files applies."
+
+
+def _parquet(prefix: str, of: str) -> tuple[TableProperty[Any], ...]:
+    own = prefix == "write.parquet."
+    unset = "" if own else _UNSET
+
+    def default(value: Any) -> Any:
+        return value if own else None
+
+    return (
+        TableProperty(
+            f"{prefix}row-group-size-bytes",
+            _BYTES,
+            default(_P.PARQUET_ROW_GROUP_SIZE_BYTES_DEFAULT),
+            f"Size on disk of a row group of {of}.{unset}",
+        ),
+        TableProperty(
+            f"{prefix}page-size-bytes",
+            _BYTES,
+            default(_P.PARQUET_PAGE_SIZE_BYTES_DEFAULT),
+            f"Size of a page of {of}.{unset}",
+        ),
+        TableProperty(
+            f"{prefix}page-row-limit",
+            WholeNumber(unit="rows"),
+            default(_P.PARQUET_PAGE_ROW_LIMIT_DEFAULT),
+            f"Most rows of a page of {of}.{unset}",
+        ),
+        TableProperty(
+            f"{prefix}dict-size-bytes",
+            _BYTES,
+            default(_P.PARQUET_DICT_SIZE_BYTES_DEFAULT),
+            f"Largest dictionary of a column chunk of {of}; a larger one is abandoned.{unset}",
+        ),
+        TableProperty(
+            f"{prefix}page-version", OneOf(("v1", "v2")), default("v1"), f"Version of data pages of {of}.{unset}"
+        ),
+        TableProperty(
+            f"{prefix}compression-codec",
+            OneOf(_CODECS),
+            default(_P.PARQUET_COMPRESSION_DEFAULT),
+            f"Compression of {of}.{unset}",
+        ),
+        TableProperty(
+            f"{prefix}compression-level",
+            WholeNumber(0, 22),
+            None,
+            f"Compression level of {of}: zstd 1 to 22, gzip 0 to 9, brotli 0 to 11; the codec's own default if unset.{unset}",
+        ),
+    )
+
+
+PARQUET = _parquet("write.parquet.", "data files")
+DELETE_PARQUET = _parquet("write.delete.parquet.", "delete files")
+BLOOM_FILTERS = (
+    TableProperty(
+        f"write.parquet.bloom-filter-enabled.column.{COLUMN}", Flag(), False, "Write a bloom filter of the column."
+    ),
+    TableProperty(
+        f"write.parquet.bloom-filter-fpp.column.{COLUMN}",
+        Fraction(),
+        0.01,
+        "Rate of false positives of the column's bloom filter.",
+    ),
+)
+
+
+def _avro(prefix: str, of: str) -> tuple[TableProperty[Any], ...]:
+    own = prefix == "write.avro."
+    unset = "" if own else _UNSET
+    return (
+        TableProperty(
+            f"{prefix}compression-codec",
+            OneOf(("gzip", "zstd", "snappy", "uncompressed")),
+            "gzip" if own else None,
+            f"Compression of the blocks of {of}.{unset}",
+        ),
+        TableProperty(
+            f"{prefix}compression-level",
+            WholeNumber(-7, 22),
+            None,
+            f"Compression level of {of}: gzip 0 to 9, zstd -7 to 22; the codec's own default if unset.{unset}",
+        ),
+    )
+
+
+AVRO = _avro("write.avro.", "data files")
+DELETE_AVRO = _avro("write.delete.avro.", "delete files")

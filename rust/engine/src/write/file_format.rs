@@ -1,0 +1,61 @@
+//! The formats of written files.
+
+use std::collections::BTreeMap;
+
+use icefloe_format::{Error, Result};
+
+const FORMAT: &str = "write.format.default";
+const DELETE_FORMAT: &str = "write.delete.format.default";
+
+/// The content of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// Rows of the table.
+    Data,
+    /// Positions of deleted rows.
+    Deletes,
+}
+
+/// A format of data files and position delete files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileFormat {
+    /// Apache Parquet.
+    Parquet,
+    /// Apache Avro object containers.
+    Avro,
+}
+
+impl FileFormat {
+    /// The format that a table's properties state for new files; Parquet if they state none.
+    ///
+    /// # Errors
+    /// `Unsupported` for a format that is not written.
+    pub fn of(properties: &BTreeMap<String, String>, kind: FileKind) -> Result<Self> {
+        let data = properties.get(FORMAT);
+        let name = match kind {
+            FileKind::Data => data,
+            FileKind::Deletes => properties.get(DELETE_FORMAT).or(data),
+        };
+        match name.map(|name| name.to_ascii_lowercase()).as_deref() {
+            None | Some("parquet") => Ok(Self::Parquet),
+            Some("avro") => Ok(Self::Avro),
+            Some(other) => Err(Error::unsupported(format!("writing {other} files"))),
+        }
+    }
+
+    /// The format's name in manifests.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Parquet => "PARQUET",
+            Self::Avro => "AVRO",
+        }
+    }
+
+    /// The ending of file names.
+    pub(super) fn extension(self) -> &'static str {
+        match self {
+            Self::Parquet => "parquet",
+            Self::Avro => "avro",
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Names of fields that differ in the table and are the same in a file.
+
+use std::collections::HashMap;
+
+use icefloe_format::spec::{StructType, Type, sanitize_name};
+use icefloe_format::{Error, Result};
+
+/// Refuse a struct with two fields whose legal names in Avro are the same: Avro libraries do not read such a schema.
+///
+/// # Errors
+/// `Unsupported` with both names.
+pub(super) fn check_unique_names(fields: &StructType) -> Result<()> {
+    let mut known = HashMap::new();
+    for field in &fields.fields {
+        let legal = sanitize_name(&field.name);
+        if let Some(other) = known.insert(legal.clone(), &field.name) {
+            let (name, legal) = (&field.name, legal.as_ref());
+            return Err(Error::unsupported(format!(
+                "writing columns {other} and {name} to one Avro file, where both have the name {legal},"
+            )));
+        }
+        check_type(&field.field_type)?;
+    }
+    Ok(())
+}
+
+fn check_type(field_type: &Type) -> Result<()> {
+    match field_type {
+        Type::Primitive(_) => Ok(()),
+        Type::Struct(fields) => check_unique_names(fields),
+        Type::List(list) => check_type(&list.element),
+        Type::Map(map) => check_type(&map.key).and_then(|()| check_type(&map.value)),
+    }
+}
