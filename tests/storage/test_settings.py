@@ -57,7 +57,7 @@ def test_half_of_the_credentials_are_not_enough(half):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("s3.role-arn", "arn:aws:iam::1:role/x"), ("s3.remote-signing-enabled", "true"), ("s3.profile-name", "me")],
+    [("s3.role-arn", "arn:aws:iam::1:role/x"), ("s3.profile-name", "me")],
 )
 def test_unknown_setting_is_refused_by_name(name, value):
     assert name in refused({**S3, name: value}, LOCATIONS["s3"], FeatureUnsupportedError)

@@ -21,6 +21,9 @@ WORKING_DIRECTORY = "file.working-directory"
 STORAGE_PREFIXES = ("adls.", "client.", "file.", "gcs.", "hdfs.", "http.", "io.", "s3.")
 """Prefixes of the catalog properties that reach the store; other properties, such as database passwords, do not."""
 
+REMOTE_SIGNING = "s3.remote-signing-enabled"
+"""The property by which the store has a REST catalog sign its requests to S3."""
+
 REFRESH_ENDPOINTS = (
     "client.refresh-credentials-endpoint",
     "gcs.oauth2.refresh-credentials-endpoint",
@@ -69,7 +72,7 @@ class FileIO:
 
     def _prefixes_of_renewal(self) -> tuple[str, ...]:
         """Return the prefixes of what requests to a REST catalog need, none without an address that renews credentials."""
-        renews = any(endpoint in self.properties for endpoint in REFRESH_ENDPOINTS)
+        renews = any(name in self.properties for name in (*REFRESH_ENDPOINTS, REMOTE_SIGNING))
         is_rest = self.properties.get("uri", "").startswith(("http://", "https://"))
         return ("uri", "token", "header.") if renews and is_rest else ()
 

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from icefloe.io import FileIO
 
 REMOTE_SIGNING = "s3.remote-signing-enabled"
-_SIGNERS = (REMOTE_SIGNING, "s3.signer")
+_SIGNER = "s3.signer"
+_SIGNER_URI = "s3.signer.uri"
+_SIGNER_ENDPOINT = "s3.signer.endpoint"
+# Names of the newer servers for the same two properties.
+_SIGNER_NAMES = {"signer.uri": _SIGNER_URI, "signer.endpoint": _SIGNER_ENDPOINT}
 # The properties with the address that renews credentials, by a property that only lent credentials have.
 _REFRESH_ENDPOINTS = {
     "s3.session-token-expires-at-ms": "client.refresh-credentials-endpoint",
@@ -84,14 +88,12 @@ def table_file_io(  # noqa: PLR0913 - each is one source of properties
         working_directory: The directory that relative locations start from.
 
     Raises:
-        FeatureUnsupportedError: The server expects storage requests to be signed by the server.
+        FeatureUnsupportedError: The server must sign storage requests, and requests to the signer cannot be authenticated.
     """
     properties = {name: value for name, value in catalog.items() if name.startswith((*STORAGE_PREFIXES, "py-io-impl"))}
     lent = {**config, **covering(credentials, location)}
     properties |= {name: value for name, value in lent.items() if name.startswith(STORAGE_PREFIXES)}
-    _check_signing(table, properties)
-    for name in _SIGNERS:
-        properties.pop(name, None)
+    signs = _signs_remotely(table, catalog, lent, properties, authenticated=headers is not None)
     for expiry, refresh in _REFRESH_ENDPOINTS.items():
         expires = any(name.startswith(expiry) for name in lent)
         if headers is None:
@@ -99,7 +101,7 @@ def table_file_io(  # noqa: PLR0913 - each is one source of properties
             properties.pop(refresh, None)
         elif refresh not in properties and expires and endpoint is not None:
             properties[refresh] = endpoint
-    if headers is not None and any(name in properties for name in _REFRESH_ENDPOINTS.values()):
+    if headers is not None and (signs or any(name in properties for name in _REFRESH_ENDPOINTS.values())):
         properties[URI] = catalog[URI]
         properties |= {f"{HEADER_PREFIX}{name.lower()}": value for name, value in headers.items()}
         properties.pop(TOKEN, None)
@@ -112,10 +114,33 @@ def lends(config: Mapping[str, str], credentials: Iterable[StorageCredential]) -
     return any(name.startswith(_LENT) for name in names)
 
 
-def _check_signing(table: str, properties: Mapping[str, str]) -> None:
-    signed = properties.get(REMOTE_SIGNING, "").lower() == "true" or "s3.signer" in properties
-    if signed and "s3.access-key-id" not in properties:
+def _signs_remotely(
+    table: str,
+    catalog: Mapping[str, str],
+    lent: Mapping[str, str],
+    properties: dict[str, str],
+    *,
+    authenticated: bool,
+) -> bool:
+    """Return whether the catalog signs storage requests, and set the signer's properties accordingly.
+
+    Keys of the user or of the server are used instead of the signer: they need no request for each request.
+    """
+    flag = properties.pop(REMOTE_SIGNING, "").lower() == "true"
+    signs = properties.pop(_SIGNER, None) is not None or flag
+    for new, old in _SIGNER_NAMES.items():
+        given = lent.get(new, catalog.get(new))
+        if given is not None:
+            properties.setdefault(old, given)
+    if not signs or "s3.access-key-id" in properties:
+        for name in (_SIGNER_URI, _SIGNER_ENDPOINT):
+            properties.pop(name, None)
+        return False
+    if not authenticated:
         raise FeatureUnsupportedError(
-            f"table {table}: the catalog signs storage requests (s3.remote-signing-enabled), which is not supported; let the catalog "
-            "lend credentials (vended-credentials), or set s3.access-key-id and s3.secret-access-key"
+            f"table {table}: the catalog signs storage requests (s3.remote-signing-enabled), and with AWS signatures of the catalog "
+            "the storage client cannot ask it; let the catalog lend credentials (vended-credentials), or set s3.access-key-id and "
+            "s3.secret-access-key"
         )
+    properties[REMOTE_SIGNING] = "true"
+    return True

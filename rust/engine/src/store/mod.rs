@@ -22,6 +22,7 @@ mod properties;
 mod relative;
 mod remote;
 mod s3;
+mod signing;
 mod stores;
 mod upload;
 mod vended;

@@ -7,6 +7,7 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, AwsCredential, S3Con
 
 use super::client::{Connector, client_options, retries};
 use super::properties::{Names, Properties, invalid};
+use super::signing::{self, SigningConnector};
 use super::vended::{Lent, Vended, milliseconds};
 use crate::error::Result;
 
@@ -19,6 +20,9 @@ const NAMES: Names = Names {
         "s3.secret-access-key",
         "s3.session-token",
         EXPIRES,
+        signing::ENABLED,
+        signing::SIGNER_URI,
+        signing::SIGNER_ENDPOINT,
         "s3.anonymous",
         "s3.path-style-access",
         "s3.force-virtual-addressing",
@@ -61,7 +65,6 @@ const NAMES: Names = Names {
         "s3.acceleration-enabled",
         "s3.dualstack-enabled",
         "s3.profile-name",
-        "s3.remote-signing-enabled",
         "s3.role-arn",
         "s3.role-session-name",
         "s3.signer",
@@ -72,6 +75,7 @@ const NAMES: Names = Names {
 pub(super) const PART_SIZE: &str = "s3.multipart.part-size-bytes";
 /// The property for servers without bulk deletes.
 pub(super) const BULK_DELETES: &str = "s3.bulk-deletes";
+const DEFAULT_REGION: &str = "us-east-1";
 const ANONYMOUS: &str = "s3.anonymous";
 const EXPIRES: &str = "s3.session-token-expires-at-ms";
 
@@ -110,6 +114,11 @@ pub(super) fn store(bucket: &str, properties: Properties<'_>) -> Result<Arc<dyn 
         .with_http_connector(Connector);
     if let Some(region) = properties.text(&["s3.region", "client.region"]) {
         builder = builder.with_region(region);
+    }
+    let region = builder.get_config_value(&AmazonS3ConfigKey::Region);
+    let region = region.unwrap_or_else(|| DEFAULT_REGION.to_owned());
+    if let Some(signing) = SigningConnector::new(&region, properties)? {
+        builder = builder.with_skip_signature(true).with_http_connector(signing);
     }
     let virtual_host = virtual_host(bucket, endpoint.is_some(), properties)?;
     builder = builder.with_virtual_hosted_style_request(virtual_host);

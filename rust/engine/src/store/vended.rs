@@ -23,6 +23,7 @@ const FIRST_WAIT: Duration = Duration::from_millis(100);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// The prefix of properties that are headers of requests to the catalog.
 const HEADER: &str = "header.";
+const CATALOG_URI: &str = "uri";
 
 /// Credentials and their expiry in milliseconds since 1970, if known.
 type Expiring<C> = (C, Option<u64>);
@@ -88,7 +89,7 @@ impl<C: Send + Sync + 'static> Vended<C> {
         let own = (lent.read)(properties, account);
         let held = own.map(|(credentials, expires)| (Arc::new(credentials), expires));
         Ok(Some(Arc::new(Self {
-            address: address(lent.endpoint, endpoint, properties)?,
+            address: address(lent.endpoint, endpoint, CATALOG_URI, properties)?,
             headers: headers(properties),
             client: client()?,
             // Credentials without an expiry may have expired.
@@ -188,20 +189,30 @@ fn covers(prefix: &str, location: &str) -> bool {
     }
 }
 
-fn address(name: &str, endpoint: &str, properties: Properties<'_>) -> Result<url::Url> {
+/// The address of an endpoint: `endpoint` itself, or a path below the address in the property `base`.
+///
+/// # Errors
+/// `InvalidArgument` naming a property.
+pub(super) fn address(
+    name: &str,
+    endpoint: &str,
+    base: &str,
+    properties: Properties<'_>,
+) -> Result<url::Url> {
     if endpoint.contains("://") {
         let absolute = properties.address(name)?;
         return absolute.ok_or_else(|| invalid(name, "expected an http:// or https:// address"));
     }
-    let Some(catalog) = properties.address("uri")? else {
+    let Some(base) = properties.address(base)? else {
         return Err(invalid(name, "expected an address, or a catalog's uri for this path"));
     };
     let text =
-        format!("{}/{}", catalog.as_str().trim_end_matches('/'), endpoint.trim_start_matches('/'));
+        format!("{}/{}", base.as_str().trim_end_matches('/'), endpoint.trim_start_matches('/'));
     url::Url::parse(&text).map_err(|error| invalid(name, &error.to_string()))
 }
 
-fn headers(properties: Properties<'_>) -> Vec<(String, String)> {
+/// The headers of requests to the catalog.
+pub(super) fn headers(properties: Properties<'_>) -> Vec<(String, String)> {
     let own = properties.0.range(HEADER.to_owned()..);
     let own = own.take_while(|(name, _)| name.starts_with(HEADER));
     let mut found: Vec<_> =
@@ -212,7 +223,11 @@ fn headers(properties: Properties<'_>) -> Vec<(String, String)> {
     found
 }
 
-fn client() -> Result<reqwest::Client> {
+/// A client for requests to the catalog.
+///
+/// # Errors
+/// `InvalidArgument` where no client can be made.
+pub(super) fn client() -> Result<reqwest::Client> {
     trust_ring();
     let built = reqwest::Client::builder().timeout(ANSWER_TIMEOUT).build();
     built.map_err(|error| invalid("uri", &error.without_url().to_string()))

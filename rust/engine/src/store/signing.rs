@@ -1,0 +1,247 @@
+//! Remote signing: the catalog signs each request to S3, and this client holds no credentials.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use object_store::ClientOptions;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody,
+    HttpResponse, HttpService,
+};
+use reqwest::header::{HeaderName, HeaderValue};
+use serde::{Deserialize, Serialize};
+
+use super::client::Connector;
+use super::properties::{Properties, invalid};
+use super::vended;
+use crate::error::Result;
+use crate::runtime::environment::now_ms;
+
+/// The property that turns remote signing on.
+pub(super) const ENABLED: &str = "s3.remote-signing-enabled";
+/// The address of the signer; the catalog's `uri` if absent.
+pub(super) const SIGNER_URI: &str = "s3.signer.uri";
+/// The path below that address, or an address.
+pub(super) const SIGNER_ENDPOINT: &str = "s3.signer.endpoint";
+const DEFAULT_ENDPOINT: &str = "v1/aws/s3/sign";
+const CATALOG_URI: &str = "uri";
+/// A signature that the signer marks as private is used this long for the same method and address.
+const CACHED_MS: u64 = 30_000;
+const MOST_CACHED: usize = 100;
+const AUTHORIZATION: &str = "authorization";
+const CACHE_CONTROL: &str = "cache-control";
+
+type Headers = BTreeMap<String, Vec<String>>;
+
+#[derive(Serialize)]
+struct Request<'a> {
+    region: &'a str,
+    uri: String,
+    method: &'a str,
+    headers: Headers,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<String>,
+    provider: &'static str,
+}
+
+/// The signer's reply: headers to send, and the address to send them to.
+#[derive(Debug, Clone, Deserialize)]
+struct Signature {
+    uri: String,
+    headers: Headers,
+}
+
+/// The signer of one catalog.
+struct Signer {
+    address: url::Url,
+    headers: Vec<(String, String)>,
+    region: String,
+    client: reqwest::Client,
+    /// Signatures by method and address, with the time of the reply.
+    cached: Mutex<HashMap<(String, String), (u64, Signature)>>,
+}
+
+impl std::fmt::Debug for Signer {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "signer at {}", self.address)
+    }
+}
+
+/// Connects clients whose requests the catalog signs.
+#[derive(Debug, Clone)]
+pub(super) struct SigningConnector(Arc<Signer>);
+
+impl SigningConnector {
+    /// The connector of properties with remote signing; `None` without.
+    ///
+    /// # Errors
+    /// `InvalidArgument` naming a property.
+    pub(super) fn new(region: &str, properties: Properties<'_>) -> Result<Option<Self>> {
+        if properties.flag(ENABLED)? != Some(true) {
+            return Ok(None);
+        }
+        let base = if properties.text(&[SIGNER_URI]).is_some() { SIGNER_URI } else { CATALOG_URI };
+        let endpoint = properties.text(&[SIGNER_ENDPOINT]).unwrap_or(DEFAULT_ENDPOINT);
+        let address = vended::address(SIGNER_ENDPOINT, endpoint, base, properties)?;
+        if !matches!(address.scheme(), "http" | "https") {
+            return Err(invalid(
+                SIGNER_ENDPOINT,
+                "expected an http:// or https:// address, or a path",
+            ));
+        }
+        Ok(Some(Self(Arc::new(Signer {
+            address,
+            headers: vended::headers(properties),
+            region: region.to_owned(),
+            client: vended::client()?,
+            cached: Mutex::default(),
+        }))))
+    }
+}
+
+impl HttpConnector for SigningConnector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let client = Connector.connect(options)?;
+        Ok(HttpClient::new(Signing { signer: Arc::clone(&self.0), client }))
+    }
+}
+
+#[derive(Debug)]
+struct Signing {
+    signer: Arc<Signer>,
+    client: HttpClient,
+}
+
+#[async_trait]
+impl HttpService for Signing {
+    async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        request.headers_mut().remove(AUTHORIZATION);
+        match self.signer.signature(&request).await? {
+            Ok(signature) => self.client.execute(signed(request, &signature)?).await,
+            Err(refusal) => Ok(refusal),
+        }
+    }
+}
+
+impl Signer {
+    /// The signature of a request, or the response that stands for a refusal to sign.
+    ///
+    /// A failure that may pass is reported as a failure to connect, since the request has not been sent: it is repeated.
+    async fn signature(
+        &self,
+        request: &HttpRequest,
+    ) -> Result<std::result::Result<Signature, HttpResponse>, HttpError> {
+        let key = (request.method().to_string(), request.uri().to_string());
+        if let Some(found) = self.cached(&key) {
+            return Ok(Ok(found));
+        }
+        let body = Request {
+            region: &self.region,
+            uri: key.1.clone(),
+            method: &key.0,
+            headers: headers_of(request),
+            body: body_of(request),
+            provider: "s3",
+        };
+        let failed = |kind, reason: String| {
+            HttpError::new(
+                kind,
+                std::io::Error::other(format!("signer {}: {reason}", self.address)),
+            )
+        };
+        let content = serde_json::to_vec(&body)
+            .map_err(|error| failed(HttpErrorKind::Unknown, error.to_string()))?;
+        let mut post = self.client.post(self.address.clone());
+        for (name, value) in &self.headers {
+            post = post.header(name, value);
+        }
+        let post = post.header("content-type", "application/json").body(content);
+        let unreachable =
+            |error: reqwest::Error| failed(HttpErrorKind::Connect, error.without_url().to_string());
+        let response = post.send().await.map_err(unreachable)?;
+        let status = response.status();
+        let is_private = response
+            .headers()
+            .get(CACHE_CONTROL)
+            .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"private"));
+        let content = response.bytes().await.map_err(unreachable)?;
+        if status.is_server_error() || matches!(status.as_u16(), 408 | 429) {
+            let reason = format!("expected status 200, got {status}");
+            return Err(failed(HttpErrorKind::Connect, reason));
+        }
+        if !status.is_success() {
+            let reason = format!("the signer {} refused this request: {status}", self.address);
+            let mut refusal = HttpResponse::new(reason.into());
+            *refusal.status_mut() = reqwest::StatusCode::FORBIDDEN;
+            return Ok(Err(refusal));
+        }
+        let signature: Signature = serde_json::from_slice(&content).map_err(|error| {
+            failed(HttpErrorKind::Unknown, format!("expected `uri` and `headers`: {error}"))
+        })?;
+        if is_private {
+            self.cache(key, signature.clone());
+        }
+        Ok(Ok(signature))
+    }
+
+    fn cached(&self, key: &(String, String)) -> Option<Signature> {
+        let cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        let (stored, signature) = cached.get(key)?;
+        (now_ms().saturating_sub(*stored) < CACHED_MS).then(|| signature.clone())
+    }
+
+    fn cache(&self, key: (String, String), signature: Signature) {
+        let now = now_ms();
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        if cached.len() >= MOST_CACHED {
+            cached.retain(|_, (stored, _)| now.saturating_sub(*stored) < CACHED_MS);
+        }
+        if cached.len() >= MOST_CACHED
+            && let Some(oldest) = cached.iter().min_by_key(|(_, (stored, _))| *stored)
+        {
+            let oldest = oldest.0.clone();
+            cached.remove(&oldest);
+        }
+        cached.insert(key, (now, signature));
+    }
+}
+
+fn headers_of(request: &HttpRequest) -> Headers {
+    let mut headers = Headers::new();
+    for (name, value) in request.headers() {
+        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+        headers.entry(name.as_str().to_owned()).or_default().push(value);
+    }
+    headers
+}
+
+/// The body of a deletion of several objects: the signer checks the names in it. Other bodies are not sent to the signer.
+fn body_of(request: &HttpRequest) -> Option<String> {
+    let query = request.uri().query().unwrap_or_default();
+    let deletes = query.split('&').any(|part| part == "delete" || part == "delete=");
+    let body = (deletes && request.method().as_str() == "POST").then(|| request.body())?;
+    HttpRequestBody::as_bytes(body).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// The request with the address and the headers of the signer; headers that the request has already stay as they are.
+fn signed(mut request: HttpRequest, signature: &Signature) -> Result<HttpRequest, HttpError> {
+    let invalid = |reason: String| {
+        HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(format!("signer: {reason}")))
+    };
+    *request.uri_mut() =
+        signature.uri.parse().map_err(|_| invalid("expected an address in `uri`".to_owned()))?;
+    let own: Vec<HeaderName> = request.headers().keys().cloned().collect();
+    for (name, values) in &signature.headers {
+        let header: HeaderName = name
+            .parse()
+            .map_err(|_| invalid(format!("expected the name of a header, got {name:?}")))?;
+        if header.as_str() == CACHE_CONTROL || header.as_str() == "host" || own.contains(&header) {
+            continue;
+        }
+        let value = HeaderValue::from_str(&values.join(", "))
+            .map_err(|_| invalid(format!("expected a valid value of the header {name}")))?;
+        request.headers_mut().insert(header, value);
+    }
+    Ok(request)
+}
