@@ -173,9 +173,10 @@ def test_basic_and_own_headers_are_in_every_request(server, connect):
 
 def test_authentication_that_is_not_supported_is_refused(connect):
     with pytest.raises(
-        FeatureUnsupportedError, match=r"auth\.type: expected noop, none, basic, oauth2, sigv4, got 'google'"
+        FeatureUnsupportedError,
+        match=r"auth\.type: expected noop, none, basic, oauth2, sigv4, google, entra, custom, got 'other'",
     ):
-        connect(**{"auth.type": "google"})
+        connect(**{"auth.type": "other"})
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from icefloe.catalog.rest.authentication import AUTHORIZATION, FixedHeaders, basic
@@ -25,6 +26,7 @@ from icefloe.catalog.rest.property_names import (
     flag,
     whole_number,
 )
+from icefloe.catalog.rest.service_tokens import CustomAuthentication, entra_tokens, google_tokens
 from icefloe.catalog.rest.sigv4 import SigV4, keys_of
 from icefloe.exceptions import FeatureUnsupportedError, ValidationError
 
@@ -37,7 +39,8 @@ if TYPE_CHECKING:
 
 DEFAULT_SCOPE = "catalog"
 DEFAULT_SIGNING_NAME = "execute-api"
-_TYPES = ("noop", "none", "basic", "oauth2", "sigv4")
+_IMPLEMENTATION = "auth.impl"
+_TYPES = ("noop", "none", "basic", "oauth2", "sigv4", "google", "entra", "custom")
 _AUTH_PREFIXES = ("auth.", "rest.auth.", "rest.sigv4-", "rest.signing-", "urn:ietf:params:oauth:")
 _AUTH_NAMES = {
     URI,
@@ -72,6 +75,7 @@ def authentication_of(
     Raises:
         ValidationError: A property is missing or invalid.
         FeatureUnsupportedError: The type of authentication is not supported.
+        ImportError: The type needs a library that is not installed.
     """
 
     def now() -> float:
@@ -83,6 +87,12 @@ def authentication_of(
         inner = FixedHeaders({AUTHORIZATION: basic(*_user_and_password(catalog, properties))})
     elif kind == "oauth2" or (kind is None and _has_oauth2(properties)):
         inner = _oauth2(catalog, properties, client, now)
+    elif kind == "google":
+        inner = google_tokens(catalog, _settings(properties, "google"), client.verify, now)
+    elif kind == "entra":
+        inner = entra_tokens(catalog, _settings(properties, "entra"), now)
+    elif kind == "custom":
+        inner = _custom(catalog, properties)
     else:
         inner = FixedHeaders({})
     if kind != "sigv4" and not flag(properties, SIGV4_ENABLED, default=False):
@@ -97,6 +107,10 @@ def authentication_of(
 
 def _kind(catalog: str, properties: Mapping[str, str]) -> str | None:
     kind = properties.get(f"{AUTH}.type", properties.get(f"{REST_AUTH}.type"))
+    if _IMPLEMENTATION in properties and (kind or "").lower() != "custom":
+        raise ValidationError(
+            f"catalog {catalog!r}: property {_IMPLEMENTATION}: expected auth.type custom beside it, got {kind!r}"
+        )
     if kind is None:
         return None
     if kind.lower() not in _TYPES:
@@ -105,6 +119,42 @@ def _kind(catalog: str, properties: Mapping[str, str]) -> str | None:
             "as the property token"
         )
     return kind.lower()
+
+
+def _settings(properties: Mapping[str, str], kind: str) -> dict[str, str]:
+    """Return the properties of one type of authentication, without their prefix."""
+    found: dict[str, str] = {}
+    for prefix in (f"{REST_AUTH}.{kind}.", f"{AUTH}.{kind}."):
+        found |= {name.removeprefix(prefix): value for name, value in properties.items() if name.startswith(prefix)}
+    return found
+
+
+def _custom(catalog: str, properties: Mapping[str, str]) -> CustomAuthentication:
+    implementation = properties.get(_IMPLEMENTATION)
+    if implementation is None:
+        raise ValidationError(
+            f"catalog {catalog!r}: auth.type custom: property {_IMPLEMENTATION} is required; expected an importable class, "
+            "package.module.Class, with a method auth_header()"
+        )
+    module, _, own_class = implementation.rpartition(".")
+    try:
+        found = getattr(import_module(module), own_class)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValidationError(
+            f"catalog {catalog!r}: property {_IMPLEMENTATION}: cannot load {implementation!r}; expected an importable class, "
+            f"package.module.Class: {error}"
+        ) from error
+    if not callable(getattr(found, "auth_header", None)):
+        raise ValidationError(
+            f"catalog {catalog!r}: property {_IMPLEMENTATION}: expected a class with a method auth_header(), got {implementation!r}"
+        )
+    settings = _settings(properties, "custom")
+    try:
+        return CustomAuthentication(found(**settings))
+    except TypeError as error:
+        raise ValidationError(
+            f"catalog {catalog!r}: properties auth.custom.*: {implementation} refuses them: {error}"
+        ) from error
 
 
 def _has_oauth2(properties: Mapping[str, str]) -> bool:

@@ -49,6 +49,7 @@ _UNSENT = (
     httpx.InvalidURL,
 )
 _LONGEST_WAIT_S = 64.0
+_BEST_EFFORT_TIMEOUT_S = 5.0
 _JITTER = 0.1
 
 
@@ -94,6 +95,10 @@ class RestClient:
         properties: The catalog's properties.
         environment: Clock, sleep and randomness.
 
+    Attributes:
+        authentication: Adds credentials to requests.
+        verify: How servers are verified.
+
     Raises:
         ValidationError: A property is invalid.
     """
@@ -103,7 +108,7 @@ class RestClient:
         self._settings = ClientSettings.of(properties)
         self._environment = environment
         self._own_secrets = secret_values(properties)
-        self._verify = tls_context(properties)
+        self.verify = tls_context(properties)
         self._connections: tuple[int, httpx.Client] | None = None
         self.authentication: Authentication | None = None
 
@@ -139,7 +144,7 @@ class RestClient:
         all_headers = {**self._settings.headers, **body, **headers}
         is_read = method in _READS
         repeated = renewed = False
-        for wait in self._waits():
+        for wait in (None,) if call.is_best_effort else self._waits():
             request = self._request(call, method, url, content, all_headers)
             response = self._answered(call, request, last=wait is None or not is_read)
             if response is not None:
@@ -194,7 +199,7 @@ class RestClient:
         connections = self._connections
         if connections is None or connections[0] != os.getpid():
             timeout = httpx.Timeout(self._settings.read_timeout_s, connect=self._settings.connect_timeout_s)
-            connections = (os.getpid(), httpx.Client(verify=self._verify, timeout=timeout, follow_redirects=False))
+            connections = (os.getpid(), httpx.Client(verify=self.verify, timeout=timeout, follow_redirects=False))
             self._connections = connections
         return connections[1]
 
@@ -202,7 +207,13 @@ class RestClient:
         self, call: Call, method: str, url: str, content: str | None, headers: Mapping[str, str]
     ) -> httpx.Request:
         try:
-            request = self._client().build_request(method, url, content=content, headers=dict(headers))
+            request = self._client().build_request(
+                method,
+                url,
+                content=content,
+                headers=dict(headers),
+                timeout=_BEST_EFFORT_TIMEOUT_S if call.is_best_effort else httpx.USE_CLIENT_DEFAULT,
+            )
         except (httpx.InvalidURL, ValueError, TypeError) as error:
             raise ValidationError(
                 self._failures().masked(
@@ -235,7 +246,7 @@ class RestClient:
         body = json_object(response)
         if body is None:
             raise self._failures().of_unreadable(call, response, "a JSON object")
-        return Reply(response.status_code, body, response.headers.get("etag"))
+        return Reply(response.status_code, body, response.headers.get("etag"), response.content)
 
     def unreadable(self, call: Call, method: str, address: str, reason: str) -> IcebergError:
         """Return the error of a reply whose JSON object is not what the protocol says."""

@@ -73,12 +73,14 @@ class Call:
         changes: Whether the request changes the catalog.
         missing: The error of status 404 when the reply does not name another.
         errors: Errors of further statuses: of 409, for example.
+        is_best_effort: Whether the request is sent once, with a short timeout, because nothing depends on its reply.
     """
 
     subject: str
     changes: bool = False
     missing: type[IcebergError] = RESTError
     errors: Mapping[int, type[IcebergError]] = field(default_factory=lambda: EMPTY_DICT)
+    is_best_effort: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,11 +91,13 @@ class Reply:
         status: HTTP status.
         body: The JSON object, empty for a reply without a body.
         etag: The version of what the reply contains; None if the server does not state one.
+        content: The bytes of the body.
     """
 
     status: int
     body: dict[str, Any]
     etag: str | None = None
+    content: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True)
