@@ -43,6 +43,7 @@ from icefloe._core_api.scan import (
     pack_tasks,
     plan,
     read,
+    served_plan,
 )
 from icefloe._core_api.transform import (
     bucket,
@@ -96,6 +97,7 @@ __all__ = [
     "read_manifest",
     "read_manifest_list",
     "residual_filter",
+    "served_plan",
     "single_value_from_bytes",
     "single_value_to_bytes",
     "single_values",

@@ -76,6 +76,25 @@ def plan(
     Spec: Scan Planning.
     """
 
+def served_plan(replies: list[bytes], context: str, *, filter: str, split_size: int | None) -> ScanPlan:
+    """Return the plan in the replies of a catalog server: ``file-scan-tasks`` and ``delete-files`` of each.
+
+    Rows are read by ``filter``, except where the server states that all rows of a file match. Sequence numbers are null where the
+    server does not send them, and ``files`` has no statistics.
+
+    Args:
+        replies: JSON objects. ``delete-file-references`` of a task are positions in ``delete-files`` of the same reply.
+        context: As for :func:`plan`.
+        filter: Predicate JSON.
+        split_size: As for :func:`plan`.
+
+    Raises:
+        ValidationError: A reply has another form.
+        FeatureUnsupportedError: A task has a deletion vector.
+
+    Spec: REST catalog, plan table scan.
+    """
+
 def clear_manifest_cache() -> None:
     """Clear this process's cache of decoded manifests; the next plan reads them again."""
 

@@ -48,6 +48,23 @@ fn plan_scan(
     Ok(ScanPlan { plan: plan.map_err(raise)? })
 }
 
+/// Return the plan in the replies of a catalog server.
+#[pyfunction]
+#[pyo3(signature = (replies, context, *, filter, split_size))]
+fn served_plan(
+    py: Python<'_>,
+    replies: Vec<Vec<u8>>,
+    context: &str,
+    filter: &str,
+    split_size: Option<u64>,
+) -> PyResult<ScanPlan> {
+    let plan = py.detach(|| {
+        let context = TableContext::from_json(context)?;
+        plan::served(&replies, &context, filter, split_size)
+    });
+    Ok(ScanPlan { plan: plan.map_err(raise)? })
+}
+
 /// Empty the cache of manifests of this process.
 #[pyfunction]
 fn clear_manifest_cache(py: Python<'_>) -> PyResult<()> {
@@ -223,6 +240,7 @@ impl ScanIterator {
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ScanPlan>()?;
     module.add_function(wrap_pyfunction!(plan_scan, module)?)?;
+    module.add_function(wrap_pyfunction!(served_plan, module)?)?;
     module.add_function(wrap_pyfunction!(clear_manifest_cache, module)?)?;
     module.add_class::<ScanStream>()?;
     module.add_class::<ScanIterator>()?;

@@ -294,6 +294,57 @@ def test_reports_can_be_disabled(server, connect, tmp_path):
     assert server.received("POST", REPORTS) == []
 
 
+def reports_of_scans(server):
+    reports = [request.json() for request in server.received("POST", REPORTS)]
+    return [report for report in reports if report["report-type"] == "scan-report"]
+
+
+def test_planned_scan_is_reported_without_the_values_of_its_filter(server, connect, tmp_path):
+    ServedTable(server, str(tmp_path))
+    server.on("POST", REPORTS, Answer(None, 204))
+    table = connect().load_table("db.t")
+    table.append(pa.table({"id": [1, 2, 4711]}))
+    assert table.scan("id = 4711").to_arrow().num_rows == 1
+    (report,) = reports_of_scans(server)
+    size = next(iter(table.scan().plan_files())).file_size_in_bytes
+    metrics = report.pop("metrics")
+    assert report == {
+        "report-type": "scan-report",
+        "table-name": "db.t",
+        "snapshot-id": table.current_snapshot().snapshot_id,
+        "filter": {"type": "eq", "term": "id", "value": "(4-digit-int)"},
+        "schema-id": 0,
+        "projected-field-ids": [1],
+        "projected-field-names": ["id"],
+        "metadata": {"engine-name": "icefloe"},
+    }
+    assert metrics["total-planning-duration"]["total-duration"] > 0
+    assert metrics["result-data-files"] == {"unit": "count", "value": 1}
+    assert metrics["scanned-data-manifests"] == {"unit": "count", "value": 1}
+    assert metrics["total-file-size-in-bytes"] == {"unit": "bytes", "value": size}
+    assert metrics["positional-delete-files"] == {"unit": "count", "value": 0}
+
+
+def test_explanation_of_a_scan_is_not_reported(server, connect, tmp_path):
+    ServedTable(server, str(tmp_path))
+    server.on("POST", REPORTS, Answer(None, 204))
+    table = connect().load_table("db.t")
+    table.append(pa.table({"id": [1]}))
+    assert table.scan().explain().counters["files_planned"] == 1
+    assert reports_of_scans(server) == []
+
+
+@pytest.mark.parametrize("answer", [error(503, "X"), error(404, "X"), Answer(b"<html>"), Answer(None, 302)])
+def test_scan_succeeds_where_its_report_fails_and_the_report_is_sent_once(server, connect, tmp_path, waits, answer):
+    ServedTable(server, str(tmp_path))
+    server.on("POST", REPORTS, answer)
+    table = connect().load_table("db.t")
+    table.append(pa.table({"id": [1]}))
+    assert table.scan().to_arrow().num_rows == 1
+    assert len(server.received("POST", REPORTS)) == 2
+    assert waits == []
+
+
 def test_lent_credentials_of_the_longest_prefix_read_and_write(server, connect, s3, bucket):  # noqa: F811
     location = f"s3://{bucket}/warehouse/t"
 
@@ -344,12 +395,6 @@ def test_lent_credentials_are_renewed_at_the_servers_endpoint(server, connect, s
     assert renewals
     assert {request.headers["authorization"] for request in renewals} == {"Bearer of-the-user"}
     assert {request.headers["x-tenant"] for request in renewals} == {"blue"}
-
-
-def test_storage_that_the_server_must_sign_is_refused(server, connect):
-    ServedTable(server, "s3://bucket/t", config={"s3.remote-signing-enabled": "true", "s3.signer": "S3V4RestSigner"})
-    with pytest.raises(FeatureUnsupportedError, match=r"table db\.t: the catalog signs storage requests"):
-        connect().load_table("db.t")
 
 
 def test_reads_are_repeated_after_a_failed_gateway(server, connect, waits):

@@ -38,6 +38,10 @@ DROP_TABLE = f"DELETE {_TABLE}"
 RENAME_TABLE = "POST /v1/{prefix}/tables/rename"
 REPORT_METRICS = f"POST {_TABLE}/metrics"
 LOAD_CREDENTIALS = f"GET {_TABLE}/credentials"
+SUBMIT_PLAN = f"POST {_TABLE}/plan"
+FETCH_PLAN = f"GET {_TABLE}/plan/{{plan-id}}"
+CANCEL_PLAN = f"DELETE {_TABLE}/plan/{{plan-id}}"
+FETCH_TASKS = f"POST {_TABLE}/tasks"
 COMMIT_TRANSACTION = "POST /v1/{prefix}/transactions/commit"
 LIST_VIEWS = f"GET {_VIEWS}"
 LOAD_VIEW = f"GET {_VIEW}"
@@ -96,13 +100,14 @@ class Endpoints:
                 "use a server that lists it in its configuration"
             )
 
-    def path(self, endpoint: str, namespace: Identifier = (), name: str = "") -> str:
+    def path(self, endpoint: str, namespace: Identifier = (), name: str = "", plan_id: str = "") -> str:
         """Return the address of an endpoint's request.
 
         Args:
             endpoint: One of the constants of this module.
             namespace: Levels of the namespace in the path.
             name: Name of the table or view in the path.
+            plan_id: Id of the scan's plan in the path.
 
         Examples:
             >>> Endpoints("prod", "http://catalog:8181/").path(LOAD_TABLE, ("a", "b"), "c/d")
@@ -113,6 +118,7 @@ class Endpoints:
         template = template.replace("/{prefix}", f"/{prefix}" if prefix != "" else "")
         template = template.replace("{namespace}", self._joined(namespace, encoded(self.separator_text)))
         template = template.replace("{table}", encoded(name)).replace("{view}", encoded(name))
+        template = template.replace("{plan-id}", encoded(plan_id))
         return f"{self.uri.rstrip('/')}{template}"
 
     def parent(self, namespace: Identifier) -> str:

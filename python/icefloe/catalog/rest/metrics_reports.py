@@ -1,4 +1,4 @@
-"""Reports of commits to the server's metrics endpoint: best effort, a commit never fails because of them."""
+"""Reports of commits and scans to the server's metrics endpoint: best effort, no commit and no scan fails because of them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from icefloe.catalog.identifiers import dotted
 from icefloe.catalog.rest import endpoints
 from icefloe.catalog.rest.property_names import METRICS_REPORTING, flag
 from icefloe.catalog.rest.replies import Call
+from icefloe.catalog.rest.scan_report import scan_report
 from icefloe.exceptions import IcebergError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from icefloe.catalog.rest.requests import Requests
+    from icefloe.catalog.rest.rest_scan import RestScan
+    from icefloe.table.scan import ScanPlan
     from icefloe.table.snapshots import Snapshot
     from icefloe.typedef import Identifier
 
@@ -73,9 +76,21 @@ class MetricsReports:
         if self._is_enabled:
             self._send(identifier, commit_report(identifier, snapshot, duration_ns))
 
+    def scan(self, identifier: Identifier, scan: RestScan, plan: ScanPlan, duration_ns: int) -> None:
+        """Report a scan that this process planned.
+
+        Args:
+            identifier: The table.
+            scan: The scan.
+            plan: Its plan.
+            duration_ns: Nanoseconds that planning took.
+        """
+        if self._is_enabled:
+            self._send(identifier, scan_report(dotted(identifier), scan, plan, duration_ns))
+
     def _send(self, identifier: Identifier, report: Mapping[str, Any]) -> None:
-        call = Call(f"table {dotted(identifier)}: metrics report")
-        # The commit has already succeeded.
+        call = Call(f"table {dotted(identifier)}: metrics report", is_best_effort=True)
+        # The commit has already succeeded, and a scan needs no report.
         with suppress(IcebergError):
             self._requests.send(
                 call, endpoints.REPORT_METRICS, identifier[:-1], identifier[-1], content=json.dumps(report)

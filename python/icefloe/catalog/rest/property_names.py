@@ -18,6 +18,8 @@ PAGE_SIZE = "rest-page-size"
 SNAPSHOT_LOADING_MODE = "snapshot-loading-mode"
 VIEW_ENDPOINTS_SUPPORTED = "view-endpoints-supported"
 METRICS_REPORTING = "rest-metrics-reporting-enabled"
+SCAN_PLANNING_MODE = "scan-planning-mode"
+PLANNING_TIMEOUT = "rest-scan-planning.poll-timeout-ms"
 IDEMPOTENCY_LIFETIME = "idempotency-key-lifetime"
 
 TOKEN = "token"  # noqa: S105 - a name

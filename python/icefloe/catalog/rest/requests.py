@@ -41,6 +41,7 @@ class Requests:
         namespace: Identifier = (),
         name: str = "",
         *,
+        plan_id: str = "",
         query: Mapping[str, str] = EMPTY_DICT,
         content: str | None = None,
         headers: Mapping[str, str] = EMPTY_DICT,
@@ -53,7 +54,7 @@ class Requests:
         """
         endpoints = self.connection.endpoints
         endpoints.require(endpoint, call.subject)
-        address = endpoints.path(endpoint, namespace, name)
+        address = endpoints.path(endpoint, namespace, name, plan_id)
         method = endpoint.partition(" ")[0]
         return self.connection.client.send(call, method, address, query=query, content=content, headers=headers)
 

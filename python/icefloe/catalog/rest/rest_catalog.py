@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from icefloe.catalog.apply_commit import new_metadata
@@ -17,6 +18,8 @@ from icefloe.catalog.rest.property_names import SNAPSHOT_LOADING_MODE
 from icefloe.catalog.rest.requests import Requests
 from icefloe.catalog.rest.rest_table import RestTable
 from icefloe.catalog.rest.server_config import Connection, connect, connection_of
+from icefloe.catalog.rest.server_plans import ServerPlans
+from icefloe.catalog.rest.table_scans import TableScans, check_planning_mode, plans_on_server
 from icefloe.catalog.rest.table_storage import table_file_io
 from icefloe.catalog.rest.tables import RestTables
 from icefloe.catalog.rest.views import RestViews, View
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 
     from icefloe.catalog.catalog import PropertiesUpdateSummary
     from icefloe.catalog.rest.loaded_table import LoadedTable
+    from icefloe.catalog.rest.table_storage import StorageCredential
     from icefloe.io import FileIO
     from icefloe.schema import Schema
     from icefloe.table import Table
@@ -80,12 +84,14 @@ class RestCatalog(Catalog):
             raise ValidationError(
                 f"catalog {self.name!r}: property {SNAPSHOT_LOADING_MODE}: expected all or refs, got {self._snapshots!r}"
             )
+        check_planning_mode(self.name, self.properties)
         requests = Requests(connection)
         self._namespaces = RestNamespaces(requests)
         self._tables = RestTables(requests, self.environment)
         self._views = RestViews(requests, self.environment)
         self._commits = RestCommits(requests, lambda levels: self._tables.load(levels, "all"), self.environment)
         self._reports = MetricsReports(requests)
+        self._plans = ServerPlans(requests, self.environment)
 
     @property
     def uri(self) -> str:
@@ -282,6 +288,11 @@ class RestCatalog(Catalog):
     def _table(self, identifier: str | Identifier, loaded: LoadedTable, snapshots: str) -> Table:
         levels = to_identifier(identifier)
         io = self._file_io(levels, loaded)
+        served = plans_on_server(levels, self.properties, loaded.config, self._connection.endpoints)
+
+        def storage(credentials: tuple[StorageCredential, ...]) -> FileIO:
+            return io if not credentials else self._file_io(levels, replace(loaded, credentials=credentials))
+
         return RestTable(
             levels,
             with_absolute_locations(loaded.metadata, io),
@@ -291,6 +302,7 @@ class RestCatalog(Catalog):
             loaded.config,
             has_all_snapshots=snapshots == "all",
             loader=self,
+            scans=TableScans(levels, served, self._plans, self._reports, storage),
         )
 
     def _file_io(self, levels: Identifier, loaded: LoadedTable) -> FileIO:

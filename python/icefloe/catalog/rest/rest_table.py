@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from icefloe.catalog.rest.rest_scan import RestScan
 from icefloe.exceptions import ValidationError
 from icefloe.table import Table
+from icefloe.table.changes import ALWAYS_TRUE
+from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
+    from icefloe.catalog.rest.rest_scan import ScanServer
+    from icefloe.expressions import BooleanExpression
     from icefloe.io import FileIO
     from icefloe.table.commit.committing_table import TableCatalog
     from icefloe.table.inspect import InspectTable
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.snapshots import Snapshot
-    from icefloe.typedef import Identifier
+    from icefloe.typedef import Identifier, Properties
 
 
 class LoadsAllSnapshots(Protocol):
@@ -41,10 +46,25 @@ class RestTable(Table):
         *,
         has_all_snapshots: bool,
         loader: LoadsAllSnapshots,
+        scans: ScanServer,
     ) -> None:
         super().__init__(identifier, metadata, metadata_location, io, catalog, config)
         self._has_all_snapshots = has_all_snapshots
         self._loader = loader
+        self._scans = scans
+
+    def scan(  # noqa: PLR0913 - the signature shared with PyIceberg
+        self,
+        row_filter: str | BooleanExpression = ALWAYS_TRUE,
+        selected_fields: tuple[str, ...] = ("*",),
+        case_sensitive: bool = True,
+        snapshot_id: int | None = None,
+        options: Properties = EMPTY_DICT,
+        limit: int | None = None,
+    ) -> RestScan:
+        """Return a scan of one snapshot; see `Table.scan`. The server plans it with `scan-planning-mode=server`."""
+        plain = super().scan(row_filter, selected_fields, case_sensitive, snapshot_id, options, limit)
+        return RestScan(**vars(plain), server=self._scans)
 
     def load_all_snapshots(self) -> None:
         """Load the snapshots that the server has not sent."""

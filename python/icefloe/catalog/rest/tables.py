@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from icefloe.typedef import Identifier, Properties
 
 _DELEGATION = "X-Iceberg-Access-Delegation"
+DELEGATION_HEADER = {_DELEGATION: "vended-credentials"}
+"""The header of requests that asks the server to lend credentials for storage."""
 _NOT_MODIFIED = 304
 
 
@@ -47,7 +49,7 @@ class RestTables:
         self._cache = TableCache()
         given = {name.lower() for name in requests.connection.properties}
         is_given = f"header.{_DELEGATION.lower()}" in given
-        self._delegation = {} if is_given else {_DELEGATION: "vended-credentials"}
+        self._delegation = {} if is_given else DELEGATION_HEADER
 
     def create(
         self,

@@ -19,6 +19,7 @@ mod packing;
 mod reader;
 mod request;
 mod residuals;
+mod served;
 mod splits;
 mod tasks;
 
@@ -33,6 +34,7 @@ pub use deletes::own_deletes;
 pub use packing::{Packing, pack};
 pub use request::PlanRequest;
 pub(crate) use residuals::{Residuals, residuals_type};
+pub use served::served;
 pub use tasks::ScanPlan;
 
 use crate::error::Result;
