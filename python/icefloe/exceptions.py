@@ -6,6 +6,7 @@ IcebergError
 │   ├── SchemaMismatchError                    data does not fit the table
 │   └── ResolveError                           a column that does not exist
 ├── CorruptFileError                           bytes that violate the format
+│   └── InvalidMetadataError                   JSON that breaks a rule of table metadata
 ├── FeatureUnsupportedError (NotImplementedError)
 ├── StorageError (OSError)
 │   ├── MissingFileError (FileNotFoundError)
@@ -39,7 +40,8 @@ IcebergError
 
 NoSuchIdentifierError, ViewAlreadyExistsError and SignError exist for `except` clauses, and nothing raises them.
 
-One warning: LeftoverFilesWarning (UserWarning), for a dropped table whose files could not all be deleted.
+Two warnings: LeftoverFilesWarning (UserWarning), for a dropped table whose files could not all be deleted, and MetadataWarning
+(UserWarning), for table metadata that deviates from the specification and is read all the same.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ __all__ = [
     "ForbiddenError",
     "IcebergError",
     "InvalidIdentifierError",
+    "InvalidMetadataError",
     "LeftoverFilesWarning",
+    "MetadataWarning",
     "MissingFileError",
     "NamespaceAlreadyExistsError",
     "NamespaceNotEmptyError",
@@ -101,6 +105,14 @@ class ResolveError(ValidationError):
 
 class CorruptFileError(IcebergError):
     """A file is truncated, damaged, or violates its format."""
+
+
+class InvalidMetadataError(CorruptFileError):
+    """Table metadata is JSON, but breaks a rule of the specification; the file is not damaged, its writer was wrong."""
+
+
+class MetadataWarning(UserWarning):
+    """Table metadata deviates from the specification in a way that loses nothing, and is read all the same."""
 
 
 class FeatureUnsupportedError(IcebergError, NotImplementedError):

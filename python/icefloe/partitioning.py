@@ -160,6 +160,12 @@ class PartitionSpec(JsonModel):
                 raise ValidationError(
                     f"partition field {field.name}: column {source.name} cannot be partitioned; expected a primitive type, got {source.field_type}"
                 )
+            container = schema.container_of(field.source_id)
+            if container is not None:
+                raise ValidationError(
+                    f"partition field {field.name}: {schema.find_column_name(field.source_id)} is inside {container.name} of type "
+                    f"{container.field_type}; expected a column, or a field of structs alone"
+                )
             if not field.transform.can_transform(source.field_type) and not isinstance(
                 field.transform, UnknownTransform
             ):

@@ -136,6 +136,16 @@ class Schema(JsonModel):
             child.field_id: field.field_id for field in self._by_id.values() for child in child_fields(field.field_type)
         }
 
+    def container_of(self, field_id: int) -> NestedField | None:
+        """Return the innermost list or map around a field, or None if the field is a column or a field of structs alone."""
+        parent = self.parent_ids.get(field_id)
+        while parent is not None:
+            field = self.find_field(parent)
+            if not field.field_type.is_struct:
+                return field
+            parent = self.parent_ids.get(parent)
+        return None
+
     @cached_property
     def _accessors(self) -> dict[int, Accessor]:
         return build_position_accessors(self)

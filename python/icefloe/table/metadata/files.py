@@ -40,7 +40,8 @@ def read_metadata(io: FileIO, location: str, known: TableMetadata | None = None)
 
     Raises:
         MissingFileError: The file does not exist.
-        CorruptFileError: The file does not decompress, or is not the metadata of a table.
+        CorruptFileError: The file does not decompress, or is not JSON.
+        InvalidMetadataError: The file is JSON, but not the metadata of a table.
     """
     data = io.core.read(location)
     if _is_gzip(location):
@@ -53,9 +54,10 @@ def read_metadata(io: FileIO, location: str, known: TableMetadata | None = None)
     if known is not None and data == known.json_bytes():
         return known
     try:
-        return with_absolute_locations(TableMetadataUtil.parse_raw(data.decode("utf-8")), io)
-    except (CorruptFileError, ValueError) as error:
-        raise CorruptFileError(f"{location}: not the metadata of a table: {error}") from error
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CorruptFileError(f"table metadata {location} is not UTF-8 text: {error}") from error
+    return with_absolute_locations(TableMetadataUtil.parse_raw(text, location), io)
 
 
 def metadata_bytes(metadata: TableMetadata, location: str) -> bytes:

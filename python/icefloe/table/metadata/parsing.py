@@ -1,18 +1,28 @@
-"""Parsing metadata files: types are checked strictly, and errors name the key and the file."""
+"""Parsing metadata files: a broken rule is an error, a harmless deviation a warning; both name the key and the file."""
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
-from icefloe.exceptions import CorruptFileError, FeatureUnsupportedError, ValidationError
+from icefloe.exceptions import (
+    CorruptFileError,
+    FeatureUnsupportedError,
+    InvalidMetadataError,
+    MetadataWarning,
+    ValidationError,
+)
+from icefloe.table.metadata.deviations import conventional_json
+from icefloe.table.metadata.repairs import note_harmless, with_safe_counters
 from icefloe.table.metadata.versions import TableMetadataV1, TableMetadataV2, TableMetadataV3
 
 if TYPE_CHECKING:
     from icefloe.table.metadata.table_metadata import TableMetadata
 
 _VERSIONS: dict[int, type[TableMetadata]] = {1: TableMetadataV1, 2: TableMetadataV2, 3: TableMetadataV3}
+_ADVICE = "Restore the file, or register an earlier one with register_table()"
 
 
 class TableMetadataUtil:
@@ -27,8 +37,9 @@ class TableMetadataUtil:
             location: The file's location, for error messages.
 
         Raises:
-            CorruptFileError: The text is truncated or not JSON, or a key is missing or has a wrong type.
-            FeatureUnsupportedError: The format version is newer than this library.
+            CorruptFileError: The text is truncated or not JSON.
+            InvalidMetadataError: A key is missing, has a wrong type, or breaks a rule of the specification.
+            FeatureUnsupportedError: The format version, a type or a transform is newer than this library.
         """
         where = f"table metadata {location}" if location is not None else "table metadata"
         if not data:
@@ -48,17 +59,25 @@ class TableMetadataUtil:
 
 def _parse(value: Any, where: str) -> TableMetadata:
     if not isinstance(value, dict):
-        raise CorruptFileError(f"{where} is not a JSON object")
+        raise InvalidMetadataError(f"{where} is not a JSON object; expected an object, got {type(value).__name__}")
     version = value.get("format-version")
     if version is None:
-        raise CorruptFileError(f"{where} has no `format-version`")
-    if not isinstance(version, int) or isinstance(version, bool):
-        raise CorruptFileError(f"{where}: `format-version` must be an integer, got {version!r}")
+        raise InvalidMetadataError(f"{where} has no `format-version`; expected 1, 2 or 3")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise InvalidMetadataError(f"{where}: `format-version` must be an integer from 1 on, got {version!r}")
     if version not in _VERSIONS:
         raise FeatureUnsupportedError(
             f"{where}: format version {version} is not supported; expected one of {', '.join(map(str, _VERSIONS))}"
         )
+    notes: list[str] = []
     try:
-        return _VERSIONS[version](**value)
+        metadata = _VERSIONS[version](**conventional_json(value, version, notes))
     except ValidationError as error:
-        raise CorruptFileError(f"{where}: {error}") from error
+        raise InvalidMetadataError(f"{where}: {error}. {_ADVICE}") from error
+    except FeatureUnsupportedError as error:
+        raise FeatureUnsupportedError(f"{where}: {error}") from error
+    metadata = with_safe_counters(metadata, notes)
+    note_harmless(metadata, notes)
+    for note in notes:
+        warnings.warn(f"{where}: {note}", MetadataWarning, stacklevel=3)
+    return metadata

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, PlainSerializer, StrictInt, StrictStr, model_validator
@@ -13,9 +12,10 @@ from icefloe.exceptions import ValidationError
 from icefloe.partitioning import INITIAL_PARTITION_SPEC_ID, PARTITION_FIELD_ID_START, PartitionSpec
 from icefloe.schema import INITIAL_SCHEMA_ID, Schema
 from icefloe.table.environment import SYSTEM
+from icefloe.table.metadata.deviations import conventional_json
 from icefloe.table.metadata.entries import Entries, MetadataLog, SnapshotLog, Snapshots
 from icefloe.table.properties.definitions import ISOLATION_LEVELS, NAME_MAPPING
-from icefloe.table.refs import MAIN_BRANCH, SnapshotRef, SnapshotRefType
+from icefloe.table.refs import MAIN_BRANCH, SnapshotRef
 from icefloe.table.snapshots import INITIAL_SEQUENCE_NUMBER, NO_SNAPSHOT_ID, IsolationLevel, Operation, Snapshot
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, UNSORTED_SORT_ORDER_ID, SortOrder
 from icefloe.table.statistics import PartitionStatisticsFile, StatisticsFile
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from icefloe.table.name_mapping import NameMapping
-
-# The difference between the clocks of writers that the Java reference tolerates.
-CLOCK_TOLERANCE_MS = 60_000
 
 Properties = dict[StrictStr, StrictStr]
 
@@ -81,67 +78,22 @@ class TableMetadata(JsonModel):
     @model_validator(mode="before")
     @classmethod
     def _fill_in(cls, data: Any) -> Any:
-        """Treat null as absent, check for the keys that the format version requires, and add the main branch."""
+        """Bring the keys into the specification's layout, and raise ValidationError if a required key is missing."""
         if not isinstance(data, dict):
             return data
-        data = {key.replace("_", "-"): value for key, value in data.items() if value is not None}
-        data = cls._upgrade_layout(data)
+        version = cls.model_fields["format_version"].default
+        data = cls._upgrade_layout(conventional_json(data, version, []))
         missing = [key for key in cls._required if key not in data]
         if missing:
             raise ValidationError(f"missing: {', '.join(f'`{key}`' for key in missing)}")
         if isinstance(data.get("location"), str):
             data["location"] = data["location"].rstrip("/")
-        current = _snapshot_id_or_none(data.get("current-snapshot-id"))
-        refs = data.setdefault("refs", {})
-        if current is not None and isinstance(refs, dict) and MAIN_BRANCH not in refs:
-            data["refs"] = {**refs, MAIN_BRANCH: {"snapshot-id": current, "type": "branch"}}
         return data
 
     @classmethod
     def _upgrade_layout(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Return the data with the keys of format version 2."""
         return data
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        """Raise ValidationError if keys contradict each other. Spec: Table Metadata Fields."""
-        if self.schema_by_id(self.current_schema_id) is None:
-            raise ValidationError(f"`current-schema-id` {self.current_schema_id} is not in `schemas`")
-        if self.default_spec_id not in self.specs():
-            raise ValidationError(f"`default-spec-id` {self.default_spec_id} is not in `partition-specs`")
-        if (
-            self.default_sort_order_id != UNSORTED_SORT_ORDER_ID
-            and self.sort_order_by_id(self.default_sort_order_id) is None
-        ):
-            raise ValidationError(f"`default-sort-order-id` {self.default_sort_order_id} is not in `sort-orders`")
-        self._check_history()
-        return self
-
-    def _check_history(self) -> None:
-        positions = self.snapshots.positions()
-        if len(positions) != len(self.snapshots):
-            raise ValidationError("`snapshots` contains an id twice")
-        current = self.current_snapshot_id
-        if current is not None and current not in positions:
-            raise ValidationError(f"`current-snapshot-id` {current} is not in `snapshots`")
-        for name, ref in self.refs.items():
-            if ref.snapshot_id not in positions:
-                raise ValidationError(
-                    f"`refs` entry {name!r} has `snapshot-id` {ref.snapshot_id}, which is not in `snapshots`"
-                )
-        main = self.refs.get(MAIN_BRANCH)
-        if main is not None and (main.snapshot_ref_type is not SnapshotRefType.BRANCH or main.snapshot_id != current):
-            raise ValidationError(
-                f"branch main is at snapshot {main.snapshot_id}, but `current-snapshot-id` is {current}"
-            )
-        for key, log in (("snapshot-log", self.snapshot_log), ("metadata-log", self.metadata_log)):
-            times = log.column("timestamp-ms")
-            if any(later < earlier - CLOCK_TOLERANCE_MS for earlier, later in pairwise(times)):
-                raise ValidationError(f"`{key}` is not ordered by `timestamp-ms`")
-            if times and self.last_updated_ms < times[-1] - CLOCK_TOLERANCE_MS:
-                raise ValidationError(
-                    f"`last-updated-ms` {self.last_updated_ms} is before the last entry of `{key}`, {times[-1]}"
-                )
 
     def with_(self, **changes: Any) -> Self:
         """Return this metadata with some attributes replaced, without validation; all others are shared."""

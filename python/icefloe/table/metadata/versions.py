@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import model_validator
 
 from icefloe.partitioning import INITIAL_PARTITION_SPEC_ID, PARTITION_FIELD_ID_START, PartitionSpec
 from icefloe.schema import INITIAL_SCHEMA_ID
+from icefloe.table.metadata.rules import check_rules
 from icefloe.table.metadata.table_metadata import TableMetadata
 from icefloe.table.snapshots import INITIAL_SEQUENCE_NUMBER
 from icefloe.table.sorting import UNSORTED_SORT_ORDER_ID
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-class TableMetadataV1(TableMetadata):
+
+class _CheckedMetadata(TableMetadata):
+    """Metadata whose keys do not contradict each other."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        check_rules(self)
+        return self
+
+
+class TableMetadataV1(_CheckedMetadata):
     """Metadata of format version 1; its single ``schema`` and ``partition-spec`` are read as lists of one."""
 
     format_version: Literal[1] = 1
@@ -63,34 +78,15 @@ _REQUIRED_FROM_V2 = (
 )
 
 
-class TableMetadataV2(TableMetadata):
+class TableMetadataV2(_CheckedMetadata):
     """Metadata of format version 2."""
 
     format_version: Literal[2] = 2
     _required: ClassVar[tuple[str, ...]] = _REQUIRED_FROM_V2
 
-    @classmethod
-    def _upgrade_layout(cls, data: dict[str, Any]) -> dict[str, Any]:
-        return {**data, **_last_sequence_number(data)}
 
-
-class TableMetadataV3(TableMetadata):
+class TableMetadataV3(_CheckedMetadata):
     """Metadata of format version 3, read but not written to."""
 
     format_version: Literal[3] = 3
     _required: ClassVar[tuple[str, ...]] = _REQUIRED_FROM_V2
-
-    @classmethod
-    def _upgrade_layout(cls, data: dict[str, Any]) -> dict[str, Any]:
-        return {**data, **_last_sequence_number(data)} if "last-sequence-number" in data else data
-
-
-def _last_sequence_number(data: dict[str, Any]) -> dict[str, int]:
-    """Return the last sequence number, no less than the snapshots': some writers leave it out, others let it lag."""
-    snapshots = data.get("snapshots")
-    if not isinstance(snapshots, (list, tuple)):
-        return {}
-    numbers = [each.get("sequence-number") for each in snapshots if isinstance(each, dict)]
-    newest = max((number for number in numbers if isinstance(number, int)), default=INITIAL_SEQUENCE_NUMBER)
-    stated = data.get("last-sequence-number", newest)
-    return {"last-sequence-number": max(stated, newest)} if type(stated) is int else {}

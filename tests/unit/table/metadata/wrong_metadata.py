@@ -1,0 +1,423 @@
+"""Metadata that is valid JSON and breaks a rule: one case for each rule, with what icefloe and the Java reference do."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+BASE: dict[str, Any] = {
+    "format-version": 2,
+    "table-uuid": "9c12d441-03fe-4693-9a96-a0705ddf69c1",
+    "location": "file:/t",
+    "last-sequence-number": 2,
+    "last-updated-ms": 1_700_000_000_002,
+    "last-column-id": 4,
+    "current-schema-id": 0,
+    "schemas": [
+        {
+            "type": "struct",
+            "schema-id": 0,
+            "fields": [
+                {"id": 1, "name": "id", "required": True, "type": "long"},
+                {"id": 2, "name": "day", "required": False, "type": "date"},
+                {
+                    "id": 3,
+                    "name": "tags",
+                    "required": False,
+                    "type": {"type": "list", "element-id": 4, "element": "string", "element-required": False},
+                },
+            ],
+        }
+    ],
+    "default-spec-id": 0,
+    "partition-specs": [
+        {"spec-id": 0, "fields": [{"source-id": 2, "field-id": 1000, "name": "day", "transform": "identity"}]}
+    ],
+    "last-partition-id": 1000,
+    "default-sort-order-id": 1,
+    "sort-orders": [
+        {
+            "order-id": 1,
+            "fields": [{"source-id": 1, "transform": "identity", "direction": "asc", "null-order": "nulls-first"}],
+        }
+    ],
+    "properties": {"owner": "me"},
+    "current-snapshot-id": 1002,
+    "refs": {"main": {"snapshot-id": 1002, "type": "branch"}, "old": {"snapshot-id": 1001, "type": "tag"}},
+    "snapshots": [
+        {
+            "snapshot-id": 1001,
+            "sequence-number": 1,
+            "timestamp-ms": 1_700_000_000_001,
+            "manifest-list": "file:/t/metadata/snap-1.avro",
+            "summary": {"operation": "append"},
+            "schema-id": 0,
+        },
+        {
+            "snapshot-id": 1002,
+            "parent-snapshot-id": 1001,
+            "sequence-number": 2,
+            "timestamp-ms": 1_700_000_000_002,
+            "manifest-list": "file:/t/metadata/snap-2.avro",
+            "summary": {"operation": "append"},
+            "schema-id": 0,
+        },
+    ],
+    "statistics": [],
+    "partition-statistics": [],
+    "snapshot-log": [
+        {"snapshot-id": 1001, "timestamp-ms": 1_700_000_000_001},
+        {"snapshot-id": 1002, "timestamp-ms": 1_700_000_000_002},
+    ],
+    "metadata-log": [{"metadata-file": "file:/t/metadata/v1.metadata.json", "timestamp-ms": 1_700_000_000_001}],
+}
+ABSENT = object()
+SCHEMA = BASE["schemas"][0]
+SPEC_FIELD = BASE["partition-specs"][0]["fields"][0]
+SORT_KEY = BASE["sort-orders"][0]["fields"][0]
+STATISTICS = {
+    "snapshot-id": 77,
+    "statistics-path": "file:/t/metadata/77.stats",
+    "file-size-in-bytes": 9,
+    "file-footer-size-in-bytes": 4,
+    "blob-metadata": [],
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One change of the base, and its consequences.
+
+    Attributes:
+        says: Parts of the error or of the warning; none for metadata that is read silently.
+        java: Whether the Java reference reads the metadata.
+        keys: Top-level keys and their new values.
+        snapshot: Keys of the second snapshot and their new values.
+    """
+
+    name: str
+    says: tuple[str, ...] = ()
+    java: bool = False
+    keys: dict[str, Any] = field(default_factory=dict)
+    snapshot: dict[str, Any] = field(default_factory=dict)
+
+    def value(self) -> dict[str, Any]:
+        """Return the JSON object of the case."""
+        value = copy.deepcopy(BASE)
+        _change(value, self.keys)
+        if self.snapshot:
+            _change(value["snapshots"][1], self.snapshot)
+        return value
+
+
+def _change(target: dict[str, Any], changes: dict[str, Any]) -> None:
+    for key, value in changes.items():
+        if value is ABSENT:
+            target.pop(key, None)
+        else:
+            target[key] = value
+
+
+def schema(*fields: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {**SCHEMA, "fields": [*SCHEMA["fields"], *fields], **more}
+
+
+def column(field_id: int, name: str) -> dict[str, Any]:
+    return {"id": field_id, "name": name, "required": False, "type": "int"}
+
+
+def spec(spec_id: int, *fields: dict[str, Any]) -> dict[str, Any]:
+    return {"spec-id": spec_id, "fields": list(fields)}
+
+
+REFUSED = [
+    # types
+    Case("format_version_as_text", ("`format-version`", "'2'"), keys={"format-version": "2"}),
+    Case("format_version_as_float", ("`format-version`", "2.5"), keys={"format-version": 2.5}),
+    Case("format_version_zero", ("`format-version`", "0"), keys={"format-version": 0}),
+    Case("format_version_missing", ("`format-version`",), keys={"format-version": ABSENT}),
+    Case("number_as_text", ("`last-column-id`", "'4'"), keys={"last-column-id": "4"}),
+    Case("number_as_float", ("`last-column-id`", "4.5"), keys={"last-column-id": 4.5}),
+    Case("number_as_boolean", ("`last-column-id`", "True"), keys={"last-column-id": True}),
+    Case("number_too_large", ("`last-updated-ms`", str(2**63)), keys={"last-updated-ms": 2**63}),
+    Case("uuid_missing", ("missing", "`table-uuid`"), keys={"table-uuid": ABSENT}),
+    Case("uuid_malformed", ("`table-uuid`", "'abc'"), True, keys={"table-uuid": "abc"}),
+    Case("location_missing", ("missing", "`location`"), keys={"location": ABSENT}),
+    Case("location_empty", ("`location` is empty",), keys={"location": ""}),
+    Case("location_as_number", ("`location`", "5"), keys={"location": 5}),
+    Case("property_as_number", ("`properties.a`", "string", "1"), keys={"properties": {"a": 1}}),
+    Case("property_null", ("`properties.a`", "string", "None"), keys={"properties": {"a": None}}),
+    Case("properties_as_list", ("`properties`", "[]"), keys={"properties": []}),
+    Case("encryption_keys_as_text", ("`encryption-keys`", "'k'"), keys={"encryption-keys": "k"}),
+    Case("last_updated_missing", ("missing", "`last-updated-ms`"), keys={"last-updated-ms": ABSENT}),
+    Case("last_updated_negative", ("`last-updated-ms`", "-5"), keys={"last-updated-ms": -5}),
+    # schemas
+    Case("schemas_missing", ("missing", "`schemas`"), keys={"schemas": ABSENT}),
+    Case("schemas_empty", ("`current-schema-id` 0 is not in `schemas`",), keys={"schemas": []}),
+    Case("current_schema_unknown", ("`current-schema-id` 9 is not in `schemas`", "[0]"), keys={"current-schema-id": 9}),
+    Case("schema_id_twice", ("`schemas`", "`schema-id` 0 twice"), keys={"schemas": [SCHEMA, SCHEMA]}),
+    Case("field_id_twice", ("1", "id", "again"), keys={"schemas": [schema(column(1, "again"))]}),
+    Case("field_name_twice", ("id",), keys={"schemas": [schema(column(5, "id"))]}),
+    Case("field_id_negative", ("field id", "-1"), True, keys={"schemas": [schema(column(-1, "n"))]}),
+    Case("field_id_reserved", ("field id", "2147483646"), True, keys={"schemas": [schema(column(2147483646, "n"))]}),
+    Case("identifier_field_unknown", ("9",), keys={"schemas": [schema(**{"identifier-field-ids": [9]})]}),
+    Case("identifier_field_optional", ("required",), keys={"schemas": [schema(**{"identifier-field-ids": [2]})]}),
+    Case(
+        "type_unknown",
+        ("decimal(99, 2)",),
+        keys={"schemas": [schema({"id": 5, "name": "x", "required": False, "type": "decimal(99, 2)"})]},
+    ),
+    # partition specs
+    Case("specs_missing", ("missing", "`partition-specs`"), keys={"partition-specs": ABSENT}),
+    Case(
+        "default_spec_unknown", ("`default-spec-id` 9 is not in `partition-specs`",), True, keys={"default-spec-id": 9}
+    ),
+    Case(
+        "spec_id_twice",
+        ("`partition-specs`", "`spec-id` 0 twice"),
+        keys={"partition-specs": [BASE["partition-specs"][0], spec(0)]},
+    ),
+    Case(
+        "partition_field_id_twice",
+        ("`field-id` 1000 twice",),
+        True,
+        keys={"partition-specs": [spec(0, SPEC_FIELD, {**SPEC_FIELD, "name": "y", "transform": "year"})]},
+    ),
+    Case(
+        "partition_name_twice",
+        ("`name` 'day' twice",),
+        keys={
+            "partition-specs": [spec(0, SPEC_FIELD, {**SPEC_FIELD, "field-id": 1001, "source-id": 1})],
+            "last-partition-id": 1001,
+        },
+    ),
+    Case(
+        "partition_source_in_list",
+        ("`source-id` 4", "inside a list"),
+        keys={"partition-specs": [spec(0, {**SPEC_FIELD, "source-id": 4, "name": "tag"})]},
+    ),
+    Case(
+        "partition_source_as_text",
+        ("source-id", "'2'"),
+        keys={"partition-specs": [spec(0, {**SPEC_FIELD, "source-id": "2"})]},
+    ),
+    # sort orders
+    Case(
+        "default_sort_order_unknown",
+        ("`default-sort-order-id` 9 is not in `sort-orders`",),
+        True,
+        keys={"default-sort-order-id": 9},
+    ),
+    Case(
+        "sort_order_id_twice",
+        ("`sort-orders`", "`order-id` 1 twice"),
+        keys={"sort-orders": [BASE["sort-orders"][0], BASE["sort-orders"][0]]},
+    ),
+    Case(
+        "sort_order_0_with_keys",
+        ("`sort-orders` entry 0 has keys",),
+        keys={"sort-orders": [*BASE["sort-orders"], {"order-id": 0, "fields": [SORT_KEY]}]},
+    ),
+    Case(
+        "sort_direction_unknown",
+        ("direction", "'up'"),
+        keys={"sort-orders": [{"order-id": 1, "fields": [{**SORT_KEY, "direction": "up"}]}]},
+    ),
+    # snapshots
+    Case("snapshots_as_object", ("`snapshots`", "must be a list"), keys={"snapshots": {}}),
+    Case("snapshot_id_missing", ("`snapshot-id` of entry 1 is missing",), snapshot={"snapshot-id": ABSENT}),
+    Case("snapshot_id_as_text", ("`snapshot-id` of entry 1", "'1002'"), snapshot={"snapshot-id": "1002"}),
+    Case(
+        "snapshot_id_minus_one",
+        ("`snapshot-id` -1",),
+        True,
+        keys={"current-snapshot-id": 1001, "refs": ABSENT},
+        snapshot={"snapshot-id": -1},
+    ),
+    Case("snapshot_id_twice", ("`snapshots` contains an id twice", "1001"), snapshot={"snapshot-id": 1001}),
+    Case("timestamp_missing", ("`timestamp-ms` of entry 1 is missing",), snapshot={"timestamp-ms": ABSENT}),
+    Case("timestamp_negative", ("snapshot 1002", "`timestamp-ms`", "-1"), True, snapshot={"timestamp-ms": -1}),
+    Case(
+        "sequence_number_negative", ("snapshot 1002", "`sequence-number`", "-1"), True, snapshot={"sequence-number": -1}
+    ),
+    Case(
+        "manifests_unknown",
+        ("snapshot 1002", "neither `manifest-list` nor `manifests`"),
+        snapshot={"manifest-list": ABSENT},
+    ),
+    Case("own_parent", ("snapshot 1002 has itself",), True, snapshot={"parent-snapshot-id": 1002}),
+    Case("summary_as_text", ("`summary` of entry 1",), snapshot={"summary": "append"}),
+    # current snapshot and refs
+    Case(
+        "current_snapshot_unknown", ("`current-snapshot-id` 9 is not in `snapshots`",), keys={"current-snapshot-id": 9}
+    ),
+    Case(
+        "current_snapshot_without_snapshots",
+        ("`current-snapshot-id` 1002 is not in `snapshots`",),
+        keys={"snapshots": [], "refs": ABSENT},
+    ),
+    Case("main_elsewhere", ("main is at snapshot 1002", "1001"), keys={"current-snapshot-id": 1001}),
+    Case("main_without_current", ("main is at snapshot 1002", "None"), keys={"current-snapshot-id": -1}),
+    Case("main_is_a_tag", ("'main' is a tag",), True, keys={"refs": {"main": {"snapshot-id": 1002, "type": "tag"}}}),
+    Case(
+        "ref_of_missing_snapshot",
+        ("`refs` entry 'b'", "77"),
+        keys={"refs": {**BASE["refs"], "b": {"snapshot-id": 77, "type": "branch"}}},
+    ),
+    Case(
+        "ref_type_unknown",
+        ("type", "'twig'"),
+        keys={"refs": {**BASE["refs"], "b": {"snapshot-id": 1001, "type": "twig"}}},
+    ),
+    Case("ref_without_snapshot", ("snapshot-id",), keys={"refs": {**BASE["refs"], "b": {"type": "branch"}}}),
+    Case("refs_as_list", ("`refs`",), keys={"refs": []}),
+    Case(
+        "retention_zero",
+        ("max-ref-age-ms", "greater than 0"),
+        keys={"refs": {**BASE["refs"], "b": {"snapshot-id": 1001, "type": "branch", "max-ref-age-ms": 0}}},
+    ),
+    Case(
+        "retention_of_a_tag",
+        ("min-snapshots-to-keep", "branches"),
+        keys={"refs": {**BASE["refs"], "b": {"snapshot-id": 1001, "type": "tag", "min-snapshots-to-keep": 1}}},
+    ),
+    # logs and statistics
+    Case(
+        "log_entry_without_time",
+        ("`snapshot-log`", "`timestamp-ms` of entry 0"),
+        keys={"snapshot-log": [{"snapshot-id": 1002}]},
+    ),
+    Case(
+        "log_file_as_number",
+        ("`metadata-log`", "`metadata-file` of entry 0"),
+        keys={"metadata-log": [{"metadata-file": 1, "timestamp-ms": 1}]},
+    ),
+    Case(
+        "statistics_without_path",
+        ("`statistics-path` is missing",),
+        keys={"statistics": [{"snapshot-id": 1002}]},
+    ),
+]
+
+WARNED = [
+    Case(
+        "current_snapshot_missing", ("`current-snapshot-id` is missing", "1002"), keys={"current-snapshot-id": ABSENT}
+    ),
+    Case(
+        "main_missing",
+        ("`refs` has no branch main",),
+        True,
+        keys={"refs": {"old": {"snapshot-id": 1001, "type": "tag"}}},
+    ),
+    Case("parent_minus_one", ("`parent-snapshot-id` -1",), True, snapshot={"parent-snapshot-id": -1}),
+    Case("last_column_id_too_small", ("`last-column-id` is 2", "4"), True, keys={"last-column-id": 2}),
+    Case("last_partition_id_too_small", ("`last-partition-id` is 999", "1000"), True, keys={"last-partition-id": 999}),
+    Case("last_partition_id_missing", ("`last-partition-id` is missing", "1000"), keys={"last-partition-id": ABSENT}),
+    Case("last_sequence_number_too_small", ("`last-sequence-number` is 1", "2"), keys={"last-sequence-number": 1}),
+    Case(
+        "last_sequence_number_missing",
+        ("`last-sequence-number` is missing", "2"),
+        keys={"last-sequence-number": ABSENT},
+    ),
+    Case(
+        "sequence_number_not_above_parent",
+        ("snapshot 1002", "not above its parent's 1"),
+        True,
+        snapshot={"sequence-number": 1},
+    ),
+    Case(
+        "sort_orders_missing",
+        ("`sort-orders` is missing",),
+        keys={"sort-orders": ABSENT, "default-sort-order-id": ABSENT},
+    ),
+    Case(
+        "unsorted_order_1",
+        ("`sort-orders` has order 1 without keys",),
+        keys={"sort-orders": [{"order-id": 1, "fields": []}]},
+    ),
+    Case(
+        "sort_column_missing",
+        ("sort order 1", "`source-id` 9", "unsorted"),
+        keys={"sort-orders": [{"order-id": 1, "fields": [{**SORT_KEY, "source-id": 9}]}]},
+    ),
+    Case(
+        "partition_column_missing",
+        ("partition field 'gone'", "`source-id` 9"),
+        keys={"partition-specs": [spec(0, {**SPEC_FIELD, "source-id": 9, "name": "gone"})]},
+    ),
+    Case("schema_of_snapshot_unknown", ("`schema-id` 9",), True, snapshot={"schema-id": 9}),
+    Case("last_updated_before_log", ("`last-updated-ms` 5 is before",), keys={"last-updated-ms": 5}),
+    Case("last_updated_in_future", ("in the future",), True, keys={"last-updated-ms": 9_999_999_999_999}),
+    Case(
+        "snapshot_log_unordered",
+        ("`snapshot-log` is not ordered",),
+        keys={
+            "snapshot-log": [
+                {"snapshot-id": 1001, "timestamp-ms": 1_700_000_000_000},
+                {"snapshot-id": 1002, "timestamp-ms": 1_600_000_000_000},
+            ]
+        },
+    ),
+    Case(
+        "snapshot_log_ends_elsewhere",
+        ("`snapshot-log` ends with snapshot 1001",),
+        True,
+        keys={"snapshot-log": [{"snapshot-id": 1001, "timestamp-ms": 1_700_000_000_001}]},
+    ),
+    Case(
+        "metadata_log_unordered",
+        ("`metadata-log` is not ordered",),
+        keys={
+            "metadata-log": [
+                {"metadata-file": "file:/t/metadata/v1.metadata.json", "timestamp-ms": 1_700_000_000_000},
+                {"metadata-file": "file:/t/metadata/v2.metadata.json", "timestamp-ms": 1_600_000_000_000},
+            ]
+        },
+    ),
+]
+
+READ = [
+    Case("base", java=True),
+    Case("unknown_key", java=True, keys={"of-the-future": {"a": 1}}),
+    Case(
+        "current_snapshot_of_an_empty_table",
+        java=True,
+        keys={"current-snapshot-id": -1, "snapshots": [], "refs": {}, "snapshot-log": []},
+    ),
+    Case("refs_missing", java=True, keys={"refs": ABSENT}),
+    Case("logs_missing", java=True, keys={"snapshot-log": ABSENT, "metadata-log": ABSENT}),
+    Case("properties_missing", java=True, keys={"properties": ABSENT}),
+    Case("statistics_of_a_missing_snapshot", java=True, keys={"statistics": [STATISTICS]}),
+    Case("parent_expired", java=True, snapshot={"parent-snapshot-id": 77}),
+    Case(
+        "log_of_an_expired_snapshot",
+        java=True,
+        keys={"snapshot-log": [{"snapshot-id": 77, "timestamp-ms": 1}, *BASE["snapshot-log"]]},
+    ),
+    Case("summary_missing", java=True, snapshot={"summary": ABSENT}),
+    Case("operation_missing", java=True, snapshot={"summary": {"added-records": "1"}}),
+    Case(
+        "snapshot_id_negative",
+        java=True,
+        keys={"current-snapshot-id": 1001, "refs": ABSENT, "snapshot-log": []},
+        snapshot={"snapshot-id": -7},
+    ),
+    Case("log_within_a_minute", java=True, keys={"last-updated-ms": 1_699_999_960_000}),
+    Case(
+        "column_of_an_old_spec_missing",
+        java=True,
+        keys={"partition-specs": [BASE["partition-specs"][0], spec(1, {**SPEC_FIELD, "source-id": 9, "name": "gone"})]},
+    ),
+    Case(
+        "column_of_an_old_sort_order_missing",
+        java=True,
+        keys={"sort-orders": [*BASE["sort-orders"], {"order-id": 2, "fields": [{**SORT_KEY, "source-id": 9}]}]},
+    ),
+    Case(
+        "transform_unknown",
+        java=True,
+        keys={"partition-specs": [spec(0, {**SPEC_FIELD, "name": "z", "transform": "zorder"})]},
+    ),
+    Case("encryption_keys", java=True, keys={"encryption-keys": []}),
+]
