@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -43,6 +45,11 @@ class Written:
     def reads(self, name: str) -> list[str]:
         """Where the table was read: snapshot ids, branches, tags."""
         return sorted({path.stem for path in (self.folder / "answers" / name).iterdir()} - {"head"})
+
+    def record(self, kind: str, name: str) -> Any:
+        """Return what was noted as JSON."""
+        self.check(f"{kind}-{name}")
+        return json.loads((self.folder / kind / f"{name}.json").read_text())
 
     def check(self, name: str) -> None:
         failure = self.folder / "failures" / name

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
 import traceback
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
 from tests.interop.java.case import ANSWER_COLUMN, Case
+from tests.interop.java.java_steps import JavaSteps
+from tests.interop.java.same_steps import SCRIPTS, Script
 from tests.interop.java.tables import CASES, REFUSED
 
 CATALOG = "java"
@@ -145,6 +150,20 @@ class Writer:
             at = version if version.isdigit() else repr(version)
             self.answer(f"SELECT * FROM {table} VERSION AS OF {at}", case.name, version)
 
+    def carry_out(self, script: Script) -> None:
+        """Carry out the steps of a script, and note the metadata file after each."""
+        fields = [
+            self.types.NestedField.optional(1, "id", self.types.LongType.get()),
+            self.types.NestedField.optional(2, "part", self.types.StringType.get()),
+        ]
+        schema = self.iceberg.Schema(fields)
+        spec = self.iceberg.PartitionSpec.builderFor(schema).identity("part").build()
+        properties = {"format-version": str(script.version), **script.properties}
+        table = self.catalog.createTable(self.identifier(f"steps.{script.name}"), schema, spec, properties)
+        path = self.folder / "steps" / f"{script.name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(JavaSteps(self.iceberg, table).run(script)))
+
     def answer(self, query: str, case: str, name: str) -> None:
         rows = self.spark.sql(query).toArrow()
         path = self.folder / "answers" / case / f"{name}.arrow"
@@ -153,24 +172,30 @@ class Writer:
             out.write_table(rows)
 
 
-def attempt(writer: Writer, case: Case) -> None:
-    """Write a case; a failure is left beside the answers, for the tests of this table to tell."""
+def attempt(writer: Writer, name: str, work: Callable[[], None]) -> None:
+    """Run a piece of work; a failure is left beside the answers, for the tests of this name to report."""
     started = time.monotonic()
     try:
-        writer.write(case)
+        work()
     except Exception:  # noqa: BLE001  the test reports every failure
         failures = writer.folder / "failures"
         failures.mkdir(exist_ok=True)
-        (failures / case.name).write_text(traceback.format_exc())
-    print(f"{time.monotonic() - started:6.2f} s  {case.name}", flush=True)
+        (failures / name).write_text(traceback.format_exc())
+    print(f"{time.monotonic() - started:6.2f} s  {name}", flush=True)
 
 
 def main(jar: str, folder: Path, names: list[str]) -> None:
     spark = session(jar, folder / "warehouse")
     writer = Writer(spark, folder)
-    cases = [case for case in (*CASES, *REFUSED) if not names or case.name in names]
+    # Java calls functions of this process.
+    ensure_callback_server_started(spark.sparkContext._gateway)
+    work: dict[str, Callable[[], None]] = {
+        **{case.name: partial(writer.write, case) for case in (*CASES, *REFUSED)},
+        **{f"steps-{script.name}": partial(writer.carry_out, script) for script in SCRIPTS},
+    }
+    chosen = {name: one for name, one in work.items() if not names or name in names}
     with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(lambda case: attempt(writer, case), cases))
+        list(pool.map(lambda name: attempt(writer, name, chosen[name]), chosen))
     spark.stop()
 
 

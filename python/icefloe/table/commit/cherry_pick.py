@@ -114,8 +114,6 @@ class CherryPick(SnapshotProducer):
         wap_id = _value(source, WAP_ID)
         if wap_id is not None:
             self._properties[PUBLISHED_WAP_ID] = wap_id
-        if replaces:
-            self._properties[REPLACE_PARTITIONS] = "true"
 
     def _check_partitions(self, base: TableMetadata, head: Snapshot | None) -> None:
         """Check that no commit since the source's parent added files to the replaced partitions."""

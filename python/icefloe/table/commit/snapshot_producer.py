@@ -209,9 +209,10 @@ class SnapshotProducer(ABC):
         unused = self._unused_deletes(base, previous, pa.concat_tables([data, own_data]))
         deletes, removed_deletes = self._remaining(base, previous, DELETES, [*self._deleted_deletes, *unused])
         own_deletes = self._writer.add(base, DELETES, self._added_deletes)
-        merges = self.merges and MANIFEST_MERGE.of(base.properties)
         parts = [pa.concat_tables([own_data, data]), pa.concat_tables([own_deletes, deletes])]
-        rows = pa.concat_tables([self._writer.merge(base, part) if merges else part for part in parts])
+        if self.merges:
+            parts = [self._merged(base, part) for part in parts]
+        rows = pa.concat_tables(parts)
         paths, before = rows.column("manifest_path"), previous.column("manifest_path")
         # A manifest that lists deleted files only is dropped, and replaced by none.
         live = before.filter(_may_have_live_files(previous))
@@ -222,6 +223,12 @@ class SnapshotProducer(ABC):
             kept=_count(paths, before, present=True),
             replaced=_count(live, paths, present=False),
         )
+
+    def _merged(self, base: TableMetadata, manifests: pa.Table) -> pa.Table:
+        """Return manifests of one kind, merged if the table's properties say so, without those that list older deleted files only."""
+        is_own = pc.equal(manifests.column("added_snapshot_id"), self.snapshot_id)
+        live = manifests.filter(pc.or_(_may_have_live_files(manifests), is_own))
+        return self._writer.merge(base, live) if MANIFEST_MERGE.of(base.properties) else live
 
     def _remaining(
         self, base: TableMetadata, previous: pa.Table, content: int, paths: list[pa.Array]

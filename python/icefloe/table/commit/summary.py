@@ -52,7 +52,7 @@ def file_columns(*batches: pa.RecordBatch | pa.Table) -> pa.Table:
 
 
 def change_metrics(added: pa.Table, removed: pa.Table) -> dict[str, str]:
-    """Return the metrics of a commit, by summary key.
+    """Return the metrics of a commit, by summary key, in the order of the Java reference.
 
     Args:
         added: Data and delete files that it adds, as `file_columns` returns them.
@@ -65,12 +65,12 @@ def change_metrics(added: pa.Table, removed: pa.Table) -> dict[str, str]:
     counts = {
         "added-data-files": data.files,
         "deleted-data-files": old.files,
-        "added-delete-files": positions.files + equality.files,
-        "removed-delete-files": old_positions.files + old_equality.files,
-        "added-position-delete-files": positions.files,
-        "removed-position-delete-files": old_positions.files,
         "added-equality-delete-files": equality.files,
         "removed-equality-delete-files": old_equality.files,
+        "added-position-delete-files": positions.files,
+        "removed-position-delete-files": old_positions.files,
+        "added-delete-files": positions.files + equality.files,
+        "removed-delete-files": old_positions.files + old_equality.files,
         "added-records": data.rows,
         "deleted-records": old.rows,
         "added-files-size": data.size_bytes + positions.size_bytes + equality.size_bytes,
