@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe import _core
-from icefloe.exceptions import FeatureUnsupportedError, ValidationException
+from icefloe.exceptions import ValidationException
+from icefloe.table.commit.manifest_writer import manifests_of
 from icefloe.table.read_context import schema_json, specs_json
 from icefloe.table.snapshots import Operation, Snapshot, ancestors_of
 
@@ -110,12 +111,7 @@ def _entries(io: FileIO, metadata: TableMetadata, walked: list[Snapshot], ids: p
     """Return the entries that the walked snapshots added or removed."""
     written = []
     for snapshot in walked:
-        if snapshot.manifest_list is None:
-            raise FeatureUnsupportedError(
-                f"cannot determine the changes of snapshot {snapshot.snapshot_id}: it lists its manifests in the table metadata "
-                "(format version 1); reload the table and repeat the operation"
-            )
-        manifests = pa.Table.from_batches([_core.read_manifest_list(io.core, snapshot.manifest_list)])
+        manifests = manifests_of(io, snapshot)
         written.append(manifests.filter(pc.equal(manifests.column("added_snapshot_id"), snapshot.snapshot_id)))
     entries = _core.read_manifest(
         io.core,

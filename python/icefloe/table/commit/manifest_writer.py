@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe import _core
-from icefloe.exceptions import FeatureUnsupportedError, ValidationException
+from icefloe.exceptions import ValidationException
 from icefloe.manifest.reading import MANIFEST_SCHEMA
 from icefloe.table.metadata.files import metadata_directory
 from icefloe.table.properties.core import manifest_properties
@@ -22,6 +22,18 @@ if TYPE_CHECKING:
 
 DATA = 0
 DELETES = 1
+
+
+def manifests_of(io: FileIO, snapshot: Snapshot) -> pa.Table:
+    """Return the manifests of a snapshot as rows of a manifest list.
+
+    Manifests that an old snapshot of version 1 lists in the table metadata count as added by that snapshot, since nothing records the
+    snapshot that added them.
+    """
+    rows = snapshot.manifest_rows(io)
+    position = rows.schema.get_field_index("added_snapshot_id")
+    added_by = pc.fill_null(rows.column(position), snapshot.snapshot_id)
+    return rows.set_column(position, rows.schema.field(position), added_by)
 
 
 class ManifestWriter:
@@ -45,12 +57,7 @@ class ManifestWriter:
         """Return the manifests of a snapshot; an empty table for None."""
         if snapshot is None:
             return MANIFEST_SCHEMA.empty_table()
-        if snapshot.manifest_list is None:
-            raise FeatureUnsupportedError(
-                f"snapshot {snapshot.snapshot_id}: its manifests are listed in the table metadata, as format version 1 allows; such "
-                "a table can be read but not written"
-            )
-        return pa.Table.from_batches([_core.read_manifest_list(self._io.core, snapshot.manifest_list)])
+        return manifests_of(self._io, snapshot)
 
     def add(self, base: TableMetadata, content: int, batches: list[pa.RecordBatch]) -> pa.Table:
         """Return manifests of added files. Later attempts share them unless the format version has changed."""

@@ -225,7 +225,7 @@ class SnapshotProducer(ABC):
         )
 
     def _merged(self, base: TableMetadata, manifests: pa.Table) -> pa.Table:
-        """Return manifests of one kind, merged if the table's properties say so, without those that list older deleted files only."""
+        """Return manifests of one kind, without those that list only older deleted files, merged under `commit.manifest-merge.enabled`."""
         is_own = pc.equal(manifests.column("added_snapshot_id"), self.snapshot_id)
         live = manifests.filter(pc.or_(_may_have_live_files(manifests), is_own))
         return self._writer.merge(base, live) if MANIFEST_MERGE.of(base.properties) else live

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
-from icefloe.exceptions import FeatureUnsupportedError
+from icefloe.exceptions import ValidationException
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
 from icefloe.transforms import IdentityTransform
@@ -97,10 +97,25 @@ def test_purge_deletes_files_of_manifests_listed_in_a_snapshot(catalog, inline):
     assert left == []
 
 
-def test_concurrent_snapshot_that_names_its_manifests_is_refused_in_validation(catalog, listed):
+def test_concurrent_snapshot_that_names_its_manifests_is_validated(catalog, listed):
     transaction = catalog.load_table("db.t").transaction()
     transaction.delete("id = 1")
     listed.append(pa.table({"id": [1], "p": [0]}))
     register_with_inline_manifests(catalog, listed)
-    with pytest.raises(FeatureUnsupportedError, match="cannot determine the changes of snapshot"):
+    with pytest.raises(ValidationException, match="a concurrent commit"):
         transaction.commit_transaction()
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_table_with_manifests_listed_in_a_snapshot_is_written(inline, version):
+    if version == 2:
+        merge_on_read = {"write.delete.mode": "merge-on-read", "commit.manifest.min-count-to-merge": "2"}
+        inline.transaction().upgrade_table_version(2).set_properties(merge_on_read).commit_transaction()
+    inline.append(pa.table({"id": [8], "p": [0]}))
+    inline.delete("id = 1")
+    inline.overwrite(pa.table({"id": [60], "p": [1]}), "id = 6")
+    inline.rewrite_manifests().commit()
+    assert sorted(inline.scan().to_arrow()["id"].to_pylist()) == [0, 2, 3, 5, 7, 8, 60]
+    assert all(snapshot.manifest_list is None for snapshot in inline.snapshots()[:3])
+    assert all(manifest.added_snapshot_id is not None for manifest in inline.current_snapshot().manifests(inline.io))
+    assert inline.metadata.last_sequence_number == (4 if version == 2 else 0)
