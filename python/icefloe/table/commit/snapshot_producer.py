@@ -225,7 +225,7 @@ class SnapshotProducer(ABC):
         )
 
     def _merged(self, base: TableMetadata, manifests: pa.Table) -> pa.Table:
-        """Return manifests of one kind, without those that list only older deleted files, merged under `commit.manifest-merge.enabled`."""
+        """Drop the manifests of one kind that list only older deleted files, and merge the others under `commit.manifest-merge.enabled`."""
         is_own = pc.equal(manifests.column("added_snapshot_id"), self.snapshot_id)
         live = manifests.filter(pc.or_(_may_have_live_files(manifests), is_own))
         return self._writer.merge(base, live) if MANIFEST_MERGE.of(base.properties) else live
