@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 from unittest.mock import patch
 
@@ -82,14 +83,15 @@ def observed(observer: Observer, *catalogs: type[PointerCatalog]) -> Iterator[No
         yield
 
 
-def storage_functions() -> list[str]:
+@cache
+def storage_functions() -> tuple[str, ...]:
     """Return the names of the core's functions that take storage as their first argument."""
     functions = ((name, getattr(_core, name)) for name in dir(_core))
-    return [
+    return tuple(
         name
         for name, value in functions
         if inspect.isbuiltin(value) and str(value.__text_signature__).startswith("(io")
-    ]
+    )
 
 
 def _observed_function(name: str, observer: Observer) -> Callable[..., Any]:

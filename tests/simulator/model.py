@@ -1,34 +1,86 @@
-"""A model of a table: the effect of operations on rows, and the final rows of every serial order of transactions."""
+"""A model of a table: the effect of operations, and the final state of every serial order of transactions."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 
 from tests.simulator.operations import (
     MAIN,
+    AddColumn,
+    AddFiles,
     Append,
+    ChangeSpec,
     ClientTransaction,
+    CreateRef,
+    CreateTable,
     Delete,
+    DropTable,
     History,
-    Layout,
     Merge,
     Operation,
     Overwrite,
     OverwritePartitions,
+    Publish,
+    RenameTable,
+    ReplacePartitions,
+    RewriteFiles,
+    RewriteManifests,
+    Rollback,
     Row,
+    RowOperation,
     Rows,
+    SetProperty,
+    SetStatistics,
     Upsert,
+    partition,
 )
 
-State = dict[str, Rows]
+
+@dataclass(frozen=True)
+class State:
+    """The visible state of a table and of the other tables of its catalog.
+
+    Attributes:
+        refs: The rows of every branch and tag, in order.
+        spec: The current partition spec.
+        columns: The names of added columns.
+        properties: The properties that clients set.
+        statistics: The path of the statistics file of the last initial snapshot; None without one.
+        tables: The rows of the other tables.
+        published: Whether main has the staged rows; not compared, as it cannot be read from a table.
+        impossible: Whether an operation could not have succeeded in this order.
+    """
+
+    refs: Mapping[str, Rows]
+    spec: str = "flat"
+    columns: frozenset[str] = frozenset()
+    properties: Mapping[str, str] = field(default_factory=dict)
+    statistics: str | None = None
+    tables: Mapping[str, Rows] = field(default_factory=dict)
+    published: bool = field(default=False, compare=False)
+    impossible: bool = False
+
+
+OTHER_ROWS = (Row(7, "a", -7),)
+"""The rows of another table that exists in the beginning."""
 
 
 def initial_state(history: History) -> State:
+    """Return the state before any transaction."""
+    rows = initial_rows(history)
+    return State(
+        refs=dict.fromkeys((MAIN, *history.branches), rows),
+        spec=history.layout.value[-1],
+        tables=dict.fromkeys(history.others, OTHER_ROWS),
+    )
+
+
+def initial_rows(history: History) -> Rows:
     """Return the rows of every branch, in order, before any transaction."""
-    rows = ordered(row for rows in history.initial for row in rows)
-    return dict.fromkeys((MAIN, *history.branches), rows)
+    return ordered(row for rows in history.initial for row in rows)
 
 
 def ordered(rows: Iterable[Row]) -> Rows:
@@ -36,22 +88,67 @@ def ordered(rows: Iterable[Row]) -> Rows:
     return tuple(sorted(rows, key=lambda row: (row.id, row.part is not None, row.part or "", row.value)))
 
 
-def apply(rows: Rows, operation: Operation, layout: Layout) -> Rows:
-    """Return the rows of a branch after an operation."""
+def apply(state: State, operation: Operation, history: History) -> State:
+    """Return the state after an operation."""
     match operation:
-        case Append(added):
+        case CreateTable() | RenameTable() | DropTable():
+            return _with_tables(state, operation)
+        case RewriteFiles() | RewriteManifests():
+            return state
+        case Publish():
+            published = _with_rows(state, MAIN, ordered((*state.refs[MAIN], *history.staged)))
+            return replace(published, published=True, impossible=state.impossible or state.published)
+        case Rollback():
+            return replace(_with_rows(state, MAIN, initial_rows(history)), published=False)
+        case CreateRef(name):
+            created = _with_rows(state, name, initial_rows(history))
+            return replace(created, impossible=state.impossible or name in state.refs)
+        case AddColumn(name):
+            columns = state.columns | {name}
+            return replace(state, columns=columns, impossible=state.impossible or name in state.columns)
+        case ChangeSpec(spec):
+            return replace(state, spec=spec)
+        case SetProperty(key, value):
+            return replace(state, properties={**state.properties, key: value})
+        case SetStatistics(path):
+            return replace(state, statistics=path)
+    return _with_rows(state, operation.branch, changed_rows(state.refs[operation.branch], operation, state.spec))
+
+
+def changed_rows(rows: Rows, operation: RowOperation, spec: str) -> Rows:
+    """Return the rows of a branch after an operation on its rows."""
+    match operation:
+        case Append(added) | AddFiles(added):
             return ordered((*rows, *added))
         case Delete(where):
             return tuple(row for row in rows if not where.holds(row))
         case Overwrite(added, where):
             return ordered((*(row for row in rows if not where.holds(row)), *added))
-        case OverwritePartitions(added):
-            replaced = {layout.partition(row) for row in added}
-            return ordered((*(row for row in rows if layout.partition(row) not in replaced), *added))
+        case OverwritePartitions(added) | ReplacePartitions(added):
+            replaced = {partition(row, spec) for row in added}
+            return ordered((*(row for row in rows if partition(row, spec) not in replaced), *added))
         case Upsert(source):
             return _merged(rows, Merge(source, "update", insert=True))
         case Merge():
             return _merged(rows, operation)
+
+
+def _with_rows(state: State, ref: str, rows: Rows) -> State:
+    return replace(state, refs={**state.refs, ref: rows})
+
+
+def _with_tables(state: State, operation: CreateTable | RenameTable | DropTable) -> State:
+    tables = dict(state.tables)
+    if isinstance(operation, CreateTable):
+        possible = operation.name not in tables
+        tables[operation.name] = ordered(operation.rows)
+    else:
+        possible = operation.name in tables
+        moved = tables.pop(operation.name, ())
+        if isinstance(operation, RenameTable):
+            possible &= operation.to not in tables
+            tables[operation.to] = moved
+    return replace(state, tables=tables, impossible=state.impossible or not possible)
 
 
 def _merged(rows: Rows, merge: Merge) -> Rows:
@@ -67,12 +164,11 @@ def _merged(rows: Rows, merge: Merge) -> Rows:
     return ordered((*remaining, *inserted))
 
 
-def after(state: State, transaction: ClientTransaction, layout: Layout) -> State:
+def after(state: State, transaction: ClientTransaction, history: History) -> State:
     """Return the state after a transaction without concurrent changes."""
-    result = dict(state)
     for operation in transaction.operations:
-        result[operation.branch] = apply(result[operation.branch], operation, layout)
-    return result
+        state = apply(state, operation, history)
+    return state
 
 
 def serial_outcomes(
@@ -93,7 +189,7 @@ def serial_outcomes(
             continue
         state = initial_state(history)
         for client in order:
-            state = after(state, history.transactions[client], history.layout)
+            state = after(state, history.transactions[client], history)
         outcomes[order] = state
     return outcomes
 
@@ -102,7 +198,7 @@ def snapshot_outcome(history: History, swaps: Sequence[int], seen: Mapping[int, 
     """Return the final state under snapshot isolation, None if two transactions removed the same row.
 
     Each transaction reads the state at the load of its handle. The rows that the transaction removes and adds are applied to
-    the state before its swap.
+    the state before its swap, and so are its changes of metadata. Operations on other tables read the state before their swap.
 
     Args:
         history: The history.
@@ -111,14 +207,35 @@ def snapshot_outcome(history: History, swaps: Sequence[int], seen: Mapping[int, 
     """
     states = [initial_state(history)]
     for client in swaps:
-        read = states[seen[client]]
-        written = after(read, history.transactions[client], history.layout)
-        state = {}
-        for branch, rows in states[-1].items():
-            removed = Counter(read[branch]) - Counter(written[branch])
-            added = Counter(written[branch]) - Counter(read[branch])
-            if removed - Counter(rows):
+        transaction, newest = history.transactions[client], states[-1]
+        read = newest if transaction.changes_catalog else states[seen[client]]
+        written = after(read, transaction, history)
+        refs = dict(newest.refs)
+        for ref, rows in written.refs.items():
+            earlier = read.refs.get(ref)
+            if earlier is None:
+                if ref in newest.refs:
+                    return None
+                refs[ref] = rows
+                continue
+            removed, added = Counter(earlier) - Counter(rows), Counter(rows) - Counter(earlier)
+            if removed - Counter(newest.refs[ref]):
                 return None
-            state[branch] = ordered((Counter(rows) - removed + added).elements())
-        states.append(state)
+            refs[ref] = ordered((Counter(newest.refs[ref]) - removed + added).elements())
+        changed = {
+            name: getattr(written, name)
+            for name in ("spec", "statistics", "tables", "published")
+            if getattr(written, name) != getattr(read, name)
+        }
+        properties = {key: value for key, value in written.properties.items() if read.properties.get(key) != value}
+        states.append(
+            replace(
+                newest,
+                refs=refs,
+                columns=newest.columns | (written.columns - read.columns),
+                properties={**newest.properties, **properties},
+                impossible=newest.impossible or written.impossible,
+                **changed,
+            )
+        )
     return states[-1]

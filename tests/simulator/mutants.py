@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tests.simulator.operations import Append, ClientTransaction, Condition, Delete, Fault, History, Layout, Merge, Row
+from tests.simulator.prepared import forget_prepared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -179,11 +180,13 @@ def mutated(mutant: Mutant) -> Iterator[None]:
     names: dict[str, Any] = {}
     changed = "from __future__ import annotations\n" + source.replace(mutant.old, mutant.new)
     exec(compile(changed, "<mutant>", "exec"), dict(function.__globals__), names)
+    forget_prepared()
     real, function.__code__ = function.__code__, names[function.__name__].__code__
     try:
         yield
     finally:
         function.__code__ = real
+        forget_prepared()
 
 
 def _function(name: str) -> Any:

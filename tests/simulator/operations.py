@@ -58,9 +58,10 @@ class Layout(Enum):
     def __repr__(self) -> str:
         return f"Layout.{self.name}"
 
-    def partition(self, row: Row) -> object:
-        """Return the partition that a row falls into under the current spec."""
-        return {"flat": None, "part": row.part, "id": row.id - row.id % WIDTH}[self.value[-1]]
+
+def partition(row: Row, spec: str) -> object:
+    """Return the partition that a row falls into under a spec: "flat", "part" or "id"."""
+    return {"flat": None, "part": row.part, "id": row.id - row.id % WIDTH}[spec]
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,116 @@ class Merge:
     branch: str = MAIN
 
 
-Operation = Append | Delete | Overwrite | OverwritePartitions | Upsert | Merge
+@dataclass(frozen=True)
+class AddFiles:
+    """Registration of Parquet files that exist already, one for each row."""
+
+    rows: Rows
+    branch: str = MAIN
+
+
+@dataclass(frozen=True)
+class ReplacePartitions:
+    """A replacement of the partitions of new data files, for tables that have had one spec only."""
+
+    rows: Rows
+    branch: str = MAIN
+
+
+@dataclass(frozen=True)
+class RewriteFiles:
+    """A compaction of all data files of a branch."""
+
+    branch: str = MAIN
+
+
+@dataclass(frozen=True)
+class RewriteManifests:
+    branch: str = MAIN
+
+
+@dataclass(frozen=True)
+class Publish:
+    """A cherry-pick to main of the snapshot that the history staged."""
+
+    branch: str = MAIN
+
+
+@dataclass(frozen=True)
+class Rollback:
+    """A rollback of main to the last of the initial snapshots."""
+
+    branch: str = MAIN
+
+
+@dataclass(frozen=True)
+class CreateRef:
+    """Creation of a branch or tag at the last of the initial snapshots."""
+
+    name: str
+    tag: bool
+
+
+@dataclass(frozen=True)
+class AddColumn:
+    name: str
+
+
+@dataclass(frozen=True)
+class ChangeSpec:
+    """A change of the partition spec to "flat", "part" or "id"."""
+
+    spec: str
+
+
+@dataclass(frozen=True)
+class SetProperty:
+    key: str
+    value: str
+
+
+@dataclass(frozen=True)
+class SetStatistics:
+    """Registration of a statistics file, by its name, for the last of the initial snapshots."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class CreateTable:
+    """Creation of another table with rows in one transaction."""
+
+    name: str
+    rows: Rows
+
+
+@dataclass(frozen=True)
+class RenameTable:
+    name: str
+    to: str
+
+
+@dataclass(frozen=True)
+class DropTable:
+    name: str
+
+
+RowOperation = Append | Delete | Overwrite | OverwritePartitions | Upsert | Merge | AddFiles | ReplacePartitions
+CatalogOperation = CreateTable | RenameTable | DropTable
+"""Operations on other tables of the catalog, each the only operation of its client."""
+Operation = (
+    RowOperation
+    | RewriteFiles
+    | RewriteManifests
+    | Publish
+    | Rollback
+    | CreateRef
+    | AddColumn
+    | ChangeSpec
+    | SetProperty
+    | SetStatistics
+    | CatalogOperation
+)
 
 
 @dataclass(frozen=True)
@@ -128,6 +238,11 @@ class ClientTransaction:
 
     operations: tuple[Operation, ...]
     explicit: bool
+
+    @property
+    def changes_catalog(self) -> bool:
+        """Whether the client changes other tables of the catalog."""
+        return any(isinstance(operation, CatalogOperation) for operation in self.operations)
 
 
 @dataclass(frozen=True)
@@ -169,6 +284,8 @@ class History:
         properties: Table properties: modes and isolation levels.
         initial: The rows of each initial append to main. Other branches are created after these appends.
         branches: Branches besides main.
+        staged: The rows of a snapshot that is staged after the initial appends, if there are any.
+        others: Other tables that exist in the beginning, each with one row.
         transactions: The transaction of each client.
         schedule: The client that runs at each decision; clients that have ended are skipped. After the last decision, clients
             run one after the other. None draws every decision from the seed.
@@ -188,6 +305,8 @@ class History:
     shared_only: bool = False
     faults: tuple[Fault, ...] = ()
     clocks: tuple[int, ...] = ()
+    staged: Rows = ()
+    others: tuple[str, ...] = ()
 
     @property
     def is_serializable(self) -> bool:

@@ -11,18 +11,21 @@ from icefloe.exceptions import CommitFailedException, IcebergError, StorageError
 from icefloe.table.environment import Environment
 
 from tests.simulator.baton import Baton
+from tests.simulator.prepared import START_MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tests.simulator.operations import Fault, History
 
-START_MS = 1_700_000_000_000
+
 SHARED = ("catalog.", "io.delete", "sleep")
 """Prefixes of the calls that reach state shared by clients."""
 READS = ("core.plan", "core.read", "core.describe", "core.explain", "io.read", "io.exists", "io.size", "io.list")
 """Prefixes of the calls at which clients keep their turn, because `cached_property` holds a lock before Python 3.12."""
 SWAP = "catalog.swap"
+CHANGES = (SWAP, "catalog.insert", "catalog.remove", "catalog.rename")
+"""The calls that change a catalog."""
 POINTER = "catalog.pointer"
 
 
@@ -48,7 +51,7 @@ class World:
         self._counts = [0] * len(history.faults)
         self._crashed: set[int] = set()
         self._late: list[tuple[int, Callable[[], Any]]] = []
-        self._now_ms = START_MS
+        self._now_ms = START_MS + 1_000
         self._random = {
             client: Random(f"{history.seed} {client}") for client in (None, *range(len(history.transactions)))
         }
@@ -120,8 +123,8 @@ class World:
         client, kind = fault.client, fault.kind
         if kind == "crash before":
             self._crash(client)
-        if kind == "late" and name == SWAP:
-            self._late.append((self.calls + fault.delay, lambda: self._take_effect_late(client, effect)))
+        if kind == "late" and name in CHANGES:
+            self._late.append((self.calls + fault.delay, lambda: self._take_effect_late(client, name, effect)))
             raise OutcomeUnknownError("simulated: no reply, and the change takes effect later")
         if kind in ("crash after", "error after", "late", "repeated"):
             self._carry_out(client, name, effect)
@@ -129,7 +132,7 @@ class World:
             self._crash(client)
         if kind == "repeated" and name == SWAP:
             raise CommitFailedException("simulated: the second request met the effect of the first")
-        if name == SWAP:
+        if name in CHANGES:
             raise OutcomeUnknownError(f"simulated: {kind}")
         if name == "io.delete_many":
             return [("simulated", f"simulated: {kind}")]
@@ -141,15 +144,15 @@ class World:
 
     def _carry_out(self, client: int, name: str, effect: Callable[[], Any]) -> Any:
         reply = effect()
-        if name == SWAP:
+        if name in CHANGES:
             self.swaps.append(client)
         if name == POINTER:
             self.seen.setdefault(client, len(self.swaps))
         return reply
 
-    def _take_effect_late(self, client: int, effect: Callable[[], Any]) -> None:
+    def _take_effect_late(self, client: int, name: str, effect: Callable[[], Any]) -> None:
         try:
-            self._carry_out(client, SWAP, effect)
+            self._carry_out(client, name, effect)
         except IcebergError:
             return
 

@@ -23,7 +23,7 @@ class Draft:
 
     Attributes:
         base: The metadata that the updates are applied to.
-        now_ms: The time of the commit, milliseconds since 1970-01-01 UTC.
+        now_ms: The time of the commit, milliseconds since 1970-01-01 UTC; at least that of the base's last change.
         changes: Changed attributes of the metadata.
         format_version: The format version after the updates so far.
         added_schema_id: The id of the schema added last.
@@ -45,6 +45,7 @@ class Draft:
 
     def __post_init__(self) -> None:
         self.format_version = self.base.format_version
+        self.now_ms = max(self.now_ms, self.base.last_updated_ms)
 
     def get(self, name: str) -> Any:
         """Return an attribute with the changes so far."""
@@ -74,7 +75,9 @@ class Draft:
         self.set(snapshot_log=self._final_log())
         last = self.get("snapshot_log")
         floor = last[-1].timestamp_ms - CLOCK_TOLERANCE_MS if last else 0
-        self.set(last_updated_ms=max(self.now_ms if self.updated_ms is None else self.updated_ms, floor))
+        updated_ms = self.now_ms if self.updated_ms is None else self.updated_ms
+        # Readers refuse metadata older than its metadata log, which a slow clock, or a snapshot staged before the last commit, would make.
+        self.set(last_updated_ms=max(updated_ms, floor, self.base.last_updated_ms))
         if previous_location is not None:
             self._log_previous(previous_location)
         return self.view()

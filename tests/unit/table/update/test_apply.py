@@ -301,3 +301,11 @@ def test_update_survives_json(change: update.TableUpdate) -> None:
 def test_unknown_update_is_refused() -> None:
     with pytest.raises(ValidationError, match="table update"):
         update.update_from_json({"action": "explode"})
+
+
+@pytest.mark.parametrize("late_ms", [0, 10, 10_000_000])
+def test_update_with_a_slow_clock_keeps_the_time_of_the_last_change(late_ms: int) -> None:
+    base = table()
+    change = update.SetPropertiesUpdate(updates={"owner": "me"})
+    after = update_table_metadata(base, (change,), now_ms=base.last_updated_ms - late_ms)
+    assert after.last_updated_ms == base.last_updated_ms

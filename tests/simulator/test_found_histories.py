@@ -1,0 +1,29 @@
+"""Histories that once violated a rule."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.simulator.checks import violation_in
+from tests.simulator.operations import AddColumn, Append, ClientTransaction, History, Layout, Row, SetProperty
+from tests.simulator.schedules import interleavings
+
+HOUR_MS = 3_600_000
+
+
+@pytest.mark.parametrize("clocks", [(0, HOUR_MS), (HOUR_MS, 0), (-HOUR_MS, 0), (0, -HOUR_MS)])
+@pytest.mark.parametrize("change", [AddColumn("c0"), SetProperty("k0", "1")], ids=["schema", "property"])
+def test_table_stays_readable_after_commits_of_slow_and_fast_clocks(change, clocks):
+    history = History(
+        seed=0,
+        layout=Layout.FLAT,
+        initial=((Row(0, "a", 0),),),
+        transactions=(
+            ClientTransaction((Append((Row(1, "a", 1),)),), explicit=False),
+            ClientTransaction((change,), explicit=True),
+        ),
+        shared_only=True,
+        clocks=clocks,
+    )
+    for scheduled, outcome in interleavings(history):
+        assert violation_in(scheduled, outcome) is None
