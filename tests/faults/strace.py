@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.faults.forks import forked
 
 needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace, which is for Linux alone")
 
@@ -28,8 +29,10 @@ class Call:
 
 def run(code: str, *strace_options: str, arguments: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     """Run Python code in a separate process under strace. The return code of a killed process is the negative signal number."""
-    command = ["strace", "-f", "-qq", "-o", "/dev/null", *strace_options, sys.executable, "-B", "-c", code, *arguments]
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
+    with forked(code, arguments) as (process, output, errors, status):
+        command = ["strace", "-f", "-qq", "-o", "/dev/null", *strace_options, "-p", process]
+        subprocess.run(command, check=False, timeout=300)
+        return subprocess.CompletedProcess(command, int(status.readline()), output.read_text(), errors.read_text())
 
 
 def calls(code: str, names: str, trace: Path, arguments: tuple[str, ...] = ()) -> list[Call]:
