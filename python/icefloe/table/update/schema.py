@@ -169,7 +169,7 @@ class UpdateSchema(UpdateBuilder):
 
     def set_identifier_fields(self, *fields: str) -> Self:
         """Set the columns that together identify a row; without arguments the schema has none."""
-        ids = [self._find(name).field_id for name in fields]
+        ids = sorted({self._find(name).field_id for name in fields})
         self._schema = Schema(fields=self._schema.fields, schema_id=self._schema.schema_id, identifier_field_ids=ids)
         return self
 
@@ -241,7 +241,15 @@ class UpdateSchema(UpdateBuilder):
         return self._last_column_id
 
     def _find(self, path: Path) -> NestedField:
-        return self._schema.find_field(path if isinstance(path, str) else ".".join(path), self._case_sensitive)
+        """Return a field by its name after the changes so far, else by the name it had before them."""
+        name = path if isinstance(path, str) else ".".join(path)
+        try:
+            return self._schema.find_field(name, self._case_sensitive)
+        except ResolveError:
+            earlier = self._base.find_field(name, self._case_sensitive) if name in self._base.column_names else None
+            if earlier is None or earlier.field_id not in self._schema.field_ids:
+                raise
+            return self._schema.find_field(earlier.field_id)
 
     def _struct_for(self, path: tuple[str, ...]) -> int:
         """Return the id of the field whose struct takes new fields, through lists and map values; -1 for the schema itself."""

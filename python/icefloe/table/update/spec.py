@@ -64,7 +64,7 @@ class UpdateSpec(UpdateBuilder):
         if field is None:
             self._last_id += 1
             column = schema.find_column_name(source.field_id) or source.name
-            name = partition_field_name or default_name(column.replace(".", "_"), made)
+            name = partition_field_name or default_name(column, made)
             field = PartitionField(source.field_id, self._last_id, made, name)
             self._added.add(self._last_id)
         self._free_name(field.name)

@@ -112,6 +112,39 @@ def test_columns_move() -> None:
     assert [field.name for field in recorder.schema.find_type("at").fields] == ["y", "x"]
 
 
+def test_renamed_column_is_found_by_both_names_in_one_update() -> None:
+    recorder = table()
+    with UpdateSchema(recorder) as update:
+        update.rename_column("named", "renamed").move_first("named").update_column("renamed", doc="words")
+    assert recorder.names()[0] == "renamed"
+    assert recorder.schema.find_field("renamed").doc == "words"
+
+
+def test_dropped_column_is_not_found_by_its_earlier_name() -> None:
+    with pytest.raises(ResolveError, match="named"):
+        UpdateSchema(table()).delete_column("named").move_first("named")
+
+
+def test_identifier_fields_are_stored_once_and_in_order() -> None:
+    recorder = table()
+    with UpdateSchema(recorder, allow_incompatible_changes=True) as update:
+        update.update_column("day", required=True).set_identifier_fields("day", "id", "day")
+    assert recorder.schema.identifier_field_ids == [1, 2]
+
+
+def test_partition_field_inside_a_list_or_map_is_refused() -> None:
+    for path in ("tags.element.k", "named.key"):
+        with pytest.raises(ValidationError, match="is inside"):
+            UpdateSpec(table()).add_field(path, "identity").commit()
+
+
+def test_default_name_of_a_nested_partition_field_has_the_path() -> None:
+    recorder = table()
+    with UpdateSpec(recorder) as update:
+        update.add_identity("at.x")
+    assert recorder.table_metadata.spec().fields[-1].name == "at.x"
+
+
 def test_empty_update_commits_nothing() -> None:
     recorder = table()
     with UpdateSchema(recorder) as update:
