@@ -13,8 +13,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-# For each request on its socket, forks a child that runs the script when somebody traces it, and answers with the child's
-# number and, when it ended, with its status. Ends with its standard input, so no parent outlives the tests.
+# Forks a child for each request on its socket, which runs the script once a tracer is attached. Answers with the process
+# number of the child and, at its end, with its exit code. Ends with its standard input, so no parent outlives the tests.
 PARENT = """
 import ctypes, json, os, select, signal, socket, sys, time
 import icefloe.catalog.hadoop, icefloe.catalog.sql, pyarrow.dataset, sqlalchemy.dialects.sqlite
@@ -80,9 +80,9 @@ def parent_socket() -> str:
 
 @contextlib.contextmanager
 def forked(code: str, arguments: tuple[str, ...]) -> Iterator[tuple[str, Path, Path, socket.SocketIO]]:
-    """Fork a child for a script: its process number, its output, its errors, and a stream that tells its status at its end.
+    """Fork a child for a script: its process number, the files of its output and errors, a stream for its exit code.
 
-    The child waits until it is traced.
+    The child waits until a tracer is attached.
     """
     with tempfile.TemporaryDirectory(prefix="fork-") as directory, socket.socket(socket.AF_UNIX) as connection:
         output, errors = Path(directory, "stdout"), Path(directory, "stderr")
