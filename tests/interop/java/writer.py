@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -18,7 +19,9 @@ import pyarrow as pa
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
+from tests.interop.java import continued
 from tests.interop.java.case import ANSWER_COLUMN, Case
+from tests.interop.java.continued import shared_catalogs, sqlite_driver
 from tests.interop.java.java_steps import JavaSteps
 from tests.interop.java.same_steps import SCRIPTS, Script
 from tests.interop.java.tables import CASES, REFUSED
@@ -32,9 +35,10 @@ def session(jar: str, warehouse: Path) -> SparkSession:
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     catalog = f"spark.sql.catalog.{CATALOG}"
+    driver = sqlite_driver()
     settings = {
         "spark.driver.memory": "1g",
-        "spark.driver.extraClassPath": jar,
+        "spark.driver.extraClassPath": jar if driver is None else f"{jar}:{driver}",
         "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -160,9 +164,13 @@ class Writer:
         spec = self.iceberg.PartitionSpec.builderFor(schema).identity("part").build()
         properties = {"format-version": str(script.version), **script.properties}
         table = self.catalog.createTable(self.identifier(f"steps.{script.name}"), schema, spec, properties)
-        path = self.folder / "steps" / f"{script.name}.json"
+        self.note("steps", script.name, JavaSteps(self.iceberg, table).run(script))
+
+    def note(self, kind: str, name: str, value: Any) -> None:
+        """Write a JSON file for a test."""
+        path = self.folder / kind / f"{name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(JavaSteps(self.iceberg, table).run(script)))
+        path.write_text(json.dumps(value))
 
     def answer(self, query: str, case: str, name: str) -> None:
         rows = self.spark.sql(query).toArrow()
@@ -193,8 +201,12 @@ def main(jar: str, folder: Path, names: list[str]) -> None:
         **{case.name: partial(writer.write, case) for case in (*CASES, *REFUSED)},
         **{f"steps-{script.name}": partial(writer.carry_out, script) for script in SCRIPTS},
     }
-    chosen = {name: one for name, one in work.items() if not names or name in names}
-    with ThreadPoolExecutor(THREADS) as pool:
+    with ThreadPoolExecutor(THREADS) as pool, contextlib.ExitStack() as stack:
+        if sqlite_driver() is not None:
+            catalogs = stack.enter_context(shared_catalogs(spark, folder / "shared"))
+            for name, one in continued.work(catalogs).items():
+                work[f"continued-{name}"] = lambda name=name, one=one: writer.note("continued", name, one())
+        chosen = {name: one for name, one in work.items() if not names or name in names}
         list(pool.map(lambda name: attempt(writer, name, chosen[name]), chosen))
     spark.stop()
 
