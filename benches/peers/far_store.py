@@ -1,4 +1,4 @@
-"""An S3 server over a directory, as far away as it is told: each request waits, and all answers share one line.
+"""An S3 server over a directory, with a configured latency: each request waits, and all answers share one line.
 
 `python -m peers.far_store ROOT LATENCY_MS BYTES_PER_SECOND` says its address on standard output and serves until standard
 input ends. It knows what scans and the making of a table need: objects whole and in ranges, sizes, and storing one.

@@ -37,7 +37,7 @@ class ChangingRun(Run):
             update.set_properties({"write.delete.mode": name, "write.merge.mode": name})
 
     def keys(self, places, keys, scope):
-        self.oracle.rows.clear()  # All keys are global: the oracle of scopes is not asked.
+        self.oracle.rows.clear()  # All keys are global: the oracle of scopes is not needed.
         super().keys(places, keys, 0)
 
     def positions(self, numbers):

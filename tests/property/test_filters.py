@@ -83,7 +83,7 @@ def naive(node: Any, kind: str, value: Any) -> bool | None:
             sides = [naive(node[side], kind, value) for side in ("left", "right")]
             decides = node["type"] == "or"
             return decides if decides in sides else None if None in sides else not decides
-    asked, term = node["type"], node["term"]
+    operator, term = node["type"], node["term"]
     if isinstance(term, dict):
         value = (
             None
@@ -93,19 +93,19 @@ def naive(node: Any, kind: str, value: Any) -> bool | None:
         kind = str(result_type(term["transform"], kind))
         value = typed(kind, value)
     if value is None:
-        return {"is-null": True, "not-null": False, "is-nan": False, "not-nan": True}.get(asked)
+        return {"is-null": True, "not-null": False, "is-nan": False, "not-nan": True}.get(operator)
     literals = [typed(kind, each) for each in node.get("values", [node.get("value")])]
-    return answers(asked, value, literals, kind)
+    return answers(operator, value, literals, kind)
 
 
-def answers(asked: str, value: Any, literals: list[Any], kind: str) -> bool | None:
-    match asked:
+def answers(operator: str, value: Any, literals: list[Any], kind: str) -> bool | None:
+    match operator:
         case "is-null" | "not-null":
-            return asked == "not-null"
+            return operator == "not-null"
         case "is-nan" | "not-nan":
-            return is_nan(value) is (asked == "is-nan")
+            return is_nan(value) is (operator == "is-nan")
         case "starts-with" | "not-starts-with":
-            return value.startswith(literals[0]) is (asked == "starts-with")
+            return value.startswith(literals[0]) is (operator == "starts-with")
         case "eq" | "in":
             return value in literals
         case "not-eq" | "not-in":
@@ -115,7 +115,7 @@ def answers(asked: str, value: Any, literals: list[Any], kind: str) -> bool | No
     if is_nan(value):
         return None
     first = literals[0]
-    return {"lt": value < first, "lt-eq": value <= first, "gt": value > first, "gt-eq": value >= first}[asked]
+    return {"lt": value < first, "lt-eq": value <= first, "gt": value > first, "gt-eq": value >= first}[operator]
 
 
 def result_type(transform: str, kind: str) -> Any:
@@ -147,10 +147,10 @@ def leaves(draw: st.DrawFn, kind: str) -> dict[str, Any]:
     if transform is not None:
         term = {"type": "transform", "transform": transform, "term": "x"}
         value_kind = str(result_type(transform, kind))
-    asked = [*COMPARISONS, "in", "not-in", "is-null", "not-null"]
-    asked += ["is-nan", "not-nan"] if kind in {"float", "double"} else []
-    asked += ["starts-with", "not-starts-with"] if value_kind == "string" else []
-    operator = draw(st.sampled_from(asked))
+    operators = [*COMPARISONS, "in", "not-in", "is-null", "not-null"]
+    operators += ["is-nan", "not-nan"] if kind in {"float", "double"} else []
+    operators += ["starts-with", "not-starts-with"] if value_kind == "string" else []
+    operator = draw(st.sampled_from(operators))
     if operator in {"is-null", "not-null", "is-nan", "not-nan"}:
         return {"type": operator, "term": term}
 

@@ -1,4 +1,4 @@
-"""Delete files of one data file are asked for together: requests wait for one another here, and one alone waits in vain."""
+"""Delete files of one data file are requested together: requests wait for one another here, and one alone waits in vain."""
 
 from __future__ import annotations
 

@@ -63,9 +63,9 @@ def test_credentials_about_to_expire_are_renewed_before(s3, bucket, lender):
     lender.credentials = [s3_credentials(s3, prefix="s3", expires_ms=now_ms() + 60_000)]
     io = _core.FileIo(lent_properties(s3, lender))
     io.write(f"s3://{bucket}/soon", b"data", overwrite=False)
-    asked = len(lender.requests)
+    requests_before = len(lender.requests)
     assert io.read(f"s3://{bucket}/soon") == b"data"
-    assert len(lender.requests) > asked
+    assert len(lender.requests) > requests_before
 
 
 def test_good_credentials_ask_nobody_and_outlive_a_lender_that_fails(s3, bucket, lender):

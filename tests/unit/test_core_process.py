@@ -178,7 +178,7 @@ def test_handle_is_a_value():
 
 
 def test_arguments_of_a_read_are_parsed_without_the_gil(numbers):
-    """No other thread runs while this one holds the interpreter: it is never asked to let go."""
+    """The counting thread advances during the parse only if the interpreter is released."""
     files, deletes = pa.RecordBatch.from_pylist([task(numbers)], FILES), pa.RecordBatch.from_pylist([], DELETES)
     io, malformed = _core.FileIo({}), "{" + " " * 50_000_000 + "!"
     turns, stop = [0], threading.Event()

@@ -55,10 +55,10 @@ def test_plan_of_many_files_holds_a_residual_once(wide: Table) -> None:
     assert plan.files.nbytes < 2 * len(text_of(plan)) + 200 * FILES
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is asked of Linux")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
 def test_scan_of_many_files_holds_a_residual_once(wide: Table) -> None:
-    asked = json.dumps([wide.list, json.dumps(any_of(IDS))])
-    done = subprocess.run([sys.executable, "-c", READER], input=asked, capture_output=True, text=True, check=True)
+    request = json.dumps([wide.list, json.dumps(any_of(IDS))])
+    done = subprocess.run([sys.executable, "-c", READER], input=request, capture_output=True, text=True, check=True)
     rows, growth = json.loads(done.stdout)
     assert rows == FILES
     assert growth < FILES * len(json.dumps(IDS)) / 4

@@ -77,7 +77,7 @@ def icefloe_columns(layout: Layout, *, filtered: bool, cached: bool = True):
 
 
 def polars(layout: Layout, *, filtered: bool, cached: bool = True):
-    """Polars with its planning plugin, which it must not do without; it keeps what it read of metadata unless told not to."""
+    """Polars with its planning plugin, which it must not do without; it keeps what it read of metadata unless an option forbids it."""
 
     def setup(data: Path) -> Work:
         import datetime as dt

@@ -69,18 +69,18 @@ impl RecordBatchReader for Exported {
 
 /// The text of an error, the only part that the C stream interface transfers.
 #[derive(Debug)]
-struct Told(String);
+struct ErrorText(String);
 
-impl fmt::Display for Told {
+impl fmt::Display for ErrorText {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Told {}
+impl std::error::Error for ErrorText {}
 
 fn external(text: String) -> ArrowError {
-    ArrowError::from_external_error(Box::new(Told(text)))
+    ArrowError::from_external_error(Box::new(ErrorText(text)))
 }
 
 fn is_main(py: Python<'_>) -> PyResult<bool> {

@@ -1,4 +1,4 @@
-"""A table that Java is to write, and what is asked of it."""
+"""A table that Java writes, and the filters and reads that are compared on it."""
 
 from __future__ import annotations
 

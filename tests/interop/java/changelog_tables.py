@@ -19,7 +19,7 @@ RANGES: dict[str, tuple[int | None, int | None]] = {"": (None, None), "_since": 
 TWINS = "changed_twins"
 
 
-def asked() -> list[tuple[str, str, str]]:
+def views_of_cases() -> list[tuple[str, str, str]]:
     """Every case, view and range that there is an answer to."""
     return [(case.name, view, span) for case in cases() for view in _views(case.name) for span in RANGES]
 

@@ -146,9 +146,9 @@ class Writer:
                 self.spark.sql(step.replace("{t}", table))
         if case in REFUSED:
             return
-        asked = [f"COALESCE({text}, false) AS `{ANSWER_COLUMN}{n}`" for n, text in enumerate(case.filters_there())]
+        filters = [f"COALESCE({text}, false) AS `{ANSWER_COLUMN}{n}`" for n, text in enumerate(case.filters_there())]
         place = case.answered_by.format(t=table, folder=self.folder)
-        self.answer(f"SELECT {', '.join(['*', *asked])} FROM {place}", case.name, "head")
+        self.answer(f"SELECT {', '.join(['*', *filters])} FROM {place}", case.name, "head")
         snapshots = self.spark.sql(f"SELECT snapshot_id FROM {table}.snapshots").collect() if case.history else []
         for version in (*case.reads, *(str(row.snapshot_id) for row in snapshots)):
             at = version if version.isdigit() else repr(version)

@@ -49,8 +49,8 @@ def test_interrupt_ends_a_read_that_waits(reads: str) -> None:
     # A server that takes a request and never answers: once it has one the reader waits, and nobody has to guess when.
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         location = f"http://127.0.0.1:{deaf.getsockname()[1]}/rows.parquet"
-        asked = {**task("absent"), "file_path": location, "length": 1000, "file_size_in_bytes": 1000}
-        command = [sys.executable, "-c", READER.format(load=load, read=read), json.dumps([[asked], schema(ID)])]
+        request = {**task("absent"), "file_path": location, "length": 1000, "file_size_in_bytes": 1000}
+        command = [sys.executable, "-c", READER.format(load=load, read=read), json.dumps([[request], schema(ID)])]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             try:
                 deaf.settimeout(PATIENCE)

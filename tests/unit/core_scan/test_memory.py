@@ -37,7 +37,7 @@ print(json.dumps([rows, peak() - before]))
 """
 
 
-linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is asked of Linux")
+linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
 
 
 @linux

@@ -106,10 +106,10 @@ def test_no_stripe_with_a_wanted_row_is_left_out(tmp_path, made, compressed):
     location = written(tmp_path / "a.orc", made, compressed=compressed)
     rows = sum(map(len, made))
     # Beside a question that no statistics answer, every stripe is decoded.
-    asked = {"type": "or", "left": residual, "right": leaf("eq", "p.x", 10**9)}
+    either = {"type": "or", "left": residual, "right": leaf("eq", "p.x", 10**9)}
     blind = {"type": "and", "left": residual, "right": {"type": "or", "left": residual, "right": residual}}
     found = read([orc_task(location, rows, residual=json.dumps(residual))], TABLE, projection=schema(POS))
-    for same in (asked, blind):
+    for same in (either, blind):
         other = read([orc_task(location, rows, residual=json.dumps(same))], TABLE, projection=schema(POS))
         assert other["_pos"].to_pylist() == found["_pos"].to_pylist()
     every = read([orc_task(location, rows)], TABLE).to_pylist()

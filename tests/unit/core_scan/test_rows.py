@@ -65,10 +65,10 @@ def test_negations_drop_rows_whose_value_is_null(numbers):
         (leaf("starts-with", "name", "n995"), [992, 993]),
     ]:
         negation = {"type": f"not-{child['type']}", **{key: value for key, value in child.items() if key != "type"}}
-        for asked in ({"type": "not", "child": child}, negation):
+        for negated in ({"type": "not", "child": child}, negation):
             rows = {"type": "in", "term": "id", "values": [992, 993, 994, 995]}
-            residual = json.dumps({"type": "and", "left": asked, "right": rows})
-            assert read([task(numbers, residual=residual)], schema(ID, NAME))["id"].to_pylist() == expected, asked
+            residual = json.dumps({"type": "and", "left": negated, "right": rows})
+            assert read([task(numbers, residual=residual)], schema(ID, NAME))["id"].to_pylist() == expected, negated
 
 
 def test_pruning_reads_no_page_of_a_row_group_that_cannot_match(tmp_path):

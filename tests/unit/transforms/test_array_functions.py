@@ -152,11 +152,11 @@ def test_array_functions_refuse_bad_arguments_by_name(work: Callable[[], Any], m
 
 def test_other_threads_run_while_an_array_is_transformed() -> None:
     array = pa.array(range(2_000_000))
-    asked, ran = threading.Event(), threading.Event()
+    requested, ran = threading.Event(), threading.Event()
     switching = sys.getswitchinterval()
 
     def other() -> None:
-        asked.wait()
+        requested.wait()
         ran.set()
 
     thread = threading.Thread(target=other)
@@ -164,7 +164,7 @@ def test_other_threads_run_while_an_array_is_transformed() -> None:
     try:
         # No thread is made to give way: the other one runs only where this one lets it.
         sys.setswitchinterval(3_600)
-        asked.set()
+        requested.set()
         for _ in range(300):
             transforms.bucket(array, 16)
             if ran.is_set():

@@ -72,10 +72,10 @@ def questions(draw: st.DrawFn) -> tuple[str, str, str, Any]:
     """Draw a source type, a transform, the name of a predicate class and its literal or literals."""
     kind = draw(st.sampled_from(sorted(VALUES)))
     classes = [*COMPARISONS, "In", "NotIn", *(["StartsWith", "NotStartsWith"] if kind == "string" else [])]
-    name, asked = draw(st.sampled_from(NAMES[kind])), draw(st.sampled_from(classes))
+    name, class_name = draw(st.sampled_from(NAMES[kind])), draw(st.sampled_from(classes))
     value = VALUES[kind]
-    literal = draw(st.lists(value, min_size=2, max_size=4, unique=True) if asked in {"In", "NotIn"} else value)
-    return kind, name, asked, literal
+    literal = draw(st.lists(value, min_size=2, max_size=4, unique=True) if class_name in {"In", "NotIn"} else value)
+    return kind, name, class_name, literal
 
 
 def literals(predicate: Any) -> list[Any]:
@@ -134,16 +134,16 @@ def legacy(name: str, kind: str, predicate: Any) -> bool:
 
 @given(questions(), st.booleans())
 def test_projection_is_that_of_pyiceberg(question: tuple[str, str, str, Any], strict: bool) -> None:
-    kind, name, asked, literal = question
+    kind, name, class_name, literal = question
     schema = their_schema.Schema(their_types.NestedField(1, "x", THEIR_TYPES[kind]))
     try:
-        theirs_bound = getattr(their_expressions, asked)("x", literal).bind(schema)
+        theirs_bound = getattr(their_expressions, class_name)("x", literal).bind(schema)
         transform = theirs.parse_transform(name)
         method = transform.strict_project if strict else transform.project
         expected = method("p", theirs_bound)
     except (ValueError, TypeError, OverflowError):
         assume(False)
-    bound = getattr(ours, asked)("x", literal).bind(column(kind))
+    bound = getattr(ours, class_name)("x", literal).bind(column(kind))
     transform = parse_transform(name)
     found = transform.strict_project("p", bound) if strict else transform.project("p", bound)
     if isinstance(found, (And, Or)):
@@ -155,7 +155,7 @@ def test_projection_is_that_of_pyiceberg(question: tuple[str, str, str, Any], st
     assume(all(within(kind, value) for value in literals(expected)))
     assume(not legacy(name, kind, expected))
     # A prefix of the width's length: to start with it is to be it. `NotIn` of one value is an inequality.
-    if asked == "StartsWith" and name == "truncate[2]" and len(literal) == 2:
+    if class_name == "StartsWith" and name == "truncate[2]" and len(literal) == 2:
         assert shape(found) == ("EqualTo", [literal])
         return
     assert shape(found) == shape(expected)
@@ -165,13 +165,13 @@ def test_projection_is_that_of_pyiceberg(question: tuple[str, str, str, Any], st
 def test_projection_is_inclusive_and_strict_projection_is_strict(
     question: tuple[str, str, str, Any], data: st.DataObject
 ) -> None:
-    kind, name, asked, literal = question
-    bound = getattr(ours, asked)("x", literal).bind(column(kind))
+    kind, name, class_name, literal = question
+    bound = getattr(ours, class_name)("x", literal).bind(column(kind))
     transform = parse_transform(name)
     inclusive, strict = transform.project("p", bound), transform.strict_project("p", bound)
     near = literal if isinstance(literal, list) else [literal]
     value = data.draw(VALUES[kind] | st.sampled_from(near) | st.none())
-    satisfied = holds(getattr(ours, asked)("x", literal), value, unknown=False)
+    satisfied = holds(getattr(ours, class_name)("x", literal), value, unknown=False)
     partition = transform.transform(type_from_text(kind))(value)
     if satisfied:
         assert holds(inclusive, partition, unknown=True)
@@ -194,9 +194,9 @@ def test_null_predicates_project_for_every_transform_and_nan_for_identity() -> N
 
 
 def test_predicate_on_a_transform_projects_onto_its_own_partition_field_only() -> None:
-    asked = ours.EqualTo(UnboundTransform("x", "bucket[16]"), 3)
-    assert project(BucketTransform(16), "long", asked) == ours.EqualTo("p", 3)
-    assert project(BucketTransform(8), "long", asked) is None
+    predicate = ours.EqualTo(UnboundTransform("x", "bucket[16]"), 3)
+    assert project(BucketTransform(16), "long", predicate) == ours.EqualTo("p", 3)
+    assert project(BucketTransform(8), "long", predicate) is None
     assert project(BucketTransform(16), "long", ours.NotEqualTo(UnboundTransform("x", "bucket[16]"), 3), strict=True)
 
 

@@ -22,8 +22,8 @@ BASES = {"v1": V1, "v2": V2, "v3": V3}
 def run(class_path: str) -> None:
     """Compile and run the generator."""
     with tempfile.TemporaryDirectory() as classes:
-        asked = Path(classes) / "candidates.json"
-        asked.write_text(json.dumps(candidates()), encoding="utf-8")
+        source = Path(classes) / "candidates.json"
+        source.write_text(json.dumps(candidates()), encoding="utf-8")
         sources = sorted(str(path) for path in HERE.glob("*.java"))
         subprocess.run(["javac", "-nowarn", "-cp", class_path, "-d", classes, *sources], check=True)
         command = [
@@ -32,7 +32,7 @@ def run(class_path: str) -> None:
             f"{classes}:{class_path}",
             "org.apache.iceberg.Generate",
             str(REFERENCE),
-            str(asked),
+            str(source),
             str(GOLDEN),
         ]
         subprocess.run(command, check=True)

@@ -1,5 +1,7 @@
 //! Conversions of decoded columns to the table's types: promotions, and types that old writers used.
 //!
+//! Stricter than the casts of rows to write (`write::cast`): any other type in a file means that its field id is wrong.
+//!
 //! Spec: Schema Evolution (type promotion), Appendix A (Parquet).
 
 use std::sync::Arc;

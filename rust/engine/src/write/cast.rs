@@ -1,4 +1,8 @@
 //! Casts that preserve every value exactly, or name the column of a value that they cannot preserve.
+//!
+//! Rows to write may have any Arrow type whose values a column can hold. Conversions of files (`resolve::convert`) allow
+//! promotions and the types of old writers alone, and literals of filters fold where they are out of range: one table for
+//! all would accept in files what only callers may pass.
 
 use std::sync::Arc;
 
