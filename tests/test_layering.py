@@ -56,11 +56,12 @@ TABLE_LAYERS = [
     {"changes"},
     {"write_transaction"},
     {"inspect"},
-    {"table", "static", "create_transaction", "public"},
+    {"table", "static", "replacement", "create_transaction", "replace_transaction", "public"},
 ]
 
 CATALOG_LAYERS = [
     {"identifiers", "configuration", "outcome", "purge", "apply_commit", "hive_types"},
+    {"table_creation"},
     {"catalog"},
     {"pointer_catalog", "noop"},
     {"metastore", "memory"},

@@ -447,3 +447,10 @@ def test_kerberos_without_its_package_is_refused(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "kerberos", None)
     with pytest.raises(NotInstalledError, match=r"icefloe\[hive-kerberos\]"):
         load_catalog("hive", uri="thrift://h:1", **{"hive.kerberos-authentication": "true"})
+
+
+def test_replaced_column_of_an_incompatible_type_is_refused_with_advice(catalog, table):
+    table.append(ROWS)
+    with pytest.raises(StorageError, match=r"disallow\.incompatible\.col\.type\.changes=false"):
+        catalog.replace_table(table.name(), pa.schema([("id", pa.list_(pa.int64()))]))
+    assert catalog.load_table(table.name()).scan().count() == 3

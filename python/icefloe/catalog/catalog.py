@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from icefloe.catalog.identifiers import dotted, split_table_identifier, to_identifier
+from icefloe.catalog.table_creation import TableCreation
 from icefloe.exceptions import (
     NamespaceAlreadyExistsError,
     NoSuchNamespaceError,
     NoSuchTableError,
-    TableAlreadyExistsError,
     ValidationError,
 )
 from icefloe.io import FileIO, current_directory, load_file_io
-from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
-from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from icefloe.typedef import EMPTY_DICT, Identifier, Properties
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    import pyarrow as pa
     from typing_extensions import Self
 
-    from icefloe.schema import Schema
-    from icefloe.table import CreateTableTransaction, Table
+    from icefloe.table import Table
     from icefloe.table.commit.committing_table import CommitTableResponse
     from icefloe.table.update import TableRequirement, TableUpdate
 
@@ -46,7 +42,7 @@ class PropertiesUpdateSummary:
     missing: list[str]
 
 
-class Catalog(ABC):
+class Catalog(TableCreation):
     """A collection of namespaces and tables.
 
     Every method raises StorageError, with its cause, if the catalog's database or storage fails. The change has not taken effect
@@ -65,39 +61,6 @@ class Catalog(ABC):
             self.properties["warehouse"] = self.absolute(warehouse)
 
     # ---- tables
-
-    @abstractmethod
-    def create_table(  # noqa: PLR0913 - the signature shared with PyIceberg
-        self,
-        identifier: str | Identifier,
-        schema: Schema | pa.Schema,
-        location: str | None = None,
-        partition_spec: PartitionSpec = UNPARTITIONED_PARTITION_SPEC,
-        sort_order: SortOrder = UNSORTED_SORT_ORDER,
-        properties: Properties = EMPTY_DICT,
-    ) -> Table:
-        """Create an empty table. Column ids are assigned from 1.
-
-        Args:
-            identifier: Namespace and name, such as `"db.events"`.
-            schema: Columns, as an Iceberg or an Arrow schema.
-            location: The table's location; None chooses a directory below the warehouse.
-            partition_spec: The partition spec, with source ids of `schema`.
-            sort_order: The sort order of rows within files, with source ids of `schema`.
-            properties: Table properties. `format-version` (1 or 2, default `2`) is applied and not stored.
-
-        Raises:
-            TableAlreadyExistsError: A table of this name exists.
-            NoSuchNamespaceError: The namespace does not exist.
-        """
-
-    @abstractmethod
-    def load_table(self, identifier: str | Identifier) -> Table:
-        """Return the newest version of a table.
-
-        Raises:
-            NoSuchTableError: The table does not exist.
-        """
 
     @abstractmethod
     def drop_table(self, identifier: str | Identifier) -> None:
@@ -203,49 +166,6 @@ class Catalog(ABC):
 
     # ---- implemented by the methods above
 
-    def create_table_if_not_exists(  # noqa: PLR0913 - the signature shared with PyIceberg
-        self,
-        identifier: str | Identifier,
-        schema: Schema | pa.Schema,
-        location: str | None = None,
-        partition_spec: PartitionSpec = UNPARTITIONED_PARTITION_SPEC,
-        sort_order: SortOrder = UNSORTED_SORT_ORDER,
-        properties: Properties = EMPTY_DICT,
-    ) -> Table:
-        """Create a table, or load an existing table of this name, whose schema may differ."""
-        try:
-            return self.create_table(identifier, schema, location, partition_spec, sort_order, properties)
-        except TableAlreadyExistsError:
-            return self.load_table(identifier)
-
-    def create_table_transaction(  # noqa: PLR0913 - the signature shared with PyIceberg
-        self,
-        identifier: str | Identifier,
-        schema: Schema | pa.Schema,
-        location: str | None = None,
-        partition_spec: PartitionSpec = UNPARTITIONED_PARTITION_SPEC,
-        sort_order: SortOrder = UNSORTED_SORT_ORDER,
-        properties: Properties = EMPTY_DICT,
-    ) -> CreateTableTransaction:
-        """Return a transaction that creates a table together with its first changes, in one commit.
-
-        Args:
-            identifier: See `create_table` for this and the following arguments.
-            schema: Columns.
-            location: The table's location.
-            partition_spec: The partition spec.
-            sort_order: The sort order.
-            properties: Table properties.
-
-        Raises:
-            TableAlreadyExistsError: A table of this name exists.
-            NoSuchNamespaceError: The namespace does not exist.
-            NotImplementedError: The catalog cannot create a table with rows in one commit.
-        """
-        raise NotImplementedError(
-            f"create_table_transaction is not supported by {type(self).__name__}; create the table, then use table.transaction()"
-        )
-
     def table_exists(self, identifier: str | Identifier) -> bool:
         """Return whether a table exists."""
         try:
@@ -269,7 +189,7 @@ class Catalog(ABC):
         except NamespaceAlreadyExistsError:
             return
 
-    def close(self) -> None:  # noqa: B027 - most catalogs have no connections
+    def close(self) -> None:
         """Close all connections. The catalog cannot be used afterwards."""
 
     def __enter__(self) -> Self:
@@ -357,7 +277,7 @@ class Catalog(ABC):
         """Return an absolute location; a relative path starts from the working directory in which the catalog was opened."""
         return self.file_io(location).core.absolute(location)
 
-    def check_location(self, table: Table) -> None:  # noqa: B027 - most catalogs store each table's location
+    def check_location(self, table: Table) -> None:
         """Raise if a table was moved away from the location in its metadata; writers call this before they write files.
 
         Raises:

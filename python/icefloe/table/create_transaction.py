@@ -22,6 +22,8 @@ from icefloe.table.update import (
 from icefloe.table.write_transaction import WriteTransaction
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from icefloe.table.commit.committing_table import CommitTableResponse
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.update import TableUpdate
@@ -54,6 +56,7 @@ class CreateTableTransaction(WriteTransaction):
 
     Args:
         table: The staged table.
+        clean_up: Called after a transaction that creates no table has deleted its files.
 
     Examples:
         >>> with catalog.create_table_transaction("examples.sales", pa.schema([("id", pa.int64())])) as transaction:
@@ -64,7 +67,8 @@ class CreateTableTransaction(WriteTransaction):
 
     _created = False
 
-    def __init__(self, table: StagedTable) -> None:
+    def __init__(self, table: StagedTable, clean_up: Callable[[], None] | None = None) -> None:
+        self._clean_up = clean_up
         super().__init__(table, autocommit=False)
 
     def commit_transaction(self) -> Table:
@@ -82,6 +86,11 @@ class CreateTableTransaction(WriteTransaction):
         super()._rebase(newest)
         if not self._created:
             self._updates = creation_updates(newest)
+
+    def _abandon(self) -> None:
+        super()._abandon()
+        if not self._created and self._clean_up is not None:
+            self._clean_up()
 
     def _commit(self) -> CommitTableResponse:
         if self._created:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from icefloe.exceptions import IcebergError
 
 from tests.catalogs.conformance.capabilities import Capability
 from tests.catalogs.conformance.entries import ENTRIES
@@ -89,3 +92,24 @@ def table(catalog, identifier):
     made = catalog.create_table(identifier, SCHEMA)
     made.append(ROWS)
     return made
+
+
+@pytest.fixture
+def race(subject, catalog):
+    """Return a function that runs a change in several threads with a client each, and returns results and errors of icefloe."""
+
+    def run(function, count=5):
+        start = threading.Barrier(count)
+        clients = [subject.client() for _ in range(count)]
+
+        def one(number):
+            start.wait()
+            try:
+                return function(clients[number], number)
+            except IcebergError as error:
+                return error
+
+        with ThreadPoolExecutor(count) as pool:
+            return list(pool.map(one, range(count)))
+
+    return run

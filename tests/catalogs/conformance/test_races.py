@@ -1,13 +1,9 @@
 """Concurrent changes of a catalog by several threads, each with a separate client."""
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
-
 import pyarrow as pa
 import pytest
 from icefloe.exceptions import (
     CommitFailedException,
-    IcebergError,
     NamespaceNotEmptyError,
     NoSuchNamespaceError,
     NoSuchTableError,
@@ -18,27 +14,6 @@ from tests.catalogs.conformance.capabilities import Capability
 from tests.catalogs.conformance.rows import MORE, ROWS, SCHEMA, ids
 
 THREADS = 5
-
-
-@pytest.fixture
-def race(subject, catalog):
-    """Return a function that runs a change in several threads with a client each, and returns results and errors of icefloe."""
-
-    def run(function, count=THREADS):
-        start = threading.Barrier(count)
-        clients = [subject.client() for _ in range(count)]
-
-        def one(number):
-            start.wait()
-            try:
-                return function(clients[number], number)
-            except IcebergError as error:
-                return error
-
-        with ThreadPoolExecutor(count) as pool:
-            return list(pool.map(one, range(count)))
-
-    return run
 
 
 def until_committed(change):

@@ -93,6 +93,13 @@ def create_directory(directory: Path) -> None:
             sync_directory(path.parent)
 
 
+def remove_empty(directory: Path) -> None:
+    """Remove a directory and the directories in it, unless they contain files."""
+    for path, _, _ in os.walk(directory, topdown=False):
+        with suppress(OSError):
+            os.rmdir(path)  # noqa: PTH106 - a path of os.walk
+
+
 def sync_directory(directory: Path) -> None:
     """Sync the entries of a directory to disk."""
     descriptor = os.open(directory, os.O_RDONLY)

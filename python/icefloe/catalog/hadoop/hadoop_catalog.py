@@ -29,7 +29,7 @@ from icefloe.exceptions import (
     ValidationError,
 )
 from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
-from icefloe.table import Table
+from icefloe.table import CreateTableTransaction, StagedTable, Table
 from icefloe.table.commit.committing_table import CommitTableResponse
 from icefloe.table.environment import SYSTEM, Environment
 from icefloe.table.metadata.files import (
@@ -41,7 +41,7 @@ from icefloe.table.metadata.files import (
 )
 from icefloe.table.properties.definitions import GC_ENABLED, METADATA_PATH
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
-from icefloe.table.update import SetLocationUpdate
+from icefloe.table.update import AssertCreate, SetLocationUpdate, update_table_metadata
 from icefloe.typedef import EMPTY_DICT, Identifier, Properties
 
 if TYPE_CHECKING:
@@ -105,28 +105,21 @@ class HadoopCatalog(Catalog):
         sort_order: SortOrder = UNSORTED_SORT_ORDER,
         properties: Properties = EMPTY_DICT,
     ) -> Table:
-        namespace, name = split_table_identifier(identifier)
-        levels = (*namespace, name)
-        self._existing_namespace(namespace)
-        own = self._warehouse.location_of(levels)
-        if location is not None and self.absolute(location).rstrip("/") != own:
-            raise ValidationError(
-                f"table {dotted(identifier)}: a hadoop catalog determines the location of a table; expected {own}, got {location}"
-            )
-        metadata = new_metadata(schema, partition_spec, sort_order, own, properties, self.environment)
-        _check_hadoop_table(metadata)
-        taken = TableAlreadyExistsError(f"Table {dotted(identifier)} already exists in catalog {self.name!r}")
-        if self._warehouse.newest(levels) is not None:
-            raise taken
-        self._check_no_namespace(levels)
-        try:
-            published = self._warehouse.create_table(levels, metadata)
-        except CommitFailedException as error:
-            raise taken from error
-        except MissingFileError:
-            self._existing_namespace(namespace)
-            raise
-        return self._table(levels, metadata, published)
+        levels, metadata = self._definition(identifier, schema, location, partition_spec, sort_order, properties)
+        return self._table(levels, metadata, self._create(levels, metadata))
+
+    def create_table_transaction(  # noqa: PLR0913, D102
+        self,
+        identifier: str | Identifier,
+        schema: Schema | pa.Schema,
+        location: str | None = None,
+        partition_spec: PartitionSpec = UNPARTITIONED_PARTITION_SPEC,
+        sort_order: SortOrder = UNSORTED_SORT_ORDER,
+        properties: Properties = EMPTY_DICT,
+    ) -> CreateTableTransaction:
+        levels, metadata = self._definition(identifier, schema, location, partition_spec, sort_order, properties)
+        staged = StagedTable(levels, metadata, "", self.file_io(metadata.location), self)
+        return CreateTableTransaction(staged, lambda: self._warehouse.remove_empty(levels))
 
     def load_table(self, identifier: str | Identifier) -> Table:  # noqa: D102
         split_table_identifier(identifier)
@@ -187,12 +180,18 @@ class HadoopCatalog(Catalog):
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
         levels = table.name()
-        if any(isinstance(update, SetLocationUpdate) for update in updates):
+        own = table.location()
+        if any(isinstance(update, SetLocationUpdate) and update.location != own for update in updates):
             raise ValidationError(
                 f"table {dotted(levels)}: the location of a table in a hadoop catalog cannot be moved; append the rows to a new "
                 "table"
             )
         self.check_location(table)
+        # A staged table has no version yet; for any other table the requirement is broken.
+        if table.metadata_location == "" and any(isinstance(requirement, AssertCreate) for requirement in requirements):
+            created = update_table_metadata(table.metadata, updates, now_ms=self.environment.now_ms())
+            _check_hadoop_table(created)
+            return CommitTableResponse(created, self._create(levels, created))
         try:
             with self._warehouse.committing(levels) as publish:
                 # A table that was dropped and created again has the same file names, so the handle's metadata may be of the old table.
@@ -251,6 +250,47 @@ class HadoopCatalog(Catalog):
         )
 
     # ---- internals
+
+    def _definition(  # noqa: PLR0913 - one for each part of a table
+        self,
+        identifier: str | Identifier,
+        schema: Schema | pa.Schema,
+        location: str | None,
+        partition_spec: PartitionSpec,
+        sort_order: SortOrder,
+        properties: Properties,
+    ) -> tuple[Identifier, TableMetadata]:
+        """Return the name and the metadata of a new table, whose name must be free."""
+        namespace, name = split_table_identifier(identifier)
+        levels = (*namespace, name)
+        self._existing_namespace(namespace)
+        own = self._warehouse.location_of(levels)
+        if location is not None and self.absolute(location).rstrip("/") != own:
+            raise ValidationError(
+                f"table {dotted(identifier)}: a hadoop catalog determines the location of a table; expected {own}, got {location}"
+            )
+        metadata = new_metadata(schema, partition_spec, sort_order, own, properties, self.environment)
+        _check_hadoop_table(metadata)
+        if self._warehouse.newest(levels) is not None:
+            raise self._taken(levels)
+        self._check_no_namespace(levels)
+        return levels, metadata
+
+    def _create(self, levels: Identifier, metadata: TableMetadata) -> str:
+        """Publish the first version of a table, and return its location."""
+        if self._warehouse.newest(levels) is not None:
+            raise self._taken(levels)
+        self._check_no_namespace(levels)
+        try:
+            return self._warehouse.create_table(levels, metadata)
+        except CommitFailedException as error:
+            raise self._taken(levels) from error
+        except MissingFileError:
+            self._existing_namespace(levels[:-1])
+            raise
+
+    def _taken(self, levels: Identifier) -> TableAlreadyExistsError:
+        return TableAlreadyExistsError(f"Table {dotted(levels)} already exists in catalog {self.name!r}")
 
     def _newest_version(
         self, levels: Identifier, io: FileIO, known: TableMetadata | None = None

@@ -133,6 +133,11 @@ class LocalWarehouse(Warehouse):
             os.close(descriptor)
         write_hint(self.io, metadata.location, published)
 
+    def remove_empty(self, levels: Identifier) -> None:
+        """Remove the empty directories of a table that was not created, unless another writer has created it."""
+        if self.newest(levels) is None:
+            directories.remove_empty(self._path(levels))
+
     @contextmanager
     def committing(  # noqa: D102
         self, levels: Identifier

@@ -96,6 +96,9 @@ class Warehouse(ABC):
             StorageError: Storage failed; the table does not exist.
         """
 
+    def remove_empty(self, levels: Identifier) -> None:  # noqa: B027 - object stores have no directories
+        """Remove the empty directories of a table that was not created."""
+
     @abstractmethod
     def committing(
         self, levels: Identifier

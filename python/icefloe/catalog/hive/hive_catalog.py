@@ -12,7 +12,7 @@ from icefloe.catalog.hive.databases import database_of, properties_of
 from icefloe.catalog.hive.lock import HeldLock, LockSettings, table_lock
 from icefloe.catalog.hive.property_values import flag, seconds
 from icefloe.catalog.hive.structs import EnvironmentContext, GetTableRequest, HiveTable
-from icefloe.catalog.hive.tables import new_entry, update_entry
+from icefloe.catalog.hive.tables import new_entry, update_entry, with_advice
 from icefloe.catalog.hive.users import current_user
 from icefloe.catalog.identifiers import dotted, to_identifier
 from icefloe.catalog.metastore import MetastoreCatalog
@@ -282,7 +282,7 @@ class HiveCatalog(MetastoreCatalog):
                 if self._entry(namespace[0], name) is None:
                     raise self._missing(namespace, name) from error
                 raise _RefusedChangeError(
-                    f"table {table}: the metastore refuses the change: {error.message}"
+                    f"table {table}: the metastore refuses the change: {with_advice(error.message)}"
                 ) from error
             if MODIFIED in error.message and new is not None:
                 self._check_not_ours(namespace, name, new, error)

@@ -152,3 +152,14 @@ def _storage(metadata: TableMetadata, *, zoned: str) -> StorageDescriptor:
         numBuckets=0,
         serdeInfo=Serialisation(serializationLib=library, parameters={}),
     )
+
+
+def with_advice(refusal: str) -> str:
+    """Return the message of a refused change, with what to do about columns of other types."""
+    if "types incompatible with the existing columns" not in refusal:
+        return refusal
+    columns = " ".join(refusal.split())
+    return (
+        f"{columns}; set hive.metastore.disallow.incompatible.col.type.changes=false in the metastore, which compares columns by position, "
+        "or drop the table and create it again"
+    )
