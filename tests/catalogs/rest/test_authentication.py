@@ -227,3 +227,42 @@ def test_secrets_are_not_shown(server, connect):
     catalog = connect(credential=CREDENTIAL)
     shown = [repr(catalog), str(catalog), repr(vars(catalog)["_connection"].client.authentication)]
     assert all("very-secret" not in text and "token-0" not in text for text in shown)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("tokne", "token"),
+        ("credentials", "credential"),
+        ("oauth2_server_uri", "oauth2-server-uri"),
+        ("oauth2-server-url", "oauth2-server-uri"),
+        ("rest.sigv4-enable", "rest.sigv4-enabled"),
+        ("rest-pagesize", "rest-page-size"),
+        ("scan-planing-mode", "scan-planning-mode"),
+        ("rest.client.max-retrys", "rest.client.max-retries"),
+        ("auth.basic.user", "auth.basic.username"),
+        ("ssl.ca-bundle", "ssl.cabundle"),
+        ("warehous", "warehouse"),
+    ],
+)
+def test_misspelled_property_is_reported_with_the_near_name(connect, name, near):
+    with pytest.warns(
+        UserWarning, match=rf"catalog 'prod': unknown property '{name}' has no effect; did you mean '{near}'"
+    ):
+        connect(**{name: "very-secret"})
+
+
+def test_properties_for_storage_headers_and_other_engines_are_left_alone(connect, recwarn):
+    others = ["io-impl", "clients", "cache-enabled", "cache.expiration-interval-ms", "rest-table-cache.max-entries"]
+    others += ["rest.client.proxy.hostname", "rest.client.max-connections", "table-default.format-version", "owner"]
+    others += [
+        "metrics-reporter-impl",
+        "fs.s3a.token",
+        "header.tokne",
+        "s3.signer.uri",
+        "client.region",
+        "polaris.realm",
+    ]
+    others += ["rest.client.connections-per-route", "rest.auth.type2", "cache.case-sensitive", "jdbc.user", "team"]
+    connect(**dict.fromkeys(others, "1"))
+    assert [str(one.message) for one in recwarn] == []

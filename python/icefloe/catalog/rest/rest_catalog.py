@@ -13,6 +13,7 @@ from icefloe.catalog.identifiers import dotted, to_identifier
 from icefloe.catalog.rest.commits import RestCommits, TableCommit
 from icefloe.catalog.rest.endpoints import LOAD_CREDENTIALS
 from icefloe.catalog.rest.metrics_reports import MetricsReports
+from icefloe.catalog.rest.misspelled import warn_of_misspelled
 from icefloe.catalog.rest.namespaces import RestNamespaces
 from icefloe.catalog.rest.property_names import SNAPSHOT_LOADING_MODE
 from icefloe.catalog.rest.requests import Requests
@@ -59,7 +60,8 @@ class RestCatalog(Catalog):
 
     Args:
         name: The catalog's name.
-        **properties: `uri`, authentication, storage and others; see the page on catalogs.
+        **properties: `uri`, authentication, storage and others; see the page on catalogs. A name that is nearly that of a known
+            property is reported by a warning; other unknown names are left to other engines.
 
     Raises:
         ValidationError: A property is missing or invalid.
@@ -74,6 +76,7 @@ class RestCatalog(Catalog):
         if (warehouse := properties.get("warehouse")) is not None:
             self.properties["warehouse"] = str(warehouse)
         self._given = dict(self.properties)
+        warn_of_misspelled(name, self._given)
         self._use(connect(name, self._given, self.environment))
 
     def _use(self, connection: Connection) -> None:
