@@ -28,6 +28,8 @@ class Fault(enum.Enum):
     STATUS_504_AFTER = (True, 504)
     STATUS_500_BEFORE = (False, 500)
     STATUS_502_BEFORE = (False, 502)
+    STATUS_504_BEFORE = (False, 504)
+    STATUS_409 = (False, 409)
     STATUS_503 = (False, 503)
     STATUS_419 = (False, 419)
     STATUS_429 = (False, 429)

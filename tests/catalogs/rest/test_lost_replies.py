@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 from icefloe.catalog.rest import TableCommit
 from icefloe.exceptions import CommitStateUnknownException, IcebergError
@@ -100,19 +101,41 @@ CHANGES = {
         add_column,
         lambda catalog, namespace: len(catalog.load_table((namespace, "t")).schema().fields) == 3,
     ),
+    "drop view": Change(
+        lambda client, namespace: client.drop_view((namespace, "v")),
+        lambda catalog, namespace: not catalog.view_exists((namespace, "v")),
+    ),
+    "overwrite": Change(
+        lambda client, namespace: client.load_table((namespace, "t")).overwrite(ROWS.slice(0, 1)),
+        lambda catalog, namespace: rows(catalog, namespace) == 1,
+    ),
     "commit several tables": Change(
         commit_several,
         lambda catalog, namespace: catalog.load_table((namespace, "u")).properties.get("together") == "yes",
     ),
 }
+VIEW = {
+    "name": "v",
+    "schema": {"type": "struct", "schema-id": 0, "fields": []},
+    "view-version": {
+        "version-id": 1,
+        "timestamp-ms": 1,
+        "schema-id": 0,
+        "summary": {},
+        "default-namespace": ["db"],
+        "representations": [{"type": "sql", "sql": "select 1", "dialect": "spark"}],
+    },
+    "properties": {},
+}
 # Changes whose effect the client can read back: snapshots by id, dropped and renamed tables by name.
-FOUND = {"append", "delete", "create table with rows", "drop table", "rename table"}
+FOUND = {"append", "delete", "create table with rows", "drop table", "rename table", "drop view", "overwrite"}
 
 
 @pytest.fixture
 def scene(catalog, namespace, table):
     catalog.create_table((namespace, "u"), SCHEMA)
     catalog.create_namespace((namespace, "empty"))
+    httpx.post(f"{catalog.uri}/v1/namespaces/{namespace}/views", json=VIEW).raise_for_status()
     return namespace
 
 
