@@ -14,7 +14,6 @@ from icefloe.catalog.rest.lost_change import run_provable_change
 from icefloe.catalog.rest.replies import Call
 from icefloe.exceptions import (
     CommitFailedException,
-    CorruptFileError,
     IcebergError,
     NoSuchTableError,
     ServiceUnavailableError,
@@ -105,17 +104,7 @@ class RestCommits:
 
         def change() -> LoadedTable:
             reply = self._requests.send(call, endpoints.COMMIT_TABLE, namespace, name, content=commit.json_text())
-            try:
-                table = loaded_table(reply.body)
-            except CorruptFileError as error:
-                raise self._requests.unreadable(
-                    call, endpoints.COMMIT_TABLE, namespace, name, expected=f"valid metadata of a table ({error})"
-                ) from error
-            if table is None:
-                raise self._requests.unreadable(
-                    call, endpoints.COMMIT_TABLE, namespace, name, expected="`metadata` of a table"
-                )
-            return table
+            return loaded_table(self._requests, call, endpoints.COMMIT_TABLE, (*namespace, name), reply)
 
         def proof() -> LoadedTable | None:
             table = self._load(commit.identifier)

@@ -242,10 +242,16 @@ class RestClient:
         if not response.is_success:
             raise self._failures().of_reply(call, response, repeated=repeated)
         if not response.content:
+            # A reply to HEAD has no body, and a page has the type of a page all the same.
+            if "html" in response.headers.get("content-type", "").lower():
+                raise self._failures().of_unreadable(call, response, "a reply of the catalog")
             return Reply(response.status_code, {}, response.headers.get("etag"))
         body = json_object(response)
         if body is None:
             raise self._failures().of_unreadable(call, response, "a JSON object")
+        # The plan of a scan may have failed, which it states together with an error.
+        if isinstance(body.get("error"), dict) and "status" not in body:
+            raise self._failures().of_unreadable(call, response, "no error with this status")
         return Reply(response.status_code, body, response.headers.get("etag"), response.content)
 
     def unreadable(self, call: Call, method: str, address: str, reason: str) -> IcebergError:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from icefloe.catalog.rest.masking import public_address
 from icefloe.catalog.rest.table_storage import StorageCredential, storage_credentials
+from icefloe.exceptions import FeatureUnsupportedError, IcebergError
 from icefloe.table.metadata import TableMetadataUtil
 
 if TYPE_CHECKING:
+    from icefloe.catalog.rest.replies import Call, Reply
+    from icefloe.catalog.rest.requests import Requests
     from icefloe.table.metadata import TableMetadata
+    from icefloe.typedef import Identifier
 
 
 @dataclass(frozen=True)
@@ -29,13 +34,44 @@ class LoadedTable:
     credentials: tuple[StorageCredential, ...] = field(default=(), repr=False)
 
 
-def loaded_table(body: dict[str, Any]) -> LoadedTable | None:
-    """Return the table in a reply, None if the reply does not have the protocol's keys.
+def loaded_table(requests: Requests, call: Call, endpoint: str, levels: Identifier, reply: Reply) -> LoadedTable:
+    """Return the table in a reply.
+
+    Args:
+        requests: The requests of the catalog.
+        call: The request.
+        endpoint: Its endpoint.
+        levels: The table.
+        reply: The reply.
 
     Raises:
-        CorruptFileError: The metadata is not valid.
-        FeatureUnsupportedError: The metadata has a format version that is not supported.
+        CommitStateUnknownException: The request may have changed the table, and the reply is not one of the protocol.
+        FeatureUnsupportedError: The request changes nothing, and the metadata has a feature that is not supported.
+        RESTError: The request changes nothing, and the reply is not one of the protocol.
     """
+
+    def unreadable(expected: str) -> IcebergError:
+        return requests.unreadable(call, endpoint, levels[:-1], levels[-1], expected=expected)
+
+    try:
+        table = _table_in(reply.body)
+    except FeatureUnsupportedError as error:
+        if call.changes:
+            raise unreadable(f"metadata of a table that is supported ({error})") from error
+        endpoints = requests.connection.endpoints
+        address = public_address(endpoints.path(endpoint, levels[:-1], levels[-1]))
+        method = endpoint.partition(" ")[0]
+        raise FeatureUnsupportedError(
+            f"{call.subject}: {error} (catalog {endpoints.catalog!r}, {method} {address})"
+        ) from error
+    except IcebergError as error:
+        raise unreadable(f"valid metadata of a table ({error})") from error
+    if table is None:
+        raise unreadable("`metadata` of a table")
+    return table
+
+
+def _table_in(body: dict[str, Any]) -> LoadedTable | None:
     metadata, location, config = body.get("metadata"), body.get("metadata-location"), body.get("config")
     credentials = storage_credentials(body.get("storage-credentials"))
     if not isinstance(metadata, dict) or credentials is None:

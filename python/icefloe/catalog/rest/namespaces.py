@@ -46,7 +46,9 @@ class RestNamespaces:
         )
         check_namespace_name(self._requests, levels)
         content = json.dumps({"namespace": levels, "properties": dict(properties)})
-        self._requests.send(call, endpoints.CREATE_NAMESPACE, content=content)
+        body = self._requests.send(call, endpoints.CREATE_NAMESPACE, content=content).body
+        if body and "namespace" not in body:
+            raise self._requests.unreadable(call, endpoints.CREATE_NAMESPACE, (), expected="a list `namespace`")
 
     def drop(self, namespace: str | Identifier) -> None:
         """Drop an empty namespace; see `Catalog.drop_namespace`."""
@@ -79,11 +81,14 @@ class RestNamespaces:
         """Return the properties of a namespace."""
         levels = _levels(namespace)
         call = Call(f"namespace {dotted(levels)}: properties", missing=NoSuchNamespaceError)
-        found = self._requests.send(call, endpoints.LOAD_NAMESPACE, levels).body.get("properties")
+        body = self._requests.send(call, endpoints.LOAD_NAMESPACE, levels).body
+        found = body.get("properties", {} if "namespace" in body else "")
         if found is None:
             return {}
         if not isinstance(found, dict):
-            raise self._requests.unreadable(call, endpoints.LOAD_NAMESPACE, levels, expected="a map `properties`")
+            raise self._requests.unreadable(
+                call, endpoints.LOAD_NAMESPACE, levels, expected="a list `namespace` and a map `properties`"
+            )
         return {str(name): str(value) for name, value in found.items()}
 
     def update(
@@ -97,7 +102,7 @@ class RestNamespaces:
         content = json.dumps({"removals": sorted(removed), "updates": dict(updates)})
         body = self._requests.send(call, endpoints.UPDATE_NAMESPACE, levels, content=content).body
         lists = [_texts(body.get(key) or []) for key in ("removed", "updated", "missing")]
-        if any(texts is None for texts in lists):
+        if any(texts is None for texts in lists) or not body.keys() & {"removed", "updated"}:
             raise self._requests.unreadable(
                 call, endpoints.UPDATE_NAMESPACE, levels, expected="lists `removed`, `updated` and `missing`"
             )
@@ -108,14 +113,12 @@ class RestNamespaces:
         levels = to_identifier(namespace)
         if not levels:
             return False
-        endpoint = (
-            endpoints.NAMESPACE_EXISTS
-            if self._requests.offers(endpoints.NAMESPACE_EXISTS)
-            else endpoints.LOAD_NAMESPACE
-        )
         call = Call(f"namespace {dotted(levels)}", missing=NoSuchNamespaceError)
         try:
-            self._requests.send(call, endpoint, levels)
+            if self._requests.offers(endpoints.NAMESPACE_EXISTS):
+                self._requests.send(call, endpoints.NAMESPACE_EXISTS, levels)
+            else:
+                self.properties(levels)
         except NoSuchNamespaceError:
             return False
         return True

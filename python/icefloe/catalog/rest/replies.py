@@ -210,11 +210,15 @@ def _stated(response: httpx.Response) -> tuple[str, str]:
 
 def _described(response: httpx.Response) -> str:
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if not response.content:
+    if not response.content and "html" not in kind:
         return "an empty body"
     if "html" in kind or response.content.lstrip()[:1] == b"<":
         return "an HTML page"
-    if json_object(response) is not None:
+    value = json_object(response)
+    if value is not None:
+        error = value.get("error")
+        if isinstance(error, dict):
+            return f"the error {_short(error.get('type'))}: {_short(error.get('message'))}"
         return "a JSON object of another form"
     return f"a body of {len(response.content)} bytes that is not a JSON object"
 

@@ -14,7 +14,6 @@ from icefloe.catalog.rest.replies import Call, Reply
 from icefloe.catalog.rest.table_cache import TableCache
 from icefloe.catalog.rest.table_storage import lends
 from icefloe.exceptions import (
-    CorruptFileError,
     NoSuchNamespaceError,
     NoSuchTableError,
     TableAlreadyExistsError,
@@ -121,11 +120,14 @@ class RestTables:
         if len(levels) < 2:
             return False
         offered = self._requests.offers(endpoints.TABLE_EXISTS)
+        endpoint = endpoints.TABLE_EXISTS if offered else endpoints.LOAD_TABLE
         call = Call(f"table {dotted(levels)}", missing=NoSuchTableError)
         try:
-            self._requests.send(
-                call, endpoints.TABLE_EXISTS if offered else endpoints.LOAD_TABLE, levels[:-1], levels[-1]
-            )
+            body = self._requests.send(call, endpoint, levels[:-1], levels[-1]).body
+            if not offered and "metadata" not in body:
+                raise self._requests.unreadable(
+                    call, endpoint, *split_table_identifier(levels), expected="`metadata` of a table"
+                )
         except (NoSuchTableError, NoSuchNamespaceError):
             return False
         return True
@@ -204,15 +206,7 @@ class RestTables:
         return found if found.metadata_location == metadata_location else None
 
     def _loaded(self, call: Call, endpoint: str, levels: Identifier, reply: Reply) -> LoadedTable:
-        try:
-            table = loaded_table(reply.body)
-        except CorruptFileError as error:
-            raise self._requests.unreadable(
-                call, endpoint, levels[:-1], levels[-1], expected=f"valid metadata of a table ({error})"
-            ) from error
-        if table is None:
-            raise self._requests.unreadable(call, endpoint, levels[:-1], levels[-1], expected="`metadata` of a table")
-        return table
+        return loaded_table(self._requests, call, endpoint, levels, reply)
 
 
 def listed_identifiers(requests: Requests, call: Call, endpoint: str, namespace: Identifier) -> list[Identifier]:

@@ -110,7 +110,11 @@ class RestViews:
             return False
         call = Call(f"view {dotted(levels)}", missing=NoSuchViewError)
         try:
-            self._requests.send(call, offered[0], levels[:-1], levels[-1])
+            body = self._requests.send(call, offered[0], levels[:-1], levels[-1]).body
+            if offered[0] == endpoints.LOAD_VIEW and "metadata" not in body:
+                raise self._requests.unreadable(
+                    call, offered[0], levels[:-1], levels[-1], expected="`metadata` of a view"
+                )
         except (NoSuchViewError, NoSuchNamespaceError):
             return False
         return True
