@@ -35,8 +35,9 @@ fn write_manifests<'py>(
     let codec = ManifestOptions::codec_of(&properties).map_err(raise)?;
     let options =
         ManifestOptions { location_prefix, first_index, format_version, snapshot_id, codec };
-    let written = manifests::write_manifests(&io.inner, &entries.0, content, types, &options);
-    batch_out(py, &py.detach(|| block_on(written)).map_err(raise)?)
+    let (io, entries) = (&io.inner, &entries.0);
+    let write = || block_on(manifests::write_manifests(io, entries, content, types, &options));
+    batch_out(py, &py.detach(write).map_err(raise)?)
 }
 
 /// Read the entries of manifests.
@@ -100,8 +101,9 @@ fn write_manifest_list(
     sequence_number: i64,
 ) -> PyResult<()> {
     let options = ListOptions { format_version, snapshot_id, parent_snapshot_id, sequence_number };
-    let written = manifests::write_manifest_list(&io.inner, location, &manifests.0, options);
-    py.detach(|| block_on(written)).map_err(raise)
+    let (io, manifests) = (&io.inner, &manifests.0);
+    let write = || block_on(manifests::write_manifest_list(io, location, manifests, options));
+    py.detach(write).map_err(raise)
 }
 
 /// Remove files from manifests.
@@ -126,8 +128,9 @@ fn filter_manifests(
     let options =
         ManifestOptions { location_prefix, first_index, format_version, snapshot_id, codec };
     let (manifests, paths) = (&manifests.0, &deleted_paths.0);
-    let filtered = manifests::filter_manifests(&io.inner, manifests, paths, types, &options);
-    let inner = py.detach(|| block_on(filtered)).map_err(raise)?;
+    let io = &io.inner;
+    let filter = || block_on(manifests::filter_manifests(io, manifests, paths, types, &options));
+    let inner = py.detach(filter).map_err(raise)?;
     Ok(FilteredManifests { inner })
 }
 
@@ -183,8 +186,9 @@ fn merge_manifests<'py>(
     let options =
         ManifestOptions { location_prefix, first_index, format_version, snapshot_id, codec };
     let merge = MergeOptions { target_size_bytes, min_count_to_merge };
-    let merged = manifests::merge_manifests(&io.inner, &manifests.0, merge, types, &options);
-    batch_out(py, &py.detach(|| block_on(merged)).map_err(raise)?)
+    let (io, manifests) = (&io.inner, &manifests.0);
+    let write = || block_on(manifests::merge_manifests(io, manifests, merge, types, &options));
+    batch_out(py, &py.detach(write).map_err(raise)?)
 }
 
 fn types(schema: &str, specs: &str) -> PyResult<Arc<TableTypes>> {

@@ -19,6 +19,7 @@ use super::read::CONCURRENCY;
 use super::rows::{Outcome, manifest_rows, outcome_batch};
 use super::table_types::TableTypes;
 use super::write::{ManifestOptions, Target, write_manifest};
+use super::written::all_or_none;
 use crate::error::{Error, Result};
 use crate::runtime::executor::compute;
 use crate::store::{FileIo, absolute_entries};
@@ -79,16 +80,12 @@ pub async fn filter_manifests(
     let missing = paths.iter().flatten().filter(|path| missing.remove(path)).map(str::to_owned);
     let missing = missing.collect();
     let rewritten = writes.len();
-    let written = futures::stream::iter(writes)
-        .map(|(row, columns, target)| {
-            let types = Arc::clone(&types);
-            async move {
-                let written = write_manifest(io, columns, target, types, options).await?;
-                Ok::<_, Error>((row, written))
-            }
-        })
-        .buffered(CONCURRENCY);
-    for (row, (file, summary)) in written.try_collect::<Vec<_>>().await? {
+    let writes = writes.into_iter().map(|(row, columns, target)| {
+        let types = Arc::clone(&types);
+        async move { Ok((row, write_manifest(io, columns, target, types, options).await?)) }
+    });
+    let written = all_or_none(io, writes, |(_, (file, _))| vec![file.path.clone()]).await?;
+    for (row, (file, summary)) in written {
         if let Some(outcome) = outcomes.get_mut(row) {
             *outcome = Outcome::Written(file, summary);
         }

@@ -13,10 +13,11 @@ use icefloe_format::manifest::{ManifestColumns, ManifestContent, ManifestFile};
 
 use super::filter::carried;
 use super::parallel_decode::runs_per_manifest;
-use super::read::{CONCURRENCY, read_manifest};
+use super::read::read_manifest;
 use super::rows::{Outcome, manifest_rows, outcome_batch};
 use super::table_types::TableTypes;
 use super::write::{ManifestOptions, Target, write_manifest};
+use super::written::all_or_none;
 use crate::error::Result;
 use crate::runtime::default_threads;
 use crate::store::FileIo;
@@ -58,15 +59,23 @@ pub async fn merge_manifests(
         index += usize::from(target.is_some());
         jobs.push((bin, target));
     }
-    let outcomes = futures::stream::iter(jobs)
-        .map(|(bin, target)| {
-            let members: Vec<(usize, ManifestFile)> =
-                bin.iter().filter_map(|i| Some((*i, rows.get(*i)?.clone()))).collect();
-            write_bin(io, members, target, Arc::clone(&types), options)
-        })
-        .buffered(CONCURRENCY);
-    let outcomes: Vec<Vec<Outcome>> = outcomes.try_collect().await?;
+    let writes = jobs.into_iter().map(|(bin, target)| {
+        let members: Vec<(usize, ManifestFile)> =
+            bin.iter().filter_map(|i| Some((*i, rows.get(*i)?.clone()))).collect();
+        write_bin(io, members, target, Arc::clone(&types), options)
+    });
+    let outcomes = all_or_none(io, writes, written_of).await?;
     Ok(outcome_batch(&batch, outcomes.into_iter().flatten().collect())?)
+}
+
+/// The locations of the manifests that a bin was written to.
+#[expect(clippy::ptr_arg, reason = "the signature of `all_or_none`")]
+fn written_of(outcomes: &Vec<Outcome>) -> Vec<String> {
+    let written = outcomes.iter().filter_map(|outcome| match outcome {
+        Outcome::Written(file, _) => Some(file.path.clone()),
+        Outcome::Kept(_) => None,
+    });
+    written.collect()
 }
 
 /// Bins of row indices: a bin of several rows is merged, a bin of one row stays.

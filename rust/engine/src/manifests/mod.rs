@@ -11,6 +11,7 @@ mod read;
 mod rows;
 mod table_types;
 mod write;
+mod written;
 
 pub use filter::{FilteredManifests, filter_manifests};
 pub use inline::describe_manifests;

@@ -20,6 +20,7 @@ use icefloe_format::manifest::{
 use super::read::CONCURRENCY;
 use super::rows::manifest_rows;
 use super::table_types::TableTypes;
+use super::written::all_or_none;
 use crate::error::{Error, Result};
 use crate::runtime::executor::compute;
 use crate::store::FileIo;
@@ -85,13 +86,11 @@ pub async fn write_manifests(
         }
     }
     let first = options.first_index;
-    let written = futures::stream::iter(parts.into_iter().enumerate())
-        .map(|(index, (spec_id, columns))| {
-            let target = Target { index: first + index, spec_id, content };
-            write_manifest(io, columns, target, Arc::clone(&types), options)
-        })
-        .buffered(CONCURRENCY);
-    let written: Vec<_> = written.try_collect().await?;
+    let writes = parts.into_iter().enumerate().map(|(index, (spec_id, columns))| {
+        let target = Target { index: first + index, spec_id, content };
+        write_manifest(io, columns, target, Arc::clone(&types), options)
+    });
+    let written = all_or_none(io, writes, |(file, _)| vec![file.path.clone()]).await?;
     Ok(manifest_files_to_batch(&written)?)
 }
 
@@ -222,7 +221,12 @@ async fn put_new(io: &FileIo, location: &str, data: Bytes) -> Result<()> {
                 Err(Error::Exists { location })
             }
         }
-        outcome => outcome,
+        Err(error) => {
+            // The file may be stored although its reply was lost; nothing refers to its unique name.
+            drop(io.delete_many(&[location.to_owned()]).await);
+            Err(error)
+        }
+        Ok(()) => Ok(()),
     }
 }
 

@@ -16,8 +16,9 @@ use self::system::{has_no_links, has_two_names, rename_new};
 pub(super) fn publish(staged: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(staged, path) {
         Err(error) if has_no_links(&error) => rename_new(staged, path),
-        // A network file system that repeats a request after a lost reply meets its own link.
-        Err(error) if error.kind() == ErrorKind::AlreadyExists && has_two_names(staged) => {
+        // A network file system that repeats a request after a lost reply meets its own link, and one that does not repeat it
+        // reports an error.
+        Err(_) if has_two_names(staged) => {
             drop(fs::remove_file(staged));
             Ok(())
         }

@@ -87,7 +87,13 @@ pub(super) fn write(path: &Path, data: &[u8], mode: WriteMode) -> io::Result<()>
         drop(fs::remove_file(&staging));
     }
     published?;
-    directories::sync(parent)
+    let synced = directories::sync(parent);
+    // The caller reads an error as "nothing was stored". A file that replaced another one cannot be undone, and a version
+    // file may have been read already.
+    if synced.is_err() && mode == WriteMode::Create {
+        drop(fs::remove_file(path));
+    }
+    synced
 }
 
 /// Open a file for reads at offsets.
@@ -247,5 +253,10 @@ fn nothing_below_a_file(error: io::Error) -> io::Error {
 }
 
 fn create_new(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path)
+    OpenOptions::new().write(true).create_new(true).open(path).inspect_err(|error| {
+        // A network file system may create the file and lose its reply. The name of the file is unique.
+        if !matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) {
+            drop(fs::remove_file(path));
+        }
+    })
 }
