@@ -45,6 +45,12 @@ def files(catalog):
     return {str(path) for path in Path(catalog.properties["warehouse"]).rglob("*") if path.is_file()}
 
 
+def test_commits_sync_the_removal_of_the_journal(catalog):
+    with catalog.engine.connect() as connection:
+        synchronous = connection.exec_driver_sql("PRAGMA synchronous").scalar_one()
+    assert synchronous == 3, "3 is EXTRA: by default a power cut can undo a commit that was reported"
+
+
 def test_commit_to_a_locked_database_fails_and_leaves_no_files(catalog, lock):
     table = catalog.load_table("db.t")
     before = files(catalog)

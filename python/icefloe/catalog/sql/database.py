@@ -271,7 +271,14 @@ def _engine(url: URL, *, echo: bool) -> Engine:
         raise ValidationError(f"no driver for the catalog database {url!r}: {error}") from error
     if is_server:
         sqlalchemy.event.listen(engine, "checkout", _check_alive(engine))
+    else:
+        sqlalchemy.event.listen(engine, "connect", _sync_commits)
     return engine
+
+
+def _sync_commits(connection: Any, record: Any) -> None:  # noqa: ARG001 - the arguments of the event
+    """Make a SQLite commit survive a power cut: by default the removal of the journal, which commits, is not synced."""
+    connection.execute("PRAGMA synchronous = EXTRA")
 
 
 def _check_alive(engine: Engine) -> Callable[[Any, Any, Any], None]:
