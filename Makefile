@@ -184,7 +184,17 @@ explore: $(VENV)/.wheel ## Run property and history tests on the seed of the day
 	printf '\033[1m==> Property and history tests, repeat them with: make explore SEED=%s\033[0m\n' $$seed; \
 	PROPTEST_RNG_SEED=$$seed cargo test --locked --profile fast --quiet -p icefloe-format -p icefloe-engine \
 	&& $(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --hypothesis-profile=explore --hypothesis-seed=$$seed \
-	  --first-history=$$seed --histories=250 tests/property tests/simulator $(PYTEST_ARGS)
+	  --first-history=$$seed --histories=250 --first-fault=$$seed tests/property tests/simulator tests/faults/test_every_call.py tests/faults/disk $(PYTEST_ARGS)
+
+# Faults at every call, system call and request, kills and power cuts. The table of all operations goes to FAULT_REPORT.
+SHARE ?= 1
+FAULT_REPORT ?= target/faults.md
+
+.PHONY: faults
+faults: $(VENV)/.wheel $(BIN)/versitygw $(HIVE_JARS) $(REST_SERVER)/.ready system-programs ## Cause a fault at every call of every operation on every catalog (SHARE=n for one of n)
+	@mkdir -p $(dir $(FAULT_REPORT))
+	@$(WITH_JAVA) $(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --timeout=3600 --fault-share=$(SHARE) --fault-report=$(FAULT_REPORT) \
+	  tests/faults/test_every_call.py tests/faults/disk tests/catalogs/conformance/test_every_request.py $(PYTEST_ARGS)
 
 HISTORIES ?= 20000
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.faults import report
+from tests.faults.sweep import Selection
 
 # The same examples at every run and on every machine, however long one takes; `--hypothesis-profile=explore` draws others.
 settings.register_profile("repeat", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -30,6 +34,9 @@ def pytest_addoption(parser):
     parser.addoption("--all-interleavings", action="store_true", help="explore two writers with every mode and crash")
     parser.addoption("--race-processes", type=int, default=4, help="how many processes append to each catalog at once")
     parser.addoption("--race-commits", type=int, default=8, help="how many commits each of these processes makes")
+    parser.addoption("--fault-share", type=int, default=16, help="cause one of this many faults of a sweep; 1 for all")
+    parser.addoption("--first-fault", type=int, default=0, help="number of the first fault of a sweep")
+    parser.addoption("--fault-report", help="file for the table of all sweeps of faults, by catalog and operation")
     parser.addoption("--all-cuts", action="store_true", help="cut connections to PostgreSQL at every message")
 
 
@@ -53,6 +60,35 @@ def pytest_collection_modifyitems(config, items):
         tests = Path(__file__).parent
         order = {name: number for number, name in enumerate(LONGEST_FIRST)}
         items.sort(key=lambda item: order.get(item.path.relative_to(tests).parts[0], len(order)))
+
+
+@pytest.fixture
+def selection(request):
+    """The share of the faults of a sweep that this run causes."""
+    return Selection(request.config.getoption("--fault-share"), request.config.getoption("--first-fault"))
+
+
+@pytest.fixture
+def record_sweep(record_property):
+    """A function that records the figures of a sweep for the table at the end of the run."""
+    return lambda *sweep: record_property(report.PROPERTY, report.figures(*sweep))
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Write the table of the sweeps of faults."""
+    sweeps = [
+        json.loads(value)
+        for outcome in ("passed", "failed")
+        for one in terminalreporter.stats.get(outcome, [])
+        for name, value in one.user_properties
+        if name == report.PROPERTY
+    ]
+    if not sweeps:
+        return
+    terminalreporter.section(f"faults, one of {config.getoption('--fault-share')}")
+    terminalreporter.write_line("\n".join(report.table(sweeps)))
+    if config.getoption("--fault-report") is not None:
+        Path(config.getoption("--fault-report")).write_text("\n".join(report.table(sweeps, by_operation=True)) + "\n")
 
 
 @pytest.hookimpl(wrapper=True)

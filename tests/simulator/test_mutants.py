@@ -6,8 +6,7 @@ import itertools
 
 from icefloe.catalog import load_catalog
 
-from tests.faults.table_operations import OPERATIONS
-from tests.faults.test_every_call import Sweep
+from tests.faults.test_every_call import call_sweep
 from tests.simulator.checks import violation_in, violation_of
 from tests.simulator.generator import random_history
 from tests.simulator.mutants import MUTANTS, mutated
@@ -35,7 +34,7 @@ def find(mutant, tmp_path):
     if kind == "sql":
         properties["uri"] = f"sqlite:///{tmp_path}/catalog.db"
     with load_catalog("cat", **properties) as catalog, mutated(mutant):
-        sweep = Sweep(catalog, OPERATIONS[name])
+        sweep = call_sweep(catalog, name)
         sweep.run()
         return next(iter(sweep.violations), None)
 

@@ -115,8 +115,8 @@ class Proxy:
     """Passes requests on to a server, unless ``fault`` says of a request what is to go wrong.
 
     ``fault`` is given the request and returns None (nothing), a status to answer with instead, ``"cut"`` (the connection ends before
-    the server is asked), ``"mute"`` (the server is asked, its answer is lost), ``"half"`` (half of the answer's body comes) or ``"stall"``
-    (half of it comes, and the line stays open).
+    the server is asked), ``"mute"`` (the server is asked, its answer is lost), ``"half"`` (half of the answer's body comes), ``"stall"``
+    (half of it comes, and the line stays open) or ``"500 after"`` (the server is asked, the answer is an error).
     """
 
     target: str
@@ -167,7 +167,9 @@ class Relay(BaseHTTPRequestHandler):
             return
         status, headers, data = forward(self.state.target, self, body)
         request.status = status
-        if fault == "mute":
+        if fault == "500 after":
+            self.send(500, [], b"<Error><Code>InternalError</Code></Error>")
+        elif fault == "mute":
             self.end()
         elif fault in ("half", "stall"):
             self.send(status, headers, data[: len(data) // 2], len(data))

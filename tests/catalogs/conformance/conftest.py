@@ -24,7 +24,7 @@ def pytest_configure(config):
 
 
 def pytest_generate_tests(metafunc):
-    if "subject" in metafunc.fixturenames:
+    if "subject" in metafunc.fixturenames and "group" not in metafunc.fixturenames:
         needed = {capability for mark in metafunc.definition.iter_markers("needs") for capability in mark.args}
         assert needed <= set(Capability)
         entries = [entry for entry in ENTRIES if not needed & set(entry.lacks)]

@@ -1,0 +1,164 @@
+"""Faults of the requests and messages between a catalog's client and the servers of the catalog and its storage."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import psycopg
+
+from tests.catalogs.thrift_proxy import ThriftProxy
+from tests.catalogs.wire_proxy import TIMEOUT_SECONDS, Cut, Direction, Fault, WireProxy
+from tests.faults.sweep import Calls
+from tests.storage.servers import Proxy, Request
+
+HTTP_REPLIES: dict[str, str | int] = {
+    "cut before": "cut",
+    "cut after": "mute",
+    "status 500 before": 500,
+    "status 503 before": 503,
+    "status 500 after": "500 after",
+    "reply cut in half": "half",
+    "status 404": 404,
+    "server down": "cut",
+}
+"""The fault of `Proxy` for each kind of fault."""
+
+
+class HttpFaults:
+    """Faults at the HTTP requests of a client.
+
+    Args:
+        line: The proxy before the server.
+        is_object_store: Whether the server stores objects, and a read may miss an object that was just stored.
+    """
+
+    deletions = ("DELETE", "POST ?delete")
+
+    def __init__(self, line: Proxy, *, is_object_store: bool = False) -> None:
+        self._line, self._is_object_store = line, is_object_store
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def during(self, number: int, kind: str) -> Iterator[Calls]:
+        """Cause one fault in a block, or fail all requests from a number on."""
+        calls = Calls()
+
+        def fault(request: Request) -> str | int | None:
+            parts = urlsplit(request.path)
+            name = f"{request.method} ?delete" if parts.query.startswith("delete") else f"{request.method} {parts.path}"
+            with self._lock:
+                calls.names.append(name)
+                count = len(calls.names)
+            if count == number:
+                calls.failed = name
+            is_due = count == number or (kind == "server down" and 0 < number < count)
+            return HTTP_REPLIES[kind] if is_due else None
+
+        self._line.fault = fault
+        try:
+            yield calls
+        finally:
+            self._line.fault = None
+
+    def kinds_of(self, name: str) -> tuple[str, ...]:
+        """Return the kinds of faults that have distinct effects at a request."""
+        if name.startswith(("GET", "HEAD")):
+            kinds = ("cut before", "status 503 before", "reply cut in half", "server down")
+            return (*kinds, "status 404") if self._is_object_store else kinds
+        return tuple(kind for kind in HTTP_REPLIES if kind != "status 404")
+
+
+class ThriftFaults:
+    """Faults at the calls of a metastore: the request or the reply is lost.
+
+    Args:
+        line: The proxy before the metastore.
+    """
+
+    deletions = ()
+
+    def __init__(self, line: ThriftProxy) -> None:
+        self._line = line
+
+    @contextlib.contextmanager
+    def during(self, number: int, kind: str) -> Iterator[Calls]:
+        """Cause one fault in a block."""
+        calls = Calls()
+
+        def fault_of(request: bytes) -> str | None:
+            ThriftProxy.fault_of(self._line, request)
+            calls.names.append(self._line.functions[-1])
+            if len(calls.names) != number:
+                return None
+            calls.failed = calls.names[-1]
+            return kind.removesuffix(" lost")
+
+        self._line.fault_of = fault_of
+        try:
+            yield calls
+        finally:
+            del self._line.fault_of
+
+    def kinds_of(self, name: str) -> tuple[str, ...]:
+        """Return the kinds of faults that have distinct effects at a call."""
+        return ("request lost",) if name.startswith("get_") else ("request lost", "reply lost")
+
+
+POSTGRES_FAULTS = {
+    "cut before": Fault.BEFORE,
+    "cut after": Fault.AFTER,
+    "reset": Fault.RESET,
+    "delivered late": Fault.LATE,
+    "server down": Fault.DOWN,
+}
+"""The fault of `WireProxy` for each kind of fault."""
+
+
+class PostgresFaults:
+    """Faults at the messages of a client of PostgreSQL.
+
+    Args:
+        line: The proxy before the server.
+        monitor: A direct connection to the server.
+        dispose: Function that closes the connections of the client, whose messages would otherwise depend on earlier runs.
+        application: The client's name on the server.
+    """
+
+    deletions = ()
+
+    def __init__(self, line: WireProxy, monitor: psycopg.Connection, dispose, application: str) -> None:
+        self._line, self._monitor, self._dispose, self._application = line, monitor, dispose, application
+
+    @contextlib.contextmanager
+    def during(self, number: int, kind: str) -> Iterator[Calls]:
+        """Cause one fault in a block, and wait until the server is done with the client's messages."""
+        calls = Calls()
+        self._dispose()
+        self._line.arm(Cut(Direction.CLIENT, number - 1, POSTGRES_FAULTS[kind]) if number > 0 else None)
+        try:
+            yield calls
+        finally:
+            names = [f"message {one.kind}" for one in self._line.messages if one.direction is Direction.CLIENT]
+            calls.names += names
+            if self._line.has_cut:
+                calls.failed = names[number - 1]
+            self._line.heal()
+            self._line.deliver()
+            self._wait_until_idle()
+
+    def kinds_of(self, _name: str) -> tuple[str, ...]:
+        """Return all kinds of faults."""
+        return tuple(POSTGRES_FAULTS)
+
+    def _wait_until_idle(self) -> None:
+        query = (
+            f"select count(*) from pg_stat_activity where application_name = '{self._application}' and state <> 'idle'"
+        )
+        deadline = time.monotonic() + TIMEOUT_SECONDS
+        while self._monitor.execute(query).fetchone()[0] > 0:
+            assert time.monotonic() < deadline, "the server keeps a transaction of the client"
+            time.sleep(0.002)
