@@ -10,6 +10,7 @@ from icefloe.table.changes import TableChanges
 from icefloe.table.commit.transaction import Transaction
 from icefloe.table.commit.update_snapshot import UpdateSnapshot
 from icefloe.table.properties import properties_as_text
+from icefloe.table.properties.checking import check_whole_numbers
 from icefloe.table.refs import MAIN_BRANCH
 from icefloe.table.update import (
     RemovePropertiesUpdate,
@@ -59,14 +60,17 @@ class WriteTransaction(Transaction, TableChanges):
         Numbers are stored as text, booleans as `true` and `false`.
 
         Raises:
-            ValidationError: `properties` is no mapping, a value is None, or the property is a fact of the table such as `format-version`.
+            ValidationError: `properties` is no mapping, a value is None, a property that icefloe reads as a whole number is set to another
+                text, or the property is a fact of the table such as `format-version`.
         """
         if not isinstance(properties, Mapping):
             raise ValidationError(
                 f"set_properties: expected a mapping of names to values, got {properties!r}; to unset a property, use "
                 "remove_properties()"
             )
-        return self.apply_updates((SetPropertiesUpdate(updates=properties_as_text({**properties, **kwargs})),))
+        texts = properties_as_text({**properties, **kwargs})
+        check_whole_numbers(texts)
+        return self.apply_updates((SetPropertiesUpdate(updates=texts),))
 
     def remove_properties(self, *removals: str) -> Self:
         """Remove table properties; a property that is not set is ignored."""

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
 
-ROOT = Path(__file__).parents[3]
-JARS = Path(sys.prefix) / "jars"
-PATIENCE = 600
 # Names of engines and sizes of files differ; Spark's rewriting of manifests counts no entries.
 IGNORED = ("engine", "iceberg-version", "app-", "spark.", "entries-processed")
 SIZES = {"added-files-size", "removed-files-size", "total-files-size"}
@@ -52,25 +46,10 @@ def comparable(summary):
     return {key: value for key, value in summary.items() if not key.startswith(IGNORED) and key not in SIZES}
 
 
-def test_summaries_equal_those_of_the_reference(tmp_path):
-    jars = sorted(JARS.glob("iceberg-spark-runtime-*.jar"))
-    if not jars:
-        pytest.skip(f"the Java reference is not in {JARS}: make java-reference")
-    table = write(tmp_path / "ours")
-    command = [
-        sys.executable,
-        "-m",
-        "tests.interop.java.summaries",
-        str(jars[-1]),
-        str(tmp_path),
-        str(tmp_path / "ours"),
-    ]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
-    assert run.returncode == 0, run.stderr[-6000:]
-    found = json.loads((tmp_path / "summaries.json").read_text())
+def test_summaries_equal_those_of_the_reference(java, tmp_path):
     ours = [
         (one.operation.value, comparable({key: one.summary[key] for key in one.summary.additional_properties}))
-        for one in table.snapshots()
+        for one in write(tmp_path).snapshots()
     ]
-    assert ours == [(operation, comparable(summary)) for operation, summary in found["summaries"]]
-    assert found["rows"] == [[5, "c"], [9, "a"]]
+    theirs = java.record("summaries", "statements")
+    assert ours == [(operation, comparable(summary)) for operation, summary in theirs]

@@ -24,6 +24,7 @@ from tests.interop.java.case import ANSWER_COLUMN, Case
 from tests.interop.java.continued import shared_catalogs, sqlite_driver
 from tests.interop.java.java_steps import JavaSteps
 from tests.interop.java.same_steps import SCRIPTS, Script
+from tests.interop.java.summaries import summaries
 from tests.interop.java.tables import CASES, REFUSED
 
 CATALOG = "java"
@@ -199,6 +200,7 @@ def main(jar: str, folder: Path, names: list[str]) -> None:
     ensure_callback_server_started(spark.sparkContext._gateway)
     work: dict[str, Callable[[], None]] = {
         **{case.name: partial(writer.write, case) for case in (*CASES, *REFUSED)},
+        "summaries-statements": lambda: writer.note("summaries", "statements", summaries(spark)),
         **{f"steps-{script.name}": partial(writer.carry_out, script) for script in SCRIPTS},
     }
     with ThreadPoolExecutor(THREADS) as pool, contextlib.ExitStack() as stack:

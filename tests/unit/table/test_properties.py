@@ -232,3 +232,29 @@ def test_set_properties_refuses_anything_but_a_mapping(new_table, value):
     table = new_table()
     with pytest.raises(ValidationError, match="expected a mapping"):
         table.transaction().set_properties(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("commit.retry.num-retries", "many"),
+        ("commit.retry.num-retries", -1),
+        ("commit.manifest.target-size-bytes", "8MB"),
+        ("write.target-file-size-bytes", 1.5),
+    ],
+)
+def test_set_properties_refuses_wrong_whole_numbers(new_table, name, value):
+    table = new_table()
+    with pytest.raises(ValidationError, match=f"{re.escape(name)}: expected a whole number.*got '{value}'"):
+        table.transaction().set_properties({name: value})
+    assert name not in table.properties
+
+
+@pytest.mark.parametrize("name", ["commit.retry.num-retries", "write.metadata.previous-versions-max"])
+def test_invalid_property_of_commits_can_be_removed(catalog, name):
+    table = catalog.create_table("db.t", COLUMNS, properties={name: "many"})
+    with pytest.raises(ValidationError, match=f"{name}: expected a whole number"):
+        table.append(ROWS)
+    table.transaction().remove_properties(name).commit_transaction()
+    table.append(ROWS)
+    assert table.scan().count() == 2

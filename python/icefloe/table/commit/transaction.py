@@ -133,7 +133,8 @@ class Transaction:
         return self._table
 
     def _commit(self) -> CommitTableResponse:
-        policy = RetryPolicy.of_commits(self._table.metadata.properties)
+        # With the properties after the changes, so that a commit can remove an invalid one.
+        policy = RetryPolicy.of_commits(self._working.properties)
         failure: CommitFailedException | None = None
         for attempt in policy.attempts(self.environment):
             if attempt > 1:
