@@ -17,7 +17,8 @@ from tests.interop.java.same_steps import SCRIPTS, Script
 pytestmark = pytest.mark.interop
 SCHEMA = pa.schema([("id", pa.int64()), ("part", pa.string())])
 BY_PART = PartitionSpec(PartitionField(2, 1000, "identity", "part"))
-IGNORED = ("engine", "iceberg-version")
+# The environment of a Spark process is in the summaries of its commits.
+IGNORED = ("engine", "iceberg-version", "app-", "spark.")
 
 
 def ours(script: Script, warehouse: Path) -> list[str]:
