@@ -11,13 +11,14 @@ from icefloe.table.metadata import TableMetadata, new_table_metadata
 from icefloe.table.update import AddSnapshotUpdate, update_table_metadata
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
 
     from icefloe.partitioning import PartitionSpec
     from icefloe.table.environment import Environment
     from icefloe.table.sorting import SortOrder
     from icefloe.table.update import TableRequirement, TableUpdate
-    from icefloe.typedef import Properties
 
 
 def new_metadata(  # noqa: PLR0913 - one for each part of a table
@@ -25,7 +26,7 @@ def new_metadata(  # noqa: PLR0913 - one for each part of a table
     partition_spec: PartitionSpec,
     sort_order: SortOrder,
     location: str,
-    properties: Properties,
+    properties: Mapping[str, object],
     environment: Environment,
 ) -> TableMetadata:
     """Return the metadata of a new, empty table, with column ids assigned from 1.

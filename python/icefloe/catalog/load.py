@@ -9,6 +9,7 @@ from icefloe.catalog.catalog import Catalog
 from icefloe.catalog.configuration import PY_CATALOG_IMPL, TYPE, catalog_properties, default_catalog, flattened
 from icefloe.catalog.hadoop import HadoopCatalog
 from icefloe.catalog.memory import InMemoryCatalog
+from icefloe.catalog.table_creation import TABLE_DEFAULT, TABLE_OVERRIDE
 from icefloe.exceptions import ValidationError
 from icefloe.io.file_io import STORAGE_PREFIXES
 
@@ -21,6 +22,37 @@ PROPERTIES = {
     "sql": {"uri", "warehouse", "echo", "init_catalog_tables", "pool_pre_ping"},
     "hadoop": {"warehouse"},
     "memory": {"warehouse"},
+    "hive": {
+        "uri",
+        "warehouse",
+        "ugi",
+        "hive.hive2-compatible",
+        "hive.kerberos-authentication",
+        "hive.kerberos-service-name",
+        "hive.metastore.client.socket.timeout",
+        "iceberg.engine.hive.lock-enabled",
+        "lock-check-min-wait-time",
+        "lock-check-max-wait-time",
+        *(
+            f"{prefix}hive.lock-{name}-ms"
+            for prefix in ("iceberg.", "")
+            for name in ("timeout", "check-min-wait", "check-max-wait", "heartbeat-interval")
+        ),
+    },
+    "glue": {
+        "warehouse",
+        "glue.id",
+        "glue.region",
+        "glue.profile-name",
+        "glue.access-key-id",
+        "glue.secret-access-key",
+        "glue.session-token",
+        "glue.endpoint",
+        "glue.skip-archive",
+        "glue.skip-name-validation",
+        "glue.max-retries",
+        "glue.retry-mode",
+    },
 }
 """The catalog properties of each type; types that are not here check their properties themselves."""
 ALIASES = {"in-memory": "memory", "jdbc": "sql"}
@@ -85,11 +117,12 @@ def _check_known(name: str, kind: str, properties: Properties) -> None:
     allowed = PROPERTIES.get(kind)
     if allowed is None:
         return
-    unknown = sorted(key for key in properties if key not in allowed and not key.startswith(STORAGE_PREFIXES))
+    prefixes = (*STORAGE_PREFIXES, TABLE_DEFAULT, TABLE_OVERRIDE)
+    unknown = sorted(key for key in properties if key not in allowed and not key.startswith(prefixes))
     if unknown:
         raise ValidationError(
             f"catalog {name!r} of type {kind!r}: unknown property {', '.join(map(repr, unknown))}; expected "
-            f"{', '.join(sorted(allowed))} or storage properties ({', '.join(STORAGE_PREFIXES)})"
+            f"{', '.join(sorted(allowed))} {TABLE_DEFAULT}*, {TABLE_OVERRIDE}* or storage properties ({', '.join(STORAGE_PREFIXES)})"
         )
 
 

@@ -100,7 +100,8 @@ class PointerCatalog(Catalog):
     ) -> Table:
         namespace, name = self._new_name(identifier)
         new_location = self._new_table_location(identifier, location)
-        metadata = new_metadata(schema, partition_spec, sort_order, new_location, properties, self.environment)
+        stored = self.table_properties(properties)
+        metadata = new_metadata(schema, partition_spec, sort_order, new_location, stored, self.environment)
         metadata_location = self._publish_new((namespace, name), metadata)
         return self._table(namespace, name, metadata, metadata_location)
 
@@ -115,7 +116,8 @@ class PointerCatalog(Catalog):
     ) -> CreateTableTransaction:
         namespace, name = self._new_name(identifier)
         new_location = self._new_table_location(identifier, location)
-        metadata = new_metadata(schema, partition_spec, sort_order, new_location, properties, self.environment)
+        stored = self.table_properties(properties)
+        metadata = new_metadata(schema, partition_spec, sort_order, new_location, stored, self.environment)
         io = self.file_io(new_location)
         return CreateTableTransaction(StagedTable((*namespace, name), metadata, "", io, self))
 

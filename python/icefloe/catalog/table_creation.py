@@ -15,16 +15,36 @@ from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from icefloe.typedef import EMPTY_DICT, Identifier, Properties
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
 
     from icefloe.table import CreateTableTransaction, Table
 
 ATTEMPTS = 10
 """Attempts of `create_or_replace_table`, each after another client created or dropped the table."""
+TABLE_DEFAULT = "table-default."
+"""Prefix of catalog properties that are properties of new tables, unless the table has a value of its own."""
+TABLE_OVERRIDE = "table-override."
+"""Prefix of catalog properties that are properties of new tables, whatever values are given for them."""
 
 
 class TableCreation(ABC):
     """Methods that create and replace tables."""
+
+    properties: Properties
+
+    def table_properties(self, given: Mapping[str, object]) -> dict[str, object]:
+        """Return the properties of a new table: the catalog's defaults, the given properties, and the catalog's overrides.
+
+        Args:
+            given: Table properties that were passed with the definition of the table.
+        """
+
+        def below(prefix: str) -> dict[str, object]:
+            return {key.removeprefix(prefix): value for key, value in self.properties.items() if key.startswith(prefix)}
+
+        return {**below(TABLE_DEFAULT), **given, **below(TABLE_OVERRIDE)}
 
     @abstractmethod
     def create_table(  # noqa: PLR0913 - the signature shared with PyIceberg
@@ -131,7 +151,8 @@ class TableCreation(ABC):
         table = self.load_table(identifier)
         columns = schema if isinstance(schema, Schema) else pyarrow_to_schema(schema)
         own = None if location is None else table.io.core.absolute(location)
-        return ReplaceTableTransaction(table, Replacement(columns, partition_spec, sort_order, own, properties))
+        stored = self.table_properties(properties)
+        return ReplaceTableTransaction(table, Replacement(columns, partition_spec, sort_order, own, stored))
 
     def create_or_replace_table_transaction(  # noqa: PLR0913 - the signature of create_table_transaction
         self,

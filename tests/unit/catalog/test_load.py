@@ -233,3 +233,32 @@ def test_list_catalogs_returns_names_of_files_and_environment(monkeypatch, tmp_p
     assert list_catalogs() == ["my-cat", "second", "third", "fourth"]
     for name in list_catalogs():
         assert catalog_properties(name) != {}
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties", "misspelled"),
+    [
+        ("hive", {"uri": "thrift://h:1"}, "hive.kerberos-authentification"),
+        ("hive", {"uri": "thrift://h:1"}, "hive.lock-timeout"),
+        ("glue", {"warehouse": "/w"}, "glue.regoin"),
+        ("glue", {"warehouse": "/w"}, "uri"),
+    ],
+)
+def test_misspelled_property_of_a_metastore_is_refused(kind, properties, misspelled):
+    with pytest.raises(ValidationError, match=f"unknown property '{misspelled}'"):
+        load_catalog("x", type=kind, **properties, **{misspelled: "x"})
+
+
+@pytest.mark.parametrize("kind", ["memory", "hadoop"])
+def test_tables_have_the_default_and_override_properties_of_their_catalog(tmp_path, kind):
+    settings = {"table-default.a": "1", "table-default.b": "1", "table-override.c": "1"}
+    schema, given = Schema(NestedField(1, "id", "int")), {"b": "2", "c": "2"}
+    with load_catalog("x", type=kind, warehouse=str(tmp_path), **settings) as catalog:
+        catalog.create_namespace("db")
+        tables = [
+            catalog.create_table("db.t", schema, properties=given),
+            catalog.create_table_transaction("db.u", schema, properties=given).commit_transaction(),
+            catalog.replace_table("db.u", schema, properties=given),
+        ]
+    for table in tables:
+        assert {key: table.properties[key] for key in "abc"} == {"a": "1", "b": "2", "c": "1"}

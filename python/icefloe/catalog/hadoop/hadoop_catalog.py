@@ -269,7 +269,8 @@ class HadoopCatalog(Catalog):
             raise ValidationError(
                 f"table {dotted(identifier)}: a hadoop catalog determines the location of a table; expected {own}, got {location}"
             )
-        metadata = new_metadata(schema, partition_spec, sort_order, own, properties, self.environment)
+        stored = self.table_properties(properties)
+        metadata = new_metadata(schema, partition_spec, sort_order, own, stored, self.environment)
         _check_hadoop_table(metadata)
         if self._warehouse.newest(levels) is not None:
             raise self._taken(levels)

@@ -284,8 +284,9 @@ class RestCatalog(Catalog):
         absolute = self.absolute(location).rstrip("/") if location is not None else None
         # Everything that can be wrong is found here, before the request; the server assigns the ids once more, and a location.
         placeholder = absolute if absolute is not None else "assigned-by-the-server"
-        metadata = new_metadata(schema, partition_spec, sort_order, placeholder, properties, self.environment)
-        texts = properties_as_text(properties)
+        stored = self.table_properties(properties)
+        metadata = new_metadata(schema, partition_spec, sort_order, placeholder, stored, self.environment)
+        texts = properties_as_text(stored)
         METADATA_COMPRESSION.of(texts)
         return self._tables.create(identifier, metadata, texts, absolute, stage=stage)
 
