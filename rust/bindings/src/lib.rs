@@ -12,6 +12,7 @@ mod exported;
 mod io;
 mod manifest;
 mod orc;
+mod orc_writing;
 mod predicate;
 mod scan;
 mod transform;
@@ -34,6 +35,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     io::register(module)?;
     manifest::register(module)?;
     orc::register();
+    orc_writing::register();
     predicate::register(module)?;
     scan::register(module)?;
     transform::register(module)?;

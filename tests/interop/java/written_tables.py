@@ -32,7 +32,7 @@ from icefloe.types import (
 
 from tests.interop.java.case import MERGE_ON_READ, Case
 
-WRITTEN_FORMATS = ("parquet", "avro")
+WRITTEN_FORMATS = ("parquet", "avro", "orc")
 INNER = StructType(NestedField(21, "x", IntegerType()), NestedField(22, "the y", StringType()))
 SCHEMA = Schema(
     NestedField(1, "id", LongType(), required=True),
@@ -86,9 +86,13 @@ def row(n: int) -> dict[str, Any]:
     return {"id": n, **values, missing: None}
 
 
-def rows(first: int, last: int) -> pa.Table:
-    """Return the rows of ids from `first` to before `last`."""
-    return pa.Table.from_pylist([row(n) for n in range(first, last)], schema=SCHEMA.as_arrow())
+def rows(first: int, last: int, file_format: str) -> pa.Table:
+    """Return the rows of ids from `first` to before `last`; ORC refuses timestamps before 1970 with a fraction of a second."""
+    found = [row(n) for n in range(first, last)]
+    for each in found:
+        if file_format == "orc" and each["at"] is not None:
+            each["at"] = each["at"].replace(microsecond=0 if each["id"] < 5 else 123456)
+    return pa.Table.from_pylist(found, schema=SCHEMA.as_arrow())
 
 
 def written(file_format: str, **properties: str) -> Any:
@@ -101,8 +105,8 @@ def written(file_format: str, **properties: str) -> Any:
         found = catalog.create_table(
             name, SCHEMA, properties={**MERGE_ON_READ, "write.format.default": file_format, **properties}
         )
-        found.append(rows(0, 20))
-        found.append(rows(20, 25))
+        found.append(rows(0, 20, file_format))
+        found.append(rows(20, 25, file_format))
         found.delete("id in (7, 21)")
 
     return step

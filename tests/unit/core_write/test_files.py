@@ -71,7 +71,7 @@ def test_compression_codec_is_the_tables(tmp_path, codec):
         ({"write__parquet__compression_codec": "rar"}, ValidationError),
         ({"write__target_file_size_bytes": "big"}, ValidationError),
         ({"write__metadata__metrics__default": "some"}, ValidationError),
-        ({"write__format__default": "orc"}, FeatureUnsupportedError),
+        ({"write__format__default": "lance"}, FeatureUnsupportedError),
         ({"write__object_storage__path": "x"}, ValidationError),
     ],
 )

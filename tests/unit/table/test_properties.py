@@ -200,11 +200,13 @@ def test_every_property_that_the_core_reads_is_defined():
     assert names - DEFINED - set(UNSUPPORTED) == set()
     assert {f"{prefix}{COLUMN}" for prefix in prefixes} <= DEFINED
     for file_format, source in format_sources().items():
-        read = set(re.findall(r'\.(?:number|text)\(\s*"([a-z.-]+)"', source)) | {"compression-level"}
+        read = set(re.findall(r'(?:\.(?:number|text|fraction)\(\s*|one_of\(&read, )"([a-z.-]+)"', source))
+        read |= {"compression-level"} if ".level()" in source else set()
         assert "compression-codec" in read
-        for prefix in ("write.", "write.delete."):
+        of_data = {name for name in read if name.startswith("bloom.")}
+        for prefix, names in (("write.", read), ("write.delete.", read - of_data)):
             defined = {name for name in DEFINED if name.startswith(f"{prefix}{file_format}.") and COLUMN not in name}
-            assert {f"{prefix}{file_format}.{name}" for name in read} == defined
+            assert {f"{prefix}{file_format}.{name}" for name in names} == defined
 
 
 def test_defaults_of_the_core_are_those_of_the_definitions():

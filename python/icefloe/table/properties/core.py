@@ -18,7 +18,16 @@ from icefloe.table.properties.definitions import (
     WRITE_FORMAT,
     WRITE_MEMORY,
 )
-from icefloe.table.properties.file_formats import AVRO, BLOOM_FILTERS, DELETE_AVRO, DELETE_PARQUET, PARQUET
+from icefloe.table.properties.file_formats import (
+    AVRO,
+    BLOOM_FILTERS,
+    DELETE_AVRO,
+    DELETE_ORC,
+    DELETE_PARQUET,
+    ORC,
+    ORC_BLOOM_FILTERS,
+    PARQUET,
+)
 from icefloe.table.properties.reading import checked
 
 if TYPE_CHECKING:
@@ -35,6 +44,8 @@ _DATA_FILES: tuple[TableProperty[Any], ...] = (
     *PARQUET,
     *BLOOM_FILTERS,
     *AVRO,
+    *ORC,
+    *ORC_BLOOM_FILTERS,
     *METRICS,
 )
 _DELETE_FILES: tuple[TableProperty[Any], ...] = (
@@ -47,6 +58,8 @@ _DELETE_FILES: tuple[TableProperty[Any], ...] = (
     *DELETE_PARQUET,
     *AVRO,
     *DELETE_AVRO,
+    *ORC,
+    *DELETE_ORC,
     DELETE_GRANULARITY,
 )
 # The core refuses a table that sets one of these.

@@ -8,7 +8,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from icefloe.table.properties.file_formats import AVRO, BLOOM_FILTERS, DELETE_AVRO, DELETE_PARQUET, PARQUET
+from icefloe.table.properties.file_formats import (
+    AVRO,
+    BLOOM_FILTERS,
+    DELETE_AVRO,
+    DELETE_ORC,
+    DELETE_PARQUET,
+    ORC,
+    ORC_BLOOM_FILTERS,
+    PARQUET,
+)
 from icefloe.table.properties.names import MIB, TableProperties
 from icefloe.table.properties.reading import (
     COLUMN,
@@ -37,9 +46,7 @@ FORMAT_VERSION = TableProperty(
     str(_P.DEFAULT_FORMAT_VERSION),
     "Format version of a new table; it is not stored as a property.",
 )
-WRITE_FORMAT = TableProperty(
-    _P.WRITE_FILE_FORMAT, _FORMATS, "parquet", "File format of new data files; `orc` cannot be written."
-)
+WRITE_FORMAT = TableProperty(_P.WRITE_FILE_FORMAT, _FORMATS, "parquet", "File format of new data files.")
 DELETE_FORMAT = TableProperty(
     "write.delete.format.default", _FORMATS, None, "File format of new delete files; that of data files if unset."
 )
@@ -289,6 +296,7 @@ GROUPS: dict[str, tuple[TableProperty[Any], ...]] = {
     ),
     "Parquet files": (*PARQUET, *BLOOM_FILTERS, *DELETE_PARQUET),
     "Avro files": (*AVRO, *DELETE_AVRO),
+    "ORC files": (*ORC, *ORC_BLOOM_FILTERS, *DELETE_ORC),
     "Column metrics": METRICS,
     "Row-level changes": (
         *ROW_LEVEL_MODES.values(),

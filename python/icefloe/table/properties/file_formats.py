@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from icefloe.table.properties.names import TableProperties
-from icefloe.table.properties.reading import COLUMN, Flag, Fraction, OneOf, TableProperty, WholeNumber
+from icefloe.table.properties.names import MIB, TableProperties
+from icefloe.table.properties.reading import COLUMN, Flag, Fraction, OneOf, TableProperty, Text, WholeNumber
 
 _P = TableProperties
 _BYTES = WholeNumber(unit="bytes")
@@ -99,3 +99,52 @@ def _avro(prefix: str, of: str) -> tuple[TableProperty[Any], ...]:
 
 AVRO = _avro("write.avro.", "data files")
 DELETE_AVRO = _avro("write.delete.avro.", "delete files")
+
+
+def _orc(prefix: str, of: str) -> tuple[TableProperty[Any], ...]:
+    own = prefix == "write.orc."
+    unset = "" if own else _UNSET
+
+    def default(value: Any) -> Any:
+        return value if own else None
+
+    return (
+        TableProperty(
+            f"{prefix}compression-codec",
+            OneOf(("zlib", "snappy", "lz4", "zstd", "none")),
+            default("zlib"),
+            f"Compression of {of}.{unset}",
+        ),
+        TableProperty(
+            f"{prefix}compression-strategy",
+            OneOf(("speed", "compression")),
+            default("speed"),
+            f"Whether the codec is tuned for speed or for size, in {of}.{unset}",
+        ),
+        TableProperty(f"{prefix}stripe-size-bytes", _BYTES, default(64 * MIB), f"Size of a stripe of {of}.{unset}"),
+        TableProperty(
+            f"{prefix}block-size-bytes",
+            _BYTES,
+            default(256 * MIB),
+            f"Checked, without an effect: stripes of {of} are not aligned with blocks of a file system.{unset}",
+        ),
+        TableProperty(
+            f"{prefix}vectorized.batch-size",
+            WholeNumber(unit="rows"),
+            default(1024),
+            f"Rows of {of} that are encoded at once.{unset}",
+        ),
+    )
+
+
+ORC = _orc("write.orc.", "data files")
+DELETE_ORC = _orc("write.delete.orc.", "delete files")
+ORC_BLOOM_FILTERS = (
+    TableProperty(
+        "write.orc.bloom.filter.columns",
+        Text("names of columns, separated by commas", str.isprintable),
+        None,
+        "Columns with bloom filters in data files.",
+    ),
+    TableProperty("write.orc.bloom.filter.fpp", Fraction(), 0.05, "Rate of false positives of these bloom filters."),
+)

@@ -34,7 +34,7 @@ pub struct WrittenFile {
     pub file_size_bytes: i64,
     /// Metrics by field id.
     pub metrics: ColumnMetrics,
-    /// Offsets of the row groups; empty for Avro.
+    /// Offsets of the row groups or stripes; empty for Avro.
     pub split_offsets: Vec<i64>,
     /// Sort order id, if the rows are sorted.
     pub sort_order_id: Option<i32>,

@@ -23,6 +23,8 @@ pub enum FileFormat {
     Parquet,
     /// Apache Avro object containers.
     Avro,
+    /// Apache ORC.
+    Orc,
 }
 
 impl FileFormat {
@@ -39,6 +41,7 @@ impl FileFormat {
         match name.map(|name| name.to_ascii_lowercase()).as_deref() {
             None | Some("parquet") => Ok(Self::Parquet),
             Some("avro") => Ok(Self::Avro),
+            Some("orc") => Ok(Self::Orc),
             Some(other) => Err(Error::unsupported(format!("writing {other} files"))),
         }
     }
@@ -48,6 +51,7 @@ impl FileFormat {
         match self {
             Self::Parquet => "PARQUET",
             Self::Avro => "AVRO",
+            Self::Orc => "ORC",
         }
     }
 
@@ -56,6 +60,7 @@ impl FileFormat {
         match self {
             Self::Parquet => "parquet",
             Self::Avro => "avro",
+            Self::Orc => "orc",
         }
     }
 }

@@ -6,6 +6,7 @@ use icefloe_format::Result;
 
 use super::avro_options::AvroOptions;
 use super::file_format::{FileFormat, FileKind};
+use super::orc_options::OrcOptions;
 use super::parquet_options::ParquetOptions;
 use super::property_reader::number;
 
@@ -26,6 +27,7 @@ pub struct FileOptions {
 pub(super) enum Encoding {
     Parquet(ParquetOptions),
     Avro(AvroOptions),
+    Orc(OrcOptions),
 }
 
 impl FileOptions {
@@ -37,6 +39,7 @@ impl FileOptions {
         let encoding = match FileFormat::of(properties, kind)? {
             FileFormat::Parquet => Encoding::Parquet(ParquetOptions::new(properties, kind)?),
             FileFormat::Avro => Encoding::Avro(AvroOptions::new(properties, kind)?),
+            FileFormat::Orc => Encoding::Orc(OrcOptions::new(properties, kind)?),
         };
         let target_file_bytes = match kind {
             FileKind::Data => number(properties, "write.target-file-size-bytes", 512 * MIB)?,
@@ -53,6 +56,7 @@ impl FileOptions {
         match self.encoding {
             Encoding::Parquet(_) => FileFormat::Parquet,
             Encoding::Avro(_) => FileFormat::Avro,
+            Encoding::Orc(_) => FileFormat::Orc,
         }
     }
 }

@@ -9,15 +9,20 @@ use super::avro_file::{AvroFile, AvroShape};
 use super::closed_file::ClosedFile;
 use super::file_format::FileFormat;
 use super::file_options::{Encoding, FileOptions};
+use super::orc_file::{OrcFile, OrcShape};
 use super::output::Outputs;
 use super::parquet_file::{ParquetFile, ParquetShape};
 use crate::error::Result;
+
+/// Rows that the ORC encoder gets at once: it copies them.
+const ORC_ROWS_AT_ONCE: usize = 65_536;
 
 /// The schema and settings that the files of one task share.
 #[derive(Debug)]
 pub(super) enum FileShape {
     Parquet(Box<ParquetShape>),
     Avro(AvroShape),
+    Orc(Box<OrcShape>),
 }
 
 impl FileShape {
@@ -39,6 +44,7 @@ impl FileShape {
                 Self::Parquet(Box::new(shape))
             }
             Encoding::Avro(options) => Self::Avro(AvroShape::new(schema, *options, extra)?),
+            Encoding::Orc(options) => Self::Orc(Box::new(OrcShape::new(schema, options, modes)?)),
         })
     }
 
@@ -47,6 +53,7 @@ impl FileShape {
         match self {
             Self::Parquet(_) => FileFormat::Parquet,
             Self::Avro(_) => FileFormat::Avro,
+            Self::Orc(_) => FileFormat::Orc,
         }
     }
 
@@ -64,6 +71,7 @@ impl FileShape {
             Self::Avro(shape) => {
                 OpenFile::Avro(Box::new(AvroFile::create(outputs, location, shape)?))
             }
+            Self::Orc(shape) => OpenFile::Orc(Box::new(OrcFile::create(outputs, location, shape)?)),
         })
     }
 
@@ -72,6 +80,7 @@ impl FileShape {
         match self {
             Self::Parquet(shape) => shape.rows_of_group(batch),
             Self::Avro(_) => usize::MAX,
+            Self::Orc(_) => ORC_ROWS_AT_ONCE,
         }
     }
 }
@@ -80,14 +89,16 @@ impl FileShape {
 pub(super) enum OpenFile {
     Parquet(Box<ParquetFile>),
     Avro(Box<AvroFile>),
+    Orc(Box<OrcFile>),
 }
 
 impl OpenFile {
     pub(super) fn write(&mut self, shape: &FileShape, batch: &RecordBatch) -> Result<()> {
         match (self, shape) {
             (Self::Avro(file), FileShape::Avro(shape)) => file.write(shape, batch),
+            (Self::Orc(file), FileShape::Orc(shape)) => file.write(shape, batch),
             (Self::Parquet(file), _) => file.write(batch),
-            (Self::Avro(_), _) => Err(mixed()),
+            (Self::Avro(_) | Self::Orc(_), _) => Err(mixed()),
         }
     }
 
@@ -96,6 +107,7 @@ impl OpenFile {
         match self {
             Self::Parquet(file) => file.rows(),
             Self::Avro(file) => file.rows(),
+            Self::Orc(file) => file.rows(),
         }
     }
 
@@ -104,6 +116,7 @@ impl OpenFile {
         match self {
             Self::Parquet(file) => file.size_bytes(),
             Self::Avro(file) => file.size_bytes(),
+            Self::Orc(file) => file.size_bytes(),
         }
     }
 
@@ -112,6 +125,7 @@ impl OpenFile {
         match self {
             Self::Parquet(file) => file.memory_bytes(),
             Self::Avro(file) => file.memory_bytes(),
+            Self::Orc(file) => file.memory_bytes(),
         }
     }
 
@@ -120,6 +134,8 @@ impl OpenFile {
         match self {
             Self::Parquet(file) => file.end_row_group(),
             Self::Avro(file) => file.flush(),
+            // The encoder ends stripes by itself, so only closing the file frees its memory.
+            Self::Orc(_) => Ok(()),
         }
     }
 
@@ -127,7 +143,8 @@ impl OpenFile {
         match (self, shape) {
             (Self::Parquet(file), FileShape::Parquet(shape)) => file.close(shape),
             (Self::Avro(file), _) => file.close(),
-            (Self::Parquet(_), _) => Err(mixed()),
+            (Self::Orc(file), FileShape::Orc(shape)) => file.close(shape),
+            (Self::Parquet(_) | Self::Orc(_), _) => Err(mixed()),
         }
     }
 }

@@ -107,6 +107,12 @@ impl ColumnMetrics {
         }
         let Some(primitive) = primitive.filter(|_| mode.keeps_bounds()) else { return };
         let Some((lower, upper)) = bounds(chunks, &primitive) else { return };
+        self.set_bounds(id, lower, upper, mode);
+    }
+
+    /// Set the bounds of a column, cut as its mode says.
+    pub(super) fn set_bounds(&mut self, id: i32, lower: Datum, upper: Datum, mode: MetricsMode) {
+        let (lower, upper) = (zero(lower, true), zero(upper, false));
         let (lower, upper) = match mode {
             MetricsMode::Truncate(length) => {
                 (truncate_lower(&lower, width(length)), truncate_upper(&upper, width(length)))
@@ -148,14 +154,14 @@ fn bounds(chunks: &[&ColumnChunkMetaData], primitive: &PrimitiveType) -> Option<
             Some((lower, upper)) => (smaller(lower, min), greater(upper, max)),
         });
     }
-    found.map(|(lower, upper)| (zero(lower, true), zero(upper, false)))
+    found
 }
 
-fn smaller(left: Datum, right: Datum) -> Datum {
+pub(super) fn smaller(left: Datum, right: Datum) -> Datum {
     if right.compare(&left) == Some(Ordering::Less) { right } else { left }
 }
 
-fn greater(left: Datum, right: Datum) -> Datum {
+pub(super) fn greater(left: Datum, right: Datum) -> Datum {
     if right.compare(&left) == Some(Ordering::Greater) { right } else { left }
 }
 

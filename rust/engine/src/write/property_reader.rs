@@ -32,6 +32,17 @@ impl<'a> PropertyReader<'a> {
         self.text(name).map_or(Ok(default), |(key, text)| positive(&key, text))
     }
 
+    /// A number above 0 and below 1.
+    pub(super) fn fraction(&self, name: &str, default: f64) -> Result<f64> {
+        let Some((key, text)) = self.text(name) else { return Ok(default) };
+        match text.trim().parse::<f64>() {
+            Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
+            _ => {
+                Err(Error::invalid(key, format!("expected a number between 0 and 1, got {text:?}")))
+            }
+        }
+    }
+
     /// A compression level.
     pub(super) fn level(&self) -> Result<Option<(String, i32)>> {
         let level = self.text("compression-level").map(|(key, text)| {

@@ -83,6 +83,11 @@ impl Stripe {
         Ok(parsed)
     }
 
+    /// Return the position of the first byte of the stripe.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
     /// Return the length of the stripe in bytes.
     pub fn length(&self) -> u64 {
         self.index.saturating_add(self.data).saturating_add(self.footer)

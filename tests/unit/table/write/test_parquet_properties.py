@@ -1,0 +1,157 @@
+"""Table properties of Parquet files, each read back from the footer or the pages of the written file."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+ROWS = 60_000
+NUMBERS = pa.table(
+    {
+        "id": pa.array(range(ROWS), pa.int64()),
+        "few": [f"value {n % 50}" for n in range(ROWS)],
+        "text": [f"text {n * 7}" for n in range(ROWS)],
+    }
+)
+
+
+@pytest.fixture
+def create(catalog):
+    """Return a function that creates a table with the rows, and returns the table and its files."""
+    count = itertools.count()
+
+    def make(**properties: str) -> tuple[Any, list[dict[str, Any]]]:
+        table = catalog.create_table(f"db.t{next(count)}", NUMBERS.schema, properties=properties)
+        table.append(NUMBERS)
+        assert table.scan().to_arrow().sort_by("id").equals(NUMBERS)
+        return table, table.inspect.files().to_pylist()
+
+    return make
+
+
+def footer(file: dict[str, Any]) -> pq.FileMetaData:
+    return pq.read_metadata(file["file_path"])
+
+
+def column(file: dict[str, Any], name: str) -> pq.ColumnChunkMetaData:
+    return footer(file).row_group(0).column(NUMBERS.column_names.index(name))
+
+
+@pytest.mark.parametrize(
+    ("codec", "stored"),
+    [("zstd", "ZSTD"), ("gzip", "GZIP"), ("snappy", "SNAPPY"), ("brotli", "BROTLI"), ("uncompressed", "UNCOMPRESSED")],
+)
+def test_codec_is_that_of_the_property(create, codec, stored):
+    _, (file,) = create(**{"write.parquet.compression-codec": codec})
+    assert {column(file, name).compression for name in NUMBERS.column_names} == {stored}
+
+
+@pytest.mark.parametrize(("codec", "highest"), [("zstd", "19"), ("gzip", "9"), ("brotli", "9")])
+def test_higher_level_makes_smaller_files(create, codec, highest):
+    sizes = []
+    for level in ("1", highest):
+        _, (file,) = create(**{"write.parquet.compression-codec": codec, "write.parquet.compression-level": level})
+        sizes.append(file["file_size_in_bytes"])
+    assert sizes[1] < sizes[0]
+
+
+def test_row_groups_follow_their_size(create):
+    _, (file,) = create(**{"write.parquet.row-group-size-bytes": "100000"})
+    groups = [footer(file).row_group(n) for n in range(footer(file).num_row_groups)]
+    assert len(groups) > 3
+    starts = [group.column(0).dictionary_page_offset or group.column(0).data_page_offset for group in groups]
+    assert file["split_offsets"] == starts
+    sizes = [sum(group.column(n).total_compressed_size for n in range(group.num_columns)) for group in groups]
+    assert all(size <= 200_000 for size in sizes)
+
+
+@pytest.mark.parametrize(
+    "properties", [{"write.parquet.page-size-bytes": "4096"}, {"write.parquet.page-row-limit": "500"}]
+)
+def test_small_pages_make_larger_page_indexes(create, properties):
+    _, (plain,) = create()
+    _, (paged,) = create(**properties)
+
+    def overhead(file: dict[str, Any]) -> int:
+        metadata = footer(file)
+        stored = sum(metadata.row_group(0).column(n).total_compressed_size for n in range(metadata.num_columns))
+        return int(file["file_size_in_bytes"]) - stored
+
+    assert overhead(paged) > 2 * overhead(plain)
+
+
+def test_dictionary_larger_than_its_limit_is_abandoned(create):
+    _, (large,) = create(**{"write.parquet.dict-size-bytes": "100000"})
+    assert column(large, "few").has_dictionary_page
+    _, (small,) = create(**{"write.parquet.dict-size-bytes": "64"})
+    assert "PLAIN" in column(small, "few").encodings
+    assert column(small, "few").total_uncompressed_size > 2 * column(large, "few").total_uncompressed_size
+
+
+@pytest.mark.parametrize(("version", "encoding"), [("v1", "RLE"), ("v2", "DELTA_BINARY_PACKED")])
+def test_page_version_selects_the_encodings(create, version, encoding):
+    _, (file,) = create(**{"write.parquet.page-version": version})
+    encodings = {each for name in NUMBERS.column_names for each in column(file, name).encodings}
+    assert encoding in encodings
+    assert ("DELTA_BINARY_PACKED" in encodings) == (version == "v2")
+
+
+def test_bloom_filters_are_of_the_enabled_columns_and_grow_with_precision(create):
+    enabled = {"write.parquet.bloom-filter-enabled.column.text": "true"}
+    _, (without,) = create(**{"write.parquet.bloom-filter-enabled.column.text": "false"})
+    _, (rough,) = create(**enabled, **{"write.parquet.bloom-filter-fpp.column.text": "0.2"})
+    _, (fine,) = create(**enabled, **{"write.parquet.bloom-filter-fpp.column.text": "0.0001"})
+    sizes = [file["file_size_in_bytes"] for file in (without, rough, fine)]
+    assert sizes[0] + 10_000 < sizes[1]
+    assert sizes[1] + 10_000 < sizes[2]
+
+
+def test_files_roll_at_the_target_size(create):
+    target = 100_000
+    sizes = {"write.target-file-size-bytes": str(target), "write.parquet.row-group-size-bytes": "50000"}
+    _, files = create(**sizes)
+    found = sorted(file["file_size_in_bytes"] for file in files)
+    # Sizes of open row groups are estimates, which weigh less in larger files.
+    assert len(found) > 2
+    assert all(0.7 * target <= size <= 1.2 * target for size in found[1:])
+
+
+def test_metrics_modes_are_of_their_columns(create):
+    modes = {
+        "write.metadata.metrics.default": "none",
+        "write.metadata.metrics.column.id": "full",
+        "write.metadata.metrics.column.few": "counts",
+        "write.metadata.metrics.column.text": "truncate(3)",
+    }
+    _, (file,) = create(**modes)
+    assert {key for key, _ in file["value_counts"]} == {1, 2, 3}
+    assert {key for key, _ in file["lower_bounds"]} == {1, 3}
+    assert dict(file["lower_bounds"])[3] == b"tex"
+    assert dict(file["upper_bounds"])[3] == b"tey"
+
+
+def test_metrics_of_inferred_columns_end_at_the_limit(catalog):
+    names = [f"c{n}" for n in range(5)]
+    properties = {"write.metadata.metrics.max-inferred-column-defaults": "2"}
+    table = catalog.create_table("db.t", pa.schema([(name, pa.int64()) for name in names]), properties=properties)
+    table.append(pa.table({name: [1] for name in names}))
+    (file,) = table.inspect.files().to_pylist()
+    assert {key for key, _ in file["value_counts"]} == {1, 2}
+
+
+def test_object_storage_layout_hashes_partition_and_name(create):
+    _, (file,) = create(**{"write.object-storage.enabled": "true"})
+    *_, first, second, third, fourth, name = file["file_path"].split("/")
+    assert [len(part) for part in (first, second, third, fourth)] == [4, 4, 4, 8]
+    assert set(first + second + third + fourth) <= {"0", "1"}
+    assert name.endswith(".parquet")
+
+
+def test_data_path_holds_the_files(create, tmp_path):
+    _, (file,) = create(**{"write.data.path": str(tmp_path / "elsewhere")})
+    assert file["file_path"].startswith(str(tmp_path / "elsewhere") + "/")
+    assert footer(file).num_rows == ROWS
