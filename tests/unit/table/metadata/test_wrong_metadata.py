@@ -8,12 +8,12 @@ import warnings
 from typing import TYPE_CHECKING
 
 import pytest
-from icefloe.exceptions import CorruptFileError, InvalidMetadataError, MetadataWarning
+from icefloe.exceptions import CorruptFileError, FeatureUnsupportedError, InvalidMetadataError, MetadataWarning
 from icefloe.io import load_file_io
 from icefloe.table.metadata import TableMetadata, TableMetadataUtil
 from icefloe.table.metadata.files import read_metadata
 
-from tests.unit.table.metadata.wrong_metadata import BASE, READ, REFUSED, WARNED, Case
+from tests.unit.table.metadata.wrong_metadata import BASE, READ, REFUSED, WARNED, Case, schema
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,6 +66,14 @@ def test_permitted_metadata_is_read_without_a_warning(case: Case) -> None:
 def of(name: str) -> TableMetadata:
     with pytest.warns(MetadataWarning):
         return parsed(next(case for case in WARNED if case.name == name))
+
+
+def test_type_of_a_later_version_is_unsupported_and_names_the_file() -> None:
+    later = {"id": 9, "name": "x", "required": False, "type": "frob"}
+    case = Case("later", keys={"schemas": [schema(later)]})
+    with pytest.raises(FeatureUnsupportedError, match="'frob'") as caught:
+        parsed(case)
+    assert LOCATION in str(caught.value)
 
 
 def test_deviations_are_written_back_by_the_rules() -> None:

@@ -157,6 +157,12 @@ REFUSED = [
     Case("schemas_empty", ("`current-schema-id` 0 is not in `schemas`",), keys={"schemas": []}),
     Case("current_schema_unknown", ("`current-schema-id` 9 is not in `schemas`", "[0]"), keys={"current-schema-id": 9}),
     Case("schema_id_twice", ("`schemas`", "`schema-id` 0 twice"), keys={"schemas": [SCHEMA, SCHEMA]}),
+    Case(
+        "schema_id_negative",
+        ("`schemas`", "`schema-id`", "-3"),
+        True,
+        keys={"schemas": [SCHEMA, schema(**{"schema-id": -3})]},
+    ),
     Case("field_id_twice", ("1", "id", "again"), keys={"schemas": [schema(column(1, "again"))]}),
     Case("field_name_twice", ("id",), keys={"schemas": [schema(column(5, "id"))]}),
     Case("field_id_negative", ("field id", "-1"), True, keys={"schemas": [schema(column(-1, "n"))]}),
