@@ -5,6 +5,7 @@ from __future__ import annotations
 from peers.case import Case
 from peers.cases import (
     append,
+    commits,
     deletes,
     manifest,
     many_files,
@@ -33,6 +34,7 @@ CASES: dict[str, Case] = {
         deletes,
         many_files,
         append,
+        commits,
         spark_scan,
         spark_write,
         spark_merge,
