@@ -158,17 +158,22 @@ class ObjectWarehouse(Warehouse):
     def drop_table(self, levels: Identifier) -> Failures:  # noqa: D102
         location = self.location_of(levels)
         mark = self._mark(levels)
-        listed = self._listed(location)
-        failures = self.io.core.delete_many([path for path in listed if path != mark])
-        # A slow writer may publish a version whose name has become free; it finds the table dropped, or is found here.
-        for _ in range(ROUNDS):
-            late = [
-                path for path in self._listed(metadata_directory_of(location)) if _is_version(path) and path != mark
-            ]
-            if not late:
-                # Without the mark, files that could not be deleted would look like a namespace.
-                return failures or self.io.core.delete_many([mark])
-            failures += self.io.core.delete_many(late)
+        failures: Failures = []
+        try:
+            listed = self._listed(location)
+            failures += self.io.core.delete_many([path for path in listed if path != mark])
+            # A slow writer may publish a version whose name has become free; it finds the table dropped, or is found here.
+            for _ in range(ROUNDS):
+                late = [
+                    path for path in self._listed(metadata_directory_of(location)) if _is_version(path) and path != mark
+                ]
+                if not late:
+                    # Without the mark, files that could not be deleted would look like a namespace.
+                    return failures or self.io.core.delete_many([mark])
+                failures += self.io.core.delete_many(late)
+        except StorageError as error:
+            # The mark has dropped the table; a failed listing only leaves files.
+            failures.append((location, str(error)))
         return failures
 
     def is_location_of(self, recorded: str, levels: Identifier) -> bool:  # noqa: D102
