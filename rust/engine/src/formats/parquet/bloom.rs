@@ -24,17 +24,17 @@ use crate::resolve::request::FileRequest;
 ///
 /// # Errors
 /// The errors of reading the filters.
-pub(crate) fn that_may_hold(
+pub(crate) fn prune_by_bloom_filters(
     request: &FileRequest<'_>,
     footer: &Footer,
     columns: &[FileColumn],
     row_groups: Vec<usize>,
 ) -> Result<Vec<usize>> {
-    let mut asked = BTreeSet::new();
-    ask(&request.residual, columns, &mut asked);
+    let mut leaves = BTreeSet::new();
+    add_filtered_leaves(&request.residual, columns, &mut leaves);
     let groups = footer.metadata.row_groups();
     let chunks = row_groups.iter().filter_map(|index| groups.get(*index));
-    let chunks = chunks.flat_map(|group| asked.iter().map(move |leaf| worthwhile(group, *leaf)));
+    let chunks = chunks.flat_map(|group| leaves.iter().map(move |leaf| worthwhile(group, *leaf)));
     let chunks: Vec<&ColumnChunkMetaData> = chunks.flatten().collect();
     if chunks.is_empty() {
         return Ok(row_groups);
@@ -56,14 +56,18 @@ pub(crate) fn that_may_hold(
     Ok(kept)
 }
 
-/// Add to `asked` the leaves whose bloom filters can exclude a row group.
-fn ask(predicate: &BoundPredicate, columns: &[FileColumn], asked: &mut BTreeSet<usize>) {
+/// Add to `leaves` the leaves whose bloom filters can exclude a row group.
+fn add_filtered_leaves(
+    predicate: &BoundPredicate,
+    columns: &[FileColumn],
+    leaves: &mut BTreeSet<usize>,
+) {
     match predicate {
         Predicate::And(left, right) | Predicate::Or(left, right) => {
-            ask(left, columns, asked);
-            ask(right, columns, asked);
+            add_filtered_leaves(left, columns, leaves);
+            add_filtered_leaves(right, columns, leaves);
         }
-        Predicate::Leaf(leaf) => asked.extend(column_of(leaf, columns).map(|it| it.leaves.start)),
+        Predicate::Leaf(leaf) => leaves.extend(column_of(leaf, columns).map(|it| it.leaves.start)),
         Predicate::AlwaysTrue | Predicate::AlwaysFalse | Predicate::Not(_) => {}
     }
 }

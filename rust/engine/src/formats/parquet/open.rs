@@ -8,12 +8,12 @@ use std::sync::atomic::AtomicUsize;
 use icefloe_format::predicate::Predicate;
 use parquet::file::metadata::ParquetMetaData;
 
-use super::bloom::that_may_hold;
+use super::bloom::prune_by_bloom_filters;
 use super::cut::{cut, page_starts, part_rows};
 use super::file::{Footer, OpenFile, WHAT};
 use super::flat::{FEW_COLUMNS, FlatGroup, RowGroup};
-use super::page_index::{IndexedPages, asked_leaves};
-use super::pages::{KeptRows, rows_that_might_match};
+use super::page_index::{IndexedPages, predicate_leaves};
+use super::pages::{RowRanges, rows_that_might_match};
 use super::row_groups::{in_range, that_might_match};
 use super::row_size::row_bytes;
 use super::unit::Unit;
@@ -34,7 +34,7 @@ pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
     let facts = parquet_facts(request, &footer, &columns);
     let output = BatchPlan::new(request.projection, &facts, request.string_views)?;
     let row_groups = kept_row_groups(request, &footer, &columns)?;
-    let row_groups = that_may_hold(request, &footer, &columns, row_groups)?;
+    let row_groups = prune_by_bloom_filters(request, &footer, &columns, row_groups)?;
     let tests = request.tests(&facts)?;
     let keys = KeyTests::new(
         &request.deletes.keys,
@@ -44,8 +44,8 @@ pub(crate) fn parquet_units(request: &FileRequest<'_>) -> Result<Vec<Unit>> {
     )?;
     let plans = std::iter::once(&output).chain(tests.iter().map(RowTest::columns));
     let plans = plans.chain(keys.iter().flat_map(KeyTests::plans));
-    let asked = asked_leaves(&columns, &request.residual);
-    let pages = IndexedPages { row_groups: &row_groups, asked: &asked };
+    let predicate_leaves = predicate_leaves(&columns, &request.residual);
+    let pages = IndexedPages { row_groups: &row_groups, predicate_leaves: &predicate_leaves };
     let reader = footer.reader(&columns, plans, pages)?;
     let metadata = reader.metadata();
     let kept = rows_that_might_match(metadata, &columns, &row_groups, &request.residual)?;
@@ -108,7 +108,7 @@ fn group_rows(metadata: &ParquetMetaData) -> Vec<Range<u64>> {
 }
 
 /// Cut the selected rows of row groups into units, in file order.
-fn units(file: &Arc<OpenFile>, kept: &[KeptRows]) -> Vec<Unit> {
+fn units(file: &Arc<OpenFile>, kept: &[RowRanges]) -> Vec<Unit> {
     let metadata = file.reader.metadata();
     let rows = group_rows(metadata);
     let mut units = Vec::new();

@@ -19,7 +19,7 @@ use crate::resolve::file_columns::{FileColumn, leaf_of};
 pub(crate) struct IndexedPages<'a> {
     pub(crate) row_groups: &'a [usize],
     /// The leaves of the predicate; empty without a predicate.
-    pub(crate) asked: &'a BTreeSet<usize>,
+    pub(crate) predicate_leaves: &'a BTreeSet<usize>,
 }
 
 impl IndexedPages<'_> {
@@ -39,38 +39,42 @@ impl IndexedPages<'_> {
         let is_cut = |group: &RowGroupMetaData| {
             u64::try_from(group.num_rows()).is_ok_and(|it| it > part_rows(row_bytes(group, leaves)))
         };
-        let is_located =
-            |group: &usize| !self.asked.is_empty() || groups.get(*group).is_some_and(is_cut);
+        let is_located = |group: &usize| {
+            !self.predicate_leaves.is_empty() || groups.get(*group).is_some_and(is_cut)
+        };
         let located: Vec<usize> = self.row_groups.iter().copied().filter(is_located).collect();
         if located.is_empty() {
             return Ok(Arc::clone(metadata));
         }
-        read(metadata, (&located, leaves, self.asked), file)
+        read(metadata, (&located, leaves, self.predicate_leaves), file)
     }
 }
 
-/// Return a footer with the offset index of `located` and the column index of `asked` in some row groups. A column
+/// Return a footer with the offset index of `located` and the column index of `predicate_leaves` in some row groups. A column
 /// index that cannot be parsed is ignored, because the decoded rows do not depend on it.
 ///
 /// # Errors
 /// The errors of reading the indexes.
 pub(crate) fn read(
     metadata: &ParquetMetaData,
-    (row_groups, located, asked): (&[usize], &BTreeSet<usize>, &BTreeSet<usize>),
+    (row_groups, located, predicate_leaves): (&[usize], &BTreeSet<usize>, &BTreeSet<usize>),
     file: &DataFile,
 ) -> parquet::errors::Result<Arc<ParquetMetaData>> {
     let of = |leaves: &BTreeSet<usize>| {
         let row_groups = row_groups.iter().copied();
         ColumnChunkMask::row_groups_and_columns(row_groups, leaves.iter().copied())
     };
-    let policy = if asked.is_empty() { PageIndexPolicy::Skip } else { PageIndexPolicy::Optional };
+    let policy =
+        if predicate_leaves.is_empty() { PageIndexPolicy::Skip } else { PageIndexPolicy::Optional };
     let mut reader = ParquetMetaDataReader::new_with_metadata(metadata.clone())
         .with_column_index_policy(policy)
-        .with_column_index_mask(of(asked))
+        .with_column_index_mask(of(predicate_leaves))
         .with_offset_index_policy(PageIndexPolicy::Optional)
         .with_offset_index_mask(of(located));
     match reader.read_page_indexes(file).and_then(|()| reader.finish()) {
-        Err(error) if !asked.is_empty() && !matches!(error, ParquetError::External(_)) => {
+        Err(error)
+            if !predicate_leaves.is_empty() && !matches!(error, ParquetError::External(_)) =>
+        {
             read(metadata, (row_groups, located, &BTreeSet::new()), file)
         }
         Ok(found) if !are_placed(&found, row_groups, located) => Ok(Arc::new(metadata.clone())),
@@ -107,7 +111,10 @@ fn are_placed(metadata: &ParquetMetaData, row_groups: &[usize], leaves: &BTreeSe
 }
 
 /// Return the leaves of the columns that a predicate references.
-pub(crate) fn asked_leaves(columns: &[FileColumn], predicate: &BoundPredicate) -> BTreeSet<usize> {
+pub(crate) fn predicate_leaves(
+    columns: &[FileColumn],
+    predicate: &BoundPredicate,
+) -> BTreeSet<usize> {
     let found = references(predicate).into_iter().filter_map(|id| leaf_of(columns, id));
     found.map(|column| column.leaves.start).collect()
 }

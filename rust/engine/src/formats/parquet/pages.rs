@@ -24,13 +24,13 @@ use crate::resolve::file_columns::{FileColumn, leaf_of};
 
 /// Selected rows of a row group, by their ordinals within the row group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct KeptRows {
+pub(crate) struct RowRanges {
     pub(crate) row_group: usize,
     /// Ascending, disjoint, non-adjacent and non-empty ranges.
     pub(crate) rows: Vec<Range<u64>>,
 }
 
-impl KeptRows {
+impl RowRanges {
     /// Return the rows within a part of the row group.
     pub(crate) fn within(&self, part: &Range<u64>) -> Self {
         let first = self.rows.partition_point(|rows| rows.end <= part.start);
@@ -60,7 +60,7 @@ pub(crate) fn rows_that_might_match(
     columns: &[FileColumn],
     row_groups: &[usize],
     predicate: &BoundPredicate,
-) -> Result<Vec<KeptRows>> {
+) -> Result<Vec<RowRanges>> {
     let mut kept = Vec::with_capacity(row_groups.len());
     for row_group in row_groups.iter().copied() {
         let Some(group) = metadata.row_groups().get(row_group) else { continue };
@@ -74,7 +74,7 @@ pub(crate) fn rows_that_might_match(
             None => std::iter::once(0..all).filter(|rows| !rows.is_empty()).collect(),
         };
         if !rows.is_empty() {
-            kept.push(KeptRows { row_group, rows });
+            kept.push(RowRanges { row_group, rows });
         }
     }
     Ok(kept)

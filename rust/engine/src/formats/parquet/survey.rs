@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use parquet::file::metadata::ParquetMetaData;
 
 use super::ahead::{page_counts, ranges};
-use super::bloom::that_may_hold;
+use super::bloom::prune_by_bloom_filters;
 use super::file::{Footer, guarded, parquet_error};
 use super::open::{kept_row_groups, parquet_facts};
-use super::page_index::{asked_leaves, read as read_pages};
-use super::pages::{KeptRows, rows_that_might_match};
+use super::page_index::{predicate_leaves, read as read_pages};
+use super::pages::{RowRanges, rows_that_might_match};
 use super::row_groups::in_range;
 use crate::error::Result;
 use crate::formats::survey::{Survey, reasons};
@@ -28,17 +28,17 @@ pub(crate) fn parquet_survey(request: &FileRequest<'_>) -> Result<Survey> {
     let all = in_range(&footer.metadata, request.start, request.length);
     let by_statistics = kept_row_groups(request, &footer, &columns)?;
     let left = by_statistics.len();
-    let kept = that_may_hold(request, &footer, &columns, by_statistics)?;
-    let asked = asked_leaves(&columns, &request.residual);
+    let kept = prune_by_bloom_filters(request, &footer, &columns, by_statistics)?;
+    let predicate_leaves = predicate_leaves(&columns, &request.residual);
     let metadata = guarded(request.location, || {
-        read_pages(&footer.metadata, (&kept, &leaves, &asked), &footer.source)
+        read_pages(&footer.metadata, (&kept, &leaves, &predicate_leaves), &footer.source)
             .map_err(|error| parquet_error(request.location, error))
     })?;
     let rows = rows_that_might_match(&metadata, &columns, &kept, &request.residual)?;
     let pages = rows.iter().map(|it| page_counts(&metadata, it.row_group, &it.rows, &leaves));
     let pages: Option<Vec<(u64, u64)>> = pages.collect();
     let bytes = rows.iter().flat_map(|it| ranges(&metadata, it.row_group, &it.rows, &leaves));
-    let selected = rows.iter().map(KeptRows::count).sum();
+    let selected = rows.iter().map(RowRanges::count).sum();
     Ok(Survey {
         row_groups: Some(all.len() as u64),
         row_groups_kept: Some(rows.len() as u64),

@@ -19,7 +19,7 @@ use super::encrypted::has_encrypted_columns;
 use super::file::{OpenFile, arrow_error, check_row_group, guarded, parquet_error};
 use super::flat::{FlatGroup, FlatRows};
 use super::page_header::CheckedPages;
-use super::pages::KeptRows;
+use super::pages::RowRanges;
 use super::row_size::row_bytes;
 use super::small_group::{SmallGroup, levels_of};
 use crate::bytes::data_file::DataFile;
@@ -38,7 +38,7 @@ type Builder = ParquetRecordBatchReaderBuilder<CheckedPages>;
 pub(crate) struct Unit {
     pub(crate) file: Arc<OpenFile>,
     /// The selected rows, by their ordinals within the row group.
-    pub(crate) kept: KeptRows,
+    pub(crate) kept: RowRanges,
     /// The range of the row group from the first to the last selected row.
     pub(crate) rows: Range<u64>,
     /// Ordinal in the file of the row group's first row.
