@@ -58,9 +58,9 @@ class ScanOptions:
         """Return the target size of a task in bytes."""
         return self._setting(SPLIT_SIZE_OPTION, SPLIT_SIZE)
 
-    def batch_size(self) -> int:
-        """Return the most rows of a batch."""
-        return _positive(BATCH_SIZE_OPTION, self.options.get(BATCH_SIZE_OPTION, DEFAULT_BATCH_SIZE))
+    def batch_size(self, default: int = DEFAULT_BATCH_SIZE) -> int:
+        """Return the most rows of a batch, `default` without the option."""
+        return _positive(BATCH_SIZE_OPTION, self.options.get(BATCH_SIZE_OPTION, default))
 
     def _setting(self, option: str, fallback: TableProperty[int]) -> int:
         value = self.options.get(option)

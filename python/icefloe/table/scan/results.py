@@ -27,28 +27,35 @@ class Results:
     Attributes:
         source: The plan.
         origin: Table and snapshot, for messages.
-        batch_size: Most rows of a batch.
+        batch_size: Most rows of a batch of a stream.
+        table_batch_size: Most rows of a batch of rows that stay in memory together.
     """
 
     source: RowSource
     origin: str
     batch_size: int
+    table_batch_size: int
 
-    def stream(
-        self, *, string_views: bool = True, extension_types: bool = True, batch_bytes: int = STREAM_BATCH_BYTES
-    ) -> RowStream:
+    def stream(self, *, string_views: bool = True) -> RowStream:
         """Return the rows as a stream whose failures name the table; see `ScanPlan.stream`."""
+        stream = self.source.stream(
+            string_views=string_views, batch_size=self.batch_size, batch_bytes=STREAM_BATCH_BYTES, extension_types=True
+        )
+        return stream.named(self.origin)
+
+    def _table_stream(self, *, string_views: bool, extension_types: bool) -> RowStream:
+        """Return the rows as a stream of large batches, which stay in memory together."""
         stream = self.source.stream(
             string_views=string_views,
             extension_types=extension_types,
-            batch_size=self.batch_size,
-            batch_bytes=batch_bytes,
+            batch_size=self.table_batch_size,
+            batch_bytes=TABLE_BATCH_BYTES,
         )
         return stream.named(self.origin)
 
     def to_arrow(self, progress: bool | None) -> pa.Table:
         """Return the rows as an Arrow table; see `Scan.to_arrow`."""
-        stream = self.stream(string_views=False, batch_bytes=TABLE_BATCH_BYTES)
+        stream = self._table_stream(string_views=False, extension_types=True)
         batches = with_progress_bar(read_from(self.origin, iter(stream)), self.source.max_rows, show=progress)
         return pa.Table.from_batches(batches, schema=stream.schema)
 
@@ -66,7 +73,7 @@ class Results:
         import polars as pl
 
         # Old versions of Polars panic on extension types; all versions read uuids as bytes.
-        stream = self.stream(extension_types=False, batch_bytes=TABLE_BATCH_BYTES)
+        stream = self._table_stream(string_views=True, extension_types=False)
         try:
             return pl.DataFrame(stream)
         except pl.exceptions.PanicException as error:

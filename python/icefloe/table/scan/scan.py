@@ -12,6 +12,7 @@ from icefloe.expressions import AlwaysTrue, And
 from icefloe.expressions.filter import to_expression
 from icefloe.table.scan.options import ScanOptions
 from icefloe.table.scan.results import Results
+from icefloe.table.scan.row_stream import TABLE_BATCH_ROWS
 from icefloe.table.scan.selection import Selection
 from icefloe.typedef import EMPTY_DICT
 
@@ -229,7 +230,8 @@ class Scan(ABC):
         return self.table_name
 
     def _results(self) -> Results:
-        return Results(self._row_source(), self._origin(), self._options().batch_size())
+        options = self._options()
+        return Results(self._row_source(), self._origin(), options.batch_size(), options.batch_size(TABLE_BATCH_ROWS))
 
     def _selection(self) -> Selection:
         return Selection(

@@ -221,8 +221,18 @@ impl Encoded {
         let Self::Keys { at, runs } = self else { return Err(unexpected()) };
         let start = keys.len();
         runs.read(bytes.get(*at..).unwrap_or_default(), count, keys)?;
-        let entries = u32::try_from(entries).unwrap_or(u32::MAX);
-        let beyond = keys[start..].iter().fold(false, |beyond, key| beyond | (*key >= entries));
+        // The top bit of `last - key | key` is set for a key above `last`: the baseline vector
+        // instructions of x86-64 have no comparison of unsigned integers.
+        let last = i32::try_from(entries).ok().and_then(|entries| entries.checked_sub(1));
+        let beyond = match last {
+            Some(last) => {
+                let last = last.cast_unsigned();
+                let bits =
+                    keys[start..].iter().fold(0, |bits, key| bits | last.wrapping_sub(*key) | key);
+                bits >> 31 == 1
+            }
+            None => keys[start..].iter().any(|key| *key as usize >= entries),
+        };
         match beyond {
             false => Ok(()),
             true => {

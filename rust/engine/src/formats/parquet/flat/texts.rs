@@ -17,6 +17,11 @@ const BLOCK: usize = 48;
 /// Block size of dictionary entries, copied as for [`BLOCK`].
 const SHORT: usize = 32;
 
+/// PLAIN values whose mean length is taken as the mean length of an array.
+const SAMPLED_VALUES: usize = 64;
+/// Maximum bytes that are reserved for values before they are read: a sample of damaged or unusual values may be long.
+const MAX_RESERVED: usize = 16 << 20;
+
 /// The Arrow type of byte arrays: strings or binaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
@@ -94,6 +99,7 @@ impl ByteArrays {
             encoded.byte_arrays(page, count, &mut |value| self.push(value))?;
             return self.check_reach();
         };
+        self.reserve(page, *at, count);
         for _ in 0..count {
             let (value, end) = byte_array(page, *at).ok_or_else(ended)?;
             *at = end;
@@ -104,6 +110,23 @@ impl ByteArrays {
             }
         }
         self.check_reach()
+    }
+
+    /// Reserve bytes for the remaining rows of the array, by the mean length of the next PLAIN values of a page: an array
+    /// that grows by doubling is copied several times.
+    fn reserve(&mut self, page: &[u8], mut at: usize, count: usize) {
+        let sampled = count.min(SAMPLED_VALUES);
+        let mut bytes = 0_usize;
+        for _ in 0..sampled {
+            let Some((value, end)) = byte_array(page, at) else { return };
+            bytes += value.len();
+            at = end;
+        }
+        let rows = count.max(self.offsets.capacity().saturating_sub(self.offsets.len()));
+        let expected = bytes.saturating_mul(rows) / sampled.max(1);
+        // One sixteenth more, since the sample is small.
+        let expected = expected.saturating_add(expected / 16).saturating_add(BLOCK);
+        self.bytes.reserve(expected.min(MAX_RESERVED));
     }
 
     fn check_reach(&self) -> Result<()> {
@@ -237,5 +260,37 @@ impl ValueType for Texts {
 
     fn finish(&self, values: ByteArrays, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
         values.finish(self.0, nulls)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(values: impl Iterator<Item = usize>) -> Vec<u8> {
+        values
+            .flat_map(|length| {
+                [&u32::try_from(length).unwrap().to_le_bytes()[..], &vec![b'x'; length]].concat()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn values_longer_or_shorter_than_the_sample_are_read() {
+        for (first, rest) in [(5_000, 1), (1, 5_000), (0, 40), (3, 3)] {
+            let lengths = || (0..200).map(|row| if row < SAMPLED_VALUES { first } else { rest });
+            let mut values = ByteArrays::new(200);
+            values.append(&page(lengths()), &mut Encoded::Plain { at: 0 }, 200).unwrap();
+            let found = (0..200).map(|row| values.get(row).unwrap().len());
+            assert!(found.eq(lengths()));
+        }
+    }
+
+    #[test]
+    fn long_first_value_reserves_a_bounded_number_of_bytes() {
+        let mut values = ByteArrays::new(1 << 18);
+        let page = page(std::iter::once(1 << 20));
+        values.append(&page, &mut Encoded::Plain { at: 0 }, 1).unwrap();
+        assert!(values.bytes.capacity() <= 2 * MAX_RESERVED);
     }
 }
