@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
 import pytest
-from icefloe.exceptions import FeatureUnsupportedError, IcebergError
+from icefloe.exceptions import FeatureUnsupportedError, IcebergError, MetadataWarning
 from icefloe.partitioning import PartitionSpec
 from icefloe.schema import Schema
 from icefloe.table.metadata import TableMetadataUtil, new_table_metadata
@@ -74,8 +75,19 @@ LAGGING = "snapshot beyond the last sequence number"
 @pytest.mark.parametrize("case", [case for case in cases("metadata_json") if case["note"] != LAGGING], ids=ids)
 def test_metadata_is_read_and_written_as_in_the_vectors(case: dict[str, Any]) -> None:
     whole = {**case, "json": document(case, "json"), "written": document(case, "written")}
-
-    check(whole, lambda text: json.loads(TableMetadataUtil.parse_raw(text).model_dump_json()))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            metadata = TableMetadataUtil.parse_raw(json.dumps(whole["json"]))
+        except IcebergError:
+            metadata = None
+    if metadata is not None and whole["written"] is None and whole["read"] is None:
+        # The reference refuses what is read here as a deviation that loses nothing.
+        assert any(issubclass(each.category, MetadataWarning) for each in caught)
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MetadataWarning)
+        check(whole, lambda text: json.loads(TableMetadataUtil.parse_raw(text).model_dump_json()))
 
 
 def test_last_sequence_number_that_lags_is_that_of_the_newest_snapshot() -> None:

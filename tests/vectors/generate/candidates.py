@@ -248,7 +248,6 @@ READ: dict[str, dict[str, bool | str]] = {
         "v2 without last-sequence-number": True,
         **{f"{version} with {key} null": True for version in ("v1", "v2", "v3") for key in ("refs", "properties")},
         "v3 without next-row-id": True,
-        "v2 snapshot without manifest-list": True,
         **{
             f"v2 snapshot with {key} null": True
             for key in ("sequence-number", "summary", "manifest-list", "parent-snapshot-id")

@@ -36,9 +36,12 @@ def _fill_in_counters(data: JsonObject, format_version: int, notes: list[str]) -
         newest = max((number for number in numbers if type(number) is int), default=INITIAL_SEQUENCE_NUMBER)
         if (stated is None and format_version == 2) or (type(stated) is int and stated < newest):
             data["last-sequence-number"] = newest
-            notes.append(
-                f"`last-sequence-number` is {'missing' if stated is None else stated}, but `snapshots` has sequence number {newest}, which is read"
-            )
+            # DuckDB omits the key in tables whose snapshots all have the number 0, where nothing depends on it.
+            if newest > INITIAL_SEQUENCE_NUMBER:
+                notes.append(
+                    f"`last-sequence-number` is {'missing' if stated is None else stated}, but `snapshots` has sequence number {newest}, "
+                    "which is read"
+                )
     if "last-partition-id" not in data and specs is not None and _is_list_of_objects(specs):
         fields = [field for spec in specs if isinstance(spec.get("fields"), list) for field in spec["fields"]]
         ids = [field.get("field-id") for field in fields if isinstance(field, dict)]

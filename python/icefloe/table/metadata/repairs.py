@@ -31,10 +31,12 @@ def with_safe_counters(metadata: TableMetadata, notes: list[str]) -> TableMetada
     highest = max(spec.last_assigned_field_id for spec in metadata.partition_specs)
     if metadata.last_partition_id < highest:
         changes["last_partition_id"] = highest
-        notes.append(
-            f"`last-partition-id` is {metadata.last_partition_id}, but `partition-specs` has field id {highest}, which is read so that no id is "
-            "used twice"
-        )
+        # DuckDB writes 0 for a table without partition fields; the counter is raised all the same, so that ids start at 1000.
+        if any(len(spec) > 0 for spec in metadata.partition_specs):
+            notes.append(
+                f"`last-partition-id` is {metadata.last_partition_id}, but `partition-specs` has field id {highest}, which is read so that "
+                "no id is used twice"
+            )
     times = [*metadata.snapshot_log.column("timestamp-ms")[-1:], *metadata.metadata_log.column("timestamp-ms")[-1:]]
     if times and metadata.last_updated_ms < max(times) - CLOCK_TOLERANCE_MS:
         changes["last_updated_ms"] = max(times)
