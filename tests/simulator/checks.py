@@ -18,7 +18,7 @@ EXPECTED = (
     "ValidationError",
     "TableAlreadyExistsError",
     "NoSuchTableError",
-    "ResolveError: merge, clause 1 (when_matched_update): there is no column 'source.c",
+    "ResolveError: merge",
 )
 """Exceptions that may end a transaction in a history without faults."""
 

@@ -1,16 +1,11 @@
-"""The combinations of modes, isolation levels and faults whose interleavings are explored."""
+"""The scopes whose interleavings are explored: a small part by default, all of them with `--all-interleavings`."""
 
-import itertools
-
-import pytest
-
-MODES = ("merge-on-read", "copy-on-write")
-ISOLATIONS = ("serializable", "snapshot")
+from tests.simulator.test_interleavings import ALL, PAIRS
 
 
-@pytest.fixture
-def interleaving_scopes(request):
-    """Return the modes, isolation levels and faults to combine: all of them with `--all-interleavings`."""
-    if request.config.getoption("--all-interleavings"):
-        return lambda faults: itertools.product(MODES, ISOLATIONS, faults)
-    return lambda faults: [(MODES[0], ISOLATIONS[0], faults[0])]
+def pytest_generate_tests(metafunc):
+    chosen = metafunc.config.getoption("--all-interleavings")
+    for name, scopes in (("scope_kinds", PAIRS), ("faulty_scope_kinds", ALL if chosen else [])):
+        if name in metafunc.fixturenames:
+            ids = ["+".join(first) + " and " + "+".join(second) for first, second in scopes]
+            metafunc.parametrize(name, scopes, ids=ids)

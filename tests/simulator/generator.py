@@ -85,7 +85,7 @@ class _Generator:
     def history(self) -> History:
         rng = self.rng
         table = self.tables[rng.randrange(TABLES)]
-        transactions = tuple(self.transaction(table) for _ in range(rng.choice([2, 2, 3])))
+        transactions = tuple(self.transaction(table) for _ in range(rng.choice([2, 2, 2, 3])))
         return replace(
             table,
             seed=self.seed,
@@ -118,7 +118,7 @@ class _Generator:
     def transaction(self, table: History) -> ClientTransaction:
         if self.rng.random() < (0.3 if table.others else 0.02):
             return ClientTransaction((self.catalog_operation(),), explicit=False)
-        operations = tuple(self.operation(table) for _ in range(self.rng.choice([1, 1, 1, 2, 2, 3])))
+        operations = tuple(self.operation(table) for _ in range(self.rng.choice([1, 1, 1, 1, 2, 2, 3])))
         return ClientTransaction(operations, explicit=len(operations) > 1 or self.rng.random() < 0.5)
 
     def catalog_operation(self) -> Operation:

@@ -57,7 +57,7 @@ class Outcome:
         following: The failure or the lost rows of a commit after the history; None if the commit succeeded or none was made.
         calls: The number of observed calls of storage and catalog by the clients.
         fired: The number of faults that occurred.
-        decisions: The clients that could run at each decision, and the client that ran.
+        decisions: The clients that could run at each decision, the client that ran, and the next call of each client.
     """
 
     committed: tuple[int, ...]
@@ -74,7 +74,7 @@ class Outcome:
     following: str | None
     calls: int
     fired: int
-    decisions: tuple[tuple[tuple[int, ...], int], ...]
+    decisions: tuple[tuple[tuple[int, ...], int, dict[int, str]], ...]
 
 
 def run(history: History) -> Outcome:

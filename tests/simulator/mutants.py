@@ -40,6 +40,19 @@ class Mutant:
     found_by: History | tuple[str, str] | None = None
 
 
+HISTORIC = (
+    "a lost reply is a failure",
+    "our own version is a conflict",
+    "a hadoop version of ours is another writer's",
+    "appends drop delete manifests",
+    "validation from the newest snapshot",
+    "no validation of the second operation",
+    "a retry stamps its manifests with the sequence number of the first attempt",
+    "deletes skip files of earlier specs",
+    "files of an unknown commit are deleted",
+    "the metadata of an unknown commit is deleted",
+)
+"""Bugs that released implementations of the format had."""
 MUTANTS = {
     "no validation": Mutant(f"{TRANSACTION}._stage", "change.validate(", "(lambda versions: None)("),
     "no validation of the second operation": Mutant(
@@ -154,6 +167,15 @@ MUTANTS = {
         f"{POINTER}.commit_table",
         "except CommitStateUnknownException:\n        raise",
         "except CommitStateUnknownException:\n        self._discard(new_location)\n        raise",
+    ),
+    "deletes skip files of earlier specs": Mutant(
+        "icefloe.table.row_level.target:Target.plan",
+        "return scan.plan_whole_files()",
+        'plan = scan.plan_whole_files(); files = plan.files; plan.__dict__["files"] = files.filter('
+        '[spec == self.metadata.default_spec_id for spec in files.column("spec_id").to_pylist()]); return plan',
+    ),
+    "a slow clock sets back the time of the last change": Mutant(
+        "icefloe.table.update.draft:Draft.build", "floor, self.base.last_updated_ms", "floor"
     ),
     "the swap is not guarded": Mutant("icefloe.catalog.memory:InMemoryCatalog._swap", "!= old", "is None and old"),
     "a hadoop version of ours is another writer's": Mutant(

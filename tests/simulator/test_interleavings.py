@@ -16,53 +16,111 @@ from tests.simulator.operations import (
     History,
     Layout,
     Overwrite,
+    ReplacePartitions,
+    RewriteFiles,
     Row,
 )
 from tests.simulator.schedules import interleavings
 from tests.simulator.shrink import report
 
-FIRST = {
-    "append": Append((Row(1, "a", 10),)),
-    "overwrite": Overwrite((Row(1, "a", 11),), Condition(low=1, high=1)),
-    "delete": Delete(Condition(low=0, high=1)),
-}
-SECOND = {
-    "append": Append((Row(1, "a", 20),)),
-    "overwrite": Overwrite((Row(2, "a", 21),), Condition(low=1, high=2)),
-    "delete": Delete(Condition(low=1, high=2)),
-}
-PAIRS = list(itertools.product(FIRST, SECOND))
-CRASHES = (
-    (),
-    (Fault(0, "catalog.swap", 0, "crash before"),),
-    (Fault(0, "catalog.swap", 0, "crash after"),),
-    (Fault(0, "catalog.swap", 0, "error after"),),
-    (Fault(0, "catalog.swap", 0, "repeated"),),
-    (Fault(0, "catalog.swap", 0, "late", delay=8),),
-)
+KINDS = ("append", "overwrite", "row delta", "rewrite", "replace partitions")
+PAIRS = [((first,), (second,)) for first, second in itertools.combinations_with_replacement(KINDS[:4], 2)]
+"""The scopes of every test run: two writers of one operation each."""
+ALL = [
+    (first, second)
+    for first in (*itertools.product(KINDS), *itertools.product(KINDS, KINDS))
+    for second in itertools.product(KINDS)
+]
+"""All scopes of two writers and at most three operations."""
+ISOLATIONS = ("serializable", "snapshot")
+FAULTS = ("crash before", "crash after", "error after", "repeated")
 
 
-def scope(pair, mode, isolation, faults):
-    first, second = FIRST[pair[0]], SECOND[pair[1]]
+def operation(kind, client, number):
+    """Return an operation that overlaps with the operations of the other client in row 1."""
+    row = Row(1, "a", 10 * client + number + 10)
+    return {
+        "append": Append((row,)),
+        "overwrite": Overwrite((row,), Condition(low=client, high=client + 1)),
+        "row delta": Delete(Condition(low=client, high=client + 1)),
+        "rewrite": RewriteFiles(),
+        "replace partitions": ReplacePartitions((row,)),
+    }[kind]
+
+
+def scope(kinds, isolation, faults=()):
     properties = {f"write.{name}.isolation-level": isolation for name in ("delete", "update", "merge")}
+    transactions = (
+        ClientTransaction(
+            tuple(operation(kind, client, number) for number, kind in enumerate(own)), explicit=len(own) > 1
+        )
+        for client, own in enumerate(kinds)
+    )
     return History(
-        seed=0,
-        layout=Layout.FLAT,
-        initial=((Row(0, "a", 0), Row(1, "a", 1), Row(2, "a", 2)),),
-        transactions=(ClientTransaction((first,), explicit=False), ClientTransaction((second,), explicit=False)),
-        properties={**properties, "write.delete.mode": mode},
+        seed=1,
+        layout=Layout.BY_PART,
+        initial=((Row(0, "a", 0), Row(1, "a", 1), Row(2, "a", 2), Row(3, "b", 3)),),
+        transactions=tuple(transactions),
+        properties={**properties, "write.delete.mode": "merge-on-read"},
         shared_only=True,
         faults=faults,
     )
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
-def test_every_interleaving_of_two_writers_keeps_its_isolation(pair, interleaving_scopes):
-    explored = 0
-    for mode, isolation, faults in interleaving_scopes(CRASHES):
-        for scheduled, outcome in interleavings(scope(pair, mode, isolation, faults)):
-            explored += 1
-            if violation_in(scheduled, outcome) is not None:
-                pytest.fail(report(scheduled))
-    print(f"{pair[0]} and {pair[1]}: {explored} interleavings")
+def explore(history):
+    """Return the number of schedules of a history and whether a fault occurred in any of them."""
+    explored, fired = 0, False
+    for scheduled, outcome in interleavings(history):
+        explored += 1
+        fired |= outcome.fired > 0
+        if violation_in(scheduled, outcome) is not None:
+            pytest.fail(report(scheduled))
+    return explored, fired
+
+
+def test_every_interleaving_of_two_writers_keeps_its_isolation(scope_kinds):
+    explored, _ = explore(scope(scope_kinds, "serializable"))
     assert explored > 1
+
+
+@pytest.mark.parametrize("fault", [*FAULTS, "late"])
+def test_every_interleaving_with_a_fault_at_the_swap_keeps_its_isolation(fault):
+    kinds = (("append",), ("overwrite",))
+    explored, fired = explore(scope(kinds, "serializable", (Fault(0, "catalog.swap", 0, fault, delay=8),)))
+    assert explored > 1
+    assert fired
+
+
+def histories_of(kinds):
+    """Yield the histories of a scope: both isolation levels, without a fault and with each fault of each client.
+
+    A crash after a read equals a crash before the next call, so that crashes after calls are tried at swaps only.
+    """
+    for isolation in ISOLATIONS:
+        yield scope(kinds, isolation)
+        for client, fault in itertools.product(range(2), FAULTS):
+            call = "catalog." if fault == "crash before" else "catalog.swap"
+            for number in itertools.count():
+                fires = yield scope(kinds, isolation, (Fault(client, call, number, fault),))
+                if not fires:
+                    break
+
+
+def explore_all(kinds):
+    """Return the number of histories of a scope and of their schedules."""
+    histories, schedules, count = histories_of(kinds), 0, 0
+    history = next(histories)
+    while history is not None:
+        explored, fired = explore(history)
+        schedules, count = schedules + explored, count + 1
+        try:
+            history = histories.send(fired)
+        except StopIteration:
+            history = None
+    return count, schedules
+
+
+def test_every_interleaving_with_a_fault_at_any_shared_call_keeps_its_isolation(faulty_scope_kinds):
+    histories, schedules = explore_all(faulty_scope_kinds)
+    print(f"{faulty_scope_kinds}: {histories} histories, {schedules} schedules")
+    assert schedules > histories

@@ -9,7 +9,7 @@ from icefloe.catalog import load_catalog
 from tests.faults.test_every_call import call_sweep
 from tests.simulator.checks import violation_in, violation_of
 from tests.simulator.generator import random_history
-from tests.simulator.mutants import MUTANTS, mutated
+from tests.simulator.mutants import HISTORIC, MUTANTS, mutated
 from tests.simulator.operations import History
 from tests.simulator.schedules import interleavings
 
@@ -43,5 +43,10 @@ def test_mutants_are_found(mutant_names, tmp_path):
     directories = (tmp_path / str(number) for number in itertools.count())
     found = {name: find(MUTANTS[name], next(directories)) for name in mutant_names}
     for name, how in found.items():
-        print(f"{name}: {how[:160] if how is not None else 'NOT FOUND'}")
+        historic = " (historic)" if name in HISTORIC else ""
+        print(f"{name}{historic}: {how[:160] if how is not None else 'NOT FOUND'}")
     assert [name for name, how in found.items() if how is None] == []
+
+
+def test_historic_bugs_are_mutants():
+    assert set(HISTORIC) <= set(MUTANTS)

@@ -44,12 +44,13 @@ class World:
         self.history = history
         self.swaps: list[int] = []
         self.seen: dict[int, int] = {}
-        self.decisions: list[tuple[tuple[int, ...], int]] = []
+        self.decisions: list[tuple[tuple[int, ...], int, dict[int, str]]] = []
         self.calls = self.fired = 0
         self._schedule = iter(history.schedule) if history.schedule is not None else None
         self._draws = Random(history.seed)
         self._counts = [0] * len(history.faults)
         self._crashed: set[int] = set()
+        self._pending = dict.fromkeys(range(len(history.transactions)), "")
         self._late: list[tuple[int, Callable[[], Any]]] = []
         self._now_ms = START_MS + 1_000
         self._random = {
@@ -92,6 +93,7 @@ class World:
             raise ClientCrashed
         self.calls += 1
         if name.startswith(SHARED) or not (self.history.shared_only or name.startswith(READS)):
+            self._pending[client] = name
             self._baton.hand_over()
         due = [change for number, change in self._late if number <= self.calls]
         self._late = [entry for entry in self._late if entry[0] > self.calls]
@@ -100,7 +102,7 @@ class World:
 
     def _choose(self, running: Sequence[int]) -> int:
         chosen = self._draw(running)
-        self.decisions.append((tuple(running), chosen))
+        self.decisions.append((tuple(running), chosen, {client: self._pending[client] for client in running}))
         return chosen
 
     def _draw(self, running: Sequence[int]) -> int:
