@@ -199,9 +199,17 @@ faults: $(VENV)/.wheel $(BIN)/versitygw $(HIVE_JARS) $(REST_SERVER)/.ready syste
 HISTORIES ?= 20000
 
 .PHONY: simulate
-simulate: $(VENV)/.wheel ## Simulate concurrent writers with crashes and lost replies (HISTORIES=20000, SEED=first seed)
-	@$(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --histories=$(HISTORIES) $(if $(filter command line,$(origin SEED)),--first-history=$(SEED)) \
+simulate: $(VENV)/.wheel ## Simulate concurrent writers, half of the seeds fixed, half new each day (HISTORIES=20000, DAY=yyyymmdd, SEED=first fixed seed)
+	@day=$(if $(DAY),$(DAY),$$(date -u +%Y%m%d)); half=$$(($(HISTORIES) / 2)); \
+	printf '\033[1m==> Histories of concurrent writers, repeat them with: make simulate HISTORIES=%s DAY=%s\033[0m\n' $(HISTORIES) $$day; \
+	export OMP_NUM_THREADS=1; $(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --histories=$$half \
+	  --new-histories=$$half --day=$$day $(if $(filter command line,$(origin SEED)),--first-history=$(SEED)) \
 	  tests/simulator/test_histories.py $(PYTEST_ARGS)
+
+.PHONY: simulate-scopes
+simulate-scopes: $(VENV)/.wheel ## Explore every interleaving and every crash of two writers with at most three operations, both isolation levels (hours)
+	@export OMP_NUM_THREADS=1; $(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -rP --all-interleavings \
+	  tests/simulator/test_interleavings.py $(PYTEST_ARGS)
 
 .PHONY: mutants-commit
 mutants-commit: $(VENV)/.wheel ## Put mistakes into the commit code and check that the simulator and the faults find each
@@ -303,6 +311,11 @@ BENCH_BIN := .bench/venv/bin
 bench-peers: | $(VENV)/.tools ## Run icefloe beside its peers on the same work (CASE=name for one, ROUNDS=5)
 	@$(MAKE) --no-print-directory PROFILE=release .bench/.ready
 	@$(WITH_JAVA) PYTHONPATH=benches $(BENCH_BIN)/python -m peers --rounds $(ROUNDS) $(if $(CASE),--case $(CASE)) $(BENCH_ARGS)
+
+.PHONY: bench-races
+bench-races: | $(VENV)/.tools ## Let 8 processes append to one table of each catalog, beside PyIceberg (BENCH_ARGS="--catalog sqlite --commits 25")
+	@$(MAKE) --no-print-directory PROFILE=release .bench/.ready
+	@$(WITH_JAVA) PATH="$(abspath $(BIN)):$$PATH" PYTHONPATH=benches:. $(BENCH_BIN)/python -m races $(BENCH_ARGS)
 
 .PHONY: ci
 ci: ## What continuous integration runs

@@ -30,6 +30,8 @@ def pytest_addoption(parser):
         "--histories", type=int, default=250, help="how many histories of concurrent writers are simulated"
     )
     parser.addoption("--first-history", type=int, default=0, help="seed of the first history")
+    parser.addoption("--new-histories", type=int, default=0, help="how many histories of the day are simulated as well")
+    parser.addoption("--day", type=int, default=0, help="the number that the histories of the day begin at, in 100,000s")
     parser.addoption("--mutants", type=int, default=4, help="how many mistakes in the commit code are looked for")
     parser.addoption("--all-interleavings", action="store_true", help="explore two writers with every mode and crash")
     parser.addoption("--race-processes", type=int, default=4, help="how many processes append to each catalog at once")
@@ -50,8 +52,12 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("mutant_names", [names[start::4] for start in range(4) if names[start::4]])
     if "history_seeds" in metafunc.fixturenames:
         first = metafunc.config.getoption("--first-history")
-        seeds = range(first, first + metafunc.config.getoption("--histories"))
-        chunks = [seeds[start : start + HISTORIES] for start in range(0, len(seeds), HISTORIES)]
+        day = 100_000 * metafunc.config.getoption("--day")
+        fixed = range(first, first + metafunc.config.getoption("--histories"))
+        new = range(day, day + metafunc.config.getoption("--new-histories"))
+        chunks = [
+            seeds[start : start + HISTORIES] for seeds in (fixed, new) for start in range(0, len(seeds), HISTORIES)
+        ]
         metafunc.parametrize("history_seeds", chunks, ids=[f"{chunk.start}-{chunk.stop - 1}" for chunk in chunks])
 
 

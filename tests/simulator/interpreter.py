@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from icefloe.catalog.memory import InMemoryCatalog
-from icefloe.exceptions import CommitStateUnknownException, IcebergError
+from icefloe.exceptions import CommitStateUnknownException, IcebergError, MetadataWarning
 from icefloe.table.metadata import TableMetadataUtil
 
 from tests.faults.seam import observed
@@ -87,7 +88,8 @@ def run(history: History) -> Outcome:
     initial = prepared(history)
     # Metadata is immutable, so that clients may share what one of them parsed.
     shared = patch.object(TableMetadataUtil, "parse_raw", lru_cache(64)(TableMetadataUtil.parse_raw))
-    with observed(world, InMemoryCatalog), shared:
+    with observed(world, InMemoryCatalog), shared, warnings.catch_warnings():
+        warnings.simplefilter("error", MetadataWarning)
         try:
             return _Run(history, world, initial).outcome()
         finally:

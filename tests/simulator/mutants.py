@@ -9,7 +9,18 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tests.simulator.operations import Append, ClientTransaction, Condition, Delete, Fault, History, Layout, Merge, Row
+from tests.simulator.operations import (
+    Append,
+    ClientTransaction,
+    Condition,
+    Delete,
+    Fault,
+    History,
+    Layout,
+    Merge,
+    Row,
+    SetProperty,
+)
 from tests.simulator.prepared import forget_prepared
 
 if TYPE_CHECKING:
@@ -175,7 +186,20 @@ MUTANTS = {
         '[spec == self.metadata.default_spec_id for spec in files.column("spec_id").to_pylist()]); return plan',
     ),
     "a slow clock sets back the time of the last change": Mutant(
-        "icefloe.table.update.draft:Draft.build", "floor, self.base.last_updated_ms", "floor"
+        "icefloe.table.update.draft:Draft.build",
+        "floor, self.base.last_updated_ms",
+        "floor",
+        History(
+            seed=0,
+            layout=Layout.FLAT,
+            initial=((Row(0, "a", 0),),),
+            transactions=(
+                ClientTransaction((Append((Row(1, "a", 1),)),), explicit=False),
+                ClientTransaction((SetProperty("k0", "1"),), explicit=True),
+            ),
+            shared_only=True,
+            clocks=(0, 3_600_000),
+        ),
     ),
     "the swap is not guarded": Mutant("icefloe.catalog.memory:InMemoryCatalog._swap", "!= old", "is None and old"),
     "a hadoop version of ours is another writer's": Mutant(

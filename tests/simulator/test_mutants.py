@@ -20,8 +20,11 @@ def find(mutant, tmp_path):
     """Return the violation that a mutant causes, None if it causes no violation."""
     if isinstance(mutant.found_by, History):
         with mutated(mutant):
-            violations = (violation_in(*explored) for explored in interleavings(mutant.found_by))
-            return next(filter(None, violations), None)
+            try:
+                violations = (violation_in(*explored) for explored in interleavings(mutant.found_by))
+                return next(filter(None, violations), None)
+            except Exception as error:  # noqa: BLE001 - an error of another kind is a violation
+                return f"{type(error).__name__}: {error}"
     if mutant.found_by is None:
         with mutated(mutant):
             for seed in range(MOST_HISTORIES):

@@ -1,0 +1,1 @@
+"""Concurrent appends of several processes, icefloe beside PyIceberg."""
