@@ -31,7 +31,9 @@ def pytest_addoption(parser):
     )
     parser.addoption("--first-history", type=int, default=0, help="seed of the first history")
     parser.addoption("--new-histories", type=int, default=0, help="how many histories of the day are simulated as well")
-    parser.addoption("--day", type=int, default=0, help="the number that the histories of the day begin at, in 100,000s")
+    parser.addoption(
+        "--day", type=int, default=0, help="the number that the histories of the day begin at, in 100,000s"
+    )
     parser.addoption("--mutants", type=int, default=4, help="how many mistakes in the commit code are looked for")
     parser.addoption("--all-interleavings", action="store_true", help="explore two writers with every mode and crash")
     parser.addoption("--race-processes", type=int, default=4, help="how many processes append to each catalog at once")

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 EXPECTED = (
     "CommitFailedException",
     "ValidationException",
-    "ValidationError",
+    "ValidationError: Cannot add column, name already exists",
+    "ValidationError: cannot create",
     "TableAlreadyExistsError",
     "NoSuchTableError",
     "ResolveError: merge",

@@ -169,7 +169,20 @@ MUTANTS = {
         "pass",
     ),
     "sequence numbers are not checked": Mutant(
-        "icefloe.catalog.apply_commit:_check_sequence_numbers", "current.format_version < 2", "True"
+        "icefloe.catalog.apply_commit:_check_sequence_numbers",
+        "current.format_version < 2",
+        "True",
+        History(
+            seed=0,
+            layout=Layout.FLAT,
+            initial=((Row(5, "a", 0),),),
+            branches=("dev",),
+            transactions=tuple(
+                ClientTransaction((Append((Row(1, "a", number),), branch),), explicit=False)
+                for number, branch in enumerate(("main", "dev"))
+            ),
+            shared_only=True,
+        ),
     ),
     "a commit starts from the metadata of its handle": Mutant(
         f"{POINTER}.commit_table", "loaded if location == loaded_location else self._read(location)", "loaded"
@@ -203,10 +216,10 @@ MUTANTS = {
     ),
     "the swap is not guarded": Mutant("icefloe.catalog.memory:InMemoryCatalog._swap", "!= old", "is None and old"),
     "a hadoop version of ours is another writer's": Mutant(
-        "icefloe.catalog.hadoop.versions:_contains", "io.core.read(location) == data", "False", ("hadoop", "append")
+        "icefloe.catalog.hadoop.versions:contains", "io.core.read(location) == data", "False", ("hadoop", "append")
     ),
     "an unreadable directory of a hadoop table is a failure": Mutant(
-        "icefloe.catalog.hadoop.versions:is_published",
+        "icefloe.catalog.hadoop.versions:checking",
         "raise CommitStateUnknownException",
         "raise StorageError",
         ("hadoop", "append"),
@@ -220,14 +233,14 @@ MUTANTS = {
 @contextmanager
 def mutated(mutant: Mutant) -> Iterator[None]:
     """Replace a function by its mutant until the block ends."""
-    function = _function(mutant.function)
+    function = inspect.unwrap(_function(mutant.function))
     source = textwrap.dedent(inspect.getsource(function))
     assert mutant.old in source, f"{mutant.function}: the mutant's text is no longer in the source; adapt it"
     names: dict[str, Any] = {}
     changed = "from __future__ import annotations\n" + source.replace(mutant.old, mutant.new)
     exec(compile(changed, "<mutant>", "exec"), dict(function.__globals__), names)
     forget_prepared()
-    real, function.__code__ = function.__code__, names[function.__name__].__code__
+    real, function.__code__ = function.__code__, inspect.unwrap(names[function.__name__]).__code__
     try:
         yield
     finally:
