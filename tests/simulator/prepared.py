@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import os
 import shutil
@@ -93,6 +94,9 @@ def forget_prepared() -> None:
     while _prepared:
         _, oldest = _prepared.popitem()
         shutil.rmtree(oldest.root, ignore_errors=True)
+
+
+atexit.register(forget_prepared)
 
 
 def arrow(rows: Rows) -> pa.Table:
