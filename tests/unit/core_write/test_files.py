@@ -40,7 +40,7 @@ def test_file_facts_match_the_file(tmp_path):
     assert written["record_count"] == 50
     assert (written["content"], written["file_format"], written["partition"]) == (0, "PARQUET", "[]")
     assert written["split_offsets"] == [4]
-    assert written["sort_order_id"] is None
+    assert written["sort_order_id"] == 0
 
 
 def test_failure_half_way_removes_the_files_already_written(tmp_path):

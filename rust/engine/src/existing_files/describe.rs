@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use icefloe_format::metrics::MetricsConfig;
-use icefloe_format::spec::{PartitionSpec, Transform, partition_to_json};
+use icefloe_format::spec::{PartitionSpec, Transform, UNSORTED_ORDER_ID, partition_to_json};
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::Length;
 
@@ -160,7 +160,7 @@ impl Footers {
             file_size_bytes: i64::try_from(footer.source.len()).unwrap_or(i64::MAX),
             metrics: column_metrics(&footer.metadata, &columns, &context.schema, &self.modes),
             split_offsets: split_offsets(&footer.metadata),
-            sort_order_id: None,
+            sort_order_id: Some(UNSORTED_ORDER_ID),
             referenced_data_file: None,
         };
         Ok(Described { file, has_ids })

@@ -20,7 +20,7 @@ pub(super) struct Files<'a> {
     pub(super) options: FileOptions,
     pub(super) shape: FileShape,
     pub(super) content: i32,
-    /// The sort order id to record, if rows are sorted.
+    /// The id of the order that rows are sorted by; None for delete files.
     pub(super) sort_order_id: Option<i32>,
     pub(super) finished: Vec<WrittenFile>,
 }

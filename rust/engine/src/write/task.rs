@@ -6,7 +6,7 @@ use arrow_array::RecordBatchReader;
 use arrow_schema::ArrowError;
 use icefloe_format::Error as FormatError;
 use icefloe_format::metrics::MetricsConfig;
-use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
+use icefloe_format::spec::{PartitionSpec, Schema, SortOrder, UNSORTED_ORDER_ID};
 
 use super::data_file::WrittenFile;
 use super::file_format::{FileFormat, FileKind};
@@ -94,7 +94,7 @@ pub fn write_data_files(
         options,
         shape,
         content: 0,
-        sort_order_id: order.map(|order| order.order_id),
+        sort_order_id: Some(order.map_or(UNSORTED_ORDER_ID, |order| order.order_id)),
         finished: Vec::new(),
     };
     let arrangement = Arrangement::new(schema, order, presorted)?;

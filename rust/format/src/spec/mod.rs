@@ -37,6 +37,6 @@ pub use partition_json::{
 };
 pub use partition_spec::{PartitionField, PartitionSpec};
 pub use schema::Schema;
-pub use sort_order::{NullOrder, SortDirection, SortField, SortOrder};
+pub use sort_order::{NullOrder, SortDirection, SortField, SortOrder, UNSORTED_ORDER_ID};
 pub use transform::Transform;
 pub use types::{ListType, MapType, NestedField, PrimitiveType, StructType, Type};

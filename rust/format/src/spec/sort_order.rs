@@ -49,6 +49,9 @@ pub struct SortOrder {
     pub fields: Vec<SortField>,
 }
 
+/// The id of the order without keys, which data files record too, as the Java reference does.
+pub const UNSORTED_ORDER_ID: i32 = 0;
+
 impl SortOrder {
     /// Parse an order object `{"order-id":..,"fields":[..]}`.
     pub fn from_json(text: &str) -> Result<Self> {

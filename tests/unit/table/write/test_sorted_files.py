@@ -76,10 +76,10 @@ def test_files_of_every_operation_are_sorted_and_say_so(table: Table, change: st
     assert added >= (0 if change == "delete" and mode == "merge-on-read" else 1)
 
 
-def test_unsorted_table_records_no_order(table: Table) -> None:
+def test_unsorted_table_records_order_0_as_java_does(table: Table) -> None:
     before = set(table.inspect.files().column("file_path").to_pylist())
     table.update_sort_order().commit()
     table.append(rows(9, 8))
     files = [file for file in table.inspect.files().to_pylist() if file["file_path"] not in before]
-    assert [file["sort_order_id"] for file in files] == [None]
+    assert [file["sort_order_id"] for file in files] == [0]
     assert pq.read_table(files[0]["file_path"]).column("id").to_pylist() == [9, 8]
