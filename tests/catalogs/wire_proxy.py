@@ -63,6 +63,7 @@ class Link:
 
     def __init__(self, client: socket.socket, server: socket.socket) -> None:
         self.client, self.server = client, server
+        self.is_cut = False
         self.pumps: dict[Direction, threading.Thread] = {}
 
     def close(self, *ends: socket.socket, reset: bool = False) -> None:
@@ -183,9 +184,14 @@ class WireProxy:
                     return
                 if fault in (Fault.AFTER, Fault.DOWN) and direction is Direction.CLIENT:
                     # The client's end is closed before the message is forwarded, so that no reply passes.
+                    link.is_cut = True
                     link.close(link.client)
                 if fault in (None, Fault.AFTER, Fault.DOWN):
                     sink.sendall(data)
+                if link.is_cut:
+                    # The server reads the message, then the end; the other thread may still receive an earlier reply.
+                    link.server.shutdown(socket.SHUT_WR)
+                    return
                 if fault is not None:
                     link.close(link.server)
                     link.close(link.client, reset=fault is Fault.RESET)
@@ -194,8 +200,8 @@ class WireProxy:
             pass
         with self._lock:
             is_late = any(late is link for late, _ in self._late)
-        # The server's end stays open for a late message.
-        if not is_late:
+        # The server's end stays open for a late message, and for a message after which the connection is cut.
+        if not is_late and not link.is_cut:
             link.close(link.client, link.server)
 
 

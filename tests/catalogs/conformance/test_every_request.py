@@ -6,10 +6,11 @@ import contextlib
 import itertools
 import urllib.parse
 from dataclasses import replace
+from unittest.mock import patch
 
 import psycopg
 import pytest
-from icefloe.catalog import Catalog
+from icefloe.catalog.rest import RestCatalog
 from icefloe.table.environment import SYSTEM
 
 from tests.catalogs.conformance.glue_entry import Glue
@@ -27,6 +28,8 @@ from tests.storage.servers import proxy
 NAMESPACES = itertools.count()
 GROUPS = 3
 APPLICATION = "faulty"
+WITHOUT_WAITS = replace(SYSTEM, sleep=lambda _seconds: None)
+"""An environment without waits between the attempts of a commit and before an outcome is read back."""
 
 
 class SqliteOnS3(Sqlite):
@@ -52,7 +55,8 @@ def s3_line(subject):
 
 @contextlib.contextmanager
 def rest_line(subject):
-    with proxy(subject.properties["uri"]) as line:
+    # The parts of a client get its environment when it is built.
+    with proxy(subject.properties["uri"]) as line, patch.object(RestCatalog, "environment", WITHOUT_WAITS):
         yield subject.client(uri=line.endpoint), HttpFaults(line)
 
 
@@ -95,12 +99,6 @@ CASES = [
 ]
 
 
-def without_waits(client: Catalog) -> Catalog:
-    """Make the client not wait between the attempts of a commit and before it reads an outcome back."""
-    client.environment = replace(SYSTEM, sleep=lambda _seconds: None)
-    return client
-
-
 def warehouse_of(subject) -> str:
     if isinstance(subject, Rest):
         return subject.request.getfixturevalue("rest").warehouse
@@ -113,10 +111,11 @@ def test_operations_with_a_failing_request_report_what_happened(subject, group, 
     violations = []
     names = selection.of(operations_of(subject.name))[group::GROUPS]
     with LINES[type(subject)](subject) as (client, faults):
+        client.environment = WITHOUT_WAITS
         for name in names:
             sweep = Sweep(
                 OPERATIONS[name],
-                without_waits(client),
+                client,
                 subject.client(),
                 faults,
                 warehouse=warehouse_of(subject),
