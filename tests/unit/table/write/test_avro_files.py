@@ -49,7 +49,7 @@ ROWS = [
         "id": 1,
         "a-b": "x",
         "price": Decimal("-1.234"),
-        "u": uuid.UUID(int=5),
+        "u": uuid.UUID(int=5).bytes,
         "f": b"abcd",
         "l": [{"x": 1}, None],
         "m": [(1, "a"), (2, None)],
