@@ -1,0 +1,96 @@
+//! Sorting of rows across files, and keys of space-filling curves.
+
+use std::sync::{Mutex, PoisonError};
+
+use icefloe_engine::write::{RowOrder, SortedRows, TableCurve};
+use icefloe_format::Error as FormatError;
+use icefloe_format::curve::{Curve, CurveKeys};
+use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use std::sync::Arc;
+
+use crate::arrow::{BatchIn, BatchReader, StreamIn, array_out, stream_capsule};
+use crate::error::raise_format;
+
+/// Sorted rows, which can be read once.
+#[pyclass(frozen, module = "icefloe._core")]
+pub(crate) struct SortedStream {
+    reader: Mutex<Option<BatchReader>>,
+}
+
+impl SortedStream {
+    /// The rows, for a consumer in the core.
+    pub(crate) fn take(&self) -> PyResult<BatchReader> {
+        let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
+        reader.ok_or_else(|| {
+            let reason = "sorted rows can be read once; call sort_rows() again";
+            raise_format(FormatError::invalid("data", reason))
+        })
+    }
+}
+
+#[pymethods]
+impl SortedStream {
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        stream_capsule(py, self.take()?)
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (data, *, schema, spec, sort_order = None, curve = None, curve_columns = vec![], samples = None, memory_bytes))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python function")]
+fn sort_rows(
+    py: Python<'_>,
+    data: StreamIn,
+    schema: &str,
+    spec: &str,
+    sort_order: Option<&str>,
+    curve: Option<&str>,
+    curve_columns: Vec<i32>,
+    samples: Option<BatchIn>,
+    memory_bytes: usize,
+) -> PyResult<SortedStream> {
+    let order = py.detach(|| {
+        let schema = Schema::from_json(schema)?;
+        let spec = PartitionSpec::from_json(spec)?;
+        let sort_order = sort_order.map(SortOrder::from_json).transpose()?;
+        let curve = match (curve, samples) {
+            (Some(name), Some(samples)) => {
+                let keys = CurveKeys::new(name.parse()?, samples.0.columns())?;
+                Some(TableCurve { columns: curve_columns, keys })
+            }
+            _ => None,
+        };
+        RowOrder::new(&schema, &spec, sort_order.as_ref(), curve)
+    });
+    let StreamIn(reader) = data;
+    let sorted = SortedRows::new(reader, order.map_err(raise_format)?, memory_bytes);
+    Ok(SortedStream { reader: Mutex::new(Some(Box::new(sorted))) })
+}
+
+#[pyfunction]
+fn curve_keys<'py>(
+    py: Python<'py>,
+    curve: &str,
+    samples: BatchIn,
+    columns: BatchIn,
+) -> PyResult<Bound<'py, PyAny>> {
+    let keys = py.detach(|| {
+        let curve: Curve = curve.parse()?;
+        CurveKeys::new(curve, samples.0.columns())?.column(columns.0.columns())
+    });
+    array_out(py, &(Arc::new(keys.map_err(raise_format)?) as arrow_array::ArrayRef))
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<SortedStream>()?;
+    module.add_function(wrap_pyfunction!(sort_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(curve_keys, module)?)
+}
