@@ -1,0 +1,5 @@
+//! Statistics of the rows of a scan.
+
+mod distinct_values;
+
+pub use distinct_values::distinct_values;

@@ -1,0 +1,9 @@
+//! Sketches of sets of values, as the blobs of Puffin files hold them.
+
+mod hash;
+mod theta;
+mod values;
+
+pub use hash::value_hash;
+pub use theta::ThetaSketch;
+pub use values::add_values;
