@@ -15,6 +15,9 @@ from icefloe._core_api.changelog import (
 from icefloe._core_api.io import (
     FileIo,
 )
+from icefloe._core_api.join import (
+    SourceKeys,
+)
 from icefloe._core_api.manifest import (
     FilteredManifests,
     describe_manifests,
@@ -25,6 +28,14 @@ from icefloe._core_api.manifest import (
     write_manifest_list,
     write_manifests,
 )
+from icefloe._core_api.metadata_tables import (
+    FileTableIterator,
+    FileTableStream,
+    file_table,
+    manifest_table,
+    partition_table,
+    read_manifest_lists,
+)
 from icefloe._core_api.predicate import (
     filter_rows,
     project_filter,
@@ -32,6 +43,13 @@ from icefloe._core_api.predicate import (
     prune_manifests,
     residual_filter,
     validate_filter,
+)
+from icefloe._core_api.reachability import (
+    FilesOfSnapshots,
+    ReachableFiles,
+    files_of_snapshots,
+    normalized_locations,
+    reachable_files,
 )
 from icefloe._core_api.scan import (
     ScanIterator,
@@ -44,6 +62,12 @@ from icefloe._core_api.scan import (
     plan,
     read,
     served_plan,
+)
+from icefloe._core_api.sort import SortedStream, curve_keys, sort_rows
+from icefloe._core_api.statistics import (
+    distinct_values,
+    encode_puffin,
+    puffin_footer,
 )
 from icefloe._core_api.transform import (
     bucket,
@@ -61,50 +85,70 @@ from icefloe._core_api.transform import (
 from icefloe._core_api.write import (
     describe_data_files,
     write_data_files,
+    write_equality_deletes,
     write_position_deletes,
 )
 
 __all__ = [
     "ChangePairs",
     "FileIo",
+    "FileTableIterator",
+    "FileTableStream",
+    "FilesOfSnapshots",
     "FilteredManifests",
     "NetChanges",
+    "ReachableFiles",
     "ScanIterator",
     "ScanPlan",
     "ScanStream",
+    "SortedStream",
+    "SourceKeys",
     "__version__",
     "bucket",
     "build_profile",
     "clear_manifest_cache",
+    "curve_keys",
     "days",
     "describe_data_files",
     "describe_manifests",
+    "distinct_values",
+    "encode_puffin",
     "explain_read",
+    "file_table",
+    "files_of_snapshots",
     "filter_manifests",
     "filter_rows",
     "hours",
+    "manifest_table",
     "merge_manifests",
     "months",
+    "normalized_locations",
     "own_deletes",
     "pack_tasks",
     "partition_path",
+    "partition_table",
     "plan",
     "plan_changes",
     "project_filter",
     "prune_files",
     "prune_manifests",
+    "puffin_footer",
+    "reachable_files",
     "read",
     "read_manifest",
     "read_manifest_list",
+    "read_manifest_lists",
     "residual_filter",
     "served_plan",
     "single_value_from_bytes",
     "single_value_to_bytes",
     "single_values",
+    "sort_rows",
     "transform",
     "truncate",
     "validate_filter",
     "write_data_files",
+    "write_equality_deletes",
     "write_manifest_list",
     "write_manifests",
     "write_position_deletes",

@@ -47,8 +47,16 @@ class FileIo:
             StorageError: Storage failed.
         """
 
-    def write(self, location: str, data: bytes, *, overwrite: bool) -> None:
-        """Store a file atomically and durably; missing directories are created.
+    def read_unless(self, location: str, data: bytes | list[bytes]) -> bytes | None:
+        """Return the whole of a file, or None if it is exactly ``data``, the pieces of a list one after the other.
+
+        Raises:
+            MissingFileError: Nothing is stored there.
+            StorageError: Storage failed.
+        """
+
+    def write(self, location: str, data: bytes | list[bytes], *, overwrite: bool) -> None:
+        """Store a file atomically and durably; missing directories are created. The pieces of a list are stored one after the other.
 
         Raises:
             FileAlreadyExistsError: ``overwrite`` is false and the file exists. Of two concurrent writers, exactly one succeeds. On
@@ -56,8 +64,8 @@ class FileIo:
             StorageError: Storage failed. Remote storage may still have stored the bytes.
         """
 
-    def publish(self, location: str, data: bytes) -> None:
-        """Store a new file in one step: no reader sees a part of it, even after a crash.
+    def publish(self, location: str, data: bytes | list[bytes]) -> None:
+        """Store a new file in one step: no reader sees a part of it, even after a crash. ``data`` as for :meth:`write`.
 
         Raises:
             FileAlreadyExistsError: The file exists. Of two concurrent writers, exactly one succeeds.

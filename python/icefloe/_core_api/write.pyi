@@ -1,4 +1,4 @@
-"""Writing data files and position delete files."""
+"""Writing data files and delete files."""
 
 import pyarrow as pa
 from icefloe._core_api.arrow import BatchLike
@@ -67,6 +67,40 @@ def write_position_deletes(
 
     Raises:
         ValidationError: A row refers to a file that is not in ``targets``.
+    """
+
+def write_equality_deletes(
+    io: FileIo,
+    data: BatchLike,
+    *,
+    equality_ids: list[int],
+    schema: str,
+    spec: str,
+    sort_order: str | None,
+    table_location: str,
+    properties: dict[str, str],
+    operation_id: str,
+    partition_id: int,
+    task_id: int,
+) -> pa.RecordBatch:
+    """Write keys of deleted rows to equality delete files and return their DataFile columns.
+
+    Args:
+        io: Storage.
+        data: The key columns and the source columns of the spec; other columns of the table are ignored.
+        equality_ids: Field ids of the key columns.
+        schema: Schema JSON of the table.
+        spec: Partition spec JSON; a spec without fields makes files that apply to every partition.
+        sort_order: Sort order JSON, whose columns have metrics; keys are not sorted.
+        table_location: Location of the table.
+        properties: Table properties.
+        operation_id: Part of the file names.
+        partition_id: Part of the file names.
+        task_id: Part of the file names.
+
+    Raises:
+        ValidationError: A column of ``equality_ids`` is absent, nested in a list or map, or floating-point.
+        SchemaMismatchError: ``data`` lacks a key column or a source column, or a type does not fit.
     """
 
 def describe_data_files(io: FileIo, locations: list[str], *, context: str, spec_id: int) -> tuple[pa.RecordBatch, int]:

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::error::raise_format;
+use crate::sort::SortedStream;
 use crate::views::without_views;
 
 /// A stream of batches. Reading a batch may block, so callers release the GIL.
@@ -66,6 +67,10 @@ impl<'py> FromPyObject<'_, 'py> for StreamIn {
     type Error = PyErr;
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        // Rows of the core keep the classes of their errors, which the C stream interface would turn into text.
+        if let Ok(sorted) = value.cast::<SortedStream>() {
+            return Ok(Self(sorted.get().take()?));
+        }
         if value.hasattr(intern!(value.py(), "__arrow_c_stream__"))? {
             let plain = without_views(&value)?;
             let reader =

@@ -6,13 +6,30 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use icefloe_engine::Result;
 use icefloe_engine::runtime::{block_on, block_on_checking};
-use icefloe_engine::store::{FileIo, Listed};
+use icefloe_engine::store::{Content, FileIo, Listed};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::arrow::{array_out, batch_out, raise_arrow};
 use crate::error::raise;
+
+/// The content of a file: bytes, or a list of pieces.
+#[derive(FromPyObject)]
+enum Data {
+    Whole(PyBackedBytes),
+    Pieces(Vec<PyBackedBytes>),
+}
+
+impl Data {
+    /// The content without a copy.
+    fn content(self) -> Content {
+        match self {
+            Self::Whole(data) => bytes::Bytes::from_owner(data).into(),
+            Self::Pieces(pieces) => pieces.into_iter().map(bytes::Bytes::from_owner).collect(),
+        }
+    }
+}
 
 /// Access to storage.
 #[pyclass(name = "FileIo", frozen, module = "icefloe._core", from_py_object)]
@@ -44,20 +61,24 @@ impl PyFileIo {
     }
 
     #[pyo3(signature = (location, data, *, overwrite))]
-    fn write(
-        &self,
-        py: Python<'_>,
-        location: &str,
-        data: PyBackedBytes,
-        overwrite: bool,
-    ) -> PyResult<()> {
-        let data = bytes::Bytes::from_owner(data);
+    fn write(&self, py: Python<'_>, location: &str, data: Data, overwrite: bool) -> PyResult<()> {
+        let data = data.content();
         py.detach(|| block_on(self.inner.write(location, data, overwrite))).map_err(raise)
     }
 
-    fn publish(&self, py: Python<'_>, location: &str, data: PyBackedBytes) -> PyResult<()> {
-        let data = bytes::Bytes::from_owner(data);
+    fn publish(&self, py: Python<'_>, location: &str, data: Data) -> PyResult<()> {
+        let data = data.content();
         py.detach(|| block_on(self.inner.publish(location, data))).map_err(raise)
+    }
+
+    fn read_unless<'py>(
+        &self,
+        py: Python<'py>,
+        location: &str,
+        data: Data,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let found = wait(py, self.inner.read_unless(location, data.content()))?;
+        Ok(found.map(|found| PyBytes::new(py, &found)))
     }
 
     fn exists(&self, py: Python<'_>, location: &str) -> PyResult<bool> {

@@ -10,11 +10,16 @@ mod changelog;
 mod error;
 mod exported;
 mod io;
+mod join;
 mod manifest;
+mod metadata_tables;
 mod orc;
 mod orc_writing;
 mod predicate;
+mod reachability;
 mod scan;
+mod sort;
+mod statistics;
 mod transform;
 mod views;
 mod write;
@@ -33,11 +38,16 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     allocator::register();
     changelog::register(module)?;
     io::register(module)?;
+    join::register(module)?;
     manifest::register(module)?;
+    metadata_tables::register(module)?;
     orc::register();
     orc_writing::register();
     predicate::register(module)?;
+    reachability::register(module)?;
     scan::register(module)?;
+    sort::register(module)?;
+    statistics::register(module)?;
     transform::register(module)?;
     write::register(module)
 }

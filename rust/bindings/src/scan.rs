@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use icefloe_engine::formats::BatchSize;
 use icefloe_engine::plan::{self, Packing, PlanRequest};
-use icefloe_engine::scan::{DeleteFile, Scan, ScanOptions, ScanReader, ScanTask};
+use icefloe_engine::scan::{DeleteFile, RowSelection, Scan, ScanOptions, ScanReader, ScanTask};
 use icefloe_engine::table::TableContext;
 use icefloe_format::spec::Schema;
 use pyo3::prelude::*;
@@ -126,7 +126,7 @@ fn pack_tasks<'py>(
 
 /// Read scan tasks.
 #[pyfunction]
-#[pyo3(signature = (io, context, files, deletes, *, projection, batch_size = 65536, batch_bytes = 1_572_864, limit = None, string_views = false, extension_types = false, threads = None))]
+#[pyo3(signature = (io, context, files, deletes, *, projection, batch_size = 65536, batch_bytes = 1_572_864, limit = None, string_views = false, extension_types = false, threads = None, rows = None, keep = true))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python function")]
 fn read(
     py: Python<'_>,
@@ -141,6 +141,8 @@ fn read(
     string_views: bool,
     extension_types: bool,
     threads: Option<usize>,
+    rows: Option<BatchIn>,
+    keep: bool,
 ) -> PyResult<ScanStream> {
     let scan = py.detach(|| {
         let context = TableContext::from_json(context)?;
@@ -148,8 +150,16 @@ fn read(
         let deletes = DeleteFile::from_batch(&deletes.0)?;
         let tasks = ScanTask::from_batch(&files.0, deletes.len())?;
         let batch_size = BatchSize { rows: batch_size, bytes: batch_bytes };
-        let options =
-            ScanOptions { projection, batch_size, limit, string_views, extension_types, threads };
+        let rows = rows.map(|rows| RowSelection::from_batch(&rows.0, keep)).transpose()?;
+        let options = ScanOptions {
+            projection,
+            batch_size,
+            limit,
+            string_views,
+            extension_types,
+            threads,
+            rows,
+        };
         Scan::new(io.inner, Arc::new(context), tasks, deletes, options)
     });
     Ok(ScanStream { scan: scan.map_err(raise)?, origin: None })
@@ -168,17 +178,19 @@ fn explain_read<'py>(
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let BatchSize { rows, bytes } = BatchSize::PASSING;
-    let scan =
-        read(py, io, context, files, deletes, projection, rows, bytes, None, true, false, threads)?
-            .scan;
+    let scan = read(
+        py, io, context, files, deletes, projection, rows, bytes, None, true, false, threads, None,
+        true,
+    )?
+    .scan;
     let survey = py.detach(|| scan.survey()).map_err(raise)?;
     batch_out(py, &survey)
 }
 
 /// A scan as a stream that every consumer reads from the start.
 #[pyclass(frozen, module = "icefloe._core")]
-struct ScanStream {
-    scan: Scan,
+pub(crate) struct ScanStream {
+    pub(crate) scan: Scan,
     /// The name of the scan in errors of exported streams.
     origin: Option<String>,
 }

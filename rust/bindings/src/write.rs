@@ -6,7 +6,8 @@ use std::sync::Arc;
 use icefloe_engine::existing_files::describe_data_files;
 use icefloe_engine::table::TableContext;
 use icefloe_engine::write::{
-    TableLayout, WriteTask, WrittenFile, data_file_batch, write_data_files, write_position_deletes,
+    TableLayout, WriteTask, WrittenFile, data_file_batch, write_data_files, write_equality_deletes,
+    write_position_deletes,
 };
 use icefloe_format::Error as FormatError;
 use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
@@ -34,11 +35,7 @@ fn py_write_data_files<'py>(
     presorted: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let task = WriteTask { table_location, properties, operation_id, partition_id, task_id };
-    let layout = TableLayout {
-        schema: Schema::from_json(schema).map_err(raise_format)?,
-        spec: PartitionSpec::from_json(spec).map_err(raise_format)?,
-        sort_order: sort_order.map(SortOrder::from_json).transpose().map_err(raise_format)?,
-    };
+    let layout = parse_layout(schema, spec, sort_order).map_err(raise_format)?;
     let StreamIn(mut reader) = data;
     let files = py.detach(|| write_data_files(&io.inner, &mut *reader, &layout, &task, presorted));
     files_out(py, &files.map_err(raise)?)
@@ -70,6 +67,31 @@ fn py_write_position_deletes<'py>(
     files_out(py, &files.map_err(raise)?)
 }
 
+#[pyfunction(name = "write_equality_deletes")]
+#[pyo3(signature = (io, data, *, equality_ids, schema, spec, sort_order, table_location, properties, operation_id, partition_id, task_id))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of the Python function")]
+fn py_write_equality_deletes<'py>(
+    py: Python<'py>,
+    io: &PyFileIo,
+    data: StreamIn,
+    equality_ids: Vec<i32>,
+    schema: &str,
+    spec: &str,
+    sort_order: Option<&str>,
+    table_location: String,
+    properties: BTreeMap<String, String>,
+    operation_id: String,
+    partition_id: u32,
+    task_id: u64,
+) -> PyResult<Bound<'py, PyAny>> {
+    let task = WriteTask { table_location, properties, operation_id, partition_id, task_id };
+    let layout = parse_layout(schema, spec, sort_order).map_err(raise_format)?;
+    let StreamIn(mut reader) = data;
+    let files = py
+        .detach(|| write_equality_deletes(&io.inner, &mut *reader, &layout, &equality_ids, &task));
+    files_out(py, &files.map_err(raise)?)
+}
+
 #[pyfunction(name = "describe_data_files")]
 #[pyo3(signature = (io, locations, *, context, spec_id))]
 fn py_describe_data_files<'py>(
@@ -87,6 +109,18 @@ fn py_describe_data_files<'py>(
     Ok((files_out(py, &described.files)?, described.without_ids))
 }
 
+fn parse_layout(
+    schema: &str,
+    spec: &str,
+    sort_order: Option<&str>,
+) -> Result<TableLayout, FormatError> {
+    Ok(TableLayout {
+        schema: Schema::from_json(schema)?,
+        spec: PartitionSpec::from_json(spec)?,
+        sort_order: sort_order.map(SortOrder::from_json).transpose()?,
+    })
+}
+
 fn parse_specs(text: &str) -> Result<Vec<PartitionSpec>, FormatError> {
     let values: Vec<serde_json::Value> = serde_json::from_str(text)
         .map_err(|error| FormatError::invalid("specs", error.to_string()))?;
@@ -100,5 +134,6 @@ fn files_out<'py>(py: Python<'py>, files: &[WrittenFile]) -> PyResult<Bound<'py,
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(py_write_data_files, module)?)?;
     module.add_function(wrap_pyfunction!(py_write_position_deletes, module)?)?;
+    module.add_function(wrap_pyfunction!(py_write_equality_deletes, module)?)?;
     module.add_function(wrap_pyfunction!(py_describe_data_files, module)?)
 }

@@ -1,4 +1,4 @@
-//! Where data files go and what they are called, against the shared vectors.
+//! Locations and names of data files, against the shared vectors.
 
 use std::collections::BTreeMap;
 

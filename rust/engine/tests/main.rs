@@ -6,4 +6,5 @@ mod changes;
 mod locations;
 mod read_parquet;
 mod s3_requests;
+mod sort_rows;
 mod write;

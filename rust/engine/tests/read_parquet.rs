@@ -83,6 +83,7 @@ fn scan(tasks: Vec<ScanTask>) -> Scan {
         string_views: false,
         extension_types: false,
         threads: Some(3),
+        rows: None,
     };
     Scan::new(FileIo::default(), context, tasks, vec![], options).unwrap()
 }

@@ -16,7 +16,7 @@ struct Server {
 }
 
 impl Server {
-    /// One that answers each method with a status.
+    /// A server that answers each method with a status.
     fn start(status: fn(&str) -> u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());

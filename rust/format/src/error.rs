@@ -1,4 +1,4 @@
-//! What can go wrong in the format, as facts; prose is made only in `Display`.
+//! Errors of the format as facts; text is made only in `Display`.
 
 /// A failure, by what the caller can do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -8,17 +8,17 @@ pub enum Error {
     InvalidArgument {
         /// The name of the argument in the call, or the subject of the refusal.
         argument: String,
-        /// What is wrong, and what is expected.
+        /// The deviation, and the expected form.
         reason: String,
     },
     /// Bytes do not follow the specification of their format.
     #[error("{what} is corrupt{}: {reason}", offset.map(|at| format!(" at byte {at}")).unwrap_or_default())]
     Corrupt {
-        /// What was decoded.
+        /// The structure that was decoded.
         what: String,
         /// Position in the file, where known.
         offset: Option<u64>,
-        /// What is wrong, and what is expected.
+        /// The deviation, and the expected form.
         reason: String,
     },
     /// A valid feature of the format that is not implemented.

@@ -180,7 +180,7 @@ proptest! {
         let value = value >> shift;
         let mut bytes = Vec::new();
         put_long(&mut bytes, value);
-        // What follows decides whether eight bytes can be looked at together.
+        // Eight bytes can be read together only if enough bytes follow.
         bytes.extend(std::iter::repeat_n(0xff, tail));
         let mut cursor = Cursor::new(&bytes);
         prop_assert_eq!(cursor.long(), Ok(value));

@@ -1,4 +1,4 @@
-//! What writers do differently and means the same, and what looks alike and does not.
+//! Avro files that differ in form and mean the same, and files that look alike and do not.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, TimestampMicrosecondType};
@@ -8,7 +8,7 @@ use icefloe_format::avro::{AvroType, Cursor, Selection, StructColumn};
 use icefloe_format::spec::{ListType, MapType, NestedField, PrimitiveType, StructType, Type};
 use icefloe_format::{Error, Result};
 
-/// One record with one field of id 1, read as `wanted`.
+/// A record with one field of id 1, read as `wanted`.
 fn read(wanted: Type, written: &str, bytes: &[u8]) -> Result<ArrayRef> {
     let schema = format!(
         r#"{{"type":"record","name":"r","fields":[{{"name":"f","field-id":1,"type":{written}}}]}}"#

@@ -12,6 +12,7 @@ mod avro_keyed;
 mod avro_oracle;
 mod avro_tolerance;
 mod corrupt_vectors;
+mod curve;
 mod delete;
 mod manifest_golden;
 mod manifest_inheritance;

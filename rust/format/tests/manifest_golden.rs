@@ -6,8 +6,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Int32Type, Int64Type};
 use arrow_array::{Array, Int32Array, Int64Array, StringArray};
 use icefloe_format::manifest::{
-    DecodeOptions, Inheritance, ManifestColumns, ManifestDecoder, Stats, decode_manifest,
-    decode_manifest_list, inherit,
+    DecodeOptions, Inheritance, ManifestColumns, ManifestDecoder, Stats, decode_file_locations,
+    decode_listed_manifests, decode_manifest, decode_manifest_list, inherit,
 };
 use icefloe_format::spec::{PartitionSpec, Schema, StructType};
 
@@ -55,6 +55,16 @@ fn check(columns: &ManifestColumns) {
     assert_eq!(columns.column("referenced_data_file").unwrap().null_count(), 2);
 }
 
+/// Locations decoded alone equal those of whole entries.
+fn check_locations(name: &str, columns: &ManifestColumns) {
+    let found = decode_file_locations(&golden(name), None).unwrap();
+    assert_eq!(&found.statuses, columns.statuses().unwrap(), "{name}");
+    assert_eq!(&found.paths, columns.paths().unwrap(), "{name}");
+    assert_eq!(&found.sizes, columns.longs("file_size_in_bytes").unwrap(), "{name}");
+    let contents = found.contents.iter().map(|content| content.unwrap_or(0));
+    assert!(contents.eq(columns.ints("content").unwrap().values().iter().copied()), "{name}");
+}
+
 #[test]
 fn manifests_of_every_writer_read_alike() {
     for name in [
@@ -68,6 +78,7 @@ fn manifests_of_every_writer_read_alike() {
     ] {
         let columns = read(name);
         check(&columns);
+        check_locations(name, &columns);
         let ids = columns.column("equality_ids").unwrap().as_list::<i32>();
         assert_eq!(ids.values().as_primitive::<Int32Type>().values(), &[1], "{name}");
         let offsets = columns.column("split_offsets").unwrap().as_list::<i32>();
@@ -79,6 +90,7 @@ fn manifests_of_every_writer_read_alike() {
 fn version_1_manifests_inherit_zero() {
     let columns = read("version_1.avro");
     check(&columns);
+    check_locations("version_1.avro", &columns);
     let from = Inheritance { added_snapshot_id: Some(9), sequence_number: Some(0) };
     let inherited = inherit(columns, from).unwrap();
     assert_eq!(inherited.longs("snapshot_id").unwrap(), &Int64Array::from(vec![9, 7]));
@@ -108,6 +120,11 @@ fn manifest_lists_of_both_versions_read_alike() {
     for (name, sequence_number) in [("pyiceberg_list_v1.avro", 0), ("pyiceberg_list_v2.avro", 3)] {
         let list = decode_manifest_list(&golden(name)).unwrap();
         assert_eq!(list.num_rows(), 1);
+        let found = decode_listed_manifests(&golden(name)).unwrap();
+        let column = |name| list.column_by_name(name).unwrap();
+        assert_eq!(&found.paths, column("manifest_path").as_string(), "{name}");
+        assert_eq!(&found.lengths, column("manifest_length").as_primitive(), "{name}");
+        assert_eq!(&found.spec_ids, column("partition_spec_id").as_primitive(), "{name}");
         let long =
             |name: &str| list.column_by_name(name).unwrap().as_primitive::<Int64Type>().value(0);
         assert_eq!(long("sequence_number"), sequence_number, "{name}");

@@ -1,4 +1,4 @@
-//! What entries inherit from the manifest list: every combination of a row of the specification's
+//! The values that entries inherit from the manifest list: every combination of a row of the specification's
 //! table with what the entry says itself.
 
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use icefloe_format::Error;
 use icefloe_format::manifest::{ADDED, DELETED, EXISTING, Inheritance, ManifestColumns, inherit};
 use icefloe_format::spec::StructType;
 
-/// What a null sequence number of an entry becomes.
+/// The outcome for a null sequence number of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Null {
     Becomes(i64),

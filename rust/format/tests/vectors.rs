@@ -38,7 +38,7 @@ pub(crate) fn assert_all_hold(differences: &[String]) {
     assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
 }
 
-/// Where what was found is not what a case expects.
+/// The difference between the result and the expectation of a case.
 pub(crate) fn difference<T: std::fmt::Debug + PartialEq>(
     found: &T,
     expected: &T,

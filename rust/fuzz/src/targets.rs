@@ -1,4 +1,4 @@
-//! What every decoder of foreign bytes must do, whatever the bytes: answer, or say what is wrong.
+//! Decoders of foreign bytes, which must answer or report what is wrong, whatever the bytes.
 //!
 //! Each target is a function of an input. It fails by panicking, by not coming back, or by using
 //! memory out of proportion; the fuzzers watch for all three, the bounded run of the tests for the
@@ -11,7 +11,8 @@ use icefloe_format::avro::{
 use icefloe_format::codec::Codec;
 use icefloe_format::manifest::{
     DecodeOptions, EntryFilter, Inheritance, ManifestColumns, ManifestDecoder, Stats,
-    decode_manifest, decode_manifest_list, decode_matching, decode_run, inherit,
+    decode_file_locations, decode_listed_manifests, decode_manifest, decode_manifest_list,
+    decode_matching, decode_run, inherit,
 };
 use icefloe_format::orc::{Footer, POSTSCRIPT_BYTES, Postscript, StripeStatistics};
 use icefloe_format::predicate::{
@@ -115,7 +116,7 @@ fn read_container(bytes: &[u8]) -> Result<()> {
     columns.map_or(Ok(()), |mut columns| columns.finish().map(drop)).map_err(|error| error.or_at(0))
 }
 
-/// What a reader may want of a writer's records: all that Iceberg has a type for.
+/// The columns that a reader may request of a writer's records: all that Iceberg has a type for.
 fn wanted(written: &AvroType) -> Option<StructType> {
     match iceberg_type(written)? {
         Type::Struct(fields) => Some(fields),
@@ -168,6 +169,7 @@ pub fn manifest(bytes: &[u8]) {
         check_outcome(read_manifest(bytes, stats));
     }
     check_outcome(read_matching(bytes));
+    check_outcome(decode_file_locations(bytes, None));
     check_outcome(read_runs(bytes));
 }
 
@@ -233,7 +235,15 @@ fn table_tuple() -> StructType {
 
 /// Read a manifest list.
 pub fn manifest_list(bytes: &[u8]) {
+    let listed = decode_listed_manifests(bytes);
+    if let Ok(list) = decode_manifest_list(bytes) {
+        assert_eq!(
+            listed.as_ref().map(|found| found.paths.iter().count()).ok(),
+            Some(list.num_rows())
+        );
+    }
     check_outcome(decode_manifest_list(bytes));
+    check_outcome(listed);
 }
 
 /// Read records after their schema: `<JSON>`, a zero byte, the number of records in one byte, the records.
@@ -289,7 +299,7 @@ pub fn single_value(bytes: &[u8]) {
         single_value::from_json(&value_type, &json)
     };
     let Ok(found) = found else { return };
-    // What was read is written and read as the same value, by either form that has it.
+    // A value that was read is written and read again as the same value, in every form that holds it.
     let bytes = single_value::to_bytes(&found);
     let again = single_value::from_bytes(&value_type, &bytes).expect("what is written is read");
     assert_eq!(single_value::to_bytes(&again), bytes, "{found:?} of {value_type}");

@@ -177,7 +177,7 @@ impl ReadOn {
     /// The next bytes, which stay unread: at least one unless the file ends.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading
     pub(crate) fn peek(&mut self) -> std::io::Result<&[u8]> {
         match self {
             Self::Local(reader) => reader.fill_buf(),

@@ -33,7 +33,7 @@ impl<T: Send + 'static> Fetch<T> {
     /// Wait for the result.
     ///
     /// # Errors
-    /// Those of the request.
+    /// Errors of the request.
     pub(crate) fn wait(mut self) -> Result<T> {
         const TASK: &str = "fetch a part of a data file";
         let Some(task) = self.task.take() else {

@@ -4,8 +4,8 @@ use arrow_buffer::BooleanBuffer;
 use icefloe_format::Error as FormatError;
 use icefloe_format::changelog::Change;
 
-use super::spill::Spill;
 use crate::error::Result;
+use crate::runtime::spill::Spill;
 
 /// The number of shares; one at a time is in memory as a whole.
 pub(super) const SHARES: usize = 256;

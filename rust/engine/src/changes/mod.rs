@@ -2,7 +2,6 @@
 
 mod hashes;
 mod net_changes;
-mod spill;
 
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 use icefloe_format::changelog::{RowHasher, net_changes};

@@ -64,7 +64,7 @@ impl NetChanges {
     /// The net rows among `count` changes from number `first` on.
     ///
     /// # Errors
-    /// Those of [`NetChanges::count`].
+    /// The errors of [`NetChanges::count`].
     pub fn rows(&self, first: usize, count: usize) -> Result<NetRows> {
         self.check(first, count)?;
         let remaining = self.remaining.slice(first, count);

@@ -29,7 +29,7 @@ impl DeleteBatches {
     /// Call `take` with each batch and the index of its file.
     ///
     /// # Errors
-    /// Those of reading the files and of `take`.
+    /// Errors of reading the files and of `take`.
     pub(crate) fn each(
         self,
         flight: Flight,

@@ -15,7 +15,7 @@ use crate::error::Result;
 const POSITIONS: i32 = 1;
 const EQUALITY: i32 = 2;
 
-/// One delete file.
+/// A delete file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeleteFile {
     /// 1 for positions, 2 for equality keys.

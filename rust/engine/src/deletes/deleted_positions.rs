@@ -25,7 +25,7 @@ use crate::resolve::request::{FileRequest, RowDeletes};
 /// The positions of the rows of a data file that some delete files delete, by position or by key.
 ///
 /// # Errors
-/// Those of reading the delete files and the key columns of the data file.
+/// Errors of reading the delete files and the key columns of the data file.
 pub(crate) fn deleted_positions(
     request: &FileRequest<'_>,
     file_format: &str,

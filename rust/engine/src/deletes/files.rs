@@ -79,7 +79,7 @@ impl DeleteFiles {
     /// The deletes of a data file that `deletes` refer to; `rows` of the data file are unknown if negative.
     ///
     /// # Errors
-    /// Those of [`DeleteFiles::positions`] and [`DeleteFiles::key_sets`].
+    /// The errors of [`DeleteFiles::positions`] and [`DeleteFiles::key_sets`].
     pub(crate) fn resolve(
         self: &Arc<Self>,
         (location, rows): (&str, i64),
@@ -93,7 +93,7 @@ impl DeleteFiles {
     /// The positions of a data file that `deletes` delete; `rows` of the data file are unknown if negative.
     ///
     /// # Errors
-    /// Those of reading them; `Corrupt` where a position lies beyond the end of the data file.
+    /// Errors of reading them; `Corrupt` where a position lies beyond the end of the data file.
     pub(crate) fn positions(
         self: &Arc<Self>,
         (location, rows): (&str, i64),
@@ -148,7 +148,7 @@ impl DeleteFiles {
     /// The key sets of the equality deletes among `deletes`.
     ///
     /// # Errors
-    /// Those of reading them; `Unsupported` for a content that is neither positions nor keys.
+    /// Errors of reading them; `Unsupported` for a content that is neither positions nor keys.
     pub(crate) fn key_sets(self: &Arc<Self>, deletes: &[Range<usize>]) -> Result<Vec<KeySet>> {
         let mut applying: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for index in deletes.iter().cloned().flatten() {

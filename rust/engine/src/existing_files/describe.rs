@@ -65,7 +65,7 @@ pub fn describe_data_files(
     Ok(ExistingFiles { files: described.into_iter().map(|file| file.file).collect(), without_ids })
 }
 
-/// One file and whether its columns have field ids.
+/// A file and whether its columns have field ids.
 struct Described {
     file: WrittenFile,
     has_ids: bool,
@@ -160,6 +160,7 @@ impl Footers {
             file_size_bytes: i64::try_from(footer.source.len()).unwrap_or(i64::MAX),
             metrics: column_metrics(&footer.metadata, &columns, &context.schema, &self.modes),
             split_offsets: split_offsets(&footer.metadata),
+            equality_ids: Vec::new(),
             sort_order_id: Some(UNSORTED_ORDER_ID),
             referenced_data_file: None,
         };

@@ -19,7 +19,7 @@ pub(super) struct Partitioning<'a> {
     pub(super) location: &'a str,
 }
 
-/// What a footer says about a partition value.
+/// The evidence of a footer about a partition value.
 enum Found {
     /// All rows have this value.
     Value(Option<Datum>),

@@ -55,10 +55,10 @@ impl DataFormat {
         })
     }
 
-    /// What a scan reads of a file, found out without decoding it.
+    /// Report the parts of a file that a scan reads, without decoding them.
     ///
     /// # Errors
-    /// Those of [`DataFormat::open`].
+    /// The errors of [`DataFormat::open`].
     pub(crate) fn survey(self, request: &FileRequest<'_>) -> Result<Survey> {
         match self {
             Self::Parquet => parquet_survey(request),

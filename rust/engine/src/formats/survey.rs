@@ -1,6 +1,6 @@
-//! What a scan would read of a file, found out from its footer.
+//! A report of the parts of a file that a scan would read, made from its footer.
 
-/// What a scan reads of one file, `None` where the format does not say. Avro files report nothing; ORC files report
+/// The parts of a file that a scan reads, `None` where the format does not report it. Avro files report nothing; ORC files report
 /// stripes as row groups, no pages, and the bytes of all columns.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
@@ -14,7 +14,7 @@ pub(crate) struct Survey {
     /// Rows to decode, before deletes and the row filter apply.
     pub(crate) rows_selected: Option<u64>,
     pub(crate) bytes_to_read: Option<u64>,
-    /// What ruled out the rest, joined by commas; `None` where nothing did.
+    /// The reasons to skip the other parts, joined by commas; `None` if all parts are read.
     pub(crate) reason: Option<String>,
 }
 

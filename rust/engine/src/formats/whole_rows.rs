@@ -18,7 +18,7 @@ use crate::resolve::prune::prune;
 use crate::resolve::request::FileRequest;
 use crate::resolve::row_filter::RowTest;
 
-/// How to test, drop and convert the decoded rows of one file.
+/// The filter, the deletes and the conversion of the decoded rows of a file.
 pub(crate) struct WholeRows {
     pub(crate) location: String,
     what: &'static str,
@@ -32,7 +32,7 @@ impl WholeRows {
     /// Resolve a request against the columns of a file.
     ///
     /// # Errors
-    /// Those of resolving columns.
+    /// Errors of resolving columns.
     pub(crate) fn new(
         request: &FileRequest<'_>,
         columns: &[FileColumn],

@@ -17,7 +17,7 @@ pub use filter::{FilteredManifests, filter_manifests};
 pub use inline::describe_manifests;
 pub(crate) use inline::{header_spec_id, inline_manifest};
 pub use merge::{MergeOptions, merge_manifests};
-pub(crate) use parallel_decode::decode_in_runs;
+pub(crate) use parallel_decode::{decode_in_runs, runs_per_manifest};
 pub(crate) use read::absolute_list;
 pub use read::{Keep, read_entries, read_manifest_list};
 pub use table_types::TableTypes;

@@ -18,7 +18,7 @@ pub(super) fn manifest_rows(manifests: &RecordBatch) -> Result<(Vec<ManifestFile
     Ok((ManifestFile::from_batch(&batch)?, batch))
 }
 
-/// One manifest of an operation's result.
+/// A manifest of an operation's result.
 #[derive(Debug, Clone)]
 pub(super) enum Outcome {
     /// The input row with this index, unchanged.

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, ListArray, RecordBatch, UInt32Array};
+use arrow_array::{Array, ArrayRef, ListArray, RecordBatch, StringArray, UInt32Array};
 use arrow_schema::{Field, Schema as ArrowSchema};
 use arrow_select::concat::concat;
 use arrow_select::take::take_record_batch;
 use icefloe_format::Error as FormatError;
-use icefloe_format::delete::{DeleteIndex, DeleteRuns, TableFacts, delete_runs_type};
+use icefloe_format::delete::{
+    DeleteIndex, DeleteRuns, TableFacts, delete_runs_type, referenced_paths,
+};
 use icefloe_format::spec::PrimitiveType;
 
 use super::columns::invalid;
@@ -30,12 +32,16 @@ const COLUMNS: [(&str, &str); 10] = [
     ("file_size_in_bytes", "file_size_in_bytes"),
     ("data_sequence_number", "sequence_number"),
     ("equality_ids", "equality_ids"),
-    ("referenced_data_file", "referenced_data_file"),
+    (REFERENCED, REFERENCED),
 ];
+
+/// The column of the one data file of a delete file, which equal bounds of `file_path` may state as well.
+const REFERENCED: &str = "referenced_data_file";
 
 /// Live delete files and the index that pairs them.
 pub(crate) struct PlannedDeletes {
     entries: RecordBatch,
+    referenced: ArrayRef,
     index: DeleteIndex,
 }
 
@@ -59,7 +65,8 @@ impl PlannedDeletes {
     ) -> Result<Self> {
         counters.delete_files_total = planned.total;
         let index = DeleteIndex::new(&planned.entries, context.as_ref())?;
-        Ok(Self { entries: planned.entries, index })
+        let referenced: StringArray = referenced_paths(&planned.entries)?.into_iter().collect();
+        Ok(Self { entries: planned.entries, referenced: Arc::new(referenced), index })
     }
 
     /// Ids of the fields that equality deletes compare.
@@ -93,7 +100,8 @@ impl PlannedDeletes {
     fn batch(&self, rows: &[u32]) -> Result<RecordBatch> {
         let (mut fields, mut columns) = (vec![], vec![]);
         for (name, entry_name) in COLUMNS {
-            let column = self.entries.column_by_name(entry_name);
+            let stored = self.entries.column_by_name(entry_name);
+            let column = if name == REFERENCED { Some(&self.referenced) } else { stored };
             let column = column.ok_or_else(|| unexpected("expected all entry columns"))?;
             fields.push(Field::new(name, column.data_type().clone(), true));
             columns.push(Arc::clone(column));

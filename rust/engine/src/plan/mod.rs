@@ -31,6 +31,7 @@ pub use cache::clear_cache;
 pub use changes::{PlanChanges, changes};
 pub use counters::PlanCounters;
 pub use deletes::own_deletes;
+pub(crate) use filter::ScanFilter;
 pub use packing::{Packing, pack};
 pub use request::PlanRequest;
 pub(crate) use residuals::{Residuals, residuals_type};
@@ -45,7 +46,6 @@ use crate::table::TableContext;
 use cache::PlanCache;
 use deletes::PlannedDeletes;
 use entries::PlannedEntries;
-use filter::ScanFilter;
 use manifests::Manifests;
 use reader::ManifestReader;
 

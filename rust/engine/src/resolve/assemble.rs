@@ -13,7 +13,7 @@ use roaring::RoaringTreemap;
 
 use super::convert::Conversion;
 
-/// How to make one column from decoded columns.
+/// The rule that makes a column from decoded columns.
 #[derive(Debug, Clone)]
 pub(crate) enum ColumnPlan {
     /// Null in every row.

@@ -24,7 +24,7 @@ use super::file_columns::FileColumn;
 use super::metadata_columns as reserved;
 use crate::error::Result;
 
-/// How to make batches of a schema from decoded leaves of one file.
+/// The rule that makes batches of a schema from the decoded leaves of a file.
 #[derive(Debug, Clone)]
 pub(crate) struct BatchPlan {
     /// Leaves to decode.

@@ -8,7 +8,7 @@ use parquet::arrow::PARQUET_FIELD_ID_META_KEY;
 
 use crate::table::NameMapping;
 
-/// One node of a file's schema: a column, a struct's field, a list's element, a map's key or value.
+/// A node of a file's schema: a column, a struct's field, a list's element, a map's key or value.
 #[derive(Debug, Clone)]
 pub(crate) struct FileColumn {
     /// Field id, if the node has one.

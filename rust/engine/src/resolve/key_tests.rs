@@ -39,7 +39,7 @@ impl KeyTests {
     /// `row_groups_of` returns the row groups that may hold a row that satisfies a predicate.
     ///
     /// # Errors
-    /// Those of resolving the key columns.
+    /// Errors of resolving the key columns.
     pub(crate) fn new(
         sets: &[KeySet],
         (projection, output, views): (&Schema, &BatchPlan, bool),

@@ -83,7 +83,7 @@ impl<'a> FileRequest<'a> {
     /// Open the file.
     ///
     /// # Errors
-    /// Those of [`DataFile::open`].
+    /// The errors of [`DataFile::open`].
     pub(crate) fn file(&self) -> Result<DataFile> {
         DataFile::opened(self.tail.take(), self.io, self.location)
     }
@@ -91,7 +91,7 @@ impl<'a> FileRequest<'a> {
     /// The tests that every row must pass.
     ///
     /// # Errors
-    /// Those of resolving the columns of the residual.
+    /// Errors of resolving the columns of the residual.
     pub(crate) fn tests(&self, facts: &FileFacts<'_>) -> Result<Vec<RowTest>> {
         self.tests_beside(facts, &BTreeSet::new())
     }

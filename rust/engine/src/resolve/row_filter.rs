@@ -28,7 +28,7 @@ impl RowTest {
     /// A test for rows that satisfy a predicate over `schema`, for batches that contain the decoded `leaves` as well.
     ///
     /// # Errors
-    /// Those of resolving the predicate's columns.
+    /// Errors of resolving the predicate's columns.
     pub(crate) fn matches(
         predicate: BoundPredicate,
         schema: &Schema,

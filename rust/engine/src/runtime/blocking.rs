@@ -77,7 +77,7 @@ pub fn block_on_checking<T, E>(
 /// Run blocking file operations on the runtime's blocking threads; a panic becomes an error.
 ///
 /// # Errors
-/// What `work` returns, and [`Error::Internal`] if it panics.
+/// The errors of `work`, and [`Error::Internal`] if it panics.
 pub(crate) async fn wait_for_file<T: Send + 'static>(
     task: &'static str,
     work: impl FnOnce() -> Result<T> + Send + 'static,

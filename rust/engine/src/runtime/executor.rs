@@ -64,7 +64,7 @@ static EXECUTOR: PerProcess<Executor> = PerProcess::new();
 /// This process's executor.
 ///
 /// # Errors
-/// Those of [`PerProcess::get`].
+/// The errors of [`PerProcess::get`].
 pub(crate) fn executor() -> Result<&'static Executor> {
     EXECUTOR.get(|| {
         call_start_hook();
@@ -208,7 +208,7 @@ pub(crate) fn as_work<T>(work: impl FnOnce() -> T) -> T {
 /// Compute on the executor's threads, or on this thread if none can start; a panic becomes an error.
 ///
 /// # Errors
-/// What `work` returns, and [`Error::Internal`] if it panics.
+/// The errors of `work`, and [`Error::Internal`] if it panics.
 pub(crate) async fn compute<T: Send + 'static>(
     task: &'static str,
     work: impl FnOnce() -> Result<T> + Send + 'static,

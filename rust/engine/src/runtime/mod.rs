@@ -5,6 +5,7 @@ mod blocking;
 pub(crate) mod environment;
 pub(crate) mod executor;
 mod per_process;
+pub(crate) mod spill;
 mod threads;
 
 pub use blocking::{block_on, block_on_checking, runtime};

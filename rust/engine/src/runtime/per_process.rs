@@ -35,7 +35,7 @@ impl<T: Send + Sync + 'static> PerProcess<T> {
     /// This process's value, made by `make` if there is none or it is another process's.
     ///
     /// # Errors
-    /// What `make` returns, and [`Error::Internal`] where every slot was locked when a process was forked.
+    /// The errors of `make`, and [`Error::Internal`] where every slot was locked when a process was forked.
     pub fn get(&self, make: impl FnOnce() -> Result<T>) -> Result<&'static T> {
         let process_id = std::process::id();
         if let Some(value) = self.with_slot(process_id, |slot| current_value(slot, process_id))? {

@@ -7,6 +7,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 use icefloe_format::Error as FormatError;
 use icefloe_format::spec::{ArrowOptions, Schema, schema_to_arrow};
 
+use super::row_selection::RowSelection;
 use super::task::ScanTask;
 use super::work::{ScanWork, shared_residuals};
 use crate::deletes::delete_file::DeleteFile;
@@ -41,6 +42,8 @@ pub struct ScanOptions {
     pub extension_types: bool,
     /// Threads that decode at once; `None` for [`default_threads`], and at least 4 for remote files.
     pub threads: Option<usize>,
+    /// Of the rows that no delete file deletes, the rows to return; `None` for all.
+    pub rows: Option<RowSelection>,
 }
 
 /// Tasks to read. Reading starts with the first batch of a reader.
@@ -96,6 +99,7 @@ impl Scan {
             batch_size: options.batch_size,
             limit: options.limit,
             string_views: options.string_views,
+            rows: options.rows,
             process_id: std::process::id(),
         };
         Ok(Self { work: Arc::new(work), schema, extended, threads, ahead })
@@ -159,7 +163,7 @@ fn check_readable(tasks: &[ScanTask]) -> Result<()> {
     Ok(())
 }
 
-/// One pass over a scan. Dropping it stops the work.
+/// A pass over a scan. Dropping it stops the work.
 pub struct ScanReader {
     /// `None` after the last batch.
     batches: Option<Pipeline<Arc<ScanWork>>>,
@@ -172,7 +176,7 @@ impl ScanReader {
     /// The next batch.
     ///
     /// # Errors
-    /// Those of reading; the first one ends the pass.
+    /// Errors of reading; the first one ends the pass.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let Some(batches) = self.batches.as_mut().filter(|_| self.remaining != Some(0)) else {
             return Ok(None);

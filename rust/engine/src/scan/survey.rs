@@ -51,7 +51,7 @@ impl Scan {
     /// Survey each task: a row of `file_path` and the fields of [`Survey`].
     ///
     /// # Errors
-    /// Those of reading footers.
+    /// Errors of reading footers.
     pub fn survey(&self) -> Result<RecordBatch> {
         let pipeline = Pipeline::new(Surveys(Arc::clone(self.work())), self.flight())?;
         let surveys = pipeline.collect::<Result<Vec<_>>>()?;

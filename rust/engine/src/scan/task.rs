@@ -14,7 +14,7 @@ use crate::deletes::delete_file::{PlanColumns, text};
 use crate::error::Result;
 use crate::plan::{Residuals, residuals_type};
 
-/// One data file, or a part of it, to read.
+/// A data file, or a part of it, to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScanTask {
     /// Location of the data file.

@@ -12,6 +12,7 @@ use icefloe_format::spec::{Datum, Schema, Transform, partition_from_json};
 
 use roaring::RoaringTreemap;
 
+use super::row_selection::{RowSelection, SelectedRows};
 use super::task::ScanTask;
 use crate::bytes::data_file::TailFetch;
 use crate::deletes::deleted_positions::deleted_positions;
@@ -48,6 +49,8 @@ pub(crate) struct ScanWork {
     pub(crate) batch_size: BatchSize,
     pub(crate) limit: Option<usize>,
     pub(crate) string_views: bool,
+    /// The rows to return of those that no delete file deletes; `None` for all.
+    pub(crate) rows: Option<RowSelection>,
     pub(crate) process_id: u32,
 }
 
@@ -64,8 +67,13 @@ impl Work for Arc<ScanWork> {
     }
 
     fn prepare(&self, task: usize, tail: Option<TailFetch>) -> Result<Vec<DataUnit>> {
-        let Some(task) = self.tasks.get(task) else { return Ok(vec![]) };
-        self.open(task, tail).map_err(|error| error.at(&task.location))
+        let Some(found) = self.tasks.get(task) else { return Ok(vec![]) };
+        let selected = match &self.rows {
+            None => Ok(SelectedRows::All),
+            Some(rows) => rows.of_task(task, found.record_count),
+        };
+        let units = selected.and_then(|selected| self.open(found, selected, tail));
+        units.map_err(|error| error.at(&found.location))
     }
 
     fn prefetch(&self, unit: &DataUnit, most: usize) -> Option<usize> {
@@ -93,7 +101,15 @@ impl ScanWork {
         Arc::new(Self { process_id, deletes, ..Self::clone(self) })
     }
 
-    fn open(&self, task: &ScanTask, tail: Option<TailFetch>) -> Result<Vec<DataUnit>> {
+    fn open(
+        &self,
+        task: &ScanTask,
+        selected: SelectedRows,
+        tail: Option<TailFetch>,
+    ) -> Result<Vec<DataUnit>> {
+        if matches!(selected, SelectedRows::Nothing) {
+            return Ok(vec![]);
+        }
         let format = DataFormat::of(&task.file_format, &task.location)?;
         let mut request = self.request(task, tail)?;
         match self.returned_rows(task, &request)? {
@@ -107,6 +123,12 @@ impl ScanWork {
                 request.marked = Some(Arc::new(marked));
             }
         }
+        if let SelectedRows::Without(others) = selected {
+            request.deletes.positions = Some(match request.deletes.positions.take() {
+                None => others,
+                Some(deleted) => Arc::new(&*deleted | &*others),
+            });
+        }
         format.open(&request)
     }
 
@@ -115,7 +137,7 @@ impl ScanWork {
     /// the rows that its marks delete and its deletes do not.
     ///
     /// # Errors
-    /// Those of reading delete files and the keys of the data file; `InvalidArgument` for a task with marks whose
+    /// Errors of reading delete files and the keys of the data file; `InvalidArgument` for a task with marks whose
     /// row count is unknown.
     fn returned_rows(&self, task: &ScanTask, request: &FileRequest<'_>) -> Result<ReturnedRows> {
         let shows_deleted = self.is_wanted(DELETED_ID);
@@ -151,7 +173,7 @@ impl ScanWork {
     /// The request for a task's file, without deletes.
     ///
     /// # Errors
-    /// Those of parsing the partition tuple and the residual.
+    /// Errors of parsing the partition tuple and the residual.
     pub(crate) fn request<'a>(
         &'a self,
         task: &'a ScanTask,

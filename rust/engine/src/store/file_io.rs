@@ -10,6 +10,7 @@ use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
 use icefloe_format::Error as FormatError;
 
+use super::content::Content;
 use super::local::{self, WriteMode};
 use super::location::{Children, Listed, LocalLocation, Location};
 use super::properties::Properties;
@@ -120,7 +121,7 @@ impl FileIo {
     /// As [`FileIo::read`] of a local file, blocking.
     ///
     /// # Errors
-    /// Those of [`FileIo::read`], and `InvalidArgument` for a location that is not local.
+    /// The errors of [`FileIo::read`], and `InvalidArgument` for a location that is not local.
     pub(crate) fn read_local(&self, location: &str) -> Result<Bytes> {
         match self.local_path(location)? {
             Some(path) => {
@@ -138,7 +139,7 @@ impl FileIo {
     /// Read byte ranges of a file, in the order of `ranges`.
     ///
     /// # Errors
-    /// Those of [`FileIo::read`]; [`Error::Storage`] for a range beyond the end.
+    /// The errors of [`FileIo::read`]; [`Error::Storage`] for a range beyond the end.
     pub async fn read_ranges(&self, location: &str, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         let location = &*self.absolute(location);
         match self.target(location)? {
@@ -153,7 +154,7 @@ impl FileIo {
     /// Read the last bytes of a file, at most `length`, and return them with the file's size.
     ///
     /// # Errors
-    /// Those of [`FileIo::read`].
+    /// The errors of [`FileIo::read`].
     pub async fn tail(&self, location: &str, length: u64) -> Result<(Bytes, u64)> {
         let location = &*self.absolute(location);
         match self.target(location)? {
@@ -173,39 +174,65 @@ impl FileIo {
     /// Store `data` under a location, completely or not at all; missing directories are created.
     ///
     /// # Errors
-    /// [`Error::Exists`] if `overwrite` is false and a file exists: of two concurrent writers one succeeds. Those of
+    /// [`Error::Exists`] if `overwrite` is false and a file exists: of two concurrent writers one succeeds. The errors of
     /// [`FileIo::read`]; after [`Error::Storage`] of a remote store the outcome is unknown.
-    pub async fn write(&self, location: &str, data: Bytes, overwrite: bool) -> Result<()> {
-        let location = &*self.absolute(location);
+    pub async fn write(
+        &self,
+        location: &str,
+        data: impl Into<Content>,
+        overwrite: bool,
+    ) -> Result<()> {
+        let (location, data) = (&*self.absolute(location), data.into());
         match self.target(location)? {
             Target::Local(LocalLocation { path, .. }) => {
                 let mode = if overwrite { WriteMode::Replace } else { WriteMode::Create };
                 blocking(location, move || local::write(&path, &data, mode)).await
             }
-            Target::Remote(remote) => remote.write(data, overwrite).await,
+            Target::Remote(remote) => remote.write(data.joined(), overwrite).await,
         }
     }
 
     /// Store `data` under a new location, complete as soon as it is visible.
     ///
     /// # Errors
-    /// Those of [`FileIo::write`]; [`Error::Storage`] on local file systems without such a step, and `Unsupported` on servers
+    /// The errors of [`FileIo::write`]; [`Error::Storage`] on local file systems without such a step, and `Unsupported` on servers
     /// without conditional writes.
-    pub async fn publish(&self, location: &str, data: Bytes) -> Result<()> {
-        let location = &*self.absolute(location);
+    pub async fn publish(&self, location: &str, data: impl Into<Content>) -> Result<()> {
+        let (location, data) = (&*self.absolute(location), data.into());
         match self.target(location)? {
             Target::Local(LocalLocation { path, .. }) => {
                 let mode = WriteMode::CreateAtomically;
                 blocking(location, move || local::write(&path, &data, mode)).await
             }
-            Target::Remote(remote) => remote.create(data).await,
+            Target::Remote(remote) => remote.create(data.joined()).await,
+        }
+    }
+
+    /// Read a whole file, unless it has exactly this content: `None` then. A local file is compared without a copy in memory.
+    ///
+    /// # Errors
+    /// The errors of [`FileIo::read`].
+    pub async fn read_unless(
+        &self,
+        location: &str,
+        content: impl Into<Content>,
+    ) -> Result<Option<Bytes>> {
+        let (location, content) = (&*self.absolute(location), content.into());
+        match self.target(location)? {
+            Target::Local(LocalLocation { path, .. }) => {
+                blocking(location, move || local::read_unless(&path, &content)).await
+            }
+            Target::Remote(remote) => {
+                let found = remote.read().await?;
+                Ok((!content.is(&found)).then_some(found))
+            }
         }
     }
 
     /// Start a sequential upload to a remote store; `None` for a local location.
     ///
     /// # Errors
-    /// Those of [`FileIo::local_path`] and for properties.
+    /// The errors of [`FileIo::local_path`] and for properties.
     pub(crate) fn upload(&self, location: &str, abandoned: &Abandoned) -> Result<Option<Upload>> {
         match self.target(location)? {
             Target::Local(_) => Ok(None),
@@ -221,7 +248,7 @@ impl FileIo {
     /// Whether a file is stored at a location.
     ///
     /// # Errors
-    /// Those of [`FileIo::read`], except for a missing file.
+    /// The errors of [`FileIo::read`], except for a missing file.
     pub async fn exists(&self, location: &str) -> Result<bool> {
         match self.size(location).await {
             Ok(_) => Ok(true),
@@ -233,7 +260,7 @@ impl FileIo {
     /// Size of a file in bytes.
     ///
     /// # Errors
-    /// Those of [`FileIo::read`].
+    /// The errors of [`FileIo::read`].
     pub async fn size(&self, location: &str) -> Result<u64> {
         let location = &*self.absolute(location);
         match self.target(location)? {
@@ -245,7 +272,7 @@ impl FileIo {
     /// Sizes of files in bytes, in the order of `locations`, several at once.
     ///
     /// # Errors
-    /// Those of [`FileIo::size`], for the first file in order with an error.
+    /// The errors of [`FileIo::size`], for the first file in order with an error.
     pub async fn sizes(&self, locations: &[String]) -> Result<Vec<u64>> {
         let sizes: Vec<_> = locations.iter().map(|location| self.size(location)).collect();
         futures::stream::iter(sizes).buffered(CONCURRENCY).try_collect().await
@@ -254,7 +281,7 @@ impl FileIo {
     /// Delete a file.
     ///
     /// # Errors
-    /// Those of [`FileIo::read`].
+    /// The errors of [`FileIo::read`].
     pub async fn delete(&self, location: &str) -> Result<()> {
         let location = &*self.absolute(location);
         match self.target(location)? {
@@ -297,7 +324,7 @@ impl FileIo {
     /// reason. Local links are deleted, not followed; a missing directory is no error.
     ///
     /// # Errors
-    /// Those of [`FileIo::list`] for a remote directory.
+    /// The errors of [`FileIo::list`] for a remote directory.
     pub async fn delete_directory(&self, location: &str) -> Result<Vec<(String, Error)>> {
         let location = &*self.absolute(location);
         match self.directory(location)? {
@@ -321,7 +348,7 @@ impl FileIo {
     /// List every file under a directory, at any depth and ordered by location; none if it does not exist.
     ///
     /// # Errors
-    /// Those of [`FileIo::read`].
+    /// The errors of [`FileIo::read`].
     pub async fn list(&self, prefix: &str) -> Result<Vec<Listed>> {
         let prefix = &*self.absolute(prefix);
         let mut found = match self.directory(without_slash(prefix))? {
@@ -338,7 +365,7 @@ impl FileIo {
     /// The names directly in a directory, ordered; none if it does not exist.
     ///
     /// # Errors
-    /// Those of [`FileIo::read`].
+    /// The errors of [`FileIo::read`].
     pub async fn children(&self, location: &str) -> Result<Children> {
         let location = &*self.absolute(location);
         let mut found = match self.directory(without_slash(location))? {

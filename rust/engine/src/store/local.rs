@@ -1,17 +1,20 @@
 //! Local files. Every call blocks.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use bytes::Bytes;
 
+use super::content::Content;
 use super::location::{Children, Listed};
 use super::{directories, exclusive};
 use crate::runtime::environment;
 
+/// Small pieces of a file are written together, and a file is compared in parts, of this many bytes.
+const BUFFER_BYTES: usize = 128 * 1024;
 /// The attempts at deleting the content of a directory that others write to.
 const DELETE_ATTEMPTS: usize = 10;
 
@@ -47,6 +50,33 @@ pub(super) fn read_ranges(path: &Path, ranges: &[Range<u64>]) -> io::Result<Vec<
     ranges.iter().map(read).collect()
 }
 
+/// The whole of a file; `None` if it has exactly this content.
+pub(super) fn read_unless(path: &Path, content: &Content) -> io::Result<Option<Bytes>> {
+    if has_content(path, content)? { Ok(None) } else { read(path).map(Some) }
+}
+
+/// Whether a file has exactly this content. It is read in parts, up to the first difference.
+fn has_content(path: &Path, content: &Content) -> io::Result<bool> {
+    let file = open(path)?;
+    if file.metadata()?.len() != content.size() {
+        return Ok(false);
+    }
+    let mut file = BufReader::with_capacity(BUFFER_BYTES, file);
+    for piece in content.pieces() {
+        let mut rest = &**piece;
+        while !rest.is_empty() {
+            let found = file.fill_buf()?;
+            let count = found.len().min(rest.len());
+            if count == 0 || found[..count] != rest[..count] {
+                return Ok(false);
+            }
+            file.consume(count);
+            rest = &rest[count..];
+        }
+    }
+    Ok(file.fill_buf()?.is_empty())
+}
+
 /// Size in bytes; a directory is an error.
 pub(super) fn size(path: &Path) -> io::Result<u64> {
     let found = fs::metadata(path).map_err(nothing_below_a_file)?;
@@ -67,7 +97,7 @@ pub(super) enum WriteMode {
 
 /// Store bytes under a name, completely or not at all, and sync them. Missing directories are created. `AlreadyExists` for
 /// a file that may not be replaced.
-pub(super) fn write(path: &Path, data: &[u8], mode: WriteMode) -> io::Result<()> {
+pub(super) fn write(path: &Path, data: &Content, mode: WriteMode) -> io::Result<()> {
     let parent = path.parent().ok_or(ErrorKind::InvalidInput)?;
     // A suffix to the file's own name could make it too long.
     let staging = parent.join(format!(".icefloe-{}", environment::new_uuid()));
@@ -78,7 +108,8 @@ pub(super) fn write(path: &Path, data: &[u8], mode: WriteMode) -> io::Result<()>
         }
         created => created?,
     };
-    let published = file.write_all(data).and_then(|()| file.sync_all()).and_then(|()| match mode {
+    let stored = write_pieces(&mut file, data).and_then(|()| file.sync_all());
+    let published = stored.and_then(|()| match mode {
         WriteMode::Replace => fs::rename(&staging, path),
         WriteMode::Create => exclusive::publish_or_claim(&staging, path),
         WriteMode::CreateAtomically => exclusive::publish(&staging, path),
@@ -96,16 +127,24 @@ pub(super) fn write(path: &Path, data: &[u8], mode: WriteMode) -> io::Result<()>
     synced
 }
 
+fn write_pieces(file: &mut File, data: &Content) -> io::Result<()> {
+    let mut writer = BufWriter::with_capacity(BUFFER_BYTES, file);
+    data.pieces().iter().try_for_each(|piece| writer.write_all(piece))?;
+    writer.flush()
+}
+
 /// Open a file for reads at offsets.
 pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Create a file that must not exist, and the directories above it. Nothing is synced.
-pub(crate) fn create_file(path: &Path) -> io::Result<File> {
+/// Create a file below `top` that must not exist, and the directories above it. Directories above `top` are synced if they
+/// are new: later writes take an existing directory for safe. The file, `top` and what is between them are not synced.
+pub(crate) fn create_file(path: &Path, top: &Path) -> io::Result<File> {
     match create_new(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            fs::create_dir_all(path.parent().unwrap_or_else(|| Path::new("/")))?;
+            top.parent().map_or(Ok(()), directories::create)?;
+            fs::create_dir_all(path.parent().unwrap_or(top))?;
             create_new(path)
         }
         created => created,

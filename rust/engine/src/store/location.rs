@@ -187,7 +187,7 @@ fn invalid(text: &str, reason: &str) -> crate::Error {
     FormatError::invalid("location", format!("{text:?} {reason}")).into()
 }
 
-/// One stored object, as a listing reports it.
+/// A stored object, as a listing reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     /// Location, spelled like the prefix that was listed.

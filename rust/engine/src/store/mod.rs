@@ -10,6 +10,7 @@
 
 mod azure;
 mod client;
+mod content;
 mod create;
 mod directories;
 mod exclusive;
@@ -27,6 +28,7 @@ mod stores;
 mod upload;
 mod vended;
 
+pub use content::Content;
 pub(crate) use directories::{entries_of, sync, sync_above};
 pub use file_io::FileIo;
 pub(crate) use local::{create_file, delete as delete_file, facts, open_file};

@@ -1,4 +1,4 @@
-//! One Avro file, from its first batch to its last block.
+//! An Avro file, from its first batch to its last block.
 
 use std::io::Write;
 

@@ -22,7 +22,7 @@ const NANOS_PER_MICRO: i64 = 1_000;
 const MILLIS_PER_DAY: i64 = 86_400_000;
 const UTC: &str = "UTC";
 
-/// One exact conversion of a column.
+/// An exact conversion of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Cast {
     /// Arrow's cast; overflow and bytes of another length are errors.

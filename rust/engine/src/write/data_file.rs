@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use arrow_array::builder::{
     BinaryBuilder, Int32Builder, Int64Builder, ListBuilder, MapBuilder, MapFieldNames,
+    PrimitiveBuilder,
 };
-use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, new_null_array};
+use arrow_array::{
+    ArrayRef, ArrowPrimitiveType, Int32Array, Int64Array, RecordBatch, StringArray, new_null_array,
+};
 use arrow_schema::{ArrowError, DataType, Field};
 use icefloe_format::Error as FormatError;
 use icefloe_format::manifest::columns::data_file_schema;
@@ -15,10 +18,10 @@ use super::file_format::FileFormat;
 use super::metrics::ColumnMetrics;
 use crate::error::Result;
 
-/// One new data file or delete file.
+/// A new data file or delete file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WrittenFile {
-    /// 0 for rows of the table, 1 for position deletes.
+    /// 0 for rows of the table, 1 for position deletes, 2 for equality deletes.
     pub content: i32,
     /// The file's format.
     pub format: FileFormat,
@@ -36,6 +39,8 @@ pub struct WrittenFile {
     pub metrics: ColumnMetrics,
     /// Offsets of the row groups or stripes; empty for Avro.
     pub split_offsets: Vec<i64>,
+    /// Field ids of the key columns of equality deletes; empty for other files.
+    pub equality_ids: Vec<i32>,
     /// Sort order id, if the rows are sorted.
     pub sort_order_id: Option<i32>,
     /// The data file of all deleted positions, if it is one.
@@ -78,7 +83,8 @@ fn column(field: &Field, files: &[WrittenFile]) -> Result<ArrayRef, ArrowError> 
         "nan_value_counts" => counts(field, files, |metrics| &metrics.nan_value_counts)?,
         "lower_bounds" => bounds(field, files, |metrics| &metrics.lower_bounds)?,
         "upper_bounds" => bounds(field, files, |metrics| &metrics.upper_bounds)?,
-        "split_offsets" => split_offsets(files),
+        "split_offsets" => lists(files, Int64Builder::new(), |file| &file.split_offsets),
+        "equality_ids" => lists(files, Int32Builder::new(), |file| &file.equality_ids),
         "sort_order_id" => int32(|file| file.sort_order_id),
         "referenced_data_file" => text(|file| file.referenced_data_file.as_deref()),
         _ => new_null_array(field.data_type(), files.len()),
@@ -123,11 +129,16 @@ fn bounds(
     Ok(Arc::new(builder.finish()))
 }
 
-fn split_offsets(files: &[WrittenFile]) -> ArrayRef {
-    let mut builder = ListBuilder::new(Int64Builder::new());
+/// One list for each file, null where it is empty.
+fn lists<T: ArrowPrimitiveType>(
+    files: &[WrittenFile],
+    values: PrimitiveBuilder<T>,
+    list: fn(&WrittenFile) -> &Vec<T::Native>,
+) -> ArrayRef {
+    let mut builder = ListBuilder::new(values);
     for file in files {
-        builder.values().append_slice(&file.split_offsets);
-        builder.append(!file.split_offsets.is_empty());
+        builder.values().append_slice(list(file));
+        builder.append(!list(file).is_empty());
     }
     Arc::new(builder.finish())
 }

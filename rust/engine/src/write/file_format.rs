@@ -12,11 +12,11 @@ const DELETE_FORMAT: &str = "write.delete.format.default";
 pub enum FileKind {
     /// Rows of the table.
     Data,
-    /// Positions of deleted rows.
+    /// Positions or keys of deleted rows.
     Deletes,
 }
 
-/// A format of data files and position delete files.
+/// A format of data files and delete files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileFormat {
     /// Apache Parquet.

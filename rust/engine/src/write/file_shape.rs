@@ -97,8 +97,8 @@ impl OpenFile {
         match (self, shape) {
             (Self::Avro(file), FileShape::Avro(shape)) => file.write(shape, batch),
             (Self::Orc(file), FileShape::Orc(shape)) => file.write(shape, batch),
-            (Self::Parquet(file), _) => file.write(batch),
-            (Self::Avro(_) | Self::Orc(_), _) => Err(mixed()),
+            (Self::Parquet(file), FileShape::Parquet(shape)) => file.write(shape, batch),
+            _ => Err(mixed()),
         }
     }
 

@@ -16,7 +16,7 @@ use icefloe_format::spec::{ArrowName, NestedField, Schema, Type, null_array};
 use super::cast::{casts_to, mismatch};
 use super::part::{Part, Step};
 
-/// How batches of one Arrow schema become batches of a table's columns in order.
+/// The conversion of batches of an Arrow schema to batches of a table's columns in order.
 #[derive(Debug)]
 pub struct Fit {
     columns: Vec<(Option<usize>, Part)>,

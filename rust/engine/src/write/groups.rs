@@ -96,14 +96,13 @@ impl Groups {
             spec_id: self.spec.spec_id,
             partition: partition_to_json(&tuple),
             path: partition_path(&self.spec, &self.schema, &tuple),
-            referenced_data_file: None,
         });
         self.known.insert(key.into(), group);
         Ok(group)
     }
 }
 
-/// Where each stretch of equal rows starts; `None` if there are more than `most`.
+/// The first row of each stretch of equal rows; `None` if there are more than `most`.
 fn run_starts(rows: &Rows, most: usize) -> Option<Vec<usize>> {
     let mut starts = Vec::new();
     for row in 0..rows.num_rows() {

@@ -31,6 +31,8 @@ enum Layout {
 pub(super) const DATA_PATH: &str = "write.data.path";
 const OBJECT_STORAGE: &str = "write.object-storage.enabled";
 const PARTITIONED_PATHS: &str = "write.object-storage.partitioned-paths";
+/// The property of tables whose files are encrypted. Plain files would disclose their data.
+const ENCRYPTION_KEY: &str = "encryption.key-id";
 /// Former properties of the data path, which are refused: ignoring them would write to another directory.
 const REFUSED: [&str; 2] = ["write.object-storage.path", "write.folder-storage.path"];
 
@@ -46,6 +48,11 @@ impl Locations {
                 *refused,
                 format!("expected {DATA_PATH}, which replaces this property"),
             ));
+        }
+        if properties.contains_key(ENCRYPTION_KEY) {
+            let feature =
+                format!("writing encrypted files, which property {ENCRYPTION_KEY} asks for");
+            return Err(Error::unsupported(feature));
         }
         if let Some(provider) = properties.get("write.location-provider.impl") {
             return Err(Error::unsupported(format!("the location provider {provider}")));

@@ -1,11 +1,13 @@
-//! Writing: batches to data files and positions to delete files, described as a commit needs them.
+//! Writing: batches to data files and positions and keys to delete files, described as a commit needs them.
 
 mod avro_file;
 mod avro_options;
 mod cast;
 mod closed_file;
+mod column_selection;
 mod data_file;
 mod dictionary;
+pub mod equality_deletes;
 mod file_format;
 pub mod file_options;
 mod file_shape;
@@ -13,6 +15,7 @@ pub mod fit;
 mod groups;
 mod keys;
 pub mod locations;
+mod merged_runs;
 pub mod metrics;
 mod orc_encoder;
 mod orc_file;
@@ -29,13 +32,19 @@ pub mod position_deletes;
 mod property_reader;
 mod rolling;
 mod router;
+mod row_order;
 mod sort;
+mod sort_rows;
+mod sorted_run;
 pub mod task;
 mod unique_names;
 mod value_metrics;
 
 pub use data_file::{WrittenFile, data_file_batch};
+pub use equality_deletes::write_equality_deletes;
 pub use file_format::{FileFormat, FileKind};
 pub use orc_encoder::{OrcEncoder, OrcSettings, OrcWriter, register_orc_encoder};
 pub use position_deletes::write_position_deletes;
+pub use row_order::{RowOrder, TableCurve};
+pub use sort_rows::SortedRows;
 pub use task::{TableLayout, WriteTask, write_data_files};

@@ -46,7 +46,7 @@ pub trait OrcEncoder: Send + Sync {
     ) -> Result<Box<dyn OrcWriter>>;
 }
 
-/// One ORC file being written.
+/// An ORC file being written.
 pub trait OrcWriter: Send {
     /// Append rows.
     ///

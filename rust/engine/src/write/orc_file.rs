@@ -1,4 +1,4 @@
-//! One ORC file, from its first batch to its footer.
+//! An ORC file, from its first batch to its footer.
 
 use std::cell::Cell;
 use std::io::{self, Write};

@@ -97,7 +97,7 @@ impl<'a> Outputs<'a> {
     /// No files yet; new ones are below `data_path`.
     ///
     /// # Errors
-    /// Those of [`FileIo::local_path`].
+    /// The errors of [`FileIo::local_path`].
     pub(super) fn new(io: &'a FileIo, data_path: &str) -> Result<Self> {
         let data_path = io.local_path(data_path)?.unwrap_or_default();
         let (created, uploaded) = (Vec::new(), Vec::new());
@@ -120,7 +120,8 @@ impl<'a> Outputs<'a> {
         let Some(path) = self.io.local_path(location)? else {
             return Err(Error::internal("create a file", format!("{location} is not local")));
         };
-        let file = create_file(&path).map_err(|error| Error::of_system(location, &error))?;
+        let file = create_file(&path, &self.data_path)
+            .map_err(|error| Error::of_system(location, &error))?;
         self.created.push(path);
         Ok(Output::Local { file, written: 0 })
     }

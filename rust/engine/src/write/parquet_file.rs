@@ -1,4 +1,4 @@
-//! One Parquet file, from its first batch to its footer.
+//! A Parquet file, from its first batch to its footer.
 
 use std::io;
 use std::sync::Arc;
@@ -18,16 +18,13 @@ use super::closed_file::ClosedFile;
 use super::dictionary::outgrowing;
 use super::metrics::{column_metrics, statistics_bytes};
 use super::output::{Output, Outputs, write_failure};
-use super::parquet_options::ParquetOptions;
+use super::parquet_options::{ParquetOptions, RowGroupOptions};
 use super::parquet_schema::parquet_schema;
 use crate::error::{Error, Result};
 
 /// The part of its limit up to which a dictionary is used: a larger one misses the processor's cache at every value, and
 /// saves little in small files.
 const WORTHWHILE_PART: u64 = 4;
-
-/// The least rows of one call, so that a small row group does not make calls of single rows.
-const LEAST_ROWS: usize = 1_000;
 
 /// The schema and settings that the Parquet files of one task share.
 #[derive(Debug)]
@@ -36,8 +33,7 @@ pub(super) struct ParquetShape {
     arrow_schema: SchemaRef,
     parquet_schema: SchemaDescriptor,
     properties: WriterProperties,
-    dictionary_bytes: u64,
-    row_group_bytes: u64,
+    options: ParquetOptions,
     /// Whether the first rows have been sampled.
     has_seen_rows: bool,
     modes: MetricsConfig,
@@ -65,8 +61,7 @@ impl ParquetShape {
             arrow_schema,
             parquet_schema: parquet_schema(schema)?,
             properties,
-            dictionary_bytes: options.dictionary_bytes,
-            row_group_bytes: options.row_group_bytes,
+            options: options.clone(),
             has_seen_rows: false,
             modes,
         })
@@ -74,9 +69,9 @@ impl ParquetShape {
 
     /// Rows that fit into one row group: the writer buffers all rows of a call.
     pub(super) fn rows_of_group(&self, batch: &RecordBatch) -> usize {
-        let group = usize::try_from(self.row_group_bytes).unwrap_or(usize::MAX);
+        let RowGroupOptions { bytes, least_rows, .. } = self.options.row_groups;
         let row_bytes = (batch.get_array_memory_size() / batch.num_rows().max(1)).max(1);
-        (group / row_bytes).max(LEAST_ROWS)
+        (bytes / row_bytes).max(least_rows)
     }
 
     /// Sample the first rows, and disable dictionaries that would outgrow their limit.
@@ -85,10 +80,11 @@ impl ParquetShape {
             return;
         }
         let mut builder = self.properties.clone().into_builder();
-        for position in outgrowing(batch, self.dictionary_bytes / WORTHWHILE_PART) {
-            let column = &self.parquet_schema.root_schema().get_fields()[position];
-            let path = ColumnPath::from(column.name());
-            builder = builder.set_column_dictionary_enabled(path, false);
+        for position in outgrowing(batch, self.options.dictionary_bytes / WORTHWHILE_PART) {
+            let column = self.parquet_schema.root_schema().get_fields()[position].name();
+            if !self.options.sets_dictionary(column) {
+                builder = builder.set_column_dictionary_enabled(ColumnPath::from(column), false);
+            }
         }
         self.properties = builder.build();
     }
@@ -122,9 +118,31 @@ impl ParquetFile {
         Ok(Self { location, writer, rows: 0 })
     }
 
-    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.rows += batch.num_rows();
-        self.writer.write(batch).map_err(|error| failed(&self.location, error))
+    /// Write rows. The size of the row group is checked as often as the table's properties say.
+    pub(super) fn write(&mut self, shape: &ParquetShape, batch: &RecordBatch) -> Result<()> {
+        let mut start = 0;
+        while start < batch.num_rows() {
+            let rows = self.rows_until_check(shape, batch).min(batch.num_rows() - start);
+            let written = self.writer.write(&batch.slice(start, rows));
+            written.map_err(|error| failed(&self.location, error))?;
+            start += rows;
+            self.rows += rows;
+            if self.writer.in_progress_size() >= shape.options.row_groups.bytes {
+                self.end_row_group()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The estimated rows up to the end of the row group, within the bounds of the properties.
+    fn rows_until_check(&self, shape: &ParquetShape, batch: &RecordBatch) -> usize {
+        let RowGroupOptions { bytes, least_rows, most_rows } = shape.options.row_groups;
+        let (rows, size) = (self.writer.in_progress_rows(), self.writer.in_progress_size());
+        let left = match size.checked_div(rows) {
+            Some(row_bytes) => bytes.saturating_sub(size) / row_bytes.max(1),
+            None => shape.rows_of_group(batch),
+        };
+        left.min(most_rows).max(least_rows)
     }
 
     pub(super) fn rows(&self) -> usize {

@@ -4,27 +4,55 @@ use std::collections::BTreeMap;
 
 use icefloe_format::{Error, Result};
 use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
-use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use parquet::file::properties::{
+    EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterVersion,
+};
 use parquet::schema::types::ColumnPath;
 
 use super::file_format::FileKind;
 use super::locations::flag;
-use super::property_reader::PropertyReader;
+use super::property_reader::{PropertyReader, number};
 
 const MIB: u64 = 1024 * 1024;
+const TRACK_UNCOMPRESSED: &str = "write.parquet.row-group-size-track-uncompressed";
+/// Bits of a bloom filter that one value sets.
+const BITS_OF_VALUE: f64 = 8.0;
 const CREATED_BY: &str = concat!("icefloe version ", env!("CARGO_PKG_VERSION"));
 
 /// The row groups, encoding and compression of Parquet files.
 #[derive(Debug, Clone)]
 pub struct ParquetOptions {
-    /// Size of a row group on disk, which is the most that one open file holds in memory.
-    pub row_group_bytes: u64,
+    /// The size at which row groups end.
+    pub(super) row_groups: RowGroupOptions,
     page_bytes: u64,
     page_rows: u64,
     pub(super) dictionary_bytes: u64,
     compression: Compression,
     version: WriterVersion,
-    bloom_filters: Vec<(String, f64)>,
+    bloom_filters: Vec<BloomFilter>,
+    /// Columns whose dictionaries are enabled or disabled by a property.
+    dictionaries: Vec<(String, bool)>,
+    /// Columns whose footer statistics are enabled or disabled by a property.
+    statistics: Vec<(String, bool)>,
+}
+
+/// The size at which row groups end, and how often it is checked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RowGroupOptions {
+    /// Size of a row group on disk, which is the most that one open file holds in memory.
+    pub(super) bytes: usize,
+    /// The least rows between two checks of the size.
+    pub(super) least_rows: usize,
+    /// The most rows between two checks of the size.
+    pub(super) most_rows: usize,
+}
+
+#[derive(Debug, Clone)]
+struct BloomFilter {
+    column: String,
+    false_positives: f64,
+    /// The distinct values that the filter has room for.
+    distinct_values: u64,
 }
 
 impl ParquetOptions {
@@ -34,19 +62,29 @@ impl ParquetOptions {
     /// `InvalidArgument` for a value that the property does not allow.
     pub fn new(properties: &BTreeMap<String, String>, kind: FileKind) -> Result<Self> {
         let read = PropertyReader { properties, kind, format: "parquet" };
-        let row_group_bytes = read.number("row-group-size-bytes", 128 * MIB)?;
+        if flag(properties, TRACK_UNCOMPRESSED, false)? {
+            let feature = format!("row groups of an uncompressed size ({TRACK_UNCOMPRESSED}=true)");
+            return Err(Error::unsupported(feature));
+        }
+        let row_groups = RowGroupOptions {
+            bytes: to_usize(read.number("row-group-size-bytes", 128 * MIB)?),
+            least_rows: to_usize(read.number("row-group-check-min-record-count", 100)?),
+            most_rows: to_usize(read.number("row-group-check-max-record-count", 10_000)?),
+        };
         let page_bytes = read.number("page-size-bytes", MIB)?;
         let page_rows = read.number("page-row-limit", 20_000)?;
         let dictionary_bytes = read.number("dict-size-bytes", 2 * MIB)?;
         let read = Reader(read);
         Ok(Self {
-            row_group_bytes,
+            row_groups,
             page_bytes,
             page_rows,
             dictionary_bytes,
             compression: read.compression()?,
             version: read.version()?,
             bloom_filters: read.bloom_filters()?,
+            dictionaries: read.flags("write.parquet.dict-encoding-enabled.column.")?,
+            statistics: read.flags("write.parquet.stats-enabled.column.")?,
         })
     }
 
@@ -57,21 +95,45 @@ impl ParquetOptions {
             .set_created_by(CREATED_BY.to_owned())
             .set_writer_version(self.version)
             .set_compression(self.compression)
+            // The file ends its row groups itself.
             .set_max_row_group_row_count(None)
-            .set_max_row_group_bytes(Some(to_usize(self.row_group_bytes)))
+            .set_max_row_group_bytes(None)
             .set_data_page_size_limit(to_usize(self.page_bytes))
             .set_data_page_row_count_limit(to_usize(self.page_rows))
             .set_dictionary_page_size_limit(to_usize(self.dictionary_bytes))
             .set_statistics_truncate_length(statistics_bytes);
-        for (path, false_positives) in &self.bloom_filters {
-            let parts: Vec<String> = path.split('.').map(str::to_owned).collect();
-            let path = ColumnPath::new(parts);
+        for filter in &self.bloom_filters {
+            let path = column_path(&filter.column);
             builder = builder
                 .set_column_bloom_filter_enabled(path.clone(), true)
-                .set_column_bloom_filter_fpp(path, *false_positives);
+                .set_column_bloom_filter_fpp(path.clone(), filter.false_positives)
+                .set_column_bloom_filter_max_ndv(path, filter.distinct_values);
+        }
+        for (column, is_enabled) in &self.dictionaries {
+            builder = builder.set_column_dictionary_enabled(column_path(column), *is_enabled);
+        }
+        for (column, is_enabled) in &self.statistics {
+            let level = if *is_enabled { EnabledStatistics::Page } else { EnabledStatistics::None };
+            builder = builder.set_column_statistics_enabled(column_path(column), level);
         }
         builder
     }
+
+    /// Whether a property enables or disables the dictionary of a column.
+    pub(super) fn sets_dictionary(&self, column: &str) -> bool {
+        self.dictionaries.iter().any(|(name, _)| name == column)
+    }
+}
+
+fn column_path(column: &str) -> ColumnPath {
+    ColumnPath::new(column.split('.').map(str::to_owned).collect())
+}
+
+/// The distinct values of a bloom filter that takes at most `bytes` bytes, rounded down to a power of two.
+fn distinct_values_of(bytes: u64, false_positives: f64) -> u64 {
+    let bits = 8.0 * (1_u64 << bytes.max(1).ilog2()) as f64;
+    let values = -bits * (1.0 - false_positives.powf(1.0 / BITS_OF_VALUE)).ln() / BITS_OF_VALUE;
+    values as u64
 }
 
 fn to_usize(value: u64) -> usize {
@@ -125,28 +187,64 @@ impl Reader<'_> {
         })
     }
 
-    fn bloom_filters(&self) -> Result<Vec<(String, f64)>> {
-        const ENABLED: &str = "write.parquet.bloom-filter-enabled.column.";
+    fn bloom_filters(&self) -> Result<Vec<BloomFilter>> {
         const DEFAULT_FALSE_POSITIVES: f64 = 0.01;
+        let properties = self.0.properties;
+        let most_bytes = number(properties, "write.parquet.bloom-filter-max-bytes", MIB)?;
         let mut filters = Vec::new();
-        if self.0.kind == FileKind::Deletes {
-            return Ok(filters);
-        }
-        for (name, _) in self.0.properties.range(ENABLED.to_owned()..) {
-            let Some(column) = name.strip_prefix(ENABLED) else { break };
-            if !flag(self.0.properties, name, false)? {
-                continue;
-            }
+        for (column, _) in self
+            .flags("write.parquet.bloom-filter-enabled.column.")?
+            .into_iter()
+            .filter(|(_, is_enabled)| *is_enabled)
+        {
             let rate = format!("write.parquet.bloom-filter-fpp.column.{column}");
-            let false_positives = match self.0.properties.get(&rate) {
+            let false_positives = match properties.get(&rate) {
                 None => DEFAULT_FALSE_POSITIVES,
                 Some(text) => match text.trim().parse::<f64>() {
                     Ok(value) if value > 0.0 && value < 1.0 => value,
                     _ => return Err(Error::invalid(rate, "expected a number between 0 and 1")),
                 },
             };
-            filters.push((column.to_owned(), false_positives));
+            let most = distinct_values_of(most_bytes, false_positives);
+            let stated = format!("write.parquet.bloom-filter-ndv.column.{column}");
+            let distinct_values = number(properties, &stated, most)?.min(most);
+            filters.push(BloomFilter { column, false_positives, distinct_values });
         }
         Ok(filters)
+    }
+
+    /// The columns of data files that properties with a prefix enable or disable.
+    fn flags(&self, prefix: &str) -> Result<Vec<(String, bool)>> {
+        if self.0.kind == FileKind::Deletes {
+            return Ok(Vec::new());
+        }
+        let named = self.0.properties.range(prefix.to_owned()..);
+        let columns = named.map_while(|(name, _)| Some((name, name.strip_prefix(prefix)?)));
+        columns
+            .map(|(name, column)| Ok((column.to_owned(), flag(self.0.properties, name, false)?)))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+    use parquet::bloom_filter::Sbbf;
+
+    use super::*;
+
+    #[test]
+    fn bloom_filters_have_at_most_the_bytes_of_their_limit() {
+        for bytes in [1_u64, 32, 100, 4096, 1_000_000, MIB, 3 * MIB] {
+            for rate in [0.5, 0.01, 0.0001] {
+                let filter = Sbbf::new_with_ndv_fpp(distinct_values_of(bytes, rate), rate).unwrap();
+                let mut stored = Vec::new();
+                filter.write_bitset(&mut stored).unwrap();
+                // 32 bytes is one block, which every filter has.
+                assert!(stored.len() as u64 <= bytes.max(32), "{} {bytes} {rate}", stored.len());
+                assert!(stored.len() as u64 * 4 > bytes, "{} {bytes} {rate}", stored.len());
+            }
+        }
     }
 }

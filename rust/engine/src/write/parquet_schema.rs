@@ -70,7 +70,7 @@ fn group(
         .map_err(refused)
 }
 
-/// How values of a primitive type are stored.
+/// The storage of values of a primitive type.
 struct Physical {
     physical: PhysicalType,
     logical: Option<LogicalType>,

@@ -1,4 +1,4 @@
-//! One node of a table's schema: how its values are made from their counterpart in the data.
+//! A node of a table's schema: how its values are made from their counterpart in the data.
 //!
 //! Of structs, lists and maps the children are fitted; offsets and nulls stay.
 
@@ -15,7 +15,7 @@ use icefloe_format::{Error, Result};
 
 use super::cast::{Cast, mismatch};
 
-/// One node of the table's schema and how it is made from its counterpart in the data.
+/// A node of the table's schema and how it is made from its counterpart in the data.
 #[derive(Debug)]
 pub(super) struct Part {
     /// Full name of the node.

@@ -192,7 +192,6 @@ fn destinations(
             spec_id: target.spec_id,
             partition: target.partition.clone(),
             path: directories,
-            referenced_data_file: Some(path.clone()),
         });
     }
     Ok(destinations)
@@ -229,6 +228,7 @@ fn delete_files<'a>(io: &'a FileIo, task: &WriteTask) -> Result<Files<'a>> {
         options,
         shape,
         content: POSITION_DELETES,
+        equality_ids: Vec::new(),
         sort_order_id: None,
         finished: Vec::new(),
     })
@@ -266,11 +266,7 @@ fn per_partition(
     }
     for members in partitions.into_values() {
         let Some((first, ..)) = members.first() else { continue };
-        let mut destination = (*first).clone();
-        if members.len() > 1 {
-            destination.referenced_data_file = None;
-        }
-        let mut rolling = Rolling::new(destination);
+        let mut rolling = Rolling::new((*first).clone());
         for (_, path, positions) in members {
             write_positions(&mut rolling, files, path, positions)?;
         }
@@ -286,7 +282,8 @@ fn write_positions(
     positions: &[i64],
 ) -> Result<()> {
     for chunk in positions.chunks(BATCH_ROWS) {
-        rolling.write(files, &delete_batch(path, chunk).map_err(unreadable)?)?;
+        let batch = delete_batch(path, chunk).map_err(unreadable)?;
+        rolling.write_positions(files, &batch, path)?;
     }
     Ok(())
 }

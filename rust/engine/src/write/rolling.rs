@@ -20,7 +20,9 @@ pub(super) struct Files<'a> {
     pub(super) options: FileOptions,
     pub(super) shape: FileShape,
     pub(super) content: i32,
-    /// The id of the order that rows are sorted by; None for delete files.
+    /// Ids of the key columns of equality delete files; empty for other files.
+    pub(super) equality_ids: Vec<i32>,
+    /// The id of the order that rows are sorted by; None for position delete files.
     pub(super) sort_order_id: Option<i32>,
     pub(super) finished: Vec<WrittenFile>,
 }
@@ -33,19 +35,41 @@ pub(super) struct Destination {
     pub(super) partition: String,
     /// The directories of the partition; empty without partitions.
     pub(super) path: String,
-    /// The data file whose positions are deleted, if it is one.
-    pub(super) referenced_data_file: Option<String>,
+}
+
+/// The data files whose positions are in one delete file.
+#[derive(Debug, Default)]
+enum Referenced {
+    #[default]
+    Nothing,
+    One(String),
+    Several,
+}
+
+impl Referenced {
+    fn add(&mut self, path: &str) {
+        match self {
+            Self::Nothing => *self = Self::One(path.to_owned()),
+            Self::One(known) if known == path => {}
+            Self::One(_) | Self::Several => *self = Self::Several,
+        }
+    }
 }
 
 /// Writes batches of one partition.
 pub(super) struct Rolling {
     destination: Destination,
     file: Option<OpenFile>,
+    referenced: Referenced,
+    /// Estimated and final bytes of the closed files: the open row group is estimated before it is encoded.
+    estimated: usize,
+    closed: usize,
 }
 
 impl Rolling {
     pub(super) fn new(destination: Destination) -> Self {
-        Self { destination, file: None }
+        let referenced = Referenced::default();
+        Self { destination, file: None, referenced, estimated: 0, closed: 0 }
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -64,7 +88,26 @@ impl Rolling {
 
     /// Write rows, and start a new file whenever the target size is reached.
     pub(super) fn write(&mut self, files: &mut Files<'_>, batch: &RecordBatch) -> Result<()> {
-        let target = usize::try_from(files.options.target_file_bytes).unwrap_or(usize::MAX);
+        self.write_rows(files, batch, None)
+    }
+
+    /// Write positions of one data file; see [`Rolling::write`].
+    pub(super) fn write_positions(
+        &mut self,
+        files: &mut Files<'_>,
+        batch: &RecordBatch,
+        data_file: &str,
+    ) -> Result<()> {
+        self.write_rows(files, batch, Some(data_file))
+    }
+
+    fn write_rows(
+        &mut self,
+        files: &mut Files<'_>,
+        batch: &RecordBatch,
+        data_file: Option<&str>,
+    ) -> Result<()> {
+        let target = self.estimate_of(files.options.target_file_bytes);
         let mut start = 0;
         while start < batch.num_rows() {
             let file = match &mut self.file {
@@ -81,6 +124,9 @@ impl Rolling {
             let rows = rows.min(files.shape.rows_at_once(batch)).min(left);
             file.write(&files.shape, &batch.slice(start, rows))?;
             start += rows;
+            if let Some(path) = data_file {
+                self.referenced.add(path);
+            }
             if file.size_bytes() >= target {
                 self.close(files)?;
             }
@@ -88,10 +134,26 @@ impl Rolling {
         Ok(())
     }
 
+    /// The estimate at which a file has a size, by the files closed so far.
+    fn estimate_of(&self, bytes: u64) -> usize {
+        let bytes = u128::from(bytes);
+        let (estimated, closed) = (self.estimated as u128, self.closed as u128);
+        let scaled = bytes.saturating_mul(estimated).checked_div(closed).unwrap_or(bytes);
+        // A file of few rows says little about the next one.
+        let bounded = scaled.clamp(bytes / 4, bytes.saturating_mul(4));
+        usize::try_from(bounded).unwrap_or(usize::MAX)
+    }
+
     /// Close the open file, if there is one.
     pub(super) fn close(&mut self, files: &mut Files<'_>) -> Result<()> {
         let Some(file) = self.file.take() else { return Ok(()) };
+        self.estimated += file.size_bytes();
         let closed = file.close(&files.shape)?;
+        self.closed += usize::try_from(closed.size_bytes).unwrap_or(usize::MAX / 2);
+        let referenced_data_file = match std::mem::take(&mut self.referenced) {
+            Referenced::One(path) => Some(path),
+            Referenced::Nothing | Referenced::Several => None,
+        };
         files.finished.push(WrittenFile {
             content: files.content,
             format: files.shape.format(),
@@ -102,8 +164,9 @@ impl Rolling {
             file_size_bytes: i64::try_from(closed.size_bytes).unwrap_or(i64::MAX),
             metrics: closed.metrics,
             split_offsets: closed.split_offsets,
+            equality_ids: files.equality_ids.clone(),
             sort_order_id: files.sort_order_id,
-            referenced_data_file: self.destination.referenced_data_file.clone(),
+            referenced_data_file,
         });
         Ok(())
     }

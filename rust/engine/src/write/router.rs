@@ -49,7 +49,7 @@ impl Arrangement {
     }
 }
 
-/// One partition: its waiting rows and its files.
+/// A partition: its waiting rows and its files.
 struct Lane {
     rolling: Rolling,
     waiting: Vec<RecordBatch>,
@@ -99,11 +99,16 @@ impl<'a> Router<'a> {
 
     /// Route a batch.
     pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.write_part(batch, batch)
+    }
+
+    /// Write the rows of `batch`, each to the partition of the same row of `routed`, whose columns the partition spec reads.
+    pub(super) fn write_part(&mut self, routed: &RecordBatch, batch: &RecordBatch) -> Result<()> {
         if batch.num_rows() == 0 {
             return Ok(());
         }
         let presorted = matches!(self.arrangement, Arrangement::Presorted);
-        match self.groups.of(batch, presorted)? {
+        match self.groups.of(routed, presorted)? {
             Grouped::Runs(runs) => {
                 for (start, length, group) in runs {
                     self.write_run(index(group), batch.slice(start, length))?;

@@ -1,4 +1,4 @@
-//! One task's share of a write: a stream of batches to data files.
+//! A task's share of a write: a stream of batches to data files.
 
 use std::collections::BTreeMap;
 
@@ -94,6 +94,7 @@ pub fn write_data_files(
         options,
         shape,
         content: 0,
+        equality_ids: Vec::new(),
         sort_order_id: Some(order.map_or(UNSORTED_ORDER_ID, |order| order.order_id)),
         finished: Vec::new(),
     };
@@ -123,5 +124,10 @@ pub(super) fn conclude(outcome: Result<()>, files: Files<'_>) -> Result<Vec<Writ
 
 /// An error of the producer of the data.
 pub(super) fn unreadable(error: ArrowError) -> Error {
+    if let ArrowError::ExternalError(source) = &error
+        && let Some(own) = source.downcast_ref::<Error>()
+    {
+        return own.clone();
+    }
     FormatError::invalid("data", error.to_string()).into()
 }

@@ -117,7 +117,7 @@ pub struct Blocks<'a> {
     records_left: usize,
 }
 
-/// One decompressed block.
+/// A decompressed block.
 #[derive(Debug, Clone, Copy)]
 pub struct Block<'b> {
     /// Number of records according to the block, checked only against the container's size.

@@ -12,7 +12,7 @@ const MAX_NODES: usize = 1 << 20;
 /// The most types without bytes, which bounds the time to decode one byte of data.
 const MAX_WEIGHTLESS: usize = 1 << 10;
 
-/// One node of a schema.
+/// A node of a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AvroType {
     /// The encoding.

@@ -47,7 +47,7 @@ impl ContainerWriter {
     /// Append one record, which `encode` appends to its buffer.
     ///
     /// # Errors
-    /// Those of `encode` and of the codec; the container is then unusable.
+    /// The errors of `encode` and of the codec; the container is then unusable.
     pub fn record(&mut self, encode: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         encode(&mut self.block)?;
         self.count += 1;
@@ -77,7 +77,7 @@ impl ContainerWriter {
     /// Finish the current block, if it has records.
     ///
     /// # Errors
-    /// Those of the codec; the container is then unusable.
+    /// Errors of the codec; the container is then unusable.
     pub fn end_block(&mut self) -> Result<()> {
         self.flush()
     }
@@ -85,7 +85,7 @@ impl ContainerWriter {
     /// Return the whole container.
     ///
     /// # Errors
-    /// Those of the codec.
+    /// Errors of the codec.
     pub fn finish(mut self) -> Result<Vec<u8>> {
         self.flush()?;
         Ok(self.out)

@@ -103,7 +103,7 @@ fn maxima(ends: &[(i64, u32)]) -> Vec<u32> {
 
 /// The range that the newest delete files of a group have in common, for each field.
 ///
-/// Where every delete file spans all keys, comparing each of them with each data file costs the product of both. The
+/// If every delete file spans all keys, comparing each of them with each data file costs the product of both. The
 /// highest lower bound and the lowest upper bound of the newest files answer for all of them at once.
 #[derive(Debug)]
 pub(super) struct Hulls {

@@ -183,7 +183,7 @@ const DELETE_FILE_PATH_ID: i32 = 2_147_483_546;
 ///
 /// # Errors
 /// `InvalidArgument` where a statistics column is not a map of bounds.
-fn referenced_paths(deletes: &RecordBatch) -> Result<Vec<Option<String>>> {
+pub fn referenced_paths(deletes: &RecordBatch) -> Result<Vec<Option<String>>> {
     let named = deletes
         .column_by_name("referenced_data_file")
         .and_then(|column| column.as_string_opt::<i32>());

@@ -77,7 +77,7 @@ impl DeleteIndex {
     /// Return the delete files that apply to each data file (entry columns), as runs in [`DeleteIndex::order`].
     ///
     /// # Errors
-    /// Those of [`DeleteIndex::new`]; `InvalidArgument` for more than 2^31 runs.
+    /// The errors of [`DeleteIndex::new`]; `InvalidArgument` for more than 2^31 runs.
     pub fn applying(&self, data: &RecordBatch) -> Result<DeleteRuns> {
         let lookup = Lookup {
             files: Files::of(data)?,

@@ -18,6 +18,7 @@ mod table_facts;
 pub use delete_runs::{DeleteRuns, delete_runs, delete_runs_type};
 pub use deleted_rows::{KeyedColumns, RowRun, deleted_positions, deleted_rows, row_runs};
 pub use equality::EqualityKeys;
+pub use groups::referenced_paths;
 pub use index::DeleteIndex;
 pub use position::PositionDeletes;
 pub use stored_keys::KeyRange;

@@ -28,7 +28,7 @@ pub struct EntryBundle {
     pub members: Vec<Member>,
 }
 
-/// One manifest of a bundle.
+/// A manifest of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     /// Number of manifests that were read before this one.

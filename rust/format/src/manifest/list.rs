@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
-use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, StructArray};
 
 use super::columns::manifest_file_schema;
 use super::entries::conform;
 use super::fields::{
-    DISPENSABLE_MANIFEST_IDS, MANIFEST_FILE_RECORD, read_manifest_file, written_manifest_file,
+    DISPENSABLE_MANIFEST_IDS, MANIFEST_FILE_RECORD, narrowed, read_manifest_file,
+    written_manifest_file,
 };
 use crate::avro::iceberg_schema::record_schema;
 use crate::avro::{Container, ContainerWriter, Cursor, RowEncoder, Selection, StructColumn};
 use crate::codec::Codec;
 use crate::spec::Schema;
+use crate::spec::types::StructType;
 use crate::{Error, Result};
 
 const WHAT: &str = "manifest list";
@@ -39,12 +41,62 @@ pub struct ListOptions {
 /// # Errors
 /// [`Error::Corrupt`] if `bytes` are no manifest list; [`Error::Unsupported`] for an unknown codec.
 pub fn decode_manifest_list(bytes: &[u8]) -> Result<RecordBatch> {
-    let container = Container::parse(bytes)?;
     let wanted = read_manifest_file();
+    let (start, records) = read_records(bytes, &wanted)?;
+    let (_, mut arrays, _) = records.into_parts();
+    for (field, array) in wanted.fields.iter().zip(&mut arrays) {
+        match field.name.as_str() {
+            "content" => *array = Arc::new(or_zero_int(array)),
+            "sequence_number" | "min_sequence_number" => *array = Arc::new(or_long(array, 0)),
+            _ => {}
+        }
+    }
+    let list = RecordBatch::try_new(manifest_file_schema(), arrays)
+        .map_err(|error| Error::corrupt_at(WHAT, start, error.to_string()))?;
+    check_manifests(&list).map_err(|reason| Error::corrupt_at(WHAT, start, reason))?;
+    Ok(list)
+}
+
+/// The locations, stated lengths and partition specs of the manifests of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListedManifests {
+    /// Location of each manifest, never null.
+    pub paths: StringArray,
+    /// Size in bytes as the list states it.
+    pub lengths: Int64Array,
+    /// Partition spec id of the manifest's entries.
+    pub spec_ids: Int32Array,
+}
+
+/// Decode only the locations, lengths and partition specs of a manifest list.
+///
+/// # Errors
+/// As for [`decode_manifest_list`].
+pub fn decode_listed_manifests(bytes: &[u8]) -> Result<ListedManifests> {
+    let wanted = narrowed(&read_manifest_file(), &[500, 501, 502]);
+    let (start, records) = read_records(bytes, &wanted)?;
+    match records.columns() {
+        [paths, lengths, spec_ids] if records.columns().iter().all(|it| it.null_count() == 0) => {
+            Ok(ListedManifests {
+                paths: paths.as_string().clone(),
+                lengths: lengths.as_primitive().clone(),
+                spec_ids: spec_ids.as_primitive().clone(),
+            })
+        }
+        _ => {
+            let reason = "expected a path, a length and a spec id in every row, got null";
+            Err(Error::corrupt_at(WHAT, start, reason))
+        }
+    }
+}
+
+/// Read the wanted fields of all records, and return the position of the first block with them.
+fn read_records(bytes: &[u8], wanted: &StructType) -> Result<(u64, StructArray)> {
+    let container = Container::parse(bytes)?;
     let schema = container.schema();
     let selection =
         Selection { dispensable_fields: DISPENSABLE_MANIFEST_IDS, ..Selection::default() };
-    let mut columns = StructColumn::compile(&wanted, Some(schema), &selection)
+    let mut columns = StructColumn::compile(wanted, Some(schema), &selection)
         .map_err(|error| error.or_at(container.schema_offset()))?;
     let mut blocks = container.blocks();
     let start = blocks.position();
@@ -67,19 +119,7 @@ pub fn decode_manifest_list(bytes: &[u8]) -> Result<RecordBatch> {
             return Err(Error::corrupt_at(WHAT, block.offset, reason));
         }
     }
-    let records = columns.finish().map_err(|error| error.or_at(start))?;
-    let (_, mut arrays, _) = records.into_parts();
-    for (field, array) in wanted.fields.iter().zip(&mut arrays) {
-        match field.name.as_str() {
-            "content" => *array = Arc::new(or_zero_int(array)),
-            "sequence_number" | "min_sequence_number" => *array = Arc::new(or_long(array, 0)),
-            _ => {}
-        }
-    }
-    let list = RecordBatch::try_new(manifest_file_schema(), arrays)
-        .map_err(|error| Error::corrupt_at(WHAT, start, error.to_string()))?;
-    check_manifests(&list).map_err(|reason| Error::corrupt_at(WHAT, start, reason))?;
-    Ok(list)
+    Ok((start, columns.finish().map_err(|error| error.or_at(start))?))
 }
 
 /// Check the columns without which a row names no manifest.

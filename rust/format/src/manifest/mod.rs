@@ -7,6 +7,7 @@ pub mod decode;
 pub mod encode;
 pub mod entries;
 pub mod fields;
+mod file_locations;
 pub mod inherit;
 pub mod list;
 pub mod manifest_file;
@@ -21,8 +22,12 @@ pub use decode::{
 };
 pub use encode::{EncodeOptions, EncodedManifest, ManifestContent, encode_manifest};
 pub use entries::{ADDED, DELETED, EXISTING, ManifestColumns};
+pub use file_locations::{FileLocations, decode_file_locations};
 pub use inherit::{Inheritance, inherit};
-pub use list::{ListOptions, decode_manifest_list, encode_manifest_list};
+pub use list::{
+    ListOptions, ListedManifests, decode_listed_manifests, decode_manifest_list,
+    encode_manifest_list,
+};
 pub use manifest_file::{ManifestFile, manifest_files_to_batch};
 pub use matching::{EntryFilter, MatchingEntries, decode_matching, decode_matching_run};
 pub use summary::{Count, ManifestSummary};

@@ -24,7 +24,7 @@ use crate::spec::{Datum, Transform};
 /// Return which entries might have a matching row: an unset bit proves that no row matches.
 ///
 /// # Errors
-/// Those of the statistics.
+/// Errors of the statistics.
 pub fn evaluate_inclusive(
     predicate: &BoundPredicate,
     stats: &dyn ColumnStats,
@@ -35,7 +35,7 @@ pub fn evaluate_inclusive(
 /// Return the entries whose rows must all match: a set bit proves that every row matches.
 ///
 /// # Errors
-/// Those of the statistics.
+/// Errors of the statistics.
 pub fn evaluate_strict(
     predicate: &BoundPredicate,
     stats: &dyn ColumnStats,
@@ -61,7 +61,7 @@ impl Pruner {
     /// See [`evaluate_inclusive`].
     ///
     /// # Errors
-    /// Those of the statistics.
+    /// Errors of the statistics.
     pub fn might_match(&self, stats: &dyn ColumnStats) -> Result<BooleanArray> {
         self.evaluate(stats, might_match)
     }
@@ -69,7 +69,7 @@ impl Pruner {
     /// See [`evaluate_strict`].
     ///
     /// # Errors
-    /// Those of the statistics.
+    /// Errors of the statistics.
     pub fn must_match(&self, stats: &dyn ColumnStats) -> Result<BooleanArray> {
         self.evaluate(stats, must_match)
     }
@@ -139,7 +139,7 @@ impl Known {
     }
 }
 
-/// One evaluation of a predicate.
+/// An evaluation of a predicate.
 struct Walk<'a> {
     stats: &'a dyn ColumnStats,
     rule: LeafRule,

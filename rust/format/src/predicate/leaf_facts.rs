@@ -38,7 +38,7 @@ pub(super) fn usable(leaf: &BoundLeaf, mut facts: ColumnFacts) -> Result<ColumnF
 /// are equal, as then all values are.
 ///
 /// # Errors
-/// Those of the transform.
+/// Errors of the transform.
 fn facts_of_results(
     leaf: &BoundLeaf,
     transform: &Transform,

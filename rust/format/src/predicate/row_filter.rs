@@ -18,7 +18,7 @@ use crate::spec::{ArrowName, canonical_array, primitive_to_arrow};
 /// Return which rows of a batch match a predicate; see [`RowFilter::mask`].
 ///
 /// # Errors
-/// Those of [`RowFilter::mask`].
+/// The errors of [`RowFilter::mask`].
 pub fn filter_mask(
     predicate: &BoundPredicate,
     batch: &RecordBatch,

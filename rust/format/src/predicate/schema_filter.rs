@@ -28,7 +28,7 @@ impl SchemaFilter {
     /// Bind a filter to a schema, both as JSON.
     ///
     /// # Errors
-    /// Those of parsing either and of [`bind`].
+    /// Errors of parsing either and of [`bind`].
     pub fn new(schema: &str, filter: &str, case_sensitive: bool) -> Result<Self> {
         let schema = Schema::from_json(schema)?;
         let bound = bind(&parse_json(filter)?, &schema, case_sensitive)?;
@@ -38,7 +38,7 @@ impl SchemaFilter {
     /// Project the filter on partition values. Returns JSON whose terms are names of partition fields.
     ///
     /// # Errors
-    /// Those of parsing the spec and of projection.
+    /// Errors of parsing the spec and of projection.
     pub fn project(&self, spec: &str, strict: bool) -> Result<String> {
         let spec = PartitionSpec::from_json(spec)?;
         let project = if strict { project_strict } else { project_inclusive };
@@ -48,7 +48,7 @@ impl SchemaFilter {
     /// Return the residual of the filter for a partition tuple, both as JSON.
     ///
     /// # Errors
-    /// Those of parsing and of [`residual`].
+    /// Errors of parsing and of [`residual`].
     pub fn residual(&self, spec: &str, partition: &str) -> Result<String> {
         let spec = PartitionSpec::from_json(spec)?;
         let tuple = partition_from_json(&spec.partition_type(&self.schema), partition)?;

@@ -121,7 +121,7 @@ pub(crate) fn cannot_hold(array: &dyn Array, value_type: &PrimitiveType) -> Erro
 /// a dictionary or of run ends, unless there are more of them than slots.
 ///
 /// # Errors
-/// Those of `rule`.
+/// The errors of `rule`.
 pub(crate) fn each_value(
     array: &dyn Array,
     rule: &dyn Fn(&dyn Array) -> Result<ArrayRef>,

@@ -1,4 +1,4 @@
-//! One typed value: its order, its equality and its text.
+//! A typed value: its order, its equality and its text.
 
 use std::cmp::Ordering;
 use std::fmt;

@@ -14,6 +14,7 @@ pub mod partition_json;
 pub mod partition_spec;
 pub mod schema;
 pub(crate) mod schema_index;
+mod selection;
 pub mod single_value;
 pub mod single_values;
 pub mod sort_order;

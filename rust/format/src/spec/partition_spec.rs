@@ -11,7 +11,7 @@ use crate::spec::Transform;
 /// The id of the first partition field.
 pub const FIRST_PARTITION_FIELD_ID: i32 = 1000;
 
-/// One field of a partition spec.
+/// A field of a partition spec.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PartitionField {
     /// Id of the source column.

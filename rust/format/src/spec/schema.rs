@@ -10,7 +10,7 @@ use super::type_json::fields_to_value;
 use super::types::{NestedField, PrimitiveType, StructType, Type};
 use crate::error::{Error, Result};
 
-/// One schema of a table.
+/// A schema of a table.
 ///
 /// Lookups by id and by full name use an index that the first lookup builds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

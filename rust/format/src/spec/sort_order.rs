@@ -27,7 +27,7 @@ pub enum NullOrder {
     Last,
 }
 
-/// One key of a sort order.
+/// A key of a sort order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SortField {
     /// Id of the source column.

@@ -74,7 +74,7 @@ fn read_as(
     columns.finish().unwrap()
 }
 
-/// What some reader may want of `written`: fields in another order, without some, with one that
+/// A random reader schema for `written`: fields in another order, without some, with one that
 /// the writer does not have, and promoted.
 fn wanted(random: &mut Random, written: &StructType) -> StructType {
     let mut fields = written.fields.clone();
@@ -149,7 +149,7 @@ fn without_null_values(model: Model) -> Model {
     }
 }
 
-/// How many leaves a column has.
+/// The number of leaves of a column.
 fn leaves(data_type: &DataType) -> usize {
     match data_type {
         DataType::Struct(fields) if !fields.is_empty() => {

@@ -18,7 +18,7 @@ pub(crate) enum Model {
     Fields(Vec<Model>),
 }
 
-/// What a reader of `wanted` makes of a record of `written`.
+/// Return a record of `written` as a reader of `wanted` sees it.
 pub(crate) fn of_record(wanted: &StructType, written: &StructType, value: &Value) -> Model {
     let Value::Record(values) = value else { panic!("{value:?} is no record") };
     let fields = wanted.fields.iter().map(|field| {
@@ -98,13 +98,13 @@ fn of_primitive(value: &Value) -> Model {
     }
 }
 
-/// What a row of columns means.
+/// Return a row of columns as a value.
 pub(crate) fn of_row(fields: &StructType, columns: &StructArray, row: usize) -> Model {
     let columns = fields.fields.iter().zip(columns.columns());
     Model::Fields(columns.map(|(field, column)| of_field(field, column, row)).collect())
 }
 
-/// What a row of the column of `field` means.
+/// Return a row of the column of `field` as a value.
 pub(crate) fn of_field(field: &NestedField, column: &ArrayRef, row: usize) -> Model {
     of_cell(&field.field_type, column, row)
 }

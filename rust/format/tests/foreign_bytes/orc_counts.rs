@@ -7,7 +7,7 @@ const CHUNK_BYTES: usize = (1 << 23) - 1;
 /// Chunks of a footer that decompress to less than 256 MiB together.
 const CHUNKS: usize = 31;
 
-/// What an uncompressed and a compressed file may use of memory for each of its bytes.
+/// The memory that an uncompressed and a compressed file may use for each of its bytes.
 const PLAIN: usize = 4;
 const COMPRESSED: usize = 4 * 1040;
 

@@ -31,7 +31,7 @@ fn from(place: usize) -> Inheritance {
     Inheritance { added_snapshot_id: number, sequence_number: number }
 }
 
-/// What each manifest holds, decoded together.
+/// The entries of each manifest, decoded together.
 fn together(
     table: &Table,
     manifests: &[Vec<u8>],

@@ -1,4 +1,4 @@
-//! What a predicate means, one value at a time; and random types, values and predicates.
+//! The meaning of predicates, one value at a time; and random types, values and predicates.
 
 use std::cmp::Ordering;
 
@@ -254,7 +254,7 @@ fn leaf(kind: PrimitiveType, field_id: i32) -> impl Strategy<Value = BoundLeaf> 
                 ops.extend([O::IsNan, O::NotNan]);
             }
             let op = *op.get(&ops);
-            // A result, or for a comparison of texts also what is none.
+            // A result; a comparison of texts may have none.
             let value = |literal: &Datum| match &transform {
                 Some(transform) if !(is_text && op == O::StartsWith) => {
                     transform.apply(literal).unwrap().unwrap()

@@ -83,7 +83,7 @@ fn table() -> impl Strategy<Value = Table> {
     })
 }
 
-/// One manifest's summaries of these tuples, as a writer makes them.
+/// A manifest's summaries of these tuples, as a writer makes them.
 fn summaries(partition_type: &StructType, tuples: &[Partition]) -> ListArray {
     let builders: Vec<Box<dyn arrow_array::builder::ArrayBuilder>> = vec![
         Box::new(BooleanBuilder::new()),
@@ -195,7 +195,7 @@ proptest! {
     }
 }
 
-/// What a spec of one field says of `term op value`: inclusively and strictly.
+/// The inclusive and the strict projection of `term op value` by a spec of one field.
 fn projected(kind: PrimitiveType, field: &str, term: &str, op: &str, value: &str) -> [String; 2] {
     let transform = field.parse().unwrap();
     let field = PartitionField { source_id: 1, field_id: 1000, name: "p".into(), transform };

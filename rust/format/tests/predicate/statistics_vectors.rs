@@ -1,4 +1,4 @@
-//! What statistics of files and summaries of manifests say, against the shared vectors.
+//! Evaluation on statistics of files and summaries of manifests, against the shared vectors.
 
 use std::sync::Arc;
 

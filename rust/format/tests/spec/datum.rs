@@ -83,7 +83,7 @@ fn coarser_and_encoded_arrays_are_read() {
     assert_eq!(Datum::from_array(&encoded, 1, &PrimitiveType::String).unwrap(), None);
 }
 
-/// What the order is made of, by a rule of its own: the bits of floats, the code points of texts, the numbers
+/// The key of the order, by a rule of its own: the bits of floats, the code points of texts, the numbers
 /// that UUIDs are.
 fn by_rule(a: &Datum, b: &Datum) -> Ordering {
     let float_rank = |bits: i64| bits ^ ((bits >> 63) & i64::MAX);

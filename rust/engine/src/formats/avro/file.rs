@@ -216,7 +216,7 @@ impl AvroUnit {
     }
 }
 
-/// One pass over the blocks of a unit.
+/// A pass over the blocks of a unit.
 struct Decoder<'a> {
     file: &'a AvroFile,
     columns: StructColumn,

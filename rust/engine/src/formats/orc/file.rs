@@ -88,7 +88,7 @@ impl OpenOrc {
     /// The stripes that may hold a row that matches.
     ///
     /// # Errors
-    /// Those of evaluating the residual; [`Error::Storage`].
+    /// Errors of evaluating the residual; [`Error::Storage`].
     fn matching(&self, request: &FileRequest<'_>) -> Result<Vec<WantedStripe>> {
         that_might_match(request, &self.end, &self.columns, self.stripes.clone())
     }
@@ -113,7 +113,7 @@ pub(crate) fn orc_units(request: &FileRequest<'_>) -> Result<Vec<OrcUnit>> {
 /// Survey a file by its footer and the statistics of its stripes.
 ///
 /// # Errors
-/// Those of [`OpenOrc::open`] and of reading the statistics.
+/// The errors of [`OpenOrc::open`] and of reading the statistics.
 pub(crate) fn orc_survey(request: &FileRequest<'_>) -> Result<Survey> {
     let open = OpenOrc::open(request)?;
     let matching = open.matching(request)?;

@@ -17,7 +17,7 @@ pub trait OrcDecoder: Send + Sync {
     fn open(&self, io: &FileIo, location: &str) -> Result<Box<dyn OrcReader>>;
 }
 
-/// One open ORC file.
+/// An open ORC file.
 pub trait OrcReader: Send + Sync {
     /// The columns, with the attributes of each ORC type as metadata of its field.
     fn schema(&self) -> SchemaRef;
