@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import hmac
 import http.client
+import signal
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -22,7 +23,9 @@ def azure_server(directory: Path):
     """The endpoint of an account that has one container, ``box``."""
     command = tool("azurite-blob", "npm install azurite")
     arguments = ["--silent", "--skipApiVersionCheck", "--location", str(directory)]
-    with running(lambda port: [command, *arguments, "--blobPort", str(port)], directory / "log") as port:
+    # Asked to end, the emulator waits for idle connections, which clients keep for a minute or more.
+    kill = {"stop": signal.SIGKILL}
+    with running(lambda port: [command, *arguments, "--blobPort", str(port)], directory / "log", **kill) as port:
         make_container(port, "box")
         yield f"http://127.0.0.1:{port}/{ACCOUNT}"
 

@@ -20,7 +20,7 @@ def manifests(line) -> list[str]:
 @pytest.fixture
 def near(s3, bucket, tmp_path):
     """A table of one data manifest and one delete manifest."""
-    properties = {"write.delete.mode": "merge-on-read"}
+    properties = {"write.delete.mode": "merge-on-read", "write.delete.granularity": "partition"}
     table = make_catalog(s3, bucket, tmp_path).create_table("db.t", SCHEMA, properties=properties)
     table.append(rows(0, 100))
     table.delete("id < 10")

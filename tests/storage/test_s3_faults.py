@@ -1,4 +1,4 @@
-"""What a failing line or server does to reads, writes and creations."""
+"""Reads, writes and creations on S3 while the network or the server fails."""
 
 from __future__ import annotations
 

@@ -27,6 +27,7 @@ from icefloe.table.properties.file_formats import (
     ORC,
     ORC_BLOOM_FILTERS,
     PARQUET,
+    PARQUET_COLUMNS,
 )
 from icefloe.table.properties.reading import checked
 
@@ -43,6 +44,7 @@ _DATA_FILES: tuple[TableProperty[Any], ...] = (
     WRITE_MEMORY,
     *PARQUET,
     *BLOOM_FILTERS,
+    *PARQUET_COLUMNS,
     *AVRO,
     *ORC,
     *ORC_BLOOM_FILTERS,
@@ -63,7 +65,12 @@ _DELETE_FILES: tuple[TableProperty[Any], ...] = (
     DELETE_GRANULARITY,
 )
 # The core refuses a table that sets one of these.
-UNSUPPORTED = ("write.object-storage.path", "write.folder-storage.path", "write.location-provider.impl")
+UNSUPPORTED = (
+    "write.object-storage.path",
+    "write.folder-storage.path",
+    "write.location-provider.impl",
+    "encryption.key-id",
+)
 
 
 def data_file_properties(properties: Mapping[str, str]) -> dict[str, str]:
@@ -82,6 +89,15 @@ def delete_file_properties(properties: Mapping[str, str]) -> dict[str, str]:
         ValidationError: A value has the wrong type or is out of range.
     """
     return checked(_DELETE_FILES, properties) | _unsupported(properties)
+
+
+def equality_delete_properties(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return the properties that the core reads to write equality delete files, each checked.
+
+    Raises:
+        ValidationError: A value has the wrong type or is out of range.
+    """
+    return checked((*_DELETE_FILES, *METRICS), properties) | _unsupported(properties)
 
 
 def manifest_properties(properties: Mapping[str, str]) -> dict[str, str]:

@@ -17,7 +17,9 @@ from icefloe.table.properties.file_formats import (
     ORC,
     ORC_BLOOM_FILTERS,
     PARQUET,
+    PARQUET_COLUMNS,
 )
+from icefloe.table.properties.maintenance import MAINTENANCE
 from icefloe.table.properties.names import MIB, TableProperties
 from icefloe.table.properties.reading import (
     COLUMN,
@@ -199,13 +201,13 @@ STATUS_TIMEOUT = TableProperty(
     "Time after the first check in which its retries start.",
 )
 GC_ENABLED = TableProperty(
-    _P.GC_ENABLED, Flag(), _P.GC_ENABLED_DEFAULT, "Whether `purge_table` may delete the table's files."
+    _P.GC_ENABLED, Flag(), _P.GC_ENABLED_DEFAULT, "Whether maintenance and `purge_table` may delete the table's files."
 )
 WAP_ENABLED = TableProperty(
     "write.wap.enabled",
     Flag(),
     False,
-    "Stage changes of Spark sessions that set `spark.wap.id`, for audit and publication.",
+    "Stage changes of Spark sessions that set `spark.wap.id` or `spark.wap.branch`, for audit and publication.",
 )
 NAME_MAPPING = TableProperty(
     _P.DEFAULT_NAME_MAPPING,
@@ -250,6 +252,21 @@ DISTRIBUTION_MODE = TableProperty(
     None,
     "Shuffle of rows before Spark writes them; unset, `hash` for partitioned tables, `range` for sorted ones, else `none`.",
 )
+ROW_LEVEL_DISTRIBUTION_MODES = {
+    operation: TableProperty(
+        f"write.{operation}.distribution-mode",
+        OneOf(("none", "hash", "range")),
+        None,
+        f"Shuffle of the rows that {operation}s write from Spark; `write.distribution-mode` applies if unset.",
+    )
+    for operation in ("delete", "update", "merge")
+}
+FANOUT = TableProperty(
+    "write.spark.fanout.enabled",
+    Flag(),
+    False,
+    "Keep a file open for each partition of a Spark task instead of sorting its rows by partition, in unsorted tables.",
+)
 
 # ---- reading
 
@@ -276,7 +293,7 @@ SPLIT_OPEN_FILE_COST = TableProperty(
 
 COLUMN_PREFIXES = tuple(
     definition.name.removesuffix(COLUMN)
-    for definition in (*BLOOM_FILTERS, *METRICS)
+    for definition in (*BLOOM_FILTERS, *PARQUET_COLUMNS, *METRICS)
     if definition.name.endswith(COLUMN)
 )
 """Beginnings of the names of properties that end with a column's name."""
@@ -294,7 +311,7 @@ GROUPS: dict[str, tuple[TableProperty[Any], ...]] = {
         DELETE_TARGET_FILE_SIZE,
         WRITE_MEMORY,
     ),
-    "Parquet files": (*PARQUET, *BLOOM_FILTERS, *DELETE_PARQUET),
+    "Parquet files": (*PARQUET, *BLOOM_FILTERS, *PARQUET_COLUMNS, *DELETE_PARQUET),
     "Avro files": (*AVRO, *DELETE_AVRO),
     "ORC files": (*ORC, *ORC_BLOOM_FILTERS, *DELETE_ORC),
     "Column metrics": METRICS,
@@ -303,6 +320,8 @@ GROUPS: dict[str, tuple[TableProperty[Any], ...]] = {
         *ISOLATION_LEVELS.values(),
         DELETE_GRANULARITY,
         DISTRIBUTION_MODE,
+        *ROW_LEVEL_DISTRIBUTION_MODES.values(),
+        FANOUT,
         WAP_ENABLED,
     ),
     "Metadata and manifests": (
@@ -327,6 +346,7 @@ GROUPS: dict[str, tuple[TableProperty[Any], ...]] = {
         STATUS_MAX_WAIT,
         STATUS_TIMEOUT,
     ),
+    "Maintenance": MAINTENANCE,
     "Reading": (SPLIT_SIZE, SPLIT_LOOKBACK, SPLIT_OPEN_FILE_COST, NAME_MAPPING),
 }
 """All definitions, in the order of the documentation."""

@@ -28,6 +28,18 @@ def _parquet(prefix: str, of: str) -> tuple[TableProperty[Any], ...]:
             f"Size on disk of a row group of {of}.{unset}",
         ),
         TableProperty(
+            f"{prefix}row-group-check-min-record-count",
+            WholeNumber(unit="rows"),
+            default(100),
+            f"Least rows of {of} between two checks of the size of a row group.{unset}",
+        ),
+        TableProperty(
+            f"{prefix}row-group-check-max-record-count",
+            WholeNumber(unit="rows"),
+            default(10_000),
+            f"Most rows of {of} between two checks of the size of a row group.{unset}",
+        ),
+        TableProperty(
             f"{prefix}page-size-bytes",
             _BYTES,
             default(_P.PARQUET_PAGE_SIZE_BYTES_DEFAULT),
@@ -74,6 +86,44 @@ BLOOM_FILTERS = (
         Fraction(),
         0.01,
         "Rate of false positives of the column's bloom filter.",
+    ),
+    TableProperty(
+        f"write.parquet.bloom-filter-ndv.column.{COLUMN}",
+        WholeNumber(unit="values"),
+        None,
+        "Most distinct values of the column in a row group for which its bloom filter is sized; the largest filter if unset.",
+    ),
+    TableProperty(
+        "write.parquet.bloom-filter-max-bytes",
+        _BYTES,
+        MIB,
+        "Largest bloom filter of a column chunk, rounded down to a power of two; a filter has at least 32 bytes.",
+    ),
+    TableProperty(
+        "write.parquet.bloom-filter-adaptive-enabled",
+        Flag(),
+        False,
+        "Checked, without an effect: bloom filters are always reduced to the smallest size with their rate of false positives.",
+    ),
+)
+PARQUET_COLUMNS = (
+    TableProperty(
+        f"write.parquet.dict-encoding-enabled.column.{COLUMN}",
+        Flag(),
+        None,
+        "Whether the column is dictionary-encoded; unset, it is if a sample of its first rows promises a small dictionary.",
+    ),
+    TableProperty(
+        f"write.parquet.stats-enabled.column.{COLUMN}",
+        Flag(),
+        True,
+        "Write statistics of the column; without them manifests have no null counts and no bounds of it.",
+    ),
+    TableProperty(
+        "write.parquet.row-group-size-track-uncompressed",
+        Flag(),
+        False,
+        "Only `false` is supported, with which the size of a row group is its size on disk.",
     ),
 )
 

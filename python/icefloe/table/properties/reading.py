@@ -123,7 +123,7 @@ class Fraction:
 
 @dataclass(frozen=True)
 class TableProperty(Generic[Value]):
-    """One table property.
+    """A table property.
 
     Attributes:
         name: Name; it ends with `<column>` if there is one property for each column.

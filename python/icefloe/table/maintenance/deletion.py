@@ -1,0 +1,136 @@
+"""Deletion of a table's files in bulk, after a commit that is known to have succeeded.
+
+Content goes before manifests, manifests before manifest lists, lists before statistics: after an interruption small files remain
+that name the others, and never content that nothing names.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe.table.maintenance.locations import is_below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from icefloe.io import FileIO
+
+KINDS = (
+    "data",
+    "position_deletes",
+    "equality_deletes",
+    "manifest",
+    "manifest_list",
+    "statistics",
+    "partition_statistics",
+    "metadata",
+    "other",
+)
+"""Kinds of files, in the order of their deletion."""
+
+CONTENT_KINDS = KINDS[:3]
+"""Kinds of the files that manifests name."""
+
+FILE_SCHEMA = pa.schema([("kind", pa.string()), ("location", pa.string()), ("size", pa.int64())])
+"""Files to delete: kind, location as stored, size in bytes or null if it is not recorded."""
+
+_GROUP = 10_000
+
+
+@dataclass(frozen=True)
+class Deletion:
+    """The outcome of a deletion.
+
+    Attributes:
+        counts: Deleted files by kind. A file that did not exist counts as deleted.
+        deleted_bytes: Their bytes, as far as sizes are recorded.
+        failures: `(location, reason)` of each file that could not be deleted.
+        outside: Files outside of the table's locations, which were kept.
+    """
+
+    counts: dict[str, int] = field(default_factory=dict)
+    deleted_bytes: int = 0
+    failures: tuple[tuple[str, str], ...] = ()
+    outside: tuple[str, ...] = ()
+
+    @property
+    def deleted_files(self) -> int:
+        """The number of deleted files."""
+        return sum(self.counts.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the outcome as JSON values."""
+        return {
+            "deleted_files": self.deleted_files,
+            "deleted_bytes": self.deleted_bytes,
+            "failures": [{"location": location, "reason": reason} for location, reason in self.failures],
+            "outside_files": list(self.outside),
+        }
+
+
+def file_table(rows: Iterable[tuple[str, str, int | None]]) -> pa.Table:
+    """Return files of `(kind, location, size)` as a table of `FILE_SCHEMA`."""
+    return pa.Table.from_pylist([dict(zip(FILE_SCHEMA.names, row, strict=True)) for row in rows], FILE_SCHEMA)
+
+
+def delete_files(
+    io: FileIO,
+    files: pa.Table,
+    roots: Sequence[str],
+    *,
+    allow_outside: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Deletion:
+    """Delete files in the order of their kinds. Failures are returned, not raised: the commit has already succeeded.
+
+    Args:
+        io: The table's storage.
+        files: The files, in the columns of `FILE_SCHEMA`.
+        roots: The table's locations.
+        allow_outside: Whether files that are not below one of the roots are deleted too.
+        progress: Called after each group with the number of files so far and of all files.
+    """
+    files = files.combine_chunks()
+    outside: tuple[str, ...] = ()
+    if not allow_outside:
+        inside = is_below(_texts(files.column("location")), roots)
+        outside = tuple(files.filter(pc.invert(inside)).column("location").to_pylist())
+        files = files.filter(inside)
+    failures: list[tuple[str, str]] = []
+    counts: Counter[str] = Counter()
+    done = deleted_bytes = 0
+    for kind in KINDS:
+        of_kind = files.filter(pc.equal(files.column("kind"), kind))
+        for start in range(0, of_kind.num_rows, _GROUP):
+            group = of_kind.slice(start, _GROUP)
+            failed = io.core.delete_many(group.column("location").to_pylist())
+            failures += failed
+            done += group.num_rows
+            counts[kind] += group.num_rows - len(failed)
+            deleted_bytes += _bytes_without(group, [location for location, _ in failed])
+            if progress is not None:
+                progress(done, files.num_rows)
+    return Deletion(
+        {kind: count for kind, count in counts.items() if count > 0}, deleted_bytes, tuple(failures), outside
+    )
+
+
+def total_bytes(files: pa.Table) -> int:
+    """Return the recorded bytes of files."""
+    found: int | None = pc.sum(files.column("size")).as_py()
+    return 0 if found is None else found
+
+
+def _bytes_without(files: pa.Table, failed: list[str]) -> int:
+    if failed:
+        files = files.filter(pc.invert(pc.is_in(files.column("location"), pa.array(failed, pa.string()))))
+    return total_bytes(files)
+
+
+def _texts(column: pa.ChunkedArray) -> pa.Array:
+    return pa.concat_arrays(column.chunks) if column.num_chunks > 0 else pa.array([], pa.string())

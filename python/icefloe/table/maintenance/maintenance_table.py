@@ -1,0 +1,86 @@
+"""Maintenance of one table: the builders of its verbs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from icefloe.exceptions import ValidationError
+from icefloe.table.maintenance.compute_partition_statistics import ComputePartitionStatistics
+from icefloe.table.maintenance.compute_statistics import ComputeStatistics
+from icefloe.table.maintenance.dangling_deletes import RemoveDanglingDeletes
+from icefloe.table.maintenance.equality_deletes import ConvertEqualityDeletes
+from icefloe.table.maintenance.expire_snapshots import ExpireSnapshots
+from icefloe.table.maintenance.policy import MaintenancePolicy
+from icefloe.table.maintenance.position_deletes import RewritePositionDeletes
+from icefloe.table.maintenance.remove_orphan_files import RemoveOrphanFiles
+from icefloe.table.maintenance.rewrite_data_files import RewriteDataFiles
+from icefloe.table.maintenance.rewrite_manifests import RewriteManifestsBuilder
+
+if TYPE_CHECKING:
+    from icefloe.table.commit.committing_table import CommittingTable
+    from icefloe.table.maintenance.plan import Plan, Result
+
+
+class MaintenanceTable:
+    """The maintenance verbs of a table.
+
+    Each verb returns a builder. Its `plan()` returns what would be done and changes nothing; its `execute()` does it.
+
+    Args:
+        tbl: The table's handle; a verb that commits moves it to the new version.
+    """
+
+    def __init__(self, tbl: CommittingTable) -> None:
+        self.tbl = self._table = tbl
+
+    def expire_snapshots(self) -> ExpireSnapshots:
+        """Return a builder that removes snapshots and the files that only they need."""
+        return ExpireSnapshots(self._table)
+
+    def remove_orphan_files(self) -> RemoveOrphanFiles:
+        """Return a builder that deletes files below the table's directories that nothing in the table refers to."""
+        return RemoveOrphanFiles(self._table)
+
+    def execute(self, plan: Plan) -> Result:
+        """Make exactly the changes of a plan, which may have been pickled.
+
+        Raises:
+            ValidationError: The plan is not of this table, or the table has moved on in a way that the plan does not allow for.
+        """
+        builder: Any = getattr(type(self), plan.verb, None) if plan.verb != "execute" else None
+        if builder is None:
+            raise ValidationError(f"plan of {plan.verb!r}: the table has no such maintenance verb")
+        result: Result = builder(self).execute(plan)
+        return result
+
+    def rewrite_data_files(self) -> RewriteDataFiles:
+        """Return a builder that rewrites data files: fewer files, sorted or clustered, without deleted rows."""
+        return RewriteDataFiles(self._table)
+
+    def remove_dangling_deletes(self) -> RemoveDanglingDeletes:
+        """Return a builder that removes delete files that apply to no data file."""
+        return RemoveDanglingDeletes(self._table)
+
+    def rewrite_position_deletes(self) -> RewritePositionDeletes:
+        """Return a builder that rewrites position delete files: one for each data file, without removed data files."""
+        return RewritePositionDeletes(self._table)
+
+    def convert_equality_deletes(self) -> ConvertEqualityDeletes:
+        """Return a builder that replaces equality delete files by position delete files."""
+        return ConvertEqualityDeletes(self._table)
+
+    def rewrite_manifests(self) -> RewriteManifestsBuilder:
+        """Return a builder that rewrites manifests: fewer, each with files of neighbouring partitions."""
+        return RewriteManifestsBuilder(self._table)
+
+    def compute_statistics(self) -> ComputeStatistics:
+        """Return a builder that counts the distinct values of columns, as theta sketches in a statistics file."""
+        return ComputeStatistics(self._table)
+
+    def compute_partition_statistics(self) -> ComputePartitionStatistics:
+        """Return a builder that writes the statistics of every partition of a snapshot."""
+        return ComputePartitionStatistics(self._table)
+
+    def policy(self) -> MaintenancePolicy:
+        """Return the policy, which runs the verbs that the table's properties ask for, one after the other."""
+        return MaintenancePolicy(self._table)

@@ -1,0 +1,77 @@
+"""The values that maintenance begins and ends with: a plan before anything changes, and a result."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from icefloe.table.maintenance.display import rows_as_html, rows_as_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Plan(ABC):
+    """The changes that one maintenance verb would make, computed from one version of the table.
+
+    A plan is frozen and picklable. `Table.maintenance.execute` makes exactly its changes, or raises ValidationError.
+
+    Attributes:
+        verb: The name of the procedure, `expire_snapshots` for example; the method of `Table.maintenance` has the same name.
+    """
+
+    verb: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do."""
+
+    @property
+    @abstractmethod
+    def file_count(self) -> int:
+        """The number of files that the plan deletes or rewrites."""
+
+    @property
+    @abstractmethod
+    def total_bytes(self) -> int:
+        """The bytes of these files, as far as their sizes are recorded."""
+
+    @abstractmethod
+    def summary(self) -> str:
+        """Return one sentence on what the plan does."""
+
+    @abstractmethod
+    def rows(self) -> pa.Table:
+        """Return one row for each thing that the plan is about, with a text column `reason`."""
+
+    @abstractmethod
+    def as_dict(self) -> dict[str, Any]:
+        """Return the plan as JSON values: keys in snake_case, ids as strings, times in ISO 8601 in UTC, sizes in bytes."""
+
+    def __str__(self) -> str:
+        return rows_as_text(self.summary(), self.rows())
+
+    def _repr_html_(self) -> str:
+        return rows_as_html(self.summary(), self.rows())
+
+
+class Result(ABC):
+    """What one maintenance verb did.
+
+    Attributes:
+        verb: The name of the procedure.
+    """
+
+    verb: ClassVar[str]
+
+    @abstractmethod
+    def summary(self) -> str:
+        """Return one sentence on what was done."""
+
+    @abstractmethod
+    def as_dict(self) -> dict[str, Any]:
+        """Return the result as JSON values, as `Plan.as_dict` does."""
+
+    def __str__(self) -> str:
+        return self.summary()

@@ -1,0 +1,89 @@
+"""The steps of a maintenance policy: a verb of each, with the thresholds of the table's properties."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from icefloe.table.maintenance.expire_snapshots import ExpireSnapshots
+from icefloe.table.maintenance.position_deletes import RewritePositionDeletes
+from icefloe.table.maintenance.remove_orphan_files import RemoveOrphanFiles
+from icefloe.table.maintenance.rewrite_data_files import RewriteDataFiles
+from icefloe.table.maintenance.rewrite_manifests import RewriteManifestsBuilder
+from icefloe.table.properties.definitions import TARGET_FILE_SIZE
+from icefloe.table.properties.maintenance import (
+    MAX_DELETED_PERCENT,
+    MAX_DELETES_PER_FILE,
+    MIN_DELETE_FILES,
+    MIN_MANIFESTS,
+    MIN_SMALL_FILES,
+    ORPHAN_AGE,
+    SMALL_FILE_PERCENT,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from icefloe.table.maintenance.plan import Plan, Result
+
+
+@dataclass(frozen=True)
+class PolicyStep:
+    """A step of a policy.
+
+    Attributes:
+        name: Its name in `maintenance.steps`.
+        builder: Returns the builder of its verb, with the thresholds of a table.
+        is_due: Whether the step is to be planned for a table at all.
+    """
+
+    name: str
+    builder: Callable[[Any], Any]
+    is_due: Callable[[Any], bool] = lambda _: True
+
+    def plan(self, table: Any) -> Plan | None:
+        """Return the plan of the step for a table as it is now, None if it is not due."""
+        if not self.is_due(table):
+            return None
+        planned: Plan = self.builder(table).plan()
+        return planned
+
+    def execute(self, table: Any, plan: Plan) -> Result:
+        """Make exactly the changes of a plan."""
+        done: Result = self.builder(table).execute(plan)
+        return done
+
+
+def _compact(table: Any) -> RewriteDataFiles:
+    properties = table.metadata.properties
+    return RewriteDataFiles(table).options(
+        min_input_files=MIN_SMALL_FILES.of(properties),
+        min_file_size_bytes=TARGET_FILE_SIZE.of(properties) * SMALL_FILE_PERCENT.of(properties) // 100,
+        delete_file_threshold=MAX_DELETES_PER_FILE.of(properties),
+        delete_ratio_threshold=MAX_DELETED_PERCENT.of(properties) / 100,
+        remove_dangling_deletes=True,
+    )
+
+
+def _rewrite_deletes(table: Any) -> RewritePositionDeletes:
+    return RewritePositionDeletes(table).options(min_input_files=MIN_DELETE_FILES.of(table.metadata.properties))
+
+
+def _has_many_manifests(table: Any) -> bool:
+    snapshot = table.metadata.current_snapshot()
+    minimum: int = MIN_MANIFESTS.of(table.metadata.properties)
+    return snapshot is not None and snapshot.manifest_rows(table.io).num_rows >= minimum
+
+
+def _orphans(table: Any) -> RemoveOrphanFiles:
+    return RemoveOrphanFiles(table).older_than(f"{ORPHAN_AGE.of(table.metadata.properties)}ms")
+
+
+POLICY_STEPS: tuple[PolicyStep, ...] = (
+    PolicyStep("compact", _compact),
+    PolicyStep("rewrite-deletes", _rewrite_deletes),
+    PolicyStep("rewrite-manifests", RewriteManifestsBuilder, _has_many_manifests),
+    PolicyStep("expire", ExpireSnapshots),
+    PolicyStep("orphans", _orphans),
+)
+"""The steps, in the order in which they run."""
