@@ -1,0 +1,98 @@
+"""The verbs `compact`, `rewrite-deletes` and `rewrite-manifests`: fewer and better files with the same rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from icefloe.cli.maintain.maintaining import given, maintenance_verb
+from icefloe.cli.table_argument import table_argument
+
+if TYPE_CHECKING:
+    from icefloe.table.maintenance import MaintenanceTable
+
+_branch = click.option("--branch", default="main", show_default=True, help="The branch to change.")
+_bytes = click.IntRange(min=1)
+
+
+def _compact(maintenance: MaintenanceTable, values: dict[str, Any]) -> Any:
+    builder = maintenance.rewrite_data_files().branch(values.pop("branch"))
+    strategy, by, where = values.pop("strategy"), values.pop("by"), values.pop("where")
+    columns = [] if by is None else [one.strip() for one in by.split(",")]
+    if strategy in ("zorder", "hilbert") and not columns:
+        raise click.UsageError(f"--strategy {strategy}: expected the columns, --by a,b")
+    if strategy == "binpack" and columns:
+        raise click.UsageError("--by: expected --strategy sort, zorder or hilbert as well")
+    if strategy == "sort":
+        builder = builder.sort(by)
+    elif strategy == "zorder":
+        builder = builder.zorder(*columns)
+    elif strategy == "hilbert":
+        builder = builder.hilbert(*columns)
+    if where is not None:
+        builder = builder.filter(where)
+    return builder.options(**given(values))
+
+
+compact = maintenance_verb(
+    "compact",
+    "Rewrite small files, files with many deleted rows and files of earlier partition specs.",
+    [
+        table_argument,
+        _branch,
+        click.option(
+            "--strategy",
+            type=click.Choice(["binpack", "sort", "zorder", "hilbert"]),
+            default="binpack",
+            show_default=True,
+            help="Keep the order of rows, sort them, or cluster them along a curve.",
+        ),
+        click.option(
+            "--by",
+            metavar="COLUMNS",
+            help="Columns of the strategy. Keys of `sort` may be `a DESC NULLS LAST`; without, it takes the table's order.",
+        ),
+        click.option("--where", metavar="FILTER", help="Only files that may have such rows."),
+        click.option("--rewrite-all", is_flag=True, help="Every file."),
+        click.option("--target-file-size-bytes", type=_bytes, help="Size of new files.  [default: the table's]"),
+        click.option("--min-input-files", type=click.IntRange(min=1), help="Files that are worth a rewrite."),
+        click.option("--delete-file-threshold", type=click.IntRange(min=1), help="Delete files of a data file."),
+        click.option("--max-files-to-rewrite", type=click.IntRange(min=1), help="Most files of this run."),
+        click.option("--memory-limit-bytes", type=_bytes, help="Rows in memory while they are sorted."),
+        click.option("--remove-dangling-deletes", is_flag=True, help="Remove delete files that apply to nothing."),
+    ],
+    _compact,
+)
+
+
+def _rewrite_deletes(maintenance: MaintenanceTable, values: dict[str, Any]) -> Any:
+    branch, dangling, equality = (values.pop(name) for name in ("branch", "dangling", "equality"))
+    if dangling and equality:
+        raise click.UsageError("expected one of --dangling and --equality")
+    if dangling:
+        return maintenance.remove_dangling_deletes().branch(branch)
+    if equality:
+        return maintenance.convert_equality_deletes().branch(branch)
+    return maintenance.rewrite_position_deletes().branch(branch).options(**given(values))
+
+
+rewrite_deletes = maintenance_verb(
+    "rewrite-deletes",
+    "Merge position delete files, remove those of removed rows, or turn equality deletes into positions.",
+    [
+        table_argument,
+        _branch,
+        click.option("--dangling", is_flag=True, help="Remove the delete files that apply to no data file instead."),
+        click.option("--equality", is_flag=True, help="Turn equality deletes into position deletes instead."),
+        click.option("--rewrite-all", is_flag=True, help="Every position delete file."),
+    ],
+    _rewrite_deletes,
+)
+
+rewrite_manifests = maintenance_verb(
+    "rewrite-manifests",
+    "Write fewer manifests, each with files of neighbouring partitions.",
+    [table_argument],
+    lambda maintenance, _: maintenance.rewrite_manifests(),
+)

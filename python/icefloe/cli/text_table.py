@@ -1,0 +1,93 @@
+"""Rows as text: a table in colour on a terminal, aligned columns in a pipe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+import pyarrow as pa
+
+from icefloe.cli.json_values import rows_as_json
+from icefloe.table.maintenance.display import bytes_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+SHOWN_ROWS = 100
+"""Rows that a terminal shows of a longer table."""
+_BYTES = ("bytes", "size", "file_size_in_bytes", "length")
+
+
+def write_table(rows: pa.Table, console: Console, *, all_rows: bool = False) -> None:
+    """Write rows as text.
+
+    Args:
+        rows: The rows.
+        console: Standard output.
+        all_rows: Whether a terminal shows all rows, and not the first 100 only.
+    """
+    shown = rows if all_rows or not console.is_terminal else rows.slice(0, SHOWN_ROWS)
+    cells = _cells(shown)
+    if console.is_terminal:
+        _write_rich(shown, cells, console)
+        if shown.num_rows < rows.num_rows:
+            click.echo(f"{rows.num_rows - shown.num_rows:,} more rows; a pipe or --limit 0 shows all", err=True)
+        return
+    _write_aligned(shown.column_names, cells, _right(shown))
+
+
+def _cells(rows: pa.Table) -> list[list[str]]:
+    names = rows.column_names
+    return [[_cell(name, row[name]) for name in names] for row in rows_as_json(rows)]
+
+
+def _cell(name: str, value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return bytes_text(value) if name.endswith(_BYTES) else f"{value:,}"
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={_cell(key, one)}" for key, one in value.items())
+    if isinstance(value, list):
+        return ", ".join(_cell(name, one) for one in value)
+    return _printable(str(value))
+
+
+def _printable(text: str) -> str:
+    """Return a text with control characters escaped: names and values of a table must not steer the terminal."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
+def _right(rows: pa.Table) -> list[bool]:
+    return [
+        (pa.types.is_integer(field.type) or pa.types.is_floating(field.type)) and not field.name.endswith("_id")
+        for field in rows.schema
+    ]
+
+
+def _write_rich(rows: pa.Table, cells: list[list[str]], console: Console) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    for name, right in zip(rows.column_names, _right(rows), strict=True):
+        table.add_column(Text(name.replace("_", " ")), justify="right" if right else "left", overflow="fold")
+    for row in cells:
+        table.add_row(*(Text(cell, style="dim" if cell == "-" else "") for cell in row))
+    console.print(table)
+
+
+def _write_aligned(names: Sequence[str], cells: list[list[str]], right: Sequence[bool]) -> None:
+    lines = [list(names), *cells]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(names))]
+    for line in lines:
+        parts = [
+            cell.rjust(width) if is_right else cell.ljust(width)
+            for cell, width, is_right in zip(line, widths, right, strict=True)
+        ]
+        click.echo("  ".join(parts).rstrip())

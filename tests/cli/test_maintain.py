@@ -1,0 +1,139 @@
+"""The verbs that maintain tables."""
+
+import pyarrow as pa
+import pytest
+
+
+@pytest.fixture
+def small(table):
+    """The table `db.t` with eight data files of a few rows each."""
+    for start in range(10, 16):
+        table.append(pa.table({"id": [start], "kind": ["a"]}))
+    return table
+
+
+def test_compact_plans_then_runs_and_finds_nothing_again(icefloe, small):
+    plan = icefloe("compact", "db.t", "--dry-run", "-o", "json").json("change")
+    assert (plan["result"], plan["nothing_to_do"]) == (None, False)
+    assert len(list(small.refresh().scan().plan_files())) == 8
+    rows = sorted(small.scan().to_arrow().column("id").to_pylist())
+    done = icefloe("compact", "db.t", "--yes", "-o", "json").json("change")
+    assert done["result"]["rewritten_data_files_count"] == 8
+    assert len(list(small.refresh().scan().plan_files())) == 1
+    assert sorted(small.scan().to_arrow().column("id").to_pylist()) == rows
+    again = icefloe("compact", "db.t", "--yes", "-o", "json").json("change")
+    assert (again["nothing_to_do"], again["result"]) == (True, None)
+
+
+def test_compact_takes_a_filter_and_options(icefloe, small):
+    arguments = ("--where", "id >= 10", "--min-input-files", "2", "--target-file-size-bytes", "100000")
+    done = icefloe("compact", "db.t", *arguments, "--yes", "-o", "json").json("change")
+    assert done["result"]["rewritten_data_files_count"] == 6
+
+
+@pytest.mark.parametrize("strategy", ["zorder", "hilbert"])
+def test_compact_arranges_rows_along_a_curve(icefloe, small, strategy):
+    rows = sorted(small.scan().to_arrow().column("id").to_pylist())
+    done = icefloe("compact", "db.t", "--strategy", strategy, "--by", "id,kind", "-y", "-o", "json").json("change")
+    assert done["plan"]["summary"].startswith(f"rewrite_data_files ({strategy}(id, kind)): ")
+    assert done["result"]["rewritten_data_files_count"] == 8
+    assert sorted(small.refresh().scan().to_arrow().column("id").to_pylist()) == rows
+
+
+def test_compact_sorts_rows(icefloe, small):
+    done = icefloe("compact", "db.t", "--strategy", "sort", "--by", "kind DESC, id", "-y", "-o", "json").json("change")
+    assert done["result"]["rewritten_data_files_count"] == 8
+    ids = small.refresh().scan().to_arrow().column("id").to_pylist()
+    assert ids == [5, 2, 4, 1, 3, 10, 11, 12, 13, 14, 15, 6]
+
+
+def test_rewrite_deletes_and_dangling_deletes(icefloe, small):
+    with small.update_properties() as update:
+        update.set_properties({"write.delete.mode": "merge-on-read"})
+    for number in (1, 2, 4, 10):
+        small.delete(f"id = {number}")
+    done = icefloe("rewrite-deletes", "db.t", "--rewrite-all", "-y", "-o", "json").json("change")
+    assert done["plan"]["summary"].startswith("rewrite_position_deletes: ")
+    dangling = icefloe("rewrite-deletes", "db.t", "--dangling", "-y", "-o", "json").json("change")
+    assert dangling["nothing_to_do"] is True
+    assert icefloe("rewrite-deletes", "db.t", "--dangling", "--equality", "-y").code == 2
+
+
+def test_rewrite_manifests_leaves_one(icefloe, small):
+    done = icefloe("rewrite-manifests", "db.t", "-y", "-o", "json").json("change")
+    assert done["result"]["added_manifests_count"] == 1
+    assert small.refresh().inspect.manifests().num_rows == 1
+
+
+def test_commands_of_the_doctor_run_and_mend(icefloe, small):
+    (finding,) = icefloe("doctor", "db.t", "-o", "json").json("doctor")["findings"]
+    words = finding["command"].split()
+    assert words[0] == "icefloe"
+    assert icefloe(*words[1:], "--yes").code == 0
+    assert icefloe("doctor", "db.t").code == 0
+
+
+@pytest.mark.parametrize("verb", ["compact", "rewrite-deletes", "rewrite-manifests"])
+def test_maintenance_without_terminal_and_yes_is_refused_before_any_work(icefloe, monkeypatch, verb):
+    monkeypatch.setenv("ICEFLOE_CATALOG__LAKE__URI", "sqlite:////no/such/directory/catalog.db")
+    assert icefloe(verb, "db.t").code == 2
+
+
+def test_strategy_and_columns_are_checked(icefloe, table):
+    assert icefloe("compact", "db.t", "--by", "id", "-y").code == 2
+    assert icefloe("compact", "db.t", "--strategy", "zorder", "-y").code == 2
+
+
+def test_expire_removes_snapshots_and_their_files(icefloe, small):
+    done = icefloe("expire", "db.t", "--older-than", "0s", "--retain-last", "2", "-y", "-o", "json").json("change")
+    assert done["result"] is not None
+    assert len(small.refresh().snapshots()) == 2
+    again = icefloe("expire", "db.t", "--older-than", "0s", "--retain-last", "2", "-y", "-o", "json").json("change")
+    assert again["nothing_to_do"] is True
+
+
+def test_orphans_deletes_files_that_nothing_refers_to(icefloe, small, tmp_path):
+    stray = tmp_path / "warehouse" / "db" / "t" / "data" / "stray.parquet"
+    stray.write_bytes(b"PAR1")
+    assert icefloe("orphans", "db.t", "--older-than", "0s", "-y").code != 0
+    assert stray.exists()
+    assert icefloe("orphans", "db.t", "--older-than", "0s", "--force", "-y").code == 0
+    assert not stray.exists()
+    assert small.refresh().scan().count() == 12
+
+
+def test_analyze_stores_statistics(icefloe, small):
+    assert icefloe("analyze", "db.t", "-y").code == 0
+    assert len(small.refresh().metadata.statistics) == 1
+
+
+def test_maintain_plans_runs_and_finds_nothing_again(icefloe, small):
+    with small.update_properties() as update:
+        update.set_properties({"history.expire.max-snapshot-age-ms": "1"})
+    plan = icefloe("maintain", "db.t", "--plan", "-o", "json").json("change")
+    assert [one["step"] for one in plan["plan"]["steps"]] == ["compact", "expire"]
+    assert icefloe("maintain", "db.t").code == 2
+    done = icefloe("maintain", "db.t", "--run", "-o", "json").json("change")
+    assert [one["failure"] for one in done["result"]["steps"]] == [None, None]
+    assert len(list(small.refresh().scan().plan_files())) == 1
+    assert small.scan().count() == 12
+    assert len(small.snapshots()) == 1
+    again = icefloe("maintain", "db.t", "--run", "-o", "json").json("change")
+    assert (again["nothing_to_do"], again["result"]) == (True, None)
+
+
+def test_maintain_leaves_a_table_alone_that_says_so(icefloe, small):
+    with small.update_properties() as update:
+        update.set_properties({"maintenance.enabled": "false"})
+    assert icefloe("maintain", "db.t", "--run", "-o", "json").json("change")["nothing_to_do"] is True
+    with small.update_properties() as update:
+        update.set_properties({"maintenance.enabled": "true", "maintenance.steps": "rewrite-manifests"})
+    assert icefloe("maintain", "db.t", "--run", "-o", "json").json("change")["nothing_to_do"] is True
+
+
+def test_maintain_reports_steps_that_cannot_run(icefloe, small):
+    with small.update_properties() as update:
+        update.set_properties({"gc.enabled": "false"})
+    plan = icefloe("maintain", "db.t", "--plan", "-o", "json").json("change")["plan"]
+    assert [one["step"] for one in plan["steps"] if one["refusal"] is not None] == ["expire", "orphans"]
+    assert icefloe("maintain", "db.t", "--run").code == 0

@@ -1,0 +1,260 @@
+"""Findings of `Table.doctor` on tables that have one thing wrong each."""
+
+import json
+import pickle
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from icefloe.catalog import load_catalog
+from icefloe.exceptions import ValidationError
+from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.schema import Schema
+from icefloe.table import StaticTable
+from icefloe.table.doctor import Severity
+from icefloe.table.write.equality_deletes import write_equality_deletes
+from icefloe.transforms import IdentityTransform
+from icefloe.types import LongType, NestedField, StringType
+
+SCHEMA = Schema(NestedField(1, "id", LongType()), NestedField(2, "kind", StringType()))
+BY_KIND = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "kind"))
+DAY_MS = 86_400_000
+
+
+def rows_from(start, count=3):
+    return pa.table({"id": range(start, start + count), "kind": ["a", "b", "a", "b", "a"][:count]})
+
+
+@pytest.fixture
+def catalog(tmp_path):
+    with load_catalog("lake", type="memory", warehouse=str(tmp_path)) as made:
+        made.create_namespace("db")
+        yield made
+
+
+@pytest.fixture
+def new_table(catalog):
+    def make(appends=1, spec=None, **properties):
+        names = {name.replace("__", "-").replace("_", "."): value for name, value in properties.items()}
+        table = catalog.create_table(
+            "db.t", SCHEMA, **({} if spec is None else {"partition_spec": spec}), properties=names
+        )
+        for number in range(appends):
+            table.append(rows_from(number * 3))
+        return table
+
+    return make
+
+
+def found(table, **options):
+    return {one.code: one for one in table.doctor(**options).findings}
+
+
+def rewrite_metadata(catalog, table, change):
+    """Register a version of a table whose metadata JSON was changed by hand, as another writer would have written it."""
+    metadata = json.loads(Path(table.metadata_location).read_text())
+    change(metadata)
+    location = str(Path(table.metadata_location).with_name("00099-by-hand.metadata.json"))
+    Path(location).write_text(json.dumps(metadata))
+    return catalog.register_table("db.t", location, overwrite=True)
+
+
+def test_doctor_finds_nothing_in_a_fresh_table(new_table):
+    diagnosis = new_table().doctor(files="list", statistics=True)
+    assert diagnosis.findings == ()
+    assert diagnosis.is_healthy
+    assert diagnosis.summary() == "db.t is healthy: no findings."
+    assert diagnosis.checks == ("properties", "format", "history", "manifests", "files", "storage by list", "footers")
+
+
+def test_doctor_accepts_a_table_without_snapshots(new_table):
+    assert new_table(appends=0).doctor(files="heads", statistics=True).findings == ()
+
+
+def test_doctor_counts_small_files_by_partition(new_table):
+    table = new_table(appends=6, spec=BY_KIND)
+    finding = found(table)["small-files"]
+    assert finding.severity is Severity.WARNING
+    assert (finding.evidence["small_files"], finding.evidence["data_files"]) == (12, 12)
+    assert (finding.evidence["partitions"], finding.evidence["files_after_compaction"]) == (2, 2)
+    assert finding.command == "icefloe --catalog lake compact db.t"
+
+
+def test_doctor_leaves_small_files_below_the_threshold(new_table):
+    assert "small-files" not in found(new_table(appends=4))
+
+
+def test_doctor_reads_thresholds_from_table_properties(new_table):
+    table = new_table(appends=4, maintenance_compact_min__small__files="4")
+    assert found(table)["small-files"].evidence["small_files"] == 4
+
+
+def test_doctor_reports_delete_debt_by_share_of_rows(new_table):
+    table = new_table(write_delete_mode="merge-on-read")
+    table.delete("id = 1")
+    finding = found(table)["delete-debt"]
+    assert finding.evidence["position_deletes"] == 1
+    assert finding.evidence["rows_of_data_files"] == 3
+    assert finding.evidence["most_per_data_file"] == 1
+
+
+def test_doctor_reports_equality_deletes_that_apply(new_table):
+    table = new_table()
+    deletes = write_equality_deletes(table.io, table.metadata, pa.table({"id": [0]}), [1])
+    delta = table.new_row_delta()
+    for one in deletes:
+        delta.add_deletes(one)
+    delta.commit()
+    finding = found(table)["equality-deletes"]
+    assert (finding.evidence["equality_delete_files"], finding.evidence["keys"]) == (1, 1)
+
+
+def test_doctor_reports_files_of_an_earlier_spec(new_table):
+    table = new_table()
+    with table.update_spec() as update:
+        update.add_identity("kind")
+    finding = found(table)["old-spec-files"]
+    assert (finding.severity, finding.evidence["files"], finding.evidence["spec_ids"]) == (Severity.INFO, 1, [0])
+
+
+def test_doctor_reports_many_small_manifests(new_table):
+    table = new_table(appends=21, commit_manifest__merge_enabled="false")
+    finding = found(table)["many-manifests"]
+    assert (finding.evidence["manifests"], finding.evidence["manifests_after_rewrite"]) == (21, 1)
+
+
+def test_doctor_reports_manifests_whose_ranges_overlap(new_table):
+    table = new_table(appends=21, spec=BY_KIND, commit_manifest__merge_enabled="false")
+    assert found(table)["overlapping-manifests"].evidence["average_overlap"] == 21.0
+
+
+def test_doctor_reports_snapshots_without_a_policy(catalog, new_table):
+    table = new_table(appends=12)
+
+    def age(metadata):
+        for number, one in enumerate(metadata["snapshots"]):
+            one["timestamp-ms"] -= 30 * DAY_MS - number
+        metadata["snapshot-log"] = []
+
+    old = rewrite_metadata(catalog, table, age)
+    finding = found(old)["snapshots-without-policy"]
+    assert (finding.evidence["snapshots"], finding.evidence["overdue"]) == (12, 11)
+    with old.update_properties() as update:
+        update.set_properties({"history.expire.max-snapshot-age-ms": str(DAY_MS)})
+    assert "snapshots-past-retention" in found(old)
+
+
+@pytest.mark.filterwarnings("ignore::icefloe.exceptions.MetadataWarning")
+def test_doctor_reports_clocks_that_differ(catalog, new_table):
+    def skew(metadata):
+        metadata["snapshots"][1]["timestamp-ms"] -= 3_600_000
+        metadata["last-updated-ms"] += 7_200_000
+        metadata["snapshot-log"] = []
+
+    findings = found(rewrite_metadata(catalog, new_table(appends=2), skew))
+    assert findings["clock-skew"].evidence["back_ms"] > 3_500_000
+    assert findings["clock-ahead"].evidence["ahead_ms"] > 7_000_000
+
+
+def test_doctor_reports_a_full_metadata_log(new_table):
+    table = new_table(appends=4, write_metadata_previous__versions__max="3")
+    finding = found(table)["metadata-files-stay"]
+    assert finding.command == (
+        "icefloe --catalog lake properties set db.t write.metadata.delete-after-commit.enabled=true"
+    )
+
+
+def test_doctor_reports_format_version_1(new_table):
+    finding = found(new_table(format__version="1", write_delete_mode="merge-on-read"))
+    assert finding["format-version-1"].command == "icefloe --catalog lake upgrade db.t"
+    assert finding["contradicting-properties"].evidence["properties"] == {"write.delete.mode": "merge-on-read"}
+
+
+@pytest.mark.parametrize(
+    ("properties", "code", "sentence"),
+    [
+        (
+            {"commit.retry.min-wait-ms": "900000"},
+            "contradicting-properties",
+            "The shortest wait between commit retries (900,000 ms) is longer than the longest (60,000 ms).",
+        ),
+        (
+            {"gc.enabled": "false", "history.expire.min-snapshots-to-keep": "3"},
+            "contradicting-properties",
+            "The table has a retention of snapshots, and gc.enabled=false forbids to delete their files.",
+        ),
+        (
+            {"write.metadata.metrics.column.gone": "full"},
+            "property-of-missing-column",
+            "Property write.metadata.metrics.column.gone is of column 'gone', which the table does not have.",
+        ),
+        (
+            {"write.format.default": "csv"},
+            "unreadable-property",
+            "Table property write.format.default: expected parquet, avro or orc, got 'csv'. Operations that read it fail.",
+        ),
+        (
+            {"write.folder-storage.path": "/x"},
+            "deprecated-property",
+            "Property write.folder-storage.path is deprecated; write.data.path replaced it.",
+        ),
+    ],
+)
+def test_doctor_reports_properties_that_fight(catalog, new_table, properties, code, sentence):
+    table = rewrite_metadata(catalog, new_table(), lambda metadata: metadata["properties"].update(properties))
+    (finding,) = table.doctor().findings
+    assert (finding.code, finding.sentence) == (code, sentence)
+    assert finding.command.startswith("icefloe --catalog lake properties unset db.t ")
+
+
+def test_doctor_reports_missing_and_truncated_files(new_table):
+    table = new_table(appends=3)
+    first, second, _ = (task.file.file_path for task in table.scan().plan_files())
+    Path(first).unlink()
+    Path(second).write_bytes(Path(second).read_bytes()[:-1])
+    for how in ("list", "heads"):
+        findings = found(table, files=how)
+        assert findings["missing-files"].evidence["locations"] == [first]
+        assert findings["wrong-file-sizes"].evidence["locations"] == [second]
+        assert findings["missing-files"].severity is Severity.ERROR
+    assert "missing-files" not in found(table)
+
+
+def test_doctor_reports_statistics_that_contradict_footers(new_table):
+    table = new_table()
+    (task,) = table.scan().plan_files()
+    size = Path(task.file.file_path).stat().st_size
+    schema = pq.read_schema(task.file.file_path)
+    pq.write_table(pa.table({"id": [7, 8], "kind": [None, "b"]}).cast(schema), task.file.file_path)
+    padded = Path(task.file.file_path)
+    assert padded.stat().st_size != size
+    finding = found(table, statistics=True)["wrong-statistics"]
+    (differences,) = finding.evidence["differences"].values()
+    assert "record_count is 3 in the manifest and 2 in the footer" in differences
+    assert "null count of field 2 is 0 in the manifest and 1 in the footer" in differences
+    assert "upper bound of field 1 is 2 in the manifest and 8 in the footer" in differences
+    assert not any("lower bound of field 1" in one for one in differences)
+
+
+def test_doctor_of_a_static_table_has_no_commands(new_table):
+    table = new_table(appends=6)
+    diagnosis = StaticTable.from_metadata(table.metadata_location).doctor()
+    assert diagnosis.table == table.metadata_location
+    assert [one.command for one in diagnosis.findings] == [None]
+
+
+def test_doctor_refuses_an_unknown_way_to_look_up_files(new_table):
+    with pytest.raises(ValidationError, match="files: expected 'list', 'heads' or None, got 'all'"):
+        new_table().doctor(files="all")
+
+
+def test_diagnosis_pickles_and_shows_findings_as_text_and_html(new_table):
+    table = new_table(appends=6)
+    diagnosis = pickle.loads(pickle.dumps(table.doctor()))
+    assert diagnosis == table.doctor()
+    assert "db.t needs attention: 1 warning." in str(diagnosis)
+    assert "icefloe --catalog lake compact db.t" in str(diagnosis)
+    assert "<code>icefloe --catalog lake compact db.t</code>" in diagnosis._repr_html_()
+    assert diagnosis.rows().column("code").to_pylist() == ["small-files"]
+    assert json.loads(json.dumps(diagnosis.as_dict()))["findings"][0]["severity"] == "warning"
