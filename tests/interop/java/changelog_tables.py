@@ -25,7 +25,7 @@ def views_of_cases() -> list[tuple[str, str, str]]:
 
 
 def answers(case: str) -> str:
-    """Where the answers about the changes of a case are."""
+    """The directory of the answers about the changes of a case."""
     return f"{case}_changes"
 
 

@@ -30,7 +30,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @dataclass(frozen=True)
 class Written:
-    """What the Java reference left behind."""
+    """The tables and answers that the Java reference wrote."""
 
     folder: Path
 
@@ -43,7 +43,7 @@ class Written:
             return pa.ipc.open_file(source).read_all()
 
     def reads(self, name: str) -> list[str]:
-        """Where the table was read: snapshot ids, branches, tags."""
+        """The snapshot ids, branches and tags at which the table was read."""
         return sorted({path.stem for path in (self.folder / "answers" / name).iterdir()} - {"head"})
 
     def record(self, kind: str, name: str) -> Any:

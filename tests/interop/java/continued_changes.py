@@ -238,6 +238,21 @@ def created_with_rows(catalog: Catalog, name: str) -> None:
         transaction.append(rows((5, "c")))
 
 
+def expired(table: Table) -> None:
+    """Expire most snapshots of a table with a branch, a tag, statistics and rewritten manifests, and remove orphan files."""
+    with_statistics(table)
+    branched(table)
+    staged(table, "w3")
+    table.overwrite(rows((1, "z")), "id = 1")
+    table.rewrite_manifests().commit()
+    with table.update_schema() as update:
+        update.add_column("note", StringType())
+    table.append(rows((8, "a")))
+    table.maintenance.expire_snapshots().older_than("0s").clean_expired_metadata().execute()
+    table.io.core.write(f"{table.location()}/data/orphan.parquet", b"orphan", overwrite=False)
+    table.maintenance.remove_orphan_files().older_than("0s").force().execute()
+
+
 def many_changes(table: Table) -> None:
     with table.transaction() as transaction:
         transaction.append(rows((7, "a")))
@@ -258,6 +273,7 @@ CHANGES: dict[str, Change] = {
     "upsert": on(lambda table: table.upsert(rows((1, "z"), (9, "n")), ["id"])),
     "upsert_merge_on_read": with_properties(lambda table: table.upsert(rows((1, "z"), (9, "n")), ["id"]), MERGE_ON_READ),
     "merge": on(merged),
+    "expire_snapshots": with_properties(expired, MERGE_ON_READ),
     "merge_merge_on_read": with_properties(merged, MERGE_ON_READ),
     "row_delta": on(row_delta),
     "rewrite_files": on(rewritten_files),

@@ -54,10 +54,7 @@ def generic_writer(writer: Any, table: Any, file_format: str, ids: list[int] | N
     kind = getattr(writer.iceberg.FileFormat, file_format.upper())
     builder = builder.dataFileFormat(kind).deleteFileFormat(kind).dataSchema(table.schema())
     if ids is not None:
-        listed = writer.spark.sparkContext._gateway.new_array(writer.spark._jvm.int, len(ids))
-        for place, each in enumerate(ids):
-            listed[place] = each
-        builder = builder.equalityFieldIds(listed).equalityDeleteRowSchema(writer.schema_of(table, ids))
+        builder = builder.equalityFieldIds(writer.ints(ids)).equalityDeleteRowSchema(writer.schema_of(table, ids))
     return builder.build()
 
 
@@ -122,7 +119,7 @@ def by_statements(file_format: str) -> list[Case]:
 
 
 def in_one_format() -> list[Case]:
-    """What does not depend on the format; and one table in all formats."""
+    """Cases that do not depend on the format, and one table in all formats."""
     maintained = (create(COLUMNS, "bucket(2, id)", properties=MERGE_ON_READ), *CHANGES, *MAINTENANCE)
     mixed = [create(COLUMNS.replace("BIGINT", "INT"), properties=MERGE_ON_READ)]
     for place, file_format in enumerate(FORMATS):

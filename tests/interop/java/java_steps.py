@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.interop.java.same_steps import Script, Step, split
+from tests.interop.java.same_steps import Script, Step, referenced, split
 
 RECORDS, BYTES = 10, 1000
 
@@ -20,11 +20,12 @@ class OneCluster:
 
 
 class JavaSteps:
-    """Carries out a script; returns the metadata file after each step."""
+    """Carries out a script; returns the metadata file after each step. `key` is a Java array of the ids of equality deletes."""
 
-    def __init__(self, iceberg: Any, table: Any) -> None:
+    def __init__(self, iceberg: Any, table: Any, key: Any) -> None:
         self.iceberg = iceberg
         self.table = table
+        self.key = key
         self.snapshots: list[int] = []
         self.built: dict[str, Any] = {}
 
@@ -68,10 +69,18 @@ class JavaSteps:
 
     def row_delta(self, step: Step) -> None:
         change = self.table.newRowDelta()
+        builder = self.iceberg.FileMetadata.deleteFileBuilder
         for name in step.deletes:
-            change.addDeletes(
-                self._built(self.iceberg.FileMetadata.deleteFileBuilder(self.table.spec()).ofPositionDeletes(), name)
-            )
+            positions = builder(self.table.spec()).ofPositionDeletes()
+            if referenced(name) is not None:
+                positions = positions.withReferencedDataFile(self._path(referenced(name)))
+            change.addDeletes(self._built(positions, name))
+        for name in step.keys:
+            change.addDeletes(self._built(builder(self.table.spec()).ofEqualityDeletes(self.key), name))
+        for name in step.remove:
+            change.removeRows(self.built[name])
+        for name in step.unused:
+            change.removeDeletes(self.built[name])
         self._commit(step, change, change.addRows)
 
     def rewrite(self, step: Step) -> None:

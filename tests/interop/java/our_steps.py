@@ -8,9 +8,10 @@ from typing import Any
 import pyarrow as pa
 from icefloe.manifest.columns import DATA_FILE_SCHEMA
 from icefloe.table import Table
+from icefloe.table.commit.summary import EQUALITY_DELETES
 
 from tests.interop.java.java_steps import BYTES, RECORDS
-from tests.interop.java.same_steps import Script, Step, split
+from tests.interop.java.same_steps import Script, Step, referenced, split
 
 
 class OurSteps:
@@ -49,10 +50,14 @@ class OurSteps:
         self._add(step, self.table.new_replace_partitions(*self._target(step))).commit()
 
     def row_delta(self, step: Step) -> None:
-        change = self.table.new_row_delta(*self._target(step)).add_deletes(self._files(step.deletes, content=1))
+        change = self.table.new_row_delta(*self._target(step))
+        if step.deletes:
+            change.add_deletes(self._files(step.deletes, content=1))
+        if step.keys:
+            change.add_deletes(self._files(step.keys, content=2))
         if step.add:
             change.add_rows(self._files(step.add))
-        change.commit()
+        change.remove_rows(self._paths(step.remove)).remove_deletes(self._paths(step.unused)).commit()
 
     def rewrite(self, step: Step) -> None:
         self._add(step, self.table.new_rewrite(*self._target(step)).delete(self._paths(step.remove))).commit()
@@ -94,7 +99,10 @@ class OurSteps:
         return change.append(self._files(step.add)) if step.add else change
 
     def _paths(self, names: tuple[str, ...]) -> list[str]:
-        return [f"{self.table.location()}/data/{split(name)[0]}.parquet" for name in names]
+        return [self._path(name) for name in names]
+
+    def _path(self, name: str) -> str:
+        return f"{self.table.location()}/data/{split(name)[0]}.parquet"
 
     def _files(self, names: tuple[str, ...], content: int = 0) -> pa.RecordBatch:
         earlier = [None] * (len(self.table.spec().fields) - 1)
@@ -107,7 +115,9 @@ class OurSteps:
                 "partition": json.dumps([*earlier, split(name)[1]] if self.table.spec().fields else []),
                 "record_count": RECORDS,
                 "file_size_in_bytes": BYTES,
+                "equality_ids": [1] if content == EQUALITY_DELETES else None,
+                "referenced_data_file": None if target is None else self._path(target),
             }
-            for name, path in zip(names, self._paths(names), strict=True)
+            for name, path, target in zip(names, self._paths(names), map(referenced, names), strict=True)
         ]
         return pa.RecordBatch.from_pylist(rows, DATA_FILE_SCHEMA)

@@ -14,7 +14,9 @@ class Step:
         kind: The operation.
         add: Added data files, `name` or `name:partition value`.
         remove: Names of removed data files.
-        deletes: Added position delete files, as `add`.
+        deletes: Added position delete files, as `add`; `name:partition value>data file` refers to one data file.
+        keys: Added equality delete files, as `add`.
+        unused: Names of removed delete files.
         branch: The branch to change; None stages the snapshot.
         of: The step whose snapshot the operation refers to.
         text: The name, WAP id, filter or property that the operation needs.
@@ -24,6 +26,8 @@ class Step:
     add: tuple[str, ...] = ()
     remove: tuple[str, ...] = ()
     deletes: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
     branch: str | None = "main"
     of: int = 0
     text: str = ""
@@ -115,6 +119,29 @@ EMPTIED = (
     Step("delete", remove=("a3",)),
     Step("fast_append", ("a5:a",)),
 )
+ROW_DELTAS = (
+    append("a1:a", "a2:a", "b3:b"),
+    Step("row_delta", deletes=("p1:a>a1",)),
+    Step("row_delta", deletes=("p2:a>a1",), unused=("p1",)),
+    Step("row_delta", ("a4:a",), deletes=("p3:a>a1", "p4:a>a2"), unused=("p2",)),
+    Step("row_delta", keys=("e5:a",)),
+    Step("row_delta", ("b6:b",), keys=("e6:b",)),
+    Step("row_delta", unused=("e6",)),
+    Step("row_delta", ("b8:b",), remove=("b3",)),
+    Step("row_delta", deletes=("p9:b>b8",), remove=("b6",)),
+)
+DELETED_PARTITIONS = (
+    append("a1:a", "b1:b", "c1:c"),
+    Step("row_delta", deletes=("d2:a", "d3:b", "d4:b>b1")),
+    Step("row_delta", keys=("e2:a", "e3:b", "e4:c")),
+    append("a3:a", "b3:b"),
+    Step("row_delta", keys=("e5:a",)),
+    Step("delete_filter", text="a"),
+    append("a6:a"),
+    Step("row_delta", deletes=("d7:a",)),
+    Step("delete_filter", text="b"),
+    Step("replace_partitions", ("c8:c", "a8:a")),
+)
 
 SCRIPTS = [
     Script("merged_early", (*appends(9), Step("delete", remove=("f1", "f3")), *appends(4, 9)), MERGE_EARLY),
@@ -137,6 +164,10 @@ SCRIPTS = [
         {"commit.manifest.min-count-to-merge": "2"},
         version=1,
     ),
+    Script("row_deltas", ROW_DELTAS, {}),
+    Script("row_deltas_unmerged", ROW_DELTAS, NO_MERGE),
+    Script("deleted_partitions", DELETED_PARTITIONS, {}),
+    Script("deleted_partitions_unmerged", DELETED_PARTITIONS, NO_MERGE),
     Script("refs", REFS, {}),
     Script("refs_of_version_1", REFS, {}, version=1),
     Script("staged_replacement", STAGED_REPLACEMENT, {}),
@@ -149,5 +180,10 @@ SCRIPTS = [
 
 def split(name: str) -> tuple[str, str | None]:
     """Return the name and the partition value of a file; None without a partition."""
-    stem, _, value = name.partition(":")
+    stem, _, value = name.partition(">")[0].partition(":")
     return stem, value if value != "" else None
+
+
+def referenced(name: str) -> str | None:
+    """Return the name of the data file that a delete file refers to; None if it is not stated."""
+    return name.partition(">")[2] or None

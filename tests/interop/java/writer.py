@@ -61,7 +61,7 @@ def session(jar: str, warehouse: Path) -> SparkSession:
 
 
 class Writer:
-    """What the steps of a case are run with."""
+    """The session, the table and the files of the steps of a case."""
 
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         self.spark = spark
@@ -165,7 +165,14 @@ class Writer:
         spec = self.iceberg.PartitionSpec.builderFor(schema).identity("part").build()
         properties = {"format-version": str(script.version), **script.properties}
         table = self.catalog.createTable(self.identifier(f"steps.{script.name}"), schema, spec, properties)
-        self.note("steps", script.name, JavaSteps(self.iceberg, table).run(script))
+        self.note("steps", script.name, JavaSteps(self.iceberg, table, self.ints([1])).run(script))
+
+    def ints(self, values: list[int]) -> Any:
+        """A Java array of ints."""
+        found = self.spark.sparkContext._gateway.new_array(self.spark._jvm.int, len(values))
+        for place, each in enumerate(values):
+            found[place] = each
+        return found
 
     def note(self, kind: str, name: str, value: Any) -> None:
         """Write a JSON file for a test."""

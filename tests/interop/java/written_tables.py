@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 from icefloe.catalog.hadoop import HadoopCatalog
 from icefloe.schema import Schema
+from icefloe.table.write.equality_deletes import write_equality_deletes
 from icefloe.types import (
     BinaryType,
     BooleanType,
@@ -112,9 +113,44 @@ def written(file_format: str, **properties: str) -> Any:
     return step
 
 
+KEYS = (
+    ("i",),
+    ("flag", "day"),
+    ("small",),
+    ("large",),
+    ("at",),
+    ("instant",),
+    ("9 te-xt",),
+    ("fix",),
+    ("bytes",),
+    ("st.x",),
+    ("id", "st.the y"),
+)
+
+
+def keyed(file_format: str) -> Any:
+    """Return a step that creates and fills a table, and deletes one row by the key of each of `KEYS`, its null values included."""
+
+    def step(writer: Any, table: str) -> None:
+        written(file_format)(writer, table)
+        catalog = HadoopCatalog("java", warehouse=str(writer.folder / "warehouse"))
+        found = catalog.load_table(table.removeprefix("java."))
+        for number, names in enumerate(KEYS):
+            ids = [SCHEMA.find_field(name).field_id for name in names]
+            row = rows(number, number + 1, file_format)
+            delta = found.new_row_delta()
+            for file in write_equality_deletes(found.io, found.metadata, row, ids):
+                delta.add_deletes(file)
+            delta.commit()
+        found.append(rows(3, 6, file_format))
+
+    return step
+
+
 def cases() -> list[Case]:
     found = []
     for file_format in WRITTEN_FORMATS:
+        found.append(Case(f"keys_written_in_{file_format}", (keyed(file_format),), FILTERS, history=True))
         steps = (
             written(file_format),
             "DELETE FROM {t} WHERE id = 9",

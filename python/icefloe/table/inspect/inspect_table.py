@@ -1,113 +1,113 @@
-"""Metadata tables as Arrow tables, with the column names of Iceberg's metadata tables."""
+"""The metadata tables of a table as Arrow tables."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from icefloe import _core
-from icefloe.exceptions import ValidationError
-from icefloe.manifest.reading import MANIFEST_SCHEMA
-from icefloe.table.read_context import schema_json, specs_json
-from icefloe.table.snapshots import ancestors_of
+from icefloe.expressions import AlwaysTrue
+from icefloe.table.inspect.inspected_table import InspectedTable
+from icefloe.table.inspect.metadata_scan import MetadataScan
+from icefloe.table.scan.scan import ALL_COLUMNS
 
 if TYPE_CHECKING:
-    from icefloe.io import FileIO
-    from icefloe.table.metadata import TableMetadata
-    from icefloe.table.snapshots import Snapshot
+    from collections.abc import Iterable
 
-MILLISECONDS = pa.timestamp("ms", "UTC")
-ENTRY_COLUMNS = ("status", "snapshot_id", "sequence_number", "file_sequence_number")
+    import pyarrow as pa
+
+    from icefloe.expressions import BooleanExpression
+    from icefloe.table.inspect.inspected_table import TableHandle
+
+ALWAYS_TRUE = AlwaysTrue()
 
 
 class InspectTable:
-    """The metadata tables of one table. Each method reads what it returns.
+    """The metadata tables of one table, with the columns, types and order of the Java reference implementation.
 
-    Partition tuples are JSON arrays of single values, in the order of the spec's fields. A table without snapshots has
-    metadata tables without rows.
+    Each method reads what it returns; `scan` is lazy, and selects rows and columns before they are decoded. The column
+    `partition` is a struct of the partition fields of all specs, and is absent from a table that was never partitioned. Times
+    are microseconds in UTC. A table without snapshots has metadata tables without rows.
+
+    Args:
+        tbl: The table.
 
     Examples:
         >>> table.inspect.files().column("record_count").to_pylist()
         [3]
     """
 
-    def __init__(self, metadata: TableMetadata, io: FileIO) -> None:
-        self._metadata = metadata
-        self._io = io
+    tbl: TableHandle
+
+    def __init__(self, tbl: TableHandle) -> None:
+        self.tbl = tbl
+
+    def scan(  # noqa: PLR0913 - the parts of a scan, as in Table.scan
+        self,
+        name: str,
+        snapshot_id: int | None = None,
+        *,
+        where: str | BooleanExpression = ALWAYS_TRUE,
+        row_filter: str | BooleanExpression = ALWAYS_TRUE,
+        selected_fields: Iterable[str] = ALL_COLUMNS,
+        case_sensitive: bool = True,
+    ) -> MetadataScan:
+        """Return a scan of a metadata table: an Arrow stream that reads manifests as it is consumed.
+
+        Args:
+            name: Name of the metadata table, such as `files`.
+            snapshot_id: The snapshot, None for the current one; only for tables of one snapshot.
+            where: Filter on the columns of the metadata table.
+            row_filter: Filter on the columns of the table itself: files that cannot hold a matching row are left out. Only for
+                tables about files, and `partitions`.
+            selected_fields: Column names, dotted for nested fields.
+            case_sensitive: Whether column names must match in case.
+
+        Raises:
+            ValidationError: There is no such metadata table, or it has no snapshots to choose from.
+
+        Examples:
+            >>> table.inspect.scan("files", selected_fields=("record_count",)).to_arrow().to_pylist()
+            [{'record_count': 3}]
+        """
+        version = InspectedTable.of(self.tbl)
+        return MetadataScan(version, name, snapshot_id, where, row_filter, as_tuple(selected_fields), case_sensitive)
+
+    # ---- snapshots and refs
 
     def snapshots(self) -> pa.Table:
         """Return one row per snapshot: committed_at, snapshot_id, parent_id, operation, manifest_list, summary.
 
-        `parent_id` is null for a first snapshot, `manifest_list` and `summary` where old writers omitted them.
+        `parent_id` is null for a first snapshot; `manifest_list`, `operation` and `summary` where old writers omitted them.
         """
-        known = self._metadata.snapshots
-        return pa.table(
-            {
-                "committed_at": pa.array([one.timestamp_ms for one in known], MILLISECONDS),
-                "snapshot_id": pa.array([one.snapshot_id for one in known], pa.int64()),
-                "parent_id": pa.array([one.parent_snapshot_id for one in known], pa.int64()),
-                "operation": pa.array([one.operation.value for one in known], pa.string()),
-                "manifest_list": pa.array([one.manifest_list for one in known], pa.string()),
-                "summary": pa.array(
-                    [
-                        list(one.summary.additional_properties.items()) if one.summary is not None else None
-                        for one in known
-                    ],
-                    pa.map_(pa.string(), pa.string()),
-                ),
-            }
-        )
+        return self._read("snapshots")
 
     def history(self) -> pa.Table:
         """Return one row per change of the current snapshot: made_current_at, snapshot_id, parent_id, is_current_ancestor.
 
         `parent_id` is null for a first snapshot and for an expired one.
         """
-        log = self._metadata.snapshot_log
-        current = {one.snapshot_id for one in ancestors_of(self._metadata.current_snapshot(), self._metadata)}
-        found = [self._metadata.snapshot_by_id(entry.snapshot_id) for entry in log]
-        return pa.table(
-            {
-                "made_current_at": pa.array([entry.timestamp_ms for entry in log], MILLISECONDS),
-                "snapshot_id": pa.array([entry.snapshot_id for entry in log], pa.int64()),
-                "parent_id": pa.array(
-                    [one.parent_snapshot_id if one is not None else None for one in found], pa.int64()
-                ),
-                "is_current_ancestor": pa.array([entry.snapshot_id in current for entry in log], pa.bool_()),
-            }
-        )
+        return self._read("history")
 
     def refs(self) -> pa.Table:
-        """Return one row per branch or tag, sorted by name: name, type, snapshot_id, and its retention settings.
+        """Return one row per branch or tag, sorted by name: name, type (BRANCH or TAG), snapshot_id and its retention settings.
 
         Settings that are not set are null: max_reference_age_in_ms, min_snapshots_to_keep, max_snapshot_age_in_ms.
         """
-        refs = sorted(self._metadata.refs.items())
-        return pa.table(
-            {
-                "name": pa.array([name for name, _ in refs], pa.string()),
-                "type": pa.array([ref.snapshot_ref_type.value.upper() for _, ref in refs], pa.string()),
-                "snapshot_id": pa.array([ref.snapshot_id for _, ref in refs], pa.int64()),
-                "max_reference_age_in_ms": pa.array([ref.max_ref_age_ms for _, ref in refs], pa.int64()),
-                "min_snapshots_to_keep": pa.array([ref.min_snapshots_to_keep for _, ref in refs], pa.int32()),
-                "max_snapshot_age_in_ms": pa.array([ref.max_snapshot_age_ms for _, ref in refs], pa.int64()),
-            }
-        )
+        return self._read("refs")
 
     def metadata_log_entries(self) -> pa.Table:
-        """Return one row per earlier metadata file: timestamp, file."""
-        log = self._metadata.metadata_log
-        return pa.table(
-            {
-                "timestamp": pa.array([entry.timestamp_ms for entry in log], MILLISECONDS),
-                "file": pa.array([entry.metadata_file for entry in log], pa.string()),
-            }
-        )
+        """Return one row per metadata file, the current one last: timestamp, file, and the snapshot that was current then.
+
+        latest_snapshot_id, latest_schema_id and latest_sequence_number are null where no snapshot was current, or where it
+        is expired.
+        """
+        return self._read("metadata_log_entries")
+
+    # ---- manifests
 
     def manifests(self, snapshot_id: int | None = None) -> pa.Table:
-        """Return one row per manifest of a snapshot.
+        """Return one row per manifest of a snapshot, with counts of its files and a summary for each partition field.
+
+        Bounds of `partition_summaries` are texts, as in partition paths.
 
         Args:
             snapshot_id: The snapshot, None for the current one.
@@ -115,87 +115,97 @@ class InspectTable:
         Raises:
             ValidationError: The table has no such snapshot.
         """
-        rows = self._manifest_rows(snapshot_id)
-        is_data = pc.equal(rows.column("content"), 0)
-        zero = pa.scalar(0, pa.int32())
-        columns = {
-            "content": rows.column("content"),
-            "path": rows.column("manifest_path"),
-            "length": rows.column("manifest_length"),
-            "partition_spec_id": rows.column("partition_spec_id"),
-            "added_snapshot_id": rows.column("added_snapshot_id"),
-        }
-        for kind in ("added", "existing", "deleted"):
-            columns[f"{kind}_data_files_count"] = pc.if_else(is_data, rows.column(f"{kind}_files_count"), zero)
-        for kind in ("added", "existing", "deleted"):
-            columns[f"{kind}_delete_files_count"] = pc.if_else(is_data, zero, rows.column(f"{kind}_files_count"))
-        columns["partition_summaries"] = rows.column("partitions")
-        return pa.table(columns)
+        return self._read("manifests", snapshot_id)
+
+    def all_manifests(self) -> pa.Table:
+        """Return one row per snapshot and manifest; `reference_snapshot_id` is the snapshot."""
+        return self._read("all_manifests")
+
+    # ---- files
 
     def entries(self, snapshot_id: int | None = None) -> pa.Table:
-        """Return one row per manifest entry of a snapshot, removed files included: status, sequence numbers and the file.
+        """Return one row per manifest entry of a snapshot, removed files included.
+
+        `status` is 0 (existing), 1 (added) or 2 (deleted), `data_file` a struct of the columns of `files`.
 
         Args:
             snapshot_id: The snapshot, None for the current one.
         """
-        return self._entries(snapshot_id, "all")
+        return self._read("entries", snapshot_id)
+
+    def all_entries(self) -> pa.Table:
+        """Return one row per entry of every manifest of every snapshot; a manifest that several snapshots share is read once."""
+        return self._read("all_entries")
 
     def files(self, snapshot_id: int | None = None) -> pa.Table:
-        """Return one row per live data or delete file of a snapshot."""
-        live = self._entries(snapshot_id, "live")
-        return live.drop_columns(list(ENTRY_COLUMNS))
+        """Return one row per live data or delete file of a snapshot; `content` is 0 (data), 1 (position) or 2 (equality deletes).
+
+        `readable_metrics` has for each column of the table its sizes, counts and bounds, the latter in the column's type.
+
+        Args:
+            snapshot_id: The snapshot, None for the current one.
+        """
+        return self._read("files", snapshot_id)
 
     def data_files(self, snapshot_id: int | None = None) -> pa.Table:
-        """Return one row per live data file of a snapshot."""
-        files = self.files(snapshot_id)
-        return files.filter(pc.equal(files.column("content"), 0))
+        """Return one row per live data file of a snapshot; see `files`."""
+        return self._read("data_files", snapshot_id)
 
     def delete_files(self, snapshot_id: int | None = None) -> pa.Table:
-        """Return one row per live delete file of a snapshot."""
-        files = self.files(snapshot_id)
-        return files.filter(pc.greater(files.column("content"), 0))
+        """Return one row per live delete file of a snapshot; see `files`."""
+        return self._read("delete_files", snapshot_id)
 
-    def partitions(self, snapshot_id: int | None = None) -> pa.Table:
-        """Return one row per partition of a snapshot: data files, rows and bytes, and delete files by kind.
+    def all_files(self) -> pa.Table:
+        """Return one row per live file of every manifest of every snapshot; a file may occur several times."""
+        return self._read("all_files")
+
+    def all_data_files(self) -> pa.Table:
+        """Return one row per live data file of every manifest of every snapshot; a file may occur several times."""
+        return self._read("all_data_files")
+
+    def all_delete_files(self) -> pa.Table:
+        """Return one row per live delete file of every manifest of every snapshot; a file may occur several times."""
+        return self._read("all_delete_files")
+
+    def position_deletes(self, snapshot_id: int | None = None) -> pa.Table:
+        """Return one row per deleted position of a snapshot: file_path, pos, row, partition, spec_id, delete_file_path.
+
+        Every position delete file is read. `row` is null unless its writer recorded the deleted row.
+
+        Args:
+            snapshot_id: The snapshot, None for the current one.
+        """
+        return self._read("position_deletes", snapshot_id)
+
+    # ---- partitions
+
+    def partitions(
+        self,
+        snapshot_id: int | None = None,
+        row_filter: str | BooleanExpression = ALWAYS_TRUE,
+        case_sensitive: bool = True,
+    ) -> pa.Table:
+        """Return one row per partition of a snapshot, sorted by partition: data files, rows and bytes, and delete files by kind.
+
+        `last_updated_at` and `last_updated_snapshot_id` are those of the newest snapshot that added one of the live files,
+        null if it is expired.
+
+        Args:
+            snapshot_id: The snapshot, None for the current one.
+            row_filter: Filter on the columns of the table: files that cannot hold a matching row are not added up.
+            case_sensitive: Whether column names of the filter must match in case.
 
         Examples:
             >>> table.inspect.partitions().select(["record_count", "file_count"]).to_pylist()
             [{'record_count': 3, 'file_count': 1}]
         """
-        files = self.files(snapshot_id)
-        content = files.column("content")
-        counted = {"partition": files.column("partition"), "spec_id": files.column("spec_id")}
-        for prefix, kind in (("", 0), ("position_delete_", 1), ("equality_delete_", 2)):
-            own = pc.equal(content, kind)
-            counted[f"{prefix}record_count"] = pc.if_else(own, files.column("record_count"), 0)
-            counted[f"{prefix}file_count"] = own.cast(pa.int32())
-        counted["total_data_file_size_in_bytes"] = pc.if_else(
-            pc.equal(content, 0), files.column("file_size_in_bytes"), 0
-        )
-        sums = [name for name in counted if name not in ("partition", "spec_id")]
-        grouped = pa.table(counted).group_by(["partition", "spec_id"]).aggregate([(name, "sum") for name in sums])
-        return grouped.rename_columns([name.removesuffix("_sum") for name in grouped.column_names])
+        scan = self.scan("partitions", snapshot_id, row_filter=row_filter, case_sensitive=case_sensitive)
+        return scan.to_arrow()
 
-    # ---- parts
+    def _read(self, name: str, snapshot_id: int | None = None) -> pa.Table:
+        return self.scan(name, snapshot_id).to_arrow()
 
-    def _snapshot(self, snapshot_id: int | None) -> Snapshot | None:
-        if snapshot_id is None:
-            return self._metadata.current_snapshot()
-        found = self._metadata.snapshot_by_id(snapshot_id)
-        if found is None:
-            raise ValidationError(f"the table has no snapshot {snapshot_id}; it may have been expired")
-        return found
 
-    def _manifest_rows(self, snapshot_id: int | None) -> pa.Table:
-        snapshot = self._snapshot(snapshot_id)
-        return MANIFEST_SCHEMA.empty_table() if snapshot is None else snapshot.manifest_rows(self._io)
-
-    def _entries(self, snapshot_id: int | None, keep: str) -> pa.Table:
-        rows = self._manifest_rows(snapshot_id)
-        return _core.read_manifest(
-            self._io.core,
-            rows,
-            schema=schema_json(self._metadata.schema()),
-            specs=specs_json(self._metadata),
-            keep=keep,
-        )
+def as_tuple(selected_fields: Iterable[str]) -> tuple[str, ...]:
+    """Return column names as a tuple; a text passes through to be refused by name."""
+    return selected_fields if isinstance(selected_fields, (str, tuple)) else tuple(selected_fields)  # type: ignore[return-value]
