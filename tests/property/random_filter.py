@@ -54,7 +54,7 @@ class Leaf:
         return self.truth(row) is True
 
     def truth(self, row: Row) -> bool | None:
-        """What the leaf is of a row: True, False, or None for unknown."""
+        """Return the value of the leaf for a row: True, False, or None for unknown."""
         value = at(row, self.ids)
         is_nan = isinstance(value, float) and math.isnan(value)
         match self.operator:

@@ -36,9 +36,9 @@ class ChangingRun(Run):
         with self.table.update_properties() as update:
             update.set_properties({"write.delete.mode": name, "write.merge.mode": name})
 
-    def keys(self, places, keys, scope):
+    def keys(self, places, keys, scope, file_format="parquet"):
         self.oracle.rows.clear()  # All keys are global: the oracle of scopes is not needed.
-        super().keys(places, keys, 0)
+        super().keys(places, keys, 0, file_format)
 
     def positions(self, numbers):
         wanted = ", ".join(str(number % 5) for number in numbers)

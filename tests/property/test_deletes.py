@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from icefloe.catalog import load_catalog
 from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC
 from icefloe.schema import Schema
+from icefloe.table.write.equality_deletes import write_equality_deletes
 from icefloe.types import IntegerType, LongType, NestedField, StringType
-
-from tests.property.key_files import key_files
 
 COLUMNS = ("id", "kind", "amount")
 SCHEMA = Schema(
@@ -25,12 +24,13 @@ ids = st.none() | st.integers(0, 4)
 kinds = st.none() | st.sampled_from(["a", "b", "a text of more than twelve bytes"])
 amounts = st.none() | st.integers(-1, 1)
 rows = st.tuples(ids, kinds, amounts)
+formats = st.sampled_from(["parquet", "avro", "orc"])
 fields = st.sets(st.integers(0, 2), min_size=1).map(sorted).map(tuple)
 changes = st.one_of(
     st.tuples(st.just("append"), st.lists(rows, min_size=1, max_size=8)),
     st.tuples(st.just("append"), st.lists(rows, min_size=1, max_size=8)),
-    st.tuples(st.just("keys"), fields, st.lists(rows, min_size=1, max_size=3), st.integers(0, 5)),
-    st.tuples(st.just("keys"), fields, st.lists(rows, min_size=1, max_size=3), st.integers(0, 5)),
+    st.tuples(st.just("keys"), fields, st.lists(rows, min_size=1, max_size=3), st.integers(0, 5), formats),
+    st.tuples(st.just("keys"), fields, st.lists(rows, min_size=1, max_size=3), st.integers(0, 5), formats),
     st.tuples(st.just("positions"), st.lists(st.integers(0, 30), min_size=1, max_size=5)),
     st.tuples(st.just("respec")),
     st.tuples(st.just("promote")),
@@ -51,7 +51,7 @@ class Row:
 
 @dataclass
 class Oracle:
-    """What the table should hold; every method mirrors one commit."""
+    """A model of the table's rows; every method mirrors one commit."""
 
     rows: list[Row] = field(default_factory=list)
     sequence: int = 0
@@ -61,13 +61,15 @@ class Oracle:
         for row in values:
             self.rows.append(Row(row, self.sequence, spec_id, (row[1],) if partitioned else ()))
 
-    def delete_keys(self, places, keys, spec_id, partition):
+    def delete_keys(self, places, keys, spec_id):
+        """Delete by keys, each in the whole table or in the partition of its own `kind`."""
         self.sequence += 1
-        deleted = {tuple(key[place] for place in places) for key in keys}
         for row in self.rows:
-            in_scope = spec_id == UNPARTITIONED or (row.spec_id, row.partition) == (spec_id, partition)
-            if in_scope and row.sequence < self.sequence and tuple(row.values[p] for p in places) in deleted:
-                row.alive = False
+            for key in keys:
+                in_scope = spec_id == UNPARTITIONED or (row.spec_id, row.partition) == (spec_id, (key[1],))
+                same = all(row.values[place] == key[place] for place in places)
+                if in_scope and same and row.sequence < self.sequence:
+                    row.alive = False
 
     def content(self):
         return sorted((row.values for row in self.rows if row.alive), key=repr)
@@ -108,21 +110,24 @@ class Run:
         self.table.append(self.arrow(values, (0, 1, 2)))
         self.oracle.append(values, spec_id, partitioned)
 
-    def keys(self, places, keys, scope):
-        """Delete by key, in the scope of one of the files that are there or of all files."""
-        scopes = sorted({(row.spec_id, row.partition) for row in self.oracle.rows}, key=repr)
-        spec_id, partition = [(UNPARTITIONED, ()), *scopes][scope % (len(scopes) + 1)]
-        key_fields = [self.table.schema().find_field(place + 1) for place in places]
-        files = key_files(
-            self.table,
-            Schema(*key_fields),
-            self.arrow(keys, places),
+    def keys(self, places, keys, scope, file_format="parquet"):
+        """Delete by keys, under one of the specs of the files that are there or in all files."""
+        specs = sorted({UNPARTITIONED} | {row.spec_id for row in self.oracle.rows})
+        spec_id = specs[scope % len(specs)]
+        columns = places if spec_id == UNPARTITIONED else sorted({*places, 1})
+        files = write_equality_deletes(
+            self.table.io,
+            self.table.metadata,
+            self.arrow(keys, columns),
+            [place + 1 for place in places],
             spec_id=spec_id,
-            partition=partition,
-            number=next(self.numbers),
+            properties={"write.delete.format.default": file_format},
         )
-        self.table.new_row_delta().add_deletes(files).commit()
-        self.oracle.delete_keys(places, keys, spec_id, partition)
+        delta = self.table.new_row_delta()
+        for file in files:
+            delta.add_deletes(file)
+        delta.commit()
+        self.oracle.delete_keys(places, keys, spec_id)
 
     def positions(self, numbers):
         """Delete some of the rows that are there, as a filter on a value finds them."""

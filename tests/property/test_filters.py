@@ -74,7 +74,7 @@ def is_nan(value: Any) -> bool:
 
 
 def naive(node: Any, kind: str, value: Any) -> bool | None:
-    """What a filter is of a value: True, False, or None for unknown, by Kleene's logic."""
+    """Return the value of a filter for a cell: True, False, or None for unknown, by Kleene's logic."""
     match node["type"]:
         case "not":
             found = naive(node["child"], kind, value)
@@ -212,7 +212,7 @@ def tuples_of(case: Case, transform: str) -> tuple[Schema, pa.RecordBatch, list[
 
 
 def tuple_value(kind: Any, result: Any) -> Any:
-    """Appendix D's JSON, in which what is no number is text."""
+    """Appendix D's JSON: numbers are numbers, every other value is text."""
     if isinstance(result, float) and not math.isfinite(result):
         return "NaN" if math.isnan(result) else "Infinity" if result > 0 else "-Infinity"
     return None if result is None else to_json_value(kind, result)

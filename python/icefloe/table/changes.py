@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from icefloe.expressions import AlwaysTrue
 from icefloe.table.commit.data_file_changes import DeleteFiles, FastAppend, MergeAppend, OverwriteFiles
 from icefloe.table.commit.manage_snapshots import ManageSnapshots
 from icefloe.table.commit.replace_partition_files import ReplacePartitionFiles
@@ -13,199 +11,20 @@ from icefloe.table.commit.rewrite_files import RewriteFiles
 from icefloe.table.commit.rewrite_manifests import RewriteManifests
 from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.refs import MAIN_BRANCH
-from icefloe.table.row_level.merge import Merge
-from icefloe.table.row_level.target import Target
-from icefloe.table.row_level.upsert import upsert_rows
+from icefloe.table.row_changes import TableRowChanges
 from icefloe.table.update.schema import UpdateSchema
 from icefloe.table.update.sorting import UpdateSortOrder
 from icefloe.table.update.spec import UpdateSpec
 from icefloe.table.update.statistics import UpdateStatistics
 from icefloe.table.write.add_files import add_existing_files
-from icefloe.table.write.delete import delete_rows
-from icefloe.table.write.overwrite import overwrite_partitions, overwrite_rows
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from icefloe.expressions import BooleanExpression
-    from icefloe.table.commit.transaction import Transaction
-    from icefloe.table.row_level.upsert import UpsertResult
     from icefloe.typedef import Properties
 
-ALWAYS_TRUE = AlwaysTrue()
 
-
-class TableChanges(ABC):
-    """Changes of a table's rows, files and metadata.
-
-    Several methods share arguments:
-
-    - `df`: rows of anything that exports Arrow: pyarrow, pandas, Polars, DuckDB, a stream. Columns are matched by name.
-    - `overwrite_filter`, `delete_filter`: text such as `"id > 5 and country = 'fr'"`, or an expression. A comparison with null is
-      unknown and selects no row, and neither does its negation.
-    - `case_sensitive`: whether column names must match in case.
-    - `snapshot_properties`: additional keys of the snapshot's summary.
-    - `branch`: the branch to change. None stages the snapshot: no branch moves until one is set to it.
-    """
-
-    @abstractmethod
-    def _open_transaction(self) -> Transaction:
-        """Return the transaction that the next change is added to."""
-
-    def target(self, branch: str | None = MAIN_BRANCH, snapshot_properties: Properties = EMPTY_DICT) -> Target:
-        """Return the table and branch of the next operation, at the version that the operation reads.
-
-        Raises:
-            ValidationError: `branch` is a tag.
-        """
-        return Target(self._open_transaction(), branch, snapshot_properties)
-
-    # ---- rows
-
-    def append(
-        self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN_BRANCH
-    ) -> None:
-        """Append rows in one snapshot. Columns of the table that `df` lacks are null.
-
-        Raises:
-            SchemaMismatchError: The rows do not fit the table; no file was written.
-            CommitFailedException: Concurrent commits came first, more often than `commit.retry.num-retries` allows.
-
-        Examples:
-            >>> table.append(pa.table({"id": [4]}))
-            >>> table.scan().count()
-            4
-        """
-        with self.target(branch, snapshot_properties) as target:
-            files = target.writer.data_files(df)
-            MergeAppend(target.transaction, branch, snapshot_properties).append(files).commit()
-
-    def overwrite(
-        self,
-        df: object,
-        overwrite_filter: BooleanExpression | str = ALWAYS_TRUE,
-        snapshot_properties: Properties = EMPTY_DICT,
-        case_sensitive: bool = True,
-        branch: str | None = MAIN_BRANCH,
-    ) -> None:
-        """Replace the rows that match a filter, all rows by default, in one snapshot.
-
-        Raises:
-            SchemaMismatchError: The rows do not fit the table.
-            ValidationException: A concurrent commit conflicts, under the table's isolation level.
-
-        Examples:
-            >>> table.overwrite(pa.table({"id": [30]}), "id = 3")
-            >>> sorted(table.scan().to_arrow().column("id").to_pylist())
-            [1, 2, 30]
-        """
-        with self.target(branch, snapshot_properties) as target:
-            overwrite_rows(target, df, overwrite_filter, case_sensitive=case_sensitive)
-
-    def dynamic_partition_overwrite(
-        self, df: object, snapshot_properties: Properties = EMPTY_DICT, branch: str | None = MAIN_BRANCH
-    ) -> None:
-        """Replace the partitions of the table that `df` has rows of. An unpartitioned table is one partition.
-
-        Partitions follow the current spec, also for rows in files of earlier specs. A file of an earlier spec that holds other
-        rows as well is rewritten without the replaced rows. A `df` without rows changes nothing.
-
-        Raises:
-            SchemaMismatchError: The rows do not fit the table; no file was written.
-            ValidationException: A concurrent commit added rows to one of the partitions, unless `write.delete.isolation-level` is
-                `snapshot`, or changed the replaced files.
-            CommitFailedException: Concurrent commits changed the partition spec, or came first too often.
-
-        Examples:
-            >>> table.dynamic_partition_overwrite(pa.table({"id": [7]}))
-            >>> table.scan().to_arrow().column("id").to_pylist()
-            [7]
-        """
-        with self.target(branch, snapshot_properties) as target:
-            overwrite_partitions(target, df)
-
-    def delete(
-        self,
-        delete_filter: BooleanExpression | str = ALWAYS_TRUE,
-        snapshot_properties: Properties = EMPTY_DICT,
-        case_sensitive: bool = True,
-        branch: str | None = MAIN_BRANCH,
-    ) -> None:
-        """Delete the rows that match a filter, all rows by default.
-
-        Files whose rows all match are removed by metadata alone. Other files with matching rows are rewritten, or get delete files, as
-        `write.delete.mode` says (`copy-on-write`, the default, or `merge-on-read`).
-
-        Raises:
-            ValidationException: A concurrent commit conflicts, under the table's isolation level.
-
-        Examples:
-            >>> table.delete("id < 3")
-            >>> table.scan().to_arrow().column("id").to_pylist()
-            [3]
-        """
-        with self.target(branch, snapshot_properties) as target:
-            delete_rows(target, delete_filter, case_sensitive=case_sensitive)
-
-    def merge(
-        self,
-        source: object,
-        on: Sequence[str],
-        snapshot_properties: Properties = EMPTY_DICT,
-        branch: str | None = MAIN_BRANCH,
-    ) -> Merge:
-        """Begin a merge of rows into the table. Clauses are added to it, and `execute()` commits it.
-
-        Args:
-            source: Rows, like `df` of `append`; additional columns are allowed.
-            on: Key columns of both the table and `source`.
-            snapshot_properties: Additional keys of the snapshot's summary.
-            branch: The branch to change, None to stage the snapshot.
-
-        Examples:
-            >>> changes = pa.table({"id": [3, 4]})
-            >>> table.merge(changes, on=["id"]).when_matched_delete().when_not_matched_insert().execute()
-            MergeResult(rows_updated=0, rows_deleted=1, rows_inserted=1)
-        """
-        return Merge(self.target(branch, snapshot_properties), source, on)
-
-    def upsert(  # noqa: PLR0913 - the signature shared with PyIceberg
-        self,
-        df: object,
-        join_cols: list[str] | None = None,
-        when_matched_update_all: bool = True,
-        when_not_matched_insert_all: bool = True,
-        case_sensitive: bool = True,
-        branch: str | None = MAIN_BRANCH,
-        snapshot_properties: Properties = EMPTY_DICT,
-    ) -> UpsertResult:
-        """Update rows whose keys exist in the table and insert the other rows, in one snapshot. Equal rows are not rewritten.
-
-        Args:
-            df: Rows with all columns of the table.
-            join_cols: Key columns; the schema's identifier fields if None.
-            when_matched_update_all: Whether to update rows whose keys exist.
-            when_not_matched_insert_all: Whether to insert rows whose keys do not exist.
-            case_sensitive: Whether names of keys and of columns of `df` must match the table's in case.
-            branch: The branch to change, None to stage the snapshot.
-            snapshot_properties: Additional keys of the snapshot's summary.
-
-        Raises:
-            ValidationError: There are no key columns, or `df` has a key twice.
-
-        Examples:
-            >>> table.upsert(pa.table({"id": [3, 4]}), join_cols=["id"])
-            UpsertResult(rows_updated=0, rows_inserted=1)
-        """
-        return upsert_rows(
-            self.target(branch, snapshot_properties),
-            df,
-            join_cols,
-            update=when_matched_update_all,
-            insert=when_not_matched_insert_all,
-            case_sensitive=case_sensitive,
-        )
+class TableChanges(TableRowChanges):
+    """Changes of a table's rows, files and metadata."""
 
     # ---- files
 

@@ -112,7 +112,7 @@ class IsolationLevel(str, Enum):
 
 
 class Snapshot(JsonModel):
-    """One state of a table, with the manifest list of its files.
+    """A state of a table, with the manifest list of its files.
 
     Args:
         snapshot_id: Random positive id.

@@ -46,7 +46,7 @@ class NullOrder(Enum):
 
 
 class SortField(JsonModel):
-    """One key of a sort order. Without ``null_order``, nulls sort as the smallest values.
+    """A key of a sort order. Without ``null_order``, nulls sort as the smallest values.
 
     >>> str(SortField(2, direction=SortDirection.DESC))
     '2 DESC NULLS LAST'

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from icefloe.exceptions import ValidationError
-from icefloe.table.changes import ALWAYS_TRUE, TableChanges
+from icefloe.table.changes import TableChanges
+from icefloe.table.doctor import TableFacts, examine
 from icefloe.table.inspect import InspectTable
-from icefloe.table.locations import load_location_provider
+from icefloe.table.maintenance import MaintenanceTable
+from icefloe.table.row_changes import ALWAYS_TRUE
 from icefloe.table.scan import DataScan, IncrementalAppendScan, IncrementalChangelogScan
+from icefloe.table.table_version import TableVersion
 from icefloe.table.write_transaction import WriteTransaction
 from icefloe.typedef import EMPTY_DICT
 
@@ -17,19 +20,14 @@ if TYPE_CHECKING:
 
     from icefloe.expressions import BooleanExpression
     from icefloe.io import FileIO
-    from icefloe.partitioning import PartitionSpec
-    from icefloe.schema import Schema
     from icefloe.table.commit.committing_table import TableCatalog
-    from icefloe.table.locations import LocationProvider
+    from icefloe.table.doctor import Diagnosis
+    from icefloe.table.doctor.storage_checks import FileCheck
     from icefloe.table.metadata import TableMetadata
-    from icefloe.table.name_mapping import NameMapping
-    from icefloe.table.refs import SnapshotRef
-    from icefloe.table.snapshots import Snapshot, SnapshotLogEntry
-    from icefloe.table.sorting import SortOrder
     from icefloe.typedef import Identifier, Properties
 
 
-class Table(TableChanges):
+class Table(TableVersion, TableChanges):
     """An Iceberg table in the version that this handle loaded, refreshed or committed last.
 
     Its scans read that version. Each of its changes is committed at once; `transaction()` commits several together.
@@ -52,32 +50,10 @@ class Table(TableChanges):
         catalog: TableCatalog,
         config: dict[str, str] = EMPTY_DICT,
     ) -> None:
-        self._identifier = identifier
-        self._version = (metadata, metadata_location)
+        super().__init__(identifier, metadata, metadata_location)
         self.io = io
         self.catalog = catalog
         self.config = dict(config)
-
-    # ---- the version
-
-    @property
-    def version(self) -> tuple[TableMetadata, str]:
-        """The metadata and the location of its file, read in one step: another thread may move the handle."""
-        return self._version
-
-    @property
-    def metadata(self) -> TableMetadata:
-        """The table's metadata."""
-        return self._version[0]
-
-    @metadata.setter
-    def metadata(self, metadata: TableMetadata) -> None:
-        self._version = (metadata, self._version[1])
-
-    @property
-    def metadata_location(self) -> str:
-        """The location of the metadata file."""
-        return self._version[1]
 
     def refresh(self) -> Table:
         """Load the newest version into this handle, and return it.
@@ -96,104 +72,7 @@ class Table(TableChanges):
         self.show(*fresh.version)
         return self
 
-    def show(self, metadata: TableMetadata, metadata_location: str) -> None:
-        """Move the handle to a version of the table, in one step."""
-        self._version = (metadata, metadata_location)
-
-    # ---- metadata
-
-    def name(self) -> Identifier:
-        """Return namespace levels and name."""
-        return self._identifier
-
-    @property
-    def format_version(self) -> int:
-        """The format version: 1, 2 or 3."""
-        return self.metadata.format_version
-
-    @property
-    def properties(self) -> dict[str, str]:
-        """The table's properties."""
-        return dict(self.metadata.properties)
-
-    @property
-    def last_sequence_number(self) -> int:
-        """The highest sequence number of a snapshot, 0 in format version 1."""
-        return self.metadata.last_sequence_number
-
-    def last_partition_id(self) -> int:
-        """Return the highest id of a partition field, 999 without partition fields."""
-        return self.metadata.last_partition_id
-
-    def schema(self) -> Schema:
-        """Return the current schema."""
-        return self.metadata.schema()
-
-    def schemas(self) -> dict[int, Schema]:
-        """Return all schemas by id."""
-        return {schema.schema_id: schema for schema in self.metadata.schemas}
-
-    def spec(self) -> PartitionSpec:
-        """Return the partition spec of new files."""
-        return self.metadata.spec()
-
-    def specs(self) -> dict[int, PartitionSpec]:
-        """Return all partition specs by id."""
-        return self.metadata.specs()
-
-    def sort_order(self) -> SortOrder:
-        """Return the sort order of new files."""
-        return self.metadata.sort_order()
-
-    def sort_orders(self) -> dict[int, SortOrder]:
-        """Return all sort orders by id."""
-        return {order.order_id: order for order in self.metadata.sort_orders}
-
-    def location(self) -> str:
-        """Return the table's location."""
-        return self.metadata.location
-
-    def location_provider(self) -> LocationProvider:
-        """Return the provider of locations of new files."""
-        return load_location_provider(self.metadata.location, self.metadata.properties)
-
-    def current_snapshot(self) -> Snapshot | None:
-        """Return the current snapshot, None for a table without snapshots."""
-        return self.metadata.current_snapshot()
-
-    def snapshots(self) -> list[Snapshot]:
-        """Return all snapshots that have not been expired, in the order of their commits."""
-        return list(self.metadata.snapshots)
-
-    def snapshot_by_id(self, snapshot_id: int) -> Snapshot | None:
-        """Return the snapshot of an id, None if the table has no such snapshot."""
-        return self.metadata.snapshot_by_id(snapshot_id)
-
-    def snapshot_by_name(self, name: str) -> Snapshot | None:
-        """Return the snapshot of a branch or tag, None if the table has no such branch or tag."""
-        return self.metadata.snapshot_by_name(name)
-
-    def snapshot_as_of_timestamp(self, timestamp_ms: int, inclusive: bool = True) -> Snapshot | None:
-        """Return the snapshot that was current at a time, None if none was.
-
-        Args:
-            timestamp_ms: Milliseconds since 1970-01-01 UTC.
-            inclusive: Whether a snapshot that became current exactly then counts.
-        """
-        snapshot_id = self.metadata.snapshot_log.snapshot_id_at(timestamp_ms, inclusive=inclusive)
-        return None if snapshot_id is None else self.metadata.snapshot_by_id(snapshot_id)
-
-    def history(self) -> list[SnapshotLogEntry]:
-        """Return the snapshots that were current and the times at which they became so, oldest first."""
-        return list(self.metadata.snapshot_log)
-
-    def refs(self) -> dict[str, SnapshotRef]:
-        """Return branches and tags by name."""
-        return dict(self.metadata.refs)
-
-    def name_mapping(self) -> NameMapping | None:
-        """Return the mapping of column names to field ids for files without field ids, None if the table has none."""
-        return self.metadata.name_mapping()
+    # ---- parts of the table
 
     @property
     def inspect(self) -> InspectTable:
@@ -203,7 +82,26 @@ class Table(TableChanges):
             >>> table.inspect.snapshots().column("operation").to_pylist()
             ['append']
         """
-        return InspectTable(self.metadata, self.io)
+        return InspectTable(self)
+
+    def doctor(self, files: FileCheck | None = None, statistics: bool = False) -> Diagnosis:
+        """Return what is wrong with the table or slow about it, with evidence and the commands that mend it.
+
+        Metadata and manifests of the current snapshot are read, in time linear in the number of files; data files are not.
+
+        Args:
+            files: Also look up the files of the current snapshot in storage: `list` lists their directories, `heads` looks up each.
+            statistics: Also compare the statistics in manifests with the footers of the Parquet data files.
+
+        Raises:
+            ValidationError: `files` has another value.
+            MissingFileError: A manifest of the current snapshot does not exist.
+
+        Examples:
+            >>> table.doctor(files="heads").is_healthy
+            True
+        """
+        return examine(TableFacts.of(self), files, statistics)
 
     # ---- reading rows
 
@@ -367,18 +265,13 @@ class Table(TableChanges):
         return self.transaction()
 
     @property
-    def maintenance(self) -> NoReturn:
-        """Raise NotImplementedError: maintenance is not available."""
-        raise NotImplementedError("maintenance (expiry, compaction, orphan removal): not available")
-
-    # ---- parts
+    def maintenance(self) -> MaintenanceTable:
+        """The maintenance verbs, such as snapshot expiry and removal of orphan files."""
+        return MaintenanceTable(self)
 
     def _open_transaction(self) -> WriteTransaction:
         self.catalog.check_location(self)
         return WriteTransaction(self, autocommit=True)
-
-    def _dotted_name(self) -> str:
-        return ".".join(self._identifier)
 
     def __eq__(self, other: object) -> bool:
         return (

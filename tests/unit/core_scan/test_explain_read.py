@@ -1,4 +1,4 @@
-"""What a scan will read, from footers alone."""
+"""The report of what a scan will read, made from footers alone."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ try:
         {read}
     except Exception as error:
         assert "interrupted" in str(error), error
-        # What took the rows raised an exception of its own, and the interrupt comes after it.
+        # The consumer of the rows raised an exception of its own; the interrupt comes after it.
         for _ in range(1000):
             pass
     print("read")

@@ -1,4 +1,4 @@
-"""What a scan holds in memory while its consumer takes its time."""
+"""The memory of a scan whose consumer is slow."""
 
 from __future__ import annotations
 

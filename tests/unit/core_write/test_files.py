@@ -1,4 +1,4 @@
-"""What data files are like for other readers."""
+"""Data files as other readers see them."""
 
 import json
 import uuid

@@ -1,4 +1,4 @@
-"""Which Arrow data a table takes, and what is said of data that it does not."""
+"""Arrow data that a table accepts, and the errors for data that it refuses."""
 
 import datetime as dt
 import decimal

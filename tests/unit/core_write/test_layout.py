@@ -1,4 +1,4 @@
-"""Which rows go to which file, in which order, and where files go."""
+"""The distribution of rows over files, their order, and the locations of files."""
 
 import json
 from pathlib import Path

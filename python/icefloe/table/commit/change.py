@@ -30,7 +30,7 @@ class Versions:
 
 
 class Change(Protocol):
-    """One change of a transaction."""
+    """A change of a transaction."""
 
     def validate(self, versions: Versions) -> None:
         """Raise ValidationException if a commit of others since the table was loaded conflicts with this change."""

@@ -100,32 +100,19 @@ class ManifestWriter:
             )
         return filtered
 
-    def deletes_before(self, base: TableMetadata, manifests: pa.Table, sequence_number: int) -> pa.Array:
-        """Return the paths of the live delete files whose data sequence number is positive and below a number.
-
-        Only manifests whose minimum is below the number are read.
-        """
-        older = manifests.filter(pc.less(manifests.column("min_sequence_number"), sequence_number))
-        if older.num_rows == 0:
-            return pa.array([], pa.string())
-        entries = self.live_entries(base, older)
-        numbers = entries.column("sequence_number")
-        is_unused = pc.and_(pc.greater(numbers, 0), pc.less(numbers, sequence_number))
-        return entries.column("file_path").filter(is_unused).combine_chunks().cast(pa.string())
-
     def live_entries(self, base: TableMetadata, manifests: pa.Table) -> pa.Table:
         """Return the live entries of manifests."""
         return _core.read_manifest(
             self._io.core, manifests, schema=schemas_json(base), specs=specs_json(base), keep="live"
         )
 
-    def rewrite(self, base: TableMetadata, entries: pa.Table) -> pa.Table:
-        """Write entries as they are into new manifests; each attempt writes its own."""
+    def rewrite(self, base: TableMetadata, entries: pa.Table, content: int = DATA) -> pa.Table:
+        """Write entries of one content as they are into new manifests; each attempt writes its own."""
         written = _core.write_manifests(
             self._io.core,
             self._prefix(base),
             entries,
-            content=DATA,
+            content=content,
             first_index=self._next_index,
             **self._table(base),
         )

@@ -4,54 +4,85 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from icefloe.exceptions import ValidationError
+from icefloe.manifest.columns import data_file_columns
+from icefloe.manifest.data_file import DataFile
 from icefloe.table.commit.data_file_changes import as_paths
+from icefloe.table.commit.manifest_writer import DATA
 from icefloe.table.commit.validated_change import ValidatedChange
 from icefloe.table.snapshots import Operation
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from typing_extensions import Self
 
 
 class RowDelta(ValidatedChange):
-    """Adds data files and delete files, and removes data files that lost all rows.
+    """Adds data files and delete files, and removes data files and delete files.
 
-    Delete files apply to data files of earlier commits, position delete files also to data files of the same commit.
+    Equality delete files apply to data files of earlier commits, position delete files also to data files of the same commit.
 
     Examples:
-        delta = table.new_row_delta()
-        delta.add_rows(new_files).add_deletes(delete_files)
-        delta.validate_from_snapshot(scan.snapshot().snapshot_id).validate_no_conflicting_data()
-        delta.commit()
+        >>> import pyarrow as pa
+        >>> from icefloe.catalog import load_catalog
+        >>> from icefloe.table.write.equality_deletes import write_equality_deletes
+        >>> catalog = load_catalog("scratch", type="memory")
+        >>> catalog.create_namespace("db")
+        >>> table = catalog.create_table("db.points", pa.schema([("x", pa.int64())]))
+        >>> table.append(pa.table({"x": [1, 2]}))
+        >>> read = table.current_snapshot().snapshot_id
+        >>> (file,) = write_equality_deletes(table.io, table.metadata, pa.table({"x": [1]}), [1])
+        >>> delta = table.new_row_delta().add_deletes(file)
+        >>> delta.validate_from_snapshot(read).validate_no_conflicting_data_files().commit()
+        >>> table.current_snapshot().summary["added-equality-deletes"]
+        '1'
     """
 
-    def add_rows(self, data_files: pa.RecordBatch) -> Self:
-        """Add data files, DataFile columns as `_core.write_data_files` returns them."""
-        self._added.append(data_files)
+    def add_rows(self, data_files: DataFile | pa.RecordBatch) -> Self:
+        """Add a data file, or data files as DataFile columns, the form that `_core.write_data_files` returns.
+
+        Raises:
+            ValidationError: A file is a delete file, or its partition tuple does not fit its spec.
+        """
+        columns = self._columns(data_files)
+        _check_content(columns, deletes=False)
+        self._added.append(columns)
         return self
 
-    def add_deletes(self, delete_files: pa.RecordBatch) -> Self:
-        """Add delete files, DataFile columns as `_core.write_position_deletes` returns them.
+    def add_deletes(self, delete_files: DataFile | pa.RecordBatch) -> Self:
+        """Add a delete file, or delete files as DataFile columns, the form that `_core.write_position_deletes` returns.
 
         A data file in `referenced_data_file` must still be part of the table when the change commits.
+
+        Raises:
+            ValidationError: A file is a data file, or its partition tuple does not fit its spec.
         """
-        self._added_deletes.append(delete_files)
-        referenced = pc.drop_null(delete_files.column("referenced_data_file"))
+        columns = self._columns(delete_files)
+        _check_content(columns, deletes=True)
+        self._added_deletes.append(columns)
+        referenced = pc.drop_null(columns.column("referenced_data_file"))
         if len(referenced) > 0:
             self._referenced.append(as_paths(referenced))
         return self
 
-    def remove_rows(self, paths: pa.Array | list[str]) -> Self:
-        """Remove data files whole, by their paths."""
-        array = as_paths(paths)
-        if len(array) > 0:
-            self._deleted_paths.append(array)
-        return self
+    def remove_rows(self, files: DataFile | pa.Array | list[str]) -> Self:
+        """Remove data files whole: one file, or the paths of files. Each must be part of the table when the change commits."""
+        return self._remove(self._deleted_paths, files)
+
+    def remove_deletes(self, files: DataFile | pa.Array | list[str]) -> Self:
+        """Remove delete files: one file, or the paths of files. Each must be part of the table when the change commits.
+
+        Rows that only these files delete are back in the table, unless new delete files repeat the deletes.
+        """
+        return self._remove(self._deleted_deletes, files)
 
     def validate_data_files_exist(self, paths: pa.Array | list[str]) -> Self:
-        """Fail if a concurrent commit removed one of these data files, which the new delete files refer to."""
+        """Fail if a concurrent commit removed one of these data files, which the new delete files refer to.
+
+        Files that a `delete` operation removed do not count, unless `validate_deleted_files` is called as well.
+        """
         self._referenced.append(as_paths(paths))
         return self
 
@@ -60,9 +91,58 @@ class RowDelta(ValidatedChange):
         self._include_deletes = True
         return self
 
+    def validate_no_conflicting_data_files(self) -> Self:
+        """Fail if a concurrent commit added rows that match the conflict detection filter (serializable isolation)."""
+        return self.validate_no_conflicting_data()
+
+    def validate_no_conflicting_delete_files(self) -> Self:
+        """Fail if a concurrent commit deleted rows that match the conflict detection filter."""
+        return self.validate_no_conflicting_deletes()
+
+    def commit(self) -> None:
+        """Add the change to its transaction; one with `autocommit` commits it now.
+
+        Raises:
+            ValidationError: A removed data file is one that the new delete files refer to.
+            ValidationException: A concurrent commit conflicts with this change.
+            CommitFailedException: Concurrent commits won more often than `commit.retry.num-retries` allows.
+        """
+        if self._deleted_paths and self._referenced:
+            removed = pa.concat_arrays(self._deleted_paths)
+            both = removed.filter(pc.is_in(removed, pa.concat_arrays(self._referenced))).to_pylist()
+            if both:
+                raise ValidationError(
+                    f"row delta: data file {both[0]} is removed, and new delete files refer to it; leave out the deletes of removed "
+                    "files"
+                )
+        super().commit()
+
     def operation(self) -> Operation:  # noqa: D102 - described by the producer
-        if self._added_deletes and not self._added and not self._deleted_paths:
+        if self._added_deletes and not self._added:
             return Operation.DELETE
         if self._added and not self._added_deletes and not self._deleted_paths:
             return Operation.APPEND
         return Operation.OVERWRITE
+
+    def _columns(self, files: DataFile | pa.RecordBatch) -> pa.RecordBatch:
+        if not isinstance(files, DataFile):
+            return files
+        metadata = self._transaction.table_metadata
+        return data_file_columns([files], metadata.specs(), metadata.schema())
+
+    def _remove(self, removed: list[pa.Array], files: DataFile | pa.Array | list[str]) -> Self:
+        paths = as_paths([files.file_path] if isinstance(files, DataFile) else files)
+        if len(paths) > 0:
+            removed.append(paths)
+        return self
+
+
+def _check_content(files: pa.RecordBatch, *, deletes: bool) -> None:
+    """Raise ValidationError if a data file is among delete files, or a delete file among data files."""
+    content = files.column("content")
+    wrong = files.column("file_path").filter(pc.equal(content, DATA) if deletes else pc.not_equal(content, DATA))
+    if len(wrong) > 0:
+        expected, found, method = ("delete", "data", "add_rows") if deletes else ("data", "delete", "add_deletes")
+        raise ValidationError(
+            f"row delta: expected {expected} files, got {found} file {wrong[0].as_py()}; pass it to {method}()"
+        )

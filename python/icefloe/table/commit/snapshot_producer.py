@@ -23,6 +23,7 @@ from icefloe.table.commit.summary import (
     file_columns,
     partition_metrics,
 )
+from icefloe.table.commit.unused_deletes import unused_deletes
 from icefloe.table.properties.definitions import MANIFEST_MERGE, PARTITION_SUMMARY_LIMIT
 from icefloe.table.read_context import schema_json, spec_json
 from icefloe.table.refs import SnapshotRefType
@@ -30,6 +31,8 @@ from icefloe.table.snapshots import Operation, Snapshot, Summary, update_snapsho
 from icefloe.table.update import AddSnapshotUpdate, AssertRefSnapshotId, SetSnapshotRefUpdate
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from icefloe.table.commit.change import OpenTransaction, Versions
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.update import TableRequirement, TableUpdate
@@ -81,6 +84,7 @@ class SnapshotProducer(ABC):
         self._added_deletes: list[pa.RecordBatch] = []
         self._deleted_paths: list[pa.Array] = []
         self._deleted_deletes: list[pa.Array] = []
+        self._covered_deletes: list[pa.Array] = []
         self._writer = ManifestWriter(transaction.io, self.snapshot_id, self._environment.new_uuid())
         self._current: set[str] = set()
 
@@ -100,6 +104,12 @@ class SnapshotProducer(ABC):
             ValidationException: A concurrent commit conflicts with this change.
         """
         self._transaction.apply(self)
+
+    def drop_deletes(self, paths: pa.Array) -> Self:
+        """Drop delete files that apply to removed data files only. Unlike removed files, they may be gone when the change commits."""
+        if len(paths) > 0:
+            self._covered_deletes.append(paths)
+        return self
 
     @abstractmethod
     def operation(self) -> Operation:
@@ -179,21 +189,21 @@ class SnapshotProducer(ABC):
     def _summary(self, base: TableMetadata, manifests: Manifests) -> Summary:
         added = file_columns(*self._added, *self._added_deletes)
         changes = change_metrics(added, manifests.removed)
+        partitions = changed_partitions(added, manifests.removed)
         ref = base.refs.get(self._branch if self._branch is not None else MAIN)
         parent = base.snapshot_by_id(ref.snapshot_id) if ref is not None else None
         before = None if parent is None else dict(parent.summary) if parent.summary is not None else {}
-        specs = {spec.spec_id: spec_json(spec) for spec in base.partition_specs}
+        by_partition = {}
+        if 0 < partitions.num_rows <= PARTITION_SUMMARY_LIMIT.of(base.properties):
+            specs = {spec.spec_id: spec_json(spec) for spec in base.partition_specs}
+            by_partition = partition_metrics(
+                added, manifests.removed, partitions, schema=schema_json(base.schema()), specs=specs
+            )
         properties = {
             **self._properties,
             **changes,
-            "changed-partition-count": str(changed_partitions(added, manifests.removed).num_rows),
-            **partition_metrics(
-                added,
-                manifests.removed,
-                limit=PARTITION_SUMMARY_LIMIT.of(base.properties),
-                schema=schema_json(base.schema()),
-                specs=specs,
-            ),
+            "changed-partition-count": str(partitions.num_rows),
+            **by_partition,
             "manifests-created": str(manifests.created),
             "manifests-kept": str(manifests.kept),
             "manifests-replaced": str(manifests.replaced),
@@ -206,7 +216,7 @@ class SnapshotProducer(ABC):
         previous = self._writer.list_of(head)
         data, removed = self._remaining(base, previous, DATA, self._deleted_paths)
         own_data = self._writer.add(base, DATA, self._added)
-        unused = self._unused_deletes(base, previous, pa.concat_tables([data, own_data]))
+        unused = self._unused_deletes(base, previous, pa.concat_tables([data, own_data]), removed)
         deletes, removed_deletes = self._remaining(base, previous, DELETES, [*self._deleted_deletes, *unused])
         own_deletes = self._writer.add(base, DELETES, self._added_deletes)
         parts = [pa.concat_tables([own_data, data]), pa.concat_tables([own_deletes, deletes])]
@@ -240,14 +250,16 @@ class SnapshotProducer(ABC):
         filtered = self._writer.remove(base, inherited, pc.unique(pa.concat_arrays(paths)))
         return pa.Table.from_batches([filtered.manifests]), [filtered.deleted]
 
-    def _unused_deletes(self, base: TableMetadata, previous: pa.Table, data: pa.Table) -> list[pa.Array]:
-        """Return the delete files that are older than every data file, and so apply to none. Appends that merge nothing keep them."""
+    def _unused_deletes(
+        self, base: TableMetadata, previous: pa.Table, data: pa.Table, removed: list[pa.RecordBatch]
+    ) -> list[pa.Array]:
+        """Return the delete files that apply to no data file any more. Appends that merge nothing keep them."""
         deletes = previous.filter(pc.equal(previous.column("content"), DELETES))
         if not self.merges or deletes.num_rows == 0:
             return []
         oldest = pc.min(data.column("min_sequence_number")).as_py()
         limit = base.last_sequence_number if oldest is None else min(oldest, base.last_sequence_number)
-        unused = self._writer.deletes_before(base, deletes, limit)
+        unused = unused_deletes(self._writer, base, deletes, limit, removed, self._covered_deletes)
         return [unused] if len(unused) > 0 else []
 
 

@@ -58,10 +58,8 @@ def change_metrics(added: pa.Table, removed: pa.Table) -> dict[str, str]:
         added: Data and delete files that it adds, as `file_columns` returns them.
         removed: Data and delete files that it removes, as `file_columns` returns them.
     """
-    data, positions, equality = (_totals(added, content) for content in (DATA, POSITION_DELETES, EQUALITY_DELETES))
-    old, old_positions, old_equality = (
-        _totals(removed, content) for content in (DATA, POSITION_DELETES, EQUALITY_DELETES)
-    )
+    data, positions, equality = _totals_by_content(added)
+    old, old_positions, old_equality = _totals_by_content(removed)
     counts = {
         "added-data-files": data.files,
         "deleted-data-files": old.files,
@@ -90,22 +88,19 @@ def changed_partitions(added: pa.Table, removed: pa.Table) -> pa.Table:
 
 
 def partition_metrics(
-    added: pa.Table, removed: pa.Table, *, limit: int, schema: str, specs: Mapping[int, str]
+    added: pa.Table, removed: pa.Table, partitions: pa.Table, *, schema: str, specs: Mapping[int, str]
 ) -> dict[str, str]:
-    """Return the metrics of each partition, by summary key; empty if more than `limit` partitions change.
+    """Return the metrics of each partition, by summary key.
 
     Args:
         added: Files that the commit adds.
         removed: Files that it removes.
-        limit: The table property `write.summary.partition-limit`.
+        partitions: The partitions of these files, as `changed_partitions` returns them; at least one.
         schema: Schema JSON.
         specs: Spec JSON by spec id.
     """
-    touched = changed_partitions(added, removed).to_pylist()
-    if not 0 < len(touched) <= limit:
-        return {}
     summaries = {"partition-summaries-included": "true"}
-    for row in touched:
+    for row in partitions.to_pylist():
         path = _core.partition_path(specs[row["spec_id"]], schema, row["partition"])
         metrics = change_metrics(_of_partition(added, row), _of_partition(removed, row))
         summaries[f"partitions.{path}"] = ",".join(f"{key}={value}" for key, value in metrics.items())
@@ -116,8 +111,16 @@ def _of_partition(files: pa.Table, row: dict[str, object]) -> pa.Table:
     return files.filter((pc.field("spec_id") == row["spec_id"]) & (pc.field("partition") == row["partition"]))
 
 
-def _totals(files: pa.Table, content: int) -> FileTotals:
-    own = files.filter(pc.equal(files.column("content"), content))
+def _totals_by_content(files: pa.Table) -> list[FileTotals]:
+    """Return the totals of data files, position delete files and equality delete files."""
+    present = pc.unique(files.column("content")).to_pylist()
+    return [_totals(files, content, present) for content in (DATA, POSITION_DELETES, EQUALITY_DELETES)]
+
+
+def _totals(files: pa.Table, content: int, present: list[int]) -> FileTotals:
+    if content not in present:
+        return FileTotals(0, 0, 0)
+    own = files if len(present) == 1 else files.filter(pc.equal(files.column("content"), content))
     return FileTotals(own.num_rows, _sum(own, "record_count"), _sum(own, "file_size_in_bytes"))
 
 

@@ -1,7 +1,8 @@
 """Lists of snapshots and log entries whose models are created on first access.
 
 A table may have ten thousand snapshots, of which a scan needs one. A list holds JSON objects and converts each to its model on first
-access. An appended list shares all entries with its original, and its JSON text, so that a commit formats only the entries it adds.
+access. An appended list shares all entries with its original and the pieces of its JSON text, so that a commit formats only the entries it adds
+and copies little of the others.
 """
 
 from __future__ import annotations
@@ -29,17 +30,17 @@ _JSON_TYPES = {int: "integer", str: "string", list: "array", dict: "object"}
 class Entries(Sequence[Model], Generic[Model]):
     """An immutable list of models; equal to any sequence of equal models."""
 
-    __slots__ = ("_items", "_texts")
+    __slots__ = ("_items", "_pieces")
     model: ClassVar[type[JsonModel]]
     # The types of each key, checked for all objects at once; NoneType allows null and absence.
     shape: ClassVar[dict[str, tuple[type, ...]]]
     _items: list[Model | JsonObject]
-    # The JSON text of each object; None until a metadata file is written.
-    _texts: list[bytes] | None
+    # The JSON texts of the objects, separated by commas, in pieces; None until a metadata file is written.
+    _pieces: tuple[bytes, ...] | None
 
-    def __init__(self, items: Iterable[Model | JsonObject] = (), texts: list[bytes] | None = None) -> None:
+    def __init__(self, items: Iterable[Model | JsonObject] = (), pieces: tuple[bytes, ...] | None = None) -> None:
         self._items = list(items)
-        self._texts = texts
+        self._pieces = pieces
 
     @classmethod
     def read(cls, value: Any) -> Self:
@@ -70,34 +71,44 @@ class Entries(Sequence[Model], Generic[Model]):
                 )
 
     def appended(self, *models: Model) -> Self:
-        """Return this list with models appended; it shares the JSON texts that are there."""
-        texts = self._texts
-        if texts is not None:
-            texts = [*texts, *(to_json(model.model_dump()) for model in models)]
-        return type(self)([*self._items, *models], texts)
+        """Return this list with models appended; only these are formatted if this list has its JSON text."""
+        pieces = self._pieces
+        if pieces is not None and models:
+            added = b",".join(to_json(model.model_dump()) for model in models)
+            pieces = _with_piece(pieces, b"," + added if self._items else added)
+        return type(self)([*self._items, *models], pieces)
 
     def last(self, count: int) -> Self:
         """Return the last `count` entries as a list of this type; the list itself if it has no more."""
         if len(self) <= count:
             return self
         start = len(self) - count
-        return type(self)(self._items[start:], None if self._texts is None else self._texts[start:])
+        # A commit drops one entry of a full log: formatting that one is cheaper than formatting the others. An entry that was read
+        # with unknown keys loses them when its model is created, and has another text than in the file.
+        dropped = b"".join(to_json(_json_value(item)) + b"," for item in self._items[:start])
+        text = None if self._pieces is None else b"".join(self._pieces)
+        remaining = (text[len(dropped) :],) if text is not None and text.startswith(dropped) else None
+        return type(self)(self._items[start:], remaining)
 
     def json_values(self) -> list[JsonObject]:
         """Return the JSON objects. Objects that were never accessed are returned as they were read, without nulls."""
-        return [_without_nulls(item) if isinstance(item, dict) else item.model_dump() for item in self._items]
+        return [_json_value(item) for item in self._items]
 
-    def json_text(self) -> bytes:
-        """Return the JSON objects of `json_values` as text in UTF-8, separated by commas, without the brackets of a list."""
-        if self._texts is None:
-            self._texts = [to_json(value) for value in self.json_values()]
-        return b",".join(self._texts)
+    def json_pieces(self) -> tuple[bytes, ...]:
+        """Return the JSON objects of `json_values` as pieces of text in UTF-8, separated by commas, without the brackets of a list."""
+        if self._pieces is None:
+            text = to_json([item if isinstance(item, dict) else item.model_dump() for item in self._items])
+            # A null that the file stated is left out, as in `json_values`. Most files have none, and checking every object costs more.
+            if b"null" in text:
+                text = to_json(self.json_values())
+            self._pieces = (text[1:-1],)
+        return self._pieces
 
     def column(self, key: str, default: Any = None) -> list[Any]:
         """Return the value of one JSON key of every object, without creating models."""
         attribute = self._attribute(key)
-        values = (item.get(key) if isinstance(item, dict) else getattr(item, attribute) for item in self._items)
-        return [default if value is None else value for value in values]
+        values = [item.get(key) if type(item) is dict else getattr(item, attribute) for item in self._items]
+        return values if default is None else [default if value is None else value for value in values]
 
     @classmethod
     def _attribute(cls, key: str) -> str:
@@ -159,7 +170,7 @@ class Snapshots(Entries[Snapshot]):
     _positions: dict[int, int]
 
     def appended(self, *models: Snapshot) -> Self:
-        """Return this list with snapshots appended; it shares the JSON texts, and copies the index."""
+        """Return this list with snapshots appended; it extends the JSON text, and copies the index."""
         added = {model.snapshot_id: position for position, model in enumerate(models, len(self))}
         return super().appended(*models).indexed({**self.positions(), **added})
 
@@ -222,6 +233,24 @@ class MetadataLog(Entries[MetadataLogEntry]):
     __slots__ = ()
     model = MetadataLogEntry
     shape: ClassVar[dict[str, tuple[type, ...]]] = {"metadata-file": _TEXT, "timestamp-ms": _INTEGER}
+
+
+def _with_piece(pieces: tuple[bytes, ...], added: bytes) -> tuple[bytes, ...]:
+    """Return pieces of a text with one more at the end.
+
+    Pieces at the end are joined until each is longer than all after it: their number grows with the logarithm of the text's length, and
+    each byte is copied as often.
+    """
+    first = len(pieces)
+    length = len(added)
+    while first > 0 and len(pieces[first - 1]) <= length:
+        first -= 1
+        length += len(pieces[first])
+    return (*pieces[:first], b"".join([*pieces[first:], added]))
+
+
+def _json_value(item: JsonModel | JsonObject) -> JsonObject:
+    return _without_nulls(item) if isinstance(item, dict) else item.model_dump()
 
 
 def _without_nulls(value: JsonObject) -> JsonObject:

@@ -43,16 +43,15 @@ def read_metadata(io: FileIO, location: str, known: TableMetadata | None = None)
         CorruptFileError: The file does not decompress, or is not JSON.
         InvalidMetadataError: The file is JSON, but not the metadata of a table.
     """
-    data = io.core.read(location)
-    if _is_gzip(location):
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            raise CorruptFileError(
-                f"{location}: expected gzip, as its name ends, got data that does not decompress: {error}"
-            ) from error
-    if known is not None and data == known.json_bytes():
-        return known
+    if known is None or _is_gzip(location):
+        data = _uncompressed(io.core.read(location), location)
+        if known is not None and data == known.json_bytes():
+            return known
+    else:
+        other = io.core.read_unless(location, known.json_pieces())
+        if other is None:
+            return known
+        data = other
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -60,10 +59,20 @@ def read_metadata(io: FileIO, location: str, known: TableMetadata | None = None)
     return with_absolute_locations(TableMetadataUtil.parse_raw(text, location), io)
 
 
-def metadata_bytes(metadata: TableMetadata, location: str) -> bytes:
-    """Return the content of a metadata file for `location`."""
-    data = metadata.json_bytes()
-    return gzip.compress(data, mtime=0) if _is_gzip(location) else data
+def _uncompressed(data: bytes, location: str) -> bytes:
+    if not _is_gzip(location):
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise CorruptFileError(
+            f"{location}: expected gzip, as its name ends, got data that does not decompress: {error}"
+        ) from error
+
+
+def metadata_content(metadata: TableMetadata, location: str) -> list[bytes]:
+    """Return the content of a metadata file for `location`, in pieces."""
+    return [gzip.compress(metadata.json_bytes(), mtime=0)] if _is_gzip(location) else metadata.json_pieces()
 
 
 def metadata_directory(metadata: TableMetadata) -> str:

@@ -115,12 +115,16 @@ class TableMetadata(JsonModel):
         return self.json_bytes().decode()
 
     def json_bytes(self) -> bytes:
-        """Return the text of a metadata file in UTF-8, which shares the text of snapshots with earlier versions."""
+        """Return the text of a metadata file in UTF-8."""
+        return b"".join(self.json_pieces())
+
+    def json_pieces(self) -> list[bytes]:
+        """Return the text of `json_bytes` in pieces, without a copy of the texts of snapshots and log entries."""
         pieces: list[bytes] = []
         for key, value in self._json_values().items():
             pieces.append(b'%b"%b":' % (b"," if pieces else b"{", key.encode()))
-            pieces += [b"[", value.json_text(), b"]"] if isinstance(value, Entries) else [to_json(value)]
-        return b"".join([*pieces, b"}"])
+            pieces += [b"[", *value.json_pieces(), b"]"] if isinstance(value, Entries) else [to_json(value)]
+        return [*pieces, b"}"]
 
     def _json_values(self) -> dict[str, Any]:
         value: dict[str, Any] = {"format-version": self.format_version}

@@ -57,11 +57,13 @@ class JoinedColumns:
         source: Arrow schema of the source, shared columns in the table's types; None for rows without a source row.
         target: The table's schema; None for rows without a target row.
         table: The table's schema.
+        default_side: The side of names without a side in a text; None where names need one.
     """
 
     source: pa.Schema | None
     target: Schema | None
     table: Schema
+    default_side: str | None = None
 
     @cached_property
     def arrow(self) -> pa.Schema:
@@ -75,7 +77,9 @@ class JoinedColumns:
     def scope(self) -> Scope:
         """The names that a text may use."""
         names = list(_uuids(self.table.fields))
-        return Scope(self.arrow, frozenset(side + name for side in (SOURCE, TARGET) for name in names))
+        return Scope(
+            self.arrow, frozenset(side + name for side in (SOURCE, TARGET) for name in names), self.default_side
+        )
 
     @cached_property
     def structs(self) -> Schema:

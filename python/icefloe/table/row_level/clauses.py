@@ -33,7 +33,7 @@ class Action(Enum):
 
 @dataclass(frozen=True)
 class Clause:
-    """One WHEN of a merge.
+    """A WHEN of a merge.
 
     Attributes:
         match: The rows that the clause applies to.
@@ -70,9 +70,16 @@ class Clauses:
         """Return the clauses and one more.
 
         Raises:
-            ValidationError: `values` is empty, or None where no source row supplies the values.
+            ValidationError: `values` is empty, or None where no source row supplies the values, or an earlier clause applies to every
+                row of the clause.
         """
         label = f"merge, clause {len(self.in_order) + 1} (when_{match.value}_{action.value})"
+        earlier = next((one for one in self.of(match) if one.condition is None), None)
+        if earlier is not None:
+            raise ValidationError(
+                f"{label}: the clause can never apply; expected a condition in {earlier.label}, which applies to every row: "
+                "add one, or add this clause first"
+            )
         if values is not None and not values:
             raise ValidationError(f"{label}: no column to set; expected column names with their values, got {values!r}")
         if values is None and match is Match.NOT_MATCHED_BY_SOURCE and action is Action.UPDATE:

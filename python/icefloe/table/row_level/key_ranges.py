@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icefloe.expressions import AlwaysFalse, AlwaysTrue, And, GreaterThanOrEqual, LessThanOrEqual
+from icefloe.expressions import AlwaysFalse, AlwaysTrue, And, GreaterThanOrEqual, In, IsNull, LessThanOrEqual, Or
 from icefloe.expressions.literals import DateLiteral, LongLiteral, TimeLiteral, TimestampLiteral
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from icefloe.expressions import BooleanExpression
+
+MAX_VALUES = 200
+"""Distinct keys above which files are pruned by the range of the keys, not by their values."""
 
 
 def between(key: str, least: Any, greatest: Any) -> BooleanExpression:
@@ -21,23 +24,42 @@ def between(key: str, least: Any, greatest: Any) -> BooleanExpression:
     return And(GreaterThanOrEqual(key, least), LessThanOrEqual(key, greatest))
 
 
-def key_ranges(source: pa.Table, on: Sequence[str]) -> BooleanExpression:
+def key_ranges(source: pa.Table, on: Sequence[str], null_safe: Collection[str] = ()) -> BooleanExpression:
     """Return a filter that is true for every target row whose keys equal the keys of a source row.
 
-    Keys of nested, boolean, binary and floating-point types do not restrict it. A key that is null in every source row
-    matches nothing, which makes the filter false.
+    Keys of boolean, binary and floating-point types do not restrict it. A key that is null in every source row matches nothing,
+    which makes the filter false, unless null equals null.
+
+    Args:
+        source: The key columns, by the names of the target's columns.
+        on: Key columns.
+        null_safe: Key columns in which null equals null.
     """
     ranges: BooleanExpression = AlwaysTrue()
     for key in on:
         column = storage_of(source.column(key))
         if pa.types.is_nested(column.type) or pa.types.is_boolean(column.type) or _is_bytes(column.type):
             continue
-        bounds = pc.min_max(column)
-        if not bounds["min"].is_valid:
-            return AlwaysFalse()
-        if not pa.types.is_floating(column.type):
-            ranges = And(ranges, between(key, _literal(bounds["min"]), _literal(bounds["max"])))
+        with_nulls = key in null_safe and column.null_count > 0
+        found = _matching(key, column)
+        if isinstance(found, AlwaysFalse) and not with_nulls:
+            return found
+        ranges = And(ranges, Or(found, IsNull(key)) if with_nulls else found)
     return ranges
+
+
+def _matching(key: str, column: pa.ChunkedArray) -> BooleanExpression:
+    """Return the filter of the values of a column, by its distinct values if they are few."""
+    bounds = pc.min_max(column)
+    if not bounds["min"].is_valid:
+        return AlwaysFalse()
+    if pa.types.is_floating(column.type):
+        return AlwaysTrue()
+    if len(pc.unique(column.slice(0, 8 * MAX_VALUES))) <= MAX_VALUES:
+        values = pc.unique(column).drop_null()
+        if len(values) <= MAX_VALUES:
+            return In(key, [_literal(value) for value in values])
+    return between(key, _literal(bounds["min"]), _literal(bounds["max"]))
 
 
 def storage_of(column: pa.ChunkedArray) -> pa.ChunkedArray:

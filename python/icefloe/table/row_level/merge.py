@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from icefloe.exceptions import ValidationError
+from icefloe.table.row_level.change_files import commit_changes
 from icefloe.table.row_level.clauses import Action, Clauses, Match
-from icefloe.table.row_level.merge_commit import commit_merge
+from icefloe.table.row_level.join_keys import join_keys
 from icefloe.table.row_level.merge_join import MergeJoin
-from icefloe.table.write.arrow_input import to_table
+from icefloe.table.row_level.row_commit import RowLevelOperation
+from icefloe.table.row_level.source_rows import MEMORY_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     Condition: TypeAlias = str | BooleanExpression | pc.Expression | RowFunction | None
     Values: TypeAlias = Mapping[str, Any] | None
+
+OPERATION = "merge"
 
 
 @dataclass(frozen=True)
@@ -65,12 +68,20 @@ class Merge:
         {'id': [1, 3], 'n': [10, 30]}
     """
 
-    def __init__(self, target: Target, source: object, on: Sequence[str]) -> None:
-        if not on:
-            raise ValidationError(f"merge: no key columns; expected on=['id', ...], got {on!r}")
+    def __init__(
+        self,
+        target: Target,
+        source: object,
+        on: Sequence[str] | Mapping[str, str] | str,
+        *,
+        memory_limit: int = MEMORY_LIMIT,
+        unique: str | None = None,
+    ) -> None:
+        self._on = join_keys(on)
         self._target = target
         self._source = source
-        self._on = tuple(on)
+        self._memory_limit = memory_limit
+        self._unique = unique
         self._clauses = Clauses()
 
     def when_matched_update(self, set: Values = None, condition: Condition = None) -> Self:  # noqa: A002 - SQL's word
@@ -86,6 +97,10 @@ class Merge:
             ValidationError: `set` is empty.
         """
         return self._add(Match.MATCHED, Action.UPDATE, condition, set)
+
+    def when_matched_update_all(self, condition: Condition = None) -> Self:
+        """Replace target rows that match a source row by it, in every column."""
+        return self.when_matched_update(None, condition)
 
     def when_matched_delete(self, condition: Condition = None) -> Self:
         """Delete target rows that match a source row; `condition` as in `when_matched_update`."""
@@ -103,6 +118,10 @@ class Merge:
             ValidationError: `values` is empty.
         """
         return self._add(Match.NOT_MATCHED, Action.INSERT, condition, values)
+
+    def when_not_matched_insert_all(self, condition: Condition = None) -> Self:
+        """Insert source rows that match no target row, with all columns."""
+        return self.when_not_matched_insert(None, condition)
 
     def when_not_matched_by_source_update(self, set: Values, condition: Condition = None) -> Self:  # noqa: A002 - SQL's word
         """Update target rows that match no source row; values and condition read the target alone.
@@ -128,9 +147,13 @@ class Merge:
         """
         self._clauses.require_any()
         needs_all = bool(self._clauses.of(Match.NOT_MATCHED_BY_SOURCE))
-        join = MergeJoin(self._target, to_table(self._source), self._on, needs_all=needs_all)
+        limit = self._memory_limit
+        join = MergeJoin(self._target, self._source, self._on, needs_all=needs_all, memory_limit=limit)
+        if self._unique is not None:
+            join.require_unique(self._unique)
         changes = join.changes(self._clauses)
-        commit_merge(self._target, join, changes)
+        operation = RowLevelOperation(target=self._target, name=OPERATION, row_filter=join.row_filter)
+        commit_changes(operation, join.plan, changes)
         return MergeResult(changes.updated, changes.deleted, changes.inserted)
 
     def _add(self, match: Match, action: Action, condition: Condition, values: Values) -> Self:

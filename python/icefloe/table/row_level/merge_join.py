@@ -1,54 +1,41 @@
 """The join of a merge: pairs of target rows and source rows with equal keys, and the changes that the clauses make.
 
-Only keys are joined. Other columns of the target are fetched afterwards, by position, and only for rows whose clauses read
-them.
+The core joins hashes of keys and returns positions. Other columns of the target are read afterwards, by position, and only for
+rows whose clauses read them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from icefloe.exceptions import ResolveError, ValidationError
+from icefloe import _core
+from icefloe.exceptions import ValidationError
 from icefloe.expressions import AlwaysTrue
 from icefloe.io.pyarrow import schema_to_pyarrow
 from icefloe.table.read_context import schema_json
-from icefloe.table.row_level.arrow_clauses import BoundClause, bind_clause, fitted, rows_by_clause
-from icefloe.table.row_level.clause_expressions import SOURCE, TARGET, JoinedColumns
-from icefloe.table.row_level.clauses import Action, Match
+from icefloe.table.row_level.arrow_clauses import BoundClause, bind_clause, fitted
+from icefloe.table.row_level.clause_expressions import JoinedColumns
+from icefloe.table.row_level.clause_run import ClauseRun, check_cardinality
+from icefloe.table.row_level.clauses import Match
+from icefloe.table.row_level.join_keys import JoinKey, resolved_keys
+from icefloe.table.row_level.joined_rows import SOURCE_ROW, JoinedRows
 from icefloe.table.row_level.key_ranges import key_ranges, storage_of
-from icefloe.table.write.rows import FILE_ROW, POS, Positions, located, rows_at
+from icefloe.table.row_level.row_changes import RowChanges
+from icefloe.table.row_level.source_rows import source_table
+from icefloe.table.scan.metadata_columns import with_metadata_columns
+from icefloe.table.write.arrow_input import to_stream
+from icefloe.table.write.rows import FILE, POS
 from icefloe.types.arrow import storage_schema
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from icefloe.table.row_level.clauses import Clause, Clauses
     from icefloe.table.row_level.target import Target
-
-SOURCE_ROW = "__source_row"
-TARGET_ROW = "__target_row"
-
-
-@dataclass(frozen=True)
-class MergeChanges:
-    """The changes of a merge to the table.
-
-    Attributes:
-        removed: Positions of target rows that are deleted or replaced.
-        rows: Rows to write: replacements, then inserts.
-        updated: Number of rows that are replaced.
-        deleted: Number of rows that are deleted.
-        inserted: Number of rows that are inserted.
-    """
-
-    removed: Positions
-    rows: list[pa.Table]
-    updated: int
-    deleted: int
-    inserted: int
 
 
 class MergeJoin:
@@ -56,24 +43,33 @@ class MergeJoin:
 
     Args:
         target: The table.
-        source: Rows of the source.
+        source: Rows of the source, anything that exports Arrow; read once.
         on: Key columns of both sides.
         needs_all: Read target rows outside the source's key ranges as well.
+        memory_limit: Most bytes of a source stream, and of the hashes of keys, to hold in memory.
 
     Raises:
         ResolveError: A key column is missing on either side.
         SchemaMismatchError: A source column does not fit the target's type.
     """
 
-    def __init__(self, target: Target, source: pa.Table, on: tuple[str, ...], *, needs_all: bool) -> None:
+    def __init__(
+        self, target: Target, source: object, on: Sequence[JoinKey], *, needs_all: bool, memory_limit: int
+    ) -> None:
         self._target = target
-        self._on = on
+        self._needs_all = needs_all
+        self._memory_limit = memory_limit
         self.schema = storage_schema(schema_to_pyarrow(target.metadata.schema()))
-        self._source = _cast_source(source, self.schema, on)
-        self.row_filter = target.filter(AlwaysTrue() if needs_all else key_ranges(self._source, on))
+        stream = source if isinstance(source, pa.Table) else pa.RecordBatchReader.from_stream(to_stream(source))
+        self._on = resolved_keys(on, stream.schema, self.schema)
+        self._source = source_table(stream, self._cast, memory_limit)
+        keys = self._source_keys(self._source)
+        safe = [key.target for key in self._on if key.null_safe]
+        ranges = AlwaysTrue() if needs_all else key_ranges(keys, keys.column_names, safe)
+        self.row_filter = target.filter(ranges)
         self.plan = target.plan(self.row_filter)
 
-    def changes(self, clauses: Clauses) -> MergeChanges:
+    def changes(self, clauses: Clauses) -> RowChanges:
         """Return the changes that the clauses make.
 
         Raises:
@@ -83,53 +79,60 @@ class MergeJoin:
         of_pairs = self._bound(clauses.of(Match.MATCHED), source=True, target=True)
         of_source_rows = self._bound(clauses.of(Match.NOT_MATCHED), source=True, target=False)
         of_unmatched_target = self._bound(clauses.of(Match.NOT_MATCHED_BY_SOURCE), source=False, target=True)
-        outcomes = [
-            self._on_target_rows(of_pairs, self._matches),
-            self._on_target_rows(of_unmatched_target, self._unmatched_target),
-        ]
-        inserts = self._inserts(of_source_rows)
-        removed = pa.concat_tables([positions for _, positions, _ in outcomes])
-        return MergeChanges(
-            removed=Positions(removed.sort_by([(FILE_ROW, "ascending"), (POS, "ascending")])),
-            rows=[rows for new_rows, _, _ in outcomes for rows in new_rows] + inserts,
-            updated=sum(rows.num_rows for new_rows, _, _ in outcomes for rows in new_rows),
-            deleted=sum(deleted for _, _, deleted in outcomes),
-            inserted=sum(rows.num_rows for rows in inserts),
-        )
+        pairs, unmatched_target, unmatched_source = self._joined
+        matched = self._run(of_pairs, pairs)
+        check_cardinality(matched, self._rows(pairs), [key.source for key in self._on])
+        others = self._run(of_unmatched_target, unmatched_target, with_source=False)
+        return RowChanges(self.schema, (matched, others, self._run(of_source_rows, unmatched_source)))
+
+    def require_unique(self, message: str) -> None:
+        """Raise ValidationError when several source rows have the same keys; nulls count as equal.
+
+        Args:
+            message: The message, with `{key}` for the keys of such a row.
+        """
+        repeated = self._keys.repeated()
+        if repeated is not None:
+            names = [key.source for key in self._on]
+            key = self._source.select(names).slice(repeated[0], 1).to_pylist()[0]
+            raise ValidationError(message.replace("{key}", str(key)))
 
     # ---- the join
 
     @cached_property
-    def _keys(self) -> pa.Table:
-        """Keys and positions of the target's rows, in the order of positions."""
-        schema = self._target.metadata.schema().select(*self._on)
-        return located(self.plan, schema_json(schema))
+    def _keys(self) -> _core.SourceKeys:
+        keys = _core.SourceKeys([key.null_safe for key in self._on], budget=self._memory_limit)
+        for batch in self._source_keys(self._source).to_batches():
+            keys.add(batch)
+        return keys
 
     @cached_property
-    def _matches(self) -> pa.Table:
-        """Pairs of `__target_row` and `__source_row`, ascending by target row."""
-        left = _numbered(_join_keys(self._keys, self._on), TARGET_ROW)
-        right = _numbered(_join_keys(self._source, self._on), SOURCE_ROW)
-        joined = left.join(right, keys=list(self._on), join_type="inner")
-        return joined.select([TARGET_ROW, SOURCE_ROW]).sort_by([(TARGET_ROW, "ascending"), (SOURCE_ROW, "ascending")])
+    def _joined(self) -> tuple[pa.Table, pa.Table, pa.Table]:
+        """Pairs of rows with equal keys, the target's rows without a source row, the source's rows without a target row."""
+        schema = self._target.metadata.schema().select(*[key.target for key in self._on])
+        fields = {field.name: field for field in schema.fields}
+        ordered = type(schema)(*[fields[key.target] for key in self._on])
+        located = replace(self.plan, projection=with_metadata_columns(schema_json(ordered), [FILE, POS]))
+        paths = self.plan.files.column("file_path").to_pylist()
+        pairs, others, of_source = self._keys.join(located.stream(string_views=True), paths, unmatched=self._needs_all)
+        return (
+            pa.Table.from_batches([pairs]),
+            pa.Table.from_batches([others]),
+            pa.table({SOURCE_ROW: of_source}),
+        )
 
-    @property
-    def _unmatched_target(self) -> pa.Table:
-        rows = _row_numbers(self._keys.num_rows)
-        unmatched = rows.filter(pc.invert(pc.is_in(rows, self._matches.column(TARGET_ROW).combine_chunks())))
-        return pa.table({TARGET_ROW: unmatched})
+    def _source_keys(self, source: pa.Table) -> pa.Table:
+        """Return the key columns in the order of the keys, by the names of the target's columns."""
+        return pa.table({key.target: storage_of(source.column(key.source)) for key in self._on})
 
-    def _check_cardinality(self, changed: pa.Array) -> None:
-        """Raise ValidationError when several source rows change one target row."""
-        counts = pc.value_counts(changed)
-        repeated = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
-        if len(repeated) > 0:
-            key = self._keys.select(list(self._on)).slice(repeated[0].as_py(), 1).to_pylist()[0]
-            raise ValidationError(
-                f"merge: several source rows change the target row with keys {key}; expected one source row for each target "
-                f"row, got several for {len(repeated)} of them: make {', '.join(self._on)} unique in the source, or add a "
-                "condition that one of the source rows meets"
-            )
+    def _cast(self, source: pa.Table) -> pa.Table:
+        """Return the source with columns that the target has in the target's types; other columns unchanged."""
+        targets = {key.source: key.target for key in self._on}
+        columns = []
+        for name, column in zip(source.column_names, source.columns, strict=True):
+            index = self.schema.get_field_index(targets.get(name, name))
+            columns.append(_without_views(column) if index < 0 else fitted(column, self.schema.field(index)))
+        return pa.table(columns, names=source.column_names)
 
     # ---- the clauses
 
@@ -138,87 +141,15 @@ class MergeJoin:
         joined = JoinedColumns(self._source.schema if source else None, schema if target else None, schema)
         return [bind_clause(clause, joined, self.schema) for clause in clauses]
 
-    def _on_target_rows(self, clauses: list[BoundClause], pairs: pa.Table) -> tuple[list[pa.Table], pa.Table, int]:
-        """Return the new rows, the positions of replaced and deleted rows, and the number of deleted rows."""
-        if not clauses or pairs.num_rows == 0:
-            return [], self._positions(pa.array([], pa.int64())), 0
-        rows = self._joined(pairs, with_target=any(clause.reads_target() for clause in clauses))
-        new_rows, removed, deleted = [], [], 0
-        for clause, indices in zip(clauses, rows_by_clause(clauses, rows), strict=True):
-            removed.append(pairs.column(TARGET_ROW).combine_chunks().take(indices))
-            if clause.clause.action is Action.DELETE:
-                deleted += len(indices)
-            elif len(indices) > 0:
-                new_rows.append(clause.new_rows(rows.take(indices), self.schema))
-        changed = pa.concat_arrays(removed)
-        self._check_cardinality(changed)
-        return new_rows, self._positions(changed), deleted
+    def _run(self, clauses: list[BoundClause], rows: pa.Table, *, with_source: bool = True) -> ClauseRun:
+        return ClauseRun(clauses, self._rows(rows, with_source=with_source), self.schema)
 
-    def _inserts(self, clauses: list[BoundClause]) -> list[pa.Table]:
-        if not clauses:
-            return []
-        numbers = _row_numbers(self._source.num_rows)
-        unmatched = numbers.filter(pc.invert(pc.is_in(numbers, self._matches.column(SOURCE_ROW).combine_chunks())))
-        rows = _prefixed(self._source.take(unmatched), SOURCE)
-        parts = zip(clauses, rows_by_clause(clauses, rows), strict=True)
-        return [clause.new_rows(rows.take(indices), self.schema) for clause, indices in parts if len(indices) > 0]
-
-    def _joined(self, pairs: pa.Table, *, with_target: bool) -> pa.Table:
-        """Return the pairs' columns, prefixed by side; `pairs` ascends by target row."""
-        columns: dict[str, pa.ChunkedArray] = {}
-        if SOURCE_ROW in pairs.column_names:
-            source = _prefixed(self._source.take(pairs.column(SOURCE_ROW)), SOURCE)
-            columns |= dict(zip(source.column_names, source.columns, strict=True))
-        if with_target:
-            target_rows = pairs.column(TARGET_ROW).combine_chunks()
-            distinct = pc.unique(target_rows)
-            positions = Positions(self._positions(distinct))
-            found = _prefixed(rows_at(self.plan, schema_json(self._target.metadata.schema()), positions), TARGET)
-            if len(distinct) < len(target_rows):
-                found = found.take(pc.index_in(target_rows, distinct))
-            columns |= dict(zip(found.column_names, found.columns, strict=True))
-        if not columns:
-            columns[TARGET_ROW] = pairs.column(TARGET_ROW)
-        return pa.table(columns)
-
-    def _positions(self, target_rows: pa.Array) -> pa.Table:
-        return self._keys.select([FILE_ROW, POS]).take(target_rows)
+    def _rows(self, rows: pa.Table, *, with_source: bool = True) -> JoinedRows:
+        return JoinedRows(self.plan, self._target.metadata.schema(), self._source if with_source else None, rows)
 
 
-def _cast_source(source: pa.Table, schema: pa.Schema, on: tuple[str, ...]) -> pa.Table:
-    """Return the source with columns that the target has in the target's types; other columns unchanged."""
-    for key in on:
-        for side, names in (("source", source.column_names), ("table", schema.names)):
-            if key not in names:
-                raise ResolveError(f"merge: the {side} has no key column {key!r}; expected one of {', '.join(names)}")
-    columns = {}
-    for name in source.column_names:
-        index = schema.get_field_index(name)
-        columns[name] = source.column(name) if index < 0 else fitted(source.column(name), schema.field(index))
-    return pa.table(columns)
-
-
-def _join_keys(table: pa.Table, on: tuple[str, ...]) -> pa.Table:
-    """Return key columns with all NaN values alike and -0.0 as 0.0, which Spark's joins treat as equal."""
-    columns = {}
-    for name in on:
-        column = storage_of(table.column(name))
-        if pa.types.is_floating(column.type):
-            nan = pa.scalar(float("nan"), column.type)
-            column = pc.if_else(pc.is_nan(column), nan, pc.add(column, pa.scalar(0.0, column.type)))
-        columns[name] = column
-    return pa.table(columns)
-
-
-def _prefixed(table: pa.Table, prefix: str) -> pa.Table:
-    return table.rename_columns([prefix + name for name in table.column_names])
-
-
-def _row_numbers(count: int) -> pa.Array:
-    if count == 0:
-        return pa.array([], pa.int64())
-    return pc.subtract(pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), count)), 1)
-
-
-def _numbered(table: pa.Table, name: str) -> pa.Table:
-    return table.append_column(name, _row_numbers(table.num_rows))
+def _without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return views as plain strings or binaries: pyarrow cannot take rows of views."""
+    if column.type == pa.string_view():
+        return column.cast(pa.string())
+    return column.cast(pa.binary()) if column.type == pa.binary_view() else column

@@ -41,12 +41,14 @@ class RowDeltaFiles:
     Attributes:
         rows: Files of new rows.
         deletes: Position delete files; None when no row is deleted by position.
+        replaced: Paths of the delete files whose positions the new ones repeat.
         referenced: Paths of the data files that the position deletes refer to.
         removed: Paths of data files that are removed whole.
     """
 
     rows: list[pa.RecordBatch] = field(default_factory=list)
     deletes: pa.RecordBatch | None = None
+    replaced: pa.Array = field(default_factory=_no_paths)
     referenced: pa.Array = field(default_factory=_no_paths)
     removed: pa.Array = field(default_factory=_no_paths)
 
@@ -59,7 +61,7 @@ def commit_row_delta(operation: RowLevelOperation, files: RowDeltaFiles) -> None
         change.add_rows(batch)
     change.remove_rows(files.removed)
     if files.deletes is not None:
-        change.add_deletes(files.deletes)
+        change.add_deletes(files.deletes).remove_deletes(files.replaced)
         change.validate_data_files_exist(files.referenced).validate_deleted_files()
     target.add_checks(change, operation.row_filter, operation.name)
     change.commit()

@@ -12,6 +12,7 @@ from icefloe.table.commit.validated_change import ReadOnlyChange
 from icefloe.table.scan.data_scan import DataScan
 from icefloe.table.write.file_writer import FileWriter
 from icefloe.table.write.isolation import is_merge_on_read, is_serializable
+from icefloe.table.write.position_deletes import write_position_deletes
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from icefloe.table.commit.validated_change import ValidatedChange
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.scan.plan import ScanPlan
+    from icefloe.table.write.position_deletes import PositionDeleteFiles
+    from icefloe.table.write.rows import Positions
     from icefloe.typedef import Properties
 
 
@@ -101,6 +104,10 @@ class Target:
             ValidationError: The filter is text that does not parse.
         """
         return Filter.of(row_filter, self.metadata.schema(), case_sensitive=case_sensitive)
+
+    def position_deletes(self, plan: ScanPlan, positions: Positions) -> PositionDeleteFiles:
+        """Write the deletes of some rows of a plan's files, with the positions of the delete files that the new ones replace."""
+        return write_position_deletes(self.writer, plan, positions, self.metadata.properties)
 
     def plan(self, row_filter: Filter) -> ScanPlan:
         """Plan a scan of whole files for the rows of a filter, under the current schema."""

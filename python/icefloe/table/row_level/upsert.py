@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from icefloe.exceptions import ValidationError
 from icefloe.table.row_level.clause_expressions import MAX_BATCH_ROWS, SOURCE, TARGET, RowFunction
 from icefloe.table.row_level.merge import Merge
 from icefloe.table.row_level.row_difference import rows_differ
-from icefloe.table.write.arrow_input import to_table
+from icefloe.table.row_level.source_rows import MEMORY_LIMIT
+from icefloe.table.write.arrow_input import to_stream, to_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +43,7 @@ def upsert_rows(  # noqa: PLR0913  the choices that an upsert has
     update: bool,
     insert: bool,
     case_sensitive: bool = True,
+    memory_limit: int = MEMORY_LIMIT,
 ) -> UpsertResult:
     """Upsert rows by key; rows that equal the table's row are not rewritten (see `row_difference`).
 
@@ -53,6 +54,7 @@ def upsert_rows(  # noqa: PLR0913  the choices that an upsert has
         update: Update rows whose key exists.
         insert: Insert rows whose key does not exist.
         case_sensitive: Match the names of keys and of the data's columns exactly; False ignores case.
+        memory_limit: Most bytes of a stream of rows, and of the hashes of keys, to hold in memory.
 
     Raises:
         ValidationError: There are no key columns, several rows have the same key, a name is ambiguous, or both `update` and
@@ -65,12 +67,17 @@ def upsert_rows(  # noqa: PLR0913  the choices that an upsert has
             "upsert: nothing to do; expected when_matched_update_all or when_not_matched_insert_all to be True, got False "
             "for both"
         )
-    rows = to_table(data) if case_sensitive else _renamed(schema, to_table(data))
-    _check_unique(rows, keys)
-    merge = Merge(target, rows, keys)
+    rows = _stream(data) if case_sensitive else _renamed(schema, to_table(data))
+    missing = [key for key in keys if key not in rows.schema.names]
+    if missing:
+        raise ValidationError(
+            f"upsert: the data has no key column {missing[0]!r}; expected one of {', '.join(rows.schema.names)}"
+        )
+    repeated = f"upsert: several rows have the key {{key}}; expected one row for each key: make {', '.join(keys)} unique in the data"
+    merge = Merge(target, rows, keys, memory_limit=memory_limit, unique=repeated)
     if update:
         others = [field.name for field in schema.fields if field.name not in keys]
-        merge.when_matched_update(condition=_differs([name for name in others if name in rows.column_names]))
+        merge.when_matched_update(condition=_differs([name for name in others if name in rows.schema.names]))
     if insert:
         merge.when_not_matched_insert()
     result = merge.execute()
@@ -115,19 +122,8 @@ def _renamed(schema: Schema, rows: pa.Table) -> pa.Table:
     return rows.rename_columns(names)
 
 
-def _check_unique(rows: pa.Table, keys: list[str]) -> None:
-    missing = [key for key in keys if key not in rows.column_names]
-    if missing:
-        raise ValidationError(
-            f"upsert: the data has no key column {missing[0]!r}; expected one of {', '.join(rows.column_names)}"
-        )
-    groups = rows.select(keys).group_by(keys).aggregate([([], "count_all")])
-    if groups.num_rows < rows.num_rows:
-        first = groups.filter(pc.field("count_all") > 1).slice(0, 1).select(keys).to_pylist()[0]
-        raise ValidationError(
-            f"upsert: several rows have the key {first}; expected one row for each key: make {', '.join(keys)} unique in the "
-            "data"
-        )
+def _stream(data: object) -> pa.Table | pa.RecordBatchReader:
+    return data if isinstance(data, pa.Table) else pa.RecordBatchReader.from_stream(to_stream(data))
 
 
 def _differs(names: list[str]) -> RowFunction:

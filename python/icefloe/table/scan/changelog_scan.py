@@ -111,12 +111,24 @@ class IncrementalChangelogScan(IncrementalScan):
         With `net_changes` there is one group. Otherwise there is one group for each snapshot, or, for a snapshot that both
         deletes and inserts and without updates, one for each of its partitions.
         """
-        rows = self._change_rows()
+        rows = self.change_rows()
         if self.net_changes:
             changes = tuple(one for one in self.changes() if one.sides())
             return [ChangeGroup(rows, changes, net=True)] if changes else []
         parts = (part for one in self.changes() for part in ([one] if rows.identifiers else one.by_partition()))
         return [ChangeGroup(rows, (part,), net=False) for part in parts if part.sides()]
+
+    def change_rows(self) -> ChangeRows:
+        """Return the rules that turn changed files into the selected rows."""
+        names = [field.name for field in self.projection().fields]
+        check_names(names, self.schema(), CHANGE_COLUMNS.names)
+        if DELETED in self.selected_fields:
+            raise ValidationError(f"{DELETED}: not a column of a changelog, whose _change_type marks deleted rows")
+        whole = schema_json(self.schema())
+        projection = whole if "*" in self.selected_fields and len(self.selected_fields) == 1 else self.projection_json()
+        _, has_rest = self._split_filter()
+        row_filter = (self.resolved_filter().json, self.case_sensitive) if has_rest else None
+        return ChangeRows(whole, projection, self._identifiers(), self._options().batch_size(), row_filter)
 
     def explain(self) -> ChangelogExplanation:
         """Return what the scan will read: snapshots of the range, files for inserted and deleted rows, delete files, bytes.
@@ -146,7 +158,7 @@ class IncrementalChangelogScan(IncrementalScan):
         """
         if self.limit is not None:
             return sum(batch.num_rows for batch in self._row_source().batches())
-        rows = self._change_rows()
+        rows = self.change_rows()
         if self.net_changes:
             return rows.count(list(self.changes()))
         total = 0
@@ -160,7 +172,7 @@ class IncrementalChangelogScan(IncrementalScan):
 
     def _row_source(self) -> ChangelogPlan:
         empty = self._selection().plan(None, read_filter=self._read_filter())
-        return ChangelogPlan(self.changes, empty, self._change_rows(), net=self.net_changes, limit=self.limit)
+        return ChangelogPlan(self.changes, empty, self.change_rows(), net=self.net_changes, limit=self.limit)
 
     def _parent(self, snapshot: Snapshot) -> Snapshot | None:
         parent_id = snapshot.parent_snapshot_id
@@ -173,17 +185,6 @@ class IncrementalChangelogScan(IncrementalScan):
                 f"snapshot {snapshot.snapshot_id} or later"
             )
         return parent
-
-    def _change_rows(self) -> ChangeRows:
-        names = [field.name for field in self.projection().fields]
-        check_names(names, self.schema(), CHANGE_COLUMNS.names)
-        if DELETED in self.selected_fields:
-            raise ValidationError(f"{DELETED}: not a column of a changelog, whose _change_type marks deleted rows")
-        whole = schema_json(self.schema())
-        projection = whole if "*" in self.selected_fields and len(self.selected_fields) == 1 else self.projection_json()
-        _, has_rest = self._split_filter()
-        row_filter = (self.resolved_filter().json, self.case_sensitive) if has_rest else None
-        return ChangeRows(whole, projection, self._identifiers(), self._options().batch_size(), row_filter)
 
     def _read_filter(self) -> Filter:
         """Return the filter that rows are planned and read by."""

@@ -22,7 +22,7 @@ SHOWN_CHARACTERS = 600
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of an explanation.
+    """A line of an explanation.
 
     Attributes:
         subject: Subject of the line, such as `data files`.

@@ -93,13 +93,15 @@ class ScanPlan:
         for files, deletes in packed:
             yield TaskGroup(self.context, self.projection, properties, batch_to_ipc(files), batch_to_ipc(deletes))
 
-    def stream(
+    def stream(  # noqa: PLR0913 - options of one read
         self,
         *,
         string_views: bool = False,
         extension_types: bool = False,
         batch_size: int = 65536,
         batch_bytes: int = STREAM_BATCH_BYTES,
+        rows: pa.Table | None = None,
+        keep: bool = True,
     ) -> _core.ScanStream:
         """Return the rows as an Arrow stream; each consumer reads it from the beginning.
 
@@ -109,6 +111,8 @@ class ScanPlan:
                 group and join.
             batch_size: Most rows of a batch.
             batch_bytes: Most bytes of a batch.
+            rows: Rows to select, columns `__file_row` int32 (the file's row in the plan) and `_pos` int64; None for all rows.
+            keep: Return the rows of `rows` only; False returns all others.
         """
         return _core.read(
             self.io.core,
@@ -121,6 +125,8 @@ class ScanPlan:
             limit=self.limit,
             string_views=string_views,
             extension_types=extension_types,
+            rows=rows,
+            keep=keep,
         )
 
     def drop_files_past_limit(self) -> ScanPlan:

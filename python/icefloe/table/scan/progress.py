@@ -45,7 +45,7 @@ def is_interactive() -> bool:
 
 
 def _draw(batches: Iterator[pa.RecordBatch], rows: int, total: int | None) -> Iterator[pa.RecordBatch]:
-    with _bar() as bar:
+    with progress_bar() as bar:
         task = bar.add_task("reading", total=total, completed=rows)
         for batch in batches:
             bar.update(task, advance=batch.num_rows)
@@ -53,7 +53,8 @@ def _draw(batches: Iterator[pa.RecordBatch], rows: int, total: int | None) -> It
         bar.update(task, total=bar.tasks[task].completed)
 
 
-def _bar() -> Any:
+def progress_bar() -> Any:
+    """Return a bar that counts rows; the caller starts it."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

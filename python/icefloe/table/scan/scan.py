@@ -1,4 +1,4 @@
-"""What all scans share: rows and columns, chosen step by step, and the forms in which rows are read."""
+"""The parts that all scans share: selection of rows and columns, and the forms in which rows are read."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _values(column: pa.Array) -> list[Any]:
 
 
 class _Restored(_Chunk):
-    """One unpickled row, which is converted to batches only for a reader."""
+    """An unpickled row, which is converted to batches only for a reader."""
 
     __slots__ = ("_deletes",)
 
@@ -116,7 +116,7 @@ class _Restored(_Chunk):
 
 
 class FileScanTask:
-    """One data file, or a part of it, with the delete files that apply.
+    """A data file, or a part of it, with the delete files that apply.
 
     A task is a view of one row of a plan, whose values are looked up at first use. Tasks compare by their values. A task pickles
     with everything that reading needs, credentials included.

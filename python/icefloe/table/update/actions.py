@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import uuid
 from typing import Annotated, Any, Literal
 
@@ -188,37 +189,40 @@ class RemoveSchemasUpdate(TableUpdate):
     schema_ids: list[StrictInt]
 
 
-_ADAPTER: TypeAdapter[TableUpdate] = TypeAdapter(
-    Annotated[
-        AssignUUIDUpdate
-        | UpgradeFormatVersionUpdate
-        | AddSchemaUpdate
-        | SetCurrentSchemaUpdate
-        | AddPartitionSpecUpdate
-        | SetDefaultSpecUpdate
-        | AddSortOrderUpdate
-        | SetDefaultSortOrderUpdate
-        | AddSnapshotUpdate
-        | SetSnapshotRefUpdate
-        | RemoveSnapshotsUpdate
-        | RemoveSnapshotRefUpdate
-        | SetLocationUpdate
-        | SetPropertiesUpdate
-        | RemovePropertiesUpdate
-        | SetStatisticsUpdate
-        | RemoveStatisticsUpdate
-        | SetPartitionStatisticsUpdate
-        | RemovePartitionStatisticsUpdate
-        | RemovePartitionSpecsUpdate
-        | RemoveSchemasUpdate,
-        Field(discriminator="action"),
-    ]
-)
+@functools.cache
+def _adapter() -> TypeAdapter[TableUpdate]:
+    """Return the reader of every update; building it takes a tenth of the time of an import."""
+    return TypeAdapter(
+        Annotated[
+            AssignUUIDUpdate
+            | UpgradeFormatVersionUpdate
+            | AddSchemaUpdate
+            | SetCurrentSchemaUpdate
+            | AddPartitionSpecUpdate
+            | SetDefaultSpecUpdate
+            | AddSortOrderUpdate
+            | SetDefaultSortOrderUpdate
+            | AddSnapshotUpdate
+            | SetSnapshotRefUpdate
+            | RemoveSnapshotsUpdate
+            | RemoveSnapshotRefUpdate
+            | SetLocationUpdate
+            | SetPropertiesUpdate
+            | RemovePropertiesUpdate
+            | SetStatisticsUpdate
+            | RemoveStatisticsUpdate
+            | SetPartitionStatisticsUpdate
+            | RemovePartitionStatisticsUpdate
+            | RemovePartitionSpecsUpdate
+            | RemoveSchemasUpdate,
+            Field(discriminator="action"),
+        ]
+    )
 
 
 def update_from_json(value: dict[str, Any]) -> TableUpdate:
     """Return the update of a JSON object of the REST protocol."""
     try:
-        return _ADAPTER.validate_python(value)
+        return _adapter().validate_python(value)
     except PydanticError as error:
         raise ValidationError(explain("table update", error)) from error

@@ -13,6 +13,7 @@ from icefloe.table.update import column_names, schema_edit
 from icefloe.table.update.actions import AddSchemaUpdate, SetCurrentSchemaUpdate, TableUpdate
 from icefloe.table.update.builder import UpdatableTable, UpdateBuilder, UpdatesAndRequirements
 from icefloe.table.update.requirements import AssertCurrentSchemaId, AssertLastAssignedFieldId
+from icefloe.transforms import VoidTransform
 from icefloe.types import (
     DecimalType,
     DoubleType,
@@ -28,11 +29,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from typing_extensions import Self
 
+    from icefloe.table.metadata import TableMetadata
+
 Path = str | tuple[str, ...]
 
 
 class UpdateSchema(UpdateBuilder):
     """Changes of a table's schema, applied in order.
+
+    A name refers to the column that had it before the changes, so that two columns can swap their names, and else to a column that the
+    changes added or renamed. `set_identifier_fields` takes names after the changes.
 
     Args:
         transaction: The transaction that commits them.
@@ -169,7 +175,7 @@ class UpdateSchema(UpdateBuilder):
 
     def set_identifier_fields(self, *fields: str) -> Self:
         """Set the columns that together identify a row; without arguments the schema has none."""
-        ids = sorted({self._find(name).field_id for name in fields})
+        ids = sorted({self._find_renamed(name).field_id for name in fields})
         self._schema = Schema(fields=self._schema.fields, schema_id=self._schema.schema_id, identifier_field_ids=ids)
         return self
 
@@ -219,9 +225,11 @@ class UpdateSchema(UpdateBuilder):
                 self.update_column(here, doc=field.doc)
 
     def _changes(self) -> UpdatesAndRequirements:
+        self._schema = self._checked()
         if self._schema == self._base:
             return (), ()
         metadata = self._transaction.table_metadata
+        self._check_sources(metadata)
         requirements = (AssertCurrentSchemaId(current_schema_id=self._base.schema_id),)
         same = next((schema for schema in metadata.schemas if schema == self._schema), None)
         updates: tuple[TableUpdate, ...]
@@ -236,20 +244,38 @@ class UpdateSchema(UpdateBuilder):
             return (*updates, *follow), (*requirements, assigned)
         return (*updates, *follow), requirements
 
+    def _check_sources(self, metadata: TableMetadata) -> None:
+        """Raise ValidationError if the changes drop a column that the partition spec or the sort order uses."""
+        dropped = self._base.field_ids - self._schema.field_ids
+        for field in metadata.spec().fields:
+            if field.source_id in dropped and not isinstance(field.transform, VoidTransform):
+                raise ValidationError(
+                    f"cannot drop column {self._base.find_column_name(field.source_id)!r}: partition field {field.name} is computed "
+                    f"from it; call update_spec().remove_field({field.name!r}) first"
+                )
+        for key in metadata.sort_order().fields:
+            if key.source_id in dropped:
+                raise ValidationError(
+                    f"cannot drop column {self._base.find_column_name(key.source_id)!r}: the sort order uses it; replace the order "
+                    "with update_sort_order() first"
+                )
+
     def _next_id(self) -> int:
         self._last_column_id += 1
         return self._last_column_id
 
     def _find(self, path: Path) -> NestedField:
-        """Return a field by its name after the changes so far, else by the name it had before them."""
+        """Return a field by the name that it had before the changes, else by its name after the changes so far."""
         name = path if isinstance(path, str) else ".".join(path)
-        try:
-            return self._schema.find_field(name, self._case_sensitive)
-        except ResolveError:
-            earlier = self._base.find_field(name, self._case_sensitive) if name in self._base.column_names else None
-            if earlier is None or earlier.field_id not in self._schema.field_ids:
-                raise
+        earlier = _field_or_none(self._base, name, self._case_sensitive)
+        if earlier is not None and earlier.field_id in self._schema.field_ids:
             return self._schema.find_field(earlier.field_id)
+        return self._schema.find_field(name, self._case_sensitive)
+
+    def _find_renamed(self, name: str) -> NestedField:
+        """Return a field by its name after the changes so far, else by the name that it had before them."""
+        found = _field_or_none(self._schema, name, self._case_sensitive)
+        return found if found is not None else self._find(name)
 
     def _struct_for(self, path: tuple[str, ...]) -> int:
         """Return the id of the field whose struct takes new fields, through lists and map values; -1 for the schema itself."""
@@ -295,13 +321,20 @@ class UpdateSchema(UpdateBuilder):
         return self._edit(lambda struct: schema_edit.replace_field(struct, field))
 
     def _edit(self, change: Any) -> Self:
-        struct = change(self._schema.as_struct())
-        self._schema = Schema(
-            fields=struct.fields,
+        # Checked with the last change: between the two renames of a swap, two columns have the same name.
+        self._schema = Schema.model_construct(
+            fields=change(self._schema.as_struct()).fields,
             schema_id=self._schema.schema_id,
             identifier_field_ids=self._schema.identifier_field_ids,
         )
         return self
+
+    def _checked(self) -> Schema:
+        return Schema(
+            fields=self._schema.fields,
+            schema_id=self._schema.schema_id,
+            identifier_field_ids=self._schema.identifier_field_ids,
+        )
 
 
 def _widened(field: NestedField, kind: IcebergType) -> IcebergType:
@@ -312,6 +345,13 @@ def _widened(field: NestedField, kind: IcebergType) -> IcebergType:
         return promote(field.field_type, kind)
     except ResolveError as error:
         raise ValidationError(f"Cannot change column type: {field.name}: {field.field_type} -> {kind}") from error
+
+
+def _field_or_none(schema: Schema, name: str, case_sensitive: bool) -> NestedField | None:
+    try:
+        return schema.find_field(name, case_sensitive)
+    except ResolveError:
+        return None
 
 
 def _reads_as(file_type: IcebergType, read_type: IcebergType) -> bool:

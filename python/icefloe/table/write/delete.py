@@ -10,11 +10,12 @@ import pyarrow.compute as pc
 from icefloe.table.commit.data_file_changes import OverwriteFiles
 from icefloe.table.commit.row_delta import RowDelta
 from icefloe.table.read_context import schema_json
-from icefloe.table.write.rows import matching, paths_of, position_stream, rewritten_files, targets, with_files
+from icefloe.table.write.covered_deletes import covered_deletes
+from icefloe.table.write.rows import matching, rewritten_files, with_files
 
 if TYPE_CHECKING:
-    from icefloe.expressions import BooleanExpression
     from icefloe.expressions.filter import Filter
+    from icefloe.table.commit.validated_change import ValidatedChange
     from icefloe.table.row_level.target import Target
     from icefloe.table.scan.plan import ScanPlan
     from icefloe.table.write.rows import Positions
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
 OPERATION = "delete"
 
 
-def delete_rows(target: Target, delete_filter: str | BooleanExpression, *, case_sensitive: bool) -> None:
+def delete_rows(target: Target, row_filter: Filter) -> None:
     """Delete the rows of a filter in one snapshot; commit nothing if no row matches."""
-    row_filter = target.filter(delete_filter, case_sensitive=case_sensitive)
     plan = target.plan(row_filter)
     whole = pc.fill_null(plan.files.column("must_match"), False)
     partial = with_files(plan, pc.invert(whole))
@@ -34,28 +34,24 @@ def delete_rows(target: Target, delete_filter: str | BooleanExpression, *, case_
         target.commit_read_set(row_filter, OPERATION)
         return
     if positions.rows.num_rows > 0 and target.merges_on_read(OPERATION):
-        _merge_on_read(target, row_filter, covered, partial, positions)
+        change = _merge_on_read(target, covered, partial, positions)
     else:
-        _copy_on_write(target, row_filter, covered, partial, positions)
+        change = _copy_on_write(target, covered, partial, positions)
+    change.drop_deletes(covered_deletes(plan, target.metadata, row_filter))
+    target.add_checks(change, row_filter, OPERATION)
+    change.commit()
 
 
-def _copy_on_write(
-    target: Target, row_filter: Filter, covered: pa.Array, partial: ScanPlan, positions: Positions
-) -> None:
+def _copy_on_write(target: Target, covered: pa.Array, partial: ScanPlan, positions: Positions) -> ValidatedChange:
     change = OverwriteFiles(target.transaction, target.branch, target.snapshot_properties).delete(covered)
     if positions.rows.num_rows > 0:
         paths, rows = rewritten_files(partial, schema_json(target.metadata.schema()), positions)
         change.delete(paths).append(target.writer.data_files(rows))
-    target.add_checks(change, row_filter, OPERATION)
-    change.commit()
+    return change
 
 
-def _merge_on_read(
-    target: Target, row_filter: Filter, covered: pa.Array, partial: ScanPlan, positions: Positions
-) -> None:
-    deletes = target.writer.position_deletes(position_stream(partial, positions), targets(partial))
+def _merge_on_read(target: Target, covered: pa.Array, partial: ScanPlan, positions: Positions) -> ValidatedChange:
+    deletes = target.position_deletes(partial, positions)
     change = RowDelta(target.transaction, target.branch, target.snapshot_properties)
-    change.remove_rows(covered).add_deletes(deletes)
-    change.validate_data_files_exist(paths_of(partial, positions)).validate_deleted_files()
-    target.add_checks(change, row_filter, OPERATION)
-    change.commit()
+    change.remove_rows(covered).add_deletes(deletes.added).remove_deletes(deletes.replaced)
+    return change.validate_data_files_exist(deletes.referenced).validate_deleted_files()

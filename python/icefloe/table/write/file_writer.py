@@ -5,14 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from icefloe import _core
-from icefloe.table.properties.core import data_file_properties, delete_file_properties
+from icefloe.exceptions import ValidationError
+from icefloe.table.properties.core import (
+    data_file_properties,
+    delete_file_properties,
+    equality_delete_properties,
+)
 from icefloe.table.read_context import schema_json, sort_order_json, spec_json, specs_json
 from icefloe.table.write.arrow_input import to_stream
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
     from icefloe.io import FileIO
+    from icefloe.partitioning import PartitionSpec
     from icefloe.table.metadata import TableMetadata
 
 PARTITION_ID = 0
@@ -63,7 +71,7 @@ class FileWriter:
             )
         )
 
-    def position_deletes(self, positions: pa.Table, targets: pa.Table) -> pa.RecordBatch:
+    def position_deletes(self, positions: pa.Table | pa.RecordBatchReader, targets: pa.Table) -> pa.RecordBatch:
         """Write position delete files; return DataFile columns.
 
         Args:
@@ -84,6 +92,44 @@ class FileWriter:
                 task_id=self._next_task(),
             )
         )
+
+    def equality_deletes(self, keys: object, equality_ids: Sequence[int], spec_id: int | None = None) -> pa.RecordBatch:
+        """Write keys of deleted rows to equality delete files; return DataFile columns.
+
+        Args:
+            keys: Rows with the key columns and the source columns of the spec.
+            equality_ids: Field ids of the key columns.
+            spec_id: Partition spec of the files; None for the default spec.
+
+        Raises:
+            ValidationError: The ids are not a key, or the table has no such spec.
+            SchemaMismatchError: The rows lack a column or have other types.
+        """
+        order = self._metadata.sort_order()
+        return self._remember(
+            _core.write_equality_deletes(
+                self._io.core,
+                to_stream(keys),  # type: ignore[arg-type] # checked to export a stream
+                equality_ids=list(equality_ids),
+                schema=schema_json(self._metadata.schema()),
+                spec=spec_json(self._spec(spec_id)),
+                sort_order=sort_order_json(order) if order.fields else None,
+                table_location=self._metadata.location,
+                properties=equality_delete_properties(self._metadata.properties),
+                operation_id=self._operation_id,
+                partition_id=PARTITION_ID,
+                task_id=self._next_task(),
+            )
+        )
+
+    def _spec(self, spec_id: int | None) -> PartitionSpec:
+        specs = self._metadata.specs()
+        spec = specs.get(spec_id) if spec_id is not None else self._metadata.spec()
+        if spec is None:
+            raise ValidationError(
+                f"spec_id: the table has no partition spec {spec_id}; expected one of {sorted(specs)}"
+            )
+        return spec
 
     def _next_task(self) -> int:
         """Return a new task id, so that no two calls of one operation write a file of the same name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from icefloe.exceptions import ValidationError, ValidationException
@@ -11,12 +12,11 @@ from icefloe.expressions import AlwaysTrue
 from icefloe.table.commit.data_file_changes import OverwriteFiles, ReplacePartitions
 from icefloe.table.commit.partition_set import PartitionSet
 from icefloe.table.read_context import schema_json
+from icefloe.table.write.covered_deletes import covered_deletes
 from icefloe.table.write.isolation import Isolation, is_serializable
 from icefloe.table.write.rows import matching, rewritten_files, with_files
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from icefloe.expressions import BooleanExpression
     from icefloe.table.row_level.target import Target
     from icefloe.table.scan.plan import ScanPlan
@@ -33,6 +33,7 @@ def overwrite_rows(
     added = target.writer.data_files(data)
     change = OverwriteFiles(target.transaction, target.branch, target.snapshot_properties).append(added)
     remove_rows(change, target, plan)
+    change.drop_deletes(covered_deletes(plan, target.metadata, row_filter))
     target.add_checks(change, row_filter, OPERATION)
     change.commit()
 
@@ -72,8 +73,10 @@ def replace_partitions(target: Target, added: pa.RecordBatch, isolation: Isolati
         )
     change = ReplacePartitions(target.transaction, target.branch, target.snapshot_properties)
     change.replace(partitions).append(added)
-    files = target.plan(target.filter(AlwaysTrue())).files
+    plan = target.plan(target.filter(AlwaysTrue()))
+    files, deletes = plan.files, plan.deletes
     change.delete(files.column("file_path").filter(partitions.contains(files)))
+    change.drop_deletes(deletes.column("file_path").filter(partitions.contains(deletes)).cast(pa.string()))
     if not pc.all(partitions.has_spec(files)).as_py():
         plan = target.plan(partitions.row_filter)
         plan = with_files(plan, pc.invert(partitions.has_spec(plan.files)))

@@ -6,7 +6,6 @@ of the plan.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,11 +18,13 @@ from icefloe.table.scan.plan import with_own_deletes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from icefloe import _core
     from icefloe.table.scan.plan import ScanPlan
 
 FILE = "_file"
 POS = "_pos"
 FILE_ROW = "__file_row"
+POSITIONS = pa.schema([(FILE_ROW, pa.int32()), (POS, pa.int64())])
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,9 @@ class Positions:
 
     rows: pa.Table
 
-    def of_file(self, file_row: int, runs: dict[int, tuple[int, int]]) -> pa.Array:
-        """Return the positions in one file."""
-        start, length = runs.get(file_row, (0, 0))
-        return self.rows.column(POS).slice(start, length).combine_chunks()
-
     def renumbered(self, keep: pa.Array) -> Positions:
         """Return the same rows for a plan with the files of the mask `keep`, which must include the files of all rows."""
-        numbers = pc.subtract(pc.cumulative_sum(keep.cast(pa.int32())), 1)
+        numbers = pc.subtract(pc.cumulative_sum(keep.cast(pa.int32())), pa.scalar(1, pa.int32()))
         rows = numbers.take(self.rows.column(FILE_ROW).combine_chunks())
         return Positions(self.rows.set_column(0, FILE_ROW, rows))
 
@@ -75,8 +71,8 @@ def unfiltered(plan: ScanPlan) -> ScanPlan:
     return replace(plan, files=plan.files.set_column(position, field, none), limit=None)
 
 
-def located(plan: ScanPlan, schema: str) -> pa.Table:
-    """Return the rows that match the plan's filter: columns of `schema`, then `__file_row` and `_pos`.
+def located(plan: ScanPlan, schema: str) -> Iterator[pa.RecordBatch]:
+    """Yield the rows that match the plan's filter: columns of `schema`, then `__file_row` and `_pos`.
 
     File paths are replaced by the file's row in the plan, batch by batch: a path for each row would be larger than narrow rows.
 
@@ -88,16 +84,9 @@ def located(plan: ScanPlan, schema: str) -> pa.Table:
     stream = replace(plan, projection=with_metadata_columns(schema, [FILE, POS])).stream(string_views=True)
     paths = plan.files.column("file_path")
     names = [name for name in stream.schema.names if name not in (FILE, POS)]
-    batches = []
     for batch in stream:
         columns = {name: _plain(batch.column(name)) for name in names}
-        batches.append(
-            pa.record_batch({**columns, FILE_ROW: _file_rows(batch.column(FILE), paths), POS: batch.column(POS)})
-        )
-    if batches:
-        return pa.Table.from_batches(batches)
-    fields = [(name, _plain(pa.nulls(0, stream.schema.field(name).type)).type) for name in names]
-    return pa.schema([*fields, (FILE_ROW, pa.int32()), (POS, pa.int64())]).empty_table()
+        yield pa.record_batch({**columns, FILE_ROW: _file_rows(batch.column(FILE), paths), POS: batch.column(POS)})
 
 
 def _file_rows(names: pa.Array, paths: pa.Array) -> pa.Array:
@@ -116,10 +105,11 @@ def _plain(column: pa.Array) -> pa.Array:
 
 def matching(plan: ScanPlan) -> Positions:
     """Return the positions of the rows that match the plan's filter."""
-    return Positions(located(plan, '{"type":"struct","schema-id":0,"fields":[]}'))
+    batches = located(plan, '{"type":"struct","schema-id":0,"fields":[]}')
+    return Positions(pa.Table.from_batches(batches, POSITIONS))
 
 
-def other_rows(plan: ScanPlan, schema: str, without: Positions) -> pa.RecordBatchReader:
+def other_rows(plan: ScanPlan, schema: str, without: Positions) -> _core.ScanStream:
     """Return the live rows of the plan's files except the rows at some positions, as a stream.
 
     Args:
@@ -127,48 +117,12 @@ def other_rows(plan: ScanPlan, schema: str, without: Positions) -> pa.RecordBatc
         schema: Schema JSON of the columns to read.
         without: Positions to exclude.
     """
-    return _masked(plan, schema, without, keep=False)
+    return replace(unfiltered(plan), projection=schema).stream(rows=without.rows, keep=False)
 
 
-def rows_at(plan: ScanPlan, schema: str, at: Positions) -> pa.Table:
-    """Return the rows at some positions, in order; every position must be of a live row."""
-    runs = at.runs()
-    keep = pa.array([row in runs for row in range(plan.files.num_rows)], pa.bool_())
-    return _masked(with_files(plan, keep), schema, at.renumbered(keep), keep=True).read_all()
-
-
-def _masked(plan: ScanPlan, schema: str, positions: Positions, *, keep: bool) -> pa.RecordBatchReader:
-    """Return the live rows of the plan's files that are at the positions, or all others, as a stream.
-
-    Files are read one by one, so that no batch spans two files. Rows and positions ascend within a file, so a batch is compared with
-    the positions in its range only.
-    """
-    whole = replace(unfiltered(plan), projection=with_metadata_columns(schema, [POS]))
-    row_schema = pa.schema([field for field in whole.stream().schema if field.name != POS])
-    runs = positions.runs()
-
-    def batches() -> Iterator[pa.RecordBatch]:
-        for file_row in range(whole.files.num_rows):
-            files, deletes = with_own_deletes(whole.files.slice(file_row, 1), whole.deletes)
-            wanted = positions.of_file(file_row, runs)
-            for batch in replace(whole, files=files, deletes=deletes).stream():
-                if batch.num_rows == 0:
-                    continue
-                ordinals = batch.column(POS)
-                end = bisect_right(wanted, ordinals[-1].as_py(), key=_value)
-                found = pc.is_in(ordinals, wanted.slice(0, end))
-                wanted = wanted.slice(end)
-                selected = batch.filter(found if keep else pc.invert(found))
-                yield pa.RecordBatch.from_arrays(
-                    [selected.column(name) for name in row_schema.names], schema=row_schema
-                )
-
-    return pa.RecordBatchReader.from_batches(row_schema, batches())
-
-
-def _value(scalar: pa.Scalar) -> int:
-    value: int = scalar.as_py()
-    return value
+def rows_at(plan: ScanPlan, schema: str, at: Positions) -> _core.ScanStream:
+    """Return the rows at some positions as a stream, in order; every position must be of a live row."""
+    return replace(unfiltered(plan), projection=schema).stream(rows=at.rows)
 
 
 def position_stream(plan: ScanPlan, positions: Positions) -> pa.Table:
@@ -182,7 +136,7 @@ def targets(plan: ScanPlan) -> pa.Table:
     return pa.table({name: plan.files.column(name) for name in ("file_path", "spec_id", "partition")})
 
 
-def rewritten_files(plan: ScanPlan, schema: str, without: Positions) -> tuple[pa.Array, pa.RecordBatchReader]:
+def rewritten_files(plan: ScanPlan, schema: str, without: Positions) -> tuple[pa.Array, _core.ScanStream]:
     """Return the paths of the files that hold any of the positions, and the stream of their other live rows.
 
     Args:
@@ -194,8 +148,3 @@ def rewritten_files(plan: ScanPlan, schema: str, without: Positions) -> tuple[pa
     keep = pa.array([row in runs for row in range(plan.files.num_rows)], pa.bool_())
     touched = with_files(plan, keep)
     return touched.files.column("file_path"), other_rows(touched, schema, without.renumbered(keep))
-
-
-def paths_of(plan: ScanPlan, positions: Positions) -> pa.Array:
-    """Return the paths of the files that hold any of the positions."""
-    return plan.files.column("file_path").take(pa.array(sorted(positions.runs()), pa.int64()))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from icefloe.catalog import load_catalog
+from icefloe.exceptions import CorruptFileError, MissingFileError
 from icefloe.table.metadata import TableMetadataUtil
+from icefloe.table.metadata.entries import Entries, MetadataLog
 from icefloe.table.metadata.files import read_metadata
+from icefloe.table.snapshots import MetadataLogEntry
 
 
 def test_metadata_text_after_many_commits_equals_text_of_parsed_metadata(tmp_path: Path) -> None:
@@ -39,6 +44,65 @@ def test_known_metadata_is_not_parsed_again_unless_the_file_differs(tmp_path: Pa
     assert again.metadata_location == table.metadata_location
     read = read_metadata(again.io, again.metadata_location, table.metadata)
     assert read.table_uuid == again.metadata.table_uuid != table.metadata.table_uuid
+
+
+def test_shortened_log_with_unknown_keys_has_the_text_of_its_remaining_entries() -> None:
+    entries = [
+        {"metadata-file": f"v{version}.metadata.json", "timestamp-ms": version, "note": "x"} for version in (1, 2, 3)
+    ]
+    log = MetadataLog(entries)
+    assert json_of(log) == entries
+    assert log[0].metadata_file == "v1.metadata.json"
+    shorter = log.appended(MetadataLogEntry(metadata_file="v4.metadata.json", timestamp_ms=4)).last(2)
+    assert [entry["metadata-file"] for entry in json_of(shorter)] == ["v3.metadata.json", "v4.metadata.json"]
+
+
+@pytest.mark.parametrize("commits", [1, 2, 3, 100, 1000])
+def test_appended_list_has_the_text_of_its_entries_in_few_pieces(commits: int) -> None:
+    log = MetadataLog()
+    log.json_pieces()
+    for number in range(commits):
+        log = log.appended(MetadataLogEntry(metadata_file="x" * (number % 7), timestamp_ms=number))
+    assert json_of(log) == json_of(MetadataLog(log.json_values()))
+    assert len(log.json_pieces()) <= commits.bit_length() + 1
+
+
+@pytest.mark.parametrize("properties", [{}, {"write.metadata.compression-codec": "gzip"}])
+@pytest.mark.parametrize(
+    "damage", [lambda text: text[:-1], lambda text: text + b" ", lambda text: text.replace(b"id", b"ix", 1)]
+)
+def test_metadata_is_known_only_if_the_file_has_exactly_its_text(tmp_path: Path, damage, properties) -> None:
+    catalog = load_catalog("local", type="hadoop", warehouse=str(tmp_path))
+    catalog.create_namespace("db")
+    table = catalog.create_table("db.t", schema=pa.schema([("id", pa.int64())]), properties=properties)
+    other = f"{tmp_path}/other{'.gz' if properties else ''}.metadata.json"
+    for text, is_known in ((table.metadata.json_bytes(), True), (damage(table.metadata.json_bytes()), False)):
+        table.io.core.write(other, gzip.compress(text) if properties else text, overwrite=True)
+        try:
+            read = read_metadata(table.io, other, table.metadata)
+        except CorruptFileError:
+            read = None
+        assert (read is table.metadata) == is_known
+
+
+@pytest.mark.parametrize("pieces", [[], [b""], [b"abc"], [b"a", b"", b"bc"], [b"x" * 200_000, b"y" * 131_072, b"z"]])
+def test_file_is_stored_and_compared_in_pieces(tmp_path: Path, pieces) -> None:
+    io = load_catalog("local", type="hadoop", warehouse=str(tmp_path)).file_io().core
+    whole = b"".join(pieces)
+    io.publish(f"{tmp_path}/published", pieces)
+    io.write(f"{tmp_path}/written", pieces, overwrite=False)
+    for name in ("published", "written"):
+        assert (tmp_path / name).read_bytes() == whole
+        assert io.read_unless(f"{tmp_path}/{name}", pieces) is None
+        assert io.read_unless(f"{tmp_path}/{name}", whole) is None
+        for other in (whole + b"a", whole[:-1] + b"!", b"!" + whole[1:]):
+            assert io.read_unless(f"{tmp_path}/{name}", other) == whole
+    with pytest.raises(MissingFileError):
+        io.read_unless(f"{tmp_path}/missing", pieces)
+
+
+def json_of(entries: Entries) -> list[dict[str, object]]:
+    return json.loads(b"[" + b"".join(entries.json_pieces()) + b"]")
 
 
 def text_of(location: str) -> str:

@@ -60,7 +60,8 @@ def test_deviation_is_read_with_one_warning(case: Case) -> None:
 def test_permitted_metadata_is_read_without_a_warning(case: Case) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        parsed(case)
+        metadata = parsed(case)
+        assert type(metadata)(**metadata.model_dump()) == metadata
 
 
 def of(name: str) -> TableMetadata:
@@ -105,7 +106,7 @@ def test_repaired_metadata_has_no_deviation_left() -> None:
         text = of(case.name).model_dump_json()
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            TableMetadataUtil.parse_raw(text)
+            assert TableMetadataUtil.parse_raw(text).model_dump_json() == text
 
 
 TEXT = json.dumps(BASE).encode()

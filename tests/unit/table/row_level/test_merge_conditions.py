@@ -264,7 +264,8 @@ def test_merge_text_compares_nan_and_negative_zero_as_spark(catalog):
 )
 def test_merge_condition_error_names_clause_and_part(table, text, problem):
     before = len(table.snapshots())
-    merge = table.merge(table.scan().to_arrow(), on=["id"]).when_matched_update().when_matched_delete(text)
+    merge = table.merge(table.scan().to_arrow(), on=["id"]).when_matched_update(condition="source.id < 0")
+    merge = merge.when_matched_delete(text)
     with pytest.raises(ValidationError, match=rf"(?s).*{problem}"):
         table.merge(table.scan().to_arrow(), on=["id"]).when_matched_delete(text).execute()
     if isinstance(text, str):

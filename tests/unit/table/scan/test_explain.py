@@ -47,9 +47,9 @@ def test_explain_without_footers_reads_no_data_file(new_table):
 
 
 def test_explain_counts_delete_files_by_kind_and_data_file(new_table):
-    table = new_table(properties={"write.delete.mode": "merge-on-read"})
-    table.delete("id = 1")
-    table.delete("id in (2, 4)")
+    table = new_table(properties={"write.delete.mode": "merge-on-read", "write.delete.granularity": "partition"})
+    for row_filter in ("id = 1", "id = 2", "id = 4"):
+        table.delete(row_filter)
     deletes = table.scan().explain().deletes
     assert (deletes.by_position, deletes.by_key, deletes.data_files) == (3, 0, 2)
     assert (deletes.most, deletes.median) == (2, 1)

@@ -120,6 +120,25 @@ def test_renamed_column_is_found_by_both_names_in_one_update() -> None:
     assert recorder.schema.find_field("renamed").doc == "words"
 
 
+def test_columns_swap_their_names() -> None:
+    recorder = table()
+    with UpdateSchema(recorder) as update:
+        update.rename_column("day", "named").rename_column("named", "day").rename_column("at.x", "y").rename_column(
+            "at.y", "x"
+        )
+    assert recorder.names() == ["id", "named", "at", "tags", "day"]
+    assert [recorder.schema.find_field(name).field_id for name in ("named", "day", "at.y", "at.x")] == [2, 5, 6, 7]
+
+
+def test_name_refers_to_the_column_that_had_it_before_the_changes() -> None:
+    recorder = table()
+    with UpdateSchema(recorder) as update:
+        update.rename_column("day", "date").rename_column("tags", "day").update_column("day", doc="of the event")
+        update.rename_column("id", "key").set_identifier_fields("key")
+    assert recorder.schema.find_field("date").doc == "of the event"
+    assert recorder.schema.identifier_field_ids == [1]
+
+
 def test_dropped_column_is_not_found_by_its_earlier_name() -> None:
     with pytest.raises(ResolveError, match="named"):
         UpdateSchema(table()).delete_column("named").move_first("named")
@@ -180,7 +199,7 @@ def test_undone_change_reuses_the_old_schema() -> None:
         (lambda update: update.delete_column("id"), "identifier field"),
         (lambda update: update.delete_column("tags.element"), "cannot drop, rename or move the element of a list"),
         (lambda update: update.rename_column("named.key", "k"), "cannot drop, rename or move the key of a map"),
-        (lambda update: update.rename_column("id", "day"), "multiple fields for name"),
+        (lambda update: update.rename_column("id", "day").commit(), "multiple fields for name"),
         (lambda update: update.update_column("id", "string"), "Cannot change column type: id: int -> string"),
         (lambda update: update.update_column("id", "double"), "Cannot change column type: id: int -> double"),
         (lambda update: update.update_column("at", "long"), "Cannot change column type: at"),
@@ -190,7 +209,8 @@ def test_undone_change_reuses_the_old_schema() -> None:
         (lambda update: update.set_identifier_fields("at.y"), "Identifier field"),
         (lambda update: update.move_before("id", "at.x"), "to a different struct"),
         (lambda update: update.move_after("id", "id"), "itself"),
-        (lambda update: update.delete_column("day").commit(), "partition field day_month"),
+        (lambda update: update.delete_column("day").commit(), "cannot drop column 'day': partition field day_month"),
+        (lambda update: update.set_identifier_fields().delete_column("id").commit(), "'id': the sort order uses it"),
     ],
 )
 def test_invalid_update_is_refused(change: Any, why: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from icefloe.exceptions import FeatureUnsupportedError
 
 ROWS = 60_000
 NUMBERS = pa.table(
@@ -155,3 +156,123 @@ def test_data_path_holds_the_files(create, tmp_path):
     _, (file,) = create(**{"write.data.path": str(tmp_path / "elsewhere")})
     assert file["file_path"].startswith(str(tmp_path / "elsewhere") + "/")
     assert footer(file).num_rows == ROWS
+
+
+def test_row_groups_have_at_least_the_rows_between_two_checks(create):
+    _, (file,) = create(
+        **{"write.parquet.row-group-size-bytes": "1", "write.parquet.row-group-check-min-record-count": "7000"}
+    )
+    rows = [footer(file).row_group(n).num_rows for n in range(footer(file).num_row_groups)]
+    assert rows == [7000] * (ROWS // 7000) + [ROWS % 7000]
+
+
+@pytest.mark.parametrize(("most", "rows"), [("5000", 5000), ("20000", 20_000)])
+def test_row_groups_are_checked_after_the_most_rows(create, most, rows):
+    # The estimate before the first check is that of rows in memory, which take more bytes.
+    _, (file,) = create(
+        **{
+            "write.parquet.row-group-size-bytes": "1000",
+            "write.parquet.row-group-check-min-record-count": "1000000",
+            "write.parquet.row-group-check-max-record-count": most,
+        }
+    )
+    assert footer(file).num_row_groups == 1
+    _, (file,) = create(
+        **{
+            "write.parquet.row-group-size-bytes": "1",
+            "write.parquet.row-group-check-min-record-count": str(rows),
+            "write.parquet.row-group-check-max-record-count": most,
+        }
+    )
+    assert footer(file).row_group(0).num_rows == rows
+
+
+def test_row_groups_of_delete_files_have_properties_of_their_own(catalog):
+    properties = {
+        "write.delete.mode": "merge-on-read",
+        "write.delete.parquet.row-group-size-bytes": "1",
+        "write.delete.parquet.row-group-check-min-record-count": "500",
+    }
+    table = catalog.create_table("db.t", NUMBERS.schema, properties=properties)
+    table.append(NUMBERS)
+    table.delete("id < 1200")
+    (deletes,) = table.inspect.delete_files().to_pylist()
+    assert [footer(deletes).row_group(n).num_rows for n in range(3)] == [500, 500, 200]
+    assert table.scan().to_arrow().num_rows == ROWS - 1200
+
+
+@pytest.mark.parametrize(
+    ("properties", "least", "most"),
+    [
+        ({}, 64 * 1024, 128 * 1024),
+        ({"write.parquet.bloom-filter-max-bytes": "20000"}, 16 * 1024, 20_000),
+        ({"write.parquet.bloom-filter-ndv.column.text": "1000"}, 1024, 4096),
+        (
+            {
+                "write.parquet.bloom-filter-ndv.column.text": "1000000000",
+                "write.parquet.bloom-filter-max-bytes": "4096",
+            },
+            4096,
+            4200,
+        ),
+        ({"write.parquet.bloom-filter-adaptive-enabled": "true"}, 64 * 1024, 128 * 1024),
+    ],
+)
+def test_bloom_filter_has_the_size_of_its_properties(create, properties, least, most):
+    enabled = {"write.parquet.bloom-filter-enabled.column.text": "true"}
+    _, (without,) = create()
+    table, (file,) = create(**enabled, **properties)
+    size = file["file_size_in_bytes"] - without["file_size_in_bytes"]
+    assert least <= size <= most + 500
+    assert table.scan("text = 'text 49'").to_arrow().num_rows == 1
+
+
+def test_dictionary_follows_the_property_of_the_column(create):
+    _, (file,) = create(
+        **{
+            "write.parquet.dict-encoding-enabled.column.few": "false",
+            "write.parquet.dict-encoding-enabled.column.text": "true",
+        }
+    )
+    assert not column(file, "few").has_dictionary_page
+    assert column(file, "text").has_dictionary_page
+    _, (file,) = create()
+    assert column(file, "few").has_dictionary_page
+    assert not column(file, "text").has_dictionary_page
+
+
+def test_column_without_statistics_has_no_bounds(create):
+    table, (file,) = create(**{"write.parquet.stats-enabled.column.id": "false"})
+    assert not column(file, "id").is_stats_set
+    assert column(file, "few").is_stats_set
+    assert {key for key, _ in file["lower_bounds"]} == {2, 3}
+    assert {key for key, _ in file["null_value_counts"]} == {2, 3}
+    assert {key for key, _ in file["value_counts"]} == {1, 2, 3}
+    assert table.scan("id = 77").to_arrow().num_rows == 1
+
+
+@pytest.mark.parametrize(
+    ("properties", "message"),
+    [
+        ({"write.parquet.row-group-size-track-uncompressed": "true"}, "row-group-size-track-uncompressed=true"),
+        ({"encryption.key-id": "key"}, "encryption.key-id"),
+        ({"write.location-provider.impl": "com.example.Locations"}, "com.example.Locations"),
+    ],
+)
+def test_writing_refuses_properties_that_it_cannot_honour(catalog, properties, message):
+    table = catalog.create_table("db.t", NUMBERS.schema, properties=properties)
+    with pytest.raises(FeatureUnsupportedError, match=message):
+        table.append(NUMBERS)
+    assert catalog.load_table("db.t").current_snapshot() is None
+    with table.update_properties() as update:
+        update.remove_properties(*properties)
+    table.append(NUMBERS)
+
+
+def test_column_properties_follow_a_rename(catalog):
+    properties = {"write.parquet.dict-encoding-enabled.column.few": "false"}
+    table = catalog.create_table("db.t", NUMBERS.schema, properties=properties)
+    with table.update_schema() as update:
+        update.rename_column("few", "seldom")
+    assert table.properties["write.parquet.dict-encoding-enabled.column.seldom"] == "false"
+    assert "write.parquet.dict-encoding-enabled.column.few" not in table.properties

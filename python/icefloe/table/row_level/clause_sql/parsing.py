@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from icefloe.exceptions import ValidationError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
 WAY_OUT = "write this part as a pyarrow expression, such as pc.field('source.x')"
 QUOTE_HINT = "write a literal text in single quotes: \"'de'\""
@@ -99,6 +99,18 @@ def parse(text: str, names: Collection[str] = ()) -> Any:
     if len(trees) != 1 or trees[0] is None:
         raise ValidationError(f"expected one SQL expression, got {len(trees)}")
     return trees[0]
+
+
+def conjuncts(node: Any) -> Iterator[Any]:
+    """Yield the parts of a condition between its outermost `and`."""
+    kind = type(node).__name__
+    if kind == "Paren":
+        yield from conjuncts(node.this)
+    elif kind == "And":
+        yield from conjuncts(node.this)
+        yield from conjuncts(node.expression)
+    else:
+        yield node
 
 
 def piece(node: Any) -> str:

@@ -25,10 +25,12 @@ class Scope:
     Attributes:
         schema: Fields `source.<column>` and `target.<column>`.
         uuids: Dotted names of UUID columns and struct fields, whose Arrow type may be fixed_size_binary[16].
+        default_side: The side of names without a side; None where names need one.
     """
 
     schema: pa.Schema
     uuids: frozenset[str] = frozenset()
+    default_side: str | None = None
 
     def resolve(self, parts: Sequence[str]) -> Value:
         """Return the column of a dotted name, such as `source.a.b`. Case is ignored unless two names differ in case alone.
@@ -40,17 +42,23 @@ class Scope:
         joined = self._full_name(name) if len(parts) == 1 else None
         if joined is not None:
             return self._column(joined, ())
+        unqualified = name if len(parts) == 1 else None
+        if self.default_side is not None and (unqualified is not None or not self._has_side(parts[0])):
+            parts = [self.default_side, *parts]
         side = parts[0].lower()
         if side not in SIDES or len(parts) == 1:
-            raise ResolveError(self._unknown(name, name if len(parts) == 1 else None))
+            raise ResolveError(self._unknown(name, unqualified))
         names = [field[len(side) + 1 :] for field in self.schema.names if field.startswith(f"{side}.")]
-        found = _match(parts[1], names)
+        found = named(parts[1], names)
         if found is not None:
             return self._column(f"{side}.{found}", parts[2:])
-        dotted = _match(".".join(parts[1:]), names)
+        dotted = named(".".join(parts[1:]), names)
         if dotted is not None:
             return self._column(f"{side}.{dotted}", ())
-        raise ResolveError(self._unknown(name, None))
+        raise ResolveError(self._unknown(name, None if self.default_side is None else unqualified))
+
+    def _has_side(self, part: str) -> bool:
+        return any(name.startswith(f"{part.lower()}.") for name in self.schema.names)
 
     def _full_name(self, name: str) -> str | None:
         return name if name in self.schema.names else None
@@ -63,7 +71,7 @@ class Scope:
                     f"{name}.{'.'.join(path)}: expected a struct around {part!r}, got {kind}, which has no named fields"
                 )
             fields = [kind.field(index).name for index in range(kind.num_fields)]
-            found = _match(part, fields)
+            found = named(part, fields)
             if found is None:
                 raise ResolveError(
                     f"{name}.{'.'.join(path)}: there is no field {part!r}; expected one of {', '.join(fields)}"
@@ -82,14 +90,14 @@ class Scope:
         known = f"expected one of {', '.join(sorted(self.schema.names))}"
         if unqualified is None:
             return f"there is no column {name!r} here; {known}"
-        sides = [side for side in SIDES if _match(f"{side}.{unqualified}", self.schema.names) is not None]
+        sides = [side for side in SIDES if named(f"{side}.{unqualified}", self.schema.names) is not None]
         if sides:
             return f"{name!r}: expected a side in front of the column; write {' or '.join(f'{side}.{unqualified}' for side in sides)}"
         quoted = "'" + name.replace("'", "''") + "'"
         return f'there is no column {name!r} here; if this is a literal, quote it: "{quoted}"; {known}'
 
 
-def _match(name: str, names: Sequence[str]) -> str | None:
+def named(name: str, names: Sequence[str]) -> str | None:
     """Return the equal name, or the only name that is equal ignoring case; None if there is none."""
     if name in names:
         return name

@@ -1,0 +1,69 @@
+"""Delete files that a commit leaves without rows to delete, and drops. Spec: Scan Planning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe.table.commit.summary import DATA, POSITION_DELETES
+
+if TYPE_CHECKING:
+    from icefloe.table.commit.manifest_writer import ManifestWriter
+    from icefloe.table.metadata import TableMetadata
+
+_FILE_PATH_ID = 2147483546
+
+
+def unused_deletes(  # noqa: PLR0913 - each decides which files are unused
+    writer: ManifestWriter,
+    base: TableMetadata,
+    manifests: pa.Table,
+    oldest: int,
+    removed: list[pa.RecordBatch],
+    covered: list[pa.Array],
+) -> pa.Array:
+    """Return the paths of live delete files that are older than every data file, or apply to removed data files alone.
+
+    Only manifests that may list such files are read.
+
+    Args:
+        writer: The writer of the commit.
+        base: The table.
+        manifests: Manifests of delete files.
+        oldest: The least data sequence number of the data files that remain.
+        removed: Entries of the data files that the commit removes.
+        covered: Paths of delete files that apply to removed data files alone. Position delete files that refer to one removed data file
+            need not be among them.
+    """
+    specs = pa.array([], pa.int32())
+    paths = pa.array([], pa.string())
+    if removed:
+        entries = pa.Table.from_batches(removed)
+        data = entries.filter(pc.equal(entries.column("content"), DATA))
+        specs, paths = _array(pc.unique(data.column("spec_id"))), _array(data.column("file_path").cast(pa.string()))
+    may_be_older = pc.less(manifests.column("min_sequence_number"), oldest)
+    read = manifests.filter(pc.or_(may_be_older, pc.is_in(manifests.column("partition_spec_id"), specs)))
+    if read.num_rows == 0:
+        return pa.array([], pa.string())
+    found = writer.live_entries(base, read)
+    numbers = found.column("sequence_number")
+    is_older = pc.and_(pc.greater(numbers, 0), pc.less(numbers, oldest))
+    is_dangling = pc.and_(pc.equal(found.column("content"), POSITION_DELETES), pc.is_in(referenced_paths(found), paths))
+    own = found.column("file_path").cast(pa.string())
+    is_covered = pc.is_in(own, pa.concat_arrays([paths.slice(0, 0), *covered]))
+    return _array(own.filter(pc.or_(pc.or_(is_older, is_dangling), is_covered)))
+
+
+def referenced_paths(deletes: pa.Table) -> pa.ChunkedArray:
+    """Return the one data file of each position delete file: `referenced_data_file`, else equal bounds of `file_path`."""
+    # pyarrow loads pandas with the first conversion of a Python value, so the id is no constant of the module.
+    field_id = pa.scalar(_FILE_PATH_ID, pa.int32())
+    lower, upper = (pc.map_lookup(deletes.column(name), field_id, "first") for name in ("lower_bounds", "upper_bounds"))
+    stated = pc.if_else(pc.equal(lower, upper), lower, pa.scalar(None, lower.type))
+    return pc.coalesce(deletes.column("referenced_data_file"), stated.cast(pa.string()))
+
+
+def _array(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values

@@ -1,0 +1,196 @@
+"""Change data capture: a batch of changes by key becomes equality deletes and new rows in one snapshot, once per batch id."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe.exceptions import ResolveError, ValidationError, ValidationException
+from icefloe.io.pyarrow import schema_to_pyarrow
+from icefloe.table.commit.row_delta import RowDelta
+from icefloe.table.commit.snapshot_producer import check_delete_files, head_of
+from icefloe.table.row_level.arrow_clauses import fitted
+from icefloe.table.snapshots import ancestors_of
+from icefloe.table.write.arrow_input import to_table
+from icefloe.types.arrow import storage_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from icefloe.partitioning import PartitionSpec
+    from icefloe.table.commit.change import Versions
+    from icefloe.table.metadata import TableMetadata
+    from icefloe.table.row_level.target import Target
+
+BATCH_ID = "icefloe.batch-id"
+"""The key of a snapshot's summary that holds the batch id."""
+UPSERTS = ("I", "U", "INSERT", "UPDATE")
+DELETES = ("D", "DELETE")
+_ROW = "__row"
+
+
+@dataclass(frozen=True)
+class ApplyChangesResult:
+    """The outcome of a batch of changes.
+
+    Attributes:
+        applied: False if the table has the changes of this batch id already; nothing was changed then.
+        rows_upserted: Number of keys whose last change is an insert or an update.
+        rows_deleted: Number of keys whose last change is a delete, whether the table had their rows or not.
+    """
+
+    applied: bool
+    rows_upserted: int = 0
+    rows_deleted: int = 0
+
+
+class BatchAppliedError(ValidationException):
+    """Another writer committed the batch."""
+
+
+class BatchDelta(RowDelta):
+    """The row delta of a batch; it conflicts with a commit of the same batch."""
+
+    batch_id: str | None = None
+
+    def validate(self, versions: Versions) -> None:  # noqa: D102 - described by the producer
+        super().validate(versions)
+        if self.batch_id is not None and has_batch(versions.newest, self._branch, self.batch_id):
+            raise BatchAppliedError(f"apply_changes: another writer committed batch {self.batch_id!r}")
+
+
+def has_batch(metadata: TableMetadata, branch: str | None, batch_id: str) -> bool:
+    """Return whether a snapshot of a branch has the changes of a batch."""
+    snapshots = ancestors_of(head_of(metadata, branch), metadata)
+    return any(one.summary is not None and one.summary[BATCH_ID] == batch_id for one in snapshots)
+
+
+def apply_change_rows(  # noqa: PLR0913 - what a batch of changes has
+    target: Target,
+    changes: object,
+    keys: Sequence[str],
+    op_column: str,
+    sequence_column: str | None,
+    *,
+    batch_id: str | None,
+) -> ApplyChangesResult:
+    """Apply the last change of each key; see `TableChanges.apply_changes`."""
+    metadata = target.metadata
+    check_delete_files(metadata)
+    if batch_id is not None and has_batch(metadata, target.branch, batch_id):
+        return ApplyChangesResult(applied=False)
+    rows = to_table(changes)
+    _check_columns(metadata, rows, keys, op_column, sequence_column)
+    rows = _typed(metadata, rows, keys, op_column)
+    _check_operations(rows.column(op_column), op_column)
+    names = [field.name for field in metadata.schema().fields]
+    last = _last_changes(rows, keys, sequence_column)
+    deleted = pc.is_in(pc.utf8_upper(last.column(op_column)), value_set=pa.array(DELETES))
+    carried = [name for name in last.column_names if name in names or name not in (op_column, sequence_column)]
+    upserts = last.filter(pc.invert(deleted)).select(carried)
+    ids = [metadata.schema().find_field(key).field_id for key in keys]
+    properties = target.snapshot_properties if batch_id is None else {**target.snapshot_properties, BATCH_ID: batch_id}
+    change = BatchDelta(target.transaction, target.branch, properties)
+    change.batch_id = batch_id
+    try:
+        with target:
+            if upserts.num_rows > 0:
+                change.add_rows(target.writer.data_files(upserts))
+            for spec in _delete_specs(metadata, keys) if last.num_rows > 0 else ():
+                change.add_deletes(target.writer.equality_deletes(last.select(list(keys)), ids, spec.spec_id))
+            change.commit()
+    except BatchAppliedError:
+        return ApplyChangesResult(applied=False)
+    return ApplyChangesResult(True, upserts.num_rows, last.num_rows - upserts.num_rows)
+
+
+def _check_columns(
+    metadata: TableMetadata, rows: pa.Table, keys: Sequence[str], op_column: str, sequence_column: str | None
+) -> None:
+    """Raise for columns that are missing, and for nulls and operations that no change can have."""
+    if not keys or isinstance(keys, str):
+        raise ValidationError(f"apply_changes: no key columns; expected keys=['id', ...], got {keys!r}")
+    table_names = [field.name for field in metadata.schema().fields]
+    for key in keys:
+        if key not in table_names:
+            raise ResolveError(
+                f"apply_changes: the table has no key column {key!r}; expected one of {', '.join(table_names)}"
+            )
+    required = [*keys, op_column, *([] if sequence_column is None else [sequence_column])]
+    for name in required:
+        if rows.column_names.count(name) != 1:
+            count = rows.column_names.count(name)
+            raise ResolveError(
+                f"apply_changes: expected one column {name!r} in the changes, got {count}; the changes have "
+                f"{', '.join(rows.column_names)}"
+            )
+        if rows.column(name).null_count > 0:
+            raise ValidationError(
+                f"apply_changes: column {name!r} is null in {rows.column(name).null_count} changes; expected values in keys, "
+                "operations and sequence numbers"
+            )
+
+
+def _typed(metadata: TableMetadata, rows: pa.Table, keys: Sequence[str], op_column: str) -> pa.Table:
+    """Return changes with keys in the table's types and operations as strings."""
+    schema = storage_schema(schema_to_pyarrow(metadata.schema()))
+    for name in dict.fromkeys([*keys, op_column]):
+        field = schema.field(name) if name in keys else pa.field(name, pa.string())
+        if name not in keys and not _is_text(rows.column(name).type):
+            raise ValidationError(
+                f"apply_changes: operation column {name!r} has type {rows.column(name).type}; expected string"
+            )
+        column = fitted(rows.column(name), field, "apply_changes")
+        rows = rows.set_column(rows.column_names.index(name), name, column)
+    return rows
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _check_operations(operations: pa.ChunkedArray, name: str) -> None:
+    known = pc.is_in(pc.utf8_upper(operations), value_set=pa.array([*UPSERTS, *DELETES]))
+    unknown = pc.unique(operations.filter(pc.invert(known)))
+    if len(unknown) > 0:
+        raise ValidationError(
+            f"apply_changes: unknown operation {unknown[0].as_py()!r} in column {name!r}; expected one of "
+            f"{', '.join((*UPSERTS, *DELETES))}, in any case"
+        )
+
+
+def _last_changes(rows: pa.Table, keys: Sequence[str], sequence_column: str | None) -> pa.Table:
+    """Return the last change of each key: of the greatest sequence number, and among equal numbers the last row."""
+    numbered = rows.append_column(_ROW, pa.array(range(rows.num_rows), pa.int64()))
+    if sequence_column is not None:
+        numbered = numbered.sort_by([(sequence_column, "ascending"), (_ROW, "ascending")])
+        numbered = numbered.drop_columns([_ROW]).append_column(_ROW, pa.array(range(rows.num_rows), pa.int64()))
+    last = numbered.select([*keys, _ROW]).group_by(list(keys)).aggregate([(_ROW, "max")])
+    order = last.column(f"{_ROW}_max").combine_chunks()
+    return numbered.drop_columns([_ROW]).take(order.take(pc.array_sort_indices(order)))
+
+
+def _delete_specs(metadata: TableMetadata, keys: Sequence[str]) -> list[PartitionSpec]:
+    """Return the partition specs whose equality deletes reach every row of a key.
+
+    Raises:
+        ValidationError: A row of a key may be in any partition, and the table has no unpartitioned spec.
+    """
+    specs = list(metadata.specs().values())
+    ids = {metadata.schema().find_field(key).field_id for key in keys}
+    by_key = [spec for spec in specs if all(field.source_id in ids for field in spec.fields)]
+    everywhere = [spec for spec in specs if not spec.fields]
+    if len(by_key) == len(specs):
+        return everywhere or specs
+    if everywhere:
+        return everywhere
+    spec = next(one for one in specs if one not in by_key)
+    field = next(one for one in spec.fields if one.source_id not in ids)
+    raise ValidationError(
+        f"apply_changes: partition field {field.name!r} of spec {spec.spec_id} is not of a key; expected its source column among the keys "
+        f"({', '.join(keys)}), or rows of a key may be in any partition: add the column to the keys, or use merge()"
+    )

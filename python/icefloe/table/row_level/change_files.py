@@ -1,0 +1,95 @@
+"""The files of a row-level change in Python, and its commit: position deletes or rewritten files, as the operation's mode says."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from icefloe.table.read_context import schema_json
+from icefloe.table.row_level.row_commit import RowDeltaFiles, RowLevelOperation, commit_rewrite, commit_row_delta
+from icefloe.table.write.rows import rewritten_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from icefloe.table.row_level.row_changes import RowChanges
+    from icefloe.table.row_level.target import Target
+    from icefloe.table.scan.plan import ScanPlan
+
+
+def commit_changes(operation: RowLevelOperation, plan: ScanPlan, changes: RowChanges) -> None:
+    """Write the files of a change and commit them; a change of no row commits only the rows that it read.
+
+    Args:
+        operation: The operation, whose property decides between position deletes and rewritten files.
+        plan: The plan of the files that positions refer to.
+        changes: The change.
+    """
+    target = operation.target
+    with target:
+        if target.merges_on_read(operation.name):
+            _merge_on_read(operation, plan, changes)
+        else:
+            _copy_on_write(operation, plan, changes)
+
+
+def _merge_on_read(operation: RowLevelOperation, plan: ScanPlan, changes: RowChanges) -> None:
+    target = operation.target
+    rows = _written(target, changes.schema, changes.rows())
+    removed = changes.removed
+    if removed.rows.num_rows > 0:
+        deletes = target.position_deletes(plan, removed)
+        files = RowDeltaFiles(
+            rows=rows, deletes=deletes.added, replaced=deletes.replaced, referenced=deletes.referenced
+        )
+        commit_row_delta(operation, files)
+    else:
+        _commit_without_removals(operation, rows)
+
+
+def _copy_on_write(operation: RowLevelOperation, plan: ScanPlan, changes: RowChanges) -> None:
+    target = operation.target
+    replaced: list[pa.Array] = []
+
+    def remaining() -> Iterator[pa.RecordBatch]:
+        if changes.removed.rows.num_rows > 0:
+            paths, others = rewritten_files(plan, schema_json(target.metadata.schema()), changes.removed)
+            replaced.append(paths)
+            yield from others
+
+    rows = _written(target, changes.schema, itertools.chain(changes.rows(), remaining()))
+    if replaced:
+        commit_rewrite(operation, replaced[0], rows)
+    else:
+        _commit_without_removals(operation, rows)
+
+
+def _commit_without_removals(operation: RowLevelOperation, rows: list[pa.RecordBatch]) -> None:
+    if rows:
+        commit_rewrite(operation, pa.array([], pa.string()), rows)
+    else:
+        operation.target.commit_read_set(operation.row_filter, operation.name)
+
+
+def _written(target: Target, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """Write rows to data files; nothing for no rows. An error of the rows is raised as it is, not as the writer reports it."""
+    schema = pa.schema([field.with_nullable(True) for field in schema])
+    failures: list[BaseException] = []
+
+    def guarded() -> Iterator[pa.RecordBatch]:
+        try:
+            for batch in batches:
+                yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+        except BaseException as failure:
+            failures.append(failure)
+            raise
+
+    try:
+        files = target.writer.data_files(pa.RecordBatchReader.from_batches(schema, guarded()))
+    except Exception:
+        if failures:
+            raise failures[0] from None
+        raise
+    return [files] if files.num_rows > 0 else []

@@ -1,0 +1,83 @@
+"""The condition of an update or a delete: a filter that prunes files, and SQL text where a filter cannot express the condition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.expressions import AlwaysTrue, And, BooleanExpression
+from icefloe.expressions.filter import Filter
+from icefloe.table.row_level.clause_sql.parsing import conjuncts, parse
+from icefloe.types import DoubleType, FloatType
+
+if TYPE_CHECKING:
+    from icefloe.schema import Schema
+    from icefloe.table.row_level.target import Target
+
+
+@dataclass(frozen=True)
+class RowCondition:
+    """The rows that an update or a delete changes.
+
+    Attributes:
+        row_filter: A filter that is true for these rows.
+        sql: Condition over `target` that is true for these rows among the rows of the filter; None for all of them.
+    """
+
+    row_filter: Filter
+    sql: str | None
+
+
+def row_condition(target: Target, where: str | BooleanExpression, *, case_sensitive: bool) -> RowCondition:
+    """Return the condition of an expression or a text.
+
+    A text that is a filter, such as `"id > 5 and country = 'fr'"`, means what it means in a scan. Any other text is SQL over the table's
+    columns, such as `"n + 1 > m"`; its parts between `and` that are filters prune files.
+
+    Raises:
+        ValidationError: The text is neither.
+    """
+    try:
+        row_filter = target.filter(where, case_sensitive=case_sensitive)
+    except ValidationError as error:
+        if not isinstance(where, str) or not where.strip():
+            raise
+        try:
+            tree = parse(where)
+        except ValidationError:
+            raise error from None
+    else:
+        if not isinstance(where, str) or not _names_target(where, target.metadata.schema()):
+            return RowCondition(row_filter, None)
+        tree = parse(where)
+    schema = target.metadata.schema()
+    parts = [_as_filter(part, schema, case_sensitive=case_sensitive) for part in conjuncts(tree)]
+    pruning: BooleanExpression = AlwaysTrue()
+    for part in parts:
+        pruning = pruning if part is None else And(pruning, part)
+    return RowCondition(target.filter(pruning, case_sensitive=case_sensitive), where)
+
+
+def _names_target(where: str, schema: Schema) -> bool:
+    """Return whether a text has names such as `target.id`, which filters lack, and the table has no column `target`."""
+    return "target." in where.lower() and all(field.name.lower() != "target" for field in schema.fields)
+
+
+def _as_filter(node: Any, schema: Schema, *, case_sensitive: bool) -> BooleanExpression | None:
+    """Return a part of a condition as a filter that is true for the same rows; None if there is none.
+
+    Comparisons of floating-point columns are left out: NaN is above all numbers in SQL, and has no order in filters.
+    """
+    names = [one for one in node.walk() if type(one).__name__ == "Column"]
+    try:
+        if any(len(one.parts) > 1 for one in names):
+            return None
+        for one in names:
+            if isinstance(schema.find_field(one.name, case_sensitive).field_type, (FloatType, DoubleType)):
+                return None
+        found = Filter.of(node.sql("spark"), schema, case_sensitive=case_sensitive)
+        found.bound  # noqa: B018 - raises for names and literals that do not fit
+    except (ValidationError, ValueError, ResolveError):
+        return None
+    return found.expression

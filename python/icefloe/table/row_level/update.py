@@ -1,0 +1,108 @@
+"""UPDATE, and DELETE by SQL text: the rows of a condition are read once, with their positions, and committed in one snapshot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from icefloe.exceptions import ValidationError
+from icefloe.io.pyarrow import schema_to_pyarrow
+from icefloe.table.read_context import schema_json
+from icefloe.table.row_level.arrow_clauses import bind_clause
+from icefloe.table.row_level.change_files import commit_changes
+from icefloe.table.row_level.clause_expressions import TARGET, JoinedColumns
+from icefloe.table.row_level.clause_run import ClauseRun
+from icefloe.table.row_level.clauses import Action, Clause, Match
+from icefloe.table.row_level.joined_rows import gathered
+from icefloe.table.row_level.merge import MergeResult
+from icefloe.table.row_level.row_changes import RowChanges
+from icefloe.table.row_level.row_commit import RowLevelOperation
+from icefloe.table.row_level.row_condition import row_condition
+from icefloe.table.write.delete import delete_rows
+from icefloe.table.write.rows import FILE_ROW, POS, located
+from icefloe.types.arrow import storage_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from icefloe.expressions import BooleanExpression
+    from icefloe.schema import Schema
+    from icefloe.table.row_level.row_condition import RowCondition
+    from icefloe.table.row_level.target import Target
+    from icefloe.table.scan.plan import ScanPlan
+
+
+@dataclass(frozen=True)
+class FilteredRows:
+    """The rows of a plan's filter, read once.
+
+    Attributes:
+        plan: The plan.
+        schema: The table's schema.
+    """
+
+    plan: ScanPlan
+    schema: Schema
+
+    def chunks(self, columns: frozenset[str] | None) -> Iterator[tuple[pa.Table, pa.Table]]:
+        """Yield parts of the rows as positions, each with its columns `target.<name>`; None stands for all columns."""
+        names = [one.name for one in self.schema.fields if columns is None or TARGET + one.name in columns]
+        for rows in gathered(located(self.plan, schema_json(self.schema.select(*names)))):
+            read = {TARGET + name: rows.column(name) for name in names}
+            yield rows.select([FILE_ROW, POS]), pa.table({"__row": rows.column(POS), **read})
+
+
+def update_rows(
+    target: Target, where: str | BooleanExpression, values: Mapping[str, Any], *, case_sensitive: bool
+) -> MergeResult:
+    """Set columns of the rows that meet a condition, in one snapshot; commit nothing if no row does.
+
+    Args:
+        target: The table.
+        where: Filter, or SQL text over the table's columns.
+        values: Column name to new value.
+        case_sensitive: Whether names in the filter must match in case.
+
+    Raises:
+        ValidationError: `values` is empty, or a condition or value is not understood or fails for a row.
+        ResolveError: A name is no column.
+        SchemaMismatchError: A value does not fit its column.
+    """
+    if not values:
+        raise ValidationError(f"update: no column to set; expected column names with their values, got {values!r}")
+    condition = row_condition(target, where, case_sensitive=case_sensitive)
+    clause = Clause(Match.MATCHED, Action.UPDATE, condition.sql, dict(values), "update")
+    return _change_rows(target, condition, clause)
+
+
+def delete_where(target: Target, where: str | BooleanExpression, *, case_sensitive: bool) -> None:
+    """Delete the rows that meet a condition, in one snapshot; commit nothing if no row does.
+
+    Args:
+        target: The table.
+        where: Filter, or SQL text over the table's columns.
+        case_sensitive: Whether names in the filter must match in case.
+
+    Raises:
+        ValidationError: The condition is not understood or fails for a row.
+        ResolveError: A name is no column.
+    """
+    condition = row_condition(target, where, case_sensitive=case_sensitive)
+    if condition.sql is None:
+        delete_rows(target, condition.row_filter)
+    else:
+        clause = Clause(Match.MATCHED, Action.DELETE, condition.sql, None, "delete")
+        _change_rows(target, condition, clause)
+
+
+def _change_rows(target: Target, condition: RowCondition, clause: Clause) -> MergeResult:
+    schema = target.metadata.schema()
+    arrow = storage_schema(schema_to_pyarrow(schema))
+    bound = bind_clause(clause, JoinedColumns(None, schema, schema, "target"), arrow)
+    plan = target.plan(condition.row_filter)
+    run = ClauseRun([bound], FilteredRows(plan, schema), arrow)
+    operation = RowLevelOperation(target=target, name=clause.action.value, row_filter=condition.row_filter)
+    commit_changes(operation, plan, RowChanges(arrow, (run,)))
+    return MergeResult(run.updated, run.deleted, 0)

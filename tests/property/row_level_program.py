@@ -1,0 +1,118 @@
+"""Random row-level programs: merges, updates and deletes over small tables, as texts that DuckDB reads as well."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+SCHEMA = pa.schema([("id", pa.int64()), ("k", pa.string()), ("n", pa.int64()), ("s", pa.string())])
+NUMBERS = ("id", "n")
+TEXTS = ("k", "s")
+
+
+@dataclass
+class Clause:
+    """One WHEN: `matched`, `not_matched` or `by_source`, and `update`, `delete` or `insert`."""
+
+    match: str
+    action: str
+    condition: str | None
+    values: dict[str, str] = field(default_factory=dict)
+
+
+class RandomProgram:
+    """Rows and texts of one seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+
+    def rows(self, count: int, width: int = 12) -> pa.Table:
+        """Return rows with few distinct keys, some null."""
+        pick = self.random
+        rows = [
+            {
+                "id": None if pick.random() < 0.1 else pick.randrange(width),
+                "k": pick.choice([None, "a", "b", "c"]),
+                "n": None if pick.random() < 0.15 else pick.randrange(-3, 9),
+                "s": pick.choice([None, "", "x", "Yz"]),
+            }
+            for _ in range(count)
+        ]
+        return pa.Table.from_pylist(rows, SCHEMA)
+
+    def source(self) -> pa.Table:
+        """Return rows of a source; most often with one row for each key."""
+        rows = self.rows(self.random.randrange(12))
+        if self.random.random() < 0.3:
+            return rows
+        seen: set[object] = set()
+        keep = [one["id"] not in seen and not seen.add(one["id"]) for one in rows.to_pylist()]  # type: ignore[func-returns-value]
+        return rows.filter(pa.array(keep, pa.bool_()))
+
+    def on(self) -> list[tuple[str, bool]]:
+        """Return key columns, and whether each is null-safe."""
+        keys = self.random.choice([["id"], ["id"], ["id", "k"], ["k", "n"]])
+        return [(key, self.random.random() < 0.25) for key in keys]
+
+    def clauses(self) -> list[Clause]:
+        """Return clauses, of which only the last of each kind may be without a condition."""
+        found = []
+        for match, sides in (("matched", ["source", "target"]), ("not_matched", ["source"]), ("by_source", ["target"])):
+            count = self.random.choice([0, 1, 1, 2])
+            for number in range(count):
+                last = number == count - 1
+                condition = None if last and self.random.random() < 0.5 else self.condition(sides)
+                action = "insert" if match == "not_matched" else self.random.choice(["update", "update", "delete"])
+                values = {} if action == "delete" else self.values(sides)
+                found.append(Clause(match, action, condition, values))
+        return found
+
+    def values(self, sides: list[str]) -> dict[str, str]:
+        """Return new values of at least one column."""
+        names = self.random.sample(SCHEMA.names, self.random.randrange(1, len(SCHEMA) + 1))
+        return {name: self.number(sides) if name in NUMBERS else self.text(sides) for name in names}
+
+    def condition(self, sides: list[str], depth: int = 2) -> str:
+        """Return a boolean text."""
+        pick = self.random.random()
+        if depth > 0 and pick < 0.4:
+            word = self.random.choice(["and", "or"])
+            return f"({self.condition(sides, depth - 1)} {word} {self.condition(sides, depth - 1)})"
+        if depth > 0 and pick < 0.5:
+            return f"not ({self.condition(sides, depth - 1)})"
+        if pick < 0.6:
+            return f"{self.column(sides, SCHEMA.names)} is {self.random.choice(['', 'not '])}null"
+        if pick < 0.7:
+            return f"{self.number(sides)} {self.random.choice(['', 'not '])}in ({self.number(sides)}, 3, 5)"
+        if pick < 0.75:
+            return f"{self.number(sides)} between 0 and {self.number(sides)}"
+        operator = self.random.choice(["=", "<>", "<", "<=", ">", ">=", "<=>"])
+        if pick < 0.85:
+            return f"{self.text(sides)} {operator} {self.text(sides)}"
+        return f"{self.number(sides)} {operator} {self.number(sides)}"
+
+    def number(self, sides: list[str], depth: int = 2) -> str:
+        """Return a whole number."""
+        pick = self.random.random()
+        if depth > 0 and pick < 0.3:
+            left, right = self.number(sides, depth - 1), self.number(sides, depth - 1)
+            return f"({left} {self.random.choice('+-*')} {right})"
+        if depth > 0 and pick < 0.4:
+            return f"coalesce({self.number(sides, depth - 1)}, {self.random.randrange(9)})"
+        if depth > 0 and pick < 0.5:
+            left, right = self.number(sides, depth - 1), self.number(sides, depth - 1)
+            return f"case when {self.condition(sides, 0)} then {left} else {right} end"
+        return self.column(sides, NUMBERS) if pick < 0.85 else str(self.random.randrange(9))
+
+    def text(self, sides: list[str]) -> str:
+        """Return a string."""
+        pick = self.random.random()
+        if pick < 0.2:
+            return f"upper({self.column(sides, TEXTS)})"
+        return self.column(sides, TEXTS) if pick < 0.7 else self.random.choice(["'a'", "'x'", "''"])
+
+    def column(self, sides: list[str], names: tuple[str, ...] | list[str]) -> str:
+        """Return the name of a column of one of the sides."""
+        return f"{self.random.choice(sides)}.{self.random.choice(list(names))}"

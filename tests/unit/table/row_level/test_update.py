@@ -1,0 +1,122 @@
+"""Updates, and deletes by SQL text."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from icefloe.exceptions import ResolveError, SchemaMismatchError, ValidationError
+from icefloe.expressions import GreaterThan, literal
+
+
+@pytest.fixture(params=["copy-on-write", "merge-on-read"])
+def table(catalog, request):
+    schema = pa.schema([("id", pa.int64()), ("n", pa.int32()), ("x", pa.float64()), ("s", pa.string())])
+    modes = {f"write.{operation}.mode": request.param for operation in ("update", "delete")}
+    table = catalog.create_table("db.up", schema, properties=modes)
+    for start in (0, 5):
+        ids = range(start, start + 5)
+        rows = {"id": ids, "n": ids, "x": [float("nan") if one == 9 else one / 2 for one in ids], "s": ["a"] * 5}
+        table.append(pa.table(rows, schema=schema))
+    return table
+
+
+def column(table, name):
+    return dict(zip(*(table.scan().to_arrow()[one].to_pylist() for one in ("id", name)), strict=True))
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "id > 7",
+        GreaterThan("id", 7),
+        "n + 1 > 8",
+        "target.id > 7 and coalesce(target.n, 0) < 100",
+        "id >= 5 and abs(n - 10) < 3 and x is not null",
+    ],
+    ids=str,
+)
+def test_update_sets_columns_of_the_rows_of_a_condition(table, where):
+    result = table.update(where, {"n": "n + 10", "s": "concat(target.s, cast(id as string))"})
+    assert (result.rows_updated, result.rows_deleted, result.rows_inserted) == (2, 0, 0)
+    assert column(table, "n") == {one: one + 10 if one > 7 else one for one in range(10)}
+    assert {one: text for one, text in column(table, "s").items() if text != "a"} == {8: "a8", 9: "a9"}
+    assert len(table.snapshots()) == 3
+
+
+def test_update_values_read_the_row_as_it_was(table):
+    table.update("id = 4", {"n": "id + 1", "x": "n", "s": literal("it's")})
+    assert table.scan("id = 4").to_arrow().to_pylist() == [{"id": 4, "n": 5, "x": 4.0, "s": "it's"}]
+
+
+def test_update_accepts_pyarrow_expressions_and_nulls(table):
+    table.update("id in (1, 2)", {"n": pc.field("target.n") * 3, "s": None})
+    assert {one: column(table, "n")[one] for one in (1, 2)} == {1: 3, 2: 6}
+    assert column(table, "s")[1] is None
+
+
+def test_update_of_no_row_makes_no_snapshot(table):
+    assert table.update("id > 100", {"n": 1}).rows_updated == 0
+    assert table.update("n + 1 > 100", {"n": 1}).rows_updated == 0
+    assert len(table.snapshots()) == 2
+
+
+def test_update_in_a_transaction_sees_its_earlier_changes(table):
+    with table.transaction() as transaction:
+        transaction.update("id = 0", {"n": 70})
+        transaction.update("n = 70", {"s": "'seen'"})
+        transaction.delete("n * 2 = 2")
+    assert column(table, "s")[0] == "seen"
+    assert 1 not in column(table, "n")
+
+
+def test_delete_by_sql_removes_rows_whose_condition_is_true(table):
+    table.update("id = 3", {"n": None})
+    table.delete("n % 2 = 1 and id < 9")
+    assert sorted(column(table, "n")) == [0, 2, 3, 4, 6, 8, 9]
+    table.delete("n / 0 > 1 and id > 100")
+    assert len(column(table, "n")) == 7
+
+
+def test_nan_is_above_all_numbers_in_sql_and_has_no_order_in_filters(table):
+    assert table.update("x > 100", {"s": "'filter'"}).rows_updated == 0
+    assert table.update("x > 100 and n + 0 = 9", {"s": "'sql'"}).rows_updated == 1
+
+
+@pytest.mark.parametrize(
+    ("where", "values", "error", "message"),
+    [
+        ("id = 1", {}, ValidationError, "no column to set"),
+        ("id = 1", {"q": 1}, SchemaMismatchError, "no column 'q' to set"),
+        ("id + 1", {"n": 1}, ValidationError, "expected a boolean, got bigint"),
+        ("nothing = 3", {"n": 1}, ResolveError, "nothing"),
+        ("ID = 3", {"n": 1}, ResolveError, "ID"),
+        ("nothing + 1 = 3", {"n": 1}, ResolveError, "there is no column 'nothing'"),
+        ("source.id + 1 = 3", {"n": 1}, ResolveError, "there is no column 'source.id'"),
+        ("id % 0 = 1", {"n": 1}, ValidationError, "condition 'id % 0 = 1': .*division by zero"),
+        ("id = ", {"n": 1}, ValidationError, "id = "),
+        ("", {"n": 1}, ValidationError, "expected an expression|empty|filter"),
+        ("id = 1", {"n": "1 / 0"}, ValidationError, "value of column 'n' '1 / 0': .*division by zero"),
+        ("id = 9", {"n": "n + 2147483647"}, ValidationError, "overflow"),
+        ("id = 1", {"n": "'x'"}, SchemaMismatchError, "the text 'x' is no int"),
+        ("id = 1", {"n": "'x' + true"}, ValidationError, "value of column 'n'"),
+        ("id = 1", {"n": b"x"}, SchemaMismatchError, "expected a value of type int"),
+        ("id = 1", {"n": "de"}, ResolveError, "quote it"),
+    ],
+)
+def test_update_refuses_what_it_cannot_do(table, where, values, error, message):
+    before = table.metadata_location
+    with pytest.raises(error, match=message):
+        table.update(where, values)
+    assert table.refresh().metadata_location == before
+
+
+def test_clause_after_an_unconditional_one_is_refused(table):
+    merge = (
+        table.merge(pa.table({"id": [1]}), ["id"])
+        .when_matched_update_all()
+        .when_not_matched_insert_all("source.id > 3")
+    )
+    with pytest.raises(ValidationError, match=r"clause 3 \(when_matched_delete\): the clause can never apply"):
+        merge.when_matched_delete("target.n > 3")
+    assert merge.when_not_matched_insert_all() is merge
