@@ -1,4 +1,4 @@
-"""Servers shared by all catalog tests: PostgreSQL with a database for each test, REST, Hive Metastore and Glue."""
+"""Servers shared by all catalog tests: PostgreSQL and MariaDB with a database for each test, REST, Hive Metastore and Glue."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import pytest
 
 from tests.catalogs.glue_server import glue_server
 from tests.catalogs.hive_server import hive_server
+from tests.catalogs.java_gateway import java_library
+from tests.catalogs.mariadb_server import mariadb_server
 from tests.catalogs.postgres_server import postgres_server
 from tests.catalogs.rest.server import rest_server
 from tests.catalogs.wire_proxy import wire_proxy
@@ -21,6 +23,28 @@ DATABASES = itertools.count()
 def postgres():
     with postgres_server() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def mariadb():
+    with mariadb_server() as server:
+        yield server
+
+
+@pytest.fixture
+def mariadb_database(mariadb):
+    """The name of an empty database, with the server's defaults: one byte for each character, and no difference of case."""
+    name = f"catalog_{next(DATABASES)}"
+    with mariadb.connect() as connection, connection.cursor() as cursor:
+        cursor.execute(f"create database {name}")
+    return name
+
+
+@pytest.fixture(scope="session")
+def java_iceberg(tmp_path_factory):
+    """The Java reference in a JVM of its own."""
+    with java_library(tmp_path_factory.mktemp("java")) as library:
+        yield library
 
 
 @pytest.fixture(scope="session")

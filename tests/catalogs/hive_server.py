@@ -7,8 +7,10 @@ import os
 import shutil
 import sys
 import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from xml.sax.saxutils import escape
 
 import pytest
@@ -64,24 +66,33 @@ def java() -> str:
 
 
 @contextlib.contextmanager
-def hive_server(version: int, directory: Path):
-    """Run a metastore of version 3 or 4 until the block ends."""
+def hive_server(
+    version: int, directory: Path, others: Mapping[str, str] = MappingProxyType({}), options: Sequence[str] = ()
+):
+    """Run a metastore of version 3 or 4 until the block ends, with further settings and options of the JVM."""
     jars = Path(sys.prefix) / "jars" / f"hive-{version}"
     if not jars.exists():
         pytest.skip(f"no Hive Metastore in {jars}: make hive-metastore, which needs Maven")
     warehouse = directory / "warehouse"
     database = f"jdbc:derby:memory:{uuid.uuid4().hex};create=true"
-    settings = {**SETTINGS, "javax.jdo.option.ConnectionURL": database, "metastore.warehouse.dir": str(warehouse)}
+    settings = {
+        **SETTINGS,
+        "javax.jdo.option.ConnectionURL": database,
+        "metastore.warehouse.dir": str(warehouse),
+        **others,
+    }
     properties = "".join(
         f"<property><name>{key}</name><value>{escape(value)}</value></property>" for key, value in settings.items()
     )
-    (directory / "metastore-site.xml").write_text(f"<configuration>{properties}</configuration>")
+    for name in ("metastore-site.xml", "core-site.xml"):
+        (directory / name).write_text(f"<configuration>{properties}</configuration>")
     (directory / "log4j2.properties").write_text(LOGGING)
     opened = [part for package in OPENED for part in ("--add-opens", f"java.base/{package}=ALL-UNNAMED")]
     command = [
         java(),
         "-Xmx512m",
         *opened,
+        *options,
         f"-Dlog4j2.configurationFile=file:{directory}/log4j2.properties",
         "-cp",
         f"{directory}:{jars}/*",

@@ -24,6 +24,8 @@ from icefloe.schema import Schema
 from icefloe.table.environment import SYSTEM
 from icefloe.types import LongType, NestedField, StringType, StructType, TimestamptzType
 
+from tests.storage.servers import proxy
+
 ROWS = pa.table({"id": [1, 2, 3]})
 PLAIN = pa.schema([("id", pa.int64())])
 SCHEMA = Schema(
@@ -312,6 +314,35 @@ def test_unreachable_server_is_a_definite_error(tmp_path, server):
     properties = {**server.properties(), "glue.endpoint": f"http://127.0.0.1:{port}", "glue.max-retries": "0"}
     with pytest.raises(StorageError, match="AWS Glue"):
         load_catalog("glue", **properties).create_namespace("x")
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda catalog, namespace: catalog.load_table((namespace, "t")),
+        lambda catalog, namespace: catalog.list_tables(namespace),
+        lambda catalog, namespace: catalog.list_namespaces(),
+        lambda catalog, namespace: catalog.load_namespace_properties(namespace),
+    ],
+    ids=["table", "tables", "namespaces", "namespace"],
+)
+def test_reply_that_ends_early_is_an_error(client, server, table, namespace, read):
+    with proxy(server.endpoint) as line:
+        catalog = client(**{"glue.endpoint": line.endpoint, "glue.max-retries": "0"})
+        line.fault = lambda request: "half"
+        with pytest.raises(StorageError, match=r"AWS Glue.*incomplete"):
+            read(catalog, namespace)
+
+
+def test_list_of_tables_that_ends_early_does_not_make_a_namespace_empty(catalog, client, server, table, namespace):
+    with proxy(server.endpoint) as line:
+        through_line = client(**{"glue.endpoint": line.endpoint, "glue.max-retries": "0"})
+        requests = itertools.count(1)
+        # The first request loads the namespace, the second lists its tables.
+        line.fault = lambda request: "half" if next(requests) == 2 else None
+        with pytest.raises(StorageError, match="get_tables"):
+            through_line.drop_namespace(namespace)
+    assert catalog.list_tables(namespace) == [(namespace, "t")]
 
 
 @pytest.mark.parametrize("name", ["Upper", "a-b", "a b", "ä", "x" * 253])

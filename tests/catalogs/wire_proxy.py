@@ -1,4 +1,4 @@
-"""A proxy that parses the messages of PostgreSQL's protocol and cuts connections between messages."""
+"""A proxy that parses the messages of a database's protocol, PostgreSQL's or MySQL's, and cuts connections between messages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import socket
 import struct
 import threading
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 TIMEOUT_SECONDS = 60
 SSL_REQUEST, GSS_REQUEST = 80877103, 80877104
@@ -58,6 +59,42 @@ class Message:
         return self.direction is Direction.CLIENT and self.kind in "QE"
 
 
+class PostgresProtocol:
+    """Messages with a type (absent at startup), a length that includes itself, and a body."""
+
+    def read(self, source: socket.socket, direction: Direction, *, is_first: bool) -> tuple[bytes, Message] | None:
+        """Return the next complete message and its meaning, None at the end."""
+        in_startup = is_first and direction is Direction.CLIENT
+        while True:
+            head = read_exactly(source, 4 if in_startup else 5)
+            body = None if head is None else read_exactly(source, struct.unpack(">I", head[-4:])[0] - 4)
+            if body is None:
+                return None
+            if in_startup and struct.unpack(">I", body[:4])[0] in (SSL_REQUEST, GSS_REQUEST):
+                # The proxy refuses encryption because it parses the messages.
+                source.sendall(b"N")
+                continue
+            return head + body, Message(direction, "startup" if in_startup else chr(head[0]), body)
+
+
+class MySqlProtocol:
+    """Packets with a length, a number within the command and a body; a client's commands have the number 0."""
+
+    kinds: ClassVar = {1: "X", 3: "Q", 14: "ping"}
+
+    def read(self, source: socket.socket, direction: Direction, *, is_first: bool) -> tuple[bytes, Message] | None:
+        """Return the next complete packet and its meaning, None at the end."""
+        head = read_exactly(source, 4)
+        body = None if head is None else read_exactly(source, int.from_bytes(head[:3], "little"))
+        if body is None:
+            return None
+        if direction is Direction.SERVER:
+            return head + body, Message(direction, "reply", body)
+        kind = "startup" if head[3] > 0 else self.kinds.get(body[0], f"command {body[0]}")
+        # Statements of PostgreSQL end with a NUL.
+        return head + body, Message(direction, kind, body[1:] + b"\0")
+
+
 class Link:
     """One connection through the proxy."""
 
@@ -86,6 +123,7 @@ class WireProxy:
 
     target: int
     port: int = 0
+    protocol: PostgresProtocol | MySqlProtocol = field(default_factory=PostgresProtocol)
     messages: list[Message] = field(default_factory=list)
     cut: Cut | None = None
     is_down: bool = False
@@ -161,22 +199,19 @@ class WireProxy:
                 self._links.append(link)
             for direction in Direction:
                 link.pumps[direction] = threading.Thread(target=self.pump, args=(link, direction), daemon=True)
-            for pump in link.pumps.values():
-                pump.start()
+            # The server's thread starts first: `deliver` waits for its end as soon as a message of the client is late.
+            link.pumps[Direction.SERVER].start()
+            link.pumps[Direction.CLIENT].start()
 
     def pump(self, link: Link, direction: Direction) -> None:
         """Forward the messages of one direction until an end is closed."""
         source, sink = (link.client, link.server) if direction is Direction.CLIENT else (link.server, link.client)
-        in_startup = direction is Direction.CLIENT
+        is_first = True
         try:
-            while (data := read_message(source, in_startup=in_startup)) is not None:
-                if in_startup and struct.unpack(">I", data[4:8])[0] in (SSL_REQUEST, GSS_REQUEST):
-                    # The proxy refuses encryption because it parses the messages.
-                    source.sendall(b"N")
-                    continue
-                kind = "startup" if in_startup else chr(data[0])
-                in_startup = False
-                fault = self.fault_of(Message(direction, kind, data[5:]))
+            while (read := self.protocol.read(source, direction, is_first=is_first)) is not None:
+                data, message = read
+                is_first = False
+                fault = self.fault_of(message)
                 if fault is Fault.LATE:
                     with self._lock:
                         self._late.append((link, data))
@@ -188,8 +223,9 @@ class WireProxy:
                     link.close(link.client)
                 if fault in (None, Fault.AFTER, Fault.DOWN):
                     sink.sendall(data)
-                if link.is_cut:
-                    # The server reads the message, then the end; the other thread may still receive an earlier reply.
+                if link.is_cut and direction is Direction.CLIENT:
+                    # The server reads the message, then the end. The thread of the other direction must not shut down the
+                    # server's end: it may pass an earlier reply on before the message is forwarded.
                     link.server.shutdown(socket.SHUT_WR)
                     return
                 if fault is not None:
@@ -205,18 +241,6 @@ class WireProxy:
             link.close(link.client, link.server)
 
 
-def read_message(source: socket.socket, *, in_startup: bool) -> bytes | None:
-    """Return the next complete message, None at the end.
-
-    A message has a type (absent at startup), a length that includes itself, and a body.
-    """
-    head = read_exactly(source, 4 if in_startup else 5)
-    if head is None:
-        return None
-    body = read_exactly(source, struct.unpack(">I", head[-4:])[0] - 4)
-    return None if body is None else head + body
-
-
 def read_exactly(source: socket.socket, count: int) -> bytes | None:
     parts = b""
     while len(parts) < count:
@@ -228,10 +252,10 @@ def read_exactly(source: socket.socket, count: int) -> bytes | None:
 
 
 @contextlib.contextmanager
-def wire_proxy(target: int):
-    """Run a proxy in front of the server at a port until the block ends."""
+def wire_proxy(target: int, protocol: PostgresProtocol | MySqlProtocol | None = None):
+    """Run a proxy in front of the server at a port until the block ends. The protocol is PostgreSQL's by default."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        proxy = WireProxy(target, listener.getsockname()[1])
+        proxy = WireProxy(target, listener.getsockname()[1], protocol or PostgresProtocol())
         threading.Thread(target=proxy.serve, args=(listener,), daemon=True).start()
         yield proxy
         proxy.hang_up()

@@ -90,6 +90,27 @@ def list_catalogs() -> list[str]:
     return list(names.values())
 
 
+def properties_of(name: str, path: Path) -> dict[str, str]:
+    """Return the properties of a catalog in one configuration file; no other file and no environment variable is read.
+
+    Raises:
+        ValidationError: The file does not exist, is malformed, or does not configure the catalog.
+    """
+    if not path.is_file():
+        raise ValidationError(f"configuration file {path} does not exist")
+    for own_name, properties in _catalogs(path).items():
+        if own_name.lower() == name.lower():
+            return _flat(properties, path)
+    configured = ", ".join(sorted(_catalogs(path))) or "none"
+    raise ValidationError(f"{path} does not configure catalog {name!r}; the catalogs there: {configured}")
+
+
+def default_catalog_of(path: Path) -> str:
+    """Return `default-catalog` of one configuration file, or `default`."""
+    name = _content(path).get(DEFAULT_KEY, DEFAULT_NAME) if path.is_file() else DEFAULT_NAME
+    return str(name)
+
+
 def _from_environment(name: str, variables: Mapping[str, str]) -> dict[str, str]:
     """Return the properties in variables: `PYICEBERG_CATALOG__DEFAULT__S3__ACCESS_KEY_ID` is `s3.access-key-id` of `default`."""
     found: dict[str, str] = {}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from icefloe.typedef import Properties
 
 PROPERTIES = {
-    "sql": {"uri", "warehouse", "echo", "init_catalog_tables", "pool_pre_ping"},
+    "sql": {"uri", "warehouse", "echo", "init_catalog_tables", "pool_pre_ping", "jdbc.schema-version"},
     "hadoop": {"warehouse"},
     "memory": {"warehouse"},
     "hive": {

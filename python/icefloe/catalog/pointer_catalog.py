@@ -29,7 +29,7 @@ from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
 from icefloe.table import CreateTableTransaction, StagedTable, Table
 from icefloe.table.commit.committing_table import CommitTableResponse
 from icefloe.table.environment import SYSTEM, Environment
-from icefloe.table.metadata.files import metadata_bytes, next_catalog_location, read_metadata
+from icefloe.table.metadata.files import metadata_content, next_catalog_location, read_metadata
 from icefloe.table.properties.definitions import DELETE_AFTER_COMMIT, GC_ENABLED
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from icefloe.table.update import AssertCreate, update_table_metadata
@@ -178,7 +178,7 @@ class PointerCatalog(Catalog):
         registered = StoredVersion(metadata_location, metadata)
         current = self._pointer(namespace, name)
         if current is not None and overwrite:
-            self._swap_checked((namespace, name), StoredVersion(current, None), registered)
+            self._register_over((namespace, name), StoredVersion(current, None), registered)
         else:
             self._insert_checked((namespace, name), registered)
         return self._table(namespace, name, metadata, metadata_location)
@@ -239,7 +239,7 @@ class PointerCatalog(Catalog):
 
     def _write(self, metadata: TableMetadata, previous: str | None) -> str:
         location = next_catalog_location(metadata, previous, self.environment)
-        self.file_io(location).core.write(location, metadata_bytes(metadata, location), overwrite=False)
+        self.file_io(location).core.write(location, metadata_content(metadata, location), overwrite=False)
         return location
 
     def _existing_pointer(self, namespace: Identifier, name: str) -> str:
@@ -299,6 +299,25 @@ class PointerCatalog(Catalog):
             properties=_properties(new),
         )
 
+    def _register_over(self, table: tuple[Identifier, str], old: StoredVersion, new: StoredVersion) -> None:
+        """Make an existing metadata file current. The metadata log may have listed it before, so the pointer alone shows the effect."""
+
+        def is_current() -> bool:
+            return self._pointer(*table) == new.location
+
+        subject = f"table {dotted((*table[0], table[1]))}: registration of {new.location}"
+        try:
+            self._run(
+                subject,
+                lambda: self._swap(*table, old, new),
+                is_visible=is_current,
+                rejected=CommitFailedException,
+                properties=_properties(new),
+            )
+        except CommitFailedException as error:
+            if not _unless_unreadable(is_current, subject, error):
+                raise
+
     def _is_committed(self, table: tuple[Identifier, str], location: str) -> bool:
         """Return whether a location is or was current: later commits list it in their metadata log."""
         current = self._pointer(*table)
@@ -316,14 +335,8 @@ class PointerCatalog(Catalog):
         """
         if not isinstance(error, CommitFailedException | TableAlreadyExistsError):
             return False
-        try:
-            return self._is_committed(table, location)
-        except IcebergError as failure:
-            raise CommitStateUnknownException(
-                f"table {dotted((*table[0], table[1]))}: the catalog reported a conflict, and reading the table back failed, so it is unknown "
-                f"whether the commit of {location} took effect; nothing was cleaned up. Refresh and check for the change before you repeat "
-                f"it: {failure}"
-            ) from error
+        subject = f"table {dotted((*table[0], table[1]))}: commit of {location}"
+        return _unless_unreadable(lambda: self._is_committed(table, location), subject, error)
 
     def _discard(self, location: str) -> None:
         """Delete a metadata file that never became current. Deletion is best effort."""
@@ -341,3 +354,18 @@ class PointerCatalog(Catalog):
 
 def _properties(version: StoredVersion) -> Properties:
     return version.metadata.properties if version.metadata is not None else EMPTY_DICT
+
+
+def _unless_unreadable(is_visible: Callable[[], bool], subject: str, error: IcebergError) -> bool:
+    """Return whether a change with a reported conflict is visible.
+
+    Raises:
+        CommitStateUnknownException: The table cannot be read back.
+    """
+    try:
+        return is_visible()
+    except IcebergError as failure:
+        raise CommitStateUnknownException(
+            f"{subject}: the catalog reported a conflict, and reading the table back failed, so it is unknown whether the change took effect; "
+            f"nothing was cleaned up. Refresh and check for the change before you repeat it: {failure}"
+        ) from error

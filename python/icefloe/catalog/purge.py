@@ -9,12 +9,15 @@ import warnings
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from icefloe import _core
-from icefloe.exceptions import IcebergError, LeftoverFilesWarning, MissingFileError
+from icefloe.exceptions import IcebergError, LeftoverFilesWarning
+from icefloe.table.maintenance.deletion import CONTENT_KINDS, delete_files, file_table
+from icefloe.table.maintenance.locations import is_below, table_roots
+from icefloe.table.maintenance.snapshot_files import kinds_as_text, manifest_locations, statistics_of
 from icefloe.table.metadata.files import LEFTOVER_PREFIX, metadata_directory
 from icefloe.table.properties.definitions import DATA_PATH
-from icefloe.table.read_context import schema_json, specs_json
 
 if TYPE_CHECKING:
     from icefloe.io import FileIO
@@ -27,19 +30,16 @@ _LISTED_FILES = 3
 
 
 def delete_table_files(table: Table) -> None:
-    """Delete the data, delete, manifest, list and metadata files of every snapshot, and the leftovers of killed writers.
+    """Delete the data, delete, manifest, list, statistics and metadata files of every snapshot, and the leftovers of killed writers.
 
     Only files below the table's own locations are deleted, not files elsewhere that it refers to, such as added files. A
     LeftoverFilesWarning lists the files that could not be read or deleted.
     """
-    roots = _roots(table)
-    manifests, failures = _manifests(table)
-    files, unread = _file_paths(table, manifests)
-    failures += unread
-    lists = [snapshot.manifest_list for snapshot in table.snapshots() if snapshot.manifest_list is not None]
-    log = [entry.metadata_file for entry in table.metadata.metadata_log]
-    for paths in (files, manifests.column("manifest_path").to_pylist(), lists, [*log, table.metadata_location]):
-        failures += _delete(table.io, [path for path in paths if _is_below(path, roots)])
+    files, failures = _files(table)
+    log = [*table.metadata.metadata_log.column("metadata-file"), table.metadata_location]
+    others = [*statistics_of(table.metadata), *(("metadata", location, None) for location in dict.fromkeys(log))]
+    everything = pa.concat_tables([files, file_table(others)])
+    failures += delete_files(table.io, everything, table_roots(table.metadata)).failures
     failures += _delete_leftovers(table)
     warn_of_leftovers(".".join(table.name()), failures)
 
@@ -47,11 +47,14 @@ def delete_table_files(table: Table) -> None:
 def files_elsewhere(table: Table) -> list[str]:
     """Return the table's data and delete files below its `write.data.path` but not below its location."""
     path = DATA_PATH.of(table.properties)
-    own = table.location().rstrip("/") + "/"
-    if path is None or f"{path.rstrip('/')}/".startswith(own):
+    if path is None or is_below([path], [table.location()])[0].as_py():
         return []
-    files, _ = _file_paths(table, _manifests(table)[0])
-    return [file for file in files if _is_below(file, (path.rstrip("/") + "/",)) and not file.startswith(own)]
+    files, _ = _files(table)
+    content = files.filter(pc.is_in(files.column("kind"), pa.array(CONTENT_KINDS)))
+    locations = content.column("location").combine_chunks()
+    elsewhere = pc.and_not(is_below(locations, [path]), is_below(locations, [table.location()]))
+    found: list[str] = locations.filter(elsewhere).to_pylist()
+    return found
 
 
 def delete_files_elsewhere(io: FileIO, files: list[str]) -> Failures:
@@ -71,18 +74,6 @@ def warn_of_leftovers(name: str, failures: Failures) -> None:
     warnings.warn(LeftoverFilesWarning(message, tuple(failures)), stacklevel=4)
 
 
-def _roots(table: Table) -> tuple[str, ...]:
-    roots = [table.location(), metadata_directory(table.metadata)]
-    data = DATA_PATH.of(table.properties)
-    if data is not None:
-        roots.append(data)
-    return tuple(root.rstrip("/") + "/" for root in roots)
-
-
-def _is_below(path: str, roots: tuple[str, ...]) -> bool:
-    return path.startswith(roots) and "/../" not in path
-
-
 def _delete(io: FileIO, paths: list[str]) -> Failures:
     return list(io.core.delete_many(paths)) if paths else []
 
@@ -99,42 +90,16 @@ def _delete_leftovers(table: Table) -> Failures:
     return _delete(table.io, [path for path in found if path.rsplit("/", 1)[-1].startswith(LEFTOVER_PREFIX)])
 
 
-def _manifests(table: Table) -> tuple[pa.Table, Failures]:
-    """Return the distinct manifests of all snapshots, and the failures to read them."""
-    found, failures = [_core.describe_manifests(table.io.core, [])], Failures()
-    for snapshot in table.snapshots():
-        try:
-            found += snapshot.manifest_rows(table.io).to_batches()
-        except MissingFileError:  # noqa: PERF203 - each may fail by itself
-            continue
-        except IcebergError as error:
-            failures.append((str(snapshot.manifest_list), f"files that only it lists were not deleted: {error}"))
-    rows = pa.Table.from_batches(found)
-    first = pa.table({"path": rows.column("manifest_path"), "row": pa.array(range(rows.num_rows), pa.int64())})
-    return rows.take(first.group_by("path").aggregate([("row", "min")]).column("row_min")), failures
-
-
-def _file_paths(table: Table, manifests: pa.Table) -> tuple[list[str], Failures]:
-    """Return the paths in manifests, and the failures to read them. Manifests are read together, and one by one after an error."""
-    try:
-        return _paths_in(table, manifests), []
-    except IcebergError:
-        found, failures = list[str](), Failures()
-    for row in range(manifests.num_rows):
-        try:
-            found += _paths_in(table, manifests.slice(row, 1))
-        except MissingFileError:  # noqa: PERF203 - each may fail by itself
-            continue
-        except IcebergError as error:
-            failures.append(
-                (manifests.column("manifest_path")[row].as_py(), f"files that only it lists were not deleted: {error}")
-            )
-    return list(dict.fromkeys(found)), failures
-
-
-def _paths_in(table: Table, manifests: pa.Table) -> list[str]:
-    entries = _core.read_manifest(
-        table.io.core, manifests, schema=schema_json(table.schema()), specs=specs_json(table.metadata), keep="all"
+def _files(table: Table) -> tuple[pa.Table, Failures]:
+    """Return the files that snapshots refer to, and the failures to read them; a missing list or manifest is no failure."""
+    metadata = table.metadata
+    lists, manifests = manifest_locations(metadata, metadata.snapshots.positions().keys())
+    found = _core.files_of_snapshots(
+        table.io.core, lists=lists, manifests=manifests, kept_lists=[], kept_manifests=[], with_deleted=True
     )
-    paths: list[str] = entries.column("file_path").unique().to_pylist()
-    return paths
+    failures = [
+        (location, f"files that only it lists were not deleted: {reason}")
+        for location, reason, is_missing in found.unread
+        if not is_missing
+    ]
+    return kinds_as_text(found.files), failures

@@ -10,6 +10,8 @@ from icefloe.io.pyarrow import pyarrow_to_schema
 from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
 from icefloe.schema import Schema
 from icefloe.table import ReplaceTableTransaction
+from icefloe.table.properties import properties_as_text
+from icefloe.table.properties.checking import check_whole_numbers
 from icefloe.table.replacement import Replacement
 from icefloe.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from icefloe.typedef import EMPTY_DICT, Identifier, Properties
@@ -39,12 +41,17 @@ class TableCreation(ABC):
 
         Args:
             given: Table properties that were passed with the definition of the table.
+
+        Raises:
+            ValidationError: A value is None, or a property that icefloe reads as a whole number has another text.
         """
 
         def below(prefix: str) -> dict[str, object]:
             return {key.removeprefix(prefix): value for key, value in self.properties.items() if key.startswith(prefix)}
 
-        return {**below(TABLE_DEFAULT), **given, **below(TABLE_OVERRIDE)}
+        properties = {**below(TABLE_DEFAULT), **given, **below(TABLE_OVERRIDE)}
+        check_whole_numbers(properties_as_text(properties))
+        return properties
 
     @abstractmethod
     def create_table(  # noqa: PLR0913 - the signature shared with PyIceberg
@@ -69,6 +76,7 @@ class TableCreation(ABC):
         Raises:
             TableAlreadyExistsError: A table of this name exists.
             NoSuchNamespaceError: The namespace does not exist.
+            ValidationError: The spec, the sort order or a property is invalid.
         """
 
     @abstractmethod

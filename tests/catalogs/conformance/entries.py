@@ -8,12 +8,13 @@ from tests.catalogs.conformance.hadoop_entries import AzureHadoop, GcsHadoop, Lo
 from tests.catalogs.conformance.hive_entries import HiveWithLocks, HiveWithoutLocks
 from tests.catalogs.conformance.memory_entry import Memory
 from tests.catalogs.conformance.rest_entries import Rest
-from tests.catalogs.conformance.sql_entries import Postgres, Sqlite
+from tests.catalogs.conformance.sql_entries import MariaDb, Postgres, Sqlite
 
 ENTRIES: tuple[type[CatalogUnderTest], ...] = (
     Memory,
     Sqlite,
     Postgres,
+    MariaDb,
     LocalHadoop,
     S3Hadoop,
     AzureHadoop,

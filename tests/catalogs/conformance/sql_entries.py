@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from tests.catalogs.conformance.capabilities import Capability
 from tests.catalogs.conformance.catalog_under_test import CatalogUnderTest
-from tests.catalogs.wire_proxy import Cut, Direction, Fault, wire_proxy
+from tests.catalogs.wire_proxy import Cut, Direction, Fault, MySqlProtocol, wire_proxy
 
 WITHOUT_DOTS = {
     "dot": "levels are joined by dots",
@@ -55,4 +55,28 @@ class Postgres(CatalogUnderTest):
         with wire_proxy(server.port) as line:
             uri = server.url("psycopg", database=self._database, port=line.port)
             # The server receives the message that makes it commit, and the reply is lost.
+            yield self.client(uri=uri), lambda: line.arm(Cut(Direction.CLIENT, None, Fault.AFTER))
+
+
+class MariaDb(CatalogUnderTest):
+    """A catalog in MariaDB."""
+
+    name = "mariadb"
+    refused_tables = TOO_LONG
+    refused_namespaces: ClassVar = {**WITHOUT_DOTS, **TOO_LONG_BELOW}
+
+    @cached_property
+    def _database(self) -> str:
+        return self.request.getfixturevalue("mariadb_database")
+
+    @property
+    def properties(self) -> dict[str, str]:
+        uri = self.request.getfixturevalue("mariadb").url(self._database)
+        return {"type": "sql", "uri": uri, "warehouse": str(self.directory / "warehouse")}
+
+    @contextlib.contextmanager
+    def losing_replies(self):
+        server = self.request.getfixturevalue("mariadb")
+        with wire_proxy(server.port, MySqlProtocol()) as line:
+            uri = server.url(self._database, port=line.port)
             yield self.client(uri=uri), lambda: line.arm(Cut(Direction.CLIENT, None, Fault.AFTER))

@@ -5,31 +5,30 @@ from __future__ import annotations
 import contextlib
 import itertools
 import urllib.parse
-from dataclasses import replace
+from types import SimpleNamespace
 from unittest.mock import patch
 
+import botocore.endpoint
 import psycopg
 import pytest
 from icefloe.catalog.rest import RestCatalog
-from icefloe.table.environment import SYSTEM
 
 from tests.catalogs.conformance.glue_entry import Glue
-from tests.catalogs.conformance.hadoop_entries import S3Hadoop
+from tests.catalogs.conformance.hadoop_entries import AzureHadoop, GcsHadoop, S3Hadoop
 from tests.catalogs.conformance.hive_entries import HiveWithLocks, HiveWithoutLocks
 from tests.catalogs.conformance.rest_entries import Rest
-from tests.catalogs.conformance.sql_entries import Postgres, Sqlite
+from tests.catalogs.conformance.sql_entries import MariaDb, Postgres, Sqlite
 from tests.catalogs.thrift_proxy import thrift_proxy
-from tests.catalogs.wire_proxy import wire_proxy
-from tests.faults.lines import HttpFaults, PostgresFaults, ThriftFaults
-from tests.faults.sweep import Sweep
-from tests.faults.table_operations import OPERATIONS, operations_of
+from tests.catalogs.wire_proxy import MySqlProtocol, wire_proxy
+from tests.faults.lines import MARIADB_WORK, POSTGRES_WORK, HttpFaults, ThriftFaults, WireFaults
+from tests.faults.operations import OPERATIONS, operations_of
+from tests.faults.sweep import WITHOUT_WAITS, Sweep
+from tests.storage.azure_server import connection
 from tests.storage.servers import proxy
 
 NAMESPACES = itertools.count()
 GROUPS = 3
 APPLICATION = "faulty"
-WITHOUT_WAITS = replace(SYSTEM, sleep=lambda _seconds: None)
-"""An environment without waits between the attempts of a commit and before an outcome is read back."""
 
 
 class SqliteOnS3(Sqlite):
@@ -54,6 +53,23 @@ def s3_line(subject):
 
 
 @contextlib.contextmanager
+def azure_line(subject):
+    server = urllib.parse.urlsplit(subject.request.getfixturevalue("azure"))
+    with proxy(f"http://{server.netloc}") as line:
+        retries = {"adls.retry.num-retries": "2", "adls.retry.min-wait-ms": "5", "adls.retry.max-wait-ms": "20"}
+        client = subject.client(**connection(f"{line.endpoint}{server.path}"), **retries)
+        yield client, HttpFaults(line, is_object_store=True)
+
+
+@contextlib.contextmanager
+def gcs_line(subject):
+    with proxy(subject.properties["gcs.service.host"]) as line:
+        retries = {"gcs.retry.num-retries": "2", "gcs.retry.min-wait-ms": "5", "gcs.retry.max-wait-ms": "20"}
+        client = subject.client(**{"gcs.service.host": line.endpoint, **retries})
+        yield client, HttpFaults(line, is_object_store=True)
+
+
+@contextlib.contextmanager
 def rest_line(subject):
     # The parts of a client get its environment when it is built.
     with proxy(subject.properties["uri"]) as line, patch.object(RestCatalog, "environment", WITHOUT_WAITS):
@@ -62,7 +78,8 @@ def rest_line(subject):
 
 @contextlib.contextmanager
 def glue_line(subject):
-    with proxy(subject.properties["glue.endpoint"]) as line:
+    without_waits = SimpleNamespace(sleep=WITHOUT_WAITS.sleep)
+    with proxy(subject.properties["glue.endpoint"]) as line, patch.object(botocore.endpoint, "time", without_waits):
         yield subject.client(**{"glue.endpoint": line.endpoint, "glue.max-retries": "1"}), HttpFaults(line)
 
 
@@ -77,10 +94,25 @@ def hive_line(subject):
 def postgres_line(subject):
     server = subject.request.getfixturevalue("postgres")
     database = urllib.parse.urlsplit(subject.properties["uri"]).path.removeprefix("/")
+    work = POSTGRES_WORK.format(application=APPLICATION)
     with wire_proxy(server.port) as line, psycopg.connect(server.address(), autocommit=True) as monitor:
         options = f"application_name={APPLICATION}"
         client = subject.client(uri=server.url("psycopg", database=database, port=line.port, options=options))
-        yield client, PostgresFaults(line, monitor, client.engine.dispose, APPLICATION)
+        yield client, WireFaults(line, client.engine, lambda: monitor.execute(work).fetchone()[0])
+
+
+@contextlib.contextmanager
+def mariadb_line(subject):
+    server = subject.request.getfixturevalue("mariadb")
+    database = urllib.parse.urlsplit(subject.properties["uri"]).path.removeprefix("/")
+    with wire_proxy(server.port, MySqlProtocol()) as line, server.connect() as monitor, monitor.cursor() as cursor:
+
+        def count_work():
+            cursor.execute(MARIADB_WORK)
+            return cursor.fetchone()[0]
+
+        client = subject.client(uri=server.url(database, port=line.port))
+        yield client, WireFaults(line, client.engine, count_work)
 
 
 LINES = {
@@ -91,6 +123,9 @@ LINES = {
     HiveWithLocks: hive_line,
     HiveWithoutLocks: hive_line,
     Postgres: postgres_line,
+    MariaDb: mariadb_line,
+    AzureHadoop: azure_line,
+    GcsHadoop: gcs_line,
 }
 CASES = [
     pytest.param(entry, group, marks=pytest.mark.xdist_group(entry.name), id=f"{entry.name}-{group}")

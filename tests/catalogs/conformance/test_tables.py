@@ -190,3 +190,18 @@ def test_gzip_metadata_is_written_and_read(catalog, other_client, identifier):
     table.append(ROWS)
     assert table.metadata_location.endswith(".gz.metadata.json")
     assert ids(other_client.load_table(identifier)) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "method", ["create_table", "create_table_transaction", "replace_table", "create_or_replace_table"]
+)
+def test_definition_with_an_invalid_whole_number_is_refused_and_changes_nothing(
+    catalog, other_client, namespace, method
+):
+    existing = catalog.create_table((*namespace, "old"), SCHEMA)
+    name = "old" if method == "replace_table" else "new"
+    for key, value in (("commit.retry.num-retries", "abc"), ("commit.retry.min-wait-ms", -1)):
+        with pytest.raises(ValidationError, match=rf"{key}: expected a whole number.*got '{value}'"):
+            getattr(catalog, method)((*namespace, name), SCHEMA, properties={key: value})
+    assert other_client.list_tables(namespace) == [(*namespace, "old")]
+    assert other_client.load_table((*namespace, "old")).metadata == existing.metadata

@@ -161,7 +161,7 @@ def prod(server, connect, tmp_path):
     catalog = connect(uri=server.uri.replace("://", "://me:pass-word@"), token="of-the-user")
     table = catalog.load_table("db.t")
     table.append(pa.table({"id": [1]}))
-    # What a change would have removed is still there.
+    # The table or namespace that the change would have removed is still there.
     for path in (TABLE, f"{VIEWS}/v", f"{NAMESPACES}/db"):
         server.on("HEAD", path, Answer(None, 204))
     served.body["config"] = {"scan-planning-mode": "server"}

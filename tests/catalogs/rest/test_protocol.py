@@ -411,3 +411,12 @@ def test_catalog_that_stops_is_a_storage_error_without_secrets(server, connect):
         catalog.list_namespaces()
     assert "password" not in str(raised.value)
     assert isinstance(catalog, RestCatalog)
+
+
+def test_renamed_table_that_cannot_be_loaded_is_not_reported_as_a_failed_rename(server, connect):
+    server.on("POST", "/v1/tables/rename", Answer(b"", 204))
+    server.on("GET", f"{NAMESPACES}/db/tables/new", error(403, "ForbiddenException"))
+    with pytest.raises(
+        CommitStateUnknownException, match=r"the server renamed table db\.t to db\.new, and loading it failed"
+    ):
+        connect().rename_table("db.t", "db.new")

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from icefloe.catalog.hadoop import directories
 from icefloe.exceptions import (
+    CommitStateUnknownException,
     MissingFileError,
     NamespaceNotEmptyError,
     NoSuchNamespaceError,
@@ -237,3 +239,54 @@ def test_circular_links_are_icefloe_errors(tmp_path):
     with pytest.raises(StorageError) as caught:
         FileIO().new_input(f"{tmp_path}/a/x").open()
     assert caught.value.errno == errno.ELOOP
+
+
+def failing(monkeypatch, name, *, after):
+    """Make a function on directories fail once, after its effect or before."""
+    real = getattr(Path, name)
+
+    def fail(self, *arguments, **options):
+        monkeypatch.undo()
+        if after:
+            real(self, *arguments, **options)
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(Path, name, fail)
+
+
+def test_namespace_that_exists_after_a_failed_creation_is_unknown(hadoop_catalog, monkeypatch):
+    hadoop_catalog.create_namespace("db")
+    failing(monkeypatch, "mkdir", after=True)
+    with pytest.raises(CommitStateUnknownException, match="exists"):
+        hadoop_catalog.create_namespace("other")
+    failing(monkeypatch, "mkdir", after=False)
+    with pytest.raises(StorageError, match="Input/output error"):
+        hadoop_catalog.create_namespace("third")
+    assert hadoop_catalog.list_namespaces() == [("db",), ("other",)]
+
+
+def test_namespace_that_cannot_be_synced_is_not_created(hadoop_catalog, monkeypatch):
+    hadoop_catalog.create_namespace("db")
+
+    def fail(_directory):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(directories, "sync_directory", fail)
+    with pytest.raises(StorageError, match="No space left"):
+        hadoop_catalog.create_namespace("other")
+    assert hadoop_catalog.list_namespaces() == [("db",)]
+    with pytest.raises(CommitStateUnknownException, match="power cut"):
+        hadoop_catalog.drop_namespace("db")
+    assert hadoop_catalog.list_namespaces() == []
+
+
+@pytest.mark.parametrize("after", [True, False])
+def test_lost_reply_of_a_removal_is_found(hadoop_catalog, monkeypatch, after):
+    hadoop_catalog.create_namespace("db")
+    failing(monkeypatch, "rmdir", after=after)
+    if after:
+        hadoop_catalog.drop_namespace("db")
+    else:
+        with pytest.raises(StorageError, match="Input/output error"):
+            hadoop_catalog.drop_namespace("db")
+    assert hadoop_catalog.list_namespaces() == ([] if after else [("db",)])

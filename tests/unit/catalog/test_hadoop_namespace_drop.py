@@ -81,4 +81,4 @@ def test_table_is_created_or_the_namespace_is_dropped(tmp_path, other_is_droppin
         left = {path.name for path in (tmp_path / str(number) / "db").rglob(".icefloe-*")}
         assert left <= {".icefloe-new-1"}
         seen.add(type(created))
-    assert len(seen) == (2 if other_is_dropping else 1)
+    assert len(seen) == 2

@@ -1,7 +1,10 @@
 """Catalogs that store metadata locations: operations that hadoop catalogs do not have."""
 
+from dataclasses import replace
+
 import pyarrow as pa
 import pytest
+from icefloe.catalog.outcome import OutcomeUnknownError
 from icefloe.catalog.pointer_catalog import StoredVersion
 from icefloe.exceptions import (
     CommitFailedException,
@@ -13,6 +16,7 @@ from icefloe.exceptions import (
     TableAlreadyExistsError,
     ValidationError,
 )
+from icefloe.table.environment import SYSTEM
 
 SCHEMA = pa.schema([("id", pa.int64())])
 
@@ -42,6 +46,58 @@ def test_registered_table_is_the_same_table(pointer_catalog):
     with pytest.raises(TableAlreadyExistsError):
         pointer_catalog.register_table("db.b", table.metadata_location)
     pointer_catalog.register_table("db.b", table.metadata_location, overwrite=True)
+
+
+def earlier_version(catalog):
+    """Return the location of the first metadata of a table with two versions, and the table."""
+    catalog.create_namespace("db")
+    table = catalog.create_table("db.a", SCHEMA)
+    first = table.metadata_location
+    with table.update_properties() as update:
+        update.set_properties({"a": "1"})
+    return first, table
+
+
+def test_lost_registration_of_an_earlier_version_is_no_success(pointer_catalog, monkeypatch):
+    first, table = earlier_version(pointer_catalog)
+    pointer_catalog.environment = replace(SYSTEM, sleep=lambda _: None)
+
+    def lose_request(*_):
+        raise OutcomeUnknownError("no reply")
+
+    monkeypatch.setattr(pointer_catalog, "_swap", lose_request)
+    with pytest.raises(CommitStateUnknownException, match="registration"):
+        pointer_catalog.register_table("db.a", first, overwrite=True)
+    assert pointer_catalog.load_table("db.a").metadata_location == table.metadata_location
+
+
+def test_repeated_registration_over_a_table_meets_its_own_effect(pointer_catalog, monkeypatch):
+    first, _ = earlier_version(pointer_catalog)
+    swap = pointer_catalog._swap
+
+    def repeat(*arguments):
+        swap(*arguments)
+        swap(*arguments)
+
+    monkeypatch.setattr(pointer_catalog, "_swap", repeat)
+    pointer_catalog.register_table("db.a", first, overwrite=True)
+    assert pointer_catalog.load_table("db.a").metadata_location == first
+
+
+def test_registration_over_a_table_that_changes_meanwhile_is_refused(pointer_catalog, monkeypatch):
+    first, table = earlier_version(pointer_catalog)
+    swap = pointer_catalog._swap
+
+    def commit_before(*arguments):
+        monkeypatch.undo()
+        with table.update_properties() as update:
+            update.set_properties({"a": "2"})
+        swap(*arguments)
+
+    monkeypatch.setattr(pointer_catalog, "_swap", commit_before)
+    with pytest.raises(CommitFailedException):
+        pointer_catalog.register_table("db.a", first, overwrite=True)
+    assert pointer_catalog.load_table("db.a").properties["a"] == "2"
 
 
 def test_metadata_files_are_numbered(pointer_catalog):

@@ -84,28 +84,38 @@ class Glue:
         self._attempts = threading.local()
         client.meta.events.register_first("needs-retry.glue", self._record)
 
-    def read(self, operation: str, **arguments: Any) -> Any:
+    def read(self, operation: str, key: str, **arguments: Any) -> Any:
         """Make a call that changes nothing; return None if the object does not exist.
 
+        Args:
+            operation: The name of the call.
+            key: The member of the reply that has the result. The client of boto3 makes a reply without members of a body that ends early.
+            arguments: The arguments of the call.
+
         Raises:
-            StorageError: The call failed.
+            StorageError: The call failed, or its reply is incomplete.
         """
         try:
-            return getattr(self._client, operation)(**self._scope, **arguments)
+            reply = getattr(self._client, operation)(**self._scope, **arguments)
         except ClientError as error:
             if _code(error) == MISSING:
                 return None
             raise StorageError(f"AWS Glue, {operation}: {error}") from error
         except BotoCoreError as error:
             raise StorageError(f"AWS Glue, {operation}: {error}") from error
+        if key not in reply:
+            raise StorageError(
+                f"AWS Glue, {operation}: expected a reply with {key!r}, got a reply that is incomplete or no JSON; nothing has changed, repeat it"
+            )
+        return reply
 
     def pages(self, operation: str, key: str, **arguments: Any) -> list[Any]:
         """Return the elements of all pages of a list."""
         found: list[Any] = []
         token: dict[str, str] = {}
         while True:
-            page = self.read(operation, **arguments, **token)
-            found.extend(page.get(key, []) if page is not None else [])
+            page = self.read(operation, key, **arguments, **token)
+            found.extend(page[key] if page is not None else [])
             if page is None or not page.get("NextToken"):
                 return found
             token = {"NextToken": page["NextToken"]}

@@ -96,7 +96,7 @@ class GlueCatalog(MetastoreCatalog):
         return sorted((str(database["Name"]),) for database in self._glue.pages("get_databases", "DatabaseList"))
 
     def _database_properties(self, database: str) -> Properties | None:
-        found = self._glue.read("get_database", Name=database)
+        found = self._glue.read("get_database", "Database", Name=database)
         if found is None:
             return None
         entry = found["Database"]
@@ -122,7 +122,7 @@ class GlueCatalog(MetastoreCatalog):
     # ---- tables
 
     def _entry(self, database: str, name: str) -> dict[str, Any] | None:
-        found = self._glue.read("get_table", DatabaseName=database, Name=name)
+        found = self._glue.read("get_table", "Table", DatabaseName=database, Name=name)
         return None if found is None else dict(found["Table"])
 
     def _existing_entry(self, namespace: Identifier, name: str, location: str | None = None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from icefloe.exceptions import FileAlreadyExistsError, MissingFileError, StorageError
+from icefloe.exceptions import CommitStateUnknownException, FileAlreadyExistsError, MissingFileError, StorageError
 from icefloe.table.metadata.files import DATA_DIRECTORY, LEFTOVER_PREFIX, METADATA_DIRECTORY
 
 if TYPE_CHECKING:
@@ -84,13 +84,42 @@ def create_directory(directory: Path) -> None:
 
     Raises:
         FileAlreadyExistsError: A file or directory of this name exists.
-        StorageError: The operating system reported an error.
+        StorageError: The operating system reported an error. No directory was created, unless its removal failed as well.
+        CommitStateUnknownException: The operating system reported an error, and the directory exists.
     """
     with storage_errors(directory):
         above = [path for path in directory.parents if not path.exists()]
-        directory.mkdir(parents=True)
-        for path in (directory, *above):
-            sync_directory(path.parent)
+        try:
+            directory.mkdir(parents=True)
+        except FileExistsError:
+            raise
+        except OSError as error:
+            # The directory may be another client's, so that it stays.
+            if directory.is_dir():
+                raise CommitStateUnknownException(
+                    f"{directory}: the directory exists, although the operating system reported an error when it was created: {error.strerror}"
+                ) from error
+            raise
+        try:
+            for path in (directory, *above):
+                sync_directory(path.parent)
+        except OSError:
+            # A reported failure leaves nothing. A directory that another process has filled since stays.
+            for path in (directory, *above):
+                with suppress(OSError):
+                    path.rmdir()
+            raise
+
+
+def remove_directory(directory: Path) -> None:
+    """Remove an empty directory, also if a network file system loses the reply of the removal."""
+    try:
+        directory.rmdir()
+    except FileNotFoundError:
+        raise
+    except OSError:
+        if directory.exists():
+            raise
 
 
 def remove_empty(directory: Path) -> None:

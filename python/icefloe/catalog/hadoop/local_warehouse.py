@@ -16,6 +16,7 @@ from icefloe.catalog.hadoop.warehouse import Failures, Warehouse
 from icefloe.catalog.identifiers import dotted
 from icefloe.exceptions import (
     CommitFailedException,
+    CommitStateUnknownException,
     FeatureUnsupportedError,
     MissingFileError,
     StorageError,
@@ -26,7 +27,7 @@ from icefloe.table.metadata.files import (
     METADATA_DIRECTORY,
     VERSION_HINT,
     hadoop_candidates,
-    metadata_bytes,
+    metadata_content,
     newest_hadoop_location,
 )
 
@@ -76,12 +77,19 @@ class LocalWarehouse(Warehouse):
             )
         try:
             with storage_errors(path):
-                path.rmdir()
+                directories.remove_directory(path)
         except StorageError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
             with storage_errors(path):
                 return others or [child.name for child in path.iterdir()]
+        try:
+            directories.sync_directory(path.parent)
+        except OSError as error:
+            raise CommitStateUnknownException(
+                f"namespace {dotted(levels)}: its directory is removed, but the removal could not be synced to disk and may be lost in a power "
+                f"cut: {error.strerror}"
+            ) from error
         return []
 
     def create_table(self, levels: Identifier, metadata: TableMetadata) -> str:
@@ -97,8 +105,8 @@ class LocalWarehouse(Warehouse):
         """
         path = self._path(levels)
         published = hadoop_candidates(metadata.location, 1)[0]
-        data = metadata_bytes(metadata, published)
-        files = {published.rsplit("/", 1)[-1]: data, VERSION_HINT: b"1"}
+        data = metadata_content(metadata, published)
+        files = {published.rsplit("/", 1)[-1]: b"".join(data), VERSION_HINT: b"1"}
         for _ in range(ROUNDS):
             staged = directories.new_sibling(path, self.environment)
             try:

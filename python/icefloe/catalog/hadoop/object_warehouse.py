@@ -15,13 +15,14 @@ from icefloe.catalog.hadoop.versions import (
     is_newest_or_followed,
     metadata_directory_of,
     publish,
-    publish_bytes,
+    publish_content,
     write_hint,
 )
 from icefloe.catalog.hadoop.warehouse import Failures, Warehouse
 from icefloe.catalog.identifiers import dotted
 from icefloe.exceptions import (
     CommitFailedException,
+    CommitStateUnknownException,
     CorruptFileError,
     FileAlreadyExistsError,
     MissingFileError,
@@ -100,9 +101,16 @@ class ObjectWarehouse(Warehouse):
         failures = self.io.core.delete_many([f"{location}/{MARKER}"])
         if failures:
             raise StorageError(f"namespace {dotted(levels)}: cannot drop it: {failures[0][1]}")
-        if not self._exists(levels):
+        try:
+            remains = self._exists(levels)
+            inner, files = self.io.core.children(location) if remains else ([], [])
+        except StorageError as error:
+            raise CommitStateUnknownException(
+                f"namespace {dotted(levels)}: its marker is deleted, but storage could not be read afterwards, so it is unknown whether another "
+                f"client has created a table in it since: {error}"
+            ) from error
+        if not remains:
             return []
-        inner, files = self.io.core.children(location)
         if not inner and not files:
             raise StorageError(
                 f"namespace {dotted(levels)}: cannot drop it, since {location}/ is a directory marker of another program; delete it "
@@ -222,7 +230,7 @@ class ObjectWarehouse(Warehouse):
                     )
             mark = self._next(location, last)
             try:
-                publish_bytes(self.io, DROP_MARK.format(self.environment.new_uuid()).encode("ascii"), mark)
+                publish_content(self.io, [DROP_MARK.format(self.environment.new_uuid()).encode("ascii")], mark)
             except CommitFailedException:
                 continue
             return mark

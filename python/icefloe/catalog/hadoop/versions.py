@@ -22,7 +22,7 @@ from icefloe.table.metadata.files import (
     VERSION_HINT,
     hadoop_candidates,
     hadoop_version,
-    metadata_bytes,
+    metadata_content,
     read_metadata,
 )
 from icefloe.table.properties.definitions import DELETE_AFTER_COMMIT
@@ -45,12 +45,12 @@ def publish(io: FileIO, metadata: TableMetadata, location: str) -> str:
         CommitStateUnknownException: The write failed, and the file cannot be read to find out whether it took effect.
         StorageError: Storage failed, and the version does not exist.
     """
-    publish_bytes(io, metadata_bytes(metadata, location), location)
+    publish_content(io, metadata_content(metadata, location), location)
     return location
 
 
-def publish_bytes(io: FileIO, data: bytes, location: str) -> None:
-    """As :func:`publish`, for the content of a file."""
+def publish_content(io: FileIO, data: list[bytes], location: str) -> None:
+    """As :func:`publish`, for the content of a file in pieces."""
     try:
         io.core.publish(location, data)
     except StorageError as error:
@@ -148,14 +148,14 @@ def metadata_directory_of(table_location: str) -> str:
     return f"{table_location.rstrip('/')}/{METADATA_DIRECTORY}"
 
 
-def contains(io: FileIO, location: str, data: bytes) -> bool:
-    """Return whether a file has this content.
+def contains(io: FileIO, location: str, data: list[bytes]) -> bool:
+    """Return whether a file has this content, given in pieces.
 
     Raises:
         CommitStateUnknownException: The file cannot be read.
     """
     try:
-        return io.core.read(location) == data
+        return io.core.read_unless(location, data) is None
     except MissingFileError:
         return False
     except StorageError as error:

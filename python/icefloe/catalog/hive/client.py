@@ -45,7 +45,7 @@ class CallUnansweredError(Exception):
 
 
 class Session:
-    """One connection to a metastore; used by one thread.
+    """A connection to a metastore; used by one thread.
 
     Args:
         transport: An open transport of Thrift.

@@ -36,7 +36,7 @@ _CALL_ERRORS = (CallRefusedError, CallUnansweredError, StorageError)
 
 @dataclass(frozen=True)
 class LockSettings:
-    """How a lock is waited for and kept, in milliseconds; the defaults are those of the Java reference.
+    """Waiting times and heartbeats of a lock, in milliseconds; the defaults are the Java reference's.
 
     Attributes:
         timeout_ms: The longest wait for a lock that another client holds.

@@ -1,4 +1,4 @@
-"""How requests are authenticated: without credentials, by a user name and a password, or by a header of the user's."""
+"""Authentication of requests: without credentials, by a user name and a password, or by a header of the user's."""
 
 from __future__ import annotations
 

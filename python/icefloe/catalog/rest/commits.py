@@ -19,7 +19,7 @@ from icefloe.exceptions import (
     ServiceUnavailableError,
     TableAlreadyExistsError,
 )
-from icefloe.table.update import AddSnapshotUpdate, AssertCreate, AssignUUIDUpdate
+from icefloe.table.update import AddSnapshotUpdate, AssertCreate, AssignUUIDUpdate, RemoveSnapshotsUpdate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,6 +29,17 @@ if TYPE_CHECKING:
     from icefloe.table.metadata import TableMetadata
     from icefloe.table.update import TableRequirement, TableUpdate
     from icefloe.typedef import Identifier, Properties
+
+
+def one_snapshot_each(updates: tuple[TableUpdate, ...]) -> tuple[TableUpdate, ...]:
+    """Return updates that remove snapshots one by one: servers refuse a list of several ids."""
+    sent: list[TableUpdate] = []
+    for update in updates:
+        if isinstance(update, RemoveSnapshotsUpdate):
+            sent += [RemoveSnapshotsUpdate(snapshot_ids=[snapshot_id]) for snapshot_id in update.snapshot_ids]
+        else:
+            sent.append(update)
+    return tuple(sent)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from icefloe.catalog.apply_commit import new_metadata
 from icefloe.catalog.catalog import Catalog
 from icefloe.catalog.configuration import flattened
 from icefloe.catalog.identifiers import dotted, to_identifier
-from icefloe.catalog.rest.commits import RestCommits, TableCommit
+from icefloe.catalog.rest.commits import RestCommits, TableCommit, one_snapshot_each
 from icefloe.catalog.rest.endpoints import LOAD_CREDENTIALS
 from icefloe.catalog.rest.metrics_reports import MetricsReports
 from icefloe.catalog.rest.misspelled import warn_of_misspelled
@@ -24,7 +24,7 @@ from icefloe.catalog.rest.table_scans import TableScans, check_planning_mode, pl
 from icefloe.catalog.rest.table_storage import table_file_io
 from icefloe.catalog.rest.tables import RestTables
 from icefloe.catalog.rest.views import RestViews, View
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import CommitStateUnknownException, IcebergError, ValidationError
 from icefloe.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
 from icefloe.table import CreateTableTransaction, StagedTable
 from icefloe.table.commit.committing_table import CommitTableResponse
@@ -167,7 +167,13 @@ class RestCatalog(Catalog):
 
     def rename_table(self, from_identifier: str | Identifier, to_identifier: str | Identifier) -> Table:  # noqa: D102
         self._tables.rename(from_identifier, to_identifier)
-        return self.load_table(to_identifier)
+        try:
+            return self.load_table(to_identifier)
+        except IcebergError as error:
+            raise CommitStateUnknownException(
+                f"the server renamed table {dotted(from_identifier)} to {dotted(to_identifier)}, and loading it failed; load it again "
+                f"with load_table(): {error}"
+            ) from error
 
     def register_table(  # noqa: D102
         self, identifier: str | Identifier, metadata_location: str, overwrite: bool = False
@@ -184,9 +190,10 @@ class RestCatalog(Catalog):
         # A staged table has no metadata file yet.
         if table.metadata_location != "":
             for requirement in requirements:
-                if isinstance(requirement, AssertCreate):
+                if isinstance(requirement, AssertCreate) or not requirement.is_sent:
                     requirement.validate(table.metadata)
-        commit = TableCommit(table.name(), tuple(requirements), tuple(updates))
+        sent = tuple(requirement for requirement in requirements if requirement.is_sent)
+        commit = TableCommit(table.name(), sent, one_snapshot_each(updates))
         started = time.monotonic_ns()
         loaded = self._commits.commit(commit, table.properties)
         for update in updates:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from icefloe.catalog.rest.rest_scan import RestScan
 from icefloe.exceptions import ValidationError
 from icefloe.table import Table
-from icefloe.table.changes import ALWAYS_TRUE
+from icefloe.table.row_changes import ALWAYS_TRUE
 from icefloe.typedef import EMPTY_DICT
 
 if TYPE_CHECKING:

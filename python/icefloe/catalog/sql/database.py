@@ -9,8 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeVar
 
 import sqlalchemy
-from sqlalchemy import BigInteger, Column, MetaData, String, Table, func, literal, select
-from sqlalchemy.dialects import mysql
+from sqlalchemy import BigInteger, func, literal, select, text
 from sqlalchemy.exc import ArgumentError, DisconnectionError, IntegrityError
 from sqlalchemy.pool import NullPool, StaticPool
 
@@ -20,11 +19,12 @@ from icefloe.catalog.sql.errors import (
     StatementFailedError,
     driver_error,
     is_conflict,
+    is_reported_by_database,
     is_rolled_back,
     is_transient,
     reason_of,
-    sqlstate,
 )
+from icefloe.catalog.sql.layout import MYSQL_DIALECTS, TYPE_COLUMN, layout, tables
 from icefloe.exceptions import IcebergError, StorageError, ValidationError
 
 if TYPE_CHECKING:
@@ -32,49 +32,24 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any
 
-    from sqlalchemy import Connection, Engine
+    from sqlalchemy import Connection, Engine, MetaData
     from sqlalchemy.engine import URL
 
 BUSY_TIMEOUT_SECONDS = 60
-POSTGRES_DRIVERS = ("psycopg", "psycopg2", "pg8000")
-
-# JDBC and SQL catalogs of other engines share this layout. Version 1 has the column `iceberg_type`, version 0 has not. Both are
-# read and written.
-TABLE_TYPE = "TABLE"
-
-KEY_LENGTH = 255
-
-# Names are compared character by character: the default collations of MySQL and MariaDB ignore case, accents and spaces at the end.
-_KEY = String(KEY_LENGTH).with_variant(
-    mysql.VARCHAR(KEY_LENGTH, charset="utf8mb4", collation="utf8mb4_bin"), "mysql", "mariadb"
-)
-_TEXT = String(1000).with_variant(mysql.VARCHAR(1000, charset="utf8mb4", collation="utf8mb4_bin"), "mysql", "mariadb")
-
-layout = MetaData()
-tables = Table(
-    "iceberg_tables",
-    layout,
-    Column("catalog_name", _KEY, primary_key=True),
-    Column("table_namespace", _KEY, primary_key=True),
-    Column("table_name", _KEY, primary_key=True),
-    Column("metadata_location", _TEXT),
-    Column("previous_metadata_location", _TEXT),
-    Column("iceberg_type", String(5)),
-)
-namespace_properties = Table(
-    "iceberg_namespace_properties",
-    layout,
-    Column("catalog_name", _KEY, primary_key=True),
-    Column("namespace", _KEY, primary_key=True),
-    Column("property_key", _KEY, primary_key=True),
-    Column("property_value", _TEXT),
-)
+_MYSQL_DRIVERS = {"pymysql": "pymysql", "mysqldb": "MySQLdb"}
+DRIVERS = {
+    "postgresql": {name: name for name in ("psycopg", "psycopg2", "pg8000")},
+    "mysql": _MYSQL_DRIVERS,
+    "mariadb": _MYSQL_DRIVERS,
+}
+"""For each database server, SQLAlchemy's names of drivers and their modules, the preferred one first."""
+EXTRAS = {"postgresql": "postgres", "mysql": "mysql", "mariadb": "mysql"}
 
 Result = TypeVar("Result")
 
 
 class Database:
-    """One database. SQLAlchemy engines are created on first use and not shared with forked children.
+    """A database. SQLAlchemy engines are created on first use and not shared with forked children.
 
     Args:
         uri: SQLAlchemy URL, such as `sqlite:////data/catalog.db`.
@@ -168,21 +143,36 @@ class Database:
             state = connection.execute(query).scalar()
         return {"committed": True, "aborted": False}.get(str(state))
 
-    def create_tables(self) -> None:
-        """Create missing tables. Several processes may do so concurrently."""
+    def create_tables(self, version: MetaData) -> None:
+        """Create missing tables of a version of the layout. Several processes may do so concurrently."""
         try:
-            layout.create_all(self.engine)
+            version.create_all(self.engine)
         except IcebergError:
             raise
         except Exception as error:  # noqa: BLE001
             if not self._has_tables():
                 raise self._failure(error) from driver_error(error)
 
+    def add_type_column(self) -> None:
+        """Upgrade tables of layout version 0 to version 1. Several processes may do so concurrently.
+
+        Raises:
+            StorageError: The database reported an error.
+        """
+        if self.has_type_column():
+            return
+        try:
+            with self.engine.begin() as connection:
+                connection.execute(text(f"ALTER TABLE {tables.name} ADD COLUMN {TYPE_COLUMN} VARCHAR(5)"))
+        except Exception as error:  # noqa: BLE001
+            if not self.has_type_column():
+                raise self._failure(error) from driver_error(error)
+
     def has_type_column(self) -> bool:
         """Return whether the database has layout version 1."""
         with self.reading() as connection:
             columns = sqlalchemy.inspect(connection).get_columns(tables.name)
-        return any(column["name"] == "iceberg_type" for column in columns)
+        return any(column["name"] == TYPE_COLUMN for column in columns)
 
     def _has_tables(self) -> bool:
         with self.reading() as connection:
@@ -203,7 +193,7 @@ class Database:
                 yield connection
             except BaseException as error:
                 # The next user of a pooled connection must not receive a late reply.
-                if not self._is_embedded and not isinstance(error, IcebergError) and sqlstate(error) is None:
+                if not self._is_embedded and not isinstance(error, IcebergError) and not is_reported_by_database(error):
                     with suppress(Exception):
                         connection.invalidate()
                 raise
@@ -239,15 +229,16 @@ def _parsed(uri: str) -> URL:
         raise ValidationError(
             f"catalog database {url!r}: a catalog needs transactions; remove 'autocommit' from the URL"
         )
-    if url.drivername not in ("postgresql", "postgres"):
+    server = "postgresql" if url.drivername == "postgres" else url.drivername
+    if server not in DRIVERS:
         return url
     # The default driver of a URL depends on the version of SQLAlchemy.
-    for driver in POSTGRES_DRIVERS:
-        if find_spec(driver) is not None:
-            return url.set(drivername=f"postgresql+{driver}")
+    for driver, module in DRIVERS[server].items():
+        if find_spec(module) is not None:
+            return url.set(drivername=f"{server}+{driver}")
     raise ValidationError(
-        f"no driver for the catalog database {url!r}; pip install 'icefloe[postgres]', or name an installed driver in the URL, such "
-        "as postgresql+psycopg2://"
+        f"no driver for the catalog database {url!r}; pip install 'icefloe[{EXTRAS[server]}]', or name an installed driver in the "
+        f"URL, such as {server}+{list(DRIVERS[server])[1]}://"
     )
 
 
@@ -271,6 +262,8 @@ def _engine(url: URL, *, echo: bool) -> Engine:
         raise ValidationError(f"no driver for the catalog database {url!r}: {error}") from error
     if is_server:
         sqlalchemy.event.listen(engine, "checkout", _check_alive(engine))
+        if engine.dialect.name in MYSQL_DIALECTS:
+            sqlalchemy.event.listen(engine, "connect", _refuse_long_texts)
     else:
         sqlalchemy.event.listen(engine, "connect", _sync_commits)
     return engine
@@ -279,6 +272,13 @@ def _engine(url: URL, *, echo: bool) -> Engine:
 def _sync_commits(connection: Any, record: Any) -> None:  # noqa: ARG001 - the arguments of the event
     """Make a SQLite commit survive a power cut: by default the removal of the journal, which commits, is not synced."""
     connection.execute("PRAGMA synchronous = EXTRA")
+
+
+def _refuse_long_texts(connection: Any, record: Any) -> None:  # noqa: ARG001 - the arguments of the event
+    """Make MySQL refuse texts that do not fit into their columns, which it truncates in servers without a strict mode."""
+    cursor = connection.cursor()
+    cursor.execute("SET SESSION sql_mode = CONCAT(@@SESSION.sql_mode, ',STRICT_ALL_TABLES')")
+    cursor.close()
 
 
 def _check_alive(engine: Engine) -> Callable[[Any, Any, Any], None]:

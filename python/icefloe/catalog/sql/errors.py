@@ -11,7 +11,31 @@ from sqlalchemy.exc import DataError, NotSupportedError, ProgrammingError
 TRANSIENT_CLASSES = ("08", "53", "57")
 LOCK_NOT_AVAILABLE = "55P03"
 COMPLETION_UNKNOWN = "40003"
-MYSQL_ROLLBACKS = (1205, 1213)  # lock wait timeout, deadlock
+
+# Error numbers of MySQL and MariaDB, whose SQLSTATE is mostly the general one.
+MYSQL_CONFLICTS = (
+    1020,
+    1205,
+    1213,
+    3101,
+    3572,
+)  # changed row, lock wait timeout, deadlock, group certification, NOWAIT
+MYSQL_TRANSIENT = (
+    *(1021, 1037, 1038, 1041, 1114, 1135),  # disk, memory and threads
+    *(1040, 1203, 1226, 1637),  # limits of connections and transactions
+    *(
+        1047,
+        1053,
+        1079,
+        1317,
+        1927,
+        3024,
+        3169,
+    ),  # shutdown, a cluster that is not ready, interrupted and killed sessions
+    *(1290, 1792, 1836),  # read-only servers, as during a failover
+    *(1158, 1159, 1160, 1161),  # network
+)
+MYSQL_SERVER_ERRORS = (range(1000, 2000), range(3000, 6000))
 
 
 class DuplicateKeyError(Exception):
@@ -56,7 +80,12 @@ def reason_of(error: BaseException) -> str:
     """Return the driver's message, without statement and parameters."""
     cause = driver_error(error)
     first = cause.args[0] if cause.args else None
-    text = str(first["M"]) if isinstance(first, dict) and "M" in first else str(cause)
+    if isinstance(first, dict) and "M" in first:
+        text = str(first["M"])
+    elif _mysql_number(cause) is not None and len(cause.args) > 1:
+        text = str(cause.args[1])
+    else:
+        text = str(cause)
     return text.strip() or type(cause).__name__
 
 
@@ -72,21 +101,32 @@ def sqlstate(error: BaseException) -> str | None:
     return state if isinstance(state, str) else None
 
 
+def is_reported_by_database(error: BaseException) -> bool:
+    """Return whether the database itself reported an error, so that the connection has no late reply."""
+    number = _mysql_number(driver_error(error))
+    if number is not None:
+        return any(number in numbers for numbers in MYSQL_SERVER_ERRORS)
+    return sqlstate(error) is not None
+
+
 def is_conflict(error: BaseException) -> bool:
     """Return whether the database rolled a transaction back because of another transaction."""
+    number = _mysql_number(driver_error(error))
+    if number is not None:
+        return number in MYSQL_CONFLICTS
     state = sqlstate(error)
     if state is not None:
         return (state.startswith("40") and state != COMPLETION_UNKNOWN) or state == LOCK_NOT_AVAILABLE
     cause = driver_error(error)
-    if isinstance(cause, sqlite3.Error):
-        return _is_locked(cause)
-    return bool(cause.args) and cause.args[0] in MYSQL_ROLLBACKS
+    return isinstance(cause, sqlite3.Error) and _is_locked(cause)
 
 
 def is_transient(error: BaseException) -> bool:
     """Return whether a transaction that failed before COMMIT may succeed when it is repeated."""
     if is_conflict(error):
         return True
+    if is_reported_by_database(error) and (number := _mysql_number(driver_error(error))) is not None:
+        return number in MYSQL_TRANSIENT
     state = sqlstate(error)
     if state is not None:
         return state.startswith(TRANSIENT_CLASSES)
@@ -107,3 +147,10 @@ def is_rolled_back(error: BaseException) -> bool:
 
 def _is_locked(error: sqlite3.Error) -> bool:
     return "is locked" in str(error)
+
+
+def _mysql_number(error: BaseException) -> int | None:
+    """Return the number of an error of a MySQL driver, None for errors of other drivers and of sockets."""
+    number = error.args[0] if error.args else None
+    is_number = isinstance(number, int) and number >= 1000 and not isinstance(error, OSError)
+    return number if is_number else None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import and_, delete, func, insert, or_, select, update
 
 from icefloe.catalog.identifiers import SEPARATOR, dotted
-from icefloe.catalog.sql.database import namespace_properties, tables
+from icefloe.catalog.sql.layout import exact_bytes, exactly, namespace_properties, tables
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
@@ -31,8 +31,8 @@ def exists(connection: Connection, catalog: str, levels: Identifier) -> bool:
         (tables.c.catalog_name, tables.c.table_namespace),
     ):
         # LIKE has wildcards, and ignores case in SQLite.
-        is_below = func.substr(column, 1, len(below)) == below
-        query = select(column).where(owner == catalog, or_(column == name, is_below)).limit(1)
+        is_below = exactly(func.substr(column, 1, len(below)), below)
+        query = select(column).where(exactly(owner, catalog), or_(exactly(column, name), is_below)).limit(1)
         if connection.execute(query).first() is not None:
             return True
     return False
@@ -45,7 +45,7 @@ def lock(connection: Connection, catalog: str, levels: Identifier) -> bool:
     that row; all of its rows are locked then.
     """
     own = _key(catalog, levels)
-    for rows in (and_(own, _columns.property_key == EXISTS), own):
+    for rows in (and_(own, exactly(_columns.property_key, EXISTS)), own):
         locking = update(namespace_properties).where(rows).values(property_value=_columns.property_value)
         if connection.execute(locking).rowcount > 0:
             return True
@@ -60,7 +60,9 @@ def names(connection: Connection, catalog: str) -> set[str]:
             (tables.c.catalog_name, tables.c.table_namespace),
             (_columns.catalog_name, _columns.namespace),
         )
-        for row in connection.execute(select(column).where(owner == catalog).distinct())
+        for row in connection.execute(
+            select(func.max(column)).where(exactly(owner, catalog)).group_by(exact_bytes(column))
+        )
     }
 
 
@@ -91,9 +93,10 @@ def change(
     own = _key(catalog, levels)
     removed = sorted((removals & set(before)) - {EXISTS})
     if removed:
-        connection.execute(delete(namespace_properties).where(own, _columns.property_key.in_(removed)))
+        rows = or_(*(exactly(_columns.property_key, key) for key in removed))
+        connection.execute(delete(namespace_properties).where(own, rows))
     for key in sorted(set(updates) & set(before)):
-        row = update(namespace_properties).where(own, _columns.property_key == key)
+        row = update(namespace_properties).where(own, exactly(_columns.property_key, key))
         connection.execute(row.values(property_value=updates[key]))
     after = {EXISTS: "true", **updates}
     add(connection, catalog, levels, {key: after[key] for key in after if key not in before})
@@ -106,4 +109,4 @@ def remove(connection: Connection, catalog: str, levels: Identifier) -> None:
 
 
 def _key(catalog: str, levels: Identifier) -> ColumnElement[bool]:
-    return and_(_columns.catalog_name == catalog, _columns.namespace == dotted(levels))
+    return and_(exactly(_columns.catalog_name, catalog), exactly(_columns.namespace, dotted(levels)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import ColumnElement, and_, delete, insert, or_, select, update
@@ -11,8 +12,9 @@ from icefloe.catalog.identifiers import SEPARATOR, dotted, to_identifier
 from icefloe.catalog.outcome import OutcomeUnknownError
 from icefloe.catalog.pointer_catalog import PointerCatalog
 from icefloe.catalog.sql import namespaces as sql_namespaces
-from icefloe.catalog.sql.database import KEY_LENGTH, TABLE_TYPE, Database, layout, tables
+from icefloe.catalog.sql.database import Database
 from icefloe.catalog.sql.errors import CommitUnansweredError, DuplicateKeyError, StatementFailedError
+from icefloe.catalog.sql.layout import KEY_LENGTH, TABLE_TYPE, V0, V1, exactly, layout, layout_without_types, tables
 from icefloe.catalog.sql.namespaces import EXISTS
 from icefloe.exceptions import (
     CommitFailedException,
@@ -33,8 +35,11 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
+    from icefloe.catalog.catalog import Catalog
     from icefloe.catalog.pointer_catalog import StoredVersion
     from icefloe.typedef import Identifier, Properties
+
+SCHEMA_VERSION = "jdbc.schema-version"
 
 Result = TypeVar("Result")
 
@@ -50,10 +55,11 @@ class SqlCatalog(PointerCatalog):
         name: The catalog's name, a part of the key of every row: engines that share tables must use the same name.
         **properties: `uri` (SQLAlchemy URL), `warehouse` (the directory of new tables), `echo` (log statements),
             `init_catalog_tables` (default true: create missing database tables), `pool_pre_ping` (without effect: connections are
-            always checked), and storage properties.
+            always checked), `jdbc.schema-version` (V0 creates tables without views, V1 adds the column of the type to tables
+            that lack it; by default, tables are created as V1 and left as they are), and storage properties.
 
     Raises:
-        ValidationError: `uri` is missing or not a database URL, or its driver is not installed.
+        ValidationError: `uri` is missing or not a database URL, its driver is not installed, or another property is invalid.
         StorageError: The database cannot be reached.
 
     Examples:
@@ -75,10 +81,13 @@ class SqlCatalog(PointerCatalog):
         echo, creates_tables = self._flag("echo", "false"), self._flag("init_catalog_tables", "true")
         # Every connection is checked before its use, whatever PyIceberg's property says.
         self._flag("pool_pre_ping", "true")
+        self._version = _layout_version(self)
         self._database = Database(uri, echo=echo)
         if creates_tables:
-            self._database.create_tables()
-        self._typed: bool | None = None
+            self.create_tables()
+        if self._version == V1:
+            self._database.add_type_column()
+        self._has_type_column = False
 
     @property
     def engine(self) -> Engine:
@@ -87,7 +96,7 @@ class SqlCatalog(PointerCatalog):
 
     def create_tables(self) -> None:
         """Create missing tables of the catalog in the database."""
-        self._database.create_tables()
+        self._database.create_tables(layout_without_types if self._version == V0 else layout)
 
     def destroy_tables(self) -> None:
         """Drop the catalog's tables in the database, and with them every catalog in it."""
@@ -124,11 +133,11 @@ class SqlCatalog(PointerCatalog):
             self._lock_namespace(connection, namespace)
             connection.execute(insert(tables).values(row))
 
-        self._transact(insert_row, duplicate=self._taken(namespace, name))
+        self._transact(insert_row, duplicate=lambda: self._taken(namespace, name))
 
     def _swap(self, namespace: Identifier, name: str, old: StoredVersion, new: StoredVersion) -> None:
         table = f"table {dotted((*namespace, name))}"
-        guarded = update(tables).where(self._key(namespace, name), tables.c.metadata_location == old.location)
+        guarded = update(tables).where(self._key(namespace, name), exactly(tables.c.metadata_location, old.location))
 
         def swap(connection: Connection) -> None:
             values = {"metadata_location": new.location, "previous_metadata_location": old.location}
@@ -140,7 +149,7 @@ class SqlCatalog(PointerCatalog):
     def _remove(self, namespace: Identifier, name: str, location: str | None = None) -> None:
         guard = self._key(namespace, name)
         if location is not None:
-            guard = and_(guard, tables.c.metadata_location == location)
+            guard = and_(guard, exactly(tables.c.metadata_location, location))
 
         def delete_row(connection: Connection) -> bool:
             return bool(connection.execute(delete(tables).where(guard)).rowcount == 1)
@@ -162,14 +171,16 @@ class SqlCatalog(PointerCatalog):
             if connection.execute(row.values(table_namespace=dotted(new[0]), table_name=new[1])).rowcount != 1:
                 raise self._missing(*old)
 
-        self._transact(rename_row, duplicate=self._taken(*new))
+        self._transact(rename_row, duplicate=lambda: self._taken(*new))
 
     # ---- names
 
     def list_tables(self, namespace: str | Identifier) -> list[Identifier]:  # noqa: D102
         levels = self._existing_namespace(namespace)
         query = select(tables.c.table_name).where(
-            tables.c.catalog_name == self.name, tables.c.table_namespace == dotted(levels), self._is_table()
+            exactly(tables.c.catalog_name, self.name),
+            exactly(tables.c.table_namespace, dotted(levels)),
+            self._is_table(),
         )
         with self._database.reading() as connection:
             return sorted((*levels, str(row[0])) for row in connection.execute(query))
@@ -194,7 +205,7 @@ class SqlCatalog(PointerCatalog):
 
         self._run(
             f"namespace {dotted(levels)}: creation",
-            lambda: self._transact(insert_rows, duplicate=taken),
+            lambda: self._transact(insert_rows, duplicate=lambda: taken),
             is_visible=lambda: self._stored_properties(levels) == rows,
         )
 
@@ -261,14 +272,14 @@ class SqlCatalog(PointerCatalog):
         self,
         work: Callable[[Connection], Result],
         *,
-        duplicate: IcebergError | None = None,
+        duplicate: Callable[[], IcebergError] | None = None,
         transient: type[IcebergError] = StorageError,
     ) -> Result:
         """Run `work` in one transaction.
 
         Args:
             work: Runs statements; raises IcebergError to roll back.
-            duplicate: Raised if a row already exists.
+            duplicate: Returns the error to raise if a row already exists.
             transient: Raised if the transaction failed and may succeed when it is repeated.
 
         Raises:
@@ -283,7 +294,7 @@ class SqlCatalog(PointerCatalog):
                 raise CommitFailedException(
                     f"catalog {self.name!r}: another change was first; repeat the operation: {error}"
                 ) from error.__cause__
-            raise duplicate from error.__cause__
+            raise duplicate() from error.__cause__
         except StatementFailedError as error:
             kind = CommitFailedException if error.is_conflict else transient if error.is_transient else StorageError
             raise kind(f"catalog {self.name!r}: nothing has changed: {error}") from error.__cause__
@@ -314,9 +325,9 @@ class SqlCatalog(PointerCatalog):
 
     def _key(self, namespace: Identifier, name: str) -> ColumnElement[bool]:
         return and_(
-            tables.c.catalog_name == self.name,
-            tables.c.table_namespace == dotted(namespace),
-            tables.c.table_name == name,
+            exactly(tables.c.catalog_name, self.name),
+            exactly(tables.c.table_namespace, dotted(namespace)),
+            exactly(tables.c.table_name, name),
             self._is_table(),
         )
 
@@ -326,9 +337,10 @@ class SqlCatalog(PointerCatalog):
         return or_(tables.c.iceberg_type == TABLE_TYPE, tables.c.iceberg_type.is_(None))
 
     def _has_types(self) -> bool:
-        if self._typed is None:
-            self._typed = self._database.has_type_column()
-        return self._typed
+        # Another client may add the column, and views, at any time; no client removes it.
+        if not self._has_type_column:
+            self._has_type_column = self._database.has_type_column()
+        return self._has_type_column
 
     def _no_namespace(self, levels: Identifier) -> NoSuchNamespaceError:
         return NoSuchNamespaceError(
@@ -341,7 +353,30 @@ class SqlCatalog(PointerCatalog):
         )
 
     def _taken(self, namespace: Identifier, name: str) -> TableAlreadyExistsError:
-        return TableAlreadyExistsError(f"Table {dotted((*namespace, name))} already exists in catalog {self.name!r}")
+        message = f"Table {dotted((*namespace, name))} already exists in catalog {self.name!r}"
+        # Compared as the database compares keys, which may ignore case.
+        query = select(tables.c.table_namespace, tables.c.table_name).where(
+            tables.c.catalog_name == self.name,
+            tables.c.table_namespace == dotted(namespace),
+            tables.c.table_name == name,
+        )
+        with suppress(StorageError), self._database.reading() as connection:
+            for row in connection.execute(query):
+                if tuple(row) != (dotted(namespace), name):
+                    message += (
+                        f": this database does not distinguish its name from {row[0]}.{row[1]}; choose another name"
+                    )
+        return TableAlreadyExistsError(message)
+
+
+def _layout_version(catalog: Catalog) -> str | None:
+    """Return the layout that the property `jdbc.schema-version` requires, None without the property."""
+    version = catalog.properties.get(SCHEMA_VERSION)
+    if version is not None and version.upper() not in (V0, V1):
+        raise ValidationError(
+            f"catalog {catalog.name!r}: property {SCHEMA_VERSION!r}: expected {V0} or {V1}, got {version!r}"
+        )
+    return None if version is None else version.upper()
 
 
 def _check_length(*keys: str) -> None:
