@@ -5,15 +5,17 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
-
-import psycopg
 
 from tests.catalogs.thrift_proxy import ThriftProxy
 from tests.catalogs.wire_proxy import TIMEOUT_SECONDS, Cut, Direction, Fault, WireProxy
 from tests.faults.sweep import Calls
 from tests.storage.servers import Proxy, Request
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
 
 HTTP_REPLIES: dict[str, str | int] = {
     "cut before": "cut",
@@ -108,7 +110,7 @@ class ThriftFaults:
         return ("request lost",) if name.startswith("get_") else ("request lost", "reply lost")
 
 
-POSTGRES_FAULTS = {
+WIRE_FAULTS = {
     "cut before": Fault.BEFORE,
     "cut after": Fault.AFTER,
     "reset": Fault.RESET,
@@ -116,29 +118,36 @@ POSTGRES_FAULTS = {
     "server down": Fault.DOWN,
 }
 """The fault of `WireProxy` for each kind of fault."""
+POSTGRES_WORK = "select count(*) from pg_stat_activity where application_name = '{application}' and state <> 'idle'"
+MARIADB_WORK = (
+    "select (select count(*) from information_schema.innodb_trx)"
+    " + (select count(*) from information_schema.processlist where user = 'root' and command <> 'Sleep' and id <> connection_id())"
+)
+"""Queries for the number of connections that a server works for."""
 
 
-class PostgresFaults:
-    """Faults at the messages of a client of PostgreSQL.
+class WireFaults:
+    """Faults at the messages of a client of a database, whose connection is open before the first message.
 
     Args:
         line: The proxy before the server.
-        monitor: A direct connection to the server.
-        dispose: Function that closes the connections of the client, whose messages would otherwise depend on earlier runs.
-        application: The client's name on the server.
+        engine: The SQLAlchemy engine of the client.
+        count_work: Function that returns the number of connections that the server works for.
     """
 
     deletions = ()
 
-    def __init__(self, line: WireProxy, monitor: psycopg.Connection, dispose, application: str) -> None:
-        self._line, self._monitor, self._dispose, self._application = line, monitor, dispose, application
+    def __init__(self, line: WireProxy, engine: Engine, count_work: Callable[[], int]) -> None:
+        self._line, self._engine, self._count_work = line, engine, count_work
 
     @contextlib.contextmanager
     def during(self, number: int, kind: str) -> Iterator[Calls]:
         """Cause one fault in a block, and wait until the server is done with the client's messages."""
         calls = Calls()
-        self._dispose()
-        self._line.arm(Cut(Direction.CLIENT, number - 1, POSTGRES_FAULTS[kind]) if number > 0 else None)
+        # The number of messages would otherwise depend on the connections of earlier runs.
+        self._engine.dispose()
+        self._engine.connect().close()
+        self._line.arm(Cut(Direction.CLIENT, number - 1, WIRE_FAULTS[kind]) if number > 0 else None)
         try:
             yield calls
         finally:
@@ -152,13 +161,10 @@ class PostgresFaults:
 
     def kinds_of(self, _name: str) -> tuple[str, ...]:
         """Return all kinds of faults."""
-        return tuple(POSTGRES_FAULTS)
+        return tuple(WIRE_FAULTS)
 
     def _wait_until_idle(self) -> None:
-        query = (
-            f"select count(*) from pg_stat_activity where application_name = '{self._application}' and state <> 'idle'"
-        )
         deadline = time.monotonic() + TIMEOUT_SECONDS
-        while self._monitor.execute(query).fetchone()[0] > 0:
+        while self._count_work() > 0:
             assert time.monotonic() < deadline, "the server keeps a transaction of the client"
             time.sleep(0.002)

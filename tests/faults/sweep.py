@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from icefloe.exceptions import CommitStateUnknownException, IcebergError, LeftoverFilesWarning
+from icefloe.table.environment import SYSTEM
 
 from tests.faults.table_operations import TableOperation, prepare
 from tests.faults.table_state import append_to_each, discard, files_of, missing_files, state_of
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from icefloe.catalog import Catalog
 
 
+WITHOUT_WAITS = replace(SYSTEM, sleep=lambda _seconds: None)
+"""An environment without waits between the attempts of a commit and before an outcome is read back."""
 OUTCOMES = {
     "success": lambda before, after: [after],
     "failure": lambda before, after: [before],
@@ -148,7 +151,7 @@ class Sweep:
         self._files = self._all_files()
 
     def _state(self) -> dict:
-        return state_of(self.reading, self.namespace)
+        return state_of(self.reading, self.namespace, self.operation)
 
     def _all_files(self) -> set[str]:
         return files_of(self.reading, self.namespace, self.warehouse) if self.warehouse is not None else set()

@@ -1,4 +1,4 @@
-"""All operations that change a table or a catalog, with their initial tables."""
+"""The operations that change a table, with their initial tables."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from icefloe.partitioning import PartitionField, PartitionSpec
 from icefloe.schema import Schema
 from icefloe.table.statistics import PartitionStatisticsFile, StatisticsFile
+from icefloe.table.write.equality_deletes import write_equality_deletes
 from icefloe.transforms import BucketTransform, IdentityTransform
 from icefloe.types import LongType, NestedField, StringType
 
@@ -38,6 +39,8 @@ class TableOperation:
         properties: Properties of the initial table.
         prepare: Function that changes the initial table before the operation.
         leaves_data_files: Whether a failed operation leaves data files: they were written by the caller, before the commit.
+        surroundings: Function that adds other objects of the catalog to the initial table, given a catalog and the namespace.
+        observed: Function that returns the state of these objects, None for an operation on tables alone.
     """
 
     act: Callable[[Catalog, str], Any]
@@ -46,23 +49,11 @@ class TableOperation:
     properties: tuple[tuple[str, str], ...] = ()
     prepare: Callable[[Any], Any] = lambda table: None
     leaves_data_files: bool = False
+    surroundings: Callable[[Catalog, str], Any] = lambda catalog, namespace: None
+    observed: Callable[[Catalog, str], Any] | None = None
 
 
-LACKS = {
-    "hadoop": {"rename", "register", "create with rows"},
-    "hadoop-s3": {"rename", "register", "create with rows"},
-    "hadoop-azure": {"rename", "register", "create with rows"},
-    "hadoop-gcs": {"rename", "register", "create with rows"},
-}
-"""The features that kinds of catalogs lack; other kinds have all features."""
-
-
-def operations_of(kind: str) -> list[str]:
-    """Return the names of the operations that a kind of catalog has."""
-    return [name for name, operation in OPERATIONS.items() if operation.needs not in LACKS.get(kind, ())]
-
-
-def _on_table(act: Callable[[Any], Any]) -> Callable[[Catalog, str], Any]:
+def on_table(act: Callable[[Any], Any]) -> Callable[[Catalog, str], Any]:
     return lambda catalog, namespace: act(catalog.load_table(f"{namespace}.t"))
 
 
@@ -104,8 +95,22 @@ def _create_with_rows(catalog: Catalog, namespace: str) -> None:
         transaction.append(NEW)
 
 
-def _register(catalog: Catalog, namespace: str) -> None:
-    catalog.register_table(f"{namespace}.again", catalog.load_table(f"{namespace}.t").metadata_location)
+def _replace_with_rows(catalog: Catalog, namespace: str) -> None:
+    with catalog.replace_table_transaction(f"{namespace}.t", SCHEMA) as transaction:
+        transaction.append(NEW)
+
+
+def _create_or_replace_with_rows(catalog: Catalog, namespace: str) -> None:
+    with catalog.create_or_replace_table_transaction(f"{namespace}.t", SCHEMA, partition_spec=SPEC) as transaction:
+        transaction.append(NEW)
+
+
+def _delete_keys(table: Any) -> None:
+    """Replace the rows of the keys of `NEW` by equality deletes and data files that were written before the commit."""
+    change = table.new_row_delta()
+    for file in write_equality_deletes(table.io, table.metadata, NEW, [1]):
+        change.add_deletes(file)
+    change.add_rows(_written(table, NEW)).commit()
 
 
 def _foreign_file(table: Any) -> str:
@@ -126,6 +131,16 @@ def _written(table: Any, rows: pa.Table) -> Any:
 def _rewrite(table: Any) -> None:
     old = table.scan().plan_whole_files().files.column("file_path")
     table.new_rewrite().delete(old).append(_written(table, table.scan().to_arrow())).commit()
+
+
+def _apply_changes(table: Any) -> None:
+    changes = pa.table({"id": [4, 9, 5], "part": ["b", "b", "a"], "op": ["U", "I", "D"], "at": [1, 2, 3]})
+    table.apply_changes(changes, ["id", "part"], "op", "at", batch_id="7")
+
+
+def _tag_both_snapshots(table: Any) -> None:
+    first, second = table.snapshots()
+    table.manage_snapshots().create_tag(first.snapshot_id, "release").create_tag(second.snapshot_id, "newest").commit()
 
 
 def _head(table: Any, ref: str = "main") -> int:
@@ -176,79 +191,118 @@ def _advance_main(table: Any) -> None:
     table.append(NEW)
 
 
-ON_READ = (("write.delete.mode", "merge-on-read"), ("write.merge.mode", "merge-on-read"))
-OPERATIONS = {
+ON_READ = tuple((f"write.{name}.mode", "merge-on-read") for name in ("delete", "update", "merge"))
+TABLE_OPERATIONS = {
     "create": TableOperation(
         lambda catalog, namespace: catalog.create_table(f"{namespace}.t", SCHEMA, partition_spec=SPEC),
         begins_without_table=True,
     ),
     "create with rows": TableOperation(_create_with_rows, begins_without_table=True, needs="create with rows"),
-    "append": TableOperation(_on_table(lambda table: table.append(NEW))),
-    "append and merge manifests": TableOperation(
-        _on_table(lambda table: table.append(NEW)), properties=(("commit.manifest.min-count-to-merge", "2"),)
+    "replace with rows": TableOperation(_replace_with_rows),
+    "create or replace, without a table": TableOperation(
+        _create_or_replace_with_rows, begins_without_table=True, needs="create with rows"
     ),
-    "append to a branch": TableOperation(_on_table(lambda table: table.append(NEW, branch="side"))),
-    "stage": TableOperation(_on_table(lambda table: table.append(NEW, branch=None))),
-    "overwrite": TableOperation(_on_table(lambda table: table.overwrite(NEW, "part = 'a'"))),
-    "dynamic overwrite": TableOperation(_on_table(lambda table: table.dynamic_partition_overwrite(NEW))),
-    "delete by rewriting": TableOperation(_on_table(lambda table: table.delete("id = 2"))),
-    "delete by delete files": TableOperation(_on_table(lambda table: table.delete("id = 2")), properties=ON_READ),
-    "upsert": TableOperation(_on_table(lambda table: table.upsert(NEW, ["id"]))),
+    "create or replace, over a table": TableOperation(_create_or_replace_with_rows),
+    "append": TableOperation(on_table(lambda table: table.append(NEW))),
+    "append and merge manifests": TableOperation(
+        on_table(lambda table: table.append(NEW)), properties=(("commit.manifest.min-count-to-merge", "2"),)
+    ),
+    "append to a branch": TableOperation(on_table(lambda table: table.append(NEW, branch="side"))),
+    "stage": TableOperation(on_table(lambda table: table.append(NEW, branch=None))),
+    "append in Avro": TableOperation(
+        on_table(lambda table: table.append(NEW)), properties=(("write.format.default", "avro"),)
+    ),
+    "append in ORC": TableOperation(
+        on_table(lambda table: table.append(NEW)), properties=(("write.format.default", "orc"),)
+    ),
+    "append to version 1": TableOperation(
+        on_table(lambda table: table.append(NEW)), properties=(("format-version", "1"),)
+    ),
+    "upgrade": TableOperation(
+        on_table(lambda table: table.transaction().upgrade_table_version(2).commit_transaction()),
+        properties=(("format-version", "1"),),
+    ),
+    "row delta": TableOperation(on_table(_delete_keys), leaves_data_files=True),
+    "overwrite": TableOperation(on_table(lambda table: table.overwrite(NEW, "part = 'a'"))),
+    "dynamic overwrite": TableOperation(on_table(lambda table: table.dynamic_partition_overwrite(NEW))),
+    "delete by rewriting": TableOperation(on_table(lambda table: table.delete("id = 2"))),
+    "delete by delete files": TableOperation(on_table(lambda table: table.delete("id = 2")), properties=ON_READ),
+    "update by rewriting": TableOperation(on_table(lambda table: table.update("id = 2", {"part": "'c'"}))),
+    "update by delete files": TableOperation(
+        on_table(lambda table: table.update("id = 2", {"part": "'c'"})), properties=ON_READ
+    ),
+    "apply changes": TableOperation(on_table(_apply_changes)),
+    "upsert": TableOperation(on_table(lambda table: table.upsert(NEW, ["id"]))),
     "merge": TableOperation(
-        _on_table(lambda table: table.merge(NEW, ["id"]).when_matched_update().when_not_matched_insert().execute()),
+        on_table(lambda table: table.merge(NEW, ["id"]).when_matched_update().when_not_matched_insert().execute()),
         properties=ON_READ,
     ),
     "add files": TableOperation(
-        _on_table(lambda table: table.add_files([_foreign_file(table)])), prepare=_write_foreign_file
+        on_table(lambda table: table.add_files([_foreign_file(table)])), prepare=_write_foreign_file
     ),
     "replace partitions": TableOperation(
-        _on_table(lambda table: table.new_replace_partitions().append(_written(table, NEW)).commit()),
+        on_table(lambda table: table.new_replace_partitions().append(_written(table, NEW)).commit()),
         leaves_data_files=True,
     ),
-    "rewrite files": TableOperation(_on_table(_rewrite), leaves_data_files=True),
-    "rewrite manifests": TableOperation(_on_table(lambda table: table.rewrite_manifests().commit())),
-    "transaction": TableOperation(_on_table(_several_changes)),
-    "transaction of all kinds": TableOperation(_on_table(_all_kinds_of_changes)),
-    "schema": TableOperation(_on_table(_add_column)),
-    "spec": TableOperation(_on_table(_add_partition_field)),
-    "sort order": TableOperation(_on_table(_sort)),
+    "rewrite files": TableOperation(on_table(_rewrite), leaves_data_files=True),
+    "rewrite manifests": TableOperation(on_table(lambda table: table.rewrite_manifests().commit())),
+    "transaction": TableOperation(on_table(_several_changes)),
+    "transaction of all kinds": TableOperation(on_table(_all_kinds_of_changes)),
+    "schema": TableOperation(on_table(_add_column)),
+    "spec": TableOperation(on_table(_add_partition_field)),
+    "sort order": TableOperation(on_table(_sort)),
     "properties": TableOperation(
-        _on_table(lambda table: table.transaction().set_properties({"owner": "me"}).commit_transaction())
+        on_table(lambda table: table.transaction().set_properties({"owner": "me"}).commit_transaction())
     ),
     "properties and old metadata": TableOperation(
-        _on_table(lambda table: table.transaction().set_properties({"owner": "me"}).commit_transaction()),
+        on_table(lambda table: table.transaction().set_properties({"owner": "me"}).commit_transaction()),
         properties=(
             ("write.metadata.delete-after-commit.enabled", "true"),
             ("write.metadata.previous-versions-max", "1"),
         ),
     ),
-    "statistics": TableOperation(_on_table(_set_statistics), prepare=_write_statistics_files),
+    "statistics": TableOperation(on_table(_set_statistics), prepare=_write_statistics_files),
     "branch": TableOperation(
-        _on_table(lambda table: table.manage_snapshots().create_branch(_head(table), "more").commit())
+        on_table(lambda table: table.manage_snapshots().create_branch(_head(table), "more").commit())
     ),
     "tag": TableOperation(
-        _on_table(lambda table: table.manage_snapshots().create_tag(_head(table), "release").commit())
+        on_table(lambda table: table.manage_snapshots().create_tag(_head(table), "release").commit())
     ),
-    "rollback": TableOperation(_on_table(_roll_back)),
+    "rollback": TableOperation(on_table(_roll_back)),
+    "set current snapshot": TableOperation(
+        on_table(lambda table: table.manage_snapshots().set_current_snapshot(table.snapshots()[0].snapshot_id).commit())
+    ),
+    "remove branch": TableOperation(on_table(lambda table: table.manage_snapshots().remove_branch("side").commit())),
+    "rename branch": TableOperation(
+        on_table(lambda table: table.manage_snapshots().rename_branch("side", "other").commit())
+    ),
     "fast-forward": TableOperation(
-        _on_table(lambda table: table.manage_snapshots().fast_forward("side", "main").commit()), prepare=_advance_main
+        on_table(lambda table: table.manage_snapshots().fast_forward("side", "main").commit()), prepare=_advance_main
     ),
-    "cherry-pick": TableOperation(_on_table(_cherry_pick), prepare=_stage),
+    "cherry-pick": TableOperation(on_table(_cherry_pick), prepare=_stage),
     "publish": TableOperation(
-        _on_table(lambda table: table.manage_snapshots().publish_changes("nightly").commit()), prepare=_stage
+        on_table(lambda table: table.manage_snapshots().publish_changes("nightly").commit()), prepare=_stage
     ),
-    "register": TableOperation(_register, needs="register"),
-    "rename": TableOperation(
-        lambda catalog, namespace: catalog.rename_table(f"{namespace}.t", f"{namespace}.renamed"), needs="rename"
+    "replace branch": TableOperation(
+        on_table(
+            lambda table: table.manage_snapshots().replace_branch("side", table.snapshots()[0].snapshot_id).commit()
+        )
     ),
-    "drop": TableOperation(lambda catalog, namespace: catalog.drop_table(f"{namespace}.t")),
-    "purge": TableOperation(lambda catalog, namespace: catalog.purge_table(f"{namespace}.t")),
+    "replace tag": TableOperation(
+        on_table(lambda table: table.manage_snapshots().replace_tag("release", _head(table)).commit()),
+        prepare=_tag_both_snapshots,
+    ),
+    "remove tag": TableOperation(
+        on_table(lambda table: table.manage_snapshots().remove_tag("release").commit()), prepare=_tag_both_snapshots
+    ),
 }
+"""Operations of every catalog on one table."""
 
 
 def prepare(catalog: Catalog, namespace: str, operation: TableOperation) -> None:
     """Create a namespace and, unless the operation creates the table, table `t` with two snapshots and a branch."""
     catalog.create_namespace(namespace)
+    operation.surroundings(catalog, namespace)
     if operation.begins_without_table:
         return
     table = catalog.create_table(f"{namespace}.t", SCHEMA, partition_spec=SPEC, properties=dict(operation.properties))

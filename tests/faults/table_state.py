@@ -13,12 +13,17 @@ from tests.faults.table_operations import ARROW
 if TYPE_CHECKING:
     from icefloe.catalog import Catalog
 
+    from tests.faults.table_operations import TableOperation
+
+TIMES = ("created-at",)
+"""Properties that the Java reference's REST server sets to the time of a staged creation."""
 ROW = pa.table({"id": [99], "part": ["a"]}, schema=ARROW)
 
 
-def state_of(catalog: Catalog, namespace: str) -> dict[str, Any]:
-    """Return the visible state of the tables of a namespace."""
-    return {name: _state(catalog.load_table((namespace, name))) for _, name in catalog.list_tables(namespace)}
+def state_of(catalog: Catalog, namespace: str, operation: TableOperation) -> dict[str, Any]:
+    """Return the visible state of the tables of a namespace, and of the other objects that an operation changes."""
+    tables = {name: _state(catalog.load_table((namespace, name))) for _, name in catalog.list_tables(namespace)}
+    return tables if operation.observed is None else {**tables, "": operation.observed(catalog, namespace)}
 
 
 def _state(table: Any) -> Any:
@@ -29,7 +34,7 @@ def _state(table: Any) -> Any:
         "fields": [str(field) for field in table.schema().fields],
         "spec": [str(field) for field in table.spec().fields],
         "sort order": [str(field) for field in table.sort_order().fields],
-        "properties": dict(table.properties),
+        "properties": {key: value for key, value in table.properties.items() if key not in TIMES},
         "rows": rows,
         "kinds of refs": {ref: str(metadata.refs[ref].snapshot_ref_type) for ref in refs},
         "snapshots": len(table.snapshots()),

@@ -13,9 +13,9 @@ from icefloe.catalog.outcome import OutcomeUnknownError
 from icefloe.catalog.sql import SqlCatalog
 from icefloe.exceptions import CommitFailedException, StorageError
 
+from tests.faults.operations import OPERATIONS, operations_of
 from tests.faults.seam import observed
-from tests.faults.sweep import Calls, Sweep
-from tests.faults.table_operations import OPERATIONS, operations_of
+from tests.faults.sweep import WITHOUT_WAITS, Calls, Sweep
 
 CHANGES = ("catalog.insert", "catalog.swap", "catalog.remove", "catalog.rename")
 READS = ("core.plan", "core.read", "io.read", "io.exists", "io.size", "io.list", "catalog.pointer")
@@ -100,6 +100,7 @@ def catalog(kind, tmp_path):
     if kind == "sql":
         properties["uri"] = f"sqlite:///{tmp_path}/catalog.db"
     with load_catalog("cat", **properties) as catalog:
+        catalog.environment = WITHOUT_WAITS
         yield catalog
 
 

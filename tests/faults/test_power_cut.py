@@ -27,6 +27,16 @@ catalog = load_catalog("cat", type="hadoop", warehouse=sys.argv[1])
 catalog.create_namespace("above.db")
 catalog.create_table("above.db.t", pa.schema([("p", pa.int64())]))
 """
+CREATE_WITH_ROWS = """
+import sys
+import pyarrow as pa
+from icefloe.catalog import load_catalog
+catalog = load_catalog("cat", type="sql", uri=f"sqlite:///{sys.argv[1]}/catalog.db", warehouse=f"{sys.argv[1]}/tables")
+catalog.create_namespace("above.db")
+rows = pa.table({"p": [1]})
+with catalog.create_table_transaction("above.db.t", rows.schema) as transaction:
+    transaction.append(rows)
+"""
 
 
 def synced_paths(found: list[Call], before: int) -> set[str]:
@@ -102,3 +112,12 @@ def test_new_namespace_and_table_are_synced(tmp_path):
     found = calls(CREATE, NAMES, tmp_path / "trace", (warehouse,))
     synced = synced_paths(found, len(found))
     assert {str(tmp_path), warehouse, f"{warehouse}/above", f"{warehouse}/above/db"} <= synced
+
+
+def test_directories_of_a_table_that_is_created_with_rows_are_synced(tmp_path):
+    top = tmp_path / "top"
+    top.mkdir()
+    found = calls(CREATE_WITH_ROWS, NAMES, tmp_path / "trace", (str(top),))
+    made = {call.paths[-1] for call in found if call.name.startswith("mkdir") and call.succeeded}
+    assert len(made) == 6
+    assert {str(Path(path).parent) for path in made} <= synced_paths(found, len(found))

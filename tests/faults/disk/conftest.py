@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.faults.disk.faulty_disk import build
-from tests.faults.table_operations import operations_of
+from tests.faults.operations import operations_of
 
 WORKER = Path(__file__).with_name("worker.py")
 ROOT = WORKER.parents[3]

@@ -154,13 +154,13 @@ class PowerCuts:
         """Record the operation, and replay every selected prefix of its system calls."""
         with self.open_catalog() as catalog:
             prepare(catalog, self.namespace, self.operation)
-            before = state_of(catalog, self.namespace)
+            before = state_of(catalog, self.namespace, self.operation)
         disk = Disk(self.root)
         # The connections of databases are opened under the record, so that it has all open files.
         with FaultyDisk(self.root, self.log).during(0, ""), self.open_catalog() as catalog:
             self.operation.act(catalog, self.namespace)
         with self.open_catalog() as catalog:
-            after = state_of(catalog, self.namespace)
+            after = state_of(catalog, self.namespace, self.operation)
         final = Disk(self.root)
         calls = [call for call in recorded(self.log) if call.name not in ("read", "refused", "fault")]
         self.tally.calls = len(calls)
@@ -182,7 +182,7 @@ class PowerCuts:
         self.tally.faults += 1
         try:
             with self.open_catalog() as catalog:
-                found = state_of(catalog, self.namespace)
+                found = state_of(catalog, self.namespace, self.operation)
                 wrong = [] if found in allowed else [f"found {found}"]
                 wrong += [f"missing {path}" for path in missing_files(catalog, self.namespace)]
                 if not wrong:

@@ -17,8 +17,8 @@ from icefloe.table.environment import SYSTEM
 
 from tests.faults.disk.faulty_disk import FaultyDisk
 from tests.faults.disk.power_cuts import PowerCuts
+from tests.faults.operations import OPERATIONS
 from tests.faults.sweep import Calls, Selection, Sweep
-from tests.faults.table_operations import OPERATIONS
 
 
 def open_catalog(kind, directory):
