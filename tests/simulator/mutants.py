@@ -18,6 +18,7 @@ from tests.simulator.operations import (
     History,
     Layout,
     Merge,
+    Publish,
     Row,
     SetProperty,
 )
@@ -148,7 +149,7 @@ MUTANTS = {
     ),
     "a change that is not visible is a failure": Mutant("icefloe.catalog.outcome:_find", "return None", "return False"),
     "our own version is a conflict": Mutant(
-        f"{POINTER}._took_effect", "return self._is_committed(", "return False and self._is_committed("
+        f"{POINTER}._took_effect", "return _unless_unreadable(", "return False and _unless_unreadable("
     ),
     "a version that is overtaken is not committed": Mutant(
         f"{POINTER}._is_committed",
@@ -165,13 +166,13 @@ MUTANTS = {
     ),
     "requirements are ignored": Mutant(
         "icefloe.catalog.apply_commit:updated_metadata",
-        "requirement.validate(current)\n    _check_sequence_numbers(current, updates)",
+        "requirement.validate(current)\n    _check_snapshots_follow(current, updates)",
         "pass",
     ),
     "sequence numbers are not checked": Mutant(
-        "icefloe.catalog.apply_commit:_check_sequence_numbers",
-        "current.format_version < 2",
-        "True",
+        "icefloe.catalog.apply_commit:_check_snapshots_follow",
+        "number <= current.last_sequence_number",
+        "False",
         History(
             seed=0,
             layout=Layout.FLAT,
@@ -182,6 +183,24 @@ MUTANTS = {
                 for number, branch in enumerate(("main", "dev"))
             ),
             shared_only=True,
+        ),
+    ),
+    "timestamps of staged snapshots are not checked": Mutant(
+        "icefloe.catalog.apply_commit:_check_snapshots_follow",
+        "update.snapshot.timestamp_ms < oldest_ms",
+        "False",
+        History(
+            seed=0,
+            layout=Layout.FLAT,
+            initial=(),
+            branches=("dev",),
+            transactions=(
+                ClientTransaction((Publish("main"),), explicit=True),
+                ClientTransaction((Append((Row(0, "a", 100),), "dev"),), explicit=True),
+            ),
+            shared_only=True,
+            clocks=(3_600_000, 0),
+            staged=(Row(2, "a", 9),),
         ),
     ),
     "a commit starts from the metadata of its handle": Mutant(
@@ -216,13 +235,31 @@ MUTANTS = {
     ),
     "the swap is not guarded": Mutant("icefloe.catalog.memory:InMemoryCatalog._swap", "!= old", "is None and old"),
     "a hadoop version of ours is another writer's": Mutant(
-        "icefloe.catalog.hadoop.versions:contains", "io.core.read(location) == data", "False", ("hadoop", "append")
+        "icefloe.catalog.hadoop.versions:contains",
+        "io.core.read_unless(location, data) is None",
+        "False",
+        ("hadoop", "append"),
     ),
     "an unreadable directory of a hadoop table is a failure": Mutant(
         "icefloe.catalog.hadoop.versions:checking",
         "raise CommitStateUnknownException",
         "raise StorageError",
         ("hadoop", "append"),
+    ),
+    "a registration of an earlier version looks committed": Mutant(
+        f"{POINTER}._register_over",
+        "return self._pointer(*table) == new.location",
+        "return self._is_committed(table, new.location)",
+        ("memory", "register over a table"),
+    ),
+    "a repeated registration conflicts with itself": Mutant(
+        f"{POINTER}._register_over",
+        "if not _unless_unreadable(is_current, subject, error)",
+        "if True",
+        ("sql", "register over a table"),
+    ),
+    "a namespace stays that could not be synced": Mutant(
+        "icefloe.catalog.hadoop.directories:create_directory", "path.rmdir()", "pass", ("hadoop", "create namespace")
     ),
     "a hadoop drop that lost its reply is a failure": Mutant(
         "icefloe.catalog.hadoop.directories:hide", "not hidden.is_dir()", "True", ("hadoop", "drop")

@@ -34,6 +34,7 @@ def find(mutant, tmp_path):
                     return f"seed {seed}: {violation}"
         return None
     kind, name = mutant.found_by
+    tmp_path.mkdir()
     properties = {"type": kind, "warehouse": f"{tmp_path}/warehouse"}
     if kind == "sql":
         properties["uri"] = f"sqlite:///{tmp_path}/catalog.db"
