@@ -70,6 +70,33 @@ try:
         "catalog.warehouse": lake,
     }
     expect("format", spark.read.format("icefloe").options(**options).load("db.t").count(), 868)
+
+    copy = catalog.create_table("db.copy", schema=icefloe.spark.schema_from_spark(rows.schema))
+    merged = catalog.create_table("db.merged", schema=icefloe.spark.schema_from_spark(rows.schema))
+    skipping = {f"streaming-skip-{kind}-snapshots": "true" for kind in ("delete", "overwrite")}
+    stream = spark.readStream.format("icefloe").options(**options, **skipping).load("db.t")
+    sink = (
+        stream.writeStream.format("icefloe").options(**options).option("checkpointLocation", f"{lake}/checkpoints/copy")
+    )
+    sink.trigger(availableNow=True).start("db.copy").awaitTermination()
+    expect("streamed rows", copy.refresh().scan().count(), 1000)
+    merge = icefloe.spark.stream.merge_batches(merged, ["id"], query_id="merged")
+    sink = stream.writeStream.foreachBatch(merge).option("checkpointLocation", f"{lake}/checkpoints/merged")
+    sink.trigger(availableNow=True).start().awaitTermination()
+    expect("merged micro-batches", merged.refresh().scan().count(), 1000)
+
+    icefloe.spark.attach(spark, catalog)
+    icefloe.spark.sql(spark, "CREATE TABLE lake.db.s (id bigint, name string)")
+    icefloe.spark.sql(spark, "INSERT INTO lake.db.s VALUES (1, 'a'), (2, 'b'), (3, NULL)")
+    source = "(SELECT 2L AS id, 'q' AS name) s ON t.id = s.id"
+    icefloe.spark.sql(spark, f"MERGE INTO lake.db.s t USING {source} WHEN MATCHED THEN UPDATE SET *")
+    icefloe.spark.sql(spark, "DELETE FROM lake.db.s WHERE id = (SELECT max(id) FROM lake.db.s)")
+    kept = icefloe.spark.sql(spark, "SELECT name FROM lake.db.s WHERE id > :least ORDER BY id", {"least": 0}).collect()
+    expect("rows of statements", [row["name"] for row in kept], ["a", "q"])
+    expect("plain rows", spark.sql("SELECT * FROM lake_db.s").count(), 2)
+    snapshots = spark.sql("SELECT * FROM lake_metadata('db.s', 'snapshots')").count()
+    expect("metadata table", snapshots, 3)
+    icefloe.spark.detach(spark)
     print("connected")
 finally:
     spark.stop()

@@ -63,3 +63,22 @@ def test_data_source_reads_a_table_by_its_location(spark, new_table):
     table = new_table(SCHEMA)
     icefloe.spark.write(frame_of(spark, 0, 5), table)
     assert spark.read.format("icefloe").load(table.metadata_location).count() == 5
+
+
+def test_data_source_reads_metadata_tables(spark, new_table, options):
+    table = new_table(SCHEMA, PartitionSpec(PartitionField(1, 1000, BucketTransform(2), "b")))
+    name = ".".join(table.name())
+    frame_of(spark, 0, 50).write.format("icefloe").options(**options).mode("append").save(name)
+    frame_of(spark, 50, 60).write.format("icefloe").options(**options).mode("append").save(name)
+    read = spark.read.format("icefloe").options(**options)
+    assert read.load(f"{name}.files").groupBy().sum("record_count").collect() == [(60,)]
+    rows = read.load(f"{name}.partitions").select("partition.b", "record_count").collect()
+    assert sorted(row["b"] for row in rows) == [0, 1]
+    chosen = spark.read.format("icefloe").options(**options, filter="partition.b = 0", columns="partition,file_path")
+    assert chosen.load(f"{name}.files").columns == ["file_path", "partition"]
+    assert {row["partition"]["b"] for row in chosen.load(f"{name}.files").collect()} == {0}
+    first = table.refresh().history()[0].snapshot_id
+    earlier = spark.read.format("icefloe").options(**options).option("snapshot-id", first).load(f"{name}.data_files")
+    assert sum(row["record_count"] for row in earlier.collect()) == 50
+    located = spark.read.format("icefloe").load(f"{table.metadata_location}#snapshots")
+    assert [row["operation"] for row in located.orderBy("committed_at").collect()] == ["append", "append"]

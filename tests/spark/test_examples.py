@@ -10,6 +10,7 @@ import icefloe.spark
 import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
+from icefloe.spark.transform_udf import has_arrow_udf
 
 
 def examples(name):
@@ -18,7 +19,9 @@ def examples(name):
 
 
 MODULES = [
-    module.name for module in pkgutil.walk_packages(icefloe.spark.__path__, "icefloe.spark.") if examples(module.name)
+    module.name
+    for module in pkgutil.walk_packages(icefloe.spark.__path__, "icefloe.spark.")
+    if examples(module.name) and (has_arrow_udf() or module.name != "icefloe.spark.arrow_udf")
 ]
 SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string())])
 
@@ -33,7 +36,13 @@ def test_examples_of_spark_modules_run(spark, tmp_path, name):
             catalog.drop_table("db.events")
         table = catalog.create_table("db.events", SCHEMA)
         table.append(pa.table({"id": [1, 2, 3], "name": ["a", "b", "c"]}, schema=SCHEMA))
-        example.globs |= {"icefloe": icefloe, "spark": spark, "table": table, "warehouse": str(tmp_path)}
+        example.globs |= {
+            "icefloe": icefloe,
+            "spark": spark,
+            "table": table,
+            "catalog": catalog,
+            "warehouse": str(tmp_path),
+        }
         runner.run(example)
     assert runner.summarize(verbose=False).failed == 0
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import random
+import uuid
 
 import pyarrow as pa
+import pyspark
 import pytest
 from icefloe import _core
 from icefloe.exceptions import ValidationError
 from icefloe.spark import functions as ice
+from icefloe.spark.session import settings
+from icefloe.spark.transform_udf import has_arrow_udf
 from icefloe.spark.types.from_spark import schema_from_spark
 from icefloe.spark.types.to_spark import to_spark_type
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import LongType, StructField, StructType
 
@@ -158,3 +163,119 @@ def test_schema_from_spark_assigns_ids_level_by_level(spark):
     assert schema.find_field("s.a").field_id == 4
     assert schema.find_field("s.b.element").field_id == 6
     assert schema.find_field("id").required
+
+
+def _udf_cases():
+    for kind in COLUMNS:
+        yield kind, "bucket[16]"
+        if kind.startswith(("int", "long", "string", "binary", "decimal")):
+            yield kind, "truncate[3]"
+        if kind in ("date", "timestamp", "timestamptz"):
+            yield from ((kind, name) for name in ("year", "month", "day"))
+        if kind.startswith("timestamp"):
+            yield kind, "hour"
+
+
+def _call(module, name, kind):
+    function, _, number = name.removesuffix("]").partition("[")
+    if number:
+        return getattr(module, function)(int(number), kind)
+    return getattr(module, f"{function}s")(kind)
+
+
+def test_udfs_equal_the_rust_kernels(frames):
+    for kind, given in COLUMNS.items():
+        names = [name for own, name in _udf_cases() if own == kind]
+        modules = [ice.pandas_udf] if pyspark.__version__ < "4.1" else [ice.pandas_udf, ice.arrow_udf]
+        # pandas holds these longs, beside nulls, as doubles.
+        of_pandas = frames[kind].where("x is not null") if kind == "long" else frames[kind]
+        for module in modules if kind != "timestamptz" else modules[1:]:
+            frame = of_pandas if module is ice.pandas_udf else frames[kind]
+            columns = [_call(module, name, kind)("x").alias(f"y{number}") for number, name in enumerate(names)]
+            found = frame.select("at", *columns).orderBy("at").toArrow()
+            values = given.take(found["at"].combine_chunks())
+            for number, name in enumerate(names):
+                result = found[f"y{number}"]
+                assert result.to_pylist() == _core.transform(values, name, kind).cast(result.type).to_pylist(), (
+                    kind,
+                    name,
+                )
+
+
+def test_pandas_udf_refuses_longs_that_doubles_cannot_hold(frames):
+    with pytest.raises(PySparkException, match="integers with nulls as doubles"):
+        frames["long"].select(ice.pandas_udf.bucket(16)("x")).collect()
+
+
+def test_pandas_udf_refuses_timestamps_without_their_zone(frames):
+    with pytest.raises(PySparkException, match="without their zone"):
+        frames["timestamptz"].select(ice.pandas_udf.days("timestamptz")("x")).collect()
+
+
+def test_sql_functions_equal_the_rust_kernels(spark, frames):
+    names = ice.register(spark, decimals=["decimal(9, 2)"])
+    assert "iceberg_truncate_decimal_9_2" in names
+    for kind, values in COLUMNS.items():
+        if kind == "decimal(38, 10)":
+            continue
+        # Before Spark 4.1 the functions are pandas UDFs, which hold these longs, beside nulls, as doubles.
+        whole = has_arrow_udf() or kind != "long"
+        frame = frames[kind] if whole else frames[kind].where("x is not null")
+        given = values if whole else values.drop_null()
+        frame.createOrReplaceTempView("source")
+        calls = [
+            f"iceberg_{'bucket(16, x)' if name.startswith('bucket') else _sql(name, kind)}"
+            for own, name in _udf_cases()
+            if own == kind
+        ]
+        found = spark.sql(
+            f"SELECT {', '.join(f'{call} AS y{n}' for n, call in enumerate(calls))} FROM source ORDER BY at"
+        ).toArrow()
+        for number, name in enumerate(name for own, name in _udf_cases() if own == kind):
+            result = found[f"y{number}"]
+            assert result.to_pylist() == _core.transform(given, name, kind).cast(result.type).to_pylist(), (kind, name)
+
+
+def _sql(name, kind):
+    if name.startswith("truncate"):
+        return f"truncate_{kind.replace('(', '_').replace(', ', '_').removesuffix(')')}(3, x)"
+    return f"{name}s(x)"
+
+
+def test_sql_functions_take_a_parameter_from_each_row_and_nulls(spark):
+    ice.register(spark, prefix="ib_")
+    rows = spark.sql(
+        "SELECT ib_bucket(n, x) FROM VALUES (16, 34L), (1, 34L), (NULL, 34L), (16, NULL) AS v(n, x)"
+    ).collect()
+    assert [row[0] for row in rows] == [3, 0, None, None]
+    with pytest.raises(PySparkException, match="num_buckets: out of range"):
+        spark.sql("SELECT ib_bucket(0, 34L)").collect()
+    with pytest.raises(PySparkException, match="does not apply to values of type double"):
+        spark.sql("SELECT ib_bucket(16, 1.5D)").collect()
+    with pytest.raises(ValidationError, match="prefix"):
+        ice.register(spark, prefix="a.b")
+
+
+def test_bucket_of_types_that_spark_shows_as_others(spark):
+    value = uuid.UUID("f79c3e09-677c-4bbd-a479-3f349cb785e7")
+    frame = spark.createDataFrame([(str(value), bytearray(b"\x00\x01\x02\x03"))], "u string, f binary")
+    found = frame.select(ice.bucket(100, "u", source_type="uuid"), ice.bucket(100, "f", source_type="fixed[4]")).first()
+    expected = (
+        _core.transform(pa.array([value.bytes], pa.binary(16)), "bucket[100]", "uuid")[0].as_py(),
+        _core.transform(pa.array([b"\x00\x01\x02\x03"], pa.binary(4)), "bucket[100]", "fixed[4]")[0].as_py(),
+    )
+    assert tuple(found) == expected
+    with pytest.raises(PySparkException, match=r"expected values of type fixed\[3\]"):
+        frame.select(ice.bucket(100, "f", source_type="fixed[3]")).collect()
+
+
+@pytest.mark.skipif(pyspark.__version__ < "4.1", reason="Spark has the type TIME since 4.1")
+def test_bucket_of_times(spark):
+    with settings(spark, {"spark.sql.timeType.enabled": "true"}):
+        found = (
+            spark.sql("SELECT TIME'22:31:08' AS t")
+            .select(ice.bucket(100, "t"), ice.bucket(100, "t", source_type="time"))
+            .first()
+        )
+    expected = _core.transform(pa.array([dt.time(22, 31, 8)], pa.time64("us")), "bucket[100]", "time")[0].as_py()
+    assert tuple(found) == (expected, expected)

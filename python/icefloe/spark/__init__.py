@@ -1,31 +1,56 @@
 """Iceberg tables in PySpark, no jar: read, write, merge, update and delete with DataFrames.
 
 The driver or the Spark Connect client plans and commits. Executors run icefloe's Rust code on the tasks that it sends, so the wheel
-must be installed there as well. Importing this package starts nothing. The names of `public` are loaded at their first use, because
-executors need only the modules of their tasks.
+must be installed there as well. Importing this package starts nothing. Each public name loads its module at its first use: executors
+need only the modules of their tasks, and a session that reads tables needs no parser of SQL.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from icefloe.spark.public import *  # noqa: F403 - `public.__all__` lists the names
 
+# The module that defines each public name; None for a module of this package.
+_HOMES = {
+    "AttachedCatalog": "icefloe.spark.statements.attached",
+    "IcefloeDataSource": "icefloe.spark.data_source",
+    "MergeBuilder": "icefloe.spark.dml.merge",
+    "MergeResult": "icefloe.table.row_level.merge",
+    "ScanChoice": "icefloe.spark.reader.scan_choice",
+    "WriteBuilder": "icefloe.spark.writer.write_builder",
+    "attach": "icefloe.spark.statements.attached",
+    "call": "icefloe.spark.maintenance.call",
+    "changes": "icefloe.spark.reader.changes",
+    "delete_from": "icefloe.spark.dml.delete",
+    "detach": "icefloe.spark.statements.attached",
+    "explain_read": "icefloe.spark.reader.read",
+    "functions": None,
+    "merge_into": "icefloe.spark.dml.merge",
+    "read": "icefloe.spark.reader.read",
+    "register": "icefloe.spark.data_source",
+    "schema_from_spark": "icefloe.spark.types.from_spark",
+    "sql": "icefloe.spark.statements.sql",
+    "stream": None,
+    "to_spark_schema": "icefloe.spark.types.to_spark",
+    "update": "icefloe.spark.dml.update",
+    "write": "icefloe.spark.writer.write",
+    "write_to": "icefloe.spark.writer.write_builder",
+}
+
 
 def __getattr__(name: str) -> Any:
-    missing = AttributeError(f"module 'icefloe.spark' has no attribute {name!r}")
-    if name == "public":  # the import below asks for the attribute before it loads the module
-        raise missing
-    from icefloe.spark import public
-
-    if name != "__all__" and name not in public.__all__:
-        raise missing
-    value = globals()[name] = getattr(public, name)
+    if name == "__all__":
+        return sorted(_HOMES)
+    if name not in _HOMES:
+        raise AttributeError(f"module 'icefloe.spark' has no attribute {name!r}")
+    home = _HOMES[name]
+    value = import_module(f"icefloe.spark.{name}") if home is None else getattr(import_module(home), name)
+    globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    from icefloe.spark import public
-
-    return sorted({*globals(), *public.__all__})
+    return sorted({*globals(), *_HOMES})

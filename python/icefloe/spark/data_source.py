@@ -20,26 +20,44 @@ from pyspark.sql.datasource import (
     InputPartition,
     WriterCommitMessage,
 )
+from pyspark.sql.pandas.types import from_arrow_schema
 
-from icefloe.exceptions import ValidationError
+from icefloe.exceptions import FeatureUnsupportedError, ValidationError, ValidationException
+from icefloe.schema import Schema
+from icefloe.spark.metadata_reader import MetadataReader, metadata_scan
+from icefloe.spark.metadata_tables import spark_schema
 from icefloe.spark.reader.changes import ChangeTask, change_tasks
 from icefloe.spark.reader.read_task import ReadTask
 from icefloe.spark.session import active_session
+from icefloe.spark.stream.admission import check_limits
+from icefloe.spark.stream.options import STREAM_READ_OPTIONS, SinkOptions, SourceOptions
+from icefloe.spark.stream.sink import IcefloeStreamWriter
+from icefloe.spark.stream.source import IcefloeStreamReader
 from icefloe.spark.table_options import TableOptions
 from icefloe.spark.types.conform import conform_schema
 from icefloe.spark.types.to_spark import to_spark_schema
-from icefloe.spark.writer.commit import WriteMode, commit_files, overwrite_isolation, summary_properties
-from icefloe.spark.writer.wap import snapshot_destination
+from icefloe.spark.writer.commit import (
+    FileChange,
+    WriteMode,
+    files_deleted_on_failure,
+    overwrite_isolation,
+    summary_properties,
+)
+from icefloe.spark.writer.layout import WriteLayout
+from icefloe.spark.writer.options import WRITE_OPTIONS, checked_options, flag
+from icefloe.spark.writer.schema_merge import merge_schema
+from icefloe.spark.writer.wap import AuditSettings, audited_destination
 from icefloe.spark.writer.write_task import WriteDataFiles, collected, data_task
 from icefloe.table.scan import IncrementalChangelogScan
 from icefloe.table.scan.change_rows import CHANGE_COLUMNS
 from icefloe.table.scan.task_group import batch_to_ipc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
+    from icefloe.table.metadata import TableMetadata
     from icefloe.table.scan.scan import Scan
     from icefloe.table.write.isolation import Isolation
 
@@ -73,10 +91,13 @@ class IcefloeDataSource(DataSource):
     - ``start-snapshot-id`` (exclusive) and ``end-snapshot-id``: rows that were appended between them;
     - ``changes`` = ``true``: the rows of :func:`icefloe.spark.changes`, between the same ids or ``start-timestamp`` and
       ``end-timestamp``, with ``compute-updates``, ``identifier-columns`` and ``net-changes``;
+    - ``load("db.events.files")`` reads the metadata table ``files``, a location ``load("/lake/events#files")``;
     - ``columns`` (comma-separated, also metadata columns such as ``_file``), ``filter``, ``case-sensitive``.
 
-    Options of writes: ``overwrite-mode`` (``static`` or ``dynamic``), ``overwrite-filter``, ``isolation-level``,
-    ``validate-from-snapshot-id``, ``branch``, ``snapshot-property.<key>``.
+    Options of writes: ``overwrite-mode`` (``static`` or ``dynamic``), and those of :func:`icefloe.spark.write` that need no shuffle:
+    ``overwrite-filter``, ``isolation-level``, ``branch``, ``merge-schema``, ``target-file-size-bytes`` and others.
+
+    Streams have the options of the page "Streaming".
 
     Examples:
         >>> icefloe.spark.register(spark)
@@ -93,17 +114,33 @@ class IcefloeDataSource(DataSource):
 
     def schema(self) -> Any:
         """Return the schema of a read."""
-        return to_spark_schema(_schema(TableOptions.parse(self.options).scan()))
+        options = TableOptions.parse(self.options, also=STREAM_READ_OPTIONS)
+        metadata = metadata_scan(options)
+        if metadata is not None:
+            return from_arrow_schema(spark_schema(metadata.arrow_schema()))
+        return to_spark_schema(_schema(options.scan()))
 
     def reader(self, schema: Any) -> DataSourceReader:
         """Return a reader; a schema that the user passed selects columns by name."""
         options = TableOptions.parse(self.options)
+        if metadata_scan(options) is not None:
+            return MetadataReader(options, [field.name for field in schema.fields])
         return IcefloeReader(options, [field.name for field in schema.fields if field.name not in CHANGE_COLUMNS.names])
 
     def writer(self, schema: Any, overwrite: bool) -> DataSourceArrowWriter:
         """Return a writer after a check that the rows fit the table."""
         options = TableOptions.parse(self.options)
         return IcefloeWriter.make(options, schema, overwrite=overwrite)
+
+    def streamReader(self, schema: Any) -> IcefloeStreamReader:  # noqa: N802  Spark's name
+        """Return a reader of a stream; a schema that the user passed selects columns by name."""
+        options = SourceOptions.parse(self.options)
+        check_limits(options.limits)
+        return IcefloeStreamReader(options, schema)
+
+    def streamWriter(self, schema: Any, overwrite: bool) -> IcefloeStreamWriter:  # noqa: N802
+        """Return a writer of a stream after a check that the rows fit the table; ``overwrite`` is the output mode complete."""
+        return IcefloeStreamWriter(SinkOptions.parse(self.options), schema, overwrite=overwrite)
 
 
 def _schema(scan: Scan) -> str:
@@ -124,8 +161,10 @@ class IcefloeReader(DataSourceReader):
             return change_tasks(scan)
         return [ReadTask(group) for group in scan.plan_tasks()]
 
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of one task."""
+    def read(self, partition: InputPartition | None) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of one task; Spark reads None of a scan without tasks."""
+        if partition is None:
+            return iter(())
         if not isinstance(partition, (ReadTask, ChangeTask)):
             raise ValidationError(
                 f"partition: expected a ReadTask or ChangeTask of this reader, got a {type(partition).__name__}"
@@ -135,19 +174,36 @@ class IcefloeReader(DataSourceReader):
 
 @dataclass(frozen=True)
 class FilesWritten(WriterCommitMessage):
-    """The files of one task: DataFile columns as an Arrow IPC stream; None for a task without rows."""
+    """The result of one task.
+
+    Args:
+        files: DataFile columns as an Arrow IPC stream; None for a task without rows.
+        audit: The session's settings for write, audit, publish.
+    """
 
     files: bytes | None
+    audit: AuditSettings
 
 
 class IcefloeWriter(DataSourceArrowWriter):
-    """The writer of rows without a shuffle: each task writes one file for each partition; one commit."""
+    """The writer of rows without a shuffle: each task writes one file for each partition; one commit.
 
-    def __init__(self, options: TableOptions, task: WriteDataFiles, mode: WriteMode, isolation: Isolation) -> None:
+    Args:
+        options: Options of the data source.
+        task: The task of every Spark partition.
+        mode: Effect on the rows that the table has.
+        isolation: Concurrent commits that an overwrite tolerates.
+        merged: The ``StructType`` of the rows where the commit merges it into the table's schema; None without schema merging.
+    """
+
+    def __init__(
+        self, options: TableOptions, task: WriteDataFiles, mode: WriteMode, isolation: Isolation, merged: Any = None
+    ) -> None:
         self._options = options
         self._task = task
         self._mode = mode
         self._isolation = isolation
+        self._merged = merged
 
     @staticmethod
     def make(options: TableOptions, schema: Any, *, overwrite: bool) -> IcefloeWriter:
@@ -155,7 +211,8 @@ class IcefloeWriter(DataSourceArrowWriter):
 
         Raises:
             SchemaMismatchError: The rows do not fit the table.
-            ValidationError: The table is given by its location, or the overwrite mode is unknown.
+            ValidationError: The table is given by its location, or an option has a value that is not accepted.
+            FeatureUnsupportedError: An option asks for a shuffle, which Spark's interface for Python data sources does not have.
         """
         if options.is_location():
             raise ValidationError(
@@ -165,27 +222,65 @@ class IcefloeWriter(DataSourceArrowWriter):
         overwrite_mode = options.others.get("overwrite-mode", "static").lower()
         if overwrite_mode not in ("static", "dynamic"):
             raise ValidationError(f"option overwrite-mode: expected static or dynamic, got {overwrite_mode!r}")
-        table = options.load()
-        conform_schema(schema, table.schema())
         mode: WriteMode = "append"
         if overwrite:
             mode = "overwrite" if overwrite_mode == "static" else "overwrite-partitions"
-        return IcefloeWriter(
-            options, data_task(table, presorted=False), mode, overwrite_isolation(table, options.others)
+        others = {key: value for key, value in options.others.items() if key in WRITE_OPTIONS}
+        checked_options(mode, others)
+        _refuse_shuffles(others)
+        table = options.load()
+        isolation = overwrite_isolation(table, others)
+        transaction = table.transaction()
+        merged = schema if flag(others, "merge-schema") else None
+        if merged is not None:
+            merge_schema(transaction, merged)
+        layout = WriteLayout.of(transaction.table_metadata, others)
+        conform_schema(
+            schema,
+            layout.schema,
+            check_nullability=flag(others, "check-nullability"),
+            check_ordering=flag(others, "check-ordering"),
         )
+        return IcefloeWriter(options, data_task(table, presorted=False, layout=layout), mode, isolation, merged)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> FilesWritten:
         """Write the rows of one task."""
         files = self._task.write(iterator)
-        return FilesWritten(None if files is None else batch_to_ipc(files))
+        return FilesWritten(None if files is None else batch_to_ipc(files), AuditSettings.of_task())
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Commit the files of all tasks in one snapshot."""
-        results = [one.files for one in messages if isinstance(one, FilesWritten) and one.files is not None]
+        written = [one for one in messages if isinstance(one, FilesWritten)]
+        files = collected([one.files for one in written if one.files is not None])
         table, options = self._options.load(), self._options.others
-        # Spark commits in a process without a session, so no session setting stages the snapshot.
-        destination = snapshot_destination(None, table, options.get("branch"), summary_properties(options))
-        commit_files(table, collected(results), self._mode, options, destination=destination, isolation=self._isolation)
+        # Spark commits in a process without a session; tasks have its settings.
+        audit = written[0].audit if written else AuditSettings()
+        destination = audited_destination(audit, table, options.get("branch"), summary_properties(options))
+        change = FileChange(mode=self._mode, options=options, destination=destination, isolation=self._isolation)
+        with table.transaction() as transaction:
+            if self._merged is not None:
+                with files_deleted_on_failure(table, [] if files is None else [files]):
+                    merge_schema(transaction, self._merged)
+                    _check_same_schema(transaction.table_metadata, self._task)
+            change.stage(transaction, files)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Leave all files: Spark calls this after a commit of unknown outcome as well, and the table may have them."""
+
+
+def _refuse_shuffles(options: Mapping[str, str]) -> None:
+    shuffling = [key for key in ("distribution-mode", "advisory-partition-size") if options.get(key, "none") != "none"]
+    shuffling += ["fanout-enabled"] if not flag({"fanout-enabled": "true", **options}, "fanout-enabled") else []
+    if shuffling:
+        raise FeatureUnsupportedError(
+            f"option {shuffling[0]}: Spark gives a Python data source its rows unchanged; expected no {shuffling[0]}, got "
+            f"{options[shuffling[0]]!r}: use icefloe.spark.write(), or repartition and sort the rows"
+        )
+
+
+def _check_same_schema(metadata: TableMetadata, task: WriteDataFiles) -> None:
+    """Check that the schema that a commit makes is the one that the tasks wrote."""
+    if metadata.schema().fields != Schema.model_validate_json(task.schema).fields:
+        raise ValidationException(
+            "option merge-schema: another commit changed the table's columns while the rows were written; repeat the write"
+        )

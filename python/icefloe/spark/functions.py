@@ -11,7 +11,8 @@ it from a DataFrame's schema.
     [Row(bucket(16, id)=3, truncate[3](name)='ice')]
 
 The result of a column given by name is called after its transform: ``bucket(16, id)``. Results do not depend on the session's time
-zone. The result is null where the source is null. Spec: Partition Transforms, Appendix B.
+zone. The result is null where the source is null. :func:`register` makes the transforms functions of SQL; the modules ``arrow_udf`` and
+``pandas_udf`` have them as UDFs. Spec: Partition Transforms, Appendix B.
 """
 
 from __future__ import annotations
@@ -22,12 +23,29 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
+import icefloe.spark.arrow_udf as arrow_udf  # noqa: PLR0402 - `from icefloe.spark` loads the public names, in a circle
+import icefloe.spark.pandas_udf as pandas_udf  # noqa: PLR0402
 from icefloe.exceptions import ValidationError
-from icefloe.spark.transform_udf import rust_transform
+from icefloe.spark.sql_functions import register
+from icefloe.spark.transform_udf import check_parameter, rust_transform
 from icefloe.spark.types.to_spark import to_spark_type
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+
+__all__ = [
+    "arrow_udf",
+    "bucket",
+    "days",
+    "hours",
+    "months",
+    "pandas_udf",
+    "register",
+    "transform",
+    "transform_column",
+    "truncate",
+    "years",
+]
 
 _PARAMETER = re.compile(r"(bucket|truncate)\[(\d+)\]")
 _DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)")
@@ -59,7 +77,7 @@ def bucket(num_buckets: int, col: Column | str, *, source_type: str | None = Non
         >>> spark.range(34, 35).select(bucket(16, "id")).collect()
         [Row(bucket(16, id)=3)]
     """
-    _check_positive("num_buckets", num_buckets)
+    check_parameter("num_buckets", num_buckets)
     return _named(f"bucket({num_buckets}, ", col, transform_column(f"bucket[{num_buckets}]", source_type, col))
 
 
@@ -82,7 +100,7 @@ def truncate(width: int, col: Column | str, *, source_type: str | None = None) -
         >>> spark.sql("SELECT 'iceberg' AS name").select(truncate(3, "name", source_type="string")).collect()
         [Row(truncate(3, name)='ice')]
     """
-    _check_positive("width", width)
+    check_parameter("width", width)
     if source_type is None:
         raise ValidationError(
             f"truncate({width}, ...): the type of the result is unknown; expected source_type, got None: pass "
@@ -249,8 +267,3 @@ def _truncate(width: int, source_type: str, source: Column) -> Column | None:
     precision, scale = int(decimal_type[1]), int(decimal_type[2])
     step = F.lit(decimal.Decimal(width).scaleb(-scale)).cast(f"decimal({precision},{scale})")
     return (source - F.pmod(source, step)).cast(f"decimal({precision},{scale})")
-
-
-def _check_positive(argument: str, value: int) -> None:
-    if not 1 <= value < 2**31:
-        raise ValidationError(f"{argument}: out of range; expected 1..=2147483647, got {value}")

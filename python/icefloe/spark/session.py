@@ -31,6 +31,17 @@ def active_session(spark: Any = None) -> Any:
     return session
 
 
+def is_connect(spark: Any) -> bool:
+    """Return whether a session is one of Spark Connect."""
+    return getattr(spark, "session_id", None) is not None
+
+
+def session_key(spark: Any) -> str:
+    """Return the id of a session, the same for every Python object that stands for it."""
+    remote = getattr(spark, "session_id", None)
+    return str(spark._jsparkSession.sessionUUID() if remote is None else remote)  # noqa: SLF001 - it has no public name
+
+
 @contextmanager
 def settings(spark: Any, values: dict[str, str]) -> Iterator[None]:
     """Set session settings for the duration of a block, and restore the old values afterwards, also after an error.

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from icefloe.catalog import load_catalog
 from icefloe.exceptions import ValidationError
 from icefloe.spark.writer.commit import SNAPSHOT_PROPERTY
+from icefloe.spark.writer.options import REFUSED, WRITE_OPTIONS, refused, spelled
 from icefloe.table import StaticTable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from icefloe.table import Table
     from icefloe.table.scan import DataScan, IncrementalAppendScan, IncrementalChangelogScan
@@ -24,7 +25,6 @@ VERSION_OPTIONS = ("snapshot-id", "as-of-timestamp", "branch", "tag", "versionas
 RANGE_OPTIONS = ("start-snapshot-id", "end-snapshot-id", "start-timestamp", "end-timestamp")
 CHANGE_OPTIONS = ("changes", "compute-updates", "identifier-columns", "net-changes")
 READ_OPTIONS = (*VERSION_OPTIONS, *RANGE_OPTIONS, *CHANGE_OPTIONS, "columns", "filter")
-WRITE_OPTIONS = ("overwrite-mode", "overwrite-filter", "isolation-level", "validate-from-snapshot-id", "branch")
 _TABLE_OPTIONS = ("path", "table", "catalog", "case-sensitive")
 
 
@@ -45,15 +45,21 @@ class TableOptions:
     others: dict[str, str]
 
     @staticmethod
-    def parse(options: Mapping[str, str]) -> TableOptions:
+    def parse(options: Mapping[str, str], *, also: Collection[str] = ()) -> TableOptions:
         """Return checked options.
+
+        Args:
+            options: Options, by name in any case.
+            also: Names of further options, which stay unchecked in ``others``.
 
         Raises:
             ValidationError: No table is given, or an option is unknown.
         """
-        given = {key.lower(): value for key, value in options.items()}
-        known = {*READ_OPTIONS, *WRITE_OPTIONS, *_TABLE_OPTIONS}
+        given = {spelled(key.lower()): value for key, value in options.items()}
+        known = {*READ_OPTIONS, *WRITE_OPTIONS, *_TABLE_OPTIONS, "overwrite-mode", *also}
         unknown = [key for key in given if key not in known and not key.startswith((CATALOG_PREFIX, SNAPSHOT_PROPERTY))]
+        if unknown and unknown[0] in REFUSED:
+            raise refused(unknown[0])
         if unknown:
             raise ValidationError(
                 f"options: unknown option; expected {', '.join(sorted(known))}, catalog.<key> or snapshot-property.<key>, got "

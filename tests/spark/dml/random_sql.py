@@ -155,7 +155,8 @@ class RandomSql:
         if name == "c":
             return str(value)
         if name == "s":
-            return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
+            # Spark 4.0 reads a doubled quote as two texts.
+            return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
         if name == "b":
             return str(value).lower()
         if name == "x":

@@ -107,6 +107,17 @@ def test_merge_reads_deletes_of_earlier_merges(spark, table):
     assert rows(table, spark) == [expected[key] for key in range(20)]
 
 
+@pytest.mark.parametrize("table", ["merge-on-read"], indirect=True)
+def test_merge_on_read_keeps_one_delete_file_for_a_data_file(spark, table):
+    data_files = table.scan().plan_whole_files().files.num_rows
+    for key in range(12):
+        assert icefloe.spark.delete_from(table, f"id = {key}", spark=spark) == MergeResult(0, 1, 0)
+    found = table.inspect.delete_files()
+    assert found.num_rows <= data_files
+    assert sum(found.column("record_count").to_pylist()) == 12
+    assert [key for key, _, _ in rows(table, spark)] == list(range(12, 20))
+
+
 def test_merge_without_changes_makes_no_snapshot(spark, table):
     before = table.current_snapshot().snapshot_id
     source = frame_of(spark, [(100, 1, "x")])

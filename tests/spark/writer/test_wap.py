@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import icefloe.spark
 import pytest
-from icefloe.exceptions import FeatureUnsupportedError, ValidationError
+from icefloe.exceptions import ValidationError
 from icefloe.spark.session import settings
 from pyspark.sql import types as T  # noqa: N812  the name everyone uses
 
@@ -59,7 +59,7 @@ def test_write_to_a_table_without_wap_is_not_staged(spark, new_table):
     ("session", "branch", "error", "words"),
     [
         ({"spark.wap.id": "a", "spark.wap.branch": "b"}, {}, ValidationError, "unset one of them"),
-        ({"spark.wap.branch": "b"}, {}, FeatureUnsupportedError, "branch='b'"),
+        ({"spark.wap.branch": "b"}, {"branch": "c"}, ValidationError, "expected spark.wap.branch or a branch"),
         ({"spark.wap.id": "a"}, {"branch": "b"}, ValidationError, "belongs to no branch; expected .* branch='b'"),
     ],
 )
@@ -71,3 +71,26 @@ def test_contradicting_wap_settings_are_refused_before_files_are_written(spark, 
         icefloe.spark.delete_from(table, "id = 1", spark=spark, **branch)
     assert len(table.refresh().snapshots()) == 1
     assert sorted(table.inspect.files()["file_path"].to_pylist()) == files
+
+
+def test_session_branch_receives_writes_and_serves_reads(spark, table):
+    with settings(spark, {"spark.wap.branch": "audit"}):
+        icefloe.spark.write(spark.range(5).selectExpr("id + 100 AS id", "2 AS kind"), table)
+        icefloe.spark.delete_from(table, "id < 4", spark=spark)
+        assert icefloe.spark.read(table, spark=spark).count() == 11
+    assert icefloe.spark.read(table, spark=spark).count() == 10
+    assert icefloe.spark.read(table, branch="audit", spark=spark).where("kind = 2").count() == 5
+
+
+@pytest.mark.parametrize(
+    ("session", "branch"), [({"spark.wap.branch": "audit"}, "audit"), ({"spark.wap.id": "audit"}, None), ({}, "main")]
+)
+def test_data_source_commits_where_the_session_says(spark, catalog, table, session, branch):
+    icefloe.spark.register(spark)
+    options = {f"catalog.{key}": value for key, value in catalog.properties.items()}
+    rows = spark.range(5).selectExpr("id", "2 AS kind")
+    with settings(spark, session):
+        rows.write.format("icefloe").options(catalog="lake", **options).mode("append").save(".".join(table.name()))
+    snapshot = staged(table) if branch is None else table.refresh().snapshot_by_name(branch)
+    assert table.scan(snapshot_id=snapshot.snapshot_id).count() == 15
+    assert table.scan().count() == (15 if branch == "main" else 10)

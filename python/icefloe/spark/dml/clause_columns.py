@@ -77,6 +77,22 @@ def check_values(clause: Clause, struct: Any, frame: DataFrame) -> None:
             _check(frame, value, f"{clause.label}, value of column {name!r}", struct[name].dataType)
 
 
+def check_condition(frame: DataFrame, condition: Column, label: str) -> None:
+    """Check that Spark can resolve a condition over a frame, and that it is boolean; no job runs.
+
+    Raises:
+        ResolveError: A name is no column.
+        ValidationError: Spark refuses the condition for another reason, or it is not boolean.
+    """
+    try:
+        _check(frame, condition, label)
+    except ValidationError as error:
+        cause = error.__cause__
+        if isinstance(cause, AnalysisException) and (cause.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
+            raise ResolveError(str(error)) from cause
+        raise
+
+
 def check_source(clauses: Clauses, struct: Any, source: Any) -> None:
     """Check that the source has every column of the table, where a clause takes all columns from it; no job runs.
 

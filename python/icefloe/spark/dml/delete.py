@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from icefloe.spark.dml.located_rows import delete_located
 from icefloe.spark.dml.row_changes import RowChanges
+from icefloe.spark.dml.row_condition import RowCondition
 from icefloe.spark.dml.target import plan_target
+from icefloe.spark.reader.frame import located_frame
 from icefloe.spark.session import active_session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from pyspark.sql import Column
 
     from icefloe.expressions import BooleanExpression
     from icefloe.table import Table
@@ -18,7 +23,7 @@ if TYPE_CHECKING:
 
 def delete_from(
     table: Table,
-    where: str | BooleanExpression,
+    where: str | BooleanExpression | Column,
     *,
     spark: Any = None,
     branch: str | None = None,
@@ -31,7 +36,8 @@ def delete_from(
 
     Args:
         table: Table. It shows the new version afterwards.
-        where: Filter, as text or expression (not Spark SQL, because it prunes files). Rows for which it is null stay.
+        where: Filter, as text or expression, which prunes files; or other Spark SQL or a Spark column, for which all rows are read.
+            Rows for which it is null stay.
         spark: Session; the active one if None.
         branch: Branch to change; main if None.
         snapshot_properties: Additional keys of the snapshot's summary.
@@ -48,12 +54,16 @@ def delete_from(
         >>> icefloe.spark.delete_from(table, "id < 3")
         MergeResult(rows_updated=0, rows_deleted=2, rows_inserted=0)
     """
+    condition = RowCondition.of(where, table.refresh().schema())
     target = plan_target(
         active_session(spark),
         table,
         "delete",
         branch=branch,
         snapshot_properties=snapshot_properties,
-        row_filter=where,
+        row_filter=condition.row_filter,
     )
-    return RowChanges.deleting(target).commit()
+    if condition.column is None:
+        return RowChanges.deleting(target).commit()
+    located = condition.of_rows(located_frame(target.spark, target.planned).alias("target"), "delete")
+    return delete_located(target, located)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from icefloe.table import Table
+    from icefloe.table.commit.change import Change
     from icefloe.table.row_level.merge import MergeResult
 
     Condition = Column | str | None
@@ -91,6 +92,7 @@ class MergeBuilder:
         self._branch = branch
         self._snapshot_properties = snapshot_properties
         self._clauses = Clauses()
+        self._checks: tuple[Change, ...] = ()
 
     def when_matched_update(self, set: Values = None, condition: Condition = None) -> Self:  # noqa: A002  SQL's word
         """Update target rows that match a source row.
@@ -143,6 +145,11 @@ class MergeBuilder:
         """Delete target rows that match no source row; the condition is over ``target``."""
         return self._add(Match.NOT_MATCHED_BY_SOURCE, Action.DELETE, condition, None)
 
+    def checked_by(self, check: Change) -> Self:
+        """Add a change to the transaction of the merge, such as a check of the version that the merge commits to."""
+        self._checks += (check,)
+        return self
+
     def execute(self) -> MergeResult:
         """Run the merge and commit it in one snapshot; a merge that changes no row makes no snapshot.
 
@@ -168,6 +175,8 @@ class MergeBuilder:
                 row_filter=None if needs_all else source.key_range(),
                 columns=None if reads_target else tuple(self._keys),
             )
+            for check in self._checks:
+                target.target.transaction.apply(check)
             with merged(target, source, self._clauses) as changes:
                 return changes.commit()
 

@@ -19,7 +19,15 @@ from icefloe.spark.types.conform import conform
 from icefloe.spark.writer.arrow_map import map_in_arrow, worker_errors
 from icefloe.spark.writer.commit import files_deleted_on_failure
 from icefloe.spark.writer.distribution import SHUFFLE_SETTINGS, distribute
-from icefloe.spark.writer.write_task import RESULT_SCHEMA, SEVERAL_MATCHES, WritePositionDeletes, collected, data_task
+from icefloe.spark.writer.layout import WriteLayout
+from icefloe.spark.writer.write_task import (
+    RESULT_SCHEMA,
+    SEVERAL_MATCHES,
+    WritePositionDeletes,
+    collected,
+    data_task,
+    written_positions,
+)
 from icefloe.table.environment import SYSTEM
 from icefloe.table.properties.core import delete_file_properties
 from icefloe.table.read_context import specs_json
@@ -27,6 +35,7 @@ from icefloe.table.row_level.merge import MergeResult
 from icefloe.table.row_level.row_commit import RowDeltaFiles, commit_rewrite, commit_row_delta
 from icefloe.table.scan.plan import has_deletes
 from icefloe.table.scan.task_group import batch_to_ipc
+from icefloe.table.write.position_deletes import of_data_files, replaced_deletes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +43,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
     from icefloe.spark.dml.target import PlannedTarget
-    from icefloe.table import Table
 
 _DATA, _DELETES = "data", "deletes"
 
@@ -100,10 +108,10 @@ class RowChanges:
         parts = []
         rows = self._new_rows()
         if rows is not None:
-            parts.append(_written_rows(rows, self.target.table, operation_id))
+            parts.append(_written_rows(rows, self.target, operation_id))
         if self.removed is not None:
             parts.append(self._written_deletes(self.removed, operation_id))
-        data, deletes = _run(parts)
+        data, deletes, deleted_rows = _run(parts)
         if data is None and deletes is None and len(self.whole_files) == 0:
             return MergeResult(0, 0, 0)
         with files_deleted_on_failure(self.target.table, [batch for batch in (data, deletes) if batch is not None]):
@@ -112,12 +120,13 @@ class RowChanges:
                 RowDeltaFiles(
                     rows=[] if data is None else [data],
                     deletes=deletes,
+                    replaced=self._replaced(deletes),
                     referenced=self._referenced(deletes),
                     removed=self.whole_files,
                 ),
             )
             self.target.target.transaction.commit_transaction()
-        return self._result(_row_count(deletes), _row_count(data))
+        return self._result(deleted_rows, _row_count(data))
 
     def _written_deletes(self, removed: DataFrame, operation_id: str) -> DataFrame:
         planned, table = self.target.planned, self.target.table
@@ -130,11 +139,22 @@ class RowChanges:
             properties=delete_file_properties(table.properties),
             operation_id=operation_id,
             targets=batch_to_ipc(planned.plan.files.select(["file_path", "spec_id", "partition"])),
+            older=batch_to_ipc(self._replaceable()),
         )
         positions = with_file_number(planned, removed)
         positions = positions.select(F.col(FILE).alias("file"), F.col(POSITION).alias("pos"))
         # One task for all deletes of a data file: it writes one delete file, and detects a position that occurs twice.
         return positions.repartition("file").mapInArrow(task, RESULT_SCHEMA).withColumn("kind", F.lit(_DELETES))
+
+    def _replaceable(self) -> pa.RecordBatch:
+        """Return the delete files that new position deletes replace if they change the same data files."""
+        plan = self.target.planned.plan
+        return replaced_deletes(plan.files, plan.deletes, plan.files.column("file_path"), self.target.table.properties)
+
+    def _replaced(self, deletes: pa.RecordBatch | None) -> pa.Array:
+        """Return the paths of the delete files that the new ones replace."""
+        touched = pa.array([], pa.string()) if deletes is None else pc.drop_null(deletes.column("referenced_data_file"))
+        return of_data_files(self._replaceable(), touched).column("file_path")
 
     def _referenced(self, deletes: pa.RecordBatch | None) -> pa.Array:
         """Return the paths of the data files that delete files refer to; all planned files where a delete file has no path."""
@@ -155,7 +175,7 @@ class RowChanges:
             rewritten = paths.take(pa.array([row[FILE] for row in counts], pa.int64()))
             frames = [self._new_rows(), self._remaining_rows(positions, rewritten) if counts else None]
             rows = _union([frame for frame in frames if frame is not None])
-            data, _ = _run([] if rows is None else [_written_rows(rows, self.target.table, SYSTEM.new_uuid())])
+            data, _, _ = _run([] if rows is None else [_written_rows(rows, self.target, SYSTEM.new_uuid())])
             replaced = pa.concat_arrays([rewritten, self.whole_files])
             if data is None and len(replaced) == 0:
                 return MergeResult(0, 0, 0)
@@ -210,19 +230,21 @@ def _rows_by_file(positions: DataFrame) -> list[Row]:
     return counts
 
 
-def _written_rows(rows: DataFrame, table: Table, operation_id: str) -> DataFrame:
-    distribution = distribute(rows, table)
-    task = data_task(table, presorted=distribution.presorted, operation_id=operation_id)
+def _written_rows(rows: DataFrame, target: PlannedTarget, operation_id: str) -> DataFrame:
+    layout = WriteLayout.of_operation(target.table.metadata, target.operation)
+    distribution = distribute(rows, layout)
+    task = data_task(target.table, presorted=distribution.presorted, operation_id=operation_id, layout=layout)
     return map_in_arrow(distribution.frame, task, RESULT_SCHEMA).withColumn("kind", F.lit(_DATA))
 
 
-def _run(parts: list[DataFrame]) -> tuple[pa.RecordBatch | None, pa.RecordBatch | None]:
-    """Run the writing tasks in one job and return the data files and the delete files."""
+def _run(parts: list[DataFrame]) -> tuple[pa.RecordBatch | None, pa.RecordBatch | None, int]:
+    """Run the writing tasks in one job and return the data files, the delete files and the number of rows that these newly delete."""
     if not parts:
-        return None, None
+        return None, None, 0
     results = functools.reduce(lambda left, right: left.union(right), parts).collect()
     data = collected([row["files"] for row in results if row["kind"] == _DATA])
-    return data, collected([row["files"] for row in results if row["kind"] == _DELETES])
+    deletes = [row["files"] for row in results if row["kind"] == _DELETES]
+    return data, collected(deletes), written_positions(deletes)
 
 
 def _row_count(files: pa.RecordBatch | None) -> int:

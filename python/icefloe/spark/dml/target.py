@@ -9,6 +9,7 @@ from icefloe.expressions import AlwaysTrue
 from icefloe.spark.reader.scan_choice import PlannedScan, plan_scan
 from icefloe.spark.types.to_spark import to_spark_schema
 from icefloe.spark.writer.wap import snapshot_destination
+from icefloe.table.commit.snapshot_producer import MAIN
 from icefloe.table.row_level.row_commit import RowLevelOperation
 
 if TYPE_CHECKING:
@@ -87,14 +88,14 @@ def plan_target(  # noqa: PLR0913  all but the first three have defaults
 
     Raises:
         ValidationError: The branch is a tag, or contradicts the session's settings for staging.
-        FeatureUnsupportedError: The session has a branch for all reads and writes.
     """
     table.refresh()
     destination = snapshot_destination(spark, table, branch, snapshot_properties or {})
     target = table.transaction().target(destination.branch, destination.snapshot_properties)
     scan = table.scan()
-    if branch is not None and branch in table.metadata.refs:
-        scan = scan.use_ref(branch)
+    read_branch = destination.branch
+    if read_branch is not None and read_branch != MAIN and read_branch in table.metadata.refs:
+        scan = scan.use_ref(read_branch)
     if row_filter is not None:
         scan = scan.filter(row_filter)
     if columns is not None:

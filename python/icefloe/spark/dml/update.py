@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
 from icefloe.spark.dml.clause_columns import check_values, new_values
-from icefloe.spark.dml.row_changes import RowChanges
+from icefloe.spark.dml.located_rows import update_located
+from icefloe.spark.dml.row_condition import RowCondition
 from icefloe.spark.dml.target import plan_target
 from icefloe.spark.reader.frame import located_frame
 from icefloe.spark.reader.native import FILE, POSITION
@@ -16,6 +17,8 @@ from icefloe.table.row_level.clauses import Action, Clause, Match
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pyspark.sql import Column
+
     from icefloe.expressions import BooleanExpression
     from icefloe.table import Table
     from icefloe.table.row_level.merge import MergeResult
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 def update(  # noqa: PLR0913  all but the first three have defaults
     table: Table,
     set: Mapping[str, Any],  # noqa: A002  SQL's word
-    where: str | BooleanExpression | None = None,
+    where: str | BooleanExpression | Column | None = None,
     *,
     spark: Any = None,
     branch: str | None = None,
@@ -38,7 +41,8 @@ def update(  # noqa: PLR0913  all but the first three have defaults
         table: Table. It shows the new version afterwards.
         set: Column name to SQL text over the table's columns (``"l_tax * 2"``), Spark column or literal. A string is SQL, as in a
             merge: quote a literal text in it (``"'de'"``).
-        where: Filter, as text or expression; all rows if None. Rows for which it is null stay as they are.
+        where: Filter, as text or expression, which prunes files; or other Spark SQL or a Spark column, for which all rows are read;
+            all rows if None. Rows for which it is null stay as they are.
         spark: Session; the active one if None.
         branch: Branch to change; main if None.
         snapshot_properties: Additional keys of the snapshot's summary.
@@ -58,20 +62,16 @@ def update(  # noqa: PLR0913  all but the first three have defaults
     """
     if not set:
         raise ValidationError(f"update: no column to set; expected column names with their values, got {set!r}")
+    condition = RowCondition.of(where, table.refresh().schema())
     target = plan_target(
         active_session(spark),
         table,
         "update",
         branch=branch,
         snapshot_properties=snapshot_properties,
-        row_filter=where,
+        row_filter=condition.row_filter,
     )
     clause = Clause(Match.MATCHED, Action.UPDATE, values=dict(set), label="update")
-    located = located_frame(target.spark, target.planned).alias("target")
+    located = condition.of_rows(located_frame(target.spark, target.planned).alias("target"), "update")
     check_values(clause, target.struct, located)
-    changed = located.select(FILE, POSITION, *new_values(clause, target.struct, source=None)).persist()
-    try:
-        removed, updated = changed.select(FILE, POSITION), changed.drop(FILE, POSITION)
-        return RowChanges(target=target, removed=removed, updated=updated).commit()
-    finally:
-        changed.unpersist()
+    return update_located(target, located.select(FILE, POSITION, *new_values(clause, target.struct, source=None)))

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
+from pyspark.sql.pandas.types import from_arrow_type
 
 from icefloe.spark.reader.native import FILE, POSITION, file_keys, native_frame
 from icefloe.spark.reader.predicate_column import predicate_column
@@ -90,8 +91,10 @@ def with_file_number(planned: PlannedScan, frame: DataFrame) -> DataFrame:
 
 def replaced_by(frame: DataFrame, mapping: pa.Table) -> DataFrame:
     """Replace ``__icefloe_file`` by ``__icefloe_number`` of a small table with both columns; null where the table has no row."""
-    joined = frame.join(F.broadcast(frame.sparkSession.createDataFrame(mapping)), FILE, "left")
     others = [F.col(quoted(name)) for name in frame.columns if name != FILE]
+    if mapping.num_rows == 0:  # Spark Connect makes no DataFrame of an empty Arrow table
+        return frame.select(*others, F.lit(None).cast(from_arrow_type(mapping.schema.field(NUMBER).type)).alias(FILE))
+    joined = frame.join(F.broadcast(frame.sparkSession.createDataFrame(mapping)), FILE, "left")
     return joined.select(*others, F.col(NUMBER).alias(FILE))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
+from icefloe.spark.reader.audit_branch import audit_branch
 from icefloe.spark.reader.frame import scan_frame
 from icefloe.spark.reader.scan_choice import ScanChoice, plan_scan
 from icefloe.spark.session import active_session
@@ -48,7 +49,8 @@ def read(  # noqa: PLR0913  all but the first have defaults
         filter: Filter of the rows, as text or expression. Rows for which it is null are left out.
         snapshot_id: Snapshot to read, with its own schema.
         as_of_timestamp: Time to read as of, in milliseconds since the epoch.
-        branch: Branch to read, with the table's current schema.
+        branch: Branch to read, with the table's current schema; the session's ``spark.wap.branch`` if None, where the table has
+            ``write.wap.enabled``.
         tag: Tag to read, with its snapshot's schema.
         start_snapshot_id: Read only rows that were appended after this snapshot; see ``Table.incremental_append_scan``.
         end_snapshot_id: With ``start_snapshot_id``: last snapshot to read; None for the current one.
@@ -71,7 +73,9 @@ def read(  # noqa: PLR0913  all but the first have defaults
         {
             "snapshot_id": snapshot_id,
             "as_of_timestamp": as_of_timestamp,
-            "branch": branch,
+            "branch": _branch(
+                session, source, branch, (snapshot_id, as_of_timestamp, tag, start_snapshot_id, end_snapshot_id)
+            ),
             "tag": tag,
             "start_snapshot_id": start_snapshot_id,
             "end_snapshot_id": end_snapshot_id,
@@ -143,6 +147,17 @@ def resolve_scan(
     if columns is not None:
         scan = scan.select(*columns)
     return scan if row_filter is None else scan.filter(row_filter)
+
+
+def _branch(spark: Any, source: Table | AnyScan, branch: str | None, others: Sequence[object]) -> str | None:
+    """Return the branch to read: the given one, or that of the session where nothing else is chosen."""
+    if (
+        branch is not None
+        or isinstance(source, (DataScan, IncrementalAppendScan))
+        or any(one is not None for one in others)
+    ):
+        return branch
+    return audit_branch(spark, source.metadata)
 
 
 def _incremental(source: Table | AnyScan, given: dict[str, Any]) -> AnyScan:

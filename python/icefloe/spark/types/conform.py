@@ -27,7 +27,9 @@ _WIDENINGS = {
 }
 
 
-def conform(frame: DataFrame, schema: Schema | str, *, check_nullability: bool = False) -> DataFrame:
+def conform(
+    frame: DataFrame, schema: Schema | str, *, check_nullability: bool = False, check_ordering: bool = False
+) -> DataFrame:
     """Return a frame with the table's columns, in the table's order and types.
 
     Columns are matched by name, exactly or else ignoring case. Types are widened where no value changes (int to long, float to
@@ -37,12 +39,13 @@ def conform(frame: DataFrame, schema: Schema | str, *, check_nullability: bool =
         frame: Rows.
         schema: Table schema, or its JSON.
         check_nullability: Refuse nullable columns for required ones. Without it the writer fails at the first null.
+        check_ordering: Refuse columns in another order than the table's.
 
     Raises:
         SchemaMismatchError: A column is unknown, missing, of another type, or nullable where the table requires values. The
             message has every such column.
     """
-    names = conform_schema(frame.schema, schema, check_nullability=check_nullability)
+    names = conform_schema(frame.schema, schema, check_nullability=check_nullability, check_ordering=check_ordering)
     columns = []
     for field in to_spark_schema(schema).fields:
         source = names.get(field.name)
@@ -51,14 +54,16 @@ def conform(frame: DataFrame, schema: Schema | str, *, check_nullability: bool =
     return frame.select(*columns)
 
 
-def conform_schema(struct: Any, schema: Schema | str, *, check_nullability: bool = False) -> dict[str, str]:
+def conform_schema(
+    struct: Any, schema: Schema | str, *, check_nullability: bool = False, check_ordering: bool = False
+) -> dict[str, str]:
     """Return a mapping of table columns to the columns of a ``StructType``, without missing columns.
 
     Raises:
         SchemaMismatchError: See :func:`conform`.
     """
     wanted = to_spark_schema(schema)
-    names = _matched([field.name for field in struct.fields], [field.name for field in wanted.fields])
+    names = matched_names([field.name for field in struct.fields], [field.name for field in wanted.fields])
     used = set(names.values())
     problems = [
         f"column {field.name!r} is not in the table; drop it, or add it to the table"
@@ -73,6 +78,11 @@ def conform_schema(struct: Any, schema: Schema | str, *, check_nullability: bool
         )
         if problem is not None:
             problems.append(problem)
+    expected = [names[field.name] for field in wanted.fields if field.name in names]
+    if check_ordering and expected != [name for name in struct.names if name in used]:
+        problems.append(
+            f"option check-ordering: expected the columns in the order {', '.join(expected)}, got {', '.join(struct.names)}"
+        )
     if problems:
         raise SchemaMismatchError("rows do not fit the table: " + ". ".join(problems))
     return names
@@ -119,7 +129,7 @@ def _problem(given: Any, field: Any, *, check_nullability: bool) -> str | None:
     return None
 
 
-def _matched(given: list[str], wanted: list[str]) -> dict[str, str]:
+def matched_names(given: list[str], wanted: list[str]) -> dict[str, str]:
     """Return a mapping of table columns to columns of the frame, by exact name or else ignoring case."""
     matches = {name: name for name in wanted if name in given}
     used = set(matches.values())

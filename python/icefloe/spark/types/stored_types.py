@@ -30,7 +30,7 @@ def to_stored_types(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch], schem
         FeatureUnsupportedError: A ``uuid`` or ``fixed`` is inside a nested type.
         SchemaMismatchError: A text is no UUID.
     """
-    types = {field["name"]: _stored_type(field["name"], field["type"]) for field in json.loads(schema)["fields"]}
+    types = {field["name"]: stored_type(field["name"], field["type"]) for field in json.loads(schema)["fields"]}
     batches = itertools.chain([first], rest)
     fields = [_stored_field(field, types.get(field.name)) for field in first.schema]
     if fields == list(first.schema):
@@ -59,7 +59,8 @@ def _converted(values: pa.Array, field: pa.Field) -> pa.Array:
     return values.cast(field.type)
 
 
-def _stored_type(column: str, iceberg_type: Any) -> pa.DataType:
+def stored_type(column: str, iceberg_type: Any) -> pa.DataType:
+    """Return the Arrow type that data files have for an Iceberg type, given in its JSON form."""
     if not isinstance(iceberg_type, str):
         text = json.dumps(iceberg_type)
         if '"uuid"' in text or '"fixed[' in text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import pyarrow.compute as pc
@@ -20,12 +21,78 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from icefloe.expressions import BooleanExpression
+    from icefloe.io import FileIO
     from icefloe.spark.writer.wap import SnapshotDestination
     from icefloe.table import Table
     from icefloe.table.row_level.target import Target
+    from icefloe.table.write_transaction import WriteTransaction
 
 WriteMode = Literal["append", "overwrite", "overwrite-partitions"]
 SNAPSHOT_PROPERTY = "snapshot-property."
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileChange:
+    """The effect of new data files on a table.
+
+    Args:
+        mode: Effect on the rows that the table has.
+        options: ``overwrite-filter`` and ``case-sensitive``; other options are ignored.
+        destination: Branch and summary of the snapshot.
+        isolation: Concurrent commits that a replacement tolerates, see :func:`overwrite_isolation`.
+        row_filter: Rows that an overwrite replaces; the option ``overwrite-filter``, else all rows, if None.
+    """
+
+    mode: WriteMode
+    options: Mapping[str, str]
+    destination: SnapshotDestination
+    isolation: Isolation
+    row_filter: BooleanExpression | None = None
+
+    def stage(self, transaction: WriteTransaction, files: pa.RecordBatch | None) -> None:
+        """Add the files to a transaction in one snapshot; the transaction deletes them if it definitely fails.
+
+        Args:
+            transaction: The transaction.
+            files: DataFile columns, or None without files: an append or a replacement of partitions then makes no snapshot.
+
+        Raises:
+            ValidationError: A file has both rows that match the overwrite filter and rows that do not.
+        """
+        if files is None and self.mode != "overwrite":
+            return
+        if files is not None:
+            transaction.adopt(ExecutorFiles(transaction.io, files))
+        branch, properties = self.destination.branch, self.destination.snapshot_properties
+        if self.mode == "append":
+            transaction.new_append(branch, properties).append(files).commit()
+            return
+        with transaction.target(branch, properties) as target:
+            if self.mode == "overwrite-partitions" and files is not None:
+                replace_partitions(target, files, self.isolation)
+            else:
+                _replace_files(target, files, self)
+
+
+@dataclass(eq=False)
+class ExecutorFiles:
+    """Data files that executors wrote for a transaction.
+
+    Args:
+        io: Storage of the table.
+        files: DataFile columns.
+    """
+
+    io: FileIO
+    files: pa.RecordBatch
+
+    def keep(self) -> None:
+        """Keep the files: a snapshot refers to them, or may refer to them."""
+
+    def abandon(self) -> None:
+        """Delete the files: no snapshot refers to them."""
+        self.io.core.delete_many(self.files.column("file_path").to_pylist())
 
 
 def commit_files(  # noqa: PLR0913  files, destination and isolation are three different things
@@ -37,35 +104,16 @@ def commit_files(  # noqa: PLR0913  files, destination and isolation are three d
     destination: SnapshotDestination,
     isolation: Isolation,
 ) -> None:
-    """Commit data files in one snapshot; delete them when the commit definitely failed.
-
-    Args:
-        table: Table.
-        files: DataFile columns, or None without files: an append or a replacement of partitions then makes no snapshot.
-        mode: Effect on the rows that the table has.
-        options: ``overwrite-filter`` and ``case-sensitive``; other options are ignored.
-        destination: Branch and summary of the snapshot.
-        isolation: Concurrent commits that a replacement tolerates, see :func:`overwrite_isolation`.
+    """Commit data files in one snapshot; delete them when the commit definitely failed. See :class:`FileChange`.
 
     Raises:
         ValidationError: A file has both rows that match the overwrite filter and rows that do not.
         CommitFailedException: Concurrent commits won every retry.
         ValidationException: A concurrent commit conflicts.
     """
-    if files is None and mode != "overwrite":
-        return
-    with files_deleted_on_failure(table, [] if files is None else [files]):
-        transaction = table.transaction()
-        if mode == "append":
-            append = transaction.new_append(destination.branch, destination.snapshot_properties)
-            append.append(files).commit()
-        else:
-            with transaction.target(destination.branch, destination.snapshot_properties) as target:
-                if mode == "overwrite-partitions" and files is not None:
-                    replace_partitions(target, files, isolation)
-                else:
-                    _replace_files(target, files, options, isolation)
-        transaction.commit_transaction()
+    change = FileChange(mode=mode, options=options, destination=destination, isolation=isolation)
+    with table.transaction() as transaction:
+        change.stage(transaction, files)
 
 
 def overwrite_isolation(table: Table, options: Mapping[str, str]) -> Isolation:
@@ -121,25 +169,23 @@ def summary_properties(options: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _replace_files(
-    target: Target, files: pa.RecordBatch | None, options: Mapping[str, str], isolation: Isolation
-) -> None:
+def _replace_files(target: Target, files: pa.RecordBatch | None, overwrite: FileChange) -> None:
     """Replace all data files, or the data files whose rows all match the overwrite filter."""
-    text = options.get("overwrite-filter")
-    case_sensitive = options.get("case-sensitive", "true").lower() == "true"
-    row_filter = target.filter(AlwaysTrue() if text is None else text, case_sensitive=case_sensitive)
+    given = overwrite.options.get("overwrite-filter") if overwrite.row_filter is None else overwrite.row_filter
+    case_sensitive = overwrite.options.get("case-sensitive", "true").lower() == "true"
+    row_filter = target.filter(AlwaysTrue() if given is None else given, case_sensitive=case_sensitive)
     replaced = target.plan(row_filter).files
-    if text is not None and not pc.all(pc.fill_null(replaced.column("must_match"), False)).as_py():
+    if given is not None and not pc.all(pc.fill_null(replaced.column("must_match"), False)).as_py():
         raise ValidationError(
-            f"option overwrite-filter: expected a filter that matches all rows of a data file or none, got {text!r}, which "
+            f"option overwrite-filter: expected a filter that matches all rows of a data file or none, got {str(given)!r}, which "
             "matches some rows of a file: delete or merge these rows instead"
         )
     change = OverwriteFiles(target.transaction, target.branch, target.snapshot_properties)
     change.delete(replaced.column("file_path"))
     if files is not None:
         change.append(files)
-    change.validate_from_snapshot(isolation.snapshot_id).conflict_detection_filter(row_filter)
+    change.validate_from_snapshot(overwrite.isolation.snapshot_id).conflict_detection_filter(row_filter)
     change.validate_no_conflicting_deletes()
-    if isolation.serializable:
+    if overwrite.isolation.serializable:
         change.validate_no_conflicting_data()
     change.commit()

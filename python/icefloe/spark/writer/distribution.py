@@ -14,18 +14,24 @@ from icefloe.exceptions import ValidationError
 from icefloe.spark.functions import transform_column
 from icefloe.spark.types.conform import column_of
 from icefloe.spark.types.to_spark import primitive_name, schema_value
-from icefloe.table.properties.definitions import DISTRIBUTION_MODE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import Column, DataFrame
 
-    from icefloe.table import Table
+    from icefloe.spark.writer.layout import WriteLayout
+    from icefloe.table.sorting import SortOrder
 
 _KEY = "__icefloe_partition_{}"
-SHUFFLE_SETTINGS = {"spark.sql.adaptive.advisoryPartitionSizeInBytes": "128m"}
+_ADVISORY_SIZE = "spark.sql.adaptive.advisoryPartitionSizeInBytes"
+SHUFFLE_SETTINGS = {_ADVISORY_SIZE: "128m"}
 """Spark's default of 64 MB of shuffled rows makes Parquet files of 20 MB."""
+
+
+def shuffle_settings(advisory_partition_size: int | None) -> dict[str, str]:
+    """Return the session settings of a write's shuffle, for a size of shuffle partitions in bytes."""
+    return SHUFFLE_SETTINGS if advisory_partition_size is None else {_ADVISORY_SIZE: f"{advisory_partition_size}b"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,42 +49,37 @@ class Distribution:
     clustered: bool
 
 
-def distribute(frame: DataFrame, table: Table, mode: str | None = None) -> Distribution:
-    """Shuffle and sort rows by the table's partition spec and sort order, as ``write.distribution-mode`` says.
+def distribute(frame: DataFrame, layout: WriteLayout) -> Distribution:
+    """Shuffle and sort rows by partition and sort order, as the distribution mode says.
+
+    With fan-out, the rows of an unsorted table are shuffled and not sorted.
 
     Args:
         frame: Rows with the table's columns.
-        table: Table that the rows are written to.
-        mode: ``none``, ``hash`` or ``range``, in place of the table property.
-
-    Raises:
-        ValidationError: The mode is unknown.
+        layout: Definition of the files.
     """
-    schema = schema_value(table.schema())
-    keys = partition_columns(table, schema)
-    order = sort_columns(table, schema)
-    chosen = _chosen(table.properties, mode, partitioned=bool(keys), ordered=bool(order))
-    if chosen == "none" or not (keys or order):
+    schema = schema_value(layout.schema)
+    keys = [_transformed(field, schema) for field in layout.spec.fields if str(field.transform) != "void"]
+    order = sort_columns(layout.sort_order, schema)
+    mode = layout.mode()
+    if mode == "none" or not (keys or order):
         return Distribution(frame=frame, presorted=False, clustered=False)
     names = [_KEY.format(number) for number in range(len(keys))]
     wide = frame.withColumns(dict(zip(names, keys, strict=True))) if keys else frame
     sorting = [*(column_of(name).asc_nulls_first() for name in names), *order]
-    if chosen == "range":
+    if mode == "range":
         wide = wide.repartitionByRange(*sorting)
     elif keys:
         wide = wide.hint("rebalance", *names)
+    if layout.fanout and not order:
+        return Distribution(frame=wide.drop(*names), presorted=False, clustered=False)
     return Distribution(frame=wide.sortWithinPartitions(*sorting).drop(*names), presorted=True, clustered=bool(keys))
 
 
-def partition_columns(table: Table, schema: Mapping[str, Any]) -> list[Column]:
-    """Return the partition values of a row as columns, one for each field of the table's current spec that is not void."""
-    return [_transformed(field, schema) for field in table.spec().fields if str(field.transform) != "void"]
-
-
-def sort_columns(table: Table, schema: Mapping[str, Any]) -> list[Column]:
-    """Return the table's sort order as Spark sort expressions."""
+def sort_columns(sort_order: SortOrder, schema: Mapping[str, Any]) -> list[Column]:
+    """Return a sort order as Spark sort expressions."""
     columns = []
-    for field in table.sort_order().fields:
+    for field in sort_order.fields:
         column = _transformed(field, schema)
         ascending = str(getattr(field.direction, "value", field.direction)).lower() == "asc"
         nulls_first = "first" in str(getattr(field.null_order, "value", field.null_order)).lower()
@@ -111,13 +112,3 @@ def _source(source_id: int, fields: list[dict[str, Any]]) -> tuple[list[str], st
             if inner is not None:
                 return [field["name"], *inner[0]], inner[1]
     return None
-
-
-def _chosen(properties: Mapping[str, str], mode: str | None, *, partitioned: bool, ordered: bool) -> str:
-    if mode is not None:
-        chosen = DISTRIBUTION_MODE.parse(mode, "option distribution-mode")
-    else:
-        chosen = DISTRIBUTION_MODE.of(properties)
-    if chosen is None:
-        return "hash" if partitioned else "range" if ordered else "none"
-    return chosen

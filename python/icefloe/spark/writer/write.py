@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from icefloe.exceptions import ValidationError
 from icefloe.spark.session import UNLIMITED_BATCH_BYTES, settings
 from icefloe.spark.types.conform import conform
 from icefloe.spark.writer.arrow_map import map_in_arrow, worker_errors
-from icefloe.spark.writer.commit import (
-    SNAPSHOT_PROPERTY,
-    WriteMode,
-    commit_files,
-    overwrite_isolation,
-    summary_properties,
-)
-from icefloe.spark.writer.distribution import SHUFFLE_SETTINGS, distribute
+from icefloe.spark.writer.commit import FileChange, WriteMode, overwrite_isolation, summary_properties
+from icefloe.spark.writer.distribution import distribute, shuffle_settings
+from icefloe.spark.writer.layout import WriteLayout
+from icefloe.spark.writer.options import checked_options, flag, number
+from icefloe.spark.writer.schema_merge import merge_schema
 from icefloe.spark.writer.wap import snapshot_destination
-from icefloe.spark.writer.write_task import RESULT_SCHEMA, collected, data_task
+from icefloe.spark.writer.write_task import RESULT_SCHEMA, collected, files_task
+from icefloe.table.commit.snapshot_producer import MAIN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,11 +22,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+    from icefloe.io import FileIO
     from icefloe.table import Table
-
-_MODES = ("append", "overwrite", "overwrite-partitions")
-_OVERWRITE_OPTIONS = ("overwrite-filter", "isolation-level", "validate-from-snapshot-id")
-_OPTIONS = ("check-nullability", "distribution-mode", *_OVERWRITE_OPTIONS, "case-sensitive", "branch")
+    from icefloe.table.write_transaction import WriteTransaction
 
 
 def write(frame: DataFrame, table: Table, mode: WriteMode = "append", options: Mapping[str, str] | None = None) -> None:
@@ -49,7 +44,15 @@ def write(frame: DataFrame, table: Table, mode: WriteMode = "append", options: M
 
             - ``check-nullability``: ``true`` refuses a nullable column for a required one before a job runs. With ``false``, the
               default, rows are checked while they are written, and nothing is committed if a required value is null.
-            - ``distribution-mode``: ``none``, ``hash`` or ``range``, in place of ``write.distribution-mode``.
+            - ``check-ordering``: ``true`` refuses columns in another order than the table's.
+            - ``merge-schema`` (``mergeSchema``): ``true`` adds columns that the table lacks and widens types in the same commit.
+            - ``distribution-mode``: ``none``, ``hash`` or ``range``, in place of ``write.distribution-mode``;
+              ``use-table-distribution-and-ordering``: ``false`` writes Spark's partitions unchanged; ``fanout-enabled``: ``true``
+              keeps a file open for each partition instead of sorting rows by partition; ``advisory-partition-size``: size of
+              shuffle partitions in bytes.
+            - ``write-format``, ``target-file-size-bytes``, ``compression-codec``, ``compression-level``, ``compression-strategy``:
+              in place of the table properties of data files.
+            - ``output-spec-id``: partition spec of the files.
             - ``overwrite-filter``: filter of the rows to replace, as text; ``case-sensitive``: ``false`` ignores case in its names.
             - ``isolation-level``: ``serializable`` fails if a concurrent commit added rows among the replaced ones, ``snapshot``
               does not; in place of ``write.delete.isolation-level``.
@@ -71,43 +74,61 @@ def write(frame: DataFrame, table: Table, mode: WriteMode = "append", options: M
         4
     """
     checked = checked_options(mode, options)
-    destination = snapshot_destination(frame.sparkSession, table, checked.get("branch"), summary_properties(checked))
-    isolation = overwrite_isolation(table, checked)
-    files = write_files(frame, table, checked)
-    commit_files(table, files, mode, checked, destination=destination, isolation=isolation)
+    change = file_change(frame.sparkSession, table, mode, checked)
+    with table.transaction() as transaction:
+        write_in_transaction(frame, transaction, change)
 
 
-def write_files(frame: DataFrame, table: Table, options: Mapping[str, str]) -> pa.RecordBatch | None:
-    """Write a frame's rows as data files without a commit; return their DataFile columns, None if there are no rows."""
-    check_nullability = options.get("check-nullability", "false") == "true"
-    rows = distribute(
-        conform(frame, table.schema(), check_nullability=check_nullability), table, options.get("distribution-mode")
-    )
-    task = data_task(table, presorted=rows.presorted)
-    with settings(frame.sparkSession, {**UNLIMITED_BATCH_BYTES, **SHUFFLE_SETTINGS}), worker_errors():
-        results = map_in_arrow(rows.frame, task, RESULT_SCHEMA).collect()
-    return collected([row["files"] for row in results])
+def file_change(spark: Any, table: Table, mode: WriteMode, options: Mapping[str, str]) -> FileChange:
+    """Return the change that a write of this session makes.
 
-
-def checked_options(mode: str, options: Mapping[str, str] | None) -> dict[str, str]:
-    """Return write options with lower-case keys.
+    Args:
+        spark: Session.
+        table: Table, at the version that an overwrite replaces rows of.
+        mode: Effect on the rows that the table has.
+        options: Checked options.
 
     Raises:
-        ValidationError: The mode or an option is unknown, or an option does not apply to the mode.
+        ValidationError: The branch is a tag, or contradicts the session's settings for staging.
     """
-    if mode not in _MODES:
-        raise ValidationError(f"write: unknown mode; expected {', '.join(_MODES[:-1])} or {_MODES[-1]}, got {mode!r}")
-    checked = {key.lower(): str(value) for key, value in (options or {}).items()}
-    unknown = [key for key in checked if key not in _OPTIONS and not key.startswith(SNAPSHOT_PROPERTY)]
-    if unknown:
-        raise ValidationError(
-            f"write: unknown option; expected {', '.join(_OPTIONS)} or {SNAPSHOT_PROPERTY}<key>, got {unknown[0]!r}"
-        )
-    if "overwrite-filter" in checked and mode != "overwrite":
-        raise ValidationError(f"option overwrite-filter: expected mode overwrite, got mode {mode}")
-    misplaced = [key for key in _OVERWRITE_OPTIONS if key in checked and mode == "append"]
-    if misplaced:
-        raise ValidationError(
-            f"option {misplaced[0]}: expected mode overwrite or overwrite-partitions, got mode append, which replaces no rows"
-        )
-    return checked
+    destination = snapshot_destination(spark, table, options.get("branch"), summary_properties(options))
+    branch = MAIN if destination.branch is None else destination.branch
+    isolation = overwrite_isolation(table, {**options, "branch": branch})
+    return FileChange(mode=mode, options=options, destination=destination, isolation=isolation)
+
+
+def write_in_transaction(frame: DataFrame, transaction: WriteTransaction, change: FileChange) -> None:
+    """Write a frame's rows as data files and add them to a transaction, which its owner commits.
+
+    Args:
+        frame: Rows.
+        transaction: The transaction, possibly with changes of the table's definition.
+        change: Effect of the files, with the options of the write.
+    """
+    if flag(change.options, "merge-schema"):
+        merge_schema(transaction, frame.schema)
+    layout = WriteLayout.of(transaction.table_metadata, change.options)
+    change.stage(transaction, write_files(frame, transaction.io, layout, change.options))
+
+
+def write_files(frame: DataFrame, io: FileIO, layout: WriteLayout, options: Mapping[str, str]) -> pa.RecordBatch | None:
+    """Write a frame's rows as data files without a commit; return their DataFile columns, None if there are no rows.
+
+    Args:
+        frame: Rows.
+        io: Storage of the table.
+        layout: Definition of the files.
+        options: Checked options.
+    """
+    conformed = conform(
+        frame,
+        layout.schema,
+        check_nullability=flag(options, "check-nullability"),
+        check_ordering=flag(options, "check-ordering"),
+    )
+    rows = distribute(conformed, layout)
+    task = files_task(io, layout, presorted=rows.presorted)
+    shuffle = shuffle_settings(number(options, "advisory-partition-size"))
+    with settings(frame.sparkSession, {**UNLIMITED_BATCH_BYTES, **shuffle}), worker_errors():
+        results = map_in_arrow(rows.frame, task, RESULT_SCHEMA).collect()
+    return collected([row["files"] for row in results])

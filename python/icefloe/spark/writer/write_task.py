@@ -7,6 +7,7 @@ refers to. Their names include the task attempt, so a retry writes files of othe
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,13 +18,16 @@ from pyspark import TaskContext
 from icefloe import _core
 from icefloe.exceptions import ValidationError
 from icefloe.spark.types.stored_types import to_stored_types
+from icefloe.spark.writer.layout import WriteLayout
 from icefloe.table.environment import SYSTEM
 from icefloe.table.properties.core import data_file_properties
 from icefloe.table.scan.task_group import batch_from_ipc, batch_to_ipc
+from icefloe.table.write.position_deletes import deleted_positions, of_data_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from icefloe.io import FileIO
     from icefloe.table import Table
 
 RESULT_SCHEMA = "files binary"
@@ -32,6 +36,7 @@ SEVERAL_MATCHES = (
     "keys unique in the source, or add a condition that one of the source rows meets"
 )
 _POSITIONS_PER_BATCH = 65_536
+_POSITIONS = "positions"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,15 +104,18 @@ class WriteDataFiles(TableTask):
 class WritePositionDeletes(TableTask):
     """Write position deletes from rows of ``file`` (int, row number in ``targets``) and ``pos`` (long).
 
-    One task must get all deletes of a file. A position that occurs twice raises ValidationError.
+    One task must get all deletes of a file. A position that occurs twice raises ValidationError. A new delete file repeats the
+    positions of the older delete files of the same data file, which it replaces; :func:`written_positions` counts the others.
 
     Args:
         specs: JSON array of all partition specs.
         targets: Arrow IPC stream of ``file_path``, ``spec_id`` and ``partition`` of the data files.
+        older: Arrow IPC stream of the plan's delete files that new ones may replace.
     """
 
     specs: str
     targets: bytes
+    older: bytes
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Write all batches; yield one result, or none for an empty partition."""
@@ -118,9 +126,15 @@ class WritePositionDeletes(TableTask):
         _check_positions(positions)
         targets = batch_from_ipc(self.targets)
         partition_id, task_id = task_ids()
+        io = _core.FileIo(self.io_properties)
+        paths = targets.column("file_path")
+        older = of_data_files(batch_from_ipc(self.older), paths.take(positions.column("file").unique()))
         files = _core.write_position_deletes(
-            _core.FileIo(self.io_properties),
-            _with_paths(positions.to_batches(max_chunksize=_POSITIONS_PER_BATCH), targets.column("file_path")),
+            io,
+            _with_older(
+                _with_paths(positions.to_batches(max_chunksize=_POSITIONS_PER_BATCH), paths),
+                deleted_positions(io, older),
+            ),
             targets=targets,
             schema=self.schema,
             specs=self.specs,
@@ -130,26 +144,43 @@ class WritePositionDeletes(TableTask):
             partition_id=partition_id,
             task_id=task_id,
         )
-        yield task_result(files)
+        yield task_result(files.replace_schema_metadata({_POSITIONS: str(positions.num_rows)}))
 
 
-def data_task(table: Table, *, presorted: bool, operation_id: str | None = None) -> WriteDataFiles:
+def data_task(
+    table: Table, *, presorted: bool, operation_id: str | None = None, layout: WriteLayout | None = None
+) -> WriteDataFiles:
     """Return the task that writes rows to a table.
 
     Args:
         table: Table.
         presorted: The rows of each Spark partition are sorted by table partition and sort order.
         operation_id: UUID in the names of the files; a new one if None.
+        layout: Definition of the new files, if it is not the table's own.
     """
     table.catalog.check_location(table)
-    order = table.sort_order()
+    return files_task(
+        table.io, layout or WriteLayout.of(table.metadata), presorted=presorted, operation_id=operation_id
+    )
+
+
+def files_task(io: FileIO, layout: WriteLayout, *, presorted: bool, operation_id: str | None = None) -> WriteDataFiles:
+    """Return the task that writes rows to files of a layout.
+
+    Args:
+        io: Storage of the table.
+        layout: Definition of the files.
+        presorted: The rows of each Spark partition are sorted by table partition and sort order.
+        operation_id: UUID in the names of the files; a new one if None.
+    """
+    order = layout.sort_order
     return WriteDataFiles(
-        io_properties=dict(table.io.core.properties),
-        schema=table.schema().model_dump_json(),
-        spec=table.spec().model_dump_json(),
+        io_properties=dict(io.core.properties),
+        schema=layout.schema.model_dump_json(),
+        spec=layout.spec.model_dump_json(),
         sort_order=order.model_dump_json() if order.fields else None,
-        table_location=table.location(),
-        properties=data_file_properties(table.properties),
+        table_location=layout.location,
+        properties=data_file_properties(layout.properties),
         operation_id=operation_id or SYSTEM.new_uuid(),
         presorted=presorted,
     )
@@ -176,6 +207,12 @@ def collected(results: Sequence[bytes]) -> pa.RecordBatch | None:
     return table.to_batches()[0]
 
 
+def written_positions(results: Sequence[bytes]) -> int:
+    """Return the number of new positions in the results of tasks that write position deletes."""
+    schemas = (batch_from_ipc(data).schema for data in results)
+    return sum(int(schema.metadata[_POSITIONS.encode()]) for schema in schemas)
+
+
 def _check_positions(rows: pa.Table) -> None:
     if rows.column("file").null_count > 0:
         raise ValidationError(
@@ -188,6 +225,13 @@ def _check_positions(rows: pa.Table) -> None:
     files, positions = files[order], positions[order]
     if bool(np.any((files[1:] == files[:-1]) & (positions[1:] == positions[:-1]))):
         raise ValidationError(SEVERAL_MATCHES)
+
+
+def _with_older(new: pa.RecordBatchReader, older: Iterator[pa.RecordBatch]) -> pa.RecordBatchReader:
+    """Return the positions of a task, then the positions of older delete files."""
+    schema = new.schema
+    repeated = (pa.RecordBatch.from_arrays(batch.columns, schema=schema) for batch in older)
+    return pa.RecordBatchReader.from_batches(schema, itertools.chain(new, repeated))
 
 
 def _with_paths(batches: Iterable[pa.RecordBatch], paths: pa.Array) -> pa.RecordBatchReader:

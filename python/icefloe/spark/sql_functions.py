@@ -1,0 +1,68 @@
+"""Iceberg's partition transforms as functions of Spark SQL.
+
+Without a jar there are no functions with a namespace, such as ``system.bucket`` of the Java runtime; a prefix takes its place. Spark gives
+a registered function one type of result, so there is one ``truncate`` for each type.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING, Any
+
+from icefloe.exceptions import ValidationError
+from icefloe.spark.session import active_session
+from icefloe.spark.transform_udf import has_arrow_udf, parametrised, result_type, transformed, udf_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_TEMPORAL = {"years": "year", "months": "month", "days": "day", "hours": "hour"}
+_TRUNCATED = {"string": "string", "binary": "binary", "int": "int", "long": "bigint"}
+_DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)")
+
+
+def register(spark: Any = None, *, prefix: str = "iceberg_", decimals: Sequence[str] = ()) -> list[str]:
+    """Register the transforms as temporary functions of a session's SQL.
+
+    The functions are ``iceberg_bucket(N, x)``, ``iceberg_years(x)``, ``iceberg_months(x)``, ``iceberg_days(x)``, ``iceberg_hours(x)``,
+    and ``iceberg_truncate_string(W, x)``, likewise for ``binary``, ``int`` and ``long``. Their arguments have the order of the Java
+    runtime's. They run the Rust kernels in UDFs.
+
+    Args:
+        spark: Session; the active one if None.
+        prefix: Beginning of the names.
+        decimals: Types with a function of their own: ``decimal(9, 2)`` registers ``iceberg_truncate_decimal_9_2(W, x)``.
+
+    Returns:
+        The names.
+
+    Raises:
+        ValidationError: The prefix makes no SQL name, a type is no decimal, or there is no session.
+
+    Examples:
+        >>> names = icefloe.spark.functions.register(spark)
+        >>> spark.sql("SELECT iceberg_bucket(16, 34L) AS bucket, iceberg_truncate_string(3, 'iceberg') AS prefix").collect()
+        [Row(bucket=3, prefix='ice')]
+    """
+    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*|", prefix) is None:
+        raise ValidationError(f"prefix: expected letters, digits and underscores, got {prefix!r}")
+    made = {"bucket": (functools.partial(parametrised, "bucket", None), "int", 2)}
+    for function, name in _TEMPORAL.items():
+        made[function] = (functools.partial(transformed, name, None), result_type(name, None), 1)
+    for name, spark_type in {**_TRUNCATED, **dict(map(_of_decimal, decimals))}.items():
+        # pandas UDFs get ints beside nulls as doubles, which would be truncated as longs.
+        source_type = name if name == "int" else None
+        made[f"truncate_{name}"] = (functools.partial(parametrised, "truncate", source_type), spark_type, 2)
+    session = active_session(spark)
+    for function, (kernel, result, arguments) in made.items():
+        udf = udf_of(kernel, result, arguments, pandas=not has_arrow_udf())
+        session.udf.register(prefix + function, udf)
+    return [prefix + function for function in made]
+
+
+def _of_decimal(text: str) -> tuple[str, str]:
+    found = _DECIMAL.fullmatch(text)
+    if found is None:
+        raise ValidationError(f"decimals: expected types such as 'decimal(9, 2)', got {text!r}")
+    return f"decimal_{found[1]}_{found[2]}", f"decimal({found[1]},{found[2]})"

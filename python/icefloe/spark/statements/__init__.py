@@ -1,0 +1,1 @@
+"""Spark SQL over Iceberg catalogs: attached tables, and the statements that Spark alone cannot run on them."""

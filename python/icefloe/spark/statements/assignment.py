@@ -1,0 +1,95 @@
+"""Rows of a query under the names and types of a table's columns, by the rules of Spark for stored values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
+from pyspark.sql import types as spark_types
+
+from icefloe.exceptions import SchemaMismatchError
+from icefloe.spark.types.conform import fits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import Column, DataFrame
+
+_NUMBERS = (spark_types.NumericType,)
+_MOMENTS = (spark_types.DateType, spark_types.TimestampType, spark_types.TimestampNTZType)
+_ATOMIC = (*_NUMBERS, *_MOMENTS, spark_types.StringType, spark_types.BooleanType)
+
+
+def assigned(frame: DataFrame, struct: Any, columns: Sequence[str], label: str) -> DataFrame:
+    """Return the columns of a frame, in order, as columns of a table; the table's other columns are left out.
+
+    Args:
+        frame: Rows.
+        struct: Spark schema of the table.
+        columns: Column of the table for each column of the frame.
+        label: The statement, for errors.
+
+    Raises:
+        SchemaMismatchError: There are more or fewer columns, a column does not exist, or its values cannot be stored.
+    """
+    if len(frame.columns) != len(columns):
+        raise SchemaMismatchError(
+            f"{label}: expected {len(columns)} values for {', '.join(columns)}, got {len(frame.columns)} values"
+        )
+    names = {field.name.lower(): field for field in struct.fields}
+    unknown = [name for name in columns if name.lower() not in names]
+    if unknown:
+        raise SchemaMismatchError(
+            f"{label}: the table has no column {unknown[0]!r}; expected one of {', '.join(struct.names)}"
+        )
+    if len({name.lower() for name in columns}) != len(columns):
+        raise SchemaMismatchError(f"{label}: expected each column once, got {', '.join(columns)}")
+    positional = frame.toDF(*[f"c{index}" for index in range(len(columns))])
+    values = [
+        stored(F.col(f"c{index}"), one.dataType, names[name.lower()], label).alias(names[name.lower()].name)
+        for index, (one, name) in enumerate(zip(frame.schema.fields, columns, strict=True))
+    ]
+    return positional.select(*values)
+
+
+def stored(value: Column, found: Any, field: Any, label: str) -> Column:
+    """Return a value in the type of a table's column.
+
+    Raises:
+        SchemaMismatchError: Spark stores no such values in the type.
+    """
+    if _assignable(found, field.dataType):
+        return value.cast(field.dataType)
+    if fits(found, field.dataType):
+        return value
+    raise SchemaMismatchError(
+        f"{label}: the value of column {field.name!r} does not fit; expected {field.dataType.simpleString()}, got "
+        f"{found.simpleString()}: cast it"
+    )
+
+
+def _assignable(found: Any, expected: Any) -> bool:
+    """Return whether Spark stores values of a type in another one, as its ANSI policy for assignments says."""
+    if isinstance(found, spark_types.NullType) or found == expected:
+        return True
+    if isinstance(expected, spark_types.StringType):
+        return isinstance(found, _ATOMIC)
+    if isinstance(expected, _NUMBERS):
+        return isinstance(found, _NUMBERS)
+    if isinstance(expected, _MOMENTS):
+        return isinstance(found, _MOMENTS)
+    if isinstance(expected, spark_types.ArrayType):
+        return isinstance(found, spark_types.ArrayType) and _assignable(found.elementType, expected.elementType)
+    if isinstance(expected, spark_types.MapType):
+        return (
+            isinstance(found, spark_types.MapType)
+            and _assignable(found.keyType, expected.keyType)
+            and _assignable(found.valueType, expected.valueType)
+        )
+    if isinstance(expected, spark_types.StructType):
+        return (
+            isinstance(found, spark_types.StructType)
+            and len(found) == len(expected)
+            and all(_assignable(one.dataType, two.dataType) for one, two in zip(found, expected, strict=True))
+        )
+    return False

@@ -1,0 +1,219 @@
+"""Catalogs attached to a Spark session."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from icefloe.catalog.memory import InMemoryCatalog
+from icefloe.exceptions import FeatureUnsupportedError, NoSuchTableError, ValidationError
+from icefloe.spark.session import active_session, is_connect, session_key
+from icefloe.spark.statements.attached_source import source_class
+from icefloe.spark.statements.spark_names import database_names, table_names
+from icefloe.spark.statements.table_functions import register_functions
+from icefloe.spark.types.conform import quoted
+from icefloe.spark.types.to_spark import to_spark_schema
+
+if TYPE_CHECKING:
+    from icefloe.catalog import Catalog
+    from icefloe.schema import Schema
+    from icefloe.typedef import Identifier
+
+_ATTACHED: dict[str, dict[str, AttachedCatalog]] = {}
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+class AttachedCatalog:
+    """A catalog whose tables Spark SQL reads and writes; :func:`attach` returns it.
+
+    Args:
+        spark: Session.
+        catalog: Catalog.
+        name: Name of the catalog in SQL.
+        views: Whether Spark's own catalog has the tables.
+    """
+
+    def __init__(self, spark: Any, catalog: Catalog, name: str, *, views: bool) -> None:
+        self.spark = spark
+        self.catalog = catalog
+        self.name = name
+        self.views = views
+        self._tables: dict[Identifier, tuple[str, str, Schema]] = {}
+        self._databases: set[str] = set()
+
+    def refresh(self) -> None:
+        """Bring the tables in Spark's own catalog up to date: tables created, dropped or changed since by others.
+
+        Statements through :func:`icefloe.spark.sql` do this for the tables that they change. Rows need no refresh.
+        """
+        if not self.views:
+            return
+        spaces = _namespaces(self.catalog)
+        databases = database_names(self.name, spaces)
+        found: dict[Identifier, tuple[str, str]] = {}
+        for space, database in databases.items():
+            self._claim(database)
+            names = table_names(self.catalog.list_tables(space))
+            found.update({identifier: (database, table) for identifier, table in names.items()})
+        for identifier in [one for one in self._tables if one not in found]:
+            self._drop(identifier)
+        for identifier, (database, table) in found.items():
+            self._show(identifier, database, table)
+        for database in self._databases - set(databases.values()):
+            self.spark.sql(f"DROP DATABASE IF EXISTS {database} CASCADE")
+        self._databases &= set(databases.values())
+
+    def tables(self) -> dict[str, str]:
+        """Return the name in Spark's own catalog of each table, by the table's identifier.
+
+        Examples:
+            >>> lake = icefloe.spark.attach(spark, catalog, name="doc")
+            >>> lake.tables()["db.events"]
+            'doc_db.events'
+            >>> icefloe.spark.detach(spark, "doc")
+        """
+        return {
+            ".".join(identifier): f"{database}.{table}" for identifier, (database, table, _) in self._tables.items()
+        }
+
+    @property
+    def databases(self) -> frozenset[str]:
+        """The databases of the tables in Spark's own catalog."""
+        return frozenset(self._databases)
+
+    def identifier_of(self, parts: tuple[str, ...]) -> Identifier | None:
+        """Return the table that a name in Spark's own catalog has; None if it is no attached table."""
+        lowered = tuple(part.lower() for part in parts)
+        if lowered[:1] == ("spark_catalog",):
+            lowered = lowered[1:]
+        for identifier, (database, table, _) in self._tables.items():
+            if lowered == (database, table):
+                return identifier
+        return None
+
+    def detach(self) -> None:
+        """Remove the tables from Spark's own catalog."""
+        for database in sorted(self._databases):
+            self.spark.sql(f"DROP DATABASE IF EXISTS {database} CASCADE")
+        self._tables.clear()
+        self._databases.clear()
+
+    def _show(self, identifier: Identifier, database: str, table: str) -> None:
+        try:
+            schema = self.catalog.load_table(identifier).schema()
+            struct = to_spark_schema(schema)
+        except NoSuchTableError:  # dropped since it was listed, or a table of another format
+            return
+        except (FeatureUnsupportedError, ValidationError) as error:
+            warnings.warn(f"attach: {'.'.join(identifier)} is left out of {database}: {error}", stacklevel=4)
+            return
+        if self._tables.get(identifier) == (database, table, schema):
+            return
+        digest = hashlib.sha256("\0".join(identifier).encode()).hexdigest()[:12]
+        format_name = f"icefloe_{self.name}_{digest}"
+        self.spark.dataSource.register(source_class(format_name, self.catalog, identifier))
+        self.spark.sql(f"DROP TABLE IF EXISTS {database}.{quoted(table)}")
+        if is_connect(self.spark):
+            # A Connect client reads all rows of a table that its catalog interface creates; SQL has Spark infer the schema.
+            self.spark.sql(f"CREATE TABLE {database}.{quoted(table)} USING {format_name}")
+        else:
+            # SQL would start a Python process for the schema, and has no required elements of lists and maps.
+            self.spark.catalog.createTable(f"{database}.{quoted(table)}", source=format_name, schema=struct)
+        self._tables[identifier] = (database, table, schema)
+
+    def _drop(self, identifier: Identifier) -> None:
+        database, table, _ = self._tables.pop(identifier)
+        self.spark.sql(f"DROP TABLE IF EXISTS {database}.{quoted(table)}")
+
+    def _claim(self, database: str) -> None:
+        """Create a database of attached tables."""
+        if database in self._databases:
+            return
+        comment = f"Tables of catalog {self.name}, attached by icefloe"
+        if self.spark.catalog.databaseExists(database):
+            if self.spark.catalog.getDatabase(database).description != comment:
+                raise ValidationError(
+                    f"attach: Spark has a database {database!r} of its own; expected a name whose databases are free, got "
+                    f"{self.name!r}: pass name='...', or views=False"
+                )
+            self.spark.sql(f"DROP DATABASE {database} CASCADE")  # of an earlier session
+        self.spark.sql(f"CREATE DATABASE {database} COMMENT '{comment}'")
+        self._databases.add(database)
+
+
+def attach(spark: Any, catalog: Catalog, name: str = "lake", *, views: bool = True) -> AttachedCatalog:
+    """Make the tables of a catalog visible to Spark SQL.
+
+    ``icefloe.spark.sql(spark, text)`` then reads and changes ``lake.db.events``. Plain ``spark.sql`` reads and inserts into the same
+    table as ``lake_db.events``: a database of Spark's own catalog for each namespace, named after the attached name and the
+    namespace's parts. Characters other than letters, digits and underscores become underscores; ``tables()`` has all names.
+
+    Plain ``spark.sql`` reads the current rows at every query, but all rows and columns of a table: no filter reaches the scan.
+
+    Args:
+        spark: Session.
+        catalog: Catalog. Other processes load it by its class, name and properties; plain ``spark.sql`` has no tables of a catalog in
+            memory.
+        name: Name of the catalog in SQL.
+        views: Whether to create the tables in Spark's own catalog, for plain ``spark.sql``. Each table is loaded once for it.
+
+    Raises:
+        ValidationError: The name is no SQL identifier or is attached already, or Spark has a database of that name.
+
+    Examples:
+        >>> lake = icefloe.spark.attach(spark, catalog, name="shop")
+        >>> icefloe.spark.sql(spark, "SELECT name FROM shop.db.events WHERE id = 2").collect()
+        [Row(name='b')]
+        >>> spark.sql("SELECT count(*) FROM shop_db.events").first()[0]
+        3
+        >>> icefloe.spark.detach(spark, "shop")
+    """
+    session = active_session(spark)
+    if _NAME.fullmatch(name) is None or name.lower() in ("spark_catalog", "system", "session"):
+        raise ValidationError(
+            f"attach: expected a name of letters, digits and underscores that Spark has no use for, got {name!r}"
+        )
+    known = _ATTACHED.setdefault(session_key(session), {})
+    if name.lower() in known:
+        raise ValidationError(
+            f"attach: {name!r} is attached already; expected another name, or detach({name!r}) before"
+        )
+    shared = not isinstance(catalog, InMemoryCatalog)
+    lake = AttachedCatalog(session, catalog, name.lower(), views=views and shared)
+    lake.refresh()
+    known[name.lower()] = lake
+    if shared:
+        register_functions(session, lake.catalog, lake.name)
+    return lake
+
+
+def detach(spark: Any, name: str = "lake") -> None:
+    """Remove an attached catalog from a session; its tables stay as they are.
+
+    Raises:
+        ValidationError: No catalog of that name is attached.
+
+    Examples:
+        >>> lake = icefloe.spark.attach(spark, catalog, name="mine")
+        >>> icefloe.spark.detach(spark, "mine")
+    """
+    known = attached_catalogs(spark)
+    if name.lower() not in known:
+        raise ValidationError(f"detach: expected one of {', '.join(known) or 'no attached catalog'}, got {name!r}")
+    lake = _ATTACHED[session_key(active_session(spark))].pop(name.lower())
+    lake.detach()
+
+
+def attached_catalogs(spark: Any) -> dict[str, AttachedCatalog]:
+    """Return the attached catalogs of a session by name."""
+    return dict(_ATTACHED.get(session_key(active_session(spark)), {}))
+
+
+def _namespaces(catalog: Catalog, parent: Identifier = ()) -> list[Identifier]:
+    found = []
+    for namespace in catalog.list_namespaces(parent):
+        if len(namespace) > len(parent):
+            found += [namespace, *_namespaces(catalog, namespace)]
+    return found

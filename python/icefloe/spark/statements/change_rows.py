@@ -1,0 +1,171 @@
+"""UPDATE, DELETE and TRUNCATE: Spark evaluates the condition and the values as a query over the rows and their positions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from icefloe.exceptions import SchemaMismatchError, ValidationError
+from icefloe.expressions import AlwaysTrue
+from icefloe.spark.dml.delete import delete_from
+from icefloe.spark.dml.located_rows import delete_located, update_located
+from icefloe.spark.dml.target import plan_target
+from icefloe.spark.lexer import Cursor, split_items, words_of
+from icefloe.spark.reader.frame import located_frame
+from icefloe.spark.reader.native import FILE, POSITION
+from icefloe.spark.statements.assignment import stored
+from icefloe.spark.statements.query import frame_of_query, pushdown_of, single_table
+from icefloe.spark.types.conform import quoted
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from icefloe.spark.dml.target import PlannedTarget
+    from icefloe.spark.statements.literal_filter import Filter
+    from icefloe.spark.statements.query import Statement
+    from icefloe.spark.statements.references import Reference
+    from icefloe.table.row_level.merge import MergeResult
+
+TARGET = "__icefloe_target"
+
+
+def update(statement: Statement, text: str) -> DataFrame:
+    """Run ``UPDATE table [AS alias] SET column = value, ... [WHERE condition]``."""
+    cursor = Cursor(text)
+    cursor.expect("UPDATE")
+    parts = cursor.names()
+    reference = statement.references.resolve(parts)
+    reference.writable()
+    alias = _alias(cursor, "SET") or parts[-1]
+    cursor.expect("SET")
+    assignments, condition = _split_where(cursor.rest())
+    if not assignments:
+        raise cursor.error("column = value")
+    values = dict(_assignment(item, alias) for item in split_items(assignments))
+    if len(values) != len(split_items(assignments)):
+        raise ValidationError("UPDATE: expected each column once")
+
+    target = _planned(statement, reference, parts, alias, condition, "update")
+    struct = target.struct
+    fields = {field.name.lower(): field for field in struct.fields}
+    unknown = [name for name in values if name not in fields]
+    if unknown:
+        raise SchemaMismatchError(
+            f"UPDATE: the table has no column {unknown[0]!r}; expected one of {', '.join(struct.names)}"
+        )
+    qualifier = quoted(alias)
+    selected = [
+        f"({values[field.name.lower()]}) AS c{index}"
+        if field.name.lower() in values
+        else f"{qualifier}.{quoted(field.name)} AS c{index}"
+        for index, field in enumerate(struct.fields)
+    ]
+    rows = _rows(statement, target, alias, condition, [f"{qualifier}.{FILE}", f"{qualifier}.{POSITION}", *selected])
+    columns = [
+        stored(rows[f"c{index}"], rows.schema[f"c{index}"].dataType, field, "UPDATE").alias(field.name)
+        for index, field in enumerate(struct.fields)
+    ]
+    return counts(statement, update_located(target, rows.select(FILE, POSITION, *columns)))
+
+
+def delete(statement: Statement, text: str) -> DataFrame:
+    """Run ``DELETE FROM table [AS alias] [WHERE condition]``; files whose rows all match are dropped without being read."""
+    cursor = Cursor(text)
+    cursor.expect("DELETE", "FROM")
+    parts = cursor.names()
+    reference = statement.references.resolve(parts)
+    table = reference.writable()
+    alias = _alias(cursor, "WHERE") or parts[-1]
+    if not cursor.done:
+        cursor.expect("WHERE")
+    condition = cursor.rest() or None
+    branch = reference.version.get("branch")
+    if condition is None:
+        return counts(statement, delete_from(table, AlwaysTrue(), spark=statement.spark, branch=branch))
+    found = _filter(statement, parts, alias, condition)
+    if found is not None and found.exact:
+        return counts(statement, delete_from(table, found.expression, spark=statement.spark, branch=branch))
+    target = _planned(statement, reference, parts, alias, condition, "delete")
+    qualifier = quoted(alias)
+    rows = _rows(statement, target, alias, condition, [f"{qualifier}.{FILE}", f"{qualifier}.{POSITION}"])
+    return counts(statement, delete_located(target, rows))
+
+
+def truncate(statement: Statement, text: str) -> None:
+    """Run TRUNCATE TABLE."""
+    cursor = Cursor(text)
+    cursor.expect("TRUNCATE", "TABLE")
+    reference = statement.references.resolve(cursor.names())
+    cursor.finish()
+    delete_from(reference.writable(), AlwaysTrue(), spark=statement.spark, branch=reference.version.get("branch"))
+
+
+def counts(statement: Statement, result: MergeResult) -> DataFrame:
+    """Return the numbers of changed rows as a row."""
+    row = (result.rows_updated, result.rows_deleted, result.rows_inserted)
+    frame: DataFrame = statement.spark.createDataFrame(
+        [row], "rows_updated bigint, rows_deleted bigint, rows_inserted bigint"
+    )
+    return frame
+
+
+def _planned(  # noqa: PLR0913 - the parts of one statement
+    statement: Statement,
+    reference: Reference,
+    parts: tuple[str, ...],
+    alias: str,
+    condition: str | None,
+    operation: str,
+) -> PlannedTarget:
+    found = None if condition is None else _filter(statement, parts, alias, condition)
+    return plan_target(
+        statement.spark,
+        reference.table,
+        operation,
+        branch=reference.version.get("branch"),
+        row_filter=None if found is None else found.expression,
+    )
+
+
+def _filter(statement: Statement, parts: tuple[str, ...], alias: str, condition: str) -> Filter | None:
+    name = ".".join(quoted(part) for part in parts)
+    table, columns = single_table(statement, f"SELECT 1 FROM {name} AS {quoted(alias)} WHERE {condition}")
+    return pushdown_of(statement, table, columns).row_filter
+
+
+def _rows(
+    statement: Statement, target: PlannedTarget, alias: str, condition: str | None, selected: list[str]
+) -> DataFrame:
+    frame = located_frame(statement.spark, target.planned)
+    where = "" if condition is None else f" WHERE {condition}"
+    text = f"SELECT {', '.join(selected)} FROM {TARGET} AS {quoted(alias)}{where}"
+    return frame_of_query(statement, text, {TARGET: frame})
+
+
+def _alias(cursor: Cursor, following: str) -> str | None:
+    if cursor.accept("AS"):
+        return cursor.name()
+    word = cursor.peek()
+    return cursor.name() if word is not None and word.is_name and not word.is_keyword(following) else None
+
+
+def _split_where(text: str) -> tuple[str, str | None]:
+    depth = 0
+    for word in words_of(text):
+        depth += word.is_keyword("(") - word.is_keyword(")")
+        if depth == 0 and word.is_keyword("WHERE"):
+            return text[: word.start].strip(), text[word.end :].strip()
+    return text.strip(), None
+
+
+def _assignment(item: str, alias: str) -> tuple[str, str]:
+    cursor = Cursor(item)
+    parts = cursor.names()
+    if len(parts) == 2 and parts[0].lower() == alias.lower():
+        parts = parts[1:]
+    if len(parts) != 1:
+        raise ValidationError(
+            f"UPDATE: expected a column of the table, got {'.'.join(parts)}: set the whole struct with named_struct(...)"
+        )
+    if not cursor.accept("="):
+        raise cursor.error("= and a value")
+    return parts[0].lower(), cursor.rest()

@@ -1,0 +1,185 @@
+"""CREATE, REPLACE and DROP TABLE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.types import StructField, StructType
+
+from icefloe.exceptions import (
+    FeatureUnsupportedError,
+    NoSuchTableError,
+    TableAlreadyExistsError,
+    ValidationError,
+)
+from icefloe.spark.lexer import Cursor
+from icefloe.spark.statements.query import frame_of_query
+from icefloe.spark.statements.table_clauses import properties_of
+from icefloe.spark.types.from_spark import schema_from_spark
+from icefloe.spark.writer.commit import ExecutorFiles
+from icefloe.spark.writer.layout import WriteLayout
+from icefloe.spark.writer.partition_text import partition_spec
+from icefloe.spark.writer.write import write_files
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from icefloe.spark.statements.attached import AttachedCatalog
+    from icefloe.spark.statements.query import Statement
+    from icefloe.typedef import Identifier
+
+_FORMATS = ("icefloe", "iceberg")
+
+
+@dataclass
+class Definition:
+    """The clauses of CREATE TABLE.
+
+    Args:
+        name: Parts of the name.
+        replace: The table is replaced.
+        create: The table is created if it does not exist.
+        if_not_exists: A table that exists is left as it is.
+        columns: DDL text of the columns; None without columns.
+        partitioning: Items of PARTITIONED BY.
+        location: LOCATION.
+        properties: TBLPROPERTIES and COMMENT.
+        query: Text of the query after AS.
+    """
+
+    name: tuple[str, ...] = ()
+    replace: bool = False
+    create: bool = True
+    if_not_exists: bool = False
+    columns: str | None = None
+    partitioning: list[str] = field(default_factory=list)
+    location: str | None = None
+    properties: dict[str, str] = field(default_factory=dict)
+    query: str | None = None
+
+
+def create_table(statement: Statement, text: str) -> None:
+    """Run CREATE TABLE, CREATE OR REPLACE TABLE or REPLACE TABLE; with AS, definition and rows are one commit."""
+    made = parsed_definition(text)
+    lake, identifier = statement.references.locate(made.name)
+    if made.if_not_exists and lake.catalog.table_exists(identifier):
+        return
+    frame = None if made.query is None else frame_of_query(statement, made.query)
+    struct = StructType.fromDDL(made.columns) if made.columns is not None else _nullable(frame)
+    schema = schema_from_spark(struct)
+    spec = partition_spec(schema, made.partitioning)
+    definition: dict[str, Any] = {"location": made.location, "partition_spec": spec, "properties": made.properties}
+    if frame is None:
+        make = lake.catalog.create_table
+        if made.replace:
+            make = lake.catalog.create_or_replace_table if made.create else lake.catalog.replace_table
+        try:
+            make(identifier, schema, **definition)
+        except TableAlreadyExistsError:
+            if not made.if_not_exists:
+                raise
+    else:
+        _create_with_rows(lake, identifier, made, frame, (schema, definition))
+    lake.refresh()
+
+
+def drop_table(statement: Statement, text: str) -> None:
+    """Run DROP TABLE; with PURGE, the files are deleted as well."""
+    cursor = Cursor(text)
+    cursor.expect("DROP", "TABLE")
+    if_exists = cursor.accept("IF", "EXISTS")
+    lake, identifier = statement.references.locate(cursor.names())
+    purge = cursor.accept("PURGE")
+    cursor.finish()
+    try:
+        (lake.catalog.purge_table if purge else lake.catalog.drop_table)(identifier)
+    except NoSuchTableError:
+        if not if_exists:
+            raise
+    lake.refresh()
+
+
+def parsed_definition(text: str) -> Definition:
+    """Return the clauses of a CREATE or REPLACE TABLE statement.
+
+    Raises:
+        ValidationError: The statement has another clause, or a clause twice.
+        FeatureUnsupportedError: A clause has no meaning for Iceberg tables.
+    """
+    cursor = Cursor(text)
+    made = Definition()
+    if cursor.accept("CREATE"):
+        made.replace = cursor.accept("OR", "REPLACE")
+        cursor.expect("TABLE")
+    else:
+        cursor.expect("REPLACE", "TABLE")
+        made.replace, made.create = True, False
+    made.if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
+    made.name = cursor.names()
+    following = cursor.peek()
+    if following is not None and following.is_keyword("("):
+        made.columns = cursor.group()
+    while not cursor.done:
+        _clause(cursor, made)
+    if made.columns is None and made.query is None:
+        raise ValidationError(f"CREATE TABLE {'.'.join(made.name)}: expected columns or AS with a query, got neither")
+    if made.columns is not None and made.query is not None:
+        raise ValidationError(
+            f"CREATE TABLE {'.'.join(made.name)}: expected columns or a query, got both: a query gives the columns"
+        )
+    return made
+
+
+def _clause(cursor: Cursor, made: Definition) -> None:
+    if cursor.accept("USING"):
+        name = cursor.name().lower()
+        if name not in _FORMATS:
+            raise ValidationError(f"USING: expected {' or '.join(_FORMATS)}, got {name}")
+    elif cursor.accept("PARTITIONED", "BY"):
+        made.partitioning = cursor.items()
+    elif cursor.accept("TBLPROPERTIES"):
+        made.properties.update(properties_of(cursor))
+    elif cursor.accept("COMMENT"):
+        made.properties["comment"] = cursor.string()
+    elif cursor.accept("LOCATION"):
+        made.location = cursor.string()
+    elif cursor.accept("AS"):
+        made.query = cursor.rest()
+    else:
+        word = cursor.peek()
+        if word is not None and word.is_keyword("SELECT", "WITH", "FROM"):
+            made.query = cursor.rest()
+            return
+        if word is not None and word.is_keyword("OPTIONS", "CLUSTERED", "CLUSTER", "SORTED", "STORED", "ROW", "SKEWED"):
+            raise FeatureUnsupportedError(
+                f"CREATE TABLE: {word.text.upper()} is not supported; expected TBLPROPERTIES, PARTITIONED BY and, after the creation, "
+                f"ALTER TABLE ... WRITE ORDERED BY, got {word.text.upper()}"
+            )
+        raise cursor.error("USING, PARTITIONED BY, COMMENT, LOCATION, TBLPROPERTIES or AS")
+
+
+def _nullable(frame: DataFrame | None) -> StructType:
+    """Return the schema of a query for a new table: as in Spark, no column is required."""
+    if frame is None:
+        raise ValidationError("CREATE TABLE: expected columns or a query, got neither")
+    return StructType([StructField(one.name, one.dataType, True, one.metadata) for one in frame.schema.fields])
+
+
+def _create_with_rows(
+    lake: AttachedCatalog,
+    identifier: Identifier,
+    made: Definition,
+    frame: DataFrame,
+    definition: tuple[object, Any],
+) -> None:
+    schema, others = definition
+    catalog = lake.catalog
+    start: Any = catalog.create_table_transaction
+    if made.replace:
+        start = catalog.create_or_replace_table_transaction if made.create else catalog.replace_table_transaction
+    with start(identifier, schema, **others) as transaction:
+        files = write_files(frame, transaction.io, WriteLayout.of(transaction.table_metadata), {})
+        if files is not None:
+            transaction.adopt(ExecutorFiles(transaction.io, files))
+            transaction.new_append().append(files).commit()

@@ -1,0 +1,276 @@
+"""Conditions of a WHERE clause as row filters of a scan.
+
+A filter may select more rows than its condition, never fewer, because Spark evaluates the condition again. Conditions whose meaning in
+Spark depends on its casts are left to Spark.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from icefloe.exceptions import ValidationError
+from icefloe.expressions import (
+    And,
+    EqualTo,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    IsNull,
+    LessThan,
+    LessThanOrEqual,
+    NotEqualTo,
+    NotIn,
+    NotNull,
+    Or,
+    StartsWith,
+    literal,
+)
+from icefloe.types import (
+    BooleanType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    StringType,
+    TimestampType,
+    TimestamptzType,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from icefloe.expressions import BooleanExpression
+    from icefloe.types import IcebergType
+
+_COMPARISONS: dict[type[Any], tuple[Any, Any]] = {
+    exp.EQ: (EqualTo, EqualTo),
+    exp.NEQ: (NotEqualTo, NotEqualTo),
+    exp.LT: (LessThan, GreaterThan),
+    exp.LTE: (LessThanOrEqual, GreaterThanOrEqual),
+    exp.GT: (GreaterThan, LessThan),
+    exp.GTE: (GreaterThanOrEqual, LessThanOrEqual),
+}
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_TIME = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?))?")
+# Session time zones and their shifts are within a day of UTC, so widened by a day a bound is right in any of them.
+_ZONES = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A row filter.
+
+    Args:
+        expression: The filter.
+        exact: It is true for the same rows as the condition in Spark.
+    """
+
+    expression: BooleanExpression
+    exact: bool = True
+
+
+class FilterBuilder:
+    """Makes filters of conditions over the columns of one table.
+
+    Args:
+        column_of: Returns name and type of the column that a tree names; None if it names no column of the table.
+        arguments: Values of named parameters.
+    """
+
+    def __init__(
+        self,
+        column_of: Callable[[Any], tuple[str, IcebergType] | None],
+        arguments: Mapping[str, Any],
+    ) -> None:
+        self._column_of = column_of
+        self._arguments = arguments
+
+    def of(self, tree: Any) -> Filter | None:
+        """Return the filter of a condition; None if no part of it can be one."""
+        if isinstance(tree, exp.Paren):
+            return self.of(tree.this)
+        if isinstance(tree, exp.And):
+            left, right = self.of(tree.left), self.of(tree.right)
+            if left is not None and right is not None:
+                return Filter(And(left.expression, right.expression), left.exact and right.exact)
+            known = left or right
+            return None if known is None else replace(known, exact=False)
+        if isinstance(tree, exp.Or):
+            left, right = self.of(tree.left), self.of(tree.right)
+            if left is None or right is None:
+                return None
+            return Filter(Or(left.expression, right.expression), left.exact and right.exact)
+        try:
+            return self._leaf(tree)
+        except (
+            ValidationError,
+            ValueError,
+            OverflowError,
+            InvalidOperation,
+        ):  # a literal that the type has no value for
+            return None
+
+    def _leaf(self, tree: Any) -> Filter | None:
+        negated = isinstance(tree, exp.Not)
+        inner = tree.this if negated else tree
+        inner = inner.this if isinstance(inner, exp.Paren) else inner
+        if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null):
+            column = self._column_of(inner.this)
+            return None if column is None else Filter((NotNull if negated else IsNull)(column[0]))
+        if isinstance(inner, exp.In):
+            return self._in(inner, negated=negated)
+        if negated:
+            return None
+        if isinstance(tree, exp.Between):
+            low = self._comparison(exp.GTE(this=tree.this, expression=tree.args["low"]))
+            high = self._comparison(exp.LTE(this=tree.this, expression=tree.args["high"]))
+            if tree.args.get("symmetric"):
+                return None
+            if low is None or high is None:
+                known = low or high
+                return None if known is None else replace(known, exact=False)
+            return Filter(And(low.expression, high.expression), low.exact and high.exact)
+        if isinstance(tree, exp.Like):
+            return self._prefix(tree)
+        column = self._column_of(tree)
+        if column is not None and isinstance(column[1], BooleanType):
+            return Filter(EqualTo(column[0], literal(True)))
+        return self._comparison(tree)
+
+    def _in(self, tree: exp.In, *, negated: bool) -> Filter | None:
+        column = self._column_of(tree.this)
+        if column is None or not tree.expressions or tree.args.get("query") is not None:
+            return None
+        name, kind = column
+        values = [self._value(one, kind) for one in tree.expressions]
+        if any(value is None for value in values) or isinstance(kind, (TimestampType, TimestamptzType, DoubleType)):
+            return None
+        literals = [literal(value).to(kind) for value in values]
+        return Filter(NotIn(name, literals) if negated else In(name, literals))
+
+    def _prefix(self, tree: exp.Like) -> Filter | None:
+        column = self._column_of(tree.this)
+        pattern = self._value(tree.expression, StringType()) if column is not None else None
+        if column is None or not isinstance(column[1], StringType) or not isinstance(pattern, str):
+            return None
+        prefix = re.split(r"[%_\\]", pattern, maxsplit=1)[0]
+        return Filter(StartsWith(column[0], prefix), exact=pattern == prefix + "%") if prefix else None
+
+    def _comparison(self, tree: Any) -> Filter | None:
+        classes = _COMPARISONS.get(type(tree))
+        if classes is None:
+            return None
+        column, other, made = self._column_of(tree.this), tree.expression, classes[0]
+        if column is None:
+            column, other, made = self._column_of(tree.expression), tree.this, classes[1]
+        if column is None:
+            return None
+        name, kind = column
+        value = self._value(other, kind)
+        if value is None:
+            return None
+        if isinstance(kind, (TimestampType, TimestamptzType)):
+            return _widened(name, kind, made, value)
+        # NaN is greater than all numbers in Spark and has no order in filters; -0.0 equals 0.0 in Spark.
+        above = made in (GreaterThan, GreaterThanOrEqual, NotEqualTo)
+        if isinstance(kind, DoubleType) and (above or value == 0 or math.isnan(value)):
+            return None
+        return Filter(made(name, literal(value).to(kind)))
+
+    def _value(self, tree: Any, kind: IcebergType) -> Any:
+        """Return a literal of a column's type; None for other trees, and for literals that Spark casts."""
+        value = self._python_value(tree)
+        if value is None:
+            return None
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if isinstance(kind, (IntegerType, LongType)):
+            return value if whole else None
+        if isinstance(kind, BooleanType):
+            return value if isinstance(value, bool) else None
+        if isinstance(kind, StringType):
+            return value if isinstance(value, str) else None
+        if isinstance(kind, DateType):
+            if isinstance(value, str):
+                return date.fromisoformat(value) if _DATE.fullmatch(value) else None
+            return value if isinstance(value, date) and not isinstance(value, datetime) else None
+        if isinstance(kind, (TimestampType, TimestamptzType)):
+            return _moment(value)
+        if isinstance(kind, DecimalType):
+            return _decimal(value, kind) if whole or isinstance(value, Decimal) else None
+        if isinstance(kind, DoubleType):
+            return float(value) if whole or isinstance(value, (Decimal, float)) else None
+        return None
+
+    def _python_value(self, tree: Any) -> Any:
+        if isinstance(tree, exp.Paren):
+            return self._python_value(tree.this)
+        if isinstance(tree, exp.Neg):
+            value = self._python_value(tree.this)
+            return -value if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool) else None
+        if isinstance(tree, exp.Literal):
+            if tree.is_string:
+                # Spark 4.0 reads a doubled quote as two texts, later versions as one quote.
+                return None if set(tree.this) & set("\\'\"") else tree.this
+            return _number(tree.this)
+        if isinstance(tree, exp.Boolean):
+            return tree.this
+        if isinstance(tree, exp.Cast) and isinstance(tree.this, exp.Literal) and tree.this.is_string:
+            kind = tree.to.this
+            if kind == exp.DataType.Type.DATE and _DATE.fullmatch(tree.this.this):
+                return date.fromisoformat(tree.this.this)
+            timestamps = (exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPTZ, exp.DataType.Type.TIMESTAMPNTZ)
+            return _moment(tree.this.this) if kind in timestamps else None
+        if isinstance(tree, exp.Placeholder) and tree.name:
+            value = self._arguments.get(tree.name)
+            return value if isinstance(value, (bool, int, float, str, date, Decimal)) else None
+        return None
+
+
+def _widened(name: str, kind: IcebergType, made: Any, value: datetime) -> Filter | None:
+    if made is NotEqualTo:
+        return None
+    low, high = (literal((value + shift).isoformat() + _offset(kind)).to(kind) for shift in (-_ZONES, _ZONES))
+    bounds: list[BooleanExpression] = []
+    if made in (EqualTo, GreaterThan, GreaterThanOrEqual):
+        bounds.append(GreaterThanOrEqual(name, low))
+    if made in (EqualTo, LessThan, LessThanOrEqual):
+        bounds.append(LessThanOrEqual(name, high))
+    return Filter(functools.reduce(And, bounds), exact=False)
+
+
+def _offset(kind: IcebergType) -> str:
+    return "+00:00" if isinstance(kind, TimestamptzType) else ""
+
+
+def _moment(value: Any) -> datetime | None:
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=None) if value.tzinfo is None else None
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day)
+    found = _TIME.fullmatch(value) if isinstance(value, str) else None
+    return None if found is None else datetime.fromisoformat(value.replace(" ", "T"))
+
+
+def _decimal(value: int | Decimal, kind: DecimalType) -> Decimal | None:
+    exact = Decimal(value)
+    exponent = exact.as_tuple().exponent
+    fits = isinstance(exponent, int) and -exponent <= kind.scale
+    return exact if fits and exact.adjusted() < kind.precision - kind.scale else None
+
+
+def _number(text: str) -> int | Decimal | float | None:
+    if text.isascii() and text.isdigit():
+        return int(text)
+    try:
+        return float(text) if "e" in text.lower() else Decimal(text)
+    except (ValueError, InvalidOperation):
+        return None

@@ -1,0 +1,153 @@
+"""Statements on namespaces, and the lists and descriptions of attached tables."""
+
+from __future__ import annotations
+
+import fnmatch
+from typing import TYPE_CHECKING, Any
+
+from icefloe.exceptions import FeatureUnsupportedError, NoSuchNamespaceError, ValidationError
+from icefloe.spark.lexer import Cursor
+from icefloe.spark.statements.table_clauses import properties_of
+from icefloe.spark.types.to_spark import to_spark_schema
+
+if TYPE_CHECKING:
+    from icefloe.spark.statements.attached import AttachedCatalog
+    from icefloe.spark.statements.query import Statement
+    from icefloe.typedef import Identifier
+
+_KINDS = ("NAMESPACE", "DATABASE", "SCHEMA")
+
+
+def create_namespace(statement: Statement, text: str) -> None:
+    """Run CREATE NAMESPACE."""
+    cursor = Cursor(text)
+    cursor.expect("CREATE")
+    _kind(cursor)
+    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
+    lake, namespace = statement.references.locate(cursor.names())
+    properties: dict[str, str] = {}
+    while not cursor.done:
+        if cursor.accept("COMMENT"):
+            properties["comment"] = cursor.string()
+        elif cursor.accept("LOCATION"):
+            properties["location"] = cursor.string()
+        elif cursor.accept("WITH", "DBPROPERTIES") or cursor.accept("WITH", "PROPERTIES"):
+            properties.update(properties_of(cursor))
+        else:
+            raise cursor.error("COMMENT, LOCATION or WITH PROPERTIES")
+    if if_not_exists:
+        lake.catalog.create_namespace_if_not_exists(namespace, properties)
+    else:
+        lake.catalog.create_namespace(namespace, properties)
+    lake.refresh()
+
+
+def drop_namespace(statement: Statement, text: str) -> None:
+    """Run DROP NAMESPACE; a namespace with tables is refused."""
+    cursor = Cursor(text)
+    cursor.expect("DROP")
+    _kind(cursor)
+    if_exists = cursor.accept("IF", "EXISTS")
+    lake, namespace = statement.references.locate(cursor.names())
+    if cursor.accept("CASCADE"):
+        raise FeatureUnsupportedError(
+            "DROP NAMESPACE: CASCADE is not supported; expected an empty namespace: drop its tables first"
+        )
+    cursor.accept("RESTRICT")
+    cursor.finish()
+    try:
+        lake.catalog.drop_namespace(namespace)
+    except NoSuchNamespaceError:
+        if not if_exists:
+            raise
+    lake.refresh()
+
+
+def show(statement: Statement, text: str) -> Any:
+    """Run SHOW TABLES, SHOW NAMESPACES, SHOW TBLPROPERTIES or SHOW COLUMNS."""
+    cursor = Cursor(text)
+    cursor.expect("SHOW")
+    if cursor.accept("TBLPROPERTIES"):
+        properties = statement.references.resolve(cursor.names()).table.properties
+        if not cursor.done:
+            (key,) = properties_key(cursor)
+            properties = {key: properties.get(key, f"Table does not have property: {key}")}
+        return statement.spark.createDataFrame(sorted(properties.items()), "key string, value string")
+    if cursor.accept("COLUMNS"):
+        _in(cursor)
+        schema = statement.references.resolve(cursor.names()).table.schema()
+        return statement.spark.createDataFrame([(field.name,) for field in schema.fields], "col_name string")
+    tables = cursor.accept("TABLES")
+    if not tables and not any(cursor.accept(f"{kind}S") for kind in _KINDS):
+        raise FeatureUnsupportedError(
+            "SHOW: expected TABLES, NAMESPACES, COLUMNS or TBLPROPERTIES of an attached catalog, got "
+            f"{text[:40]!r}: other statements run with spark.sql"
+        )
+    _in(cursor)
+    lake, namespace = _namespace(statement, cursor.names())
+    pattern = cursor.string() if not cursor.done and (cursor.accept("LIKE") or True) else "*"
+    cursor.finish()
+    if tables:
+        rows = [(".".join(one[:-1]), one[-1], False) for one in lake.catalog.list_tables(namespace)]
+        matching = [row for row in rows if _like(row[1], pattern)]
+        return statement.spark.createDataFrame(matching, "namespace string, tableName string, isTemporary boolean")
+    spaces = [(".".join(one),) for one in lake.catalog.list_namespaces(namespace)]
+    return statement.spark.createDataFrame([row for row in spaces if _like(row[0], pattern)], "namespace string")
+
+
+def describe(statement: Statement, text: str) -> Any:
+    """Run DESCRIBE TABLE: one row for each column, then the partition fields; with EXTENDED, location and properties."""
+    cursor = Cursor(text)
+    if not cursor.accept("DESC"):
+        cursor.expect("DESCRIBE")
+    cursor.accept("TABLE")
+    extended = cursor.accept("EXTENDED") or cursor.accept("FORMATTED")
+    table = statement.references.resolve(cursor.names()).table
+    cursor.finish()
+    schema = table.schema()
+    rows = [
+        (field.name, field.dataType.simpleString(), field.metadata.get("comment"))
+        for field in to_spark_schema(schema).fields
+    ]
+    rows += [("", "", ""), ("# Partitioning", "", "")] if table.spec().fields else []
+    rows += [
+        (f"Part {index}", f"{field.transform}({schema.find_column_name(field.source_id)})", "")
+        for index, field in enumerate(table.spec().fields)
+    ]
+    if extended:
+        rows += [
+            ("", "", ""),
+            ("# Detailed Table Information", "", ""),
+            ("Location", table.location(), ""),
+            ("Provider", "iceberg", ""),
+        ]
+        rows += [(key, value, "") for key, value in sorted(table.properties.items())]
+    return statement.spark.createDataFrame(rows, "col_name string, data_type string, comment string")
+
+
+def properties_key(cursor: Cursor) -> list[str]:
+    """Return the property key in the parentheses that follow."""
+    items = cursor.items()
+    if len(items) != 1:
+        raise ValidationError(f"SHOW TBLPROPERTIES: expected one key, got {', '.join(items) or 'none'}")
+    return [items[0].strip("'\"")]
+
+
+def _kind(cursor: Cursor) -> None:
+    if not any(cursor.accept(kind) for kind in _KINDS):
+        raise cursor.error("NAMESPACE, DATABASE or SCHEMA")
+
+
+def _in(cursor: Cursor) -> None:
+    if not cursor.accept("IN") and not cursor.accept("FROM"):
+        raise cursor.error("IN and a namespace")
+
+
+def _namespace(statement: Statement, parts: tuple[str, ...]) -> tuple[AttachedCatalog, Identifier]:
+    if len(parts) == 1 and parts[0].lower() in statement.lakes:
+        return statement.lakes[parts[0].lower()], ()
+    return statement.references.locate(parts)
+
+
+def _like(name: str, pattern: str) -> bool:
+    return any(fnmatch.fnmatchcase(name.lower(), one.strip().lower().replace("%", "*")) for one in pattern.split("|"))

@@ -1,0 +1,44 @@
+"""The Parquet files of a directory, for ``add_files``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from icefloe.exceptions import ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from icefloe.io import FileIO
+
+_SOURCE = re.compile(r"`?parquet`?\s*\.\s*(?P<path>`(?:[^`]|``)+`|\S+)", re.IGNORECASE)
+
+
+def parquet_paths(io: FileIO, source: str, partition_filter: Mapping[str, str]) -> list[str]:
+    """Return the files of a source table such as ``parquet.`/data/events` ``.
+
+    Args:
+        io: Storage.
+        source: The source table.
+        partition_filter: Values of ``name=value`` directories that the files must be in.
+
+    Raises:
+        ValidationError: The source is no directory of Parquet files.
+    """
+    found = _SOURCE.fullmatch(source.strip())
+    if found is None:
+        raise ValidationError(
+            f"source_table: expected a directory of Parquet files, as in 'parquet.`/data/events`', got {source!r}"
+        )
+    path = found["path"]
+    directory = path[1:-1].replace("``", "`") if path.startswith("`") else path
+    paths = sorted(io.core.list(directory.rstrip("/") + "/").column("location").to_pylist())
+    wanted = [f"{key}={value}" for key, value in partition_filter.items()]
+    return [
+        one
+        for one in paths
+        if not one.rsplit("/", 1)[-1].startswith(("_", "."))
+        and all(part in [unquote(level) for level in one.split("/")] for part in wanted)
+    ]

@@ -1,0 +1,125 @@
+"""Tables that a statement names, loaded from attached catalogs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from icefloe.exceptions import NoSuchTableError, ValidationError
+from icefloe.spark.metadata_tables import METADATA_TABLES
+
+if TYPE_CHECKING:
+    from icefloe.spark.statements.attached import AttachedCatalog
+    from icefloe.table import Table
+    from icefloe.typedef import Identifier
+
+_SELECTORS = ("snapshot_id_", "at_timestamp_", "branch_", "tag_")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """A table as a statement names it.
+
+    Args:
+        lake: Catalog of the table.
+        identifier: Identifier in the catalog.
+        table: The table.
+        metadata_table: Name of its metadata table that is meant; None for the table itself.
+        version: Arguments of ``icefloe.spark.read`` that choose a version; empty for the current one.
+    """
+
+    lake: AttachedCatalog
+    identifier: Identifier
+    table: Table
+    metadata_table: str | None = None
+    version: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def dotted(self) -> str:
+        """The name as in messages."""
+        return ".".join((self.lake.name, *self.identifier))
+
+    def writable(self) -> Table:
+        """Return the table, to change all of it.
+
+        Raises:
+            ValidationError: A metadata table or a version of the table is named.
+        """
+        if self.metadata_table is not None or set(self.version) - {"branch"}:
+            raise ValidationError(
+                f"{self.dotted}: only a table or a branch can be changed; expected one, got a read-only version"
+            )
+        return self.table
+
+
+class References:
+    """The tables of one statement: each is loaded once, so all parts of the statement read the same version.
+
+    Args:
+        lakes: Attached catalogs by name.
+    """
+
+    def __init__(self, lakes: dict[str, AttachedCatalog]) -> None:
+        self.lakes = lakes
+        self._loaded: dict[tuple[str, Identifier], Table] = {}
+
+    def is_attached(self, parts: tuple[str, ...]) -> bool:
+        """Return whether a dotted name is in an attached catalog, or is an attached table in Spark's own catalog."""
+        if len(parts) > 1 and parts[0].lower() in self.lakes:
+            return True
+        return any(lake.identifier_of(parts) is not None for lake in self.lakes.values())
+
+    def locate(self, parts: tuple[str, ...]) -> tuple[AttachedCatalog, Identifier]:
+        """Return the catalog of a dotted name and the identifier in it, which need not exist.
+
+        Raises:
+            ValidationError: The name is in no attached catalog, or has no namespace.
+        """
+        for lake in self.lakes.values():
+            identifier = lake.identifier_of(parts)
+            if identifier is not None:
+                return lake, identifier
+        lake_name, *rest = parts
+        if lake_name.lower() not in self.lakes or not rest:
+            raise ValidationError(
+                f"{'.'.join(parts)}: expected a name in an attached catalog ({', '.join(self.lakes) or 'none is attached'}), such as "
+                f"lake.db.events"
+            )
+        return self.lakes[lake_name.lower()], tuple(rest)
+
+    def resolve(self, parts: tuple[str, ...]) -> Reference:
+        """Return the table of a dotted name, or the metadata table or version after it.
+
+        Raises:
+            NoSuchTableError: There is no such table.
+        """
+        lake, identifier = self.locate(parts)
+        if len(identifier) < 2:
+            raise ValidationError(f"{'.'.join(parts)}: expected a namespace and a table, such as {lake.name}.db.events")
+        try:
+            return Reference(lake=lake, identifier=identifier, table=self._load(lake, identifier))
+        except NoSuchTableError:
+            suffix, above = identifier[-1].lower(), identifier[:-1]
+            if len(above) < 2 or (suffix not in METADATA_TABLES and not suffix.startswith(_SELECTORS)):
+                raise
+        table = self._load(lake, above)
+        if suffix in METADATA_TABLES:
+            return Reference(lake=lake, identifier=above, table=table, metadata_table=suffix)
+        return Reference(lake=lake, identifier=above, table=table, version=_selected(identifier[-1]))
+
+    def _load(self, lake: AttachedCatalog, identifier: Identifier) -> Table:
+        key = (lake.name, identifier)
+        if key not in self._loaded:
+            self._loaded[key] = lake.catalog.load_table(identifier)
+        return self._loaded[key]
+
+
+def _selected(suffix: str) -> dict[str, Any]:
+    prefix = next(one for one in _SELECTORS if suffix.lower().startswith(one))
+    value = suffix[len(prefix) :]
+    if prefix in ("branch_", "tag_"):
+        return {prefix.rstrip("_"): value}
+    digits = value.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit()):
+        raise ValidationError(f"{suffix}: expected a whole number after {prefix}, got {value!r}")
+    return {"snapshot_id" if prefix == "snapshot_id_" else "as_of_timestamp": int(value)}

@@ -1,0 +1,118 @@
+"""``icefloe.spark.sql``: Spark SQL with the statements that Spark itself runs on no Python data source."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from icefloe.exceptions import FeatureUnsupportedError
+from icefloe.spark.lexer import with_quoted_keywords, words_of
+from icefloe.spark.session import active_session
+from icefloe.spark.statements.alter_table import alter_table
+from icefloe.spark.statements.attached import attached_catalogs
+from icefloe.spark.statements.call import call
+from icefloe.spark.statements.change_rows import delete, truncate, update
+from icefloe.spark.statements.create_table import create_table, drop_table
+from icefloe.spark.statements.insert import insert, insert_position
+from icefloe.spark.statements.merge import merge
+from icefloe.spark.statements.namespaces import create_namespace, describe, drop_namespace, show
+from icefloe.spark.statements.query import Statement, frame_of_query, mentions, run
+from icefloe.spark.statements.references import References
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pyspark.sql import DataFrame
+
+    from icefloe.spark.lexer import Word
+
+_QUERIES = ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "(")
+_COMMANDS: dict[tuple[str, ...], Callable[[Statement, str], Any]] = {
+    ("MERGE",): merge,
+    ("UPDATE",): update,
+    ("DELETE",): delete,
+    ("TRUNCATE", "TABLE"): truncate,
+    ("CALL",): call,
+    ("CREATE", "TABLE"): create_table,
+    ("CREATE", "OR", "REPLACE", "TABLE"): create_table,
+    ("REPLACE", "TABLE"): create_table,
+    ("DROP", "TABLE"): drop_table,
+    ("ALTER", "TABLE"): alter_table,
+    **{("CREATE", kind): create_namespace for kind in ("NAMESPACE", "DATABASE", "SCHEMA")},
+    **{("DROP", kind): drop_namespace for kind in ("NAMESPACE", "DATABASE", "SCHEMA")},
+    ("SHOW",): show,
+    ("DESCRIBE",): describe,
+    ("DESC",): describe,
+}
+
+
+def sql(spark: Any, text: str, args: Mapping[str, Any] | Sequence[Any] | None = None) -> DataFrame:
+    """Run one statement of Spark SQL, with the tables of attached catalogs.
+
+    A query reads each attached table by a scan of its own, pruned by the query's columns and by its conditions on the table. MERGE,
+    UPDATE, DELETE, INSERT, CALL and statements that create, alter or drop tables run here and commit once. A statement that names no
+    attached table is run by Spark.
+
+    Args:
+        spark: Session; the active one if None.
+        text: The statement.
+        args: Parameters, as for ``spark.sql``: by name for ``:name``, in order for ``?``.
+
+    Returns:
+        The rows of a query. MERGE, UPDATE and DELETE return one row with the numbers of changed rows, CALL the row of the procedure.
+
+    Raises:
+        ValidationError: The statement does not parse, or a clause is not supported.
+        NoSuchTableError: A table does not exist.
+        ValidationException: A concurrent commit conflicts.
+
+    Examples:
+        >>> lake = icefloe.spark.attach(spark, catalog, views=False)
+        >>> icefloe.spark.sql(spark, "UPDATE lake.db.events SET name = upper(name) WHERE id > :id", {"id": 2}).collect()
+        [Row(rows_updated=1, rows_deleted=0, rows_inserted=0)]
+        >>> icefloe.spark.sql(spark, "SELECT * FROM lake.db.events ORDER BY id").collect()
+        [Row(id=1, name='a'), Row(id=2, name='b'), Row(id=3, name='C')]
+        >>> icefloe.spark.detach(spark)
+    """
+    session = active_session(spark)
+    lakes = attached_catalogs(session)
+    statement = Statement(session, lakes, References(lakes), args)
+    text = with_quoted_keywords(text)
+    words = words_of(text)
+    if not words or not _concerns(statement, text, words):
+        return run(statement, text)
+    if insert_position(words) is not None:
+        insert(statement, text)
+        return _rows_of(statement, None)
+    if words[0].is_keyword(*_QUERIES):
+        return frame_of_query(statement, text)
+    for keywords, command in _COMMANDS.items():
+        if len(words) >= len(keywords) and all(
+            word.is_keyword(keyword) for word, keyword in zip(words, keywords, strict=False)
+        ):
+            return _rows_of(statement, command(statement, text))
+    shown = " ".join(word.text for word in words[:2])
+    raise FeatureUnsupportedError(
+        f"SQL: {shown} is not supported for attached tables; expected a query, INSERT, MERGE, UPDATE, DELETE, TRUNCATE, CALL, CREATE, "
+        f"REPLACE, DROP or ALTER TABLE, SHOW or DESCRIBE, got {shown}: run it with spark.sql on the tables of AttachedCatalog.tables()"
+    )
+
+
+def _concerns(statement: Statement, text: str, words: list[Word]) -> bool:
+    """Return whether a statement names an attached catalog, table or namespace."""
+    if mentions(statement, text):
+        return True
+    catalog_alone = words[0].is_keyword("SHOW") or words[-1].is_name
+    return (
+        catalog_alone
+        and words[0].is_keyword("SHOW")
+        and any(word.text.lower() in statement.lakes for word in words[1:])
+    )
+
+
+def _rows_of(statement: Statement, result: Any) -> DataFrame:
+    """Return the result of a command as a DataFrame."""
+    if result is None:
+        empty: DataFrame = statement.spark.sql("SELECT 1 AS done WHERE false").select()
+        return empty
+    frame: DataFrame = result
+    return frame

@@ -1,0 +1,83 @@
+"""Table functions of an attached catalog, for plain Spark SQL: metadata tables and ancestors of snapshots.
+
+Spark runs a table function on an executor, again for each action, so only reads are functions; changes are ``CALL``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.functions import udtf
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import LongType, StructField, StructType
+from pyspark.sql.udtf import AnalyzeResult
+
+from icefloe.exceptions import ValidationError
+from icefloe.spark.metadata_tables import metadata_rows, metadata_schema
+from icefloe.spark.statements.attached_source import CatalogRecipe
+from icefloe.table.snapshots import ancestors_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from icefloe.catalog import Catalog
+    from icefloe.table import Table
+
+ANCESTOR_COLUMNS = StructType([StructField("snapshot_id", LongType()), StructField("timestamp", LongType())])
+
+
+def register_functions(spark: Any, catalog: Catalog, name: str) -> None:
+    """Register the table functions of a catalog.
+
+    ``<name>_metadata('db.events', 'snapshots')`` returns a metadata table, ``<name>_ancestors_of('db.events', snapshot_id)`` the
+    ancestors of a snapshot, by default of the current one.
+    """
+    recipe = CatalogRecipe.of(catalog)
+    spark.udtf.register(f"{name}_metadata", udtf(_metadata_function(recipe)))
+    spark.udtf.register(f"{name}_ancestors_of", udtf(_ancestors_function(recipe)))
+
+
+def ancestor_rows(table: Table, snapshot_id: int | None) -> list[tuple[int, int]]:
+    """Return id and time, in milliseconds, of a snapshot and its ancestors, newest first.
+
+    Raises:
+        ValidationError: The table has no such snapshot.
+    """
+    snapshot = table.current_snapshot() if snapshot_id is None else table.snapshot_by_id(snapshot_id)
+    if snapshot is None and snapshot_id is not None:
+        raise ValidationError(f"ancestors_of: expected a snapshot of the table, got {snapshot_id}")
+    return [(one.snapshot_id, one.timestamp_ms) for one in ancestors_of(snapshot, table.metadata)]
+
+
+def _metadata_function(recipe: CatalogRecipe) -> type[Any]:
+    class Metadata:
+        @staticmethod
+        def analyze(table: Any, name: Any) -> AnalyzeResult:
+            schema = metadata_schema(recipe.load().load_table(_text(table)), _text(name))
+            return AnalyzeResult(from_arrow_schema(schema))
+
+        def eval(self, table: str, name: str) -> Iterator[tuple[Any, ...]]:
+            rows = metadata_rows(recipe.load().load_table(table), name)
+            for row in rows.to_pylist(maps_as_pydicts="strict"):
+                yield tuple(row.values())
+
+    return Metadata
+
+
+def _ancestors_function(recipe: CatalogRecipe) -> type[Any]:
+    class AncestorsOf:
+        @staticmethod
+        def analyze(table: Any, snapshot_id: Any = None) -> AnalyzeResult:  # noqa: ARG004 - Spark passes them by name
+            return AnalyzeResult(ANCESTOR_COLUMNS)
+
+        def eval(self, table: str, snapshot_id: int | None = None) -> Iterator[tuple[int, int]]:
+            yield from ancestor_rows(recipe.load().load_table(table), snapshot_id)
+
+    return AncestorsOf
+
+
+def _text(argument: Any) -> str:
+    value = argument.value
+    if not isinstance(value, str):
+        raise ValidationError(f"table function: expected texts in quotes for table and metadata table, got {value!r}")
+    return value

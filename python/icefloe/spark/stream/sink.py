@@ -1,0 +1,103 @@
+"""``writeStream.format("icefloe")``: each micro-batch is one snapshot, committed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark import TaskContext
+from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamWriter, WriterCommitMessage
+
+from icefloe.exceptions import ValidationError
+from icefloe.spark.stream.epoch import QUERY_ID_PROPERTY, Epoch
+from icefloe.spark.stream.epoch_commit import commit_epoch
+from icefloe.spark.types.conform import conform_schema
+from icefloe.spark.writer.write_task import collected, data_task
+from icefloe.table.scan.task_group import batch_to_ipc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from icefloe.spark.stream.options import SinkOptions
+    from icefloe.table import Table
+
+
+@dataclass(frozen=True)
+class EpochFiles(WriterCommitMessage):
+    """The files of one task.
+
+    Args:
+        files: DataFile columns as an Arrow IPC stream; None for a task without rows.
+        query_id: Id of the query.
+        table_uuid: UUID of the table that the files were written for.
+    """
+
+    files: bytes | None
+    query_id: str
+    table_uuid: str
+
+
+class IcefloeStreamWriter(DataSourceStreamWriter, DataSourceArrowWriter):
+    """The writer of micro-batches. Spark 4.0 passes Arrow batches to subclasses of ``DataSourceArrowWriter`` alone.
+
+    Args:
+        options: Checked options.
+        schema: Schema of the rows, a Spark ``StructType``.
+        overwrite: Replace all rows of the table by each micro-batch, as the output mode complete does.
+
+    Raises:
+        SchemaMismatchError: The rows do not fit the table.
+    """
+
+    def __init__(self, options: SinkOptions, schema: Any, *, overwrite: bool) -> None:
+        self._options = options
+        self._overwrite = overwrite
+        table = options.table.load()
+        conform_schema(schema, table.schema())
+        self._task = data_task(table, presorted=False)
+        self._table_uuid = str(table.metadata.table_uuid)
+        self._table: Table | None = table
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_table": None}
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> EpochFiles:
+        """Write the rows of one task."""
+        files = self._task.write(iterator)
+        context = TaskContext.get()
+        query_id = None if context is None else context.getLocalProperty(QUERY_ID_PROPERTY)
+        if query_id is None:
+            raise ValidationError(
+                f"stream: a task has no query id; expected the local property {QUERY_ID_PROPERTY}, which Spark sets for streaming "
+                "queries, got none"
+            )
+        return EpochFiles(None if files is None else batch_to_ipc(files), query_id, self._table_uuid)
+
+    def commit(  # type: ignore[override]  # both base classes are Spark's
+        self,
+        messages: list[WriterCommitMessage | None],
+        batchId: int,  # noqa: N803  Spark's name
+    ) -> None:
+        """Commit the files of all tasks in one snapshot, unless the table has the micro-batch."""
+        results = [one for one in messages if isinstance(one, EpochFiles)]
+        table = self._options.table.load() if self._table is None else self._table
+        replaced = [one.table_uuid for one in results if one.table_uuid != str(table.metadata.table_uuid)]
+        if replaced:
+            raise ValidationError(
+                f"stream: table {self._options.table.table} was dropped and created again while a micro-batch was written; expected "
+                f"uuid {replaced[0]}, got {table.metadata.table_uuid}: restart the query"
+            )
+        if not results:
+            return  # A micro-batch without tasks has no rows.
+        files = collected([one.files for one in results if one.files is not None])
+        epoch = Epoch(results[0].query_id, batchId, self._options.branch)
+        commit_epoch(table, files, epoch, self._options.snapshot_properties, overwrite=self._overwrite)
+
+    def abort(  # type: ignore[override]
+        self,
+        messages: list[WriterCommitMessage | None],
+        batchId: int,  # noqa: N803
+    ) -> None:
+        """Leave all files: Spark calls this after a commit of unknown outcome as well, and the table may have them."""

@@ -1,0 +1,53 @@
+"""Conditions of DELETE and UPDATE that only Spark can evaluate, in both modes and on branches."""
+
+from __future__ import annotations
+
+import icefloe.spark
+import pytest
+from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.table.row_level.merge import MergeResult
+from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
+
+
+@pytest.fixture(params=["copy-on-write", "merge-on-read"])
+def table(spark, new_table, request):
+    frame = spark.range(20).selectExpr("id", "concat('n', id) AS name")
+    modes = {"write__delete__mode": request.param, "write__update__mode": request.param}
+    made = new_table(frame.schema, **modes, write__update__distribution_mode="none")
+    icefloe.spark.write(frame, made)
+    return made
+
+
+def ids(table):
+    return sorted(table.refresh().scan().to_arrow()["id"].to_pylist())
+
+
+def test_delete_by_column_and_by_sql(spark, table):
+    deleted = icefloe.spark.delete_from(table, F.col("id") % 4 == 0, spark=spark)
+    assert deleted == MergeResult(0, 5, 0)
+    assert icefloe.spark.delete_from(table, "length(name) = 2 AND id % 2 = 1", spark=spark).rows_deleted == 5
+    assert ids(table) == [one for one in range(20) if one % 4 and not (one < 10 and one % 2)]
+    assert icefloe.spark.delete_from(table, F.lit(None).cast("boolean"), spark=spark) == MergeResult(0, 0, 0)
+
+
+def test_update_by_column_on_a_branch(spark, table):
+    updated = icefloe.spark.update(table, {"name": "upper(name)"}, F.length("name") == 2, spark=spark, branch="audit")
+    assert updated.rows_updated == 10
+    rows = table.refresh().scan().use_ref("audit").to_arrow().to_pylist()
+    assert sorted(row["id"] for row in rows if row["name"].startswith("N")) == list(range(10))
+    assert not any(name.startswith("N") for name in table.scan().to_arrow()["name"].to_pylist())
+
+
+@pytest.mark.parametrize(
+    ("where", "error", "words"),
+    [
+        (lambda: "upper(nam) = 'A'", ResolveError, "delete, condition"),
+        (lambda: F.col("nam") == 1, ResolveError, "delete, condition"),
+        (lambda: F.col("id") + 1, ValidationError, "delete, condition"),
+        (lambda: "id >>> 3 <", ValidationError, "id >>> 3 <"),
+    ],
+)
+def test_wrong_conditions_change_nothing(spark, table, where, error, words):
+    with pytest.raises(error, match=words):
+        icefloe.spark.delete_from(table, where(), spark=spark)
+    assert ids(table) == list(range(20))

@@ -1,0 +1,180 @@
+"""Every error of a statement, of attaching and of table functions names its subject and what was expected."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+
+import icefloe.spark
+import pytest
+from icefloe.exceptions import IcebergError
+from icefloe.spark.metadata_tables import metadata_rows
+from icefloe.spark.statements import table_functions
+from icefloe.spark.statements.attached_source import source_class
+
+from tests.spark.raised_texts import raised_texts, texts_without_a_case
+
+ROOMS = ("statements", "lexer")
+UNREACHABLE = {
+    "CREATE TABLE: expected columns or a query, got neither": "the parser refuses the statement before",
+    "SQL: expected the name of a table, got ": "the parser records the place of each name",
+    ": expected a version, got ": "the parsed version is in the text",
+    "NAMESPACE, DATABASE or SCHEMA": "only statements with one of these words get there",
+}
+MERGE = "MERGE INTO {t} AS t USING (SELECT 1L AS id, 'x' AS name) AS s ON "
+STATEMENTS = {
+    "ALTER TABLE": (
+        "RENAME TO 'x'",
+        "RENAME TO y z",
+        "SET LOCATION here",
+        "CREATE BRANCH b AS OF VERSION x",
+        "CREATE BRANCH b RETAIN 5 YEARS",
+        "REPLACE BRANCH nope",
+        "ALTER COLUMN id COMMENT 'x' FIRST",
+        "ALTER COLUMN id SET DEFAULT 1",
+        "ALTER COLUMN id SET x",
+        "ADD COLUMN x",
+        "ADD COLUMN x int DEFAULT 1",
+        "EXPLODE",
+    ),
+    "INSERT INTO": (
+        "SELECT array(1), 'x'",
+        "SELECT 1",
+        "(id, nope) SELECT 1, 'a'",
+        "(id, id) SELECT 1, 2",
+        "(id, 'x') SELECT 1, 2",
+        "IF NOT EXISTS SELECT 1, 'a'",
+        "REPLACE WHERE id = 1",
+    ),
+    "INSERT OVERWRITE": (
+        "PARTITION (id = 1) SELECT 'a'",
+        "REPLACE WHERE id = 1 SELECT 1, 'a'",
+    ),
+    "UPDATE": (
+        "SET WHERE id = 1",
+        "SET name = 'a', name = 'b'",
+        "SET nope = 1",
+        "SET a.b.c = 1",
+        "SET name 'a'",
+    ),
+    "SELECT * FROM": (
+        "VERSION AS OF 1.5",
+        "TIMESTAMP AS OF null",
+        "WHERE (",
+    ),
+}
+OTHERS = (
+    "ALTER TABLE lake.db.none_yet CREATE BRANCH b",
+    "CALL lake.nope(1)",
+    "CALL lake.system.migrate('db.t')",
+    "CALL lake.system.nope()",
+    "CALL lake.system.rollback_to_snapshot('{i}')",
+    "CALL lake.system.rollback_to_snapshot('{i}', null)",
+    "CALL lake.system.ancestors_of(nope => 1)",
+    "CALL lake.system.ancestors_of(table => 'a', table => 'b')",
+    "CALL lake.system.ancestors_of(table => 'a', 1)",
+    "CALL lake.system.ancestors_of('a', 1, 2)",
+    "CALL lake.system.ancestors_of('{i}', 7)",
+    "CALL lake.system.add_files('{i}', 'orc.`/x`')",
+    "CALL lake.system.set_current_snapshot('{i}')",
+    "CALL lake.system.create_changelog_view('{i}', 'v', map('nope', '1'))",
+    "CREATE TABLE lake.db.wrong USING icefloe",
+    "CREATE TABLE lake.db.wrong (id int) AS SELECT 1",
+    "CREATE TABLE lake.db.wrong (id int) USING parquet",
+    "CREATE TABLE lake.db.wrong (id int) EXPLODE",
+    "CREATE TABLE lake.db.wrong (id int) CLUSTERED BY (id)",
+    "CREATE TABLE lake.db.wrong (id int) PARTITIONED BY (halve(id))",
+    "CREATE NAMESPACE lake.wrong EXPLODE",
+    "DROP NAMESPACE lake.db CASCADE",
+    "SHOW VIEWS IN lake.db",
+    "SHOW TABLES lake.db",
+    "SHOW TBLPROPERTIES {t} ('a', 'b')",
+    "ANALYZE TABLE {t} COMPUTE STATISTICS",
+    "DELETE FROM {t}.snapshots",
+    "DELETE FROM lake.t",
+    "DELETE FROM other.db.t WHERE id IN (SELECT id FROM {t})",
+    "SELECT * FROM {t}.snapshot_id_x",
+    "SELECT * FROM {t}.branch_main VERSION AS OF 1",
+    "SELECT * FROM {t} FOR SYSTEM_TIME BETWEEN 1 AND 2",
+    "MERGE WITH SCHEMA EVOLUTION INTO {t} USING {t} AS s ON s.id = 1 WHEN MATCHED THEN DELETE",
+    MERGE + "s.id = 1 WHEN MATCHED THEN DELETE",
+    MERGE + "t.id > s.id WHEN MATCHED THEN DELETE",
+    MERGE + "t.id = s.id WHEN NOT MATCHED THEN INSERT (id, name) VALUES (1)",
+    MERGE + "t.id = s.id WHEN NOT MATCHED AND t.id = 1 THEN INSERT *",
+    MERGE + "t.id = s.id WHEN MATCHED THEN UPDATE SET name",
+    MERGE + "t.id = s.id WHEN MATCHED THEN UPDATE SET name = 'a', name = 'b'",
+    MERGE + "t.id = s.id WHEN MATCHED THEN UPDATE SET a.b.c = 1",
+    MERGE + "t.id = s.id WHEN MATCHED THEN UPDATE SET name = s.*",
+    MERGE + "t.id = s.id WHEN MATCHED AND EXISTS (SELECT 1) THEN DELETE",
+    MERGE + "t.id = s.id WHEN MATCHED AND id = 1 THEN DELETE",
+    MERGE + "t.id = s.id WHEN MATCHED AND s.nope = 1 THEN DELETE",
+)
+WITH_PARAMETERS = (
+    (MERGE + "t.id = s.id AND s.id = :x WHEN MATCHED THEN DELETE", {"x": [1]}),
+    (MERGE + "t.id = s.id AND s.id = ? WHEN MATCHED THEN DELETE", []),
+)
+
+
+def causes(spark, lake, name):
+    """Return the ways to cause each error, by name."""
+    identifier = tuple(name.split(".")[1:])
+    table = lake.catalog.load_table(identifier)
+    texts = [f"{start} {{t}} {end}" for start, ends in STATEMENTS.items() for end in ends]
+    statements = [*((text, None) for text in (*texts, *OTHERS)), *WITH_PARAMETERS]
+
+    def attach(name):
+        return lambda: icefloe.spark.attach(spark, lake.catalog, name)
+
+    def run(text, args):
+        return lambda: icefloe.spark.sql(spark, text.format(t=name, i=".".join(identifier)), args)
+
+    return {
+        **{text: run(text, args) for text, args in statements},
+        "attach under a dotted name": attach("a.b"),
+        "attach under a name in use": attach("lake"),
+        "attach over a database of Spark": attach("own"),
+        "detach of no catalog": lambda: icefloe.spark.detach(spark, "nope"),
+        "option of an attached table": source_class("of_a_test", lake.catalog, identifier)({"path": "a"}).schema,
+        "unknown metadata table": lambda: metadata_rows(table, "nope"),
+        "version of a metadata table": lambda: metadata_rows(table, "snapshots", 1),
+        "table function of numbers": lambda: table_functions._text(SimpleNamespace(value=1)),
+    }
+
+
+@pytest.fixture(scope="module")
+def errors(spark, lake):
+    """The error of each cause, by its name."""
+    icefloe.spark.sql(spark, "CREATE TABLE lake.db.with_errors (id bigint, name string) USING icefloe")
+    icefloe.spark.sql(spark, "CREATE TABLE lake.db.none_yet (id bigint) USING icefloe")
+    icefloe.spark.sql(spark, "INSERT INTO lake.db.with_errors VALUES (1, 'a')")
+    spark.sql("CREATE DATABASE own_db")
+    found = {}
+    try:
+        for name, cause in causes(spark, lake, "lake.db.with_errors").items():
+            with pytest.raises(IcebergError) as caught:
+                cause()
+            found[name] = caught.value
+    finally:
+        spark.sql("DROP DATABASE own_db")
+    table = lake.catalog.load_table(("db", "with_errors"))
+    assert (len(table.snapshots()), len(table.metadata.metadata_log)) == (1, 1)
+    assert not lake.catalog.table_exists(("db", "wrong"))
+    return found
+
+
+def test_errors_name_subject_and_expectation(errors):
+    wrong = {
+        name: str(error)
+        for name, error in errors.items()
+        if not (re.match(r"[^;\n]+: ", str(error)) and "expect" in str(error)) or "\n" in str(error)
+    }
+    assert wrong == {}
+
+
+def test_every_error_of_the_room_has_a_case(errors):
+    assert texts_without_a_case(raised_texts(ROOMS), errors, UNREACHABLE) == {}
+
+
+def test_unreachable_errors_are_still_raised():
+    texts = [text for text, _ in raised_texts(ROOMS)]
+    assert [known for known in UNREACHABLE if not any(text.startswith(known) for text in texts)] == []

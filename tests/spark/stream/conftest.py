@@ -1,0 +1,37 @@
+"""Tables of streams."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from icefloe.partitioning import PartitionField, PartitionSpec
+from icefloe.transforms import IdentityTransform
+from pyspark.sql import types as T  # noqa: N812
+
+SCHEMA = T.StructType([T.StructField("id", T.LongType()), T.StructField("kind", T.IntegerType())])
+BY_KIND = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "kind"))
+
+
+def numbered(start, end, kinds=1):
+    """Return rows with the ids of a range, in as many partitions as there are kinds."""
+    ids = range(start, end)
+    return pa.table({"id": pa.array(ids, pa.int64()), "kind": pa.array([one % kinds for one in ids], pa.int32())})
+
+
+@pytest.fixture(scope="session")
+def lake_options(catalog):
+    """Return the options of the catalog."""
+    given = {key: catalog.properties[key] for key in ("uri", "warehouse")}
+    return {"catalog": "lake", "catalog.type": "sql", **{f"catalog.{key}": value for key, value in given.items()}}
+
+
+@pytest.fixture
+def table(new_table):
+    """Return an empty table partitioned by kind."""
+    return new_table(SCHEMA, BY_KIND)
+
+
+@pytest.fixture
+def options(table, lake_options):
+    """Return the options of the table."""
+    return {**lake_options, "path": ".".join(table.name())}
