@@ -100,6 +100,7 @@ fn scan(location: &str, field: &str, string_views: bool) -> Scan {
         string_views,
         extension_types: false,
         threads: Some(1),
+        rows: None,
     };
     let context = Arc::new(TableContext::from_json(&context).unwrap());
     Scan::new(FileIo::default(), context, vec![task], vec![], options).unwrap()

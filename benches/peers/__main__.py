@@ -11,7 +11,7 @@ from rich.console import Console
 
 from peers import report
 from peers.cases import CASES
-from peers.measure import Options, measure
+from peers.measure import Options, Worker, measure
 
 
 def arguments() -> argparse.Namespace:
@@ -25,6 +25,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5, help="rounds per case, interleaved (default 5)")
     parser.add_argument("--warm-ups", type=int, help="runs before the timed ones, instead of each case's own number")
     parser.add_argument("--fresh", action="store_true", help="a new process for every round, timed from its start")
+    parser.add_argument(
+        "--shared", action="store_true", help="one process for each contender over all cases, whose JVM stays warm"
+    )
     parser.add_argument("--data", type=Path, default=Path(".bench/data"), help="where generated data is kept")
     parser.add_argument("--json", type=Path, default=Path(".bench/results.json"), help="where the figures go")
     parser.add_argument("--list", action="store_true", help="list the cases and stop")
@@ -53,6 +56,7 @@ def main() -> int:
         )
         return 2
     failures, documents = [], []
+    shared: dict[str, Worker] | None = {} if options.shared else None
     for name in selected(options.case):
         case = CASES[name]
         with console.status(f"{name}: preparing data") as status:
@@ -60,7 +64,7 @@ def main() -> int:
             log = options.json.parent / f"{name}.log"
             log.parent.mkdir(parents=True, exist_ok=True)
             log.unlink(missing_ok=True)
-            how = Options(options.data.absolute(), log, options.rounds, options.warm_ups, options.fresh)
+            how = Options(options.data.absolute(), log, options.rounds, options.warm_ups, options.fresh, shared)
             results = measure(case, how, status.update)
         report.show(console, case, results)
         documents.append(report.as_json(case, results))
@@ -68,6 +72,8 @@ def main() -> int:
         failures += [f"{name}: {r.contender} failed: {r.failed} (see {log})" for r in results if r.failed is not None]
         if (wrong := report.disagreement(case, results)) is not None:
             failures.append(wrong)
+    for worker in (shared or {}).values():
+        worker.finish()
     console.print(f"figures: {options.json}")
     for failure in failures:
         console.print(f"[red]{failure}[/]")

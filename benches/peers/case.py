@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-# The timed work: returns its rows (an Arrow table, a Polars frame) or their number. Its attribute `reset`, if there is one,
-# restores the start, untimed.
+# The timed work: returns its rows (an Arrow table, a Polars frame) or their number. Two attributes, if there are any, are run
+# untimed: `reset` restores the start, `outcome` returns what the work left behind, for the checksum.
 Work = Callable[[], object]
 # Sets a contender up (imports, catalogs, sessions) and returns its work.
 Setup = Callable[[Path], Work]

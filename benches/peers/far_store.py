@@ -113,13 +113,13 @@ async def main() -> None:
     server = await asyncio.start_server(store.serve, "127.0.0.1", 0, limit=1 << 20)
     port = server.sockets[0].getsockname()[1]
     print(f"http://127.0.0.1:{port}", flush=True)
-    # Whoever started it holds the other end.
+    # The process that started the store holds the other end.
     await asyncio.to_thread(sys.stdin.read)
     os._exit(0)
 
 
 if __name__ == "__main__":
-    # A child of nobody, so that whoever measures its own children does not count it.
+    # The store is no child of the measuring process, which counts the CPU time of its children.
     if os.fork():
         os._exit(0)
     asyncio.run(main())

@@ -20,14 +20,15 @@ from peers.case import Case
 
 @dataclass(frozen=True)
 class Options:
-    """The folders of a case's data and log, its rounds and warm-ups (the case's own for None), and whether each round
-    starts a new process, which is timed from its start."""
+    """The folders of a case's data and log, its rounds and warm-ups (the case's own for None), whether each round
+    starts a new process, which is timed from its start, and the processes that all cases share, by contender."""
 
     data: Path
     log: Path
     rounds: int
     warm_ups: int | None = None
     fresh: bool = False
+    shared: dict[str, Worker] | None = None
 
 
 @dataclass
@@ -66,16 +67,20 @@ class Result:
 class Worker:
     """A process of one contender and the conversation with it."""
 
-    def __init__(self, case: Case, contender: str, options: Options, warm_ups: int) -> None:
+    def __init__(self, contender: str, options: Options) -> None:
         self.started = time.perf_counter()
         self._log = options.log.open("a", encoding="utf-8")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "peers.worker", case.name, contender, str(options.data), str(warm_ups)],
+            [sys.executable, "-m", "peers.worker", contender, str(options.data)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
             text=True,
         )
+
+    def begin(self, case: Case, warm_ups: int) -> dict[str, Any]:
+        """Set a case up and run its warm-ups."""
+        return self._send(f"begin {case.name} {warm_ups}")
 
     def read(self) -> dict[str, Any]:
         assert self._process.stdout is not None
@@ -83,32 +88,39 @@ class Worker:
         return json.loads(line) if line else {"failed": "the process ended"}
 
     def work(self) -> dict[str, Any]:
+        return self._send("work")
+
+    def end(self) -> dict[str, Any]:
+        """Return the last figures of the case."""
+        return self._send("end")
+
+    def _send(self, word: str) -> dict[str, Any]:
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write("\n")
+            self._process.stdin.write(f"{word}\n")
             self._process.stdin.flush()
         except BrokenPipeError:
             return {"failed": "the process ended"}
         return self.read()
 
-    def finish(self) -> dict[str, Any]:
-        """Return the last figures of the process and wait for its end."""
+    def finish(self) -> None:
+        """Wait for the end of the process."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        facts = self.read()
         self._process.wait(timeout=60)
         self._log.close()
-        return facts
 
 
 class Contender:
-    """One contender in one process for all rounds: its steady state."""
+    """A contender in one process for all rounds, or for all cases: its steady state."""
 
     def __init__(self, case: Case, name: str, options: Options) -> None:
         self.result = Result(name)
         warm_ups = case.warm_ups_of(name) if options.warm_ups is None else options.warm_ups
-        self._worker = Worker(case, name, options, warm_ups)
-        first = self._worker.read()
+        self._is_shared = options.shared is not None
+        workers = {} if options.shared is None else options.shared
+        self._worker = workers[name] if name in workers else workers.setdefault(name, Worker(name, options))
+        first = self._worker.begin(case, warm_ups)
         self.result.failed = first.get("failed")
         self.result.warm_up_seconds = first.get("warm_up_seconds", [])
 
@@ -117,24 +129,25 @@ class Contender:
             record(self.result, self._worker.work())
 
     def finish(self) -> Result:
-        facts = self._worker.finish()
         if self.result.failed is None:
-            record_end(self.result, facts)
+            record_end(self.result, self._worker.end())
+        if not self._is_shared:
+            self._worker.finish()
         return self.result
 
 
 class FreshContender:
-    """One contender in a new process for each round, timed from the start of the process."""
+    """A contender in a new process for each round, timed from the start of the process."""
 
     def __init__(self, case: Case, name: str, options: Options) -> None:
         self.result = Result(name)
-        self._start = lambda: Worker(case, name, options, 0)
+        self._case, self._options = case, options
 
     def work(self) -> None:
         if self.result.failed is not None:
             return
-        worker = self._start()
-        facts = worker.read()
+        worker = Worker(self.result.contender, self._options)
+        facts = worker.begin(self._case, 0)
         if "failed" not in facts:
             facts = worker.work()
             facts |= {
@@ -142,9 +155,9 @@ class FreshContender:
                 "user_seconds": facts.get("process_user_seconds"),
             }
         record(self.result, facts)
-        end = worker.finish()
         if self.result.failed is None:
-            record_end(self.result, end)
+            record_end(self.result, worker.end())
+        worker.finish()
 
     def finish(self) -> Result:
         return self.result

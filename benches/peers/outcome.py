@@ -16,7 +16,7 @@ def row_count(result: Any) -> int:
 
 
 def checksum(result: Any) -> str | None:
-    """Return a checksum of all values by column name; None of a result that is only a number."""
+    """Return a checksum of all values by column name; None for a result that is only a number."""
     if isinstance(result, int):
         return None
     import polars as pl

@@ -33,8 +33,8 @@ def plain_session() -> Any:
     return configured(SparkSession.builder).getOrCreate()
 
 
-def java_session(data: Path, warehouse: Path) -> Any:
-    """A session whose catalog `ref` is the Java runtime's over a warehouse directory."""
+def java_session(data: Path) -> Any:
+    """A session whose catalog `ref` is the Java runtime's over the warehouse of the data directory."""
     from pyspark.sql import SparkSession
 
     builder = (
@@ -43,7 +43,7 @@ def java_session(data: Path, warehouse: Path) -> Any:
         .config("spark.sql.extensions", EXTENSIONS)
         .config("spark.sql.catalog.ref", "org.apache.iceberg.spark.SparkCatalog")
         .config("spark.sql.catalog.ref.type", "hadoop")
-        .config("spark.sql.catalog.ref.warehouse", str(warehouse))
+        .config("spark.sql.catalog.ref.warehouse", str(data / "warehouse"))
     )
     return builder.getOrCreate()
 

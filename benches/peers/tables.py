@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 NAMESPACE = "bench"
+# TPC-H's scale factor. Tables of one data directory share one: give `--data` with another.
+SCALE = os.environ.get("PEERS_SCALE", "1")
 
 
 def once(marker: Path) -> bool:
@@ -20,11 +23,11 @@ def once(marker: Path) -> bool:
 
 
 def raw_lineitem(data: Path) -> Path:
-    """TPC-H lineitem at scale factor 1 as Parquet, generated."""
-    folder = data / "tpch-sf1"
+    """TPC-H lineitem as Parquet, generated."""
+    folder = data / f"tpch-sf{SCALE}"
     if once(folder / ".done"):
         tool = Path(sys.executable).with_name("tpchgen-cli")
-        command = [tool, "parquet", "--scale-factor=1", "--tables=lineitem", f"--output-dir={folder}"]
+        command = [tool, "parquet", f"--scale-factor={SCALE}", "--tables=lineitem", f"--output-dir={folder}"]
         subprocess.run(command, check=True)
         (folder / ".done").touch()
     return folder / "lineitem.parquet"

@@ -1,9 +1,9 @@
-"""One contender in a process of its own: sets up, then works once for each line on standard input.
+"""A contender in a process of its own: does what each line of standard input says, and answers each with a line of JSON.
 
-Speaks JSON lines. `{"warm_up_seconds"}` after the set-up and the warm-ups, then for each line `{"seconds",
-"user_seconds", "system_seconds", "rows", "process_user_seconds"}`; at the end of input `{"peak_rss_mb",
-"peak_above_baseline_mb", "checksum"}`. Children (a JVM, Python workers) are included. The baseline is the resident memory
-after the set-up and before the first work. The checksum is of one more run, neither timed nor measured.
+`begin CASE WARM_UPS` sets a case up and warms it up: `{"warm_up_seconds"}`. `work` works once: `{"seconds", "user_seconds",
+"system_seconds", "rows", "process_user_seconds"}`. `end` ends the case: `{"peak_rss_mb", "peak_above_baseline_mb", "checksum"}`. A
+failure is `{"failed"}`. Children (a JVM, Python workers) are included. The baseline is the resident memory after the set-up and
+before the first work. The checksum is of the work's outcome, or else of one more run, neither timed nor measured.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 
 import psutil
 
+from peers.case import Case
 from peers.cases import CASES
 from peers.outcome import checksum, row_count
 
@@ -93,8 +94,46 @@ def cpu_seconds() -> tuple[float, float]:
     return user, system
 
 
+class Run:
+    """The work of one case, from its set-up to its last figures."""
+
+    def __init__(self, case: Case, contender: str, data: Path) -> None:
+        self._case = case
+        self._work = case.contenders[contender](data)
+        self._reset = getattr(self._work, "reset", lambda: None)
+        self._memory = PeakMemory()
+
+    def warm_up(self, count: int) -> dict[str, object]:
+        seconds = []
+        for _ in range(count):
+            with self._memory:
+                start = time.perf_counter()
+                self._work()
+                seconds.append(time.perf_counter() - start)
+            self._reset()
+        return {"warm_up_seconds": seconds}
+
+    def work(self) -> dict[str, object]:
+        with self._memory:
+            (user, system), start = cpu_seconds(), time.perf_counter()
+            # The rows are freed in the timed part.
+            rows = row_count(self._work())
+            seconds = time.perf_counter() - start
+            all_user, all_system = cpu_seconds()
+        self._reset()
+        used = {"user_seconds": all_user - user, "system_seconds": all_system - system}
+        return {"seconds": seconds, "rows": rows, "process_user_seconds": all_user, **used}
+
+    def end(self) -> dict[str, object]:
+        figures = self._memory.figures()
+        if not self._case.same_rows:
+            return figures
+        outcome = getattr(self._work, "outcome", self._work)
+        return {**figures, "checksum": checksum(outcome())}
+
+
 def main() -> int:
-    case, contender, data, warm_ups = CASES[sys.argv[1]], sys.argv[2], Path(sys.argv[3]), int(sys.argv[4])
+    contender, data = sys.argv[1], Path(sys.argv[2])
     # Spark starts its Python workers with this interpreter, not with the first one of the path.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     # Libraries that print must not mix with the answers.
@@ -105,38 +144,19 @@ def main() -> int:
         answers.write(json.dumps(facts) + "\n")
         answers.flush()
 
-    try:
-        work = case.contenders[contender](data)
-        reset = getattr(work, "reset", lambda: None)
-        memory = PeakMemory()
-        warm_up_seconds = []
-        for _ in range(warm_ups):
-            with memory:
-                start = time.perf_counter()
-                work()
-                warm_up_seconds.append(time.perf_counter() - start)
-            reset()
-        answer(warm_up_seconds=warm_up_seconds)
-        for _ in sys.stdin:
-            with memory:
-                (user, system), start = cpu_seconds(), time.perf_counter()
-                # The rows are freed in the timed part.
-                rows = row_count(work())
-                seconds = time.perf_counter() - start
-                all_user, all_system = cpu_seconds()
-            answer(
-                seconds=seconds,
-                user_seconds=all_user - user,
-                system_seconds=all_system - system,
-                rows=rows,
-                process_user_seconds=all_user,
-            )
-            reset()
-        answer(**memory.figures(), checksum=checksum(work()) if case.same_rows else None)
-    except Exception as error:  # noqa: BLE001  any failure of a peer belongs into the report
-        traceback.print_exc()
-        answer(failed=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
-        return 1
+    run = None
+    for line in sys.stdin:
+        word, *rest = line.split()
+        try:
+            if word == "begin":
+                run = None
+                run = Run(CASES[rest[0]], contender, data)
+                answer(**run.warm_up(int(rest[1])))
+            else:
+                answer(**(run.work() if word == "work" else run.end()))
+        except Exception as error:  # noqa: BLE001  any failure of a peer belongs into the report
+            traceback.print_exc()
+            answer(failed=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
     return 0
 
 

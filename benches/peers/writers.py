@@ -73,7 +73,7 @@ def spark_lineitem(data: Path) -> Path:
 def _write_with_spark(data: Path) -> None:
     from peers.spark_session import java_session
 
-    spark = java_session(data, data / "warehouse")
+    spark = java_session(data)
     source = spark.read.parquet(str(raw_lineitem(data))).repartition(FILES)
     table = f"ref.{NAMESPACE}.{_folder(data, 'spark').name}"
     # Row groups are cut at 128 MiB; lineitem's files are smaller. No shuffle of Iceberg's own changes the eight files.

@@ -68,7 +68,7 @@ def icefloe_filtered(data: Path) -> Work:
     from icefloe.expressions import parser
     from icefloe.expressions.rest_json import expression_to_json
 
-    # What planning remembers of a manifest would be all there is to measure.
+    # With planning's cache, only the lookup would be measured.
     io, path = _core.FileIo({"io.manifest.cache-enabled": "false"}), str(manifest_path(data))
     context = json.dumps({"schema": SCHEMA, "schemas": [SCHEMA], "partition-specs": [SPEC]})
     found = expression_to_json(parser.parse(FILTER))

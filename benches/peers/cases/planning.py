@@ -44,7 +44,7 @@ def location(data: Path, layout: Layout) -> str:
 
 
 def by_objects(package: str, layout: Layout, *, filtered: bool):
-    """One object for each file; the packages have the same names."""
+    """An object for each file; the packages have the same names."""
 
     def setup(data: Path) -> Work:
         tables = importlib.import_module(f"{package}.table")
@@ -117,7 +117,7 @@ def java(layout: Layout, *, filtered: bool):
     """The Java library in the JVM of Spark; the files are counted there, so that nothing crosses to Python."""
 
     def setup(data: Path) -> Work:
-        spark = java_session(data, data / "warehouse")
+        spark = java_session(data)
         iceberg = spark._jvm.org.apache.iceberg  # noqa: SLF001  the way to a class of the JVM
         folder = str(metadata_only_table(data, layout))
         tables = iceberg.hadoop.HadoopTables(spark._jsc.hadoopConfiguration())  # noqa: SLF001  as above

@@ -83,7 +83,7 @@ def parquet(name: str):
 
 def java(name: str):
     def setup(data: Path) -> Work:
-        spark = java_session(data, data / "warehouse")
+        spark = java_session(data)
         rows = spark.table(f"ref.{NAMESPACE}.{name}").count()
 
         def work() -> int:
@@ -102,8 +102,8 @@ CASES = [
         prepare=prepare,
         warm_ups=JVM_WARM_UPS,
         contenders={
-            "icefloe.spark.read": icefloe("lineitem"),
-            "spark.read.parquet": parquet("lineitem"),
+            "icefloe": icefloe("lineitem"),
+            "plain Spark": parquet("lineitem"),
             "Java runtime": java("lineitem"),
         },
     ),
@@ -113,11 +113,11 @@ CASES = [
         prepare=prepare_deleted,
         warm_ups=JVM_WARM_UPS,
         contenders={
-            "icefloe.spark.read": icefloe(DELETED),
+            "icefloe": icefloe(DELETED),
             "Java runtime": java(DELETED),
-            "spark.read.parquet, deletes ignored": parquet(DELETED),
+            "plain Spark": parquet(DELETED),
         },
-        floors=frozenset({"spark.read.parquet, deletes ignored"}),
+        floors=frozenset({"plain Spark"}),
     ),
     Case(
         name="spark_scan_equality_deletes",
@@ -125,10 +125,10 @@ CASES = [
         prepare=prepare_keys_table,
         warm_ups=JVM_WARM_UPS,
         contenders={
-            "icefloe.spark.read": icefloe(KEYS),
+            "icefloe": icefloe(KEYS),
             "Java runtime": java(KEYS),
-            "icefloe.spark.read, clean": icefloe(KEYS, clean=True),
+            "icefloe, clean": icefloe(KEYS, clean=True),
         },
-        floors=frozenset({"icefloe.spark.read, clean"}),
+        floors=frozenset({"icefloe, clean"}),
     ),
 ]

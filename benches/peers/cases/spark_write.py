@@ -71,16 +71,15 @@ def parquet(*, monthly: bool):
 
 def java(*, monthly: bool):
     def setup(data: Path) -> Work:
-        folder = data / f"spark-write-java-{monthly}"
-        spark = java_session(data, folder)
+        spark = java_session(data)
         rows = source(spark, data).count()
         partitioned = "PARTITIONED BY (months(l_shipdate))" if monthly else ""
         columns = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in source(spark, data).schema)
 
         def work() -> int:
-            spark.sql("DROP TABLE IF EXISTS ref.db.t PURGE")
-            spark.sql(f"CREATE TABLE ref.db.t ({columns}) USING iceberg {partitioned}")
-            source(spark, data).writeTo("ref.db.t").append()
+            spark.sql("DROP TABLE IF EXISTS ref.written.t PURGE")
+            spark.sql(f"CREATE TABLE ref.written.t ({columns}) USING iceberg {partitioned}")
+            source(spark, data).writeTo("ref.written.t").append()
             return rows
 
         return work
@@ -95,8 +94,8 @@ CASES = [
         prepare=prepare,
         warm_ups=JVM_WARM_UPS,
         contenders={
-            "icefloe.spark.write": icefloe(monthly=monthly),
-            "DataFrame.write.parquet": parquet(monthly=monthly),
+            "icefloe": icefloe(monthly=monthly),
+            "plain Spark": parquet(monthly=monthly),
             "Java runtime": java(monthly=monthly),
         },
         rounds=3,

@@ -12,7 +12,7 @@ import pyarrow as pa
 from peers.case import Case, Work
 
 COUNT = 10_000_000
-# PyIceberg's own transforms are Python functions of one value: on so many they take as long as the others on all.
+# PyIceberg's own transforms are Python functions of one value: on this part of the rows they take as long as the others on all rows.
 FEW = 100_000
 TEXT_BYTES = 16
 SEED = 1
@@ -115,7 +115,7 @@ def pyiceberg(name: str) -> Callable[[Path], Work]:
 
 
 def plain_values(array: pa.Array) -> list[Any]:
-    """What PyIceberg's functions of one value take: dates and timestamps as numbers."""
+    """Return values as PyIceberg's functions of one value take them: dates and timestamps as numbers."""
     if pa.types.is_date(array.type):
         return array.view(pa.int32()).to_pylist()
     return array.view(pa.int64()).to_pylist() if pa.types.is_timestamp(array.type) else array.to_pylist()
