@@ -110,13 +110,32 @@ $(BIN)/azurite-blob: | $(VENV)/.tools
 .PHONY: storage-servers
 storage-servers: $(BIN)/versitygw $(BIN)/azurite-blob ## Install the S3 and Azure servers of the tests
 
-# PostgreSQL for the tests of SQL catalogs, strace for the tests that kill at system calls; Debian keeps PostgreSQL's programs off the path.
+# PostgreSQL and MariaDB for the tests of SQL catalogs, strace for the tests that kill at system calls,
+# Chromium for the report. Debian keeps some of their programs off the path.
+SYSTEM_PATH = PATH="$$PATH:/usr/sbin:$$(echo /usr/lib/postgresql/*/bin | tr ' ' ':')"
 .PHONY: system-programs
-system-programs: ## Install PostgreSQL and strace for the tests, on Debian and Ubuntu as root
-	@{ command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 && command -v strace >/dev/null \
-	  || { printf '    Installing PostgreSQL and strace for the tests\n'; [ "$$(id -u)" = 0 ] && apt-get update -qq \
-	    && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends postgresql strace >/dev/null; } \
+system-programs: ## Install PostgreSQL, MariaDB, strace and Chromium for the tests, on Debian and Ubuntu as root
+	@$(SYSTEM_PATH); export PATH; missing=""; \
+	for pair in initdb:postgresql mariadb-install-db:mariadb-server mariadbd:mariadb-server strace:strace; do \
+	  command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair#*:}"; done; \
+	[ -z "$$missing" ] || { printf '    Installing for the tests:%s\n' "$$missing"; [ "$$(id -u)" = 0 ] && apt-get update -qq \
+	    && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $$missing >/dev/null; } \
 	  || printf '    they cannot be had here: their tests are skipped\n'
+	@command -v chromium >/dev/null || { printf '    Installing Chromium for the tests of the report\n'; [ "$$(id -u)" = 0 ] \
+	    && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; } \
+	  || printf '    it cannot be had here: its tests are skipped\n'
+
+# A Kerberos key distribution centre for the tests of Hive catalogs, and the client packages, of which one is compiled here.
+$(VENV)/.kerberos: constraints.txt | $(VENV)/.tools
+	$(SAY) "Installing Kerberos for the tests"
+	@export PATH="$$PATH:/usr/sbin"; { { command -v krb5kdc && command -v kadmin.local && command -v kinit && command -v krb5-config; } >/dev/null \
+	  || { [ "$$(id -u)" = 0 ] && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends \
+	    krb5-kdc krb5-admin-server krb5-user libkrb5-dev >/dev/null; }; } \
+	  && $(UV) pip install --quiet --python $(BIN)/python -c constraints.txt kerberos pure-sasl && touch $@ \
+	  || printf '    it cannot be had here: its tests are skipped\n'
+
+.PHONY: kerberos
+kerberos: $(VENV)/.kerberos ## Install Kerberos for the tests, on Debian and Ubuntu as root
 
 # The Java reference that writes tables for the tests: by Maven where it is, else by the Ivy that comes with Spark.
 JAVA_REFERENCE = org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0
@@ -159,7 +178,7 @@ hive-metastore: $(HIVE_JARS) ## Fetch the Hive Metastores of the tests
 ON_MEMORY = [ "$$(df --output=avail -k /dev/shm 2>/dev/null | tail -1)" -gt 6000000 ] 2>/dev/null && export PYTEST_DEBUG_TEMPROOT=/dev/shm;
 
 .PHONY: test-python
-test-python: $(VENV)/.wheel $(BIN)/versitygw $(JAVA_JAR) $(HIVE_JARS) $(REST_SERVER)/.ready system-programs ## Run the Python tests against the installed wheel (WORKERS=processes)
+test-python: $(VENV)/.wheel $(BIN)/versitygw $(JAVA_JAR) $(HIVE_JARS) $(REST_SERVER)/.ready $(VENV)/.kerberos system-programs ## Run the Python tests against the installed wheel (WORKERS=processes)
 	$(SAY) "Python tests"
 	@$(WITH_JAVA) $(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=10 $(PYTEST_ARGS)
 
@@ -177,14 +196,21 @@ test-floors: .floors/.ready ## Run the unit tests with the oldest version of eve
 	$(SAY) "Unit tests with the versions of floors.txt"
 	@$(FLOORS) -m pytest -q -n $(WORKERS) --dist loadfile -m 'not recent_pyarrow' tests/unit $(PYTEST_ARGS)
 
-# Examples that no earlier run has drawn: Rust's and Python's property tests and histories of concurrent writers from one seed.
+# Every supported Spark, one environment after the other; uv downloads the Pythons that are not here.
+SPARKS ?=
+
+.PHONY: matrix
+matrix: $(VENV)/.wheel ## Run the Spark tests with PySpark 4.0 to 4.3, Python 3.10 to 3.14, pandas 2 and 3 (SPARKS="4.0 4.3" for some)
+	@$(WITH_JAVA) $(ON_MEMORY) UV=$(abspath $(UV)) $(BIN)/python .ci/matrix $(abspath $(wildcard dist/$(PROFILE)/icefloe-*.whl)) $(SPARKS)
+
+# Examples that no earlier run has drawn: Rust's and Python's property tests, programs of statements and a share of the faults.
 .PHONY: explore
-explore: $(VENV)/.wheel ## Run property and history tests on the seed of the day (SEED=n for another)
+explore: $(VENV)/.wheel ## Run property tests and faults on the seed of the day (SEED=n for another)
 	@seed=$(if $(filter command line,$(origin SEED)),$(SEED),$$(date -u +%Y%m%d)); \
-	printf '\033[1m==> Property and history tests, repeat them with: make explore SEED=%s\033[0m\n' $$seed; \
+	printf '\033[1m==> Property tests and faults, repeat them with: make explore SEED=%s\033[0m\n' $$seed; \
 	PROPTEST_RNG_SEED=$$seed cargo test --locked --profile fast --quiet -p icefloe-format -p icefloe-engine \
 	&& $(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --hypothesis-profile=explore --hypothesis-seed=$$seed \
-	  --first-history=$$seed --histories=250 --first-fault=$$seed tests/property tests/simulator tests/faults/test_every_call.py tests/faults/disk $(PYTEST_ARGS)
+	  --first-history=$$seed --row-programs=2000 --first-fault=$$seed tests/property tests/faults/test_every_call.py tests/faults/disk tests/spark/statements/test_random_programs.py $(PYTEST_ARGS)
 
 # Faults at every call, system call and request, kills and power cuts. The table of all operations goes to FAULT_REPORT.
 SHARE ?= 1
@@ -214,6 +240,13 @@ simulate-scopes: $(VENV)/.wheel ## Explore every interleaving and every crash of
 .PHONY: mutants-commit
 mutants-commit: $(VENV)/.wheel ## Put mistakes into the commit code and check that the simulator and the faults find each
 	@$(ON_MEMORY) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -rP --mutants=1000 tests/simulator/test_mutants.py $(PYTEST_ARGS)
+
+KILLS ?= 40
+
+.PHONY: stream-kills
+stream-kills: $(VENV)/.wheel ## Kill drivers and workers of streaming queries at random moments (KILLS=40, SEED=n)
+	@$(WITH_JAVA) $(ON_MEMORY) $(BIN)/python -m pytest -q -s --timeout=7200 --stream-kills=$(KILLS) --first-stream-kill=$(SEED) \
+	  tests/spark/stream/test_kills.py $(PYTEST_ARGS)
 
 # The published wheel, in an environment that has nothing but what the wheel asks for.
 .PHONY: test-wheel
@@ -317,10 +350,15 @@ bench-races: | $(VENV)/.tools ## Let 8 processes append to one table of each cat
 	@$(MAKE) --no-print-directory PROFILE=release .bench/.ready
 	@$(WITH_JAVA) PATH="$(abspath $(BIN)):$$PATH" PYTHONPATH=benches:. $(BENCH_BIN)/python -m races $(BENCH_ARGS)
 
+.PHONY: bench-appends
+bench-appends: | $(VENV)/.tools ## Time the 1st, 1,000th and 10,000th append to one table (BENCH_ARGS="--catalog sqlite --commits 10000")
+	@$(MAKE) --no-print-directory PROFILE=release .bench/.ready
+	@PYTHONPATH=benches $(BENCH_BIN)/python -m appends $(BENCH_ARGS)
+
 .PHONY: ci
 ci: ## What continuous integration runs
 	@bash .ci/run
 
 .PHONY: clean
 clean: ## Remove everything that was built or generated
-	@rm -rf $(VENV) dist target .demo .bench .docs .floors .wheel-test rust/fuzz/target rust/fuzz/found rust/fuzz/artifacts
+	@rm -rf $(VENV) dist target .demo .bench .docs .floors .matrix .wheel-test rust/fuzz/target rust/fuzz/found rust/fuzz/artifacts

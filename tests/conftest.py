@@ -11,14 +11,15 @@ from hypothesis import HealthCheck, settings
 
 from tests.faults import report
 from tests.faults.sweep import Selection
+from tests.simulator import tally
 
 # The same examples at every run and on every machine, however long one takes; `--hypothesis-profile=explore` draws others.
 settings.register_profile("repeat", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("repeat")
 
-LONGEST_FIRST = ("spark", "catalogs", "interop", "simulator", "faults", "property", "storage")
-"""Directories whose files take longest: parallel workers begin with them, so that none is left alone at the end."""
+LONGEST_FIRST = ("test_documentation.py", "spark", "catalogs", "interop", "simulator", "faults", "property", "storage")
+"""Directories and files that take longest: parallel workers begin with them, so that none is left alone at the end."""
 
 HISTORIES = 100
 """Histories of one test case: enough of them that the share of commits means something."""
@@ -26,6 +27,7 @@ HISTORIES = 100
 
 def pytest_addoption(parser):
     parser.addoption("--random-tables", type=int, default=24, help="how many random tables are checked against a model")
+    parser.addoption("--row-programs", type=int, default=16, help="how many random merges are compared with DuckDB")
     parser.addoption(
         "--histories", type=int, default=250, help="how many histories of concurrent writers are simulated"
     )
@@ -34,19 +36,25 @@ def pytest_addoption(parser):
     parser.addoption(
         "--day", type=int, default=0, help="the number that the histories of the day begin at, in 100,000s"
     )
-    parser.addoption("--mutants", type=int, default=4, help="how many mistakes in the commit code are looked for")
+    parser.addoption("--mutants", type=int, default=1000, help="how many mistakes in the commit code are looked for")
     parser.addoption("--all-interleavings", action="store_true", help="explore two writers with every mode and crash")
     parser.addoption("--race-processes", type=int, default=4, help="how many processes append to each catalog at once")
     parser.addoption("--race-commits", type=int, default=8, help="how many commits each of these processes makes")
     parser.addoption("--fault-share", type=int, default=16, help="cause one of this many faults of a sweep; 1 for all")
     parser.addoption("--first-fault", type=int, default=0, help="number of the first fault of a sweep")
     parser.addoption("--fault-report", help="file for the table of all sweeps of faults, by catalog and operation")
+    parser.addoption("--stream-kills", type=int, default=2, help="how often streaming queries are killed")
+    parser.addoption("--first-stream-kill", type=int, default=0, help="seed of the moments of these kills")
     parser.addoption("--all-cuts", action="store_true", help="cut connections to PostgreSQL at every message")
 
 
 def pytest_generate_tests(metafunc):
     if "table_seed" in metafunc.fixturenames:
         metafunc.parametrize("table_seed", range(metafunc.config.getoption("--random-tables")))
+    if "row_program_seed" in metafunc.fixturenames:
+        start = metafunc.config.getoption("--first-history")
+        count = metafunc.config.getoption("--row-programs")
+        metafunc.parametrize("row_program_seed", range(start, start + count))
     if "mutant_names" in metafunc.fixturenames:
         from tests.simulator.mutants import MUTANTS
 
@@ -83,20 +91,27 @@ def record_sweep(record_property):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """Write the table of the sweeps of faults."""
-    sweeps = [
-        json.loads(value)
-        for outcome in ("passed", "failed")
-        for one in terminalreporter.stats.get(outcome, [])
-        for name, value in one.user_properties
-        if name == report.PROPERTY
-    ]
+    """Write the table of the sweeps of faults and the count of the simulated histories."""
+    histories = _properties(terminalreporter, tally.PROPERTY)
+    if histories:
+        failed = [
+            one for one in terminalreporter.stats.get("failed", []) if dict(one.user_properties).get(tally.PROPERTY)
+        ]
+        terminalreporter.section("histories")
+        terminalreporter.write_line(tally.summary(histories, len(failed)))
+    sweeps = [json.loads(value) for value in _properties(terminalreporter, report.PROPERTY)]
     if not sweeps:
         return
     terminalreporter.section(f"faults, one of {config.getoption('--fault-share')}")
     terminalreporter.write_line("\n".join(report.table(sweeps)))
     if config.getoption("--fault-report") is not None:
         Path(config.getoption("--fault-report")).write_text("\n".join(report.table(sweeps, by_operation=True)) + "\n")
+
+
+def _properties(terminalreporter, wanted):
+    """Return the values of a property that tests recorded, of failed tests as well."""
+    reports = [one for outcome in ("passed", "failed") for one in terminalreporter.stats.get(outcome, [])]
+    return [value for one in reports for name, value in one.user_properties if name == wanted]
 
 
 @pytest.hookimpl(wrapper=True)

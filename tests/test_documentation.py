@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 # Pages whose code needs a metastore; the tests of the catalogs start one.
-WITHOUT_CODE = {"metastores.md"}
+WITHOUT_CODE = {"figures.md", "metastores.md"}
 
 
 def sections(document: Path) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""What pip installs: complete, small, and nothing that does not belong."""
+"""The wheel is complete, small, and holds no file that does not belong."""
 
 from __future__ import annotations
 
@@ -30,10 +30,12 @@ def test_wheel_is_under_25_megabytes() -> None:
     assert sum(len(zlib.compress(path.read_bytes())) for path in installed_files()) < LIMIT_BYTES
 
 
-def test_wheel_holds_the_package_alone() -> None:
-    site = Path(str(metadata.distribution("icefloe").locate_file("")))
-    tops = {path.relative_to(site).parts[0] for path in installed_files() if path.is_relative_to(site)}
+def test_wheel_holds_the_package_and_its_command_alone() -> None:
+    site = Path(str(metadata.distribution("icefloe").locate_file(""))).resolve()
+    files = [path.resolve() for path in installed_files()]
+    tops = {path.relative_to(site).parts[0] for path in files if path.is_relative_to(site)}
     assert {top for top in tops if not top.startswith("icefloe")} == set()
+    assert {path.stem for path in files if not path.is_relative_to(site)} == {"icefloe"}
 
 
 def test_wheel_is_for_every_python_from_3_10() -> None:

@@ -253,7 +253,7 @@ def _parsed(primitive_type: PrimitiveType, kind: str, value: Any) -> Any:
 
 
 def _ordinal_by_core(primitive_type: PrimitiveType, text: str) -> int | None:
-    """Return the ordinal of a date or timestamp outside the years 1 to 9999 of Python's dates; None of any other text."""
+    """Return the ordinal of a date or timestamp outside the years 1 to 9999 of Python's dates; None for any other text."""
     from icefloe import _core
 
     try:

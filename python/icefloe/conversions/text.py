@@ -76,7 +76,7 @@ def _timestamp_from_text(name: str, text: str) -> int:
 
 
 def partition_to_py(primitive_type: PrimitiveType, value_str: str) -> Any:
-    """Return the value in the name of a Hive partition directory; None of ``__HIVE_DEFAULT_PARTITION__``.
+    """Return the value in the name of a Hive partition directory; None for ``__HIVE_DEFAULT_PARTITION__``.
 
     Args:
         primitive_type: The type of the partition field.

@@ -22,7 +22,7 @@ _PATTERN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token of a text.
+    """A token of a text.
 
     Args:
         kind: ``string``, ``name`` (quoted), ``number``, ``word``, ``symbol`` or ``end``.

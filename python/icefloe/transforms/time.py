@@ -113,7 +113,7 @@ class HourTransform(TimeTransform):
 
 
 def ordinal_of_text(transform: Transform, text: str) -> int | None:
-    """Return the ordinal of the text ``2026``, ``2026-01`` or ``2026-01-31-10`` of a year, month or hour; None of other text.
+    """Return the ordinal of the text ``2026``, ``2026-01`` or ``2026-01-31-10`` of a year, month or hour; None for other text.
 
     >>> ordinal_of_text(MonthTransform(), "1970-03")
     2

@@ -57,7 +57,7 @@ detailed = Snapshot(snapshot_id=25, sequence_number=200, timestamp_ms=1602638573
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an expression gave: the text of its value, or the names by which its error is caught."""
+    """The result of an expression: the text of its value, or the names by which its error is caught."""
 
     text: str
     caught_as: tuple[str, ...] = ()

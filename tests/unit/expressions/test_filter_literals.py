@@ -35,7 +35,7 @@ ZONED = datetime(2026, 1, 31, 12, tzinfo=timezone(timedelta(hours=2)))
 
 
 def bound(expression):
-    """What the core makes of it."""
+    """The literals as the core parses them."""
     text = expression_to_json(fit_literals(SCHEMA, expression))
     return json.loads(_core.validate_filter(f'{{"schema":{SCHEMA.model_dump_json()}}}', text))
 

@@ -1,4 +1,4 @@
-"""Which delete files planning pairs with which data files."""
+"""The pairs of data files and delete files that planning finds."""
 
 from __future__ import annotations
 
