@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from tests.simulator.checks import violation_in
-from tests.simulator.operations import AddColumn, Append, ClientTransaction, History, Layout, Row, SetProperty
+from tests.simulator.operations import (
+    AddColumn,
+    Append,
+    ClientTransaction,
+    History,
+    Layout,
+    OverwritePartitions,
+    Publish,
+    Row,
+    SetProperty,
+)
 from tests.simulator.schedules import interleavings
 
 HOUR_MS = 3_600_000
@@ -24,6 +34,25 @@ def test_table_stays_readable_after_commits_of_slow_and_fast_clocks(change, cloc
         ),
         shared_only=True,
         clocks=clocks,
+    )
+    for scheduled, outcome in interleavings(history):
+        assert violation_in(scheduled, outcome) is None
+
+
+@pytest.mark.parametrize("explicit", [True, False])
+def test_snapshot_staged_before_a_commit_of_a_fast_clock_to_another_branch_is_staged_again(explicit):
+    history = History(
+        seed=0,
+        layout=Layout.FLAT,
+        initial=(),
+        transactions=(
+            ClientTransaction((Publish(branch="main"),), explicit=explicit),
+            ClientTransaction((OverwritePartitions((Row(0, "a", 100),), branch="dev"),), explicit=explicit),
+        ),
+        branches=("dev",),
+        shared_only=True,
+        clocks=(HOUR_MS, 0),
+        staged=(Row(2, "a", 9),),
     )
     for scheduled, outcome in interleavings(history):
         assert violation_in(scheduled, outcome) is None

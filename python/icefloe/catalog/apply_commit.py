@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from icefloe.exceptions import CommitFailedException, ValidationError
 from icefloe.io.pyarrow import pyarrow_to_schema
 from icefloe.schema import Schema
-from icefloe.table.metadata import TableMetadata, new_table_metadata
+from icefloe.table.metadata import CLOCK_TOLERANCE_MS, TableMetadata, new_table_metadata
 from icefloe.table.update import AddSnapshotUpdate, update_table_metadata
 
 if TYPE_CHECKING:
@@ -55,11 +55,12 @@ def updated_metadata(
     """Check the requirements on `current`, the metadata at `current_location`, and return it with the updates applied.
 
     Raises:
-        CommitFailedException: A requirement does not hold, or another snapshot has the sequence number of a new one.
+        CommitFailedException: A requirement does not hold, or another commit took a new snapshot's sequence number or is
+            later than it.
     """
     for requirement in requirements:
         requirement.validate(current)
-    _check_sequence_numbers(current, updates)
+    _check_snapshots_follow(current, updates)
     return update_table_metadata(current, updates, metadata_location=current_location, now_ms=environment.now_ms())
 
 
@@ -75,15 +76,25 @@ def check_same_uuid(table: str, current: TableMetadata, updated: TableMetadata) 
         )
 
 
-def _check_sequence_numbers(current: TableMetadata, updates: tuple[TableUpdate, ...]) -> None:
-    """Check that sequence numbers are new: no requirement covers the numbers of commits to other branches."""
-    if current.format_version < 2:
-        return
+def _check_snapshots_follow(current: TableMetadata, updates: tuple[TableUpdate, ...]) -> None:
+    """Check that new snapshots come after the table's last change: no requirement covers commits to other branches.
+
+    A writer that staged a snapshot before such a commit stages it again: its sequence number may be used, and its timestamp too old
+    if the other commit's clock is ahead.
+    """
+    log = current.snapshot_log
+    oldest_ms = log[-1].timestamp_ms - CLOCK_TOLERANCE_MS if log else 0
     for update in updates:
-        if isinstance(update, AddSnapshotUpdate):
-            number = update.snapshot.sequence_number
-            if number is not None and number <= current.last_sequence_number:
-                raise CommitFailedException(
-                    f"cannot add a snapshot with sequence number {number}: expected more than {current.last_sequence_number}, the "
-                    "table's last sequence number; refresh and retry"
-                )
+        if not isinstance(update, AddSnapshotUpdate):
+            continue
+        number = update.snapshot.sequence_number
+        if current.format_version >= 2 and number is not None and number <= current.last_sequence_number:
+            raise CommitFailedException(
+                f"cannot add a snapshot with sequence number {number}: expected more than {current.last_sequence_number}, the "
+                "table's last sequence number; refresh and retry"
+            )
+        if update.snapshot.timestamp_ms < oldest_ms:
+            raise CommitFailedException(
+                f"cannot add a snapshot with timestamp {update.snapshot.timestamp_ms} ms: expected at least {oldest_ms} ms, as another "
+                "commit changed the table later; refresh and retry"
+            )
