@@ -64,6 +64,16 @@ TABLE_LAYERS = [
     {"table", "static", "replacement", "create_transaction", "replace_transaction", "public"},
 ]
 
+MAINTENANCE_LAYERS = [
+    {"age", "display", "locations", "table_checks", "plan", "deletion", "snapshot_files"},
+    {"groups"},
+    {"deletes"},
+    {"rewrite", "rewrite_manifests", "expiry", "orphans", "statistics"},
+    {"policy_steps"},
+    {"policy"},
+    {"maintenance_table"},
+]
+
 CATALOG_LAYERS = [
     {"identifiers", "configuration", "outcome", "purge", "apply_commit", "hive_types"},
     {"table_creation"},
@@ -215,6 +225,8 @@ def test_module_imports_only_from_layers_before_it(path: Path) -> None:
         assert rank(LAYERS, parts[1]) <= rank(LAYERS, mine[0]), f"{'.'.join(mine)} imports {imported}"
         if mine[0] == "table" == parts[1] and len(mine) > 1 and len(parts) > 2 and parts[2].islower():
             assert rank(TABLE_LAYERS, parts[2]) <= rank(TABLE_LAYERS, mine[1]), f"{'.'.join(mine)} imports {imported}"
+        if mine[:2] == ["table", "maintenance"] == parts[1:3] and len(mine) > 2 and len(parts) > 3:
+            assert rank(MAINTENANCE_LAYERS, parts[3]) <= rank(MAINTENANCE_LAYERS, mine[2]), f"{'.'.join(mine)} imports {imported}"
         if mine[0] == "catalog" == parts[1] and len(mine) > 1 and len(parts) > 2 and parts[2].islower():
             rank(CATALOG_LAYERS, parts[2])
             assert (

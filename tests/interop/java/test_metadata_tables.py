@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 from icefloe.table import StaticTable
 from icefloe.table.inspect import METADATA_TABLES
-from icefloe.table.maintenance.compute_partition_statistics import statistics_rows
-from icefloe.table.maintenance.compute_statistics import ComputeStatistics
+from icefloe.table.maintenance.statistics.compute_partition_statistics import statistics_rows
+from icefloe.table.maintenance.statistics.compute_statistics import ComputeStatistics
 
 from tests.interop.java.metadata_tables import NAMES
 

@@ -6,7 +6,7 @@ from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
-from icefloe.table.maintenance.rewrite_options import RewriteOptions
+from icefloe.table.maintenance.groups.options import RewriteOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

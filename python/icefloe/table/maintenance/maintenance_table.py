@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from icefloe.exceptions import ValidationError
-from icefloe.table.maintenance.compute_partition_statistics import ComputePartitionStatistics
-from icefloe.table.maintenance.compute_statistics import ComputeStatistics
-from icefloe.table.maintenance.dangling_deletes import RemoveDanglingDeletes
-from icefloe.table.maintenance.equality_deletes import ConvertEqualityDeletes
-from icefloe.table.maintenance.expire_snapshots import ExpireSnapshots
+from icefloe.table.maintenance.deletes.dangling_deletes import RemoveDanglingDeletes
+from icefloe.table.maintenance.deletes.equality_deletes import ConvertEqualityDeletes
+from icefloe.table.maintenance.deletes.position_deletes import RewritePositionDeletes
+from icefloe.table.maintenance.expiry.expire_snapshots import ExpireSnapshots
+from icefloe.table.maintenance.orphans.remove_orphan_files import RemoveOrphanFiles
 from icefloe.table.maintenance.policy import MaintenancePolicy
-from icefloe.table.maintenance.position_deletes import RewritePositionDeletes
-from icefloe.table.maintenance.remove_orphan_files import RemoveOrphanFiles
-from icefloe.table.maintenance.rewrite_data_files import RewriteDataFiles
+from icefloe.table.maintenance.rewrite.rewrite_data_files import RewriteDataFiles
 from icefloe.table.maintenance.rewrite_manifests import RewriteManifestsBuilder
+from icefloe.table.maintenance.statistics.compute_partition_statistics import ComputePartitionStatistics
+from icefloe.table.maintenance.statistics.compute_statistics import ComputeStatistics
 
 if TYPE_CHECKING:
     from icefloe.table.commit.committing_table import CommittingTable

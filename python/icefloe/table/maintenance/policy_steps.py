@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from icefloe.table.maintenance.expire_snapshots import ExpireSnapshots
-from icefloe.table.maintenance.position_deletes import RewritePositionDeletes
-from icefloe.table.maintenance.remove_orphan_files import RemoveOrphanFiles
-from icefloe.table.maintenance.rewrite_data_files import RewriteDataFiles
+from icefloe.table.maintenance.deletes.position_deletes import RewritePositionDeletes
+from icefloe.table.maintenance.expiry.expire_snapshots import ExpireSnapshots
+from icefloe.table.maintenance.orphans.remove_orphan_files import RemoveOrphanFiles
+from icefloe.table.maintenance.rewrite.rewrite_data_files import RewriteDataFiles
 from icefloe.table.maintenance.rewrite_manifests import RewriteManifestsBuilder
 from icefloe.table.properties.definitions import TARGET_FILE_SIZE
 from icefloe.table.properties.maintenance import (

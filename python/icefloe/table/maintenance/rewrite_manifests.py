@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from icefloe.manifest.reading import MANIFEST_SCHEMA
 from icefloe.table.commit.manifest_writer import manifests_of
 from icefloe.table.commit.rewrite_manifests import RewriteManifests
-from icefloe.table.maintenance.delete_files_plan import branch_head, check_plan
+from icefloe.table.maintenance.deletes.delete_files_plan import branch_head, check_plan
 from icefloe.table.maintenance.display import bytes_text, count_text
 from icefloe.table.maintenance.plan import Plan, Result
 from icefloe.table.properties.definitions import MANIFEST_TARGET_SIZE

@@ -1,0 +1,1 @@
+"""Rewriting and removal of delete files."""

@@ -1,0 +1,128 @@
+"""Removing delete files that apply to no data file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe.table.commit.rewrite_files import RewriteFiles
+from icefloe.table.maintenance.deletes.delete_files_plan import (
+    DeleteFilesPlan,
+    DeleteFilesResult,
+    branch_head,
+    check_plan,
+    live_delete_files,
+)
+from icefloe.table.maintenance.display import bytes_text, count_text
+from icefloe.table.maintenance.groups.table_files import whole_files
+from icefloe.table.refs import MAIN_BRANCH
+from icefloe.table.write_transaction import WriteTransaction
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_VERB = "remove_dangling_deletes"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RemoveDanglingDeletesPlan(DeleteFilesPlan):
+    """Delete files that apply to no data file of a branch."""
+
+    verb: ClassVar[str] = _VERB
+    action: ClassVar[str] = "remove"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoveDanglingDeletesResult(DeleteFilesResult):
+    """The delete files that were removed from a branch."""
+
+    verb: ClassVar[str] = _VERB
+
+    @property
+    def removed_delete_files_count(self) -> int:
+        """The number of removed delete files."""
+        return self.rewritten_delete_files_count
+
+    def summary(self) -> str:
+        """Return one sentence on what was done."""
+        if self.snapshot_id is None:
+            return f"{_VERB}: nothing was removed"
+        count = count_text(self.rewritten_delete_files_count, "delete file")
+        return f"{_VERB}: removed {count} of {bytes_text(self.rewritten_bytes_count)}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the result as JSON values."""
+        return {
+            "verb": self.verb,
+            "summary": self.summary(),
+            "removed_delete_files_count": self.removed_delete_files_count,
+            "removed_bytes_count": self.rewritten_bytes_count,
+            "snapshot_id": None if self.snapshot_id is None else str(self.snapshot_id),
+        }
+
+
+class RemoveDanglingDeletes:
+    """Removes delete files that no scan of a branch reads any more.
+
+    The scan planner decides: a delete file that applies to no data file is removed. Minimum sequence numbers of partitions, by which
+    the Java reference decides, would remove an equality delete file of an unpartitioned spec that applies to files of other specs.
+
+    Examples:
+        >>> table.maintenance.remove_dangling_deletes().plan().is_empty
+        True
+    """
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+        self._branch = MAIN_BRANCH
+
+    def branch(self, name: str) -> Self:
+        """Remove delete files of a branch, `main` by default."""
+        self._branch = name
+        return self
+
+    def plan(self) -> RemoveDanglingDeletesPlan:
+        """Return the delete files to remove; nothing is changed.
+
+        Raises:
+            ValidationError: The branch does not exist.
+        """
+        table, metadata = self._table, self._table.metadata
+        head = branch_head(metadata, self._branch, _VERB)
+        files = live_delete_files(table, head)
+        if files.num_rows > 0 and head is not None:
+            applying = whole_files(table, metadata, head.snapshot_id).deletes.column("file_path")
+            files = files.filter(pc.invert(pc.is_in(files.column("file_path").cast(pa.string()), value_set=applying)))
+        reason = pa.repeat("applies to no data file", files.num_rows)
+        return RemoveDanglingDeletesPlan(
+            table_uuid=str(metadata.table_uuid),
+            branch=self._branch,
+            snapshot_id=None if head is None else head.snapshot_id,
+            files=files.append_column("reason", reason),
+        )
+
+    def execute(self, plan: RemoveDanglingDeletesPlan | None = None) -> RemoveDanglingDeletesResult:
+        """Remove the delete files of a plan, by default of a new one, in one commit.
+
+        Data that a concurrent commit adds is newer than the delete files, which never apply to it.
+
+        Raises:
+            ValidationError: The plan is of another table.
+            ValidationException: A delete file is not part of the table any more.
+        """
+        if plan is None:
+            plan = self.plan()
+        check_plan(plan, self._table)
+        if plan.is_empty:
+            return RemoveDanglingDeletesResult()
+        change = RewriteFiles(WriteTransaction(self._table, autocommit=True), plan.branch)
+        change.delete_deletes(plan.files.column("file_path").cast(pa.string()))
+        change.commit()
+        return RemoveDanglingDeletesResult(
+            rewritten_delete_files_count=plan.file_count,
+            rewritten_bytes_count=plan.total_bytes,
+            snapshot_id=change.snapshot_id,
+        )

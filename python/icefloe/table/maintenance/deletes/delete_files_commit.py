@@ -1,0 +1,77 @@
+"""Commits that replace delete files by position delete files with the same deleted rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe.exceptions import ValidationException
+from icefloe.table.commit.rewrite_files import RewriteFiles
+from icefloe.table.write_transaction import WriteTransaction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from icefloe.table.maintenance.deletes.delete_files_plan import DeleteFilesPlan
+
+_ROUNDS = 4
+_Changed = TypeVar("_Changed")
+
+
+def planned_anew(table: Any, change: Callable[[], _Changed]) -> _Changed:
+    """Return the result of a change that plans and commits; after a conflict refresh the table and repeat it, up to four times in all.
+
+    Raises:
+        ValidationException: The last attempt conflicted as well.
+    """
+    for _ in range(_ROUNDS - 1):
+        try:
+            return change()
+        except ValidationException:  # noqa: PERF203 - a round rewrites files
+            table.refresh()
+    return change()
+
+
+def replace_delete_files(
+    table: Any, plan: DeleteFilesPlan, removed: pa.Array, added: list[tuple[pa.RecordBatch, int | None]]
+) -> int:
+    """Replace delete files in one commit and return the id of its snapshot.
+
+    Args:
+        table: The table's handle.
+        plan: The plan, whose snapshot was read.
+        removed: Paths of the delete files to remove.
+        added: New position delete files, each batch with its data sequence number, None for that of the commit.
+
+    Raises:
+        ValidationException: A delete file is not part of the table any more, or a data file was removed that the new ones refer to.
+    """
+    change = RewriteFiles(WriteTransaction(table, autocommit=True), plan.branch)
+    change.validate_from_snapshot(plan.snapshot_id)
+    change.delete_deletes(removed)
+    for files, sequence_number in added:
+        if files.num_rows > 0:
+            change.add_deletes(_numbered(files, change.snapshot_id, sequence_number))
+    change.commit()
+    return change.snapshot_id
+
+
+def _numbered(files: pa.RecordBatch, snapshot_id: int, sequence_number: int | None) -> pa.RecordBatch:
+    """Return added files as manifest entries with a data sequence number."""
+    if sequence_number is None:
+        return files
+    count = files.num_rows
+    columns = {
+        "status": pa.repeat(pa.scalar(1, pa.int32()), count),
+        "snapshot_id": pa.repeat(pa.scalar(snapshot_id, pa.int64()), count),
+        "sequence_number": pa.repeat(pa.scalar(sequence_number, pa.int64()), count),
+        "file_sequence_number": pa.nulls(count, pa.int64()),
+    }
+    return pa.RecordBatch.from_pydict({**columns, **dict(zip(files.schema.names, files.columns, strict=True))})
+
+
+def total_size(files: list[pa.RecordBatch]) -> int:
+    """Return the bytes of new files."""
+    return sum(pc.sum(batch.column("file_size_in_bytes")).as_py() or 0 for batch in files)

@@ -1,0 +1,1 @@
+"""Expiry of snapshots: what retention keeps, the plan and its execution."""

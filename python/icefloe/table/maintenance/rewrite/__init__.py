@@ -1,0 +1,1 @@
+"""Rewriting of data files: compaction, sorting and clustering."""

@@ -1,0 +1,135 @@
+"""The commits of a rewrite: replaced files, new files, and the delete files that nothing needs any more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from icefloe.table.commit.rewrite_files import RewriteFiles
+from icefloe.table.commit.snapshot_producer import head_of
+from icefloe.table.maintenance.groups.table_files import whole_files
+from icefloe.table.scan.plan import with_own_deletes
+from icefloe.table.snapshots import ancestors_of
+from icefloe.table.write_transaction import WriteTransaction
+
+if TYPE_CHECKING:
+    from icefloe.table.maintenance.groups.options import FileSizes
+    from icefloe.table.maintenance.rewrite.group import FileGroup
+    from icefloe.table.maintenance.rewrite.rewrite_plan import RewriteDataFilesPlan
+    from icefloe.table.metadata import TableMetadata
+
+PLAN_ID = "icefloe.rewrite-plan-id"
+"""Summary key: the plan that a commit belongs to."""
+PLAN_GROUPS = "icefloe.rewrite-groups"
+"""Summary key: the numbers of the plan's groups that a commit replaces."""
+
+FILE_SIZES = "icefloe.rewrite-file-sizes"
+"""Summary key: the smallest, the target and the largest size of files that a commit rewrote for."""
+
+_POSITION_DELETES = 1
+
+
+@dataclass(frozen=True)
+class Committed:
+    """A commit of a rewrite.
+
+    Attributes:
+        snapshot_id: The new snapshot.
+        removed_deletes: The number of delete files that it removed.
+    """
+
+    snapshot_id: int
+    removed_deletes: int
+
+
+def commit_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup]) -> Committed:
+    """Replace the files of groups in one commit; all groups were read from one snapshot.
+
+    Raises:
+        ValidationException: A concurrent commit changed a replaced file, or deleted rows of it.
+        CommitFailedException: Concurrent commits won more often than `commit.retry.num-retries` allows.
+        CommitStateUnknownException: The outcome is unknown; nothing was cleaned up.
+    """
+    numbers = ",".join(str(group.number) for group in groups)
+    sizes = plan.options.sizes(plan.verb, table.metadata.properties)
+    summary = {PLAN_ID: plan.plan_id, PLAN_GROUPS: numbers, FILE_SIZES: str(sizes)}
+    change = RewriteFiles(WriteTransaction(table, autocommit=True), plan.branch, summary)
+    change.validate_from_snapshot(groups[0].snapshot_id)
+    for group in groups:
+        change.delete(group.files.column("file_path"))
+        if group.added is not None and group.added.num_rows > 0:
+            change.append(group.added)
+    unused = _unused_deletes(table, plan, groups)
+    change.delete_deletes(unused)
+    if plan.options.use_starting_sequence_number and table.metadata.format_version >= 2:
+        change.data_sequence_number(groups[0].sequence_number)
+    change.commit()
+    snapshot = table.metadata.snapshot_by_id(change.snapshot_id)
+    removed = int(snapshot.summary.get("removed-delete-files", "0")) if snapshot is not None else len(unused)
+    return Committed(change.snapshot_id, removed)
+
+
+def committed_groups(metadata: TableMetadata, plan: RewriteDataFilesPlan) -> set[int]:
+    """Return the numbers of the plan's groups that an earlier execution has committed, from the summaries since its snapshot."""
+    head = head_of(metadata, plan.branch)
+    done: set[int] = set()
+    for snapshot in ancestors_of(head, metadata) if head is not None else ():
+        if snapshot.snapshot_id == plan.snapshot_id:
+            break
+        summary = snapshot.summary
+        if summary is not None and summary.get(PLAN_ID) == plan.plan_id:
+            done.update(int(number) for number in (summary.get(PLAN_GROUPS) or "").split(",") if number)
+    return done
+
+
+def rewrites_to(metadata: TableMetadata, sizes: FileSizes) -> pa.Array:
+    """Return the sequence numbers of the snapshots that rewrote files to some sizes. Without sequence numbers there are none."""
+    wanted = str(sizes)
+    numbers = [
+        snapshot.sequence_number
+        for snapshot in metadata.snapshots
+        if snapshot.sequence_number and snapshot.summary is not None and snapshot.summary.get(FILE_SIZES) == wanted
+    ]
+    return pa.array(numbers, pa.int64())
+
+
+def lost_groups(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup]) -> list[FileGroup]:
+    """Return the groups of which a file is not live any more, or has deletes that were not read.
+
+    All other groups are as they were read, so later commits alone are checked when they are committed.
+    Equality deletes that were added since do not count if new files get the sequence number of the rows that were read.
+    """
+    head = head_of(table.metadata, plan.branch)
+    if head is None:
+        return groups
+    scan = whole_files(table, table.metadata, head.snapshot_id)
+    lost = []
+    for group in groups:
+        live = scan.files.filter(pc.is_in(scan.files.column("file_path"), value_set=group.files.column("file_path")))
+        _, deletes = with_own_deletes(live, scan.deletes)
+        if plan.options.use_starting_sequence_number:
+            deletes = deletes.filter(pc.equal(deletes.column("content"), _POSITION_DELETES))
+        unread = pc.invert(pc.is_in(deletes.column("file_path"), value_set=group.deletes.column("file_path")))
+        if live.num_rows < group.files.num_rows or pc.any(unread).as_py():
+            lost.append(group)
+        else:
+            group.snapshot_id = head.snapshot_id
+    return lost
+
+
+def _unused_deletes(table: Any, plan: RewriteDataFilesPlan, groups: list[FileGroup]) -> pa.Array:
+    """Return the paths of live delete files that apply to no data file but those of the groups."""
+    applied = [group.deletes.column("file_path") for group in groups if group.deletes.num_rows > 0]
+    if not applied:
+        return pa.array([], pa.string())
+    head = head_of(table.metadata, plan.branch)
+    scan = whole_files(table, table.metadata, None if head is None else head.snapshot_id)
+    replaced = pa.concat_arrays([group.files.column("file_path") for group in groups])
+    others = scan.files.filter(pc.invert(pc.is_in(scan.files.column("file_path"), value_set=replaced)))
+    _, needed = with_own_deletes(others, scan.deletes)
+    paths = pc.unique(pa.concat_arrays(applied))
+    live = pc.is_in(paths, value_set=scan.deletes.column("file_path"))
+    return paths.filter(pc.and_(live, pc.invert(pc.is_in(paths, value_set=needed.column("file_path")))))

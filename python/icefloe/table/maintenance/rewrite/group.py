@@ -1,0 +1,101 @@
+"""A group of data files while it is rewritten."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.compute as pc
+
+from icefloe.table.commit.snapshot_producer import head_of
+from icefloe.table.maintenance.groups.table_files import whole_files
+from icefloe.table.read_context import context_json, schema_json
+from icefloe.table.scan.plan import ScanPlan, with_own_deletes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from icefloe.table.maintenance.rewrite.group_writer import GroupWriter
+    from icefloe.table.maintenance.rewrite.rewrite_plan import RewriteDataFilesPlan
+
+
+class FileGroup:
+    """A group of a plan, its new files once they are written, and the snapshot that it was read from.
+
+    Args:
+        number: The number of the group in its plan.
+        plan: The plan.
+        files: Its data files, columns of a scan plan.
+        deletes: The delete files that apply to them.
+        start: Id and sequence number of the snapshot whose rows are read.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        plan: RewriteDataFilesPlan,
+        files: pa.RecordBatch,
+        deletes: pa.RecordBatch,
+        start: tuple[int | None, int],
+    ) -> None:
+        self.number = number
+        self.files = files
+        self.deletes = deletes
+        self.snapshot_id, self.sequence_number = start
+        self.partition: str | None = plan.groups.column("partition")[number].as_py()
+        self.added: pa.RecordBatch | None = None
+        self.writer: Any = None
+        self._plan = plan
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes of the data files."""
+        return int(pc.sum(self.files.column("file_size_in_bytes")).as_py() or 0)
+
+    @property
+    def record_count(self) -> int:
+        """Rows of the data files, deleted rows included."""
+        return int(pc.sum(self.files.column("record_count")).as_py() or 0)
+
+    def scan(self, table: Any) -> ScanPlan:
+        """Return the scan of the group's live rows."""
+        metadata = table.metadata
+        schema = metadata.schema()
+        return ScanPlan(
+            files=self.files,
+            deletes=self.deletes,
+            counters={},
+            context=context_json(metadata, schema),
+            projection=schema_json(schema),
+            io=table.io,
+        )
+
+    def abandon(self) -> None:
+        """Delete the group's new files, which no snapshot refers to."""
+        writer: GroupWriter | None = self.writer
+        self.added = None
+        if writer is not None:
+            writer.abandon()
+
+    def on_head(self, table: Any) -> FileGroup | None:
+        """Return the group with its files that are still live on the branch's head; None if none needs a rewrite."""
+        metadata = table.metadata
+        head = head_of(metadata, self._plan.branch)
+        if head is None:
+            return None
+        scan = whole_files(table, metadata, head.snapshot_id)
+        live = scan.files.filter(pc.is_in(scan.files.column("file_path"), value_set=self.files.column("file_path")))
+        files, deletes = with_own_deletes(live, scan.deletes)
+        if files.num_rows == 0 or (files.num_rows == 1 and deletes.num_rows == 0):
+            return None
+        return FileGroup(self.number, self._plan, files, deletes, (head.snapshot_id, head.sequence_number or 0))
+
+
+def groups_of(plan: RewriteDataFilesPlan) -> Iterator[FileGroup]:
+    """Yield the groups of a plan."""
+    start = 0
+    for number, count in enumerate(plan.groups.column("files").to_pylist()):
+        files, deletes = with_own_deletes(plan.files.slice(start, count), plan.deletes)
+        yield FileGroup(number, plan, files, deletes, (plan.snapshot_id, plan.sequence_number))
+        start += count

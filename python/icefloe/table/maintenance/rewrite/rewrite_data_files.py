@@ -1,0 +1,205 @@
+"""Rewriting data files: few files of the target size, sorted or clustered if wanted, without deleted rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from icefloe.exceptions import ValidationError
+from icefloe.expressions.tree import AlwaysTrue
+from icefloe.table.commit.snapshot_producer import check_branch, head_of
+from icefloe.table.environment import SYSTEM
+from icefloe.table.maintenance.deletes.dangling_deletes import RemoveDanglingDeletes
+from icefloe.table.maintenance.groups.file_groups import pack
+from icefloe.table.maintenance.groups.options import RewriteOptions
+from icefloe.table.maintenance.groups.table_files import whole_files
+from icefloe.table.maintenance.rewrite.candidates import data_file_candidates
+from icefloe.table.maintenance.rewrite.clustering import (
+    BINPACK,
+    HILBERT,
+    ZORDER,
+    Clustering,
+    curve_over,
+    known_order,
+    parsed,
+    table_order,
+)
+from icefloe.table.maintenance.rewrite.commit import rewrites_to
+from icefloe.table.maintenance.rewrite.rewrite_plan import RewriteDataFilesPlan, RewriteDataFilesResult
+from icefloe.table.maintenance.rewrite.run import RewriteRun
+from icefloe.table.refs import MAIN_BRANCH
+from icefloe.table.scan.plan import with_own_deletes
+from icefloe.table.sorting import SortOrder
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from icefloe.expressions import BooleanExpression
+    from icefloe.partitioning import PartitionSpec
+    from icefloe.table.metadata import TableMetadata
+    from icefloe.table.snapshots import Snapshot
+
+_VERB = "rewrite_data_files"
+
+
+class RewriteDataFiles:
+    """Rewrites small and large data files, files of older partition specs and files with many deleted rows.
+
+    Rows keep their order unless a strategy is chosen: `sort`, `zorder` or `hilbert`. Files are rewritten whole in groups that belong
+    to one partition. A group is rewritten only if that leads to fewer files or removes another reason to rewrite it, so a second
+    run finds nothing to do.
+
+    Examples:
+        >>> plan = table.maintenance.rewrite_data_files().plan()
+        >>> plan.is_empty
+        True
+    """
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+        self._clustering: Clustering | None = None
+        self._row_filter: str | BooleanExpression = AlwaysTrue()
+        self._branch = MAIN_BRANCH
+        self._options = RewriteOptions()
+
+    # ---- choices
+
+    def binpack(self) -> Self:
+        """Keep the order of rows. This is the default."""
+        self._clustering = Clustering(BINPACK)
+        return self
+
+    def sort(self, order: str | SortOrder | None = None) -> Self:
+        """Sort the rows of each group.
+
+        Args:
+            order: Keys such as `a DESC NULLS LAST, bucket(4, b)`, also `zorder(a, b)` and `hilbert(a, b)`; a sort order; None for the
+                table's sort order. Files record an order of the table, and files without it are rewritten.
+
+        Raises:
+            ValidationError: A column does not exist, or the table has no sort order.
+        """
+        metadata = self._table.metadata
+        if order is None:
+            self._clustering = table_order(metadata, _VERB)
+        elif isinstance(order, SortOrder):
+            if order.is_unsorted:
+                raise ValidationError(f"{_VERB}: sort order: expected at least one key, got none; use binpack()")
+            self._clustering = Clustering("sort", known_order(order, metadata))
+        else:
+            self._clustering = parsed(order, metadata, _VERB)
+        self._clustering.check(_VERB, metadata)
+        return self
+
+    def zorder(self, *columns: str) -> Self:
+        """Arrange the rows of each group along a Z-order curve, so that filters on any of the columns read few files.
+
+        Args:
+            *columns: 1 to 16 primitive columns.
+
+        Raises:
+            ValidationError: A column does not exist, is nested or is constant in each partition.
+        """
+        return self._curve(ZORDER, columns)
+
+    def hilbert(self, *columns: str) -> Self:
+        """Arrange the rows of each group along a Hilbert curve; see `zorder`, whose curve jumps more."""
+        return self._curve(HILBERT, columns)
+
+    def filter(self, row_filter: str | BooleanExpression) -> Self:
+        """Rewrite only files that may have rows of a filter. They are rewritten whole."""
+        self._row_filter = row_filter
+        return self
+
+    def branch(self, name: str) -> Self:
+        """Rewrite files of a branch, `main` by default."""
+        self._branch = name
+        return self
+
+    def options(self, **options: Any) -> Self:
+        """Set options, by the names of the Java reference with underscores; see `RewriteOptions`.
+
+        Raises:
+            ValidationError: An option does not exist or its value is not valid.
+        """
+        self._options = RewriteOptions.of(_VERB, options)
+        return self
+
+    # ---- planning and executing
+
+    def plan(self) -> RewriteDataFilesPlan:
+        """Return the groups of files to rewrite; nothing is written.
+
+        Raises:
+            ValidationError: A choice does not fit the table, or the branch does not exist.
+        """
+        metadata = self._table.metadata
+        clustering = self._clustering if self._clustering is not None else Clustering(BINPACK)
+        clustering.check(_VERB, metadata)
+        spec = self._spec(metadata)
+        sizes = self._options.sizes(_VERB, metadata.properties)
+        head = self._head(metadata)
+        scan = whole_files(self._table, metadata, None if head is None else head.snapshot_id, self._row_filter)
+        rewrites = rewrites_to(metadata, sizes)
+        candidates = data_file_candidates(scan, metadata.specs(), spec, clustering, sizes, self._options, rewrites)
+        packed = pack(candidates, sizes, self._options)
+        files, deletes = with_own_deletes(scan.files.take(packed.rows), scan.deletes)
+        return RewriteDataFilesPlan(
+            table_uuid=str(metadata.table_uuid),
+            plan_id=getattr(self._table.catalog, "environment", SYSTEM).new_uuid(),
+            branch=self._branch,
+            snapshot_id=None if head is None else head.snapshot_id,
+            sequence_number=0 if head is None else head.sequence_number or 0,
+            spec_id=spec.spec_id,
+            clustering=clustering,
+            options=self._options,
+            groups=packed.groups,
+            files=files,
+            deletes=deletes,
+        )
+
+    def execute(self, plan: RewriteDataFilesPlan | None = None) -> RewriteDataFilesResult:
+        """Rewrite the files of a plan, by default of a new one, and commit.
+
+        Groups that conflict with concurrent commits are planned again and repeated; all others are committed. An interrupt
+        (Ctrl-C) deletes the files that were not committed and raises KeyboardInterrupt with a report.
+
+        Raises:
+            ValidationError: The plan is of another table.
+            ValidationException: Groups conflicted with concurrent commits again and again; others may have been committed.
+            CommitStateUnknownException: The outcome of a commit is unknown; its files were kept.
+        """
+        if plan is None:
+            plan = self.plan()
+        if plan.table_uuid != str(self._table.metadata.table_uuid):
+            raise ValidationError(
+                f"{_VERB}: expected a plan of table {self._table.metadata.table_uuid}, got one of table {plan.table_uuid}"
+            )
+        result = RewriteRun(self._table, plan).execute()
+        if plan.options.remove_dangling_deletes:
+            removed = RemoveDanglingDeletes(self._table).branch(plan.branch).execute()
+            count = result.removed_delete_files_count + removed.removed_delete_files_count
+            result = replace(result, removed_delete_files_count=count)
+        return result
+
+    # ---- parts
+
+    def _curve(self, strategy: str, columns: tuple[str, ...]) -> Self:
+        self._clustering = curve_over(strategy, columns, _VERB)
+        self._clustering.check(_VERB, self._table.metadata)
+        return self
+
+    def _spec(self, metadata: TableMetadata) -> PartitionSpec:
+        wanted = self._options.output_spec_id
+        spec = metadata.spec() if wanted is None else metadata.specs().get(wanted)
+        if spec is None:
+            raise ValidationError(
+                f"{_VERB}: output_spec_id: expected the id of a partition spec {sorted(metadata.specs())}, got {wanted}"
+            )
+        return spec
+
+    def _head(self, metadata: TableMetadata) -> Snapshot | None:
+        check_branch(metadata, self._branch)
+        if self._branch != MAIN_BRANCH and self._branch not in metadata.refs:
+            raise ValidationError(f"{_VERB}: branch {self._branch!r} does not exist")
+        return head_of(metadata, self._branch)

@@ -1,0 +1,1 @@
+"""Statistics of columns and partitions, computed and committed."""
