@@ -87,7 +87,7 @@ CATALOG_LAYERS = [
 SPARK_LAYERS = [
     {"types", "session", "lexer"},
     {"reader", "transform_udf"},
-    {"functions", "arrow_udf", "pandas_udf", "sql_functions"},
+    {"functions", "transform_udfs", "sql_functions"},
     {"writer"},
     {"dml"},
     {"table_options", "metadata_tables"},
@@ -226,7 +226,9 @@ def test_module_imports_only_from_layers_before_it(path: Path) -> None:
         if mine[0] == "table" == parts[1] and len(mine) > 1 and len(parts) > 2 and parts[2].islower():
             assert rank(TABLE_LAYERS, parts[2]) <= rank(TABLE_LAYERS, mine[1]), f"{'.'.join(mine)} imports {imported}"
         if mine[:2] == ["table", "maintenance"] == parts[1:3] and len(mine) > 2 and len(parts) > 3:
-            assert rank(MAINTENANCE_LAYERS, parts[3]) <= rank(MAINTENANCE_LAYERS, mine[2]), f"{'.'.join(mine)} imports {imported}"
+            assert rank(MAINTENANCE_LAYERS, parts[3]) <= rank(MAINTENANCE_LAYERS, mine[2]), (
+                f"{'.'.join(mine)} imports {imported}"
+            )
         if mine[0] == "catalog" == parts[1] and len(mine) > 1 and len(parts) > 2 and parts[2].islower():
             rank(CATALOG_LAYERS, parts[2])
             assert (

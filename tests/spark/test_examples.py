@@ -10,7 +10,6 @@ import icefloe.spark
 import pyarrow as pa
 import pytest
 from icefloe.catalog import load_catalog
-from icefloe.spark.transform_udf import has_arrow_udf
 
 
 def examples(name):
@@ -19,9 +18,7 @@ def examples(name):
 
 
 MODULES = [
-    module.name
-    for module in pkgutil.walk_packages(icefloe.spark.__path__, "icefloe.spark.")
-    if examples(module.name) and (has_arrow_udf() or module.name != "icefloe.spark.arrow_udf")
+    module.name for module in pkgutil.walk_packages(icefloe.spark.__path__, "icefloe.spark.") if examples(module.name)
 ]
 SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string())])
 

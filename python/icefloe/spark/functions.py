@@ -11,8 +11,8 @@ it from a DataFrame's schema.
     [Row(bucket(16, id)=3, truncate[3](name)='ice')]
 
 The result of a column given by name is called after its transform: ``bucket(16, id)``. Results do not depend on the session's time
-zone. The result is null where the source is null. :func:`register` makes the transforms functions of SQL; the modules ``arrow_udf`` and
-``pandas_udf`` have them as UDFs. Spec: Partition Transforms, Appendix B.
+zone. The result is null where the source is null. :func:`register` makes the transforms functions of SQL; ``arrow_udf`` and
+``pandas_udf`` make UDFs of them. Spec: Partition Transforms, Appendix B.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812  the name everyone uses
 
-import icefloe.spark.arrow_udf as arrow_udf  # noqa: PLR0402 - `from icefloe.spark` loads the public names, in a circle
-import icefloe.spark.pandas_udf as pandas_udf  # noqa: PLR0402
 from icefloe.exceptions import ValidationError
 from icefloe.spark.sql_functions import register
-from icefloe.spark.transform_udf import check_parameter, rust_transform
+from icefloe.spark.transform_udf import arrow_udf_of, check_parameter, pandas_udf_of, rust_transform
+from icefloe.spark.transform_udfs import TransformUdfs
 from icefloe.spark.types.to_spark import to_spark_type
 
 if TYPE_CHECKING:
@@ -46,6 +45,11 @@ __all__ = [
     "truncate",
     "years",
 ]
+
+arrow_udf = TransformUdfs(arrow_udf_of)
+"""The transforms as Arrow UDFs, for Spark 4.1 and newer."""
+pandas_udf = TransformUdfs(pandas_udf_of)
+"""The transforms as pandas UDFs."""
 
 _PARAMETER = re.compile(r"(bucket|truncate)\[(\d+)\]")
 _DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)")
