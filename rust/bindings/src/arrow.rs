@@ -1,5 +1,7 @@
 //! Conversion of Arrow data from and to Python, by the Arrow PyCapsule interface.
 
+use std::sync::{Mutex, PoisonError};
+
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, make_array};
 use arrow_pyarrow::{FromPyArrow, IntoPyArrow, Table, ToPyArrow};
@@ -11,11 +13,44 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::error::raise_format;
-use crate::sort::SortedStream;
 use crate::views::without_views;
 
 /// A stream of batches. Reading a batch may block, so callers release the GIL.
 pub(crate) type BatchReader = Box<dyn RecordBatchReader + Send>;
+
+/// Sorted rows, which can be read once.
+#[pyclass(frozen, module = "icefloe._core")]
+pub(crate) struct SortedStream {
+    reader: Mutex<Option<BatchReader>>,
+}
+
+impl SortedStream {
+    pub(crate) fn new(reader: BatchReader) -> Self {
+        Self { reader: Mutex::new(Some(reader)) }
+    }
+
+    /// The rows, for a consumer in the core.
+    fn take(&self) -> PyResult<BatchReader> {
+        let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
+        reader.ok_or_else(|| {
+            let reason = "sorted rows can be read once; call sort_rows() again";
+            raise_format(FormatError::invalid("data", reason))
+        })
+    }
+}
+
+#[pymethods]
+impl SortedStream {
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        stream_capsule(py, self.take()?)
+    }
+}
 
 /// An array argument: any object with `__arrow_c_array__`.
 pub(crate) struct ArrayIn(pub(crate) ArrayRef);

@@ -1,47 +1,14 @@
 //! Sorting of rows across files, and keys of space-filling curves.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
 use icefloe_engine::write::{RowOrder, SortedRows, TableCurve};
-use icefloe_format::Error as FormatError;
 use icefloe_format::curve::{Curve, CurveKeys};
 use icefloe_format::spec::{PartitionSpec, Schema, SortOrder};
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
-use std::sync::Arc;
 
-use crate::arrow::{BatchIn, BatchReader, StreamIn, array_out, stream_capsule};
+use crate::arrow::{BatchIn, SortedStream, StreamIn, array_out};
 use crate::error::raise_format;
-
-/// Sorted rows, which can be read once.
-#[pyclass(frozen, module = "icefloe._core")]
-pub(crate) struct SortedStream {
-    reader: Mutex<Option<BatchReader>>,
-}
-
-impl SortedStream {
-    /// The rows, for a consumer in the core.
-    pub(crate) fn take(&self) -> PyResult<BatchReader> {
-        let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
-        reader.ok_or_else(|| {
-            let reason = "sorted rows can be read once; call sort_rows() again";
-            raise_format(FormatError::invalid("data", reason))
-        })
-    }
-}
-
-#[pymethods]
-impl SortedStream {
-    #[pyo3(signature = (requested_schema = None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
-        let _ = requested_schema;
-        stream_capsule(py, self.take()?)
-    }
-}
 
 #[pyfunction]
 #[pyo3(signature = (data, *, schema, spec, sort_order = None, curve = None, curve_columns = vec![], samples = None, memory_bytes))]
@@ -72,7 +39,7 @@ fn sort_rows(
     });
     let StreamIn(reader) = data;
     let sorted = SortedRows::new(reader, order.map_err(raise_format)?, memory_bytes);
-    Ok(SortedStream { reader: Mutex::new(Some(Box::new(sorted))) })
+    Ok(SortedStream::new(Box::new(sorted)))
 }
 
 #[pyfunction]
