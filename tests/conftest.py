@@ -45,6 +45,10 @@ def pytest_addoption(parser):
     parser.addoption("--fault-report", help="file for the table of all sweeps of faults, by catalog and operation")
     parser.addoption("--stream-kills", type=int, default=2, help="how often streaming queries are killed")
     parser.addoption("--first-stream-kill", type=int, default=0, help="seed of the moments of these kills")
+    parser.addoption("--all-kills", action="store_true", help="kill the driver of every Spark operation in every phase")
+    parser.addoption("--moment-kills", type=int, default=1, help="how many such drivers are killed at random moments")
+    parser.addoption("--java-programs", type=int, default=2, help="how many random SQL programs are compared with Java")
+    parser.addoption("--first-java-program", type=int, default=0, help="seed of the first of these programs")
     parser.addoption("--all-cuts", action="store_true", help="cut connections to PostgreSQL at every message")
 
 
@@ -55,6 +59,10 @@ def pytest_generate_tests(metafunc):
         start = metafunc.config.getoption("--first-history")
         count = metafunc.config.getoption("--row-programs")
         metafunc.parametrize("row_program_seed", range(start, start + count))
+    if "java_program_seed" in metafunc.fixturenames:
+        start = metafunc.config.getoption("--first-java-program")
+        count = metafunc.config.getoption("--java-programs")
+        metafunc.parametrize("java_program_seed", range(start, start + count))
     if "mutant_names" in metafunc.fixturenames:
         from tests.simulator.mutants import MUTANTS
 

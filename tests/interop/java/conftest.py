@@ -74,7 +74,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         folder.mkdir()
     except FileExistsError:  # another worker has started it
         return
-    write = shlex.join([sys.executable, "-m", "tests.interop.java.writer", str(jars[-1]), str(folder)])
+    programs = [str(session.config.getoption(name)) for name in ("--first-java-program", "--java-programs")]
+    write = shlex.join([sys.executable, "-m", "tests.interop.java.writer", str(jars[-1]), str(folder), *programs])
     script = f"{write} > {folder}/log 2>&1; echo $? > {folder}/status.new; mv {folder}/status.new {folder}/status"
     subprocess.Popen(["sh", "-c", script], cwd=ROOT)
 

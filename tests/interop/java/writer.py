@@ -23,6 +23,7 @@ from tests.interop.java import continued
 from tests.interop.java.case import ANSWER_COLUMN, Case
 from tests.interop.java.continued import shared_catalogs, sqlite_driver
 from tests.interop.java.java_steps import JavaSteps
+from tests.interop.java.random_programs import run_program
 from tests.interop.java.same_steps import SCRIPTS, Script
 from tests.interop.java.summaries import summaries
 from tests.interop.java.tables import CASES, REFUSED
@@ -167,6 +168,10 @@ class Writer:
         table = self.catalog.createTable(self.identifier(f"steps.{script.name}"), schema, spec, properties)
         self.note("steps", script.name, JavaSteps(self.iceberg, table, self.ints([1])).run(script))
 
+    def run_program(self, seed: int) -> None:
+        """Run a random program in Java's SQL and in icefloe's, and note what each statement left."""
+        self.note("programs", str(seed), run_program(self.spark, self.folder, seed))
+
     def ints(self, values: list[int]) -> Any:
         """A Java array of ints."""
         found = self.spark.sparkContext._gateway.new_array(self.spark._jvm.int, len(values))
@@ -200,7 +205,7 @@ def attempt(writer: Writer, name: str, work: Callable[[], None]) -> None:
     print(f"{time.monotonic() - started:6.2f} s  {name}", flush=True)
 
 
-def main(jar: str, folder: Path, names: list[str]) -> None:
+def main(jar: str, folder: Path, seeds: range, names: list[str]) -> None:
     spark = session(jar, folder / "warehouse")
     writer = Writer(spark, folder)
     # Java calls functions of this process.
@@ -209,6 +214,7 @@ def main(jar: str, folder: Path, names: list[str]) -> None:
         **{case.name: partial(writer.write, case) for case in (*CASES, *REFUSED)},
         "summaries-statements": lambda: writer.note("summaries", "statements", summaries(spark)),
         **{f"steps-{script.name}": partial(writer.carry_out, script) for script in SCRIPTS},
+        **{f"programs-{seed}": partial(writer.run_program, seed) for seed in seeds},
     }
     with ThreadPoolExecutor(THREADS) as pool, contextlib.ExitStack() as stack:
         if sqlite_driver() is not None:
@@ -221,4 +227,5 @@ def main(jar: str, folder: Path, names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), sys.argv[3:])
+    first, count = map(int, sys.argv[3:5])
+    main(sys.argv[1], Path(sys.argv[2]), range(first, first + count), sys.argv[5:])

@@ -1,8 +1,10 @@
-"""Drivers and workers killed in each phase of a row-level change: the table has the rows of before or of after, and can be changed again."""
+"""Drivers and workers killed in each phase of each operation: the table has the rows of before or of after, and can be changed again."""
 
 from __future__ import annotations
 
+import itertools
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -18,16 +20,42 @@ from icefloe.transforms import BucketTransform
 from icefloe.types import LongType, NestedField
 from py4j.protocol import Py4JError
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql import types as T  # noqa: N812
 
 JOB = Path(__file__).parent / "kill_job.py"
 SCHEMA = Schema(NestedField(1, "id", LongType()), NestedField(2, "n", LongType()))
 BEFORE = dict.fromkeys(range(100), 0)
+OVERWRITTEN = dict.fromkeys(range(90, 110), -1)
 AFTER = {
     "delete": {one: 0 for one in range(100) if one % 10 != 3},
     "update": {one: int(one % 10 == 3) for one in range(100)},
     "merge": {one: -1 if one >= 90 else 0 for one in range(110)},
+    "append": {one: -1 if one >= 100 else 0 for one in range(110)},
+    "overwrite": OVERWRITTEN,
+    "overwrite-partitions": OVERWRITTEN,
 }
+ROW_MODES = ("copy-on-write", "merge-on-read")
+VERBS = [
+    *itertools.product(("delete", "update", "merge"), ROW_MODES),
+    *(("write", mode) for mode in ("append", "overwrite", "overwrite-partitions")),
+]
+PHASES = ("plan", "tasks", "before", "after")
+"""Before the first job of Spark; while tasks write files; before the commit; after it."""
+LONGEST = 3.0
+"""Longest time in seconds from the start of an operation to a kill at a random moment."""
+
+
+def pytest_generate_tests(metafunc):
+    """Kill each verb in one phase, each phase several times; all of them and random moments by option."""
+    if "phase" in metafunc.fixturenames:
+        some = [(*verb, PHASES[number % len(PHASES)]) for number, verb in enumerate(VERBS)]
+        every = [(*verb, phase) for verb in VERBS for phase in PHASES]
+        metafunc.parametrize(("verb", "mode", "phase"), every if metafunc.config.getoption("--all-kills") else some)
+    if "moment" in metafunc.fixturenames:
+        chance = random.Random(metafunc.config.getoption("--first-history"))
+        moments = range(metafunc.config.getoption("--moment-kills"))
+        metafunc.parametrize(
+            ("verb", "mode", "moment"), [(*VERBS[one % len(VERBS)], chance.uniform(0, LONGEST)) for one in moments]
+        )
 
 
 def rows_of(table):
@@ -36,39 +64,64 @@ def rows_of(table):
     return dict(zip(found["id"], found["n"], strict=True))
 
 
-@pytest.mark.parametrize(
-    ("verb", "mode", "phase", "commits"),
-    [
-        ("delete", "merge-on-read", "staging", False),
-        ("update", "copy-on-write", "before", False),
-        ("merge", "merge-on-read", "after", True),
-    ],
-)
-def test_driver_killed_in_a_phase_leaves_the_rows_of_before_or_after(tmp_path, verb, mode, phase, commits):
-    catalog = load_catalog(
-        "lake", type="sql", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=str(tmp_path / "warehouse")
-    )
-    catalog.create_namespace("db")
-    modes = {f"write.{one}.mode": mode for one in AFTER}
-    spec = PartitionSpec(PartitionField(1, 1000, BucketTransform(2), "id_bucket"))
-    table = catalog.create_table("db.t", SCHEMA, partition_spec=spec, properties=modes)
-    table.append(pa.table({"id": list(BEFORE), "n": list(BEFORE.values())}))
-    done = subprocess.run(
-        [sys.executable, str(JOB), str(tmp_path), verb, phase],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-    )
-    assert (done.returncode, done.stdout.strip()) == (-signal.SIGKILL, "ready"), done.stderr[-3000:]
-    assert rows_of(table) == (AFTER[verb] if commits else BEFORE)
-    assert len(table.history()) == 1 + commits
-    table.delete("id >= 0 and id < 5")
-    assert len(rows_of(table)) == len(AFTER[verb] if commits else BEFORE) - 5
+class Killed:
+    """A table of ids 0 to 99 in two partitions, and an operation on it in a driver that is killed."""
+
+    def __init__(self, spark, folder, verb, mode):
+        self.folder, self.verb, self.mode = folder, verb, mode
+        self.after = AFTER[mode if verb == "write" else verb]
+        self.gateway = spark.sparkContext._gateway.gateway_parameters
+        catalog = load_catalog(
+            "lake", type="sql", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"{folder}/warehouse"
+        )
+        catalog.create_namespace("db")
+        modes = {f"write.{one}.mode": mode for one in ("delete", "update", "merge") if mode in ROW_MODES}
+        spec = PartitionSpec(PartitionField(1, 1000, BucketTransform(2), "id_bucket"))
+        self.table = catalog.create_table("db.t", SCHEMA, partition_spec=spec, properties=modes)
+        self.table.append(pa.table({"id": list(BEFORE), "n": list(BEFORE.values())}))
+
+    def start(self, phase):
+        """Start the driver and wait until its operation begins."""
+        jvm = {
+            "PYSPARK_GATEWAY_PORT": str(self.gateway.port),
+            "PYSPARK_GATEWAY_SECRET": self.gateway.auth_token,
+        }
+        command = [sys.executable, str(JOB), str(self.folder), self.verb, self.mode, phase]
+        with (self.folder / "log").open("wb") as log:
+            process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=log, cwd=self.folder, env={**os.environ, **jvm}
+            )
+        assert process.stdout.readline().strip() == b"ready", (self.folder / "log").read_text()[-3000:]
+        return process
+
+    def check(self, *, committed):
+        """Check that all of the operation is in the table, or nothing, and that the table can be changed."""
+        expected = self.after if committed else BEFORE
+        assert rows_of(self.table) == expected
+        assert len(self.table.history()) == 1 + committed
+        self.table.delete("id % 10 = 5")
+        assert rows_of(self.table) == {one: n for one, n in expected.items() if one % 10 != 5}
 
 
-def killed(marker, times):
-    """Return a UDF that adds 1, and kills its worker as long as fewer than ``times`` workers were killed."""
+def test_driver_killed_in_a_phase_leaves_the_rows_of_before_or_after(spark, tmp_path, verb, mode, phase):
+    killed = Killed(spark, tmp_path, verb, mode)
+    assert killed.start(phase).wait() == -signal.SIGKILL, (tmp_path / "log").read_text()[-3000:]
+    killed.check(committed=phase == "after")
+
+
+def test_driver_killed_at_a_moment_leaves_the_rows_of_before_or_after(spark, tmp_path, verb, mode, moment):
+    killed = Killed(spark, tmp_path, verb, mode)
+    process = killed.start("moment")
+    try:
+        process.wait(moment)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    killed.check(committed=len(killed.table.refresh().history()) == 2)
+
+
+def killer(marker, times):
+    """Return a UDF that returns its argument, and kills its worker as long as fewer than ``times`` workers were killed."""
 
     @F.udf("bigint")
     def value(n):
@@ -76,29 +129,40 @@ def killed(marker, times):
         if killed < times:
             (marker / str(os.getpid())).touch()
             os.kill(os.getpid(), signal.SIGKILL)
-        return n + 1
+        return n
 
     return value
 
 
-@pytest.fixture
-def table(new_table):
-    """A table of ids 0 to 99 in two files."""
-    fields = [T.StructField("id", T.LongType()), T.StructField("n", T.LongType())]
-    made = new_table(T.StructType(fields))
-    for ids in (range(50), range(50, 100)):
-        made.append(pa.table({"id": list(ids), "n": [0] * 50}))
-    return made
+def change(spark, table, verb, mode, value):
+    """Run an operation one of whose columns a UDF computes."""
+    source = spark.range(90, 110, numPartitions=1).select("id", value(F.lit(-1)).alias("n"))
+    if verb == "delete":
+        icefloe.spark.delete_from(table, value("id") % 10 == 3, spark=spark)
+    elif verb == "update":
+        icefloe.spark.update(table, {"n": value("n") + 1}, "id % 10 = 3", spark=spark)
+    elif verb == "merge":
+        merge = icefloe.spark.merge_into(table, source, on=["id"])
+        merge.when_matched_update_all().when_not_matched_insert_all().execute()
+    else:
+        icefloe.spark.write(source.where("id >= 100") if mode == "append" else source, table, mode)
 
 
-def test_update_with_a_killed_worker_changes_each_row_once(spark, table, tmp_path):
-    result = icefloe.spark.update(table, {"n": killed(tmp_path, 1)("n")}, "id % 10 = 3", spark=spark)
-    assert (len(list(tmp_path.iterdir())), result.rows_updated) == (1, 10)
-    assert rows_of(table) == AFTER["update"]
+@pytest.mark.parametrize(("verb", "mode"), VERBS[1::2])
+def test_killed_worker_is_replaced_and_each_row_changes_once(spark, tmp_path, verb, mode):
+    killed = Killed(spark, tmp_path, verb, mode)
+    marker = tmp_path / "marker"
+    marker.mkdir()
+    change(spark, killed.table, verb, mode, killer(marker, 1))
+    assert len(list(marker.iterdir())) == 1
+    killed.check(committed=True)
 
 
-def test_update_whose_workers_are_all_killed_leaves_the_table(spark, table, tmp_path):
+@pytest.mark.parametrize(("verb", "mode"), VERBS[::2])
+def test_operation_whose_workers_are_all_killed_leaves_the_table(spark, tmp_path, verb, mode):
+    killed = Killed(spark, tmp_path, verb, mode)
+    marker = tmp_path / "marker"
+    marker.mkdir()
     with pytest.raises(Py4JError):
-        icefloe.spark.update(table, {"n": killed(tmp_path, 100)("n")}, "id % 10 = 3", spark=spark)
-    assert rows_of(table) == BEFORE
-    assert len(table.history()) == 2
+        change(spark, killed.table, verb, mode, killer(marker, 100))
+    killed.check(committed=False)
