@@ -1,45 +1,17 @@
-"""Rewriting data files: the plan, the rows, the deletes and the commits."""
+"""Rewriting data files: the plan, the rows, the deletes, specs and schemas."""
 
 import pickle
 import uuid
-from random import Random
 
 import pyarrow as pa
 import pytest
-from icefloe.exceptions import ResolveError, StorageError, ValidationError, ValidationException
-from icefloe.table.maintenance.rewrite.run import RewriteRun
-from icefloe.table.sorting import SortOrder
+from icefloe.exceptions import ValidationError
 from icefloe.table.write.file_writer import FileWriter
 from icefloe.transforms import IdentityTransform
 from icefloe.types import IntegerType
 
 from tests.unit.table.conftest import BY_KIND
-
-MERGE_ON_READ = {"write.delete.mode": "merge-on-read", "write.update.mode": "merge-on-read"}
-FEW = {"min_input_files": 2}
-
-
-@pytest.fixture
-def small_files(catalog, rows):
-    """Return a function that creates a table of ten files with three rows each, ids 0 to 29."""
-
-    def make(spec=None, properties=None):
-        table = catalog.create_table(
-            "db.small", rows().schema, **({} if spec is None else {"partition_spec": spec}), properties=properties or {}
-        )
-        for start in range(0, 30, 3):
-            table.append(rows(*((number, "abc"[number % 3], number / 2) for number in range(start, start + 3))))
-        return table
-
-    return make
-
-
-def ids(table):
-    return table.scan().to_arrow().column("id").to_pylist()
-
-
-def files(table):
-    return table.inspect.files().filter(pa.compute.field("content") == 0).num_rows
+from tests.unit.table.maintenance.rewrite.conftest import FEW, MERGE_ON_READ, files, ids
 
 
 def test_small_files_become_one_in_the_order_of_their_commits(small_files, content):
@@ -208,111 +180,6 @@ def test_rows_deleted_by_key_stay_deleted_when_the_rewrite_began_before(small_fi
     assert sorted(ids(table)) == [0, 1, 2, *range(5, 30), 100]
 
 
-# ---- concurrent commits
-
-
-def test_append_meanwhile_stays(small_files, rows):
-    table = small_files()
-    plan = table.maintenance.rewrite_data_files().plan()
-    table.catalog.load_table("db.small").append(rows((100, "a", None)))
-    table.maintenance.execute(plan)
-    assert sorted(ids(table)) == [*range(30), 100]
-
-
-@pytest.mark.parametrize("mode", ["copy-on-write", "merge-on-read"])
-def test_group_that_lost_rows_meanwhile_is_planned_again(small_files, mode):
-    table = small_files(BY_KIND, {"write.delete.mode": mode})
-    plan = table.maintenance.rewrite_data_files().plan()
-    table.catalog.load_table("db.small").delete("id in (0, 3)")
-    result = table.maintenance.execute(plan)
-    assert sorted(ids(table)) == [1, 2, *range(4, 30)]
-    assert len(result.snapshot_ids) == 2
-    assert result.failures == ()
-    assert files(table) == 3
-
-
-def test_overwrite_meanwhile_leaves_no_group(small_files, rows):
-    table = small_files()
-    plan = table.maintenance.rewrite_data_files().plan()
-    table.catalog.load_table("db.small").overwrite(rows((7, "x", None)))
-    result = table.maintenance.execute(plan)
-    assert ids(table) == [7]
-    assert result.snapshot_ids == ()
-
-
-def test_group_that_loses_again_and_again_is_an_error(small_files, monkeypatch):
-    table = small_files(properties=MERGE_ON_READ)
-    other = table.catalog.load_table("db.small")
-    victims = iter(range(30))
-    write = RewriteRun._write
-
-    def interfering(self, group, workers):
-        write(self, group, workers)
-        other.delete(f"id = {next(victims)}")
-
-    monkeypatch.setattr(RewriteRun, "_write", interfering)
-    with pytest.raises(ValidationException, match="concurrent commits changed its files again and again"):
-        table.maintenance.rewrite_data_files().execute()
-    table.refresh()
-    monkeypatch.undo()
-    assert sorted(ids(table)) == list(range(4, 30))
-
-
-def test_interrupt_deletes_new_files_and_reports(small_files, monkeypatch, content):
-    table = small_files(BY_KIND)
-    before, stored = content(table), stored_data(table)
-
-    def interrupted(*arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(RewriteRun, "_passed", interrupted)
-    with pytest.raises(KeyboardInterrupt, match="interrupted; rewrite_data_files: nothing was rewritten"):
-        table.maintenance.rewrite_data_files().execute()
-    assert content(table) == before
-    assert stored_data(table) == stored
-
-
-def stored_data(table):
-    listed = table.io.core.list(f"{table.location()}/data").column(0)
-    return sorted(listed.to_pylist())
-
-
-def test_failed_group_leaves_no_file(small_files, monkeypatch, content):
-    table = small_files(BY_KIND)
-    before, stored = content(table), stored_data(table)
-    write, begun = RewriteRun._write, []
-
-    def failing(self, group, workers):
-        begun.append(group)
-        write(self, group, workers)
-        if len(begun) == 3:
-            raise StorageError("no space left on device")
-
-    monkeypatch.setattr(RewriteRun, "_write", failing)
-    with pytest.raises(StorageError, match="no space left"):
-        table.maintenance.rewrite_data_files().execute()
-    assert content(table) == before
-    assert stored_data(table) == stored
-
-
-def test_failed_group_is_counted_with_partial_progress(small_files, monkeypatch, content):
-    table = small_files(BY_KIND)
-    before = content(table)
-    write = RewriteRun._write
-
-    def failing(self, group, workers):
-        if group.number == 1:
-            raise StorageError("no space left on device")
-        write(self, group, workers)
-
-    monkeypatch.setattr(RewriteRun, "_write", failing)
-    result = table.maintenance.rewrite_data_files().options(partial_progress_enabled=True).execute()
-    assert (result.rewritten_data_files_count, result.failed_data_files_count) == (20, 10)
-    assert len(result.failures) == 1
-    assert "no space left on device" in str(result)
-    assert content(table) == before
-
-
 # ---- specs and schemas
 
 
@@ -396,85 +263,3 @@ def test_bad_option_is_refused_before_any_work(small_files, options, message):
     table = small_files()
     with pytest.raises(ValidationError, match=message):
         table.maintenance.rewrite_data_files().options(**options).plan()
-
-
-@pytest.mark.parametrize(
-    ("choose", "error", "message"),
-    [
-        (lambda builder: builder.sort(), ValidationError, "the table has no sort order"),
-        (lambda builder: builder.sort(SortOrder()), ValidationError, "expected at least one key, got none"),
-        (lambda builder: builder.sort("no_such"), ResolveError, "no_such"),
-        (lambda builder: builder.zorder(), ValidationError, "expected 1 to 16 different columns, got none"),
-        (lambda builder: builder.zorder("id", "id"), ValidationError, "expected 1 to 16 different columns"),
-        (lambda builder: builder.hilbert("kind"), ValidationError, "every partition has one value of it"),
-    ],
-)
-def test_bad_arrangement_is_refused(small_files, choose, error, message):
-    table = small_files(BY_KIND)
-    with pytest.raises(error, match=message):
-        choose(table.maintenance.rewrite_data_files())
-
-
-# ---- arrangements
-
-
-@pytest.fixture
-def shuffled(catalog):
-    """A table of two files with 20,000 rows each, pairs (a, b) in random order, and a target size of 16 files."""
-    rng = Random(7)
-    table = catalog.create_table("db.shuffled", pa.schema([("a", pa.int64()), ("b", pa.int64()), ("s", pa.string())]))
-    for _ in range(2):
-        a, b = ([rng.randrange(10**6) for _ in range(20_000)] for _ in range(2))
-        table.append(pa.table({"a": a, "b": b, "s": [f"text {number % 7}" for number in a]}))
-    return table
-
-
-SPLIT = {"target_file_size_bytes": 20_000, "max_file_size_bytes": 60_000, "rewrite_all": True}
-
-
-def multiset(table):
-    return table.scan().to_arrow().sort_by([("a", "ascending"), ("b", "ascending")])
-
-
-@pytest.mark.parametrize("memory", [2**26, 2**19])
-def test_rows_are_sorted_across_files(shuffled, memory):
-    before = multiset(shuffled)
-    builder = shuffled.maintenance.rewrite_data_files().sort("s DESC, a")
-    builder.options(**SPLIT, memory_limit_bytes=memory).execute()
-    rows = shuffled.scan().to_arrow()
-    assert rows.equals(rows.sort_by([("s", "descending"), ("a", "ascending")]))
-    assert multiset(shuffled) == before
-    assert files(shuffled) > 4
-
-
-def test_order_of_the_table_is_recorded_and_a_reason(shuffled):
-    with shuffled.update_sort_order() as update:
-        update.asc("a", IdentityTransform())
-    plan = shuffled.maintenance.rewrite_data_files().sort().plan()
-    assert plan.rows().column("reason").to_pylist() == ["small files, other sort order"]
-    shuffled.maintenance.execute(pickle.loads(pickle.dumps(plan)))
-    assert set(shuffled.inspect.files().column("sort_order_id").to_pylist()) == {1}
-    assert shuffled.maintenance.rewrite_data_files().sort("a").plan().is_empty
-    assert shuffled.maintenance.rewrite_data_files().sort("b").plan().is_empty
-
-
-@pytest.mark.parametrize("curve", ["zorder", "hilbert"])
-def test_curve_lets_filters_on_each_column_skip_files(shuffled, curve):
-    before = multiset(shuffled)
-    builder = shuffled.maintenance.rewrite_data_files().sort(f"{curve}(a, b)")
-    assert str(builder.plan().clustering) == f"{curve}(a, b)"
-    builder.options(**SPLIT).execute()
-    assert multiset(shuffled) == before
-    total = files(shuffled)
-    for column in ("a", "b"):
-        scan = shuffled.scan(f"{column} > 500000 and {column} < 502000")
-        planned = scan.explain().counters["files_planned"]
-        assert planned <= total * 3 // 4, (planned, total)
-
-
-def test_curve_within_partitions_keeps_rows(small_files, content):
-    table = small_files(BY_KIND)
-    before = content(table)
-    table.maintenance.rewrite_data_files().zorder("id", "value").execute()
-    assert content(table) == before
-    assert files(table) == 3

@@ -1,0 +1,92 @@
+"""The arrangement of rewritten rows: sort orders and space-filling curves."""
+
+import pickle
+from random import Random
+
+import pyarrow as pa
+import pytest
+from icefloe.exceptions import ResolveError, ValidationError
+from icefloe.table.sorting import SortOrder
+from icefloe.transforms import IdentityTransform
+
+from tests.unit.table.conftest import BY_KIND
+from tests.unit.table.maintenance.rewrite.conftest import files
+
+
+@pytest.mark.parametrize(
+    ("choose", "error", "message"),
+    [
+        (lambda builder: builder.sort(), ValidationError, "the table has no sort order"),
+        (lambda builder: builder.sort(SortOrder()), ValidationError, "expected at least one key, got none"),
+        (lambda builder: builder.sort("no_such"), ResolveError, "no_such"),
+        (lambda builder: builder.zorder(), ValidationError, "expected 1 to 16 different columns, got none"),
+        (lambda builder: builder.zorder("id", "id"), ValidationError, "expected 1 to 16 different columns"),
+        (lambda builder: builder.hilbert("kind"), ValidationError, "every partition has one value of it"),
+    ],
+)
+def test_bad_arrangement_is_refused(small_files, choose, error, message):
+    table = small_files(BY_KIND)
+    with pytest.raises(error, match=message):
+        choose(table.maintenance.rewrite_data_files())
+
+
+@pytest.fixture
+def shuffled(catalog):
+    """A table of two files with 20,000 rows each, pairs (a, b) in random order, and a target size of 16 files."""
+    rng = Random(7)
+    table = catalog.create_table("db.shuffled", pa.schema([("a", pa.int64()), ("b", pa.int64()), ("s", pa.string())]))
+    for _ in range(2):
+        a, b = ([rng.randrange(10**6) for _ in range(20_000)] for _ in range(2))
+        table.append(pa.table({"a": a, "b": b, "s": [f"text {number % 7}" for number in a]}))
+    return table
+
+
+SPLIT = {"target_file_size_bytes": 20_000, "max_file_size_bytes": 60_000, "rewrite_all": True}
+
+
+def multiset(table):
+    return table.scan().to_arrow().sort_by([("a", "ascending"), ("b", "ascending")])
+
+
+@pytest.mark.parametrize("memory", [2**26, 2**19])
+def test_rows_are_sorted_across_files(shuffled, memory):
+    before = multiset(shuffled)
+    builder = shuffled.maintenance.rewrite_data_files().sort("s DESC, a")
+    builder.options(**SPLIT, memory_limit_bytes=memory).execute()
+    rows = shuffled.scan().to_arrow()
+    assert rows.equals(rows.sort_by([("s", "descending"), ("a", "ascending")]))
+    assert multiset(shuffled) == before
+    assert files(shuffled) > 4
+
+
+def test_order_of_the_table_is_recorded_and_a_reason(shuffled):
+    with shuffled.update_sort_order() as update:
+        update.asc("a", IdentityTransform())
+    plan = shuffled.maintenance.rewrite_data_files().sort().plan()
+    assert plan.rows().column("reason").to_pylist() == ["small files, other sort order"]
+    shuffled.maintenance.execute(pickle.loads(pickle.dumps(plan)))
+    assert set(shuffled.inspect.files().column("sort_order_id").to_pylist()) == {1}
+    assert shuffled.maintenance.rewrite_data_files().sort("a").plan().is_empty
+    assert shuffled.maintenance.rewrite_data_files().sort("b").plan().is_empty
+
+
+@pytest.mark.parametrize("curve", ["zorder", "hilbert"])
+def test_curve_lets_filters_on_each_column_skip_files(shuffled, curve):
+    before = multiset(shuffled)
+    builder = shuffled.maintenance.rewrite_data_files().sort(f"{curve}(a, b)")
+    assert str(builder.plan().clustering) == f"{curve}(a, b)"
+    builder.options(**SPLIT).execute()
+    assert multiset(shuffled) == before
+    total = files(shuffled)
+    for column in ("a", "b"):
+        scan = shuffled.scan(f"{column} > 500000 and {column} < 502000")
+        planned = scan.explain().counters["files_planned"]
+        assert planned <= total * 3 // 4, (planned, total)
+
+
+def test_curve_within_partitions_keeps_rows(small_files, content):
+    table = small_files(BY_KIND)
+    before = content(table)
+    table.maintenance.rewrite_data_files().zorder("id", "value").execute()
+    assert content(table) == before
+    assert files(table) == 3
