@@ -61,7 +61,8 @@ def updated_metadata(
     for requirement in requirements:
         requirement.validate(current)
     _check_snapshots_follow(current, updates)
-    return update_table_metadata(current, updates, metadata_location=current_location, now_ms=environment.now_ms())
+    updated = update_table_metadata(current, updates, metadata_location=current_location, now_ms=environment.now_ms())
+    return updated if updated is current else updated.with_repaired({})
 
 
 def check_same_uuid(table: str, current: TableMetadata, updated: TableMetadata) -> None:

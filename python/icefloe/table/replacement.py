@@ -93,11 +93,11 @@ def requirements_of_replacement(current: TableMetadata) -> tuple[TableRequiremen
     main = current.refs.get(MAIN_BRANCH)
     found: list[TableRequirement] = [
         AssertRefSnapshotId(ref=MAIN_BRANCH, snapshot_id=main.snapshot_id if main is not None else None),
-        AssertLastAssignedFieldId(last_assigned_field_id=current.last_column_id),
+        AssertLastAssignedFieldId(last_assigned_field_id=current.stated("last_column_id")),
         AssertCurrentSchemaId(current_schema_id=current.current_schema_id),
-        AssertLastAssignedPartitionId(last_assigned_partition_id=current.last_partition_id),
+        AssertLastAssignedPartitionId(last_assigned_partition_id=current.stated("last_partition_id")),
         AssertDefaultSpecId(default_spec_id=current.default_spec_id),
-        AssertDefaultSortOrderId(default_sort_order_id=current.default_sort_order_id),
+        AssertDefaultSortOrderId(default_sort_order_id=current.stated("default_sort_order_id")),
     ]
     return (*([AssertTableUUID(uuid=current.table_uuid)] if current.table_uuid is not None else []), *found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 
 import httpx
@@ -57,6 +58,29 @@ def test_metadata_is_what_the_server_sent(catalog, namespace):
     loaded = catalog.load_table(table.name())
     assert loaded.metadata == table.metadata
     assert loaded.metadata_location == table.metadata_location
+
+
+@pytest.mark.filterwarnings("ignore::icefloe.exceptions.MetadataWarning")
+@pytest.mark.parametrize("is_replaced", [False, True], ids=["evolved", "replaced"])
+def test_counters_that_are_too_small_do_not_conflict(catalog, table, namespace, is_replaced):
+    with table.update_spec() as update:
+        update.add_identity("name")
+    value = {**json.loads(table.metadata.model_dump_json()), "last-column-id": 1, "last-partition-id": 999}
+    location = f"{table.location()}/metadata/00009-small.metadata.json"
+    table.io.core.write(location, json.dumps(value).encode(), overwrite=False)
+    small = catalog.register_table(f"{namespace}.small", location)
+    small.transaction().set_properties({"owner": "me"}).commit_transaction()
+    if is_replaced:
+        wider = Schema(*small.schema().fields, NestedField(9, "note", StringType()))
+        small = catalog.create_or_replace_table(small.name(), wider)
+    else:
+        with small.transaction() as transaction:
+            with transaction.update_schema() as update:
+                update.add_column("note", StringType())
+            with transaction.update_spec() as update:
+                update.add_identity("id")
+        assert [field.field_id for field in small.spec().fields] == [1000, 1001]
+    assert small.schema().find_field("note").field_id == 3
 
 
 def test_table_exists_only_under_its_name(catalog, table, namespace):

@@ -55,13 +55,15 @@ def _requirement(base: TableMetadata, update: TableUpdate) -> tuple[tuple[str, s
         snapshot_id = ref.snapshot_id if ref is not None else None
         return ("ref", update.ref_name), AssertRefSnapshotId(ref=update.ref_name, snapshot_id=snapshot_id)
     if isinstance(update, AddSchemaUpdate):
-        return ("field", ""), AssertLastAssignedFieldId(last_assigned_field_id=base.last_column_id)
+        return ("field", ""), AssertLastAssignedFieldId(last_assigned_field_id=base.stated("last_column_id"))
     if isinstance(update, SetCurrentSchemaUpdate):
         return ("schema", ""), AssertCurrentSchemaId(current_schema_id=base.current_schema_id)
     if isinstance(update, AddPartitionSpecUpdate):
-        return ("partition", ""), AssertLastAssignedPartitionId(last_assigned_partition_id=base.last_partition_id)
+        return ("partition", ""), AssertLastAssignedPartitionId(
+            last_assigned_partition_id=base.stated("last_partition_id")
+        )
     if isinstance(update, SetDefaultSpecUpdate):
         return ("spec", ""), AssertDefaultSpecId(default_spec_id=base.default_spec_id)
     if isinstance(update, SetDefaultSortOrderUpdate):
-        return ("order", ""), AssertDefaultSortOrderId(default_sort_order_id=base.default_sort_order_id)
+        return ("order", ""), AssertDefaultSortOrderId(default_sort_order_id=base.stated("default_sort_order_id"))
     return None

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # The difference between the clocks of writers that the Java reference tolerates.
 CLOCK_TOLERANCE_MS = 60_000
+REQUIRED = ("last_column_id", "last_partition_id", "default_sort_order_id")
+"""Repaired attributes that requirements of commits name."""
 
 
 def with_safe_counters(metadata: TableMetadata, notes: list[str]) -> TableMetadata:
@@ -52,7 +54,10 @@ def with_safe_counters(metadata: TableMetadata, notes: list[str]) -> TableMetada
             f"sort order {metadata.default_sort_order_id} has `source-id` {missing}, which is no column of the current schema; the table is "
             "taken to be unsorted"
         )
-    return metadata.with_(**changes) if changes else metadata
+    if not changes:
+        return metadata
+    stated = {name: getattr(metadata, name) for name in REQUIRED if name in changes}
+    return metadata.with_(**changes).with_repaired(stated)
 
 
 def _missing_sort_column(metadata: TableMetadata) -> int | None:

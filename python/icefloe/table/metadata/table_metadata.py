@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field, PlainSerializer, StrictInt, StrictStr, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, PrivateAttr, StrictInt, StrictStr, model_validator
 from pydantic_core import to_json
 
 from icefloe.exceptions import ValidationError
@@ -74,6 +74,7 @@ class TableMetadata(JsonModel):
     encryption_keys: tuple[dict[str, Any], ...] = ()
 
     _required: ClassVar[tuple[str, ...]] = ()
+    _stated: dict[str, int] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
@@ -98,7 +99,35 @@ class TableMetadata(JsonModel):
     def with_(self, **changes: Any) -> Self:
         """Return this metadata with some attributes replaced, without validation; all others are shared."""
         values = {name: getattr(self, name) for name in type(self).model_fields}
-        return type(self).model_construct(**{**values, **changes})
+        made = type(self).model_construct(**{**values, **changes})
+        if self._stated:
+            kept = {name: value for name, value in self._stated.items() if name not in changes}
+            made._stated = kept  # noqa: SLF001 - a new value of this class
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the attributes. Metadata is equal to itself written and read again, with no repair left."""
+        return super().__eq__(other.with_repaired(self._stated)) if isinstance(other, TableMetadata) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # the properties are a dict
+
+    @property
+    def repaired(self) -> dict[str, int]:
+        """The values that the metadata file states for attributes that were repaired when it was read."""
+        return dict(self._stated)
+
+    def with_repaired(self, stated: dict[str, int]) -> Self:
+        """Return this metadata with other values of `repaired`; an empty dict if the metadata file has the repaired values."""
+        if stated == self._stated:
+            return self
+        made = self.with_()
+        made._stated = dict(stated)  # noqa: SLF001 - a new value of this class
+        return made
+
+    def stated(self, name: str) -> int:
+        """Return a counter or an id as the metadata file states it: catalog servers compare requirements with it, not with a repaired value."""
+        found: int = self._stated.get(name, getattr(self, name))
+        return found
 
     def model_dump(self, **_: Any) -> dict[str, Any]:
         """Return the JSON object of a metadata file, in the reference writer's key order.

@@ -62,7 +62,8 @@ class Draft:
         if self.format_version == self.base.format_version:
             return self.base.with_(**self.changes)
         values = {name: getattr(self.base, name) for name in TableMetadataV2.model_fields if name != "format_version"}
-        return TableMetadataV2.model_construct(format_version=2, **{**values, **self.changes})
+        upgraded = TableMetadataV2.model_construct(format_version=2, **values)
+        return upgraded.with_repaired(self.base.repaired).with_(**self.changes)
 
     def build(self, previous_location: str | None) -> TableMetadata:
         """Return the new metadata; the base itself if nothing changed.

@@ -54,6 +54,7 @@ class UpdateSchema(UpdateBuilder):
         self._base = metadata.schema()
         self._schema = self._base
         self._base_last_column_id = metadata.last_column_id
+        self._stated_last_column_id = metadata.stated("last_column_id")
         self._last_column_id = metadata.last_column_id
         self._allow_incompatible_changes = allow_incompatible_changes
         self._case_sensitive = case_sensitive
@@ -240,7 +241,7 @@ class UpdateSchema(UpdateBuilder):
             updates = (added, SetCurrentSchemaUpdate(schema_id=-1))
         follow = column_names.property_updates(metadata.properties, self._base, self._schema)
         if self._last_column_id != self._base_last_column_id:
-            assigned = AssertLastAssignedFieldId(last_assigned_field_id=self._base_last_column_id)
+            assigned = AssertLastAssignedFieldId(last_assigned_field_id=self._stated_last_column_id)
             return (*updates, *follow), (*requirements, assigned)
         return (*updates, *follow), requirements
 

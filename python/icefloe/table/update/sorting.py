@@ -70,4 +70,6 @@ class UpdateSortOrder(UpdateBuilder):
             AddSortOrderUpdate(sort_order=order),
             SetDefaultSortOrderUpdate(sort_order_id=-1),
         )
-        return updates, (AssertDefaultSortOrderId(default_sort_order_id=base.order_id),)
+        return updates, (
+            AssertDefaultSortOrderId(default_sort_order_id=self._metadata.stated("default_sort_order_id")),
+        )

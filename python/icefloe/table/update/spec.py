@@ -105,7 +105,7 @@ class UpdateSpec(UpdateBuilder):
         updates: tuple[TableUpdate, ...] = (AddPartitionSpecUpdate(spec=spec), SetDefaultSpecUpdate(spec_id=-1))
         requirements = (
             AssertDefaultSpecId(default_spec_id=base.spec_id),
-            AssertLastAssignedPartitionId(last_assigned_partition_id=self._metadata.last_partition_id),
+            AssertLastAssignedPartitionId(last_assigned_partition_id=self._metadata.stated("last_partition_id")),
         )
         return updates, requirements
 

@@ -309,3 +309,23 @@ def test_update_with_a_slow_clock_keeps_the_time_of_the_last_change(late_ms: int
     change = update.SetPropertiesUpdate(updates={"owner": "me"})
     after = update_table_metadata(base, (change,), now_ms=base.last_updated_ms - late_ms)
     assert after.last_updated_ms == base.last_updated_ms
+
+
+@pytest.mark.filterwarnings("ignore::icefloe.exceptions.MetadataWarning")
+def test_requirements_hold_of_counters_as_the_file_states_them_and_as_repaired() -> None:
+    stated = {"last-column-id": 1, "last-partition-id": 999}
+    base = TableMetadataUtil.parse_obj({**table().model_dump(), **stated})
+    kept = update_table_metadata(base, (update.SetPropertiesUpdate(updates={"a": "b"}),))
+    for metadata in (base, kept):
+        assert (metadata.last_column_id, metadata.stated("last_column_id")) == (2, 1)
+        for number in (1, 2):
+            update.AssertLastAssignedFieldId(last_assigned_field_id=number).validate(metadata)
+        for number in (999, 1000):
+            update.AssertLastAssignedPartitionId(last_assigned_partition_id=number).validate(metadata)
+        with pytest.raises(CommitFailedException, match="expected 3, found 2"):
+            update.AssertLastAssignedFieldId(last_assigned_field_id=3).validate(metadata)
+    wider = Schema(*base.schema().fields, NestedField(3, "more", "long"), schema_id=1)
+    changed = update_table_metadata(kept, (update.AddSchemaUpdate(schema_=wider),))
+    assert changed.repaired == {"last_partition_id": 999}
+    with pytest.raises(CommitFailedException, match="expected 1, found 3"):
+        update.AssertLastAssignedFieldId(last_assigned_field_id=1).validate(changed)
